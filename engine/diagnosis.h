@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace warpath {
+
+/// Where a number of a diagnosis comes from.
+enum class FactSource : std::uint8_t { measured, static_analysis, assumed };
+
+struct Fact {
+  double value = 0;
+  FactSource source = FactSource::assumed;
+  bool operator==(const Fact&) const = default;
+};
+
+/// Why a variant takes the time it takes. Names are data, so that a runner adds facts without changing this type.
+struct Diagnosis {
+  std::map<std::string, Fact, std::less<>> time_bound_ns;  ///< by resource: tensor fp32 sfu smem l2 dram issue
+  std::map<std::string, Fact, std::less<>> facts;          ///< registers_per_thread, occupancy, waves, stall shares, ...
+  bool operator==(const Diagnosis&) const = default;
+};
+
+}  // namespace warpath

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/outcome.h"
+#include "engine/registry.h"
+#include "engine/rng.h"
+#include "engine/spec.h"
+#include "engine/variant.h"
+
+namespace warpath {
+
+/// What moves and runners may know of the device; probed, never taken from a table.
+struct DeviceFacts {
+  std::string runner;                 ///< "host", "cuda", "synthetic", "replay"
+  std::string name;                   ///< CPU or GPU model
+  std::string arch;                   ///< "sm_90a"; empty on the host
+  int multiprocessors = 0;            ///< cores on the host
+  int max_threads_per_block = 1024;
+  std::int64_t max_smem_per_block_bytes = 48 << 10;
+  bool is_gpu = false;
+};
+
+/// Parameters of a move as written in records: names to integers.
+using MoveParameters = std::map<std::string, std::int64_t, std::less<>>;
+
+/// (move, site, parameters): the label of an edge. `site` is where in the variant it applies ("launch",
+/// "loop:2", "argument:x", "tunable:TILE"), in terms that stay valid for equal sources; empty = the whole kernel.
+struct MoveInstance {
+  std::string move;
+  std::string site;
+  MoveParameters parameters;
+  auto operator<=>(const MoveInstance&) const = default;
+  /// "change_block_sizes@launch(block_x=128)"
+  [[nodiscard]] std::string text() const;
+  [[nodiscard]] Hash128 key() const;
+};
+
+/// What a move sees. All references outlive the call.
+struct MoveContext {
+  const KernelSpec& spec;
+  const Variant& variant;
+  const DeviceFacts& device;
+};
+
+/// A canonical transformation. Pure: the same context and parameters give the same variant, whatever was called before.
+/// Thread-safe (const). One file each; `moves/meson.build` holds the list of names.
+class Move {
+ public:
+  virtual ~Move() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// Other names (those of earlier systems) under which a record or a script may refer to it.
+  [[nodiscard]] virtual std::vector<std::string> aliases() const { return {}; }
+  /// Every (site, parameters) at which the move may apply, best guess first within a site. Bounded by the
+  /// ranges of the move; no instance may be listed twice.
+  [[nodiscard]] virtual std::vector<MoveInstance> enumerate(const MoveContext& context) const = 0;
+  /// The new variant; nullopt if the move does not apply there (with one line in `why`). Never changes what the kernel
+  /// computes beyond reassociation. The result may be illegal for the device: runners find out.
+  [[nodiscard]] virtual std::optional<Variant> apply(const MoveContext& context, const MoveInstance& instance,
+                                                     std::string& why) const = 0;
+  /// The instance that undoes this one on the result, if there is one.
+  [[nodiscard]] virtual std::optional<MoveInstance> inverse(const MoveContext&, const MoveInstance&) const {
+    return std::nullopt;
+  }
+};
+using MoveRegistry = Registry<Move>;
+
+/// One suggested way to leave a node. Proposals of rules, language models and files are the same record and
+/// pass the same gates.
+struct Proposal {
+  MoveInstance instance;
+  double weight = 1;                  ///< relative preference of the proposer, > 0; priors start from it
+  std::string source = "rules";       ///< proposer's registered name
+  std::optional<Variant> variant;     ///< whole variant for foreign proposals; otherwise Move::apply makes it
+  double predicted_log_gain = 0;      ///< NaN-free; 0 if unknown
+  std::string why;
+};
+
+struct ProposalContext {
+  MoveContext at;
+  const Hash128& node_key;
+  const Outcome* outcome = nullptr;   ///< of the node's own evaluation; null if unknown
+  std::uint64_t seed = 0;
+};
+
+/// Suggests moves at a node. A pure function of the context for rule proposers; foreign ones are recorded.
+class Proposer {
+ public:
+  virtual ~Proposer() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// No two proposals with equal instances. `rng` is a stream of the node: hash(seed, "propose", node key).
+  [[nodiscard]] virtual std::vector<Proposal> propose(const ProposalContext& context, Rng& rng) = 0;
+};
+
+/// Turns proposals into P(s, a).
+class Prior {
+ public:
+  virtual ~Prior() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  /// Fills `out` (size of `proposals`): finite, >= 0, sum 1. Follows a permutation of the proposals.
+  virtual void evaluate(const ProposalContext& context, const std::vector<Proposal>& proposals,
+                        std::vector<double>& out) = 0;
+};
+using PriorRegistry = Registry<Prior>;
+
+}  // namespace warpath

@@ -1,0 +1,209 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace warpath {
+
+/// What is said about one option beside its type, default and range. `flag`: the command-line flag without dashes
+/// (empty: only `--set group.key=value` and the configuration file). `source`: where the default comes from.
+struct OptionText {
+  std::string_view key;
+  std::string_view help;
+  std::string_view source = "";
+  std::string_view flag = "";
+};
+
+/// Closed range of a number.
+template <class T>
+struct Range {
+  T low;
+  T high;
+  [[nodiscard]] constexpr bool holds(const T& x) const { return low <= x && x <= high; }
+};
+struct AnyValue {};
+
+/// Each group lists its members once, in `describe`; JSON, flags, help, defaults, checks and equality follow from that list.
+struct SearchOptions {
+  std::string selection = "puct";
+  std::string backup = "mean_max";
+  std::string widening = "arm";
+  std::string sharing = "graph";
+  double c_puct = 0.3;
+  double beta = 0.75;
+  double rho = 0.6;
+  double widening_k = 2;
+  double widening_alpha = 0.5;
+  double sigma_floor = 0.02;
+  double root_noise_weight = 0.25;
+  double root_noise_alpha = 0.3;
+  int max_depth = 64;
+  int max_actions = 256;
+  int in_flight = 0;
+  bool deterministic = false;
+  bool operator==(const SearchOptions&) const = default;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = SearchOptions;
+    v(&O::selection, OptionText{"selection", "registered selection policy", "Rosin 2011"}, AnyValue{});
+    v(&O::backup, OptionText{"backup", "registered backup policy", "docs/search.md"}, AnyValue{});
+    v(&O::widening, OptionText{"widening", "registered widening policy", "docs/search.md"}, AnyValue{});
+    v(&O::sharing, OptionText{"sharing", "graph: equal variants are one node; tree: every path makes its own", "docs/search.md"}, AnyValue{});
+    v(&O::c_puct, OptionText{"c_puct", "exploration constant, in units of the reward's standard deviation", "NK landscapes, docs/search.md"}, Range{0.0, 100.0});
+    v(&O::beta, OptionText{"beta", "share of the best reachable reward against the mean in Q", "NK landscapes, docs/search.md"}, Range{0.0, 1.0});
+    v(&O::rho, OptionText{"rho", "first-play reduction of the widen arm, in standard deviations", "NK landscapes, docs/search.md"}, Range{0.0, 10.0});
+    v(&O::widening_k, OptionText{"widening_k", "gated widening: children allowed = k * visits^alpha", "Coulom 2007"}, Range{0.1, 1000.0});
+    v(&O::widening_alpha, OptionText{"widening_alpha", "gated widening: exponent of visits", "Coulom 2007"}, Range{0.0, 1.0});
+    v(&O::sigma_floor, OptionText{"sigma_floor", "least standard deviation of rewards, as log ratio", "2 % is the least gain worth having"}, Range{1e-9, 10.0});
+    v(&O::root_noise_weight, OptionText{"root_noise_weight", "share of Dirichlet noise in the root's priors", "Silver et al. 2017"}, Range{0.0, 1.0});
+    v(&O::root_noise_alpha, OptionText{"root_noise_alpha", "concentration of the root's Dirichlet noise", "Silver et al. 2017"}, Range{1e-3, 1000.0});
+    v(&O::max_depth, OptionText{"max_depth", "nodes at this depth are not expanded", "docs/search.md"}, Range{1, 65535});
+    v(&O::max_actions, OptionText{"max_actions", "most proposals kept at one node, best priors first", ""}, Range{1, 65535});
+    v(&O::in_flight, OptionText{"in_flight", "evaluations under way at once; 0: as many as the runner has lanes", "", "in-flight"}, Range{0, 4096});
+    v(&O::deterministic, OptionText{"deterministic", "apply outcomes in dispatch order: same seed and outcomes, same graph", "", "deterministic"}, AnyValue{});
+  }
+};
+
+struct RunOptions {
+  std::int64_t budget_builds = 100;
+  double budget_seconds = 0;
+  std::int64_t patience = 0;
+  std::uint64_t seed = 1;
+  double min_speedup = 0.98;
+  double min_gain = 0.02;
+  std::string prior = "uniform";
+  bool operator==(const RunOptions&) const = default;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = RunOptions;
+    v(&O::budget_builds, OptionText{"budget_builds", "evaluations of one kernel, baseline excluded", "", "budget-builds"}, Range<std::int64_t>{1, 1'000'000'000});
+    v(&O::budget_seconds, OptionText{"budget_seconds", "wall seconds of one kernel; 0: no limit", "", "budget-seconds"}, Range{0.0, 1e9});
+    v(&O::patience, OptionText{"patience", "stop after this many evaluations without a better one; 0: never", "", "patience"}, Range<std::int64_t>{0, 1'000'000'000});
+    v(&O::seed, OptionText{"seed", "root of every random stream", "", "seed"}, AnyValue{});
+    v(&O::min_speedup, OptionText{"min_speedup", "floor on every guard workload's baseline/candidate", "per-shape floor, docs/search.md"}, Range{0.0, 100.0});
+    v(&O::min_gain, OptionText{"min_gain", "least gain over the baseline that counts as improved (exit code 0)", "2 %: above timing noise", "min-gain"}, Range{0.0, 100.0});
+    v(&O::prior, OptionText{"prior", "registered prior over proposals", "", "prior"}, AnyValue{});
+  }
+};
+
+struct RecordOptions {
+  std::string sync = "always";
+  std::int64_t snapshot_every = 500;
+  bool keep_variants = true;
+  bool operator==(const RecordOptions&) const = default;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = RecordOptions;
+    v(&O::sync, OptionText{"sync", "events.jsonl reaches the disk: always (each outcome), batch (each second), never", ""}, AnyValue{});
+    v(&O::snapshot_every, OptionText{"snapshot_every", "outcomes between snapshots", ""}, Range<std::int64_t>{1, 1'000'000'000});
+    v(&O::keep_variants, OptionText{"keep_variants", "write a folder a variant; the log alone suffices to resume", ""}, AnyValue{});
+  }
+};
+
+struct HostOptions {
+  std::string compiler = "g++";
+  std::string optimization = "-O2";
+  double compile_seconds = 60;
+  double launch_seconds = 10;
+  std::int64_t memory_mib = 4096;
+  double timing_seconds = 0.3;
+  int min_samples = 5;
+  int max_samples = 200;
+  int threads = 0;
+  int lanes = 1;
+  bool operator==(const HostOptions&) const = default;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = HostOptions;
+    v(&O::compiler, OptionText{"compiler", "system C++ compiler", ""}, AnyValue{});
+    v(&O::optimization, OptionText{"optimization", "its optimisation flag; part of the baseline's terms", ""}, AnyValue{});
+    v(&O::compile_seconds, OptionText{"compile_seconds", "limit on one compile", ""}, Range{0.1, 3600.0});
+    v(&O::launch_seconds, OptionText{"launch_seconds", "limit on one launch; a longer one is timed_out", ""}, Range{0.01, 3600.0});
+    v(&O::memory_mib, OptionText{"memory_mib", "address-space limit of compiler and worker", ""}, Range<std::int64_t>{64, 1 << 20});
+    v(&O::timing_seconds, OptionText{"timing_seconds", "time spent sampling one workload", ""}, Range{0.001, 600.0});
+    v(&O::min_samples, OptionText{"min_samples", "least samples of one workload", ""}, Range{1, 100000});
+    v(&O::max_samples, OptionText{"max_samples", "most samples of one workload", ""}, Range{1, 100000});
+    v(&O::threads, OptionText{"threads", "CPU threads that run blocks; 0: all cores", ""}, Range{0, 4096});
+    v(&O::lanes, OptionText{"lanes", "evaluations at once; more than one disturbs the timings", ""}, Range{1, 64});
+  }
+};
+
+struct SyntheticOptions {
+  int knobs = 6;
+  int levels = 4;
+  int ruggedness = 2;
+  double spread = 0.5;
+  double plateau = 0.1;
+  double dip = 0.1;
+  double failure = 0.05;
+  double noise = 0.01;
+  double delay_ms = 0;
+  int lanes = 1;
+  bool operator==(const SyntheticOptions&) const = default;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = SyntheticOptions;
+    v(&O::knobs, OptionText{"knobs", "tunables of the landscape", "Kauffman NK model"}, Range{1, 64});
+    v(&O::levels, OptionText{"levels", "values of each", ""}, Range{2, 64});
+    v(&O::ruggedness, OptionText{"ruggedness", "other knobs that each knob's contribution depends on (k)", "Kauffman NK model"}, Range{0, 16});
+    v(&O::spread, OptionText{"spread", "standard deviation of the log time over the landscape", ""}, Range{0.0, 10.0});
+    v(&O::plateau, OptionText{"plateau", "share of moves that change nothing", ""}, Range{0.0, 1.0});
+    v(&O::dip, OptionText{"dip", "share of points made slower than their neighbours", ""}, Range{0.0, 1.0});
+    v(&O::failure, OptionText{"failure", "share of points that fail (compile, launch, wrong result, time-out, crash)", ""}, Range{0.0, 1.0});
+    v(&O::noise, OptionText{"noise", "relative standard deviation of one timing sample", ""}, Range{0.0, 10.0});
+    v(&O::delay_ms, OptionText{"delay_ms", "pretended duration of an evaluation", ""}, Range{0.0, 60000.0});
+    v(&O::lanes, OptionText{"lanes", "evaluations at once", ""}, Range{1, 4096});
+  }
+};
+
+/// All groups. `--set search.c_puct=2` reaches any member; flags are shorthands.
+struct Options {
+  SearchOptions search;
+  RunOptions run;
+  RecordOptions record;
+  HostOptions host;
+  SyntheticOptions synthetic;
+  bool operator==(const Options&) const = default;
+  template <class Visitor>
+  static constexpr void describe_groups(Visitor&& v) {
+    v(&Options::search, std::string_view("search"));
+    v(&Options::run, std::string_view("run"));
+    v(&Options::record, std::string_view("record"));
+    v(&Options::host, std::string_view("host"));
+    v(&Options::synthetic, std::string_view("synthetic"));
+  }
+};
+
+namespace options_detail {
+struct AnyField {
+  template <class T>
+  constexpr operator T() const;  // NOLINT(google-explicit-constructor): never evaluated
+};
+template <class T, class... F>
+[[nodiscard]] consteval std::size_t field_count() {
+  if constexpr (requires { T{F{}..., AnyField{}}; }) {
+    return field_count<T, F..., AnyField>();
+  } else {
+    return sizeof...(F);
+  }
+}
+template <class T>
+[[nodiscard]] consteval std::size_t described_count() {
+  std::size_t n = 0;
+  T::describe([&](const auto&...) { ++n; });
+  return n;
+}
+}  // namespace options_detail
+/// A forgotten member does not compile.
+template <class T>
+inline constexpr bool kFullyDescribed = options_detail::described_count<T>() == options_detail::field_count<T>();
+static_assert(kFullyDescribed<SearchOptions>);
+static_assert(kFullyDescribed<RunOptions>);
+static_assert(kFullyDescribed<RecordOptions>);
+static_assert(kFullyDescribed<HostOptions>);
+static_assert(kFullyDescribed<SyntheticOptions>);
+
+}  // namespace warpath

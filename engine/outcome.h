@@ -1,0 +1,63 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/diagnosis.h"
+#include "engine/launch.h"
+
+namespace warpath {
+
+/// What became of a variant. `ok` is the only status that has a time.
+enum class Status : std::uint8_t {
+  ok, not_applicable, compile_error, launch_error, limits_exceeded, wrong_result, rejected, timed_out, crashed,
+};
+inline constexpr std::array<std::string_view, 9> kStatusNames{
+    "ok", "not_applicable", "compile_error", "launch_error", "limits_exceeded",
+    "wrong_result", "rejected", "timed_out", "crashed"};
+[[nodiscard]] constexpr std::string_view name(Status status) { return kStatusNames[static_cast<std::size_t>(status)]; }
+
+/// One gate's answer. A verdict names every gate of the runner, in order.
+struct GateResult {
+  enum class Answer : std::uint8_t { pass, fail, not_run };
+  std::string gate;
+  Answer answer = Answer::not_run;
+  std::string detail;  ///< the figure it was judged by, or why it did not run
+  bool operator==(const GateResult&) const = default;
+};
+
+struct Verdict {
+  std::vector<GateResult> gates;
+  [[nodiscard]] bool passed() const;  ///< at least one pass, no fail
+  /// "pass 7/9 (racecheck not run: ...)" or the first failing gate with its detail.
+  [[nodiscard]] std::string summary() const;
+  bool operator==(const Verdict&) const = default;
+};
+
+/// All samples of one workload, in the order taken. Summaries are derived (engine/statistics.h), never stored alone.
+struct WorkloadTiming {
+  std::string workload;
+  std::vector<double> samples_ns;      ///< one launch each (or batch time / launches)
+  LaunchNumbers launch;
+  std::string cache;                   ///< "hot" or "cold" L2; "cpu" on the host runner
+  bool operator==(const WorkloadTiming&) const = default;
+};
+
+/// Result of evaluating one variant. Never an exception.
+struct Outcome {
+  Status status = Status::crashed;
+  std::vector<WorkloadTiming> timings;  ///< status ok: one for each workload of role score or guard
+  Verdict verdict;
+  std::string log;                      ///< filtered: compiler diagnostics or the reason, at most 4 KiB
+  std::optional<Diagnosis> diagnosis;
+  double compile_seconds = 0;
+  double run_seconds = 0;
+  std::string binary_key;               ///< level-1 identity (hash of machine code + launch numbers); empty if unknown
+  bool operator==(const Outcome&) const = default;
+};
+
+}  // namespace warpath

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "engine/registry.h"
+#include "engine/rng.h"
+
+namespace warpath {
+
+/// What a selection policy sees of one arm of a node: a child edge, or (if `is_widen`) "open the next untried action".
+struct Arm {
+  double value = 0;             ///< Q(s,a) in log-reward units; for the widen arm its first-play value
+  double prior = 0;             ///< P(s,a)
+  double child_spread = 0;      ///< standard deviation of rewards seen below, 0 if unknown
+  std::uint32_t visits = 0;     ///< N(s,a)
+  std::uint32_t in_flight = 0;  ///< O(s,a), unobserved
+  bool is_widen = false;
+};
+
+struct NodeView {
+  std::uint64_t total_visits = 0;  ///< T = sum of N(s,a) + O(s,a)
+  double own_reward = 0;
+  double sigma = 0;                ///< standard deviation of all measured rewards so far, floored
+};
+
+/// Chooses an arm. Stateless; ties go to the widen arm, then to the lowest index.
+class SelectionPolicy {
+ public:
+  virtual ~SelectionPolicy() = default;
+  /// `arms` is not empty. `rng` is this playout's stream.
+  [[nodiscard]] virtual std::size_t select(std::span<const Arm> arms, const NodeView& node, Rng& rng) const = 0;
+};
+
+/// One child in a node's recomputation.
+struct ChildTerm {
+  std::uint32_t edge_visits = 0;  ///< N(s,a)
+  double value = 0;               ///< M of the child (a failed child: the lowest measured reward)
+  double best = 0;                ///< B of the child
+};
+
+/// Backs values up. Idempotent: a node's value is a function of its own reward and its children by *edge* visits.
+class BackupPolicy {
+ public:
+  virtual ~BackupPolicy() = default;
+  /// M(v) from r(v) and the children with N(s,a) > 0.
+  [[nodiscard]] virtual double node_value(double own_reward, std::span<const ChildTerm> children) const = 0;
+  /// Q(s,a) as selection sees it, from the child's M and B.
+  [[nodiscard]] virtual double edge_value(double child_value, double child_best) const = 0;
+};
+
+/// Decides when a node offers its next untried action, and what that is worth before it was played.
+class WideningPolicy {
+ public:
+  virtual ~WideningPolicy() = default;
+  /// True if the widen arm is offered beside the children. `children`: edges tried so far (legal ones).
+  [[nodiscard]] virtual bool offer(std::uint64_t node_visits, std::uint32_t children, std::uint32_t untried) const = 0;
+  /// True if, when offered, the widen arm is taken without asking the selection policy.
+  [[nodiscard]] virtual bool forced() const { return false; }
+  /// First-play value of the untried action.
+  [[nodiscard]] virtual double first_play_value(double own_reward, double node_value, double sigma) const = 0;
+};
+
+/// What a stop policy may look at. Times do not enter deterministic runs' graphs: they only end them.
+struct Progress {
+  std::uint64_t evaluations = 0;       ///< outcomes applied, root excluded
+  std::uint64_t since_improvement = 0; ///< evaluations since the best reward rose
+  double seconds = 0;                  ///< wall time of this campaign, earlier sessions included
+  double best_reward = 0;
+};
+
+class StopPolicy {
+ public:
+  virtual ~StopPolicy() = default;
+  /// Empty = go on; else the reason in a few words ("40 builds").
+  [[nodiscard]] virtual std::string_view reason(const Progress& progress) const = 0;
+  /// Evaluations that may still be dispatched when `dispatched` are out or done; lets a run end at its exact budget.
+  [[nodiscard]] virtual std::uint64_t remaining(const Progress& progress, std::uint64_t dispatched) const {
+    static_cast<void>(progress), static_cast<void>(dispatched);
+    return UINT64_MAX;
+  }
+};
+
+struct SearchOptions;  // engine/options.h
+using SelectionRegistry = Registry<SelectionPolicy, const SearchOptions&>;
+using BackupRegistry = Registry<BackupPolicy, const SearchOptions&>;
+using WideningRegistry = Registry<WideningPolicy, const SearchOptions&>;
+using StopRegistry = Registry<StopPolicy, const SearchOptions&>;
+
+}  // namespace warpath

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/move.h"
+#include "engine/outcome.h"
+#include "engine/spec.h"
+#include "engine/variant.h"
+
+namespace warpath {
+
+/// One evaluation. References outlive the call.
+struct RunRequest {
+  const KernelSpec& spec;
+  const Variant& variant;
+  Hash128 key;               ///< of the variant
+  std::uint64_t seed = 0;    ///< of this evaluation's inputs: hash(root seed, "inputs", dispatch index)
+  double incumbent_ns = 0;   ///< objective time of the best so far, for racing; 0 = do not race
+};
+
+/// Executes variants. `run` never throws for a bad candidate: the outcome carries the status.
+/// Behaviour is added by wrapping (cache, record, replay, compare, demux over devices).
+class Runner {
+ public:
+  virtual ~Runner() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual DeviceFacts device() const = 0;
+  /// How many `run` calls may be under way at once.
+  [[nodiscard]] virtual int lanes() const { return 1; }
+  /// The spec to search instead of `spec` (synthetic and replayed spaces); nullopt = `spec` itself.
+  [[nodiscard]] virtual std::optional<KernelSpec> substitute(const KernelSpec&) const { return std::nullopt; }
+  /// Readies what all evaluations of `spec` share (reference outputs, compiled oracle). Called once before `run`,
+  /// from one thread. Throws Error when the spec cannot run here: no runner may fail late for what it can know now.
+  virtual void prepare(const KernelSpec& spec) = 0;
+  /// Thread-safe up to `lanes()` calls. Abandons soon after `stop` is requested (any outcome; it is discarded).
+  [[nodiscard]] virtual Outcome run(const RunRequest& request, std::stop_token stop) = 0;
+};
+using RunnerRegistry = Registry<Runner, const struct RunnerConfig&>;
+
+/// Everything a runner may be configured by. `argument` is what follows the colon in `--runner NAME:ARGUMENT`.
+struct RunnerConfig {
+  std::string argument;
+  std::uint64_t seed = 1;
+  const struct Options* options = nullptr;   ///< never null when the program calls
+  std::string program;                       ///< path of this executable, for worker processes
+};
+
+/// Workloads of `spec` that a runner on this device uses: those of its own target, else those of target `any`.
+[[nodiscard]] std::vector<const Workload*> workloads_for(const KernelSpec& spec, const DeviceFacts& device);
+
+}  // namespace warpath

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/graph.h"
+#include "engine/policy.h"
+#include "engine/statistics.h"
+
+namespace warpath {
+
+/// The space as the search sees it: which actions leave a node, and where they lead. Keys are content hashes.
+class Space {
+ public:
+  virtual ~Space() = default;
+  /// Fills P(s,a) of every action of `node` (sum 1; empty: no way on). Called when a node is first selected for expansion,
+  /// and again after a resume: must be a pure function of the node's content and the seed, or replayed from the log.
+  virtual void open(NodeId node, std::vector<float>& priors) = 0;
+  /// Key of the variant that `action` of `node` leads to; nullopt if it proves illegal (nothing is spent).
+  virtual std::optional<Hash128> apply(NodeId node, std::uint32_t action) = 0;
+  /// The last apply() made a new node: the space keeps its content under this id.
+  virtual void adopt(NodeId child, NodeId parent, std::uint32_t action) = 0;
+};
+
+/// One evaluation to be made. `sequence` counts dispatches from 0.
+struct Dispatch {
+  std::uint64_t sequence = 0;
+  NodeId node = kNoNode;
+  NodeId parent = kNoNode;
+  std::uint32_t action = 0;
+};
+
+/// What the search learns from an outcome.
+struct Evaluation {
+  bool ok = false;
+  double reward = 0;  ///< ln(baseline / candidate) over the workloads; ignored unless ok
+};
+
+/// Why `next` returned nothing.
+enum class Idle : std::uint8_t { none, waiting, exhausted };
+
+/// Monte Carlo graph search: select, widen, back up. Owns the graph; one thread only. No I/O, no clock: a pure function of
+/// (options, space, sequence of calls), hence deterministic and replayable.
+///
+/// Reference: M. Rosin 2011 (PUCT); Czech et al. 2021 and the KataGo notes on graph search (edge visits, idempotent recomputation);
+/// Liu et al. 2020 (unobserved visits, WU-UCT). Formulas in docs/search.md.
+class Search {
+ public:
+  /// `options` and `space` outlive the search. The root is measured with reward 0 (the baseline against itself).
+  Search(Space& space, const SearchOptions& options, const Hash128& root_key);
+  ~Search();
+
+  /// Selects, and reserves the path (O += 1 on it). nullopt: see idle().
+  [[nodiscard]] std::optional<Dispatch> next();
+  [[nodiscard]] Idle idle() const;
+  /// Applies the outcome of a dispatch: O -= 1, N += 1 along its path, M recomputed leaf to root, B propagated.
+  void complete(std::uint64_t sequence, const Evaluation& evaluation);
+  /// A better measurement of a measured node. A lower reward rebuilds every B.
+  void remeasure(NodeId node, double reward);
+
+  [[nodiscard]] const Graph& graph() const;
+  [[nodiscard]] NodeId best() const;                    ///< highest reward; ties to the lowest id
+  [[nodiscard]] const Welford& rewards() const;         ///< of all measured nodes, root included
+  [[nodiscard]] std::vector<Dispatch> in_flight() const;  ///< by sequence
+  /// Edges from the root to the node of a dispatch in flight.
+  [[nodiscard]] std::vector<EdgeId> path_of(std::uint64_t sequence) const;
+  /// Edges from the root to `node` along creating edges.
+  [[nodiscard]] std::vector<EdgeId> creating_path(NodeId node) const;
+  /// Graph fingerprint plus counters and paths in flight.
+  [[nodiscard]] Hash128 fingerprint() const;
+
+  /// Everything beyond the graph that a snapshot must hold.
+  struct State {
+    std::uint64_t next_sequence = 0;
+    std::uint64_t playouts = 0;
+    Welford rewards;
+    double floor = 0;  ///< lowest measured reward
+    NodeId best = kNoNode;
+    struct Pending {
+      Dispatch dispatch;
+      std::vector<EdgeId> path;
+    };
+    std::vector<Pending> pending;
+  };
+  [[nodiscard]] State state() const;
+  /// Continues from a snapshot. Throws Error(bad_input) with `place` when the parts contradict each other.
+  Search(Space& space, const SearchOptions& options, Graph graph, State state, std::string_view place);
+
+  // Invariants, for tests and `--check`: empty, or one line naming the first violation.
+  [[nodiscard]] std::string violated_invariant() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace warpath

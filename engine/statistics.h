@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace warpath {
+
+/// Running mean and variance (Welford 1962).
+struct Welford {
+  std::uint64_t count = 0;
+  double mean = 0;
+  double m2 = 0;
+  void add(double x);
+  [[nodiscard]] double variance() const { return count > 1 ? m2 / static_cast<double>(count - 1) : 0; }
+  [[nodiscard]] double deviation() const;
+  bool operator==(const Welford&) const = default;
+};
+
+/// The estimator of a launch time: the median, which a few interrupted launches do not move. NaN if empty.
+[[nodiscard]] double median(std::span<const double> samples);
+/// q in [0, 1], linear interpolation between order statistics. NaN if empty.
+[[nodiscard]] double quantile(std::span<const double> samples, double q);
+
+struct Interval {
+  double low = 0, high = 0;
+};
+/// Percentile bootstrap interval of the median; deterministic in `seed`.
+[[nodiscard]] Interval bootstrap_median(std::span<const double> samples, double confidence, int draws, std::uint64_t seed);
+
+}  // namespace warpath

@@ -1,0 +1,56 @@
+#include "engine/rng.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+using warpath::Rng;
+
+TEST_SUITE_BEGIN("rng");
+
+TEST_CASE("a stream is a function of seed, purpose and index") {
+  CHECK(Rng(1, "select", 0).next() == Rng(1, "select", 0).next());
+  CHECK(Rng(1, "select", 0).next() != Rng(2, "select", 0).next());
+  CHECK(Rng(1, "select", 0).next() != Rng(1, "noise", 0).next());
+  CHECK(Rng(1, "select", 0).next() != Rng(1, "select", 1).next());
+}
+
+TEST_CASE("below stays in range and reaches every value") {
+  Rng rng(7, "test");
+  for (const std::uint64_t bound : {1ULL, 2ULL, 3ULL, 10ULL}) {
+    std::vector<int> seen(bound);
+    for (int i = 0; i < 400; ++i) ++seen.at(rng.below(bound));
+    CHECK(std::count(seen.begin(), seen.end(), 0) == 0);
+  }
+}
+
+TEST_CASE("normal and gamma have their mean and variance") {
+  Rng rng(3, "test");
+  const int n = 200000;
+  double sum = 0, squares = 0, gamma_sum = 0, small_gamma_sum = 0;
+  for (int i = 0; i < n; ++i) {
+    const double x = rng.normal();
+    sum += x;
+    squares += x * x;
+    gamma_sum += rng.gamma(2.5);
+    small_gamma_sum += rng.gamma(0.3);
+  }
+  CHECK(std::abs(sum / n) < 0.01);
+  CHECK(std::abs(squares / n - 1) < 0.02);
+  CHECK(std::abs(gamma_sum / n - 2.5) < 0.03);
+  CHECK(std::abs(small_gamma_sum / n - 0.3) < 0.01);
+}
+
+TEST_CASE("dirichlet sums to one and permutation is one") {
+  Rng rng(5, "test");
+  std::vector<double> p(7);
+  rng.dirichlet(0.3, p);
+  CHECK(std::accumulate(p.begin(), p.end(), 0.0) == doctest::Approx(1));
+  auto order = rng.permutation(9);
+  std::sort(order.begin(), order.end());
+  for (std::uint32_t i = 0; i < 9; ++i) CHECK(order[i] == i);
+}
+
+TEST_SUITE_END();
