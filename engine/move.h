@@ -32,13 +32,17 @@ using MoveParameters = std::map<std::string, std::int64_t, std::less<>>;
 
 /// (move, site, parameters): the label of an edge. `site` is where in the variant it applies ("launch",
 /// "loop:2", "argument:x", "tunable:TILE"), in terms that stay valid for equal sources; empty = the whole kernel.
+/// A choice that is no number (a form, an order) is a number too; Move::domain names its values in the help.
 struct MoveInstance {
   std::string move;
   std::string site;
   MoveParameters parameters;
   auto operator<=>(const MoveInstance&) const = default;
-  /// "change_block_sizes@launch(block_x=128)"
+  /// "change_block_sizes@launch(block_x=128)"; "@" and the parentheses only where there is a site, a parameter.
+  /// Bytes of the move or site outside [A-Za-z0-9_.:/<>*+-] are written %XX.
   [[nodiscard]] std::string text() const;
+  /// The instance that `text` was made from. Throws Error(bad_input) with `place`.
+  [[nodiscard]] static MoveInstance parse(std::string_view text, std::string_view place);
   [[nodiscard]] Hash128 key() const;
 };
 
@@ -50,18 +54,25 @@ struct MoveContext {
 };
 
 /// A canonical transformation. Pure: the same context and parameters give the same variant, whatever was called before.
-/// Thread-safe (const). One file each; `moves/meson.build` holds the list of names.
+/// Chance enters only where parameters are chosen (Proposer, inner tuning), so an edge's label reproduces its child.
+/// A compound move is a Move of its own with the parameters of its parts. Thread-safe (const). One file each;
+/// `moves/meson.build` holds the list of names.
 class Move {
  public:
   virtual ~Move() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// Other names (those of earlier systems) under which a record or a script may refer to it.
   [[nodiscard]] virtual std::vector<std::string> aliases() const { return {}; }
-  /// Every (site, parameters) at which the move may apply, best guess first within a site. Bounded by the
-  /// ranges of the move; no instance may be listed twice.
+  /// The (site, parameters) at which the move may apply, best guess first within a site; the instances of a site stand
+  /// together. Bounded by the ranges of the move; no instance may be listed twice. A move with many numeric
+  /// parameters lists a coarse grid here and its whole range in domain().
   [[nodiscard]] virtual std::vector<MoveInstance> enumerate(const MoveContext& context) const = 0;
-  /// The new variant; nullopt if the move does not apply there (with one line in `why`). Never changes what the kernel
-  /// computes beyond reassociation. The result may be illegal for the device: runners find out.
+  /// The numeric parameters at `site` with all their legal values: what an inner tuner may vary and what a foreign
+  /// proposal may ask for. apply() takes any combination or says why not. Empty: nothing beyond enumerate().
+  [[nodiscard]] virtual std::vector<Tunable> domain(const MoveContext&, std::string_view /*site*/) const { return {}; }
+  /// The new variant; nullopt if the move does not apply there (with one line in `why`), also for sites and parameters
+  /// that it never enumerated. The kernel computes the same up to rounding: the reference and its tolerance decide.
+  /// The result may be illegal for the device or break a constraint of the spec: callers and runners find out.
   [[nodiscard]] virtual std::optional<Variant> apply(const MoveContext& context, const MoveInstance& instance,
                                                      std::string& why) const = 0;
   /// The instance that undoes this one on the result, if there is one.
@@ -74,7 +85,7 @@ using MoveRegistry = Registry<Move>;
 /// One suggested way to leave a node. Proposals of rules, language models and files are the same record and
 /// pass the same gates.
 struct Proposal {
-  MoveInstance instance;
+  MoveInstance instance;              ///< with `variant`: labels differ by the parameter "text" = low 63 bits of its key
   double weight = 1;                  ///< relative preference of the proposer, > 0; priors start from it
   std::string source = "rules";       ///< proposer's registered name
   std::optional<Variant> variant;     ///< whole variant for foreign proposals; otherwise Move::apply makes it
@@ -84,7 +95,7 @@ struct Proposal {
 
 struct ProposalContext {
   MoveContext at;
-  const Hash128& node_key;
+  Hash128 node_key;
   const Outcome* outcome = nullptr;   ///< of the node's own evaluation; null if unknown
   std::uint64_t seed = 0;
 };

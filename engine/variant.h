@@ -31,6 +31,10 @@ struct Variant {
 /// the launch plan, the options and the tunables. Equal keys = the same kernel; see engine/source_key.h.
 [[nodiscard]] Hash128 variant_key(const Variant& variant);
 
+/// The plan that launches `variant` for `workload`: the workload's own plan as long as the variant's is the spec's,
+/// otherwise the variant's (a move that changed the plan changed it for every workload).
+[[nodiscard]] const LaunchPlan& launch_for(const KernelSpec& spec, const Variant& variant, const Workload& workload);
+
 /// True if all constraints of `spec` hold for every workload and the launch numbers are within CUDA's limits;
 /// otherwise false with one line in `why`.
 [[nodiscard]] bool satisfies_constraints(const KernelSpec& spec, const Variant& variant, std::string& why);
