@@ -107,6 +107,8 @@ class Proposer {
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// No two proposals with equal instances. `rng` is a stream of the node: hash(seed, "propose", node key).
   [[nodiscard]] virtual std::vector<Proposal> propose(const ProposalContext& context, Rng& rng) = 0;
+  /// False (a language model, a file that may change): what it says is recorded, and read back on resume.
+  [[nodiscard]] virtual bool pure() const { return true; }
 };
 
 /// Turns proposals into P(s, a).

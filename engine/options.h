@@ -44,6 +44,7 @@ struct SearchOptions {
   int max_actions = 256;
   int in_flight = 0;
   bool deterministic = false;
+  int window = 8;
   bool operator==(const SearchOptions&) const = default;
   template <class Visitor>
   static constexpr void describe(Visitor&& v) {
@@ -64,6 +65,7 @@ struct SearchOptions {
     v(&O::max_actions, OptionText{"max_actions", "most proposals kept at one node, best priors first", ""}, Range{1, 65535});
     v(&O::in_flight, OptionText{"in_flight", "evaluations under way at once; 0: as many as the runner has lanes", "", "in-flight"}, Range{0, 4096});
     v(&O::deterministic, OptionText{"deterministic", "apply outcomes in dispatch order: same seed and outcomes, same graph", "", "deterministic"}, AnyValue{});
+    v(&O::window, OptionText{"window", "deterministic: a selection lacks the outcomes of this many dispatches less one, however many are under way", "docs/run-folder.md"}, Range{1, 4096});
   }
 };
 
@@ -139,6 +141,7 @@ struct SyntheticOptions {
   double plateau = 0.1;
   double dip = 0.1;
   double failure = 0.05;
+  double deception = 0;
   double noise = 0.01;
   double delay_ms = 0;
   int lanes = 1;
@@ -152,7 +155,8 @@ struct SyntheticOptions {
     v(&O::spread, OptionText{"spread", "standard deviation of the log time over the landscape", ""}, Range{0.0, 10.0});
     v(&O::plateau, OptionText{"plateau", "share of moves that change nothing", ""}, Range{0.0, 1.0});
     v(&O::dip, OptionText{"dip", "share of points made slower than their neighbours", ""}, Range{0.0, 1.0});
-    v(&O::failure, OptionText{"failure", "share of points that fail (compile, launch, wrong result, time-out, crash)", ""}, Range{0.0, 1.0});
+    v(&O::failure, OptionText{"failure", "share of points that fail, over all statuses but ok", ""}, Range{0.0, 0.95});
+    v(&O::deception, OptionText{"deception", "share of the log time in traps whose slope leads away from the optimum", "Deb and Goldberg 1993"}, Range{0.0, 1.0});
     v(&O::noise, OptionText{"noise", "relative standard deviation of one timing sample", ""}, Range{0.0, 10.0});
     v(&O::delay_ms, OptionText{"delay_ms", "pretended duration of an evaluation", ""}, Range{0.0, 60000.0});
     v(&O::lanes, OptionText{"lanes", "evaluations at once", ""}, Range{1, 4096});
