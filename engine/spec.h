@@ -96,7 +96,12 @@ struct ReferenceCommand {  ///< external program; reads DIR/<arg>.npy and DIR/sc
   std::vector<std::string> argv;  ///< "{dir}" is replaced by the exchange folder
   double timeout_s = 60;
 };
-using Reference = std::variant<std::monostate, ReferenceKernel, ReferenceHostOp, ReferenceCommand>;
+struct ReferencePython {  ///< kept from specs of other systems so that they load; no runner can use it
+  std::string module, function;
+  double rtol = 1e-3, atol = 1e-3;
+};
+using Reference =
+    std::variant<std::monostate, ReferenceKernel, ReferenceHostOp, ReferenceCommand, ReferencePython>;
 
 enum class WorkloadRole : std::uint8_t { score, regress, guard };  ///< counted | correctness only | must not get slower
 enum class WorkloadTarget : std::uint8_t { any, gpu, host };       ///< which runners use it
@@ -108,6 +113,7 @@ struct Workload {
   double weight = 1;
   std::map<std::string, std::variant<std::int64_t, double, bool>, std::less<>> scalars;  ///< overrides by argument name
   std::map<std::string, InitRule, std::less<>> init;                                     ///< overrides by tensor name
+  std::map<std::string, TensorSpec, std::less<>> tensors;                                ///< whole overrides by tensor name; `init` goes on top
   std::optional<LaunchPlan> launch;                                                      ///< overrides the baseline plan
   double min_speedup = 0;  ///< guard: floor on baseline/candidate (0: the run's option)
 };
@@ -161,8 +167,13 @@ struct KernelSpec {
   [[nodiscard]] Bindings bindings(const Workload& workload,
                                   const std::map<std::string, std::int64_t, std::less<>>& tunable_values) const;
   [[nodiscard]] const Tolerance& tolerance_of(std::string_view output) const;
-  /// Tensor content of `arg` under `workload` (the workload's init override, else the argument's own).
+  /// `arg`'s tensor under `workload`: the workload's `tensors` entry, else the argument's own, with the workload's
+  /// `init` override on top. `arg` must be a tensor.
+  [[nodiscard]] TensorSpec tensor_of(const ArgSpec& arg, const Workload& workload) const;
+  /// Extents of `arg`'s tensor under `workload`. Throws Error(bad_input) where an expression fails.
   [[nodiscard]] std::vector<std::int64_t> shape_of(const ArgSpec& arg, const Workload& workload) const;
+  /// The plan that `workload` starts from: its own, else that of the io contract.
+  [[nodiscard]] const LaunchPlan& launch_of(const Workload& workload) const;
 };
 
 }  // namespace warpath

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/spec.h"
+#include "engine/tensor.h"
+
+namespace warpath {
+
+/// What comparing an output with its reference found.
+struct Comparison {
+  bool passed = false;
+  std::int64_t bad_elements = 0;       ///< outside the per-element bound, or of the wrong class
+  std::int64_t worst_index = -1;       ///< element with the largest `worst_ratio`; -1 if there are no elements
+  double worst_ratio = 0;              ///< |out - ref| / (atol + rtol*|ref|); infinite for a wrong class
+  double max_abs_error = 0;            ///< over elements finite in both
+  double relative_norm = 0;            ///< ||out - ref||_2 / ||ref||_2 over elements finite in both; 0/0 is 0
+  std::string detail;                  ///< one line: what failed and where, or the figures of a pass
+};
+
+/// Judges `output` against `reference` as Tolerance says. The two must have equal shapes; the reference may be of
+/// another (wider) type, it is then rounded to the output's only for `exact`. Non-finite elements must agree: NaN with NaN,
+/// infinities by sign; NaN is never a wildcard. A shape that differs is a failed comparison, not an error.
+[[nodiscard]] Comparison compare(const Tensor& output, const Tensor& reference, const Tolerance& tolerance);
+
+}  // namespace warpath

@@ -1,0 +1,56 @@
+#include "engine/spec.h"
+
+#include "engine/error.h"
+
+namespace warpath {
+
+const ArgSpec* IOContract::find(std::string_view name) const {
+  for (const ArgSpec& arg : args) {
+    if (arg.name == name) return &arg;
+  }
+  return nullptr;
+}
+
+Bindings KernelSpec::bindings(const Workload& workload,
+                              const std::map<std::string, std::int64_t, std::less<>>& tunable_values) const {
+  Bindings out;
+  const auto bind = [&](const std::string& key, const auto& value) {
+    if (const auto* integer = std::get_if<std::int64_t>(&value)) out[key] = *integer;
+    if (const auto* boolean = std::get_if<bool>(&value)) out[key] = *boolean ? 1 : 0;
+  };
+  for (const ArgSpec& arg : io.args) bind(arg.name, arg.value);
+  for (const auto& [key, value] : workload.scalars) bind(key, value);
+  for (const auto& [key, value] : tunable_values) out[key] = value;
+  return out;
+}
+
+const Tolerance& KernelSpec::tolerance_of(std::string_view output) const {
+  static const Tolerance kDefault;
+  if (const auto own = tolerance.find(output); own != tolerance.end()) return own->second;
+  const auto shared = tolerance.find(std::string_view());
+  return shared != tolerance.end() ? shared->second : kDefault;
+}
+
+TensorSpec KernelSpec::tensor_of(const ArgSpec& arg, const Workload& workload) const {
+  WARPATH_CHECK(arg.tensor.has_value());
+  const auto own = workload.tensors.find(arg.name);
+  TensorSpec out = own != workload.tensors.end() ? own->second : *arg.tensor;
+  if (const auto init = workload.init.find(arg.name); init != workload.init.end()) out.content = init->second;
+  return out;
+}
+
+std::vector<std::int64_t> KernelSpec::shape_of(const ArgSpec& arg, const Workload& workload) const {
+  std::map<std::string, std::int64_t, std::less<>> defaults;
+  for (const Tunable& tunable : tunables) defaults[tunable.name] = tunable.default_value;
+  const Bindings names = bindings(workload, defaults);
+  std::vector<std::int64_t> out;
+  const std::string place = origin + ": workload " + workload.name + ", shape of " + arg.name;
+  for (const Expression& extent : tensor_of(arg, workload).shape) out.push_back(extent.evaluate(names, place));
+  return out;
+}
+
+const LaunchPlan& KernelSpec::launch_of(const Workload& workload) const {
+  return workload.launch ? *workload.launch : io.launch;
+}
+
+}  // namespace warpath
