@@ -104,7 +104,6 @@ using EvaluatorFactory = std::function<std::unique_ptr<Evaluator>(Runner&, const
 /// What one campaign needs. Everything referred to outlives the call.
 struct SessionSetup {
   const KernelSpec& spec;             ///< as loaded; the runner may substitute another
-  std::string spec_json;              ///< JSON text, written to input_spec.json and part of the spec's identity
   const Options& options;
   std::string runner_text;            ///< "host", "synthetic:rugged": resolved, never "auto"
   Runner& runner;                     ///< not yet prepared
