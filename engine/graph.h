@@ -1,7 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <string_view>
 #include <vector>
 
 #include "engine/hash.h"
@@ -19,21 +20,21 @@ enum class NodeState : std::uint8_t {
 ///
 ///   nodes_ [ n0 | n1 | n2 | ... ]          edges_ [ e0 | e1 | ... ]
 ///            first_out ───────────────────────────▶ e.next_out ─▶ ... (edges that leave, newest last)
-///            first_in  ───────────────────────────▶ e.next_in  ─▶ ... (edges that enter)
+///            first_in  ───────────────────────────▶ e.next_in  ─▶ ... (edges that enter: the creating one, then newest first)
 struct Node {
   double reward = 0;             ///< r(v); meaningful when measured
-  double best = 0;               ///< B(v) = max of r over everything reachable; exact, cycles included
-  double value = 0;              ///< M(v), recomputed from the children (Q is the backup policy's mix of both)
+  double best = 0;               ///< B(v) = max of r over everything reachable; exact, cycles included; 0 unless measured
+  double value = 0;              ///< M(v), recomputed from the children (Q is the backup policy's mix of both); 0 unless measured
   std::uint32_t visits = 0;      ///< N(v) = 1 + sum of N(v,a) once evaluated
   std::uint32_t in_flight = 0;   ///< O(v): evaluations under way below or at v
   EdgeId first_out = kNoEdge, last_out = kNoEdge, first_in = kNoEdge;
   std::uint32_t next_action = 0;   ///< cursor into the node's order of untried actions
   std::uint32_t action_count = 0;  ///< after opening
-  std::uint32_t live_out = 0;      ///< forward children that are live
+  std::uint32_t live_out = 0;      ///< forward edges to live children
   std::uint16_t depth = 0;         ///< of the creating parent + 1
   NodeState state = NodeState::pending;
   bool opened = false;
-  bool live = false;               ///< measured, and has untried actions or a live forward child
+  bool live = false;               ///< measured, and is still to be opened, has untried actions or a live forward child
 };
 static_assert(sizeof(Node) <= 72);
 
@@ -57,6 +58,7 @@ class Graph {
   /// The node with `key`, made (pending, at `depth`) if there is none; `created` says which.
   NodeId find_or_insert(const Hash128& key, std::uint16_t depth, bool& created);
   [[nodiscard]] NodeId find(const Hash128& key) const;  ///< kNoNode if absent
+  /// At most one edge joins two nodes in one direction: the caller asks find_edge first.
   EdgeId add_edge(NodeId source, NodeId target, std::uint32_t action, float prior);
   [[nodiscard]] EdgeId find_edge(NodeId source, NodeId target) const;
 
@@ -87,7 +89,11 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
   std::vector<Hash128> keys_;                       // by NodeId
-  std::unordered_map<Hash128, NodeId> ids_;
+  std::vector<NodeId> slots_;                       // open addressing, linear probing, a power of two, at most 3/4 full
+
+  [[nodiscard]] std::size_t slot_of(const Hash128& key) const;
+  void grow_table();
+  void link(EdgeId id);
 };
 
 }  // namespace warpath

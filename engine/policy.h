@@ -15,7 +15,6 @@ namespace warpath {
 struct Arm {
   double value = 0;             ///< Q(s,a) in log-reward units; for the widen arm its first-play value
   double prior = 0;             ///< P(s,a)
-  double child_spread = 0;      ///< standard deviation of rewards seen below, 0 if unknown
   std::uint32_t visits = 0;     ///< N(s,a)
   std::uint32_t in_flight = 0;  ///< O(s,a), unobserved
   bool is_widen = false;
@@ -27,12 +26,15 @@ struct NodeView {
   double sigma = 0;                ///< standard deviation of all measured rewards so far, floored
 };
 
-/// Chooses an arm. Stateless; ties go to the widen arm, then to the lowest index.
+/// Chooses an arm. Stateless; ties go to the widen arm, then to the oldest edge: the lowest index.
 class SelectionPolicy {
  public:
   virtual ~SelectionPolicy() = default;
-  /// `arms` is not empty. `rng` is this playout's stream.
+  /// `arms` is not empty; the widen arm, if offered, is arms[0], then the edges in the order in which they were made.
+  /// `rng` is this playout's stream if draws(), else any.
   [[nodiscard]] virtual std::size_t select(std::span<const Arm> arms, const NodeView& node, Rng& rng) const = 0;
+  /// True if select() draws from `rng`: only then is a stream made for each playout.
+  [[nodiscard]] virtual bool draws() const { return false; }
 };
 
 /// One child in a node's recomputation.
@@ -56,7 +58,8 @@ class BackupPolicy {
 class WideningPolicy {
  public:
   virtual ~WideningPolicy() = default;
-  /// True if the widen arm is offered beside the children. `children`: edges tried so far (legal ones).
+  /// True if the widen arm is offered beside the children. `node_visits`: N(v) + O(v). `children`: edges made so far (legal
+  /// actions). `untried` > 0. Not asked where no child can be descended: the widen arm is then the only one.
   [[nodiscard]] virtual bool offer(std::uint64_t node_visits, std::uint32_t children, std::uint32_t untried) const = 0;
   /// True if, when offered, the widen arm is taken without asking the selection policy.
   [[nodiscard]] virtual bool forced() const { return false; }
@@ -85,9 +88,17 @@ class StopPolicy {
 };
 
 struct SearchOptions;  // engine/options.h
+struct RunOptions;
 using SelectionRegistry = Registry<SelectionPolicy, const SearchOptions&>;
 using BackupRegistry = Registry<BackupPolicy, const SearchOptions&>;
 using WideningRegistry = Registry<WideningPolicy, const SearchOptions&>;
-using StopRegistry = Registry<StopPolicy, const SearchOptions&>;
+using StopRegistry = Registry<StopPolicy, const RunOptions&>;
+
+/// The registered policy that `options` names. Throws Error(bad_input) naming the option and every known policy.
+[[nodiscard]] std::unique_ptr<SelectionPolicy> make_selection(const SearchOptions& options);
+[[nodiscard]] std::unique_ptr<BackupPolicy> make_backup(const SearchOptions& options);
+[[nodiscard]] std::unique_ptr<WideningPolicy> make_widening(const SearchOptions& options);
+/// All registered stop policies together: the first reason in name order, the least remaining().
+[[nodiscard]] std::unique_ptr<StopPolicy> make_stop(const RunOptions& options);
 
 }  // namespace warpath

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/graph.h"
@@ -48,16 +50,20 @@ enum class Idle : std::uint8_t { none, waiting, exhausted };
 /// Liu et al. 2020 (unobserved visits, WU-UCT). Formulas in docs/search.md.
 class Search {
  public:
-  /// `options` and `space` outlive the search. The root is measured with reward 0 (the baseline against itself).
-  Search(Space& space, const SearchOptions& options, const Hash128& root_key);
+  /// `space` outlives the search. `seed` is the root of every random stream. The root is measured with reward 0 (the baseline
+  /// against itself). Throws Error(bad_input) naming an option that names no policy.
+  Search(Space& space, const SearchOptions& options, std::uint64_t seed, const Hash128& root_key);
   ~Search();
 
-  /// Selects, and reserves the path (O += 1 on it). nullopt: see idle().
+  /// Selects, and reserves the path (O += 1 on it). nullopt: see idle(). Such a call may have spent actions that proved illegal
+  /// or known, so a replay repeats it at the same place among the others; repeating it twice changes nothing.
   [[nodiscard]] std::optional<Dispatch> next();
   [[nodiscard]] Idle idle() const;
+  [[nodiscard]] bool is_in_flight(std::uint64_t sequence) const;
   /// Applies the outcome of a dispatch: O -= 1, N += 1 along its path, M recomputed leaf to root, B propagated.
+  /// `sequence` must be in flight; a reward must be finite.
   void complete(std::uint64_t sequence, const Evaluation& evaluation);
-  /// A better measurement of a measured node. A lower reward rebuilds every B.
+  /// A better measurement of a measured node: rebuilds every B and M.
   void remeasure(NodeId node, double reward);
 
   [[nodiscard]] const Graph& graph() const;
@@ -74,7 +80,7 @@ class Search {
   /// Everything beyond the graph that a snapshot must hold.
   struct State {
     std::uint64_t next_sequence = 0;
-    std::uint64_t playouts = 0;
+    std::uint64_t playouts = 0;  ///< completed
     Welford rewards;
     double floor = 0;  ///< lowest measured reward
     NodeId best = kNoNode;
@@ -85,8 +91,9 @@ class Search {
     std::vector<Pending> pending;
   };
   [[nodiscard]] State state() const;
-  /// Continues from a snapshot. Throws Error(bad_input) with `place` when the parts contradict each other.
-  Search(Space& space, const SearchOptions& options, Graph graph, State state, std::string_view place);
+  /// Continues from a snapshot, bit for bit as the search that made it would. Nodes that were open are opened again, once each,
+  /// before their next action is tried. Throws Error(bad_input) with `place` when the parts contradict each other.
+  Search(Space& space, const SearchOptions& options, std::uint64_t seed, Graph graph, State state, std::string_view place);
 
   // Invariants, for tests and `--check`: empty, or one line naming the first violation.
   [[nodiscard]] std::string violated_invariant() const;
