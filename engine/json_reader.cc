@@ -123,6 +123,8 @@ JsonCursor::JsonCursor(const json& value, std::string file, std::string pointer)
 
 std::string JsonCursor::place() const { return pointer_.empty() ? file_ : file_ + ":" + pointer_; }
 
+std::string JsonCursor::pointer_to(std::string_view key) const { return join_pointer(pointer_, key); }
+
 std::optional<JsonCursor> JsonCursor::find(std::string_view key) const {
   require_object();
   const auto it = value_->find(key);

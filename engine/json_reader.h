@@ -19,6 +19,7 @@ class JsonCursor {
   /// "FILE:/json/pointer"; "FILE" at the root.
   [[nodiscard]] std::string place() const;
   [[nodiscard]] const std::string& file() const { return file_; }
+  [[nodiscard]] std::string pointer_to(std::string_view key) const;
 
   /// The member `key`; nullopt if it is absent or null. The value must be an object.
   [[nodiscard]] std::optional<JsonCursor> find(std::string_view key) const;
