@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/command_line.h"
+
+namespace warpath {
+
+/// What the program knows of itself.
+struct Program {
+  std::string path;  ///< of this executable, for worker processes
+};
+
+/// One verb of the program: `warpath NAME ...`.
+struct Command {
+  std::string name;
+  std::string usage = "";  ///< what follows the name: "FILE..."
+  std::string help;   ///< one line
+  std::vector<Flag> flags = {};
+  std::size_t least_words = 0, most_words = 0;  ///< words that belong to no flag
+  /// Returns the exit code. Throws Error for bad input and environment trouble.
+  int (*run)(const Arguments&, const Program&) = nullptr;
+};
+
+// One file each: experiments/command_<name>.cc.
+[[nodiscard]] Command run_command();
+[[nodiscard]] Command validate_command();
+[[nodiscard]] Command inspect_command();
+[[nodiscard]] Command options_command();
+[[nodiscard]] Command moves_command();
+[[nodiscard]] Command doctor_command();
+[[nodiscard]] Command worker_command();
+
+}  // namespace warpath

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/options.h"
+#include "experiments/command_line.h"
+
+namespace warpath {
+
+/// `--config`, `--set` and every flag that the options themselves name (engine/options.h).
+[[nodiscard]] std::vector<Flag> option_flags();
+
+/// `base` < `--config FILE` < flags < `--set GROUP.KEY=VALUE`. Throws Error(bad_input) naming file or flag, key and value.
+[[nodiscard]] Options apply_layers(const Options& base, const Arguments& arguments);
+
+}  // namespace warpath
