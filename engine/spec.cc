@@ -24,6 +24,12 @@ Bindings KernelSpec::bindings(const Workload& workload,
   return out;
 }
 
+std::map<std::string, std::int64_t, std::less<>> KernelSpec::default_tunables() const {
+  std::map<std::string, std::int64_t, std::less<>> out;
+  for (const Tunable& tunable : tunables) out[tunable.name] = tunable.default_value;
+  return out;
+}
+
 const Tolerance& KernelSpec::tolerance_of(std::string_view output) const {
   static const Tolerance kDefault;
   if (const auto own = tolerance.find(output); own != tolerance.end()) return own->second;
@@ -40,9 +46,7 @@ TensorSpec KernelSpec::tensor_of(const ArgSpec& arg, const Workload& workload) c
 }
 
 std::vector<std::int64_t> KernelSpec::shape_of(const ArgSpec& arg, const Workload& workload) const {
-  std::map<std::string, std::int64_t, std::less<>> defaults;
-  for (const Tunable& tunable : tunables) defaults[tunable.name] = tunable.default_value;
-  const Bindings names = bindings(workload, defaults);
+  const Bindings names = bindings(workload, default_tunables());
   std::vector<std::int64_t> out;
   const std::string place = origin + ": workload " + workload.name + ", shape of " + arg.name;
   for (const Expression& extent : tensor_of(arg, workload).shape) out.push_back(extent.evaluate(names, place));

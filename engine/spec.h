@@ -166,6 +166,8 @@ struct KernelSpec {
   /// Scalar arguments of `workload` plus `tunables`, for evaluating expressions. Booleans are 0 and 1; floats are left out.
   [[nodiscard]] Bindings bindings(const Workload& workload,
                                   const std::map<std::string, std::int64_t, std::less<>>& tunable_values) const;
+  /// Every tunable at its default.
+  [[nodiscard]] std::map<std::string, std::int64_t, std::less<>> default_tunables() const;
   [[nodiscard]] const Tolerance& tolerance_of(std::string_view output) const;
   /// `arg`'s tensor under `workload`: the workload's `tensors` entry, else the argument's own, with the workload's
   /// `init` override on top. `arg` must be a tensor.
