@@ -1,0 +1,28 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/move.h"
+
+namespace warpath {
+
+/// Proposes every enumerated instance of every registered move that applies, keeps the spec's constraints and leads to a
+/// variant that neither the node itself nor an earlier proposal is.
+///
+/// Order and weight make widening go breadth-first over (move, site) before it goes into parameters: the k-th instance
+/// (k = 0, 1, ...) that a move lists at one site weighs 1 / (k + 1)^2, so that a site's total stays below pi^2 / 6 however
+/// many parameters it has. Proposals are sorted by weight; equal weights stand in an order drawn from the node's stream, so
+/// that no move is preferred for its name. Stateless after construction: may be shared by threads.
+class RuleProposer final : public Proposer {
+ public:
+  explicit RuleProposer(const MoveRegistry& registry);
+  [[nodiscard]] std::string_view name() const override { return "rules"; }
+  [[nodiscard]] std::vector<Proposal> propose(const ProposalContext& context, Rng& rng) override;
+
+ private:
+  std::vector<std::unique_ptr<const Move>> moves_;  // in name order
+};
+
+}  // namespace warpath

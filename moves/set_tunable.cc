@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <cstddef>
+
+#include "engine/move.h"
+#include "moves/register_moves.h"
+
+namespace warpath {
+namespace {
+
+constexpr std::string_view kSitePrefix = "tunable:";
+constexpr std::size_t kListAll = 8;
+
+const Tunable* find_tunable(const KernelSpec& spec, std::string_view site) {
+  if (!site.starts_with(kSitePrefix)) return nullptr;
+  site.remove_prefix(kSitePrefix.size());
+  const auto it = std::find_if(spec.tunables.begin(), spec.tunables.end(), [&](const Tunable& t) { return t.name == site; });
+  return it == spec.tunables.end() ? nullptr : &*it;
+}
+
+bool is_power_of_two(std::size_t n) { return (n & (n - 1)) == 0; }
+
+/// Other values, nearest rank first, the larger first at equal distance. Up to kListAll values: all of them. Beyond:
+/// those 1, 2, 4, ... ranks away, so that any value is a few steps from any other.
+std::vector<std::int64_t> steps_from(const Tunable& tunable, std::int64_t current) {
+  const auto& values = tunable.values;
+  const auto here = static_cast<std::size_t>(std::lower_bound(values.begin(), values.end(), current) - values.begin());
+  std::vector<std::int64_t> out;
+  for (std::size_t distance = 0; distance < values.size(); ++distance) {
+    if (values.size() > kListAll && !is_power_of_two(distance)) continue;
+    // A current value that is none of the list (a foreign proposal's) has the next larger one at distance 0.
+    if (here + distance < values.size() && values[here + distance] != current) out.push_back(values[here + distance]);
+    if (distance > 0 && distance <= here) out.push_back(values[here - distance]);
+  }
+  return out;
+}
+
+/// Changes one tunable of the spec: the source and the launch plan see it as a macro and a name.
+class SetTunable final : public Move {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "set_tunable"; }
+
+  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
+    std::vector<MoveInstance> out;
+    for (const Tunable& tunable : context.spec.tunables) {
+      const auto current = context.variant.tunables.find(tunable.name);
+      if (current == context.variant.tunables.end()) continue;
+      for (const std::int64_t value : steps_from(tunable, current->second)) out.push_back(instance(tunable.name, value));
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext& context, std::string_view site) const override {
+    const Tunable* const tunable = find_tunable(context.spec, site);
+    if (tunable == nullptr) return {};
+    return {Tunable{"value", tunable->values, tunable->default_value, tunable->help}};
+  }
+
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& instance,
+                                             std::string& why) const override {
+    const Tunable* const tunable = find_tunable(context.spec, instance.site);
+    if (tunable == nullptr) return why = "the spec has no " + instance.site, std::nullopt;
+    const auto value = instance.parameters.find("value");
+    if (value == instance.parameters.end() || instance.parameters.size() != 1) {
+      return why = "set_tunable takes one parameter, value", std::nullopt;
+    }
+    if (!std::binary_search(tunable->values.begin(), tunable->values.end(), value->second)) {
+      return why = std::to_string(value->second) + " is no value of " + tunable->name, std::nullopt;
+    }
+    const auto current = context.variant.tunables.find(tunable->name);
+    if (current == context.variant.tunables.end()) return why = "the variant no longer has " + tunable->name, std::nullopt;
+    if (current->second == value->second) return why = tunable->name + " has this value already", std::nullopt;
+    Variant out = context.variant;
+    out.tunables[tunable->name] = value->second;
+    return out;
+  }
+
+  [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context, const MoveInstance& done) const override {
+    const Tunable* const tunable = find_tunable(context.spec, done.site);
+    if (tunable == nullptr) return std::nullopt;
+    const auto current = context.variant.tunables.find(tunable->name);
+    if (current == context.variant.tunables.end()) return std::nullopt;
+    if (!std::binary_search(tunable->values.begin(), tunable->values.end(), current->second)) return std::nullopt;
+    return instance(tunable->name, current->second);
+  }
+
+ private:
+  static MoveInstance instance(const std::string& tunable, std::int64_t value) {
+    return {"set_tunable", std::string(kSitePrefix) + tunable, {{"value", value}}};
+  }
+};
+
+}  // namespace
+
+void register_move_set_tunable(MoveRegistry& registry) {
+  registry.add("set_tunable", "set one tunable of the spec to another of its values", [] { return std::make_unique<SetTunable>(); });
+}
+
+}  // namespace warpath
