@@ -1,5 +1,6 @@
 #include "engine/error.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,9 +9,9 @@ namespace {
 
 constexpr std::size_t kMaxQuoted = 120;
 
-std::string quoted(std::string_view text) {
+std::string escaped(std::string_view text) {
   std::string out;
-  for (const char c : text.substr(0, kMaxQuoted)) {
+  for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) {
       char hex[8];
@@ -20,17 +21,23 @@ std::string quoted(std::string_view text) {
       out += c;
     }
   }
-  if (text.size() > kMaxQuoted) out += "...";
   return out;
+}
+
+std::string quoted(std::string_view text) {
+  std::size_t length = std::min(text.size(), kMaxQuoted);
+  // Never cut inside a UTF-8 sequence.
+  while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) --length;
+  return escaped(text.substr(0, length)) + (length < text.size() ? "..." : "");
 }
 
 }  // namespace
 
 Error bad_input(std::string_view place, std::string_view value, std::string_view expected) {
-  std::string message = quoted(place);
+  std::string message = escaped(place);
   message += value.empty() ? ": " : ": got " + quoted(value) + ", ";
   message += "expected ";
-  message += quoted(expected);
+  message += escaped(expected);
   return {ErrorCode::bad_input, message};
 }
 

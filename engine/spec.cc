@@ -11,6 +11,20 @@ const ArgSpec* IOContract::find(std::string_view name) const {
   return nullptr;
 }
 
+std::string KernelSpec::place(std::string_view pointer) const {
+  // The origin is "FILE" or, in a list, "FILE:/3".
+  const auto colon = origin.rfind(":/");
+  const bool listed = colon != std::string::npos && colon + 2 < origin.size() &&
+                      origin.find_first_not_of("0123456789", colon + 2) == std::string::npos;
+  return origin + (listed ? "" : ":") + std::string(pointer);
+}
+
+std::string KernelSpec::place_of(const ArgSpec& arg, const Workload& workload) const {
+  std::size_t i = 0;
+  while (i < io.args.size() && io.args[i].name != arg.name) ++i;
+  return place("/kernel/io/args/" + std::to_string(i) + "/tensor_spec") + " (workload " + workload.name + ")";
+}
+
 Bindings KernelSpec::bindings(const Workload& workload,
                               const std::map<std::string, std::int64_t, std::less<>>& tunable_values) const {
   Bindings out;
@@ -48,8 +62,8 @@ TensorSpec KernelSpec::tensor_of(const ArgSpec& arg, const Workload& workload) c
 std::vector<std::int64_t> KernelSpec::shape_of(const ArgSpec& arg, const Workload& workload) const {
   const Bindings names = bindings(workload, default_tunables());
   std::vector<std::int64_t> out;
-  const std::string place = origin + ": workload " + workload.name + ", shape of " + arg.name;
-  for (const Expression& extent : tensor_of(arg, workload).shape) out.push_back(extent.evaluate(names, place));
+  const std::string at = place_of(arg, workload);
+  for (const Expression& extent : tensor_of(arg, workload).shape) out.push_back(extent.evaluate(names, at));
   return out;
 }
 

@@ -163,6 +163,11 @@ struct KernelSpec {
   WorkBound bound;
   std::optional<DeviceProfile> device_profile;
 
+  /// "FILE:/json/pointer" of `pointer` within this spec, for messages.
+  [[nodiscard]] std::string place(std::string_view pointer) const;
+  /// place() of the tensor_spec of `arg` under `workload`, with the workload's name.
+  [[nodiscard]] std::string place_of(const ArgSpec& arg, const Workload& workload) const;
+
   /// Scalar arguments of `workload` plus `tunables`, for evaluating expressions. Booleans are 0 and 1; floats are left out.
   [[nodiscard]] Bindings bindings(const Workload& workload,
                                   const std::map<std::string, std::int64_t, std::less<>>& tunable_values) const;

@@ -30,11 +30,6 @@ void read_source(std::string& source, const std::string& source_file, const std:
   if (source.empty()) throw bad_input(place + "/source_file", source_file, "a file that is not empty");
 }
 
-/// "FILE" + "/kernel" is "FILE:/kernel"; "FILE:/0" + "/kernel" is "FILE:/0/kernel".
-std::string child_place(const std::string& origin, const std::string& file, const std::string& pointer) {
-  return origin == file ? file + ":" + pointer : origin + pointer;
-}
-
 KernelSpec read_spec(const JsonCursor& at) {
   KernelSpec spec;
   Codec<KernelSpec>::read(at, spec);
@@ -43,10 +38,10 @@ KernelSpec read_spec(const JsonCursor& at) {
   return spec;
 }
 
-void read_sources(KernelSpec& spec, const std::string& file, const std::string& folder) {
-  read_source(spec.source, spec.source_file, folder, child_place(spec.origin, file, "/kernel"));
+void read_sources(KernelSpec& spec, const std::string& folder) {
+  read_source(spec.source, spec.source_file, folder, spec.place("/kernel"));
   if (auto* kernel = std::get_if<ReferenceKernel>(&spec.reference)) {
-    read_source(kernel->source, kernel->source_file, folder, child_place(spec.origin, file, "/reference/kernel"));
+    read_source(kernel->source, kernel->source_file, folder, spec.place("/reference/kernel"));
   }
 }
 
@@ -100,6 +95,11 @@ void WorkloadsField::read(const JsonCursor& at, KernelSpec& out) {
     const JsonCursor element = at.element(i);
     Codec<Workload>::read(element, workload);
     if (!element.find("launch")) workload.launch.reset();
+    for (auto& [name, value] : workload.scalars) {  // 2 is a number of a float argument too
+      const ArgSpec* arg = out.io.find(name);
+      const auto* integer = std::get_if<std::int64_t>(&value);
+      if (arg != nullptr && arg->type == ArgType::floating && integer != nullptr) value = static_cast<double>(*integer);
+    }
     out.workloads.push_back(std::move(workload));
   }
 }
@@ -212,7 +212,7 @@ std::vector<KernelSpec> parse_specs(std::string_view text, const std::string& fi
     specs.push_back(read_spec(root));
   }
   for (KernelSpec& spec : specs) {
-    read_sources(spec, file, folder);
+    read_sources(spec, folder);
     if (check) check_spec(spec);
   }
   require_unique_names(specs);
@@ -239,7 +239,7 @@ json to_json(const KernelSpec& spec) { return Codec<KernelSpec>::write(spec); }
 
 KernelSpec spec_from_json(const json& document, const std::string& place) {
   KernelSpec spec = read_spec(JsonCursor(document, place));
-  read_sources(spec, place, "");
+  read_sources(spec, "");
   return spec;
 }
 

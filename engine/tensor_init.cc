@@ -210,7 +210,7 @@ Tensor materialize(const KernelSpec& spec, const ArgSpec& arg, const Workload& w
     std::fill(out.bytes.begin(), out.bytes.end(), poison);
     return out;
   }
-  const std::string place = spec.origin + ": workload " + workload.name + ", init of " + arg.name;
+  const std::string place = spec.place_of(arg, workload);
   Tensor row_pointers;
   if (rule->kind == InitRule::Kind::csr_column_indices) {
     const ArgSpec* source = spec.io.find(rule->row_pointers);
