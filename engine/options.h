@@ -33,7 +33,9 @@ struct SearchOptions {
   std::string widening = "arm";
   std::string sharing = "graph";
   double c_puct = 0.3;
+  double c_ucb1 = 0.3;
   double beta = 0.75;
+  double power_p = 4;
   double rho = 0.6;
   double widening_k = 2;
   double widening_alpha = 0.5;
@@ -54,7 +56,9 @@ struct SearchOptions {
     v(&O::widening, OptionText{"widening", "registered widening policy", "docs/search.md"}, AnyValue{});
     v(&O::sharing, OptionText{"sharing", "graph: equal variants are one node; tree: every path makes its own", "docs/search.md"}, AnyValue{});
     v(&O::c_puct, OptionText{"c_puct", "exploration constant, in units of the reward's standard deviation", "NK landscapes, docs/search.md"}, Range{0.0, 100.0});
+    v(&O::c_ucb1, OptionText{"c_ucb1", "ucb1: exploration constant, in units of the reward's standard deviation", "NK landscapes, docs/search.md"}, Range{0.0, 100.0});
     v(&O::beta, OptionText{"beta", "share of the best reachable reward against the mean in Q", "NK landscapes, docs/search.md"}, Range{0.0, 1.0});
+    v(&O::power_p, OptionText{"power_p", "power_mean: exponent of the mean of speed-ups; 1: arithmetic", "Dam et al. 2019"}, Range{0.001, 1000.0});
     v(&O::rho, OptionText{"rho", "first-play reduction of the widen arm, in standard deviations", "NK landscapes, docs/search.md"}, Range{0.0, 10.0});
     v(&O::widening_k, OptionText{"widening_k", "gated widening: children allowed = k * visits^alpha", "Coulom 2007"}, Range{0.1, 1000.0});
     v(&O::widening_alpha, OptionText{"widening_alpha", "gated widening: exponent of visits", "Coulom 2007"}, Range{0.0, 1.0});

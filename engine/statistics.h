@@ -12,6 +12,8 @@ struct Welford {
   double mean = 0;
   double m2 = 0;
   void add(double x);
+  /// One of the numbers added was `old_x` and becomes `new_x`.
+  void replace(double old_x, double new_x);
   [[nodiscard]] double variance() const { return count > 1 ? m2 / static_cast<double>(count - 1) : 0; }
   [[nodiscard]] double deviation() const;
   bool operator==(const Welford&) const = default;
@@ -25,7 +27,8 @@ struct Welford {
 struct Interval {
   double low = 0, high = 0;
 };
-/// Percentile bootstrap interval of the median; deterministic in `seed`.
+/// Percentile bootstrap interval of the median (Efron 1979); deterministic in `seed`. `confidence` in [0, 1]. NaN if
+/// `samples` is empty or `draws` < 1.
 [[nodiscard]] Interval bootstrap_median(std::span<const double> samples, double confidence, int draws, std::uint64_t seed);
 
 }  // namespace warpath

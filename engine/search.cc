@@ -1,0 +1,331 @@
+#include "engine/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/action_order.h"
+#include "engine/error.h"
+#include "engine/options.h"
+#include "engine/rng.h"
+#include "engine/search_backup.h"
+#include "engine/search_check.h"
+#include "engine/search_live.h"
+
+namespace warpath {
+namespace {
+
+constexpr NodeId kRoot{0};
+
+/// True for "tree".
+bool parse_sharing(const std::string& text) {
+  if (text != "graph" && text != "tree") throw bad_input("search.sharing", text, "graph or tree");
+  return text == "tree";
+}
+
+}  // namespace
+
+struct Search::Impl {
+  Impl(Space& space_in, const SearchOptions& options_in, std::uint64_t seed_in)
+      : space(space_in),
+        options(options_in),
+        seed(seed_in),
+        tree(parse_sharing(options.sharing)),
+        selection(make_selection(options)),
+        widening(make_widening(options)),
+        backup_policy(make_backup(options)),
+        backup(*backup_policy),
+        live(options.max_depth),
+        orders(seed),
+        stream(seed, "select") {}
+
+  std::optional<Dispatch> next();
+  void complete(std::uint64_t sequence, const Evaluation& evaluation);
+  void remeasure(NodeId node, double reward);
+
+  void open(NodeId v);
+  /// The live edge to descend, or kNoEdge: try the next action.
+  EdgeId select(NodeId v);
+  /// Tries the next action of `v`; the edge if it led to a new node, else kNoEdge.
+  EdgeId expand(NodeId v);
+  Dispatch dispatch();
+  [[nodiscard]] double sigma() const { return std::max(options.sigma_floor, state.rewards.deviation()); }
+  [[nodiscard]] Hash128 key_of_child(NodeId parent, std::uint32_t action, const Hash128& key) const;
+  [[nodiscard]] std::vector<State::Pending>::iterator find_pending(std::uint64_t sequence);
+
+  Space& space;
+  SearchOptions options;
+  std::uint64_t seed;
+  bool tree;  ///< every path makes its own node
+  std::unique_ptr<SelectionPolicy> selection;
+  std::unique_ptr<WideningPolicy> widening;
+  std::unique_ptr<BackupPolicy> backup_policy;
+  Backup backup;
+  LiveFlags live;
+  ActionOrders orders;
+  Rng stream;  ///< of the playout under way, if the selection draws
+  Graph graph;
+  State state;
+  std::string place = "snapshot";  ///< for messages about a snapshot that its space contradicts
+
+  // Scratch, kept for its capacity.
+  std::vector<EdgeId> path;
+  std::vector<Arm> arms;
+  std::vector<EdgeId> arm_edges;
+  std::vector<float> priors;
+};
+
+void Search::Impl::open(NodeId v) {
+  priors.clear();
+  space.open(v, priors);
+  for (const float p : priors) WARPATH_CHECK(std::isfinite(p) && p >= 0);
+  if (v == kRoot && !priors.empty() && options.root_noise_weight > 0) {
+    std::vector<double> noise(priors.size());
+    Rng(seed, "root_noise").dirichlet(options.root_noise_alpha, noise);
+    const double w = options.root_noise_weight;
+    for (std::size_t i = 0; i < priors.size(); ++i) priors[i] = static_cast<float>((1 - w) * priors[i] + w * noise[i]);
+  }
+  Node& n = graph[v];
+  const auto count = static_cast<std::uint32_t>(priors.size());
+  if (n.opened && n.action_count != count) {
+    throw bad_input(place, std::to_string(n.action_count) + " actions of node " + graph.key(v).short_hex(),
+                    std::to_string(count) + ", as its space has");
+  }
+  n.opened = true;
+  n.action_count = count;
+  orders.set(v, graph.key(v), priors);
+  live.update(graph, v);
+}
+
+EdgeId Search::Impl::select(NodeId v) {
+  const Node& n = graph[v];
+  arms.clear();
+  arm_edges.clear();
+  const std::uint32_t untried = n.action_count - n.next_action;
+  if (untried > 0) {  // the widen arm's place; it is dropped below if it is not offered
+    arms.push_back({.is_widen = true});
+    arm_edges.push_back(kNoEdge);
+  }
+  std::uint32_t children = 0;
+  for (EdgeId e = n.first_out; e != kNoEdge; e = graph[e].next_out, ++children) {
+    const Edge& edge = graph[e];
+    const Node& child = graph[edge.target];
+    if (!child.live || child.depth <= n.depth) continue;
+    arms.push_back({.value = backup_policy->edge_value(child.value, child.best),
+                    .prior = edge.prior,
+                    .visits = edge.visits,
+                    .in_flight = edge.in_flight});
+    arm_edges.push_back(e);
+  }
+  const double spread = sigma();
+  std::span<const Arm> offered(arms);
+  if (untried > 0) {
+    if (arms.size() == 1) return kNoEdge;
+    const bool offer = widening->offer(std::uint64_t{n.visits} + n.in_flight, children, untried);
+    if (offer && widening->forced()) return kNoEdge;
+    if (offer) {
+      arms.front().value = widening->first_play_value(n.reward, n.value, spread);
+      arms.front().prior = orders.at(v, graph.key(v), n.next_action, n.action_count).prior;
+    } else {
+      offered = offered.subspan(1);
+    }
+  }
+  // Every visit and every evaluation in flight of a measured node, but its own, went through one of its edges.
+  const NodeView view{std::uint64_t{n.visits} - 1 + n.in_flight, n.reward, spread};
+  const std::size_t chosen = selection->select(offered, view, stream) + (arms.size() - offered.size());
+  WARPATH_CHECK(chosen < arms.size());
+  return arm_edges[chosen];
+}
+
+Hash128 Search::Impl::key_of_child(NodeId parent, std::uint32_t action, const Hash128& key) const {
+  return tree ? Hasher().add(graph.key(parent)).add(action).add(key).digest() : key;
+}
+
+EdgeId Search::Impl::expand(NodeId v) {
+  const auto choice = orders.at(v, graph.key(v), graph[v].next_action, graph[v].action_count);
+  const std::optional<Hash128> key = space.apply(v, choice.action);
+  ++graph[v].next_action;
+  if (!key) {
+    live.update(graph, v);
+    return kNoEdge;
+  }
+  bool created = false;
+  const auto depth = static_cast<std::uint16_t>(graph[v].depth + 1);
+  const NodeId child = graph.find_or_insert(key_of_child(v, choice.action, *key), depth, created);
+  EdgeId edge = kNoEdge;
+  if (created || graph.find_edge(v, child) == kNoEdge) {
+    edge = graph.add_edge(v, child, choice.action, choice.prior);
+    live.count_edge(graph, edge);
+    if (graph[child].state == NodeState::measured) backup.raise_best(graph, v, graph[child].best);
+  }
+  live.update(graph, v);
+  if (!created) return kNoEdge;
+  space.adopt(child, v, choice.action);
+  return edge;
+}
+
+Dispatch Search::Impl::dispatch() {
+  ++graph[kRoot].in_flight;
+  for (const EdgeId e : path) {
+    ++graph[e].in_flight;
+    ++graph[graph[e].target].in_flight;
+  }
+  const Edge& last = graph[path.back()];
+  const Dispatch made{state.next_sequence++, last.target, last.source, last.action};
+  state.pending.push_back({made, path});
+  return made;
+}
+
+std::optional<Dispatch> Search::Impl::next() {
+  if (selection->draws()) stream = Rng(seed, "select", state.next_sequence);
+  path.clear();
+  NodeId at = kRoot;
+  for (;;) {
+    while (!graph[at].live) {  // closed by what was tried just now, perhaps with its parents
+      if (path.empty()) return std::nullopt;
+      at = graph[path.back()].source;
+      path.pop_back();
+    }
+    const Node& n = graph[at];
+    if (!n.opened || (n.next_action < n.action_count && !orders.has(at))) {
+      open(at);
+      continue;
+    }
+    if (const EdgeId down = select(at); down != kNoEdge) {
+      path.push_back(down);
+      at = graph[down].target;
+    } else if (const EdgeId made = expand(at); made != kNoEdge) {
+      path.push_back(made);
+      return dispatch();
+    }
+  }
+}
+
+std::vector<Search::State::Pending>::iterator Search::Impl::find_pending(std::uint64_t sequence) {
+  const auto it = std::lower_bound(state.pending.begin(), state.pending.end(), sequence,
+                                   [](const State::Pending& p, std::uint64_t s) { return p.dispatch.sequence < s; });
+  return it != state.pending.end() && it->dispatch.sequence == sequence ? it : state.pending.end();
+}
+
+void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation) {
+  const auto it = find_pending(sequence);
+  WARPATH_CHECK(it != state.pending.end());
+  WARPATH_CHECK(!evaluation.ok || std::isfinite(evaluation.reward));
+  const State::Pending done = std::move(*it);
+  state.pending.erase(it);
+  ++state.playouts;
+  for (const EdgeId e : done.path) {
+    --graph[e].in_flight;
+    ++graph[e].visits;
+    --graph[graph[e].target].in_flight;
+    ++graph[graph[e].target].visits;
+  }
+  --graph[kRoot].in_flight;
+  ++graph[kRoot].visits;
+  const NodeId leaf = done.dispatch.node;
+  Node& n = graph[leaf];
+  n.state = evaluation.ok ? NodeState::measured : NodeState::failed;
+  if (evaluation.ok) {
+    const double r = evaluation.reward;
+    n.reward = n.best = n.value = r;
+    state.rewards.add(r);
+    state.floor = std::min(state.floor, r);
+    const double record = graph[state.best].reward;
+    if (r > record || (r == record && leaf < state.best)) state.best = leaf;
+    live.update(graph, leaf);
+    for (EdgeId e = n.first_in; e != kNoEdge; e = graph[e].next_in) backup.raise_best(graph, graph[e].source, r);
+  }
+  for (auto e = done.path.rbegin(); e != done.path.rend(); ++e) backup.recompute_value(graph, graph[*e].source, state.floor);
+}
+
+void Search::Impl::remeasure(NodeId node, double reward) {
+  WARPATH_CHECK(index(node) < graph.node_count() && graph[node].state == NodeState::measured && std::isfinite(reward));
+  state.rewards.replace(graph[node].reward, reward);
+  graph[node].reward = reward;
+  state.best = kRoot;
+  state.floor = graph[kRoot].reward;
+  for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
+    const Node& n = graph[NodeId{i}];
+    if (n.state != NodeState::measured) continue;
+    state.floor = std::min(state.floor, n.reward);
+    if (n.reward > graph[state.best].reward) state.best = NodeId{i};
+  }
+  backup.rebuild(graph, state.floor);
+}
+
+Search::Search(Space& space, const SearchOptions& options, std::uint64_t seed, const Hash128& root_key)
+    : impl_(std::make_unique<Impl>(space, options, seed)) {
+  bool created = false;
+  Node& root = impl_->graph[impl_->graph.find_or_insert(root_key, 0, created)];
+  root.state = NodeState::measured;
+  root.visits = 1;
+  impl_->state.rewards.add(root.reward);
+  impl_->state.best = kRoot;
+  impl_->live.update(impl_->graph, kRoot);
+}
+
+Search::Search(Space& space, const SearchOptions& options, std::uint64_t seed, Graph graph, State state, std::string_view place)
+    : impl_(std::make_unique<Impl>(space, options, seed)) {
+  impl_->graph = std::move(graph);
+  impl_->state = std::move(state);
+  impl_->place = place;
+  if (const std::string violated = violated_invariant(); !violated.empty()) {
+    throw bad_input(place, violated, "a state that a search can be in");
+  }
+}
+
+Search::~Search() = default;
+
+std::optional<Dispatch> Search::next() { return impl_->next(); }
+void Search::complete(std::uint64_t sequence, const Evaluation& evaluation) { impl_->complete(sequence, evaluation); }
+void Search::remeasure(NodeId node, double reward) { impl_->remeasure(node, reward); }
+
+Idle Search::idle() const {
+  if (impl_->graph[kRoot].live) return Idle::none;
+  return impl_->state.pending.empty() ? Idle::exhausted : Idle::waiting;
+}
+
+const Graph& Search::graph() const { return impl_->graph; }
+NodeId Search::best() const { return impl_->state.best; }
+const Welford& Search::rewards() const { return impl_->state.rewards; }
+bool Search::is_in_flight(std::uint64_t sequence) const { return impl_->find_pending(sequence) != impl_->state.pending.end(); }
+
+std::vector<Dispatch> Search::in_flight() const {
+  std::vector<Dispatch> out;
+  for (const auto& pending : impl_->state.pending) out.push_back(pending.dispatch);
+  return out;
+}
+
+std::vector<EdgeId> Search::path_of(std::uint64_t sequence) const {
+  const auto it = impl_->find_pending(sequence);
+  WARPATH_CHECK(it != impl_->state.pending.end());
+  return it->path;
+}
+
+std::vector<EdgeId> Search::creating_path(NodeId node) const {
+  std::vector<EdgeId> out;
+  for (NodeId at = node; at != kRoot; at = impl_->graph[out.back()].source) out.push_back(impl_->graph[at].first_in);
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+Search::State Search::state() const { return impl_->state; }
+
+std::string Search::violated_invariant() const {
+  return violated_search_invariant(impl_->graph, impl_->state, impl_->options.max_depth);
+}
+
+Hash128 Search::fingerprint() const {
+  const State& s = impl_->state;
+  Hasher h;
+  h.add(impl_->graph.fingerprint()).add(s.next_sequence).add(s.playouts).add(s.floor).add(index(s.best));
+  h.add(s.rewards.count).add(s.rewards.mean).add(s.rewards.m2).add(std::uint64_t{s.pending.size()});
+  for (const auto& [dispatch, path] : s.pending) {
+    h.add(dispatch.sequence).add(index(dispatch.node)).add(index(dispatch.parent)).add(dispatch.action);
+    h.add(std::uint64_t{path.size()});
+    for (const EdgeId e : path) h.add(index(e));
+  }
+  return h.digest();
+}
+
+}  // namespace warpath

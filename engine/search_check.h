@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "engine/search.h"
+
+namespace warpath {
+
+/// Checks everything that must hold between calls of a search (docs/search.md, "Invariants") from scratch, on any data that
+/// Graph::from_arenas accepts. Empty, or one line naming the first violation. O(V log V + E log E).
+[[nodiscard]] std::string violated_search_invariant(const Graph& graph, const Search::State& state, int max_depth);
+
+}  // namespace warpath
