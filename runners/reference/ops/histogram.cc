@@ -1,0 +1,56 @@
+#include <array>
+#include <cmath>
+
+#include "runners/reference/host_op.h"
+#include "runners/reference/register_host_ops.h"
+#include "runners/reference/rows.h"
+
+namespace warpath {
+namespace {
+
+constexpr std::array kOperands{
+    Operand{"x", Operand::Kind::tensor, true, "integers in [0, bins), any shape"},
+    Operand{"out", Operand::Kind::output, true,
+            "integers [bins]; counts are added to an inout argument's value"},
+};
+
+class Histogram final : public HostOp {
+ public:
+  std::span<const Operand> operands() const override { return kOperands; }
+  void check(const OpCall& call) const override {
+    if (info(call.dtype("x")).is_float)
+      throw call.problem("x", info(call.dtype("x")).name, "an integer tensor");
+    if (info(call.dtype("out")).is_float)
+      throw call.problem("out", info(call.dtype("out")).name, "an integer tensor");
+    call.require(call.shape("out").size() == 1, "out", "one dimension");
+  }
+  void run(OpCall& call) const override {
+    const Tensor& x = call.in("x");
+    Tensor& out = call.out("out");
+    const std::int64_t bins = out.elements();
+    std::vector<std::int64_t> counts(static_cast<std::size_t>(bins));
+    const std::int64_t count = x.elements();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double value = x.at(i);
+      if (value < 0 || value >= static_cast<double>(bins)) {
+        throw call.problem(
+            "x",
+            std::to_string(static_cast<std::int64_t>(value)) + " at element " + std::to_string(i),
+            "values from 0 to " + std::to_string(bins - 1));
+      }
+      ++counts[static_cast<std::size_t>(value)];
+    }
+    for (std::int64_t bin = 0; bin < bins; ++bin) {
+      out.set(bin, out.at(bin) + static_cast<double>(counts[static_cast<std::size_t>(bin)]));
+    }
+  }
+};
+
+}  // namespace
+
+void register_host_op_histogram(HostOpRegistry& registry) {
+  registry.add("histogram", "number of elements of each value",
+               [] { return std::make_unique<Histogram>(); });
+}
+
+}  // namespace warpath

@@ -1,0 +1,55 @@
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "runners/reference/host_op.h"
+#include "runners/reference/register_host_ops.h"
+#include "runners/reference/rows.h"
+
+namespace warpath {
+namespace {
+
+constexpr std::array kOperands{
+    Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
+    Operand{"out", Operand::Kind::output, true, "[..., C]"},
+    Operand{"weight", Operand::Kind::tensor, false, "[C], default 1"},
+    Operand{"bias", Operand::Kind::tensor, false, "[C], default 0"},
+    Operand{"eps", Operand::Kind::number, false, "added to the variance, default 1e-5"},
+};
+
+class LayerNorm final : public HostOp {
+ public:
+  std::span<const Operand> operands() const override { return kOperands; }
+  void check(const OpCall& call) const override {
+    call.require_shape("out", call.shape("x"));
+    const std::int64_t columns = rows_of(call.shape("x")).columns;
+    if (call.has("weight")) call.require_shape("weight", {columns});
+    if (call.has("bias")) call.require_shape("bias", {columns});
+  }
+  void run(OpCall& call) const override {
+    const double eps = call.number("eps", 1e-5);
+    const auto columns = static_cast<std::size_t>(rows_of(call.shape("x")).columns);
+    const auto weight =
+        call.has("weight") ? load_all(call.in("weight")) : std::vector<double>(columns, 1.0);
+    const auto bias =
+        call.has("bias") ? load_all(call.in("bias")) : std::vector<double>(columns, 0.0);
+    map_rows(call, [&](std::span<double> row) {
+      const auto count = static_cast<double>(row.size());
+      const double mean = std::accumulate(row.begin(), row.end(), 0.0) / count;
+      double squares = 0;
+      for (const double value : row) squares += (value - mean) * (value - mean);
+      const double deviation = std::sqrt(squares / count + eps);
+      for (std::size_t i = 0; i < row.size(); ++i)
+        row[i] = (row[i] - mean) / deviation * weight[i] + bias[i];
+    });
+  }
+};
+
+}  // namespace
+
+void register_host_op_layer_norm(HostOpRegistry& registry) {
+  registry.add("layer_norm", "(x - mean) / sqrt(var + eps) * weight + bias over the last dimension",
+               [] { return std::make_unique<LayerNorm>(); });
+}
+
+}  // namespace warpath
