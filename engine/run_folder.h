@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/hash.h"
-
 namespace warpath {
 
 /// Replaces `path` by `text`: temporary file in the same folder, fsync if `sync`, rename. A reader, or a run after a crash, sees the
@@ -29,9 +27,8 @@ class RunFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::filesystem::path file(std::string_view name) const { return path_ / name; }
-  [[nodiscard]] std::filesystem::path variant(const Hash128& key) const { return path_ / "variants" / key.hex(); }
 
-  /// Makes variants/<key>/ (or `target`, relative to the folder) with these files (name, text); it appears whole or not at all.
+  /// Makes the folder `target` (relative: "variants/<key>") with these files (name, text); it appears whole or not at all.
   /// Does nothing if it is there already.
   void write_folder(const std::filesystem::path& target,
                     const std::vector<std::pair<std::string, std::string>>& files,

@@ -1,0 +1,111 @@
+#include "engine/campaign.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/error.h"
+#include "engine/rng.h"
+
+namespace warpath {
+
+Campaign::Campaign(const KernelSpace::Parts& parts, const Options& options, std::function<void(const ProposalsEvent&)> record)
+    : space_(parts, std::move(record)), options_(options), objective_(parts.spec, parts.device, options.run.min_speedup) {}
+
+std::string Campaign::apply(const BaselineEvent& event) {
+  seconds_ = event.seconds;
+  baseline_problem_ = objective_.set_baseline(event.outcome);
+  if (!baseline_problem_.empty()) return baseline_problem_;
+  space_.set_outcome(NodeId{0}, event.outcome);
+  search_.emplace(space_, options_.search, options_.run.seed, event.key);
+  return "";
+}
+
+std::optional<DispatchEvent> Campaign::select() {
+  const std::optional<Dispatch> dispatch = search_->next();
+  asked_in_vain_ = !dispatch;
+  if (!dispatch) return std::nullopt;
+  const NodeId node = dispatch->node;
+  const NodeId parent = dispatch->parent;
+  DispatchEvent event{.sequence = dispatch->sequence,
+                      .node = node,
+                      .parent = parent,
+                      .key = space_.key(node),
+                      .instance = space_.instance(node),
+                      .source = space_.source(node),
+                      .path = {NodeId{0}},
+                      .change = patch_between(space_.variant(parent), space_.variant(node)),
+                      .incumbent_ns = objective_.baseline_ns() * std::exp(-best_reward_)};
+  for (const EdgeId edge : search_->path_of(dispatch->sequence)) event.path.push_back(search_->graph()[edge].target);
+  pending_.push_back({.sequence = event.sequence, .node = node, .incumbent_ns = event.incumbent_ns});
+  ++dispatched_;
+  return event;
+}
+
+Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& place) {
+  const auto it = std::ranges::find(pending_, event.sequence, &Pending::sequence);
+  if (it == pending_.end()) throw bad_input(place, "outcome " + std::to_string(event.sequence), "the outcome of a dispatch in flight");
+  Applied applied{.node = it->node};
+  pending_.erase(it);
+  seconds_ = event.seconds;
+  asked_in_vain_ = false;
+  ++evaluations_;
+  ++since_improvement_;
+  ++by_status_[static_cast<std::size_t>(event.outcome.status)];
+  space_.set_outcome(applied.node, event.outcome);
+  if (event.outcome.status != Status::ok) return applied;
+  const double reward = objective_.reward(event.outcome);
+  if (!std::isfinite(reward)) throw bad_input(place, "an ok outcome", "a time for every scored workload");
+  applied.speedup = std::exp(reward);
+  applied.improved = reward > best_reward_;
+  if (applied.improved) since_improvement_ = 0;
+  if (applied.improved || (reward == best_reward_ && index(applied.node) < index(best_))) {
+    best_ = applied.node;
+    best_reward_ = reward;
+  }
+  return applied;
+}
+
+Campaign::Applied Campaign::apply(const OutcomeEvent& event, const std::string& place) {
+  const Applied applied = count(event, place);
+  const bool ok = event.outcome.status == Status::ok;
+  search_->complete(event.sequence, {.ok = ok, .reward = ok ? objective_.reward(event.outcome) : 0});
+  return applied;
+}
+
+void Campaign::restore(const DispatchEvent& event, const std::string& place) {
+  if (event.sequence != dispatched_) {
+    throw bad_input(place, "dispatch " + std::to_string(event.sequence), "dispatch " + std::to_string(dispatched_));
+  }
+  space_.restore(event, place);
+  pending_.push_back({.sequence = event.sequence, .node = event.node, .incumbent_ns = event.incumbent_ns});
+  ++dispatched_;
+  asked_in_vain_ = false;
+}
+
+Campaign::Applied Campaign::restore(const OutcomeEvent& event, const std::string& place) { return count(event, place); }
+
+void Campaign::restore(const IdleEvent&) { asked_in_vain_ = true; }
+
+void Campaign::adopt(Snapshot snapshot, const std::string& place) {
+  Graph graph = Graph::from_arenas(std::move(snapshot.arenas), place);
+  const auto& pending = snapshot.state.pending;
+  const bool same = graph.node_count() == space_.size() && snapshot.state.next_sequence == dispatched_ &&
+                    std::ranges::equal(pending, pending_, {}, [](const auto& p) { return p.dispatch.sequence; }, &Pending::sequence);
+  if (!same) throw bad_input(place, "", "the nodes and evaluations in flight of events.jsonl");
+  search_.emplace(space_, options_.search, options_.run.seed, std::move(graph), std::move(snapshot.state), place);
+}
+
+std::uint64_t Campaign::input_seed(std::uint64_t sequence) const { return Rng(options_.run.seed, "inputs", sequence).next(); }
+
+Progress Campaign::progress(double seconds) const {
+  return {.evaluations = evaluations_, .since_improvement = since_improvement_, .seconds = seconds, .best_reward = best_reward_};
+}
+
+double Campaign::best_speedup() const { return std::exp(best_reward_); }
+
+double Campaign::speedup(NodeId node) const {
+  const Outcome* outcome = space_.outcome(node);
+  return outcome != nullptr && outcome->status == Status::ok ? std::exp(objective_.reward(*outcome)) : 0;
+}
+
+}  // namespace warpath

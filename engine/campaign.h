@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "engine/events.h"
+#include "engine/kernel_space.h"
+#include "engine/objective.h"
+#include "engine/options.h"
+#include "engine/policy.h"
+#include "engine/search.h"
+#include "engine/session.h"
+#include "engine/snapshot.h"
+
+namespace warpath {
+
+/// The state of one run: what every event does to it. A live session and the replay of a log go through the same calls, in the
+/// same order, and so reach the same state. One thread only.
+///
+///   baseline -> { select -> [proposals] dispatch | idle ;  apply(outcome) }*
+class Campaign {
+ public:
+  /// References outlive the campaign. `record` is told what impure proposers say.
+  Campaign(const KernelSpace::Parts& parts, const Options& options, std::function<void(const ProposalsEvent&)> record);
+
+  /// Takes the baseline; one that is ok begins the search. Returns the reason if it is not, else empty.
+  std::string apply(const BaselineEvent& event);
+  [[nodiscard]] bool begun() const { return search_.has_value(); }
+
+  /// Asks the search for the next evaluation. nullopt: there is none now (record it as an IdleEvent: asking may have changed the graph).
+  [[nodiscard]] std::optional<DispatchEvent> select();
+  /// False after a select() without result until the next outcome: asking again would say the same.
+  [[nodiscard]] bool may_select() const { return begun() && !asked_in_vain_; }
+
+  /// Adds the last gates; what is logged and applied is judged.
+  void judge(Outcome& outcome) const { objective_.judge(outcome); }
+
+  struct Applied {
+    NodeId node = kNoNode;
+    double speedup = 0;     ///< 0 unless ok
+    bool improved = false;
+  };
+  /// Throws Error(bad_input) with `place` if nothing with this sequence is in flight.
+  Applied apply(const OutcomeEvent& event, const std::string& place);
+  void recall(const ProposalsEvent& event) { space_.recall(event); }
+
+  // A prefix of the log whose graph a snapshot holds: contents and counts only.
+  void restore(const DispatchEvent& event, const std::string& place);
+  Applied restore(const OutcomeEvent& event, const std::string& place);
+  void restore(const IdleEvent& event);
+  /// Ends the prefix. Throws Error(bad_input) with `place` when snapshot and prefix contradict each other.
+  void adopt(Snapshot snapshot, const std::string& place);
+
+  struct Pending {
+    std::uint64_t sequence = 0;
+    NodeId node = kNoNode;
+    double incumbent_ns = 0;
+  };
+  /// In flight, in order of dispatch.
+  [[nodiscard]] const std::deque<Pending>& pending() const { return pending_; }
+  /// Seed of an evaluation's inputs.
+  [[nodiscard]] std::uint64_t input_seed(std::uint64_t sequence) const;
+
+  [[nodiscard]] const KernelSpace& space() const { return space_; }
+  [[nodiscard]] const Search& search() const { return *search_; }  ///< once begun
+  [[nodiscard]] std::uint64_t dispatched() const { return dispatched_; }
+  [[nodiscard]] const StatusCounts& by_status() const { return by_status_; }
+  [[nodiscard]] Progress progress(double seconds) const;
+  [[nodiscard]] NodeId best() const { return best_; }
+  [[nodiscard]] double baseline_ms() const { return objective_.baseline_ns() * 1e-6; }
+  [[nodiscard]] double best_speedup() const;
+  /// Speed-up of a node's outcome; 0 unless it has one that is ok.
+  [[nodiscard]] double speedup(NodeId node) const;
+  [[nodiscard]] double seconds() const { return seconds_; }  ///< wall time as of the last event
+  [[nodiscard]] const std::string& baseline_problem() const { return baseline_problem_; }
+
+ private:
+  Applied count(const OutcomeEvent& event, const std::string& place);
+
+  KernelSpace space_;
+  const Options& options_;
+  ObjectiveFunction objective_;
+  std::optional<Search> search_;
+  std::deque<Pending> pending_;
+  std::uint64_t dispatched_ = 0;
+  std::uint64_t evaluations_ = 0;
+  std::uint64_t since_improvement_ = 0;
+  StatusCounts by_status_{};
+  NodeId best_{0};
+  double best_reward_ = 0;
+  double seconds_ = 0;
+  bool asked_in_vain_ = false;
+  std::string baseline_problem_;
+};
+
+}  // namespace warpath

@@ -1,0 +1,146 @@
+#include "engine/events.h"
+
+#include <nlohmann/json.hpp>
+
+#include "engine/json_record.h"
+#include "engine/outcome_io.h"
+
+namespace warpath {
+namespace {
+
+using nlohmann::json;
+
+NodeId node_id(const JsonCursor& cursor) {
+  const std::uint64_t id = cursor.unsigned_integer();
+  if (id >= index(kNoNode)) cursor.fail("a node number");
+  return NodeId{static_cast<std::uint32_t>(id)};
+}
+
+Outcome outcome_at(const JsonCursor& cursor) {
+  const JsonCursor outcome = cursor.at("outcome");
+  return outcome_from_json(outcome.value(), outcome.place());
+}
+
+json write(const RunEvent& e) {
+  return {{"type", "run"}, {"schema", e.schema}, {"run_id", e.run_id}, {"name", e.name}, {"runner", e.runner},
+          {"config", e.config.hex()}, {"spec", e.spec.hex()}, {"seed", e.seed}};
+}
+
+RunEvent read_run(const JsonCursor& c) {
+  // Before all else: another version may have other keys.
+  const JsonCursor schema = c.at("schema");
+  if (schema.unsigned_integer() != kRecordSchema) schema.fail("schema " + std::to_string(kRecordSchema) + ": this program reads no other");
+  require_only(c, {"type", "schema", "run_id", "name", "runner", "config", "spec", "seed"});
+  return {.schema = kRecordSchema,
+          .run_id = c.at("run_id").text(),
+          .name = c.at("name").text(),
+          .runner = c.at("runner").text(),
+          .config = hash_from_json(c.at("config")),
+          .spec = hash_from_json(c.at("spec")),
+          .seed = c.at("seed").unsigned_integer()};
+}
+
+json write(const SessionEvent& e) { return {{"type", "session"}, {"at", e.at}}; }
+
+SessionEvent read_session(const JsonCursor& c) {
+  require_only(c, {"type", "at"});
+  return {.at = c.at("at").number()};
+}
+
+json write(const BaselineEvent& e) {
+  return {{"type", "baseline"}, {"key", e.key.hex()}, {"outcome", to_json(e.outcome)}, {"at", e.at}, {"seconds", e.seconds}};
+}
+
+BaselineEvent read_baseline(const JsonCursor& c) {
+  require_only(c, {"type", "key", "outcome", "at", "seconds"});
+  return {.key = hash_from_json(c.at("key")),
+          .outcome = outcome_at(c),
+          .at = c.at("at").number(),
+          .seconds = c.at("seconds").number()};
+}
+
+json write(const ProposalsEvent& e) {
+  json list = json::array();
+  for (const Proposal& p : e.proposals) list.push_back(to_json(p));
+  return {{"type", "proposals"}, {"key", e.key.hex()}, {"proposer", e.proposer}, {"proposals", std::move(list)}};
+}
+
+ProposalsEvent read_proposals(const JsonCursor& c) {
+  require_only(c, {"type", "key", "proposer", "proposals"});
+  ProposalsEvent e{.key = hash_from_json(c.at("key")), .proposer = c.at("proposer").text(), .proposals = {}};
+  const JsonCursor list = c.at("proposals");
+  list.require_array();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    e.proposals.push_back(proposal_from_json(list.element(i).value(), list.element(i).place()));
+  }
+  return e;
+}
+
+json write(const DispatchEvent& e) {
+  json path = json::array();
+  for (const NodeId id : e.path) path.push_back(index(id));
+  return {{"type", "dispatch"}, {"seq", e.sequence}, {"node", index(e.node)}, {"parent", index(e.parent)}, {"key", e.key.hex()},
+          {"instance", to_json(e.instance)}, {"source", e.source}, {"path", std::move(path)}, {"change", to_json(e.change)},
+          {"incumbent_ns", number_to_json(e.incumbent_ns)}};
+}
+
+DispatchEvent read_dispatch(const JsonCursor& c) {
+  require_only(c, {"type", "seq", "node", "parent", "key", "instance", "source", "path", "change", "incumbent_ns"});
+  const JsonCursor instance = c.at("instance");
+  const JsonCursor change = c.at("change");
+  const JsonCursor path = c.at("path");
+  DispatchEvent e{.sequence = c.at("seq").unsigned_integer(),
+                  .node = node_id(c.at("node")),
+                  .parent = node_id(c.at("parent")),
+                  .key = hash_from_json(c.at("key")),
+                  .instance = instance_from_json(instance.value(), instance.place()),
+                  .source = c.at("source").text(),
+                  .path = {},
+                  .change = patch_from_json(change.value(), change.place()),
+                  .incumbent_ns = any_number(c.at("incumbent_ns"))};
+  path.require_array();
+  for (std::size_t i = 0; i < path.size(); ++i) e.path.push_back(node_id(path.element(i)));
+  return e;
+}
+
+json write(const OutcomeEvent& e) {
+  return {{"type", "outcome"}, {"seq", e.sequence}, {"outcome", to_json(e.outcome)}, {"at", e.at}, {"seconds", e.seconds}};
+}
+
+OutcomeEvent read_outcome(const JsonCursor& c) {
+  require_only(c, {"type", "seq", "outcome", "at", "seconds"});
+  return {.sequence = c.at("seq").unsigned_integer(),
+          .outcome = outcome_at(c),
+          .at = c.at("at").number(),
+          .seconds = c.at("seconds").number()};
+}
+
+json write(const IdleEvent& e) { return {{"type", "idle"}, {"seq", e.sequence}}; }
+
+IdleEvent read_idle(const JsonCursor& c) {
+  require_only(c, {"type", "seq"});
+  return {.sequence = c.at("seq").unsigned_integer()};
+}
+
+}  // namespace
+
+std::string encode(const Event& event) {
+  return std::visit([](const auto& e) { return write(e).dump(); }, event);
+}
+
+Event decode(std::string_view object, const std::string& place) {
+  const json document = parse_json(object, place);
+  const JsonCursor cursor(document, place);
+  const JsonCursor type = cursor.at("type");
+  const std::string word = type.text();
+  if (word == "run") return read_run(cursor);
+  if (word == "session") return read_session(cursor);
+  if (word == "baseline") return read_baseline(cursor);
+  if (word == "proposals") return read_proposals(cursor);
+  if (word == "dispatch") return read_dispatch(cursor);
+  if (word == "outcome") return read_outcome(cursor);
+  if (word == "idle") return read_idle(cursor);
+  type.fail("a kind of event");
+}
+
+}  // namespace warpath

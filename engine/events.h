@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/hash.h"
+#include "engine/ids.h"
+#include "engine/move.h"
+#include "engine/outcome.h"
+#include "engine/variant_io.h"
+
+namespace warpath {
+
+/// Version of events.jsonl and search_state.json. Another one is refused.
+inline constexpr std::uint64_t kRecordSchema = 1;
+
+// The lines of events.jsonl, in the order in which they were applied. docs/run-folder.md shows each.
+
+struct RunEvent {  ///< line 1
+  std::uint64_t schema = kRecordSchema;
+  std::string run_id;  ///< tells two runs apart that are equal in everything else
+  std::string name;    ///< of the spec
+  std::string runner;
+  Hash128 config;      ///< config_hash
+  Hash128 spec;        ///< hash of the spec searched
+  std::uint64_t seed = 0;
+};
+struct SessionEvent {  ///< a process begins to work on the run
+  double at = 0;       ///< Unix time, seconds
+};
+struct BaselineEvent {  ///< only one that is ok begins the search
+  Hash128 key;
+  Outcome outcome;
+  double at = 0;
+  double seconds = 0;  ///< wall time of the run so far
+};
+struct ProposalsEvent {  ///< what an impure proposer said at a node
+  Hash128 key;           ///< variant_key of the node
+  std::string proposer;
+  std::vector<Proposal> proposals;
+};
+struct DispatchEvent {  ///< the search chose a variant to evaluate
+  std::uint64_t sequence = 0;
+  NodeId node = kNoNode;
+  NodeId parent = kNoNode;
+  Hash128 key;                ///< variant_key
+  MoveInstance instance;
+  std::string source;         ///< proposer
+  std::vector<NodeId> path;   ///< selected, root first, the node last
+  VariantPatch change;        ///< against the parent
+  double incumbent_ns = 0;    ///< as the runner was told
+};
+struct OutcomeEvent {  ///< applied to the graph after this line was written
+  std::uint64_t sequence = 0;
+  Outcome outcome;
+  double at = 0;
+  double seconds = 0;
+};
+struct IdleEvent {  ///< the search was asked and had nothing to dispatch (looking may have linked known nodes)
+  std::uint64_t sequence = 0;  ///< of the next dispatch
+};
+using Event = std::variant<RunEvent, SessionEvent, BaselineEvent, ProposalsEvent, DispatchEvent, OutcomeEvent, IdleEvent>;
+
+/// One JSON object without a line feed. Outcomes must be `recordable`.
+[[nodiscard]] std::string encode(const Event& event);
+/// Throws Error(bad_input) "PLACE:/key: ..." (`place`: FILE:LINE).
+[[nodiscard]] Event decode(std::string_view object, const std::string& place);
+
+}  // namespace warpath

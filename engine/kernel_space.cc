@@ -1,0 +1,159 @@
+#include "engine/kernel_space.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "engine/error.h"
+
+namespace warpath {
+namespace {
+
+/// By name and by alias; a name wins over an alias.
+std::map<std::string, std::unique_ptr<Move>, std::less<>> moves_by_name(const MoveRegistry& registry) {
+  std::map<std::string, std::unique_ptr<Move>, std::less<>> out;
+  for (const auto& [name, entry] : registry.entries()) {
+    auto move = entry.make();
+    for (const std::string& alias : move->aliases()) {
+      if (!registry.contains(alias)) out.try_emplace(alias, entry.make());
+    }
+    out.insert_or_assign(name, std::move(move));
+  }
+  return out;
+}
+
+}  // namespace
+
+KernelSpace::KernelSpace(const Parts& parts, std::function<void(const ProposalsEvent&)> record)
+    : parts_(parts), record_(std::move(record)), moves_(moves_by_name(parts.moves)) {
+  Node root;
+  root.variant = baseline_variant(parts_.spec);
+  root.key = variant_key(root.variant);
+  nodes_.push_back(std::move(root));
+}
+
+void KernelSpace::set_outcome(NodeId node, Outcome outcome) { nodes_[index(node)].outcome = std::move(outcome); }
+
+const Outcome* KernelSpace::outcome(NodeId node) const { return at(node).outcome ? &*at(node).outcome : nullptr; }
+
+void KernelSpace::recall(const ProposalsEvent& event) { recalled_[{event.key, event.proposer}] = event.proposals; }
+
+void KernelSpace::restore(const DispatchEvent& event, const std::string& place) {
+  if (index(event.node) != size() || index(event.parent) >= size()) {
+    throw bad_input(place, "node " + std::to_string(index(event.node)) + " under node " + std::to_string(index(event.parent)),
+                    "node " + std::to_string(size()) + " under an earlier one");
+  }
+  Node node;
+  node.variant = patched(variant(event.parent), event.change);
+  node.key = event.key;
+  node.parent = event.parent;
+  node.instance = event.instance;
+  node.source = event.source;
+  nodes_.push_back(std::move(node));
+}
+
+std::vector<Proposal> KernelSpace::proposals(const ProposalContext& context) {
+  std::vector<Proposal> all;
+  std::set<MoveInstance> seen;
+  for (Proposer* proposer : parts_.proposers) {
+    std::vector<Proposal> said;
+    const std::pair<Hash128, std::string> place{context.node_key, proposer->name()};
+    if (const auto it = recalled_.find(place); it != recalled_.end()) {
+      said = it->second;
+    } else {
+      Rng rng(parts_.seed, "propose", mix64(context.node_key.high) ^ context.node_key.low);
+      said = proposer->propose(context, rng);
+      if (!proposer->pure()) {
+        const ProposalsEvent event{.key = place.first, .proposer = place.second, .proposals = said};
+        record_(event);
+        recall(event);
+      }
+    }
+    for (Proposal& p : said) {
+      if (!(p.weight > 0) || !std::isfinite(p.weight)) p.weight = 1e-9;
+      if (!std::isfinite(p.predicted_log_gain)) p.predicted_log_gain = 0;
+      if (seen.insert(p.instance).second) all.push_back(std::move(p));
+    }
+  }
+  return all;
+}
+
+const std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
+  if (nodes_[index(id)].actions) return *nodes_[index(id)].actions;
+  const Node& node = at(id);
+  const ProposalContext context{.at = {parts_.spec, node.variant, parts_.device},
+                                .node_key = node.key,
+                                .outcome = outcome(id),
+                                .seed = parts_.seed};
+  std::vector<Proposal> suggested = proposals(context);
+  std::vector<double> priors(suggested.size());
+  if (!suggested.empty()) parts_.prior.evaluate(context, suggested, priors);
+  WARPATH_CHECK(priors.size() == suggested.size());
+
+  // The best priors stay, in the proposers' order.
+  std::vector<std::size_t> order(suggested.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return priors[a] > priors[b]; });
+  order.resize(std::min(order.size(), static_cast<std::size_t>(parts_.max_actions)));
+  std::ranges::sort(order);
+  double sum = 0;
+  for (const std::size_t i : order) sum += priors[i];
+  std::vector<Action> kept;
+  for (const std::size_t i : order) {
+    Proposal& p = suggested[i];
+    const double share = sum > 0 ? priors[i] / sum : 1 / static_cast<double>(order.size());
+    kept.push_back({.instance = std::move(p.instance),
+                    .source = std::move(p.source),
+                    .variant = std::move(p.variant),
+                    .prior = static_cast<float>(share)});
+  }
+  return nodes_[index(id)].actions.emplace(std::move(kept));
+}
+
+void KernelSpace::open(NodeId node, std::vector<float>& priors) {
+  priors.clear();
+  for (const Action& action : actions(node)) priors.push_back(action.prior);
+}
+
+std::optional<Variant> KernelSpace::made(NodeId node, const Action& action) const {
+  std::string why;
+  std::optional<Variant> variant = action.variant;
+  if (!variant) {
+    const auto it = moves_.find(action.instance.move);
+    if (it == moves_.end()) return std::nullopt;  // a foreign proposal may name anything
+    MoveInstance instance = action.instance;
+    instance.move = it->second->name();
+    variant = it->second->apply({parts_.spec, at(node).variant, parts_.device}, instance, why);
+  }
+  if (variant && !satisfies_constraints(parts_.spec, *variant, why)) return std::nullopt;
+  return variant;
+}
+
+std::optional<Hash128> KernelSpace::apply(NodeId node, std::uint32_t action) {
+  last_.reset();
+  const std::vector<Action>& list = actions(node);
+  WARPATH_CHECK(action < list.size());
+  std::optional<Variant> variant = made(node, list[action]);
+  if (!variant) return std::nullopt;
+  const Hash128 key = variant_key(*variant);
+  if (key == at(node).key) return std::nullopt;  // nothing changed
+  last_ = Applied{.node = node, .action = action, .variant = std::move(*variant), .key = key};
+  return key;
+}
+
+void KernelSpace::adopt(NodeId child, NodeId parent, std::uint32_t action) {
+  WARPATH_CHECK(index(child) == size());
+  WARPATH_CHECK(last_ && last_->node == parent && last_->action == action);
+  const Action& by = actions(parent)[action];
+  Node node;
+  node.variant = std::move(last_->variant);
+  node.key = last_->key;
+  node.parent = parent;
+  node.instance = by.instance;
+  node.source = by.source;
+  last_.reset();
+  nodes_.push_back(std::move(node));
+}
+
+}  // namespace warpath

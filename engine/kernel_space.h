@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/events.h"
+#include "engine/move.h"
+#include "engine/options.h"
+#include "engine/search.h"
+
+namespace warpath {
+
+/// The search space over real variants: proposers suggest the actions of a node, a prior weighs them, moves make the variants.
+/// Node ids are those of the search's graph; the space keeps what each node is. One thread only.
+class KernelSpace final : public Space {
+ public:
+  struct Parts {  ///< everything referred to outlives the space
+    const KernelSpec& spec;
+    const DeviceFacts& device;
+    const MoveRegistry& moves;
+    std::vector<Proposer*> proposers;  ///< in order of precedence
+    Prior& prior;
+    int max_actions = 256;
+    std::uint64_t seed = 1;
+  };
+  /// `record` is called, while a node is opened, with what an impure proposer just said there.
+  KernelSpace(const Parts& parts, std::function<void(const ProposalsEvent&)> record);
+
+  // The search's side.
+  void open(NodeId node, std::vector<float>& priors) override;
+  std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
+  void adopt(NodeId child, NodeId parent, std::uint32_t action) override;
+
+  // What a node is. Node 0 is the spec's own kernel.
+  [[nodiscard]] const Variant& variant(NodeId node) const { return at(node).variant; }
+  [[nodiscard]] const Hash128& key(NodeId node) const { return at(node).key; }
+  [[nodiscard]] NodeId parent(NodeId node) const { return at(node).parent; }  ///< that created it; kNoNode for the root
+  [[nodiscard]] const MoveInstance& instance(NodeId node) const { return at(node).instance; }  ///< that created it
+  [[nodiscard]] const std::string& source(NodeId node) const { return at(node).source; }       ///< proposer of `instance`
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
+
+  /// Proposers see the outcome of the node they work on.
+  void set_outcome(NodeId node, Outcome outcome);
+  [[nodiscard]] const Outcome* outcome(NodeId node) const;  ///< null until set
+
+  // From a log.
+  /// From now on `event.proposer` says this at that variant.
+  void recall(const ProposalsEvent& event);
+  /// The node that `event` made, without a search. Throws Error(bad_input) with `place` unless it is the next one.
+  void restore(const DispatchEvent& event, const std::string& place);
+
+ private:
+  struct Action {
+    MoveInstance instance;
+    std::string source;
+    std::optional<Variant> variant;  // of foreign proposals
+    float prior = 0;
+  };
+  struct Node {
+    Variant variant;
+    Hash128 key;
+    NodeId parent = kNoNode;
+    MoveInstance instance;
+    std::string source;
+    std::optional<Outcome> outcome;
+    std::optional<std::vector<Action>> actions;  // once opened in this process
+  };
+  struct Applied {
+    NodeId node = kNoNode;
+    std::uint32_t action = 0;
+    Variant variant;
+    Hash128 key;
+  };
+
+  [[nodiscard]] const Node& at(NodeId node) const { return nodes_[index(node)]; }
+  const std::vector<Action>& actions(NodeId node);
+  std::vector<Proposal> proposals(const ProposalContext& context);
+  [[nodiscard]] std::optional<Variant> made(NodeId node, const Action& action) const;
+
+  Parts parts_;
+  std::function<void(const ProposalsEvent&)> record_;
+  std::map<std::string, std::unique_ptr<Move>, std::less<>> moves_;  // by name and alias
+  std::map<std::pair<Hash128, std::string>, std::vector<Proposal>> recalled_;
+  std::vector<Node> nodes_;  // by NodeId
+  std::optional<Applied> last_;
+};
+
+}  // namespace warpath

@@ -1,0 +1,116 @@
+#include "engine/objective.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "engine/error.h"
+#include "engine/runner.h"
+#include "engine/statistics.h"
+
+namespace warpath {
+namespace {
+
+std::string ratio_text(double x) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3fx", x);
+  return text;
+}
+
+}  // namespace
+
+double median_ns(const Outcome& outcome, std::string_view workload) {
+  for (const WorkloadTiming& t : outcome.timings) {
+    if (t.workload != workload) continue;
+    const bool sound = std::ranges::all_of(t.samples_ns, [](double x) { return std::isfinite(x) && x > 0; });
+    return sound ? median(t.samples_ns) : std::numeric_limits<double>::quiet_NaN();
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+ObjectiveFunction::ObjectiveFunction(const KernelSpec& spec, const DeviceFacts& device, double min_speedup)
+    : objective_(spec.objective) {
+  for (const Workload* w : workloads_for(spec, device)) {
+    if (w->role == WorkloadRole::regress) continue;
+    terms_.push_back({.workload = w->name,
+                      .role = w->role,
+                      .weight = w->weight,
+                      .min_speedup = w->min_speedup > 0 ? w->min_speedup : min_speedup,
+                      .baseline_ns = 0});
+  }
+}
+
+std::string ObjectiveFunction::set_baseline(const Outcome& outcome) {
+  if (outcome.status != Status::ok) {
+    const std::string why = outcome.log.empty() ? outcome.verdict.summary() : outcome.log.substr(0, outcome.log.find('\n'));
+    return std::string(name(outcome.status)) + (why.empty() ? "" : ": " + why);
+  }
+  const auto failed = std::ranges::find(outcome.verdict.gates, GateResult::Answer::fail, &GateResult::answer);
+  if (failed != outcome.verdict.gates.end()) return outcome.verdict.summary();
+  double weights = 0;
+  double logs = 0;
+  double times = 0;
+  for (Term& term : terms_) {
+    term.baseline_ns = median_ns(outcome, term.workload);
+    if (!std::isfinite(term.baseline_ns)) return "workload " + term.workload + " has no time";
+    if (term.role != WorkloadRole::score) continue;
+    weights += term.weight;
+    logs += term.weight * std::log(term.baseline_ns);
+    times += term.weight * term.baseline_ns;
+  }
+  if (!(weights > 0)) return "no workload of role score runs here";
+  baseline_ns_ = objective_ == Objective::weighted ? times / weights : std::exp(logs / weights);
+  return "";
+}
+
+void ObjectiveFunction::judge(Outcome& outcome) const {
+  using enum GateResult::Answer;
+  if (outcome.status != Status::ok) return;
+  const bool earlier_failure =
+      std::ranges::any_of(outcome.verdict.gates, [](const GateResult& g) { return g.answer == fail; });
+  GateResult timed{.gate = "workloads_timed", .answer = pass, .detail = ""};
+  GateResult floor{.gate = "guard_floor", .answer = not_run, .detail = "no workload of role guard"};
+  for (const Term& term : terms_) {
+    const double candidate_ns = median_ns(outcome, term.workload);
+    if (!std::isfinite(candidate_ns)) {
+      timed = {.gate = "workloads_timed", .answer = fail, .detail = term.workload + " has no time"};
+      break;
+    }
+    if (term.role != WorkloadRole::guard || floor.answer == fail) continue;
+    const double speedup = term.baseline_ns / candidate_ns;
+    floor = {.gate = "guard_floor",
+             .answer = speedup < term.min_speedup ? fail : pass,
+             .detail = term.workload + " " + ratio_text(speedup) + ", floor " + ratio_text(term.min_speedup)};
+  }
+  if (timed.answer == fail) floor = {.gate = "guard_floor", .answer = not_run, .detail = "no times"};
+  if (earlier_failure || timed.answer == fail || floor.answer == fail) outcome.status = Status::rejected;
+  outcome.verdict.gates.push_back(std::move(timed));
+  outcome.verdict.gates.push_back(std::move(floor));
+}
+
+double ObjectiveFunction::reward(const Outcome& outcome) const {
+  double weights = 0;
+  double logs = 0;
+  double baseline = 0;
+  double candidate = 0;
+  double worst = std::numeric_limits<double>::infinity();
+  for (const Term& term : terms_) {
+    if (term.role != WorkloadRole::score) continue;
+    const double ns = median_ns(outcome, term.workload);
+    const double log_speedup = std::log(term.baseline_ns / ns);
+    weights += term.weight;
+    logs += term.weight * log_speedup;
+    baseline += term.weight * term.baseline_ns;
+    candidate += term.weight * ns;
+    worst = std::min(worst, log_speedup);
+  }
+  switch (objective_) {
+    case Objective::geomean: return logs / weights;
+    case Objective::weighted: return std::log(baseline / candidate);
+    case Objective::worst: return worst;
+  }
+  WARPATH_CHECK(false);
+}
+
+}  // namespace warpath

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/move.h"
+#include "engine/outcome.h"
+#include "engine/spec.h"
+
+namespace warpath {
+
+/// Turns timings into the reward of the search: ln(baseline / candidate) over the workloads of role score, from medians
+/// (engine/statistics.h). With speed-ups s_i = b_i / c_i and weights w_i:
+///
+///   geomean   exp(sum w_i ln s_i / sum w_i)       every workload counts by its ratio
+///   weighted  sum w_i b_i / sum w_i c_i           long workloads count more: total time
+///   worst     min s_i
+class ObjectiveFunction {
+ public:
+  /// `min_speedup`: floor for guard workloads that set none. All references are copied from.
+  ObjectiveFunction(const KernelSpec& spec, const DeviceFacts& device, double min_speedup);
+
+  /// Sets the baseline. Returns one line if it cannot be one (not ok, a workload without a time), else empty.
+  [[nodiscard]] std::string set_baseline(const Outcome& outcome);
+  /// Weighted geometric mean (weighted: arithmetic mean) of the baseline's medians.
+  [[nodiscard]] double baseline_ns() const { return baseline_ns_; }
+
+  /// The last gates, of an outcome that is ok so far: every scored and guarded workload has a time, no guard got slower than its
+  /// floor, no gate failed. Appends them to the verdict; a failure makes the outcome `rejected`.
+  void judge(Outcome& outcome) const;
+  /// ln of the speed-up of a judged outcome that is ok. 0 for the baseline itself.
+  [[nodiscard]] double reward(const Outcome& outcome) const;
+
+ private:
+  struct Term {
+    std::string workload;
+    WorkloadRole role = WorkloadRole::score;
+    double weight = 1;
+    double min_speedup = 0;  // guard
+    double baseline_ns = 0;
+  };
+  std::vector<Term> terms_;  // score and guard, spec order
+  Objective objective_;
+  double baseline_ns_ = 0;
+};
+
+/// Median of `workload`'s samples; NaN if there are none, or one is not a positive finite number.
+[[nodiscard]] double median_ns(const Outcome& outcome, std::string_view workload);
+
+}  // namespace warpath

@@ -1,0 +1,110 @@
+#include "engine/record.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "engine/diff.h"
+#include "engine/error.h"
+#include "engine/outcome_io.h"
+
+namespace warpath {
+namespace {
+
+/// Everything of a variant but its source, a line each, so that a diff shows it.
+std::string terms_text(const Variant& variant) {
+  const auto axes = [](const std::array<Expression, 3>& a) { return a[0].text() + ", " + a[1].text() + ", " + a[2].text() + "\n"; };
+  std::string out = "kernel " + variant.kernel_name + "\ngrid " + axes(variant.launch.grid) + "block " + axes(variant.launch.block) +
+                    "cluster " + axes(variant.launch.cluster) + "dynamic_smem_bytes " + variant.launch.dynamic_smem_bytes.text() + "\n";
+  for (const std::string& option : variant.compiler_options) out += "option " + option + "\n";
+  for (const auto& [name, value] : variant.tunables) out += "tunable " + name + " = " + std::to_string(value) + "\n";
+  return out;
+}
+
+std::string diff_text(const Variant& parent, const Variant& child) {
+  return unified_diff(terms_text(parent), terms_text(child), "terms", "terms") +
+         unified_diff(parent.source, child.source, "source.cu", "source.cu");
+}
+
+void append_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::app);
+  file << text;
+  file.flush();
+  if (!file) throw environment_error(path.string() + ": cannot be appended to");
+}
+
+}  // namespace
+
+RunRecord::RunRecord(const RunFolder& folder, const Campaign& campaign, RecordNames names, const Options& options)
+    : folder_(folder),
+      campaign_(campaign),
+      names_(std::move(names)),
+      options_(options),
+      trace_(trace_title(names_, options.run.seed)),
+      ledger_(ledger_header()) {}
+
+void RunRecord::write(const std::string& trace, const std::string& ledger) {
+  if (!published_) {
+    trace_ += trace;
+    ledger_ += ledger;
+    return;
+  }
+  append_file(folder_.file("trace.md"), trace);
+  if (!ledger.empty()) append_file(folder_.file("ledger.csv"), ledger);
+}
+
+void RunRecord::add(const SessionEvent& event) { write(trace_session(++session_, event.at), ""); }
+
+void RunRecord::add(const BaselineEvent& event) {
+  write(trace_baseline(campaign_, event), ledger_rows(campaign_, names_, session_, event.at, 0, NodeId{0}, event.outcome));
+  if (published_) write_node(NodeId{0}, event.outcome);
+}
+
+void RunRecord::add(const DispatchEvent& event) { paths_[event.sequence] = event.path; }
+
+void RunRecord::add(const OutcomeEvent& event, const Campaign::Applied& applied) {
+  const auto path = paths_.extract(event.sequence);
+  write(trace_outcome(campaign_, event, applied, path.mapped()),
+        ledger_rows(campaign_, names_, session_, event.at, event.sequence, applied.node, event.outcome));
+  if (!published_) return;
+  write_node(applied.node, event.outcome);
+  if (applied.improved && options_.record.keep_variants) folder_.point_best("variants/" + campaign_.space().key(applied.node).hex());
+}
+
+void RunRecord::write_node(NodeId node, const Outcome& outcome) const {
+  const KernelSpace& space = campaign_.space();
+  const std::string target = node == NodeId{0} ? "baseline" : "variants/" + space.key(node).hex();
+  std::error_code error;
+  const bool wanted = node == NodeId{0} ? campaign_.begun() : options_.record.keep_variants;
+  if (!wanted || std::filesystem::exists(folder_.file(target), error)) return;
+  const Variant& variant = space.variant(node);
+  const bool sync = options_.record.sync == "always";
+  const std::string json = to_json(outcome).dump(2) + "\n";
+  if (node == NodeId{0}) {
+    folder_.write_folder(target, {{"source.cu", variant.source}, {"terms", terms_text(variant)}, {"outcome.json", json}}, sync);
+    folder_.point_best(target);
+    return;
+  }
+  folder_.write_folder(target,
+                       {{"source.cu", variant.source},
+                        {"terms", terms_text(variant)},
+                        {"diff", diff_text(space.variant(space.parent(node)), variant)},
+                        {"outcome.json", json}},
+                       sync);
+}
+
+void RunRecord::publish() {
+  const bool sync = options_.record.sync != "never";
+  write_file_atomically(folder_.file("trace.md"), trace_, sync);
+  write_file_atomically(folder_.file("ledger.csv"), ledger_, sync);
+  for (std::uint32_t i = 0; i < campaign_.space().size(); ++i) {
+    if (const Outcome* outcome = campaign_.space().outcome(NodeId{i})) write_node(NodeId{i}, *outcome);
+  }
+  if (campaign_.begun() && options_.record.keep_variants && campaign_.best() != NodeId{0}) {
+    folder_.point_best("variants/" + campaign_.space().key(campaign_.best()).hex());
+  }
+  published_ = true;
+  trace_.clear();
+  ledger_.clear();
+}
+
+}  // namespace warpath

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/campaign.h"
+#include "engine/run_folder.h"
+#include "engine/trace.h"
+
+namespace warpath {
+
+/// The files of a run that follow from its events: ledger.csv, trace.md, baseline/, variants/, best. Fed by every event, live or
+/// replayed. Nothing is written before publish(), which brings the files up to the events so far, whatever a crash left; from then
+/// on every event is written at once. One thread only.
+class RunRecord {
+ public:
+  /// References outlive the record.
+  RunRecord(const RunFolder& folder, const Campaign& campaign, RecordNames names, const Options& options);
+
+  // Each is called after the campaign applied (or restored) the event.
+  void add(const SessionEvent& event);
+  void add(const BaselineEvent& event);
+  void add(const DispatchEvent& event);
+  void add(const OutcomeEvent& event, const Campaign::Applied& applied);
+
+  void publish();
+
+ private:
+  void write(const std::string& trace, const std::string& ledger);
+  void write_node(NodeId node, const Outcome& outcome) const;
+
+  const RunFolder& folder_;
+  const Campaign& campaign_;
+  RecordNames names_;
+  const Options& options_;
+  bool published_ = false;
+  std::string trace_;   // until published
+  std::string ledger_;  // until published
+  int session_ = 0;
+  std::map<std::uint64_t, std::vector<NodeId>> paths_;  // of dispatches in flight
+};
+
+}  // namespace warpath

@@ -1,0 +1,108 @@
+#include "runners/pool.h"
+
+#include <tbb/concurrent_queue.h>
+#include <tbb/global_control.h>
+#include <tbb/task_arena.h>
+#include <tbb/task_group.h>
+
+#include <algorithm>
+#include <exception>
+#include <semaphore>
+#include <utility>
+
+#include "engine/error.h"
+
+namespace warpath {
+namespace {
+
+class RunnerPool final : public Evaluator {
+ public:
+  RunnerPool(Runner& runner, const KernelSpec& spec)
+      : runner_(runner),
+        spec_(spec),
+        width_(std::max(runner.lanes(), 1)),
+        parallelism_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(width_) + 1),
+        arena_(width_, 0) {}
+
+  ~RunnerPool() noexcept override {
+    cancel();
+    arena_.execute([this] { tasks_.wait(); });
+  }
+
+  [[nodiscard]] int width() const override { return width_; }
+
+  void submit(std::uint64_t sequence, Variant variant, Hash128 key, std::uint64_t seed, double incumbent_ns) override {
+    // Shared: a task must be copyable, and a variant is large.
+    auto job = std::make_shared<const Job>(Job{sequence, std::move(variant), key, seed, incumbent_ns});
+    arena_.enqueue(tasks_.defer([this, job = std::move(job), stop = stop_.get_token()] {
+      if (stop.stop_requested()) return;
+      Result result = evaluate(*job, stop);
+      if (stop.stop_requested()) return;
+      results_.push(std::move(result));
+      finished_.release();
+    }));
+  }
+
+  [[nodiscard]] std::optional<Completion> wait(std::chrono::milliseconds timeout) override {
+    if (!finished_.try_acquire_for(timeout)) return std::nullopt;
+    Result result;
+    WARPATH_CHECK(results_.try_pop(result));  // a push precedes every release
+    if (result.error) std::rethrow_exception(result.error);
+    return std::move(result.completion);
+  }
+
+  void cancel() override {
+    stop_.request_stop();
+    Result dropped;
+    while (finished_.try_acquire()) static_cast<void>(results_.try_pop(dropped));
+  }
+
+ private:
+  struct Job {
+    std::uint64_t sequence;
+    Variant variant;
+    Hash128 key;
+    std::uint64_t seed;
+    double incumbent_ns;
+  };
+  struct Result {
+    Completion completion;
+    std::exception_ptr error;  // of the infrastructure
+  };
+
+  /// The task boundary: nothing is thrown from here.
+  Result evaluate(const Job& job, std::stop_token stop) noexcept {
+    Result result;
+    result.completion.sequence = job.sequence;
+    Outcome& outcome = result.completion.outcome;
+    try {
+      outcome = runner_.run({.spec = spec_, .variant = job.variant, .key = job.key, .seed = job.seed, .incumbent_ns = job.incumbent_ns},
+                            std::move(stop));
+    } catch (const Error&) {
+      result.error = std::current_exception();
+    } catch (const std::exception& e) {
+      outcome.status = Status::crashed;
+      outcome.log = "runner " + std::string(runner_.name()) + " failed: " + e.what();
+    } catch (...) {
+      outcome.status = Status::crashed;
+      outcome.log = "runner " + std::string(runner_.name()) + " failed";
+    }
+    return result;
+  }
+
+  Runner& runner_;
+  const KernelSpec& spec_;
+  int width_;
+  tbb::global_control parallelism_;  // lanes mostly wait (for a device, a compiler): more of them than cores is right
+  std::stop_source stop_;
+  tbb::concurrent_queue<Result> results_;
+  std::counting_semaphore<> finished_{0};
+  tbb::task_group tasks_;
+  tbb::task_arena arena_;
+};
+
+}  // namespace
+
+std::unique_ptr<Evaluator> runner_pool(Runner& runner, const KernelSpec& spec) { return std::make_unique<RunnerPool>(runner, spec); }
+
+}  // namespace warpath

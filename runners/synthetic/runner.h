@@ -1,0 +1,16 @@
+#pragma once
+
+#include "engine/runner.h"
+#include "engine/spec.h"
+#include "engine/variant.h"
+#include "runners/synthetic/landscape.h"
+
+namespace warpath {
+
+/// The spec that stands for a landscape: tunables k0, k1, ... over a kernel that is never compiled. Keeps the name of `spec`.
+[[nodiscard]] KernelSpec landscape_spec(const KernelSpec& spec, const Landscape& landscape);
+
+/// The point that the tunables of a variant of landscape_spec name.
+[[nodiscard]] Landscape::Point landscape_point(const Landscape& landscape, const Variant& variant);
+
+}  // namespace warpath
