@@ -259,7 +259,8 @@ struct Codec<std::string> {
 
 template <class T>
 struct Codec<std::optional<T>> {
-  static void read(const JsonCursor& at, std::optional<T>& out) { Codec<T>::read(at, out.emplace()); }
+  /// What `out` holds already is the default of the keys left out.
+  static void read(const JsonCursor& at, std::optional<T>& out) { Codec<T>::read(at, out ? *out : out.emplace()); }
   static nlohmann::json write(const std::optional<T>& value) { return value ? Codec<T>::write(*value) : nlohmann::json(); }
   static nlohmann::json schema(SchemaDefs& defs) { return Codec<T>::schema(defs); }
 };

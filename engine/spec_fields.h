@@ -198,6 +198,7 @@ struct ReferenceField {
   static void read(const JsonCursor& at, KernelSpec& out) {
     out.reference = std::monostate();  // wins over metadata.reference
     Codec<Reference>::read(at, out.reference);
+    if (out.reference.index() == 0) at.fail("exactly one of kernel, host_op, command");
   }
   static nlohmann::json write(const KernelSpec& spec) {
     if (spec.reference.index() == 0 || std::holds_alternative<ReferencePython>(spec.reference)) return {};
