@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/local_names.h"
+
+namespace warpath {
+
+/// Replaces source[begin, end) by `text`; begin == end inserts.
+struct Edit {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string text;
+};
+
+/// `source` with all edits made; every other byte is kept. Edits may come in any order and must not overlap; insertions at
+/// one place keep their order.
+[[nodiscard]] std::string edited(std::string_view source, std::vector<Edit> edits);
+
+/// The definition that `kernel_name` ("k", "space::k", "k<float, 4>") launches; nullopt if there is none or more than one.
+[[nodiscard]] std::optional<FunctionText> find_kernel(const CodeText& code, std::string_view kernel_name);
+
+/// Value of an integer literal token: decimal, hexadecimal, binary, octal; digit separators; suffixes u, l, ll, z. nullopt for
+/// anything else and beyond 64 bits.
+[[nodiscard]] std::optional<std::int64_t> integer_value(std::string_view literal);
+
+/// Values of all integer literals of the file, those in preprocessor lines included.
+[[nodiscard]] std::vector<std::int64_t> integer_literals(const CodeText& code);
+
+/// "\r\n" if the source's first line ends so, else "\n".
+[[nodiscard]] std::string_view line_end(std::string_view source);
+
+/// First byte of the line that holds byte `at`.
+[[nodiscard]] std::size_t line_begin(std::string_view source, std::size_t at);
+
+}  // namespace warpath
