@@ -180,6 +180,8 @@ class ChangeBlockSizes final : public Move {
     MoveInstance out{std::string(name()), std::string(kSite), {}};
     for (const Dimension& d : dimensions(context)) {
       if (!contains(d.values, d.current)) return std::nullopt;
+      const auto value = done.parameters.find(d.parameter);
+      if (d.axis && value != done.parameters.end() && value->second == 1) return std::nullopt;  // no dimension any more
       out.parameters[d.parameter] = d.current;
     }
     return done.site == kSite && !out.parameters.empty() ? std::optional(out) : std::nullopt;

@@ -120,18 +120,23 @@ class QualifyPointers final : public Move {
   [[nodiscard]] std::string_view name() const override { return "qualify_pointers"; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
-    const CodeText code(context.variant.source);
-    const std::vector<Pointer> pointers = find_pointers(code, context);
+    const std::vector<Pointer> pointers = find_pointers(CodeText(context.variant.source), context);
     std::vector<MoveInstance> out;
-    std::size_t improvable = 0;
-    for (const Pointer& p : pointers) improvable += best(p) == qualifiers_of(p) ? 0U : 1U;
-    if (improvable > 1) {
-      for (const Qualifiers wanted : {Qualifiers{true, true}, Qualifiers{false, true}, Qualifiers{true, false}}) {
-        if (!edits_for_all(code, pointers, wanted).empty()) out.push_back(instance(std::string(kAllSite), wanted));
+    std::vector<std::vector<Qualifiers>> seen;
+    for (const Qualifiers wanted : {Qualifiers{true, true}, Qualifiers{false, true}, Qualifiers{true, false}}) {
+      std::vector<Qualifiers> states;
+      std::ptrdiff_t changed = 0;
+      for (const Pointer& p : pointers) {
+        states.push_back(extended(p, wanted));
+        changed += states.back() == qualifiers_of(p) ? 0 : 1;
       }
+      // What changes one pointer is listed at its own site.
+      if (changed < 2 || std::find(seen.begin(), seen.end(), states) != seen.end()) continue;
+      seen.push_back(std::move(states));
+      out.push_back(instance(std::string(kAllSite), wanted));
     }
     for (const Pointer& p : pointers) {
-      const Qualifiers now = qualifiers_of(p), goal = best(p);
+      const Qualifiers now = qualifiers_of(p), goal = extended(p, {true, true});
       if (goal == now) continue;
       const std::string site = std::string(kSitePrefix) + p.arg->name;
       out.push_back(instance(site, goal));
@@ -184,8 +189,9 @@ class QualifyPointers final : public Move {
   }
 
  private:
-  static Qualifiers best(const Pointer& p) {
-    return {p.pointee_const || p.may_be_const, p.restricted || p.may_be_restricted};
+  /// What `p` has, and of `wanted` what it may have.
+  static Qualifiers extended(const Pointer& p, const Qualifiers& wanted) {
+    return {p.pointee_const || (wanted.is_const && p.may_be_const), p.restricted || (wanted.is_restricted && p.may_be_restricted)};
   }
   static std::vector<Pointer>::const_iterator find(const std::vector<Pointer>& pointers, std::string_view site) {
     if (!site.starts_with(kSitePrefix)) return pointers.end();
@@ -195,11 +201,7 @@ class QualifyPointers final : public Move {
   /// Adds what `wanted` asks for where it may be added; takes nothing away.
   static std::vector<Edit> edits_for_all(const CodeText& code, const std::vector<Pointer>& pointers, const Qualifiers& wanted) {
     std::vector<Edit> edits;
-    for (const Pointer& p : pointers) {
-      const Qualifiers now = qualifiers_of(p), goal = best(p);
-      qualify(code, p, {now.is_const || (wanted.is_const && goal.is_const), now.is_restricted || (wanted.is_restricted && goal.is_restricted)},
-              edits);
-    }
+    for (const Pointer& p : pointers) qualify(code, p, extended(p, wanted), edits);
     return edits;
   }
   static std::optional<Qualifiers> read_state(const MoveInstance& instance) {
