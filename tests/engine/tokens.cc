@@ -1,0 +1,93 @@
+#include "engine/tokens.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace warpath;
+
+TEST_SUITE_BEGIN("tokens");
+
+namespace {
+
+/// Spellings joined by one blank; comments as "C", directives in angle brackets.
+std::string cut(std::string_view source) {
+  std::string out;
+  for (const Token& token : tokenize(source).tokens) {
+    if (!out.empty()) out += ' ';
+    const std::string text = spelling(source, token);
+    out += token.kind == TokenKind::comment ? "C" : token.kind == TokenKind::directive ? "<" + text + ">" : text;
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("punctuators match as long as they can") {
+  CHECK(cut("f<<<1,2>>>(a);") == "f <<< 1 , 2 >>> ( a ) ;");
+  CHECK(cut("a<<=b>>=c<=>d") == "a <<= b >>= c <=> d");
+  CHECK(cut("a+++b a+ ++b x->*y.*z") == "a ++ + b a + ++ b x ->* y .* z");
+  CHECK(cut("...,..") == "... , . .");
+  CHECK(cut("a<::b <:0:> <%%> a<:::b:>") == "a < :: b [ 0 ] { } a [ :: b ]");
+}
+
+TEST_CASE("numbers keep suffixes, exponents, separators and hexadecimal fractions") {
+  CHECK(cut("1.0f+2.e-3 0x1.8p+3f-1 1'000'000ull .5h 0b1010u 1..2") == "1.0f + 2.e-3 0x1.8p+3f - 1 1'000'000ull .5h 0b1010u 1..2");
+  CHECK(cut("0xe+1 a'b'") == "0xe+1 a 'b'");  // one preprocessing number, as the standard has it
+}
+
+TEST_CASE("strings and characters end where they end") {
+  CHECK(cut(R"(u8"a\"b" L'\'' "x"_s "")") == R"(u8"a\"b" L'\'' "x"_s "")");
+  CHECK(cut("R\"(a)b\")\" x") == "R\"(a)b\")\" x");
+  CHECK(cut("R\"d(a)\" )e\" )d\"x") == "R\"d(a)\" )e\" )d\" x");
+  CHECK(cut("\"a // b\" 'c' /* \" */ d") == "\"a // b\" 'c' C d");
+  CHECK(tokenize("R\"(a\\\nb)\"").tokens.at(0).size() == 9);
+}
+
+TEST_CASE("a quote without its partner ends with the line and makes the text ambiguous") {
+  CHECK(cut("\"ab\nc") == "\"ab c");
+  CHECK(tokenize("\"ab\nc").ambiguous);
+  CHECK(tokenize("/* a").ambiguous);
+  CHECK(tokenize("R\"(a").ambiguous);
+  CHECK_FALSE(tokenize("\"a\\\nb\"").ambiguous);
+}
+
+TEST_CASE("disputed bytes make the text ambiguous") {
+  for (const std::string source : {"a ?\?= b", "a \\ \nb", "a\rb", "a\\"}) CHECK(tokenize(source).ambiguous);
+  CHECK(tokenize(std::string_view("a\0b", 3)).ambiguous);
+  for (const std::string source : {"a ? b : c", "a \\\nb", "a \\\r\nb", "a\r\nb", "\"?\""}) CHECK_FALSE(tokenize(source).ambiguous);
+}
+
+TEST_CASE("a directive is one token with its continuations, without its trailing comment") {
+  CHECK(cut("#define A \\\n 1 // c\nb") == "<#define A  1> C b");
+  CHECK(cut("  /* x */ # pragma unroll 4\nfor") == "C <# pragma unroll 4> for");
+  CHECK(cut("#define S \"//\" '\"' /* a \n b */ 2\nc") == "<#define S \"//\" '\"' /* a \n b */ 2> c");
+  CHECK(cut("a # b") == "a # b");
+  CHECK(cut("%:define A\n") == "<%:define A>");
+  const std::string source = "x;\n#include <a//b.h>\ny;";
+  const std::vector<Token> tokens = tokenize(source).tokens;
+  CHECK(directive_name(source, tokens.at(2)) == "include");
+}
+
+TEST_CASE("splices vanish from spellings, not from offsets") {
+  const std::string source = "in\\\nt a\\\r\n_b; // c \\\n d\ne";
+  CHECK(cut(source) == "int a_b ; C e");
+  const std::vector<Token> tokens = tokenize(source).tokens;
+  CHECK(tokens.at(0).spliced);
+  CHECK(source.substr(tokens.at(1).begin, tokens.at(1).size()) == "a\\\r\n_b");
+}
+
+TEST_CASE("tokens and the white space between them are the source") {
+  const std::string source = "  int a = b <:1:>; // c\n#if X \\\n Y\n\tR\"(q)\"_z 'a'\xc3\xa4 @ `";
+  std::size_t at = 0;
+  for (const Token& token : tokenize(source).tokens) {
+    CHECK(source.substr(at, token.begin - at).find_first_not_of(" \t\n\\") == std::string::npos);
+    CHECK(token.begin < token.end);
+    at = token.end;
+  }
+  CHECK(at == source.size());
+}
+
+TEST_SUITE_END();

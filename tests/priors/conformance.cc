@@ -1,0 +1,76 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "engine/rng.h"
+#include "priors/register_priors.h"
+
+using namespace warpath;
+
+TEST_SUITE_BEGIN("prior_conformance");
+
+namespace {
+
+std::vector<double> evaluated(Prior& prior, const std::vector<Proposal>& proposals) {
+  const KernelSpec spec;
+  const Variant variant;
+  const DeviceFacts device;
+  std::vector<double> out{7, 7, 7};  // what was there is no matter
+  prior.evaluate({{spec, variant, device}, Hash128{}, nullptr, 1}, proposals, out);
+  return out;
+}
+
+std::vector<Proposal> proposals_with(const std::vector<double>& weights) {
+  std::vector<Proposal> out(weights.size());
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    out[i].instance = {"m", "s", {{"value", static_cast<std::int64_t>(i)}}};
+    out[i].weight = weights[i];
+  }
+  return out;
+}
+
+PriorRegistry registry() {
+  PriorRegistry out("prior");
+  register_priors(out);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("every prior is finite, not negative, sums to one and follows a permutation of the proposals") {
+  const double huge = std::numeric_limits<double>::max(), tiny = std::numeric_limits<double>::denorm_min();
+  const std::vector<std::vector<double>> cases{
+      {}, {1}, {1, 1}, {1, 0.25, 0.1}, {0, 0, 0}, {-1, 2, 0}, {huge, huge, 1}, {tiny, tiny},
+      {std::nan(""), 1, 3}, {std::numeric_limits<double>::infinity(), 1}, std::vector<double>(5000, 0.3)};
+  const PriorRegistry priors = registry();
+  for (const auto& [name, entry] : priors.entries()) {
+    CAPTURE(name);
+    const std::unique_ptr<Prior> prior = entry.make();
+    CHECK(prior->name() == name);
+    for (const auto& weights : cases) {
+      const std::vector<Proposal> proposals = proposals_with(weights);
+      const std::vector<double> p = evaluated(*prior, proposals);
+      REQUIRE(p.size() == proposals.size());
+      for (const double x : p) CHECK((std::isfinite(x) && x >= 0));
+      if (!p.empty()) CHECK(std::accumulate(p.begin(), p.end(), 0.0) == doctest::Approx(1).epsilon(1e-12));
+      const auto order = Rng(3, "test").permutation(static_cast<std::uint32_t>(p.size()));
+      std::vector<Proposal> permuted;
+      for (const auto i : order) permuted.push_back(proposals[i]);
+      const std::vector<double> q = evaluated(*prior, permuted);
+      for (std::size_t i = 0; i < order.size(); ++i) CHECK(q[i] == p[order[i]]);
+    }
+  }
+}
+
+TEST_CASE("uniform ignores weights, proposer is proportional to them") {
+  const auto proposals = proposals_with({1, 3, -5});
+  const PriorRegistry priors = registry();
+  CHECK(evaluated(*priors.create("test", "uniform"), proposals) == std::vector<double>(3, 1.0 / 3));
+  CHECK(evaluated(*priors.create("test", "proposer"), proposals) == std::vector<double>{0.25, 0.75, 0});
+}
+
+TEST_SUITE_END();
