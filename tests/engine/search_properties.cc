@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <map>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -84,6 +84,58 @@ std::vector<double> best_of_nodes(const Graph& graph) {
   return best;
 }
 
+/// A random tree of `places` places: no transposition, no failure.
+Table random_tree(Rng& rng, int places) {
+  Table table{.actions = {{}}, .rewards = {0}};
+  for (int v = 1; v < places; ++v) {
+    table.actions[rng.below(static_cast<std::uint64_t>(v))].push_back(v);
+    table.actions.emplace_back();
+    table.rewards.push_back(rng.normal());
+  }
+  return table;
+}
+
+/// The formulas of docs/search.md written down once more, for trees with equal priors.
+struct Oracle {
+  const Search& search;
+  const TableSpace& space;
+  const Table& table;
+  const SearchOptions& options;
+
+  [[nodiscard]] std::size_t actions(NodeId v) const { return table.actions[static_cast<std::size_t>(space.place(v))].size(); }
+  /// An untried action can be reached from `v`.
+  [[nodiscard]] bool leads_on(NodeId v) const {
+    const Graph& graph = search.graph();
+    if (graph[v].state != NodeState::measured) return false;
+    bool on = graph[v].next_action < actions(v);
+    for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out) on = on || leads_on(graph[e].target);
+    return on;
+  }
+  /// Nodes from the root to the one whose next action is tried now; empty if there is none.
+  [[nodiscard]] std::vector<NodeId> descent() const {
+    const Graph& graph = search.graph();
+    const double sigma = std::max(options.sigma_floor, search.rewards().deviation());
+    std::vector<NodeId> path;
+    for (NodeId v{0}; v != kNoNode && leads_on(v);) {
+      path.push_back(v);
+      double t = 0;
+      for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out) t += graph[e].visits + graph[e].in_flight;
+      const double scale = options.c_puct * sigma * std::sqrt(t + 1) / static_cast<double>(actions(v));
+      const bool untried = graph[v].next_action < actions(v);
+      double highest = untried ? graph[v].reward - options.rho * sigma + scale : -1e300;
+      NodeId down = kNoNode;
+      for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out) {
+        const Node& child = graph[graph[e].target];
+        const double q = (1 - options.beta) * child.value + options.beta * child.best;
+        const double score = q + scale / (1.0 + graph[e].visits + graph[e].in_flight);
+        if (leads_on(graph[e].target) && score > highest) highest = score, down = graph[e].target;
+      }
+      v = down;
+    }
+    return path;
+  }
+};
+
 }  // namespace
 
 TEST_SUITE_BEGIN("search_properties");
@@ -132,6 +184,133 @@ TEST_CASE("best is the brute-force maximum over everything reachable after every
       search.complete(d->sequence, space.evaluate(d->node));
       CHECK(best_of_nodes(search.graph()) == brute_force_best(search.graph()));
     }
+  }
+}
+
+TEST_CASE("only the values on the path change, to what the backup says, and recomputing changes nothing") {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed, "values");
+    const Table table = random_table(rng, 20, 0.15);
+    TableSpace space(table);
+    Search search(space, quiet_options(), seed, TableSpace::key(0));
+    const Graph& graph = search.graph();
+    while (const auto d = search.next()) {
+      std::vector<double> expected;
+      for (std::uint32_t i = 0; i < graph.node_count(); ++i) expected.push_back(graph[NodeId{i}].value);
+      const std::vector<EdgeId> path = search.path_of(d->sequence);
+      const Evaluation evaluation = space.evaluate(d->node);
+      search.complete(d->sequence, evaluation);
+      expected[index(d->node)] = evaluation.ok ? evaluation.reward : 0;
+      for (auto e = path.rbegin(); e != path.rend(); ++e) {
+        const NodeId v = graph[*e].source;
+        double sum = graph[v].reward, weight = 1;
+        for (EdgeId out = graph[v].first_out; out != kNoEdge; out = graph[out].next_out) {
+          const Node& child = graph[graph[out].target];
+          const double value = child.state == NodeState::failed ? search.state().floor : expected[index(graph[out].target)];
+          sum += graph[out].visits * value;
+          weight += graph[out].visits;
+        }
+        expected[index(v)] = sum / weight;
+      }
+      for (std::uint32_t i = 0; i < graph.node_count(); ++i) CHECK(graph[NodeId{i}].value == expected[i]);
+    }
+  }
+}
+
+TEST_CASE("on a tree a value is the mean of all rewards below, whatever beta is") {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    for (const double beta : {0.0, 0.75, 1.0}) {
+      CAPTURE(seed);
+      CAPTURE(beta);
+      Rng rng(seed, "tree");
+      const Table table = random_tree(rng, 60);
+      SearchOptions options = quiet_options();
+      options.beta = beta;
+      TableSpace space(table);
+      Search search(space, options, seed, TableSpace::key(0));
+      const Graph& graph = search.graph();
+      while (const auto d = search.next()) {
+        search.complete(d->sequence, space.evaluate(d->node));
+        std::vector<double> sum(graph.node_count()), count(graph.node_count());
+        for (std::uint32_t i = graph.node_count(); i-- > 0;) {  // children have higher ids
+          sum[i] += graph[NodeId{i}].reward;
+          count[i] += 1;
+          CHECK(graph[NodeId{i}].value == doctest::Approx(sum[i] / count[i]).epsilon(1e-12));
+          CHECK(graph[NodeId{i}].visits == count[i]);
+          if (i == 0) continue;
+          const std::uint32_t parent = index(graph[graph[NodeId{i}].first_in].source);
+          sum[parent] += sum[i];
+          count[parent] += count[i];
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a playout goes where the formulas say") {
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed, "tree");
+    const Table table = random_tree(rng, 60);  // a tree: every action leads to a new node, so a path is one descent
+    SearchOptions options = quiet_options();
+    TableSpace space(table);
+    Search search(space, options, seed, TableSpace::key(0));
+    std::vector<Dispatch> out;
+    for (int step = 0; step < 200; ++step) {
+      if (out.size() == 3 || (!out.empty() && rng.below(2) == 0)) {
+        search.complete(out.front().sequence, space.evaluate(out.front().node));
+        out.erase(out.begin());
+        continue;
+      }
+      const std::vector<NodeId> expected = Oracle{search, space, table, options}.descent();
+      const auto d = search.next();
+      CHECK(d.has_value() == !expected.empty());
+      if (!d) break;
+      std::vector<NodeId> descended{NodeId{0}};
+      for (const EdgeId e : search.path_of(d->sequence)) descended.push_back(search.graph()[e].target);
+      descended.pop_back();
+      CHECK(descended == expected);
+      out.push_back(*d);
+    }
+  }
+}
+
+TEST_CASE("one evaluation at a time is a function of the seed") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed, "table");
+    const Table table = random_table(rng, 40, 0.1);
+    std::vector<Hash128> fingerprints;
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      TableSpace space(table);
+      Search search(space, SearchOptions{}, seed, TableSpace::key(0));
+      Rng order(seed, "order", static_cast<std::uint64_t>(repeat));
+      exhaust(search, space, 1, order, SIZE_MAX);
+      fingerprints.push_back(search.fingerprint());
+    }
+    CHECK(fingerprints[0] == fingerprints[1]);
+  }
+}
+
+TEST_CASE("the reward's scale and origin do not change what is tried") {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed, "table");
+    const Table table = random_table(rng, 40, 0.1);
+    Table scaled = table;
+    for (double& r : scaled.rewards) r = 4 * r + 0.5;
+    SearchOptions options = quiet_options();
+    options.sigma_floor = 1e-9;
+    std::vector<std::vector<int>> tried;
+    for (const Table* t : {&table, static_cast<const Table*>(&scaled)}) {
+      TableSpace space(*t);
+      Search search(space, options, seed, TableSpace::key(0));
+      search.remeasure(NodeId{0}, t->rewards[0]);
+      Rng order(seed, "order");
+      tried.push_back(exhaust(search, space, 2, order, SIZE_MAX));
+    }
+    CHECK(tried[0] == tried[1]);
   }
 }
 

@@ -1,0 +1,105 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/options.h"
+#include "engine/search.h"
+#include "tests/support/table_space.h"
+
+using namespace warpath;
+using test::random_table;
+using test::Table;
+using test::TableSpace;
+
+namespace {
+
+/// One call of a search, as a record would hold it.
+struct Call {
+  enum class Kind : std::uint8_t { next, complete, remeasure };
+  Kind kind = Kind::next;
+  std::uint64_t sequence = 0;  ///< complete
+  Evaluation evaluation;       ///< complete
+  NodeId node = kNoNode;       ///< remeasure
+  double reward = 0;           ///< remeasure
+};
+
+void apply(Search& search, const Call& call) {
+  switch (call.kind) {
+    case Call::Kind::next: static_cast<void>(search.next()); break;
+    case Call::Kind::complete: search.complete(call.sequence, call.evaluation); break;
+    case Call::Kind::remeasure: search.remeasure(call.node, call.reward); break;
+  }
+}
+
+/// A call that is legal now.
+Call random_call(const Search& search, const TableSpace& space, Rng& rng) {
+  const std::vector<Dispatch> in_flight = search.in_flight();
+  const std::uint64_t choice = rng.below(20);
+  if (choice == 0) {
+    const NodeId node{static_cast<std::uint32_t>(rng.below(search.graph().node_count()))};
+    if (search.graph()[node].state == NodeState::measured) {
+      return {.kind = Call::Kind::remeasure, .sequence = 0, .evaluation = {}, .node = node, .reward = static_cast<double>(rng.below(33)) / 8 - 2};
+    }
+  }
+  if (choice < 10 && !in_flight.empty()) {
+    const Dispatch& d = in_flight[rng.below(in_flight.size())];
+    const Evaluation evaluation = rng.below(8) == 0 ? Evaluation{} : space.evaluate(d.node);
+    return {.kind = Call::Kind::complete, .sequence = d.sequence, .evaluation = evaluation, .node = kNoNode, .reward = 0};
+  }
+  return {};
+}
+
+SearchOptions random_options(Rng& rng) {
+  const auto pick = [&](std::vector<std::string> names) { return names[rng.below(names.size())]; };
+  SearchOptions options;
+  options.selection = pick({"puct", "ucb1"});
+  options.backup = pick({"mean_max", "power_mean"});
+  options.widening = pick({"arm", "arm", "gated", "all"});
+  options.sharing = pick({"graph", "graph", "tree"});
+  options.max_depth = options.sharing == "tree" ? 4 : 64;
+  options.root_noise_weight = rng.below(2) == 0 ? 0 : 0.25;
+  return options;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("search_fuzz");
+
+TEST_CASE("any interleaving of calls keeps every invariant, replays bit for bit, and resumes from any snapshot") {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed, "fuzz");
+    const Table table = random_table(rng, 16, 0.15);
+    const SearchOptions options = random_options(rng);
+    CAPTURE(options.widening);
+    CAPTURE(options.sharing);
+    TableSpace space(table);
+    Search search(space, options, seed, TableSpace::key(0));
+    const std::size_t calls = 10 + rng.below(60);
+    const std::size_t snapshot_at = rng.below(calls);
+    Graph::Arenas arenas;
+    Search::State state;
+    std::vector<Call> journal;
+    for (std::size_t i = 0; i < calls; ++i) {
+      if (i == snapshot_at) arenas = search.graph().arenas(), state = search.state();
+      journal.push_back(random_call(search, space, rng));
+      apply(search, journal.back());
+      REQUIRE(search.violated_invariant() == "");
+    }
+
+    TableSpace replay_space(table);
+    Search replayed(replay_space, options, seed, TableSpace::key(0));
+    for (const Call& call : journal) apply(replayed, call);
+    CHECK(replayed.fingerprint() == search.fingerprint());
+
+    Graph graph = Graph::from_arenas(arenas, "snapshot");
+    TableSpace resumed_space(table, graph);
+    Search resumed(resumed_space, options, seed, std::move(graph), state, "snapshot");
+    for (std::size_t i = snapshot_at; i < calls; ++i) apply(resumed, journal[i]);
+    CHECK(resumed.fingerprint() == search.fingerprint());
+  }
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,89 @@
+#include "engine/statistics.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "engine/rng.h"
+
+using namespace warpath;
+using doctest::Approx;
+
+TEST_SUITE_BEGIN("statistics");
+
+TEST_CASE("Welford's mean and deviation are those of two passes") {
+  Rng rng(1, "samples");
+  Welford running;
+  std::vector<double> samples;
+  for (int i = 0; i < 1000; ++i) {
+    samples.push_back(1e6 + rng.normal());  // a large offset: the naive sum of squares would lose the variance
+    running.add(samples.back());
+  }
+  double sum = 0, squares = 0;
+  for (const double x : samples) sum += x;
+  const double mean = sum / 1000;
+  for (const double x : samples) squares += (x - mean) * (x - mean);
+  CHECK(running.count == 1000);
+  CHECK(running.mean == Approx(mean).epsilon(1e-12));
+  CHECK(running.deviation() == Approx(std::sqrt(squares / 999)).epsilon(1e-9));
+}
+
+TEST_CASE("fewer than two samples have no deviation") {
+  Welford running;
+  CHECK(running.deviation() == 0);
+  running.add(5);
+  CHECK(running.deviation() == 0);
+  CHECK(running.mean == 5);
+}
+
+TEST_CASE("replacing a sample equals having added the new one") {
+  Rng rng(2, "samples");
+  Welford replaced, direct;
+  for (int i = 0; i < 50; ++i) {
+    const double old_x = rng.normal();
+    const double new_x = i % 3 == 0 ? rng.normal() : old_x;
+    replaced.add(old_x);
+    if (new_x != old_x) replaced.replace(old_x, new_x);
+    direct.add(new_x);
+    CHECK(replaced.mean == Approx(direct.mean));
+    CHECK(replaced.deviation() == Approx(direct.deviation()));
+  }
+}
+
+TEST_CASE("quantiles interpolate between order statistics") {
+  const std::vector<double> samples{4, 1, 3, 2};
+  CHECK(quantile(samples, 0) == 1);
+  CHECK(quantile(samples, 1) == 4);
+  CHECK(median(samples) == 2.5);
+  CHECK(quantile(samples, 1.0 / 3) == Approx(2));
+  CHECK(quantile(samples, -1) == 1);
+  CHECK(median(std::vector<double>{7}) == 7);
+  CHECK(std::isnan(median({})));
+}
+
+TEST_CASE("the bootstrap interval covers the median as often as it says") {
+  int covered = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Rng rng(seed, "samples");
+    std::vector<double> samples(31);
+    for (double& x : samples) x = rng.normal();
+    const Interval i = bootstrap_median(samples, 0.9, 300, seed);
+    CHECK(i.low <= median(samples));
+    CHECK(median(samples) <= i.high);
+    covered += i.low <= 0 && 0 <= i.high ? 1 : 0;
+  }
+  CHECK(covered >= 165);
+  CHECK(covered <= 198);
+}
+
+TEST_CASE("the bootstrap interval is a function of its seed") {
+  const std::vector<double> samples{1, 2, 4, 8, 16, 32, 64};
+  const Interval a = bootstrap_median(samples, 0.95, 500, 1);
+  const Interval b = bootstrap_median(samples, 0.95, 500, 1);
+  CHECK(a.low == b.low);
+  CHECK(a.high == b.high);
+  CHECK(std::isnan(bootstrap_median({}, 0.95, 100, 1).low));
+}
+
+TEST_SUITE_END();
