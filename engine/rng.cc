@@ -26,10 +26,12 @@ std::uint64_t Rng::next() {
   return result;
 }
 
+__extension__ using Product = unsigned __int128;  // g++ and clang both have it
+
 std::uint64_t Rng::below(std::uint64_t bound) {
   const std::uint64_t threshold = (0 - bound) % bound;  // 2^64 mod bound
   for (;;) {
-    const auto product = static_cast<unsigned __int128>(next()) * bound;
+    const auto product = static_cast<Product>(next()) * bound;
     if (static_cast<std::uint64_t>(product) >= threshold) return static_cast<std::uint64_t>(product >> 64U);
   }
 }
