@@ -4,10 +4,15 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <vector>
 
+#include "engine/json_reader.h"
+#include "engine/spec_load.h"
 #include "tests/support/spec_fixtures.h"
 
 using namespace warpath;
@@ -91,6 +96,37 @@ TEST_CASE("the schema accepts what the loader accepts and refuses unknown keys a
     CAPTURE(pointer);
     CHECK_FALSE(valid(schema, schema, wrong));
   }
+}
+
+TEST_CASE("every spec of specs/ loads and is valid by the schema") {
+  const json schema = json::parse(spec_schema_text());
+  const std::vector<std::string> files = spec_files(std::string(WARPATH_SOURCE_ROOT) + "/specs");
+  CHECK(files.size() >= 12);
+  for (const std::string& file : files) {
+    CAPTURE(file);
+    CHECK(valid(schema, schema, read_json_file(file)));
+    for (const KernelSpec& spec : load_specs(file)) CHECK(valid(schema, schema, to_json(spec)));
+  }
+}
+
+TEST_CASE("docs/spec.md explains every key of the schema, and its example is a valid spec") {
+  const std::string page = content(std::string(WARPATH_SOURCE_ROOT) + "/docs/spec.md");
+  const json schema = json::parse(spec_schema_text());
+  std::set<std::string> keys;
+  const std::function<void(const json&)> collect = [&](const json& node) {
+    if (!node.is_structured()) return;
+    for (const json& child : node) collect(child);
+    if (!node.is_object() || !node.contains("properties")) return;
+    for (const auto& [key, ignored] : node["properties"].items()) keys.insert(key);
+  };
+  collect(schema);
+  CHECK(keys.size() > 70);
+  for (const std::string& key : keys) {
+    CAPTURE(key);
+    CHECK(page.find("`" + key + "`") != std::string::npos);
+  }
+  const auto begin = page.find("```json\n") + 8;
+  CHECK(valid(schema, schema, json::parse(page.substr(begin, page.find("```", begin) - begin))));
 }
 
 TEST_SUITE_END();
