@@ -124,7 +124,7 @@ std::string trace_outcome(const Campaign& campaign, const OutcomeEvent& event, c
   for (const NodeId node : path) {
     route += route.empty() ? "" : " > ";
     route += node == NodeId{0} ? "baseline" : in_ticks(label(campaign, node));
-    if (const double s = campaign.speedup(node); node != applied.node && s > 0) route += " (" + number(s, "%.3f") + "x)";
+    if (const double s = campaign.speedup(node); node != NodeId{0} && node != applied.node && s > 0) route += " (" + number(s, "%.3f") + "x)";
   }
   return head + "\n\n- path: " + route + "\n- candidate: " + in_ticks(label(campaign, applied.node)) + " by " + space.source(applied.node) +
          " on " + space.key(space.parent(applied.node)).short_hex() + "\n" + common_lines(campaign, event.outcome);

@@ -44,7 +44,7 @@ class RunnerPool final : public Evaluator {
   }
 
   [[nodiscard]] std::optional<Completion> wait(std::chrono::milliseconds timeout) override {
-    if (!finished_.try_acquire_for(timeout)) return std::nullopt;
+    if (stop_.stop_requested() || !finished_.try_acquire_for(timeout)) return std::nullopt;
     Result result;
     WARPATH_CHECK(results_.try_pop(result));  // a push precedes every release
     if (result.error) std::rethrow_exception(result.error);
@@ -53,8 +53,7 @@ class RunnerPool final : public Evaluator {
 
   void cancel() override {
     stop_.request_stop();
-    Result dropped;
-    while (finished_.try_acquire()) static_cast<void>(results_.try_pop(dropped));
+    results_.clear();
   }
 
  private:

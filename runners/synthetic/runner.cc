@@ -34,9 +34,9 @@ class SyntheticRunner final : public Runner {
     Rng rng(request.seed, "synthetic", mix64(request.key.high) ^ request.key.low);
     const double seconds = options_.delay_ms * 1e-3 * (0.5 + rng.uniform());
     sleep(seconds, std::move(stop));
-    const Landscape::Point point = landscape_point(landscape_, request.variant);
+    const std::optional<Landscape::Point> point = landscape_point(landscape_, request.variant);
     Outcome outcome;
-    outcome.status = landscape_.status(point);
+    outcome.status = point ? landscape_.status(*point) : Status::not_applicable;
     outcome.run_seconds = seconds;
     using enum GateResult::Answer;
     const bool ok = outcome.status == Status::ok;
@@ -46,7 +46,7 @@ class SyntheticRunner final : public Runner {
       return outcome;
     }
     WorkloadTiming timing{.workload = "default", .samples_ns = {}, .launch = {}, .cache = "synthetic"};
-    const double time_ns = landscape_.time_ns(point);
+    const double time_ns = landscape_.time_ns(*point);
     for (int i = 0; i < kSamples; ++i) timing.samples_ns.push_back(time_ns * std::exp(options_.noise * rng.normal()));
     outcome.timings.push_back(std::move(timing));
     return outcome;
@@ -95,12 +95,12 @@ KernelSpec landscape_spec(const KernelSpec& spec, const Landscape& landscape) {
   return out;
 }
 
-Landscape::Point landscape_point(const Landscape& landscape, const Variant& variant) {
+std::optional<Landscape::Point> landscape_point(const Landscape& landscape, const Variant& variant) {
   Landscape::Point point;
   for (int i = 0; i < landscape.knobs(); ++i) {
     const auto it = variant.tunables.find("k" + std::to_string(i));
     const std::int64_t level = it == variant.tunables.end() ? 0 : it->second;
-    WARPATH_CHECK(level >= 0 && level < landscape.levels());
+    if (level < 0 || level >= landscape.levels()) return std::nullopt;
     point.push_back(static_cast<int>(level));
   }
   return point;

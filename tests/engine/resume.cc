@@ -1,0 +1,334 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "engine/error.h"
+#include "engine/event_log.h"
+#include "engine/events.h"
+#include "engine/session.h"
+#include "engine/snapshot.h"
+#include "tests/support/campaign_bench.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace warpath;
+using test::CampaignBench;
+using test::put_text;
+using test::small_options;
+using test::TemporaryFolder;
+using test::text_of;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string error_of(const std::function<void()>& work) {
+  try {
+    work();
+    return "";
+  } catch (const Error& e) {
+    CHECK(e.code() == ErrorCode::bad_input);
+    return e.what();
+  }
+}
+
+/// What the log says of the search: times, sessions and the run's own number left out.
+std::vector<std::string> story(const fs::path& folder) {
+  EventReader reader(folder / "events.jsonl");
+  std::vector<std::string> out;
+  while (const auto object = reader.next()) {
+    auto json = nlohmann::json::parse(*object);
+    for (const char* key : {"at", "seconds", "run_id"}) json.erase(key);
+    if (json.contains("outcome")) json["outcome"].erase("run_seconds");
+    if (json["type"] != "session") out.push_back(json.dump());
+  }
+  return out;
+}
+
+/// Byte offsets after each line.
+std::vector<std::size_t> line_ends(const std::string& text) {
+  std::vector<std::size_t> out;
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) out.push_back(at + 1);
+  return out;
+}
+
+struct NoteTaker final : SessionObserver {
+  void on_note(std::string_view text) override { notes.emplace_back(text); }
+  void on_outcome(const OutcomeReport& r) override {
+    if (r.sequence != kBaselineSequence && ++outcomes == stop_after) source->request_stop();
+  }
+  std::vector<std::string> notes;
+  int outcomes = 0;
+  int stop_after = -1;
+  std::stop_source* source = nullptr;
+};
+
+/// One finished run to damage and to resume.
+struct FinishedRun {
+  explicit FinishedRun(Options options = small_options(12)) : bench(std::move(options)) {
+    result = bench.run(path());
+    log = text_of(path() / "events.jsonl");
+    state = text_of(path() / "search_state.json");
+  }
+  [[nodiscard]] fs::path path() const { return folder.path() / "run"; }
+  TemporaryFolder folder;
+  CampaignBench bench;
+  SessionResult result;
+  std::string log, state;
+};
+
+/// Never says the same twice.
+class Whimsical final : public Proposer {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "whimsical"; }
+  [[nodiscard]] bool pure() const override { return false; }
+  [[nodiscard]] std::vector<Proposal> propose(const ProposalContext& context, Rng&) override {
+    Variant variant = context.at.variant;
+    variant.compiler_options.push_back("-DCALL=" + std::to_string(++calls));
+    Proposal p;
+    p.instance = {.move = "text", .site = "", .parameters = {{"text", calls}}};
+    p.source = "whimsical";
+    p.variant = std::move(variant);
+    return {p};
+  }
+  int calls = 0;
+};
+
+}  // namespace
+
+TEST_SUITE("resume") {
+  TEST_CASE("a log cut after any event resumes to the same events and the same fingerprint") {
+    FinishedRun run;
+    const auto expected = story(run.path());
+    const auto ends = line_ends(run.log);
+    for (std::size_t lines = 1; lines <= ends.size(); ++lines) {
+      CAPTURE(lines);
+      put_text(run.path() / "events.jsonl", run.log.substr(0, ends[lines - 1]));
+      fs::remove(run.path() / "search_state.json");
+      const SessionResult resumed = run.bench.run(run.path(), true);
+      REQUIRE(resumed.fingerprint == run.result.fingerprint);
+      REQUIRE(resumed.builds == run.result.builds);
+      REQUIRE(resumed.best_key == run.result.best_key);
+      REQUIRE(story(run.path()) == expected);
+    }
+  }
+
+  TEST_CASE("with a snapshot after every outcome, a log cut anywhere behind it resumes to the same bits") {
+    Options options = small_options(10);
+    options.record.snapshot_every = 1;
+    FinishedRun run(options);
+    const auto ends = line_ends(run.log);
+    // Collects the snapshots by running up to each budget.
+    for (int builds = 1; builds <= 9; builds += 2) {
+      TemporaryFolder other;
+      std::stop_source source;
+      NoteTaker watcher;
+      watcher.stop_after = builds;
+      watcher.source = &source;
+      run.bench.observer = &watcher;
+      static_cast<void>(run.bench.run(other.path(), false, source.get_token(), source.get_token()));
+      run.bench.observer = nullptr;
+      CAPTURE(builds);
+      REQUIRE(fs::exists(other.path() / "search_state.json"));
+      NoteTaker notes;
+      run.bench.observer = &notes;
+      const SessionResult resumed = run.bench.run(other.path(), true);
+      run.bench.observer = nullptr;
+      CHECK(notes.notes.empty());  // the snapshot was used
+      CHECK(resumed.fingerprint == run.result.fingerprint);
+      CHECK(story(other.path()) == story(run.path()));
+    }
+  }
+
+  TEST_CASE("a graceful stop loses nothing: the deterministic run goes on to the same graph") {
+    FinishedRun run;
+    for (int after = 1; after <= 11; after += 2) {
+      CAPTURE(after);
+      TemporaryFolder other;
+      std::stop_source source;
+      NoteTaker watcher;
+      watcher.stop_after = after;
+      watcher.source = &source;
+      run.bench.observer = &watcher;
+      const SessionResult stopped = run.bench.run(other.path(), false, source.get_token());
+      run.bench.observer = nullptr;
+      CHECK(stopped.interrupted);
+      CHECK(stopped.stop_reason == "interrupted");
+      CHECK(stopped.builds >= static_cast<std::uint64_t>(after));
+      const SessionResult resumed = run.bench.run(other.path(), true);
+      CHECK_FALSE(resumed.interrupted);
+      CHECK(resumed.fingerprint == run.result.fingerprint);
+      CHECK(story(other.path()) == story(run.path()));
+    }
+  }
+
+  TEST_CASE("a log torn in its last line resumes, with a note") {
+    FinishedRun run;
+    const auto ends = line_ends(run.log);
+    fs::remove(run.path() / "search_state.json");
+    put_text(run.path() / "events.jsonl", run.log.substr(0, ends[ends.size() - 2] + 30));
+    NoteTaker notes;
+    run.bench.observer = &notes;
+    CHECK(run.bench.run(run.path(), true).fingerprint == run.result.fingerprint);
+    REQUIRE(notes.notes.size() == 1);
+    CHECK(notes.notes[0].find("events.jsonl:" + std::to_string(ends.size())) != std::string::npos);
+  }
+
+  TEST_CASE("a run without the deterministic mode resumes from its recorded order") {
+    Options options = small_options(15, false);
+    options.search.in_flight = 4;
+    options.synthetic.lanes = 4;
+    options.synthetic.delay_ms = 1;
+    FinishedRun run(options);
+    const auto ends = line_ends(run.log);
+    for (std::size_t lines = 2; lines <= ends.size(); lines += 3) {
+      CAPTURE(lines);
+      put_text(run.path() / "events.jsonl", run.log.substr(0, ends[lines - 1]));
+      fs::remove(run.path() / "search_state.json");
+      CHECK(run.bench.run(run.path(), true).builds == 15);
+    }
+    put_text(run.path() / "events.jsonl", run.log);
+    CHECK(run.bench.run(run.path(), true).fingerprint == run.result.fingerprint);
+  }
+
+  TEST_CASE("a larger budget continues a finished run; the files are brought up to date") {
+    FinishedRun run;
+    run.bench.options.run.budget_builds = 20;
+    run.bench.options.record.keep_variants = true;
+    fs::remove(run.path() / "ledger.csv");
+    const SessionResult more = run.bench.run(run.path(), true);
+    CHECK(more.builds == 20);
+    const std::string ledger = text_of(run.path() / "ledger.csv");
+    CHECK(std::count(ledger.begin(), ledger.end(), '\n') == 22);
+    CHECK(std::distance(fs::directory_iterator(run.path() / "variants"), fs::directory_iterator()) == 20);
+    CHECK(text_of(run.path() / "trace.md").find("*Session 2 begins") != std::string::npos);
+  }
+
+  TEST_CASE("what an impure proposer said is read back, not asked again") {
+    Whimsical whimsical;
+    CampaignBench bench(small_options(15));
+    bench.extra_proposers = {&whimsical};
+    TemporaryFolder folder;
+    const SessionResult result = bench.run(folder.path());
+    const std::string log = text_of(folder.path() / "events.jsonl");
+    CHECK(log.find("\"proposer\":\"whimsical\"") != std::string::npos);
+    const int calls = whimsical.calls;
+    fs::remove(folder.path() / "search_state.json");
+    CHECK(bench.run(folder.path(), true).fingerprint == result.fingerprint);
+    CHECK(whimsical.calls == calls);
+    CHECK(bench.run(folder.path(), true).fingerprint == result.fingerprint);  // by snapshot
+    CHECK(whimsical.calls == calls);
+  }
+
+  TEST_CASE("a fresh run into a folder that has one is refused and touches nothing") {
+    FinishedRun run;
+    const std::string message = error_of([&] { static_cast<void>(run.bench.run(run.path())); });
+    CHECK(message == run.path().string() + ": got a folder that holds a run, expected --resume to continue it, or another --outdir");
+    CHECK(text_of(run.path() / "events.jsonl") == run.log);
+    CHECK(text_of(run.path() / "search_state.json") == run.state);
+  }
+
+  TEST_CASE("other options, another seed or another runner refuse to resume and name what differs") {
+    FinishedRun run;
+    run.bench.options.search.c_puct = 2;
+    CHECK(error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); }).find("search.c_puct=2.0 (0.3 at the start)") != std::string::npos);
+    run.bench.options = small_options(12);
+    run.bench.options.run.seed = 9;
+    CHECK(error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); }).find("events.jsonl:1:/") != std::string::npos);
+    run.bench.options = small_options(12);
+    run.bench.runner_text = "synthetic:smooth";
+    CHECK(error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); }).find("/runner: got synthetic:smooth, expected synthetic,") != std::string::npos);
+    run.bench.runner_text = "synthetic";
+    run.bench.spec.name = "other";
+    CHECK(error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); }).find("/spec: got ") != std::string::npos);
+    CHECK(text_of(run.path() / "events.jsonl") == run.log);
+  }
+
+  TEST_CASE("a log that the program would not write is refused with file and line, and stays as it is") {
+    FinishedRun run;
+    const auto rewrite = [&](std::size_t line, const std::function<std::string(std::string)>& change) {
+      // A well-sealed log with one other object in it: only the replay can tell.
+      const fs::path path = run.path() / "events.jsonl";
+      put_text(path, run.log);
+      EventReader reader(path);
+      std::vector<std::string> objects;
+      while (auto object = reader.next()) objects.push_back(*object);
+      fs::remove(path);
+      EventWriter writer = EventWriter::create(path, line == 1 ? change(objects[0]) : objects[0], SyncRule::never);
+      for (std::size_t i = 1; i < objects.size(); ++i) writer.append(i + 1 == line ? change(objects[i]) : objects[i], false);
+      return text_of(path);
+    };
+    const auto refusal = [&] { return error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); }); };
+    const auto expect_refused = [&](std::size_t line, const std::function<std::string(std::string)>& change) {
+      CAPTURE(line);
+      fs::remove(run.path() / "search_state.json");
+      const std::string damaged = rewrite(line, change);
+      CHECK(refusal().find("events.jsonl:" + std::to_string(line) + ":") != std::string::npos);
+      CHECK(text_of(run.path() / "events.jsonl") == damaged);
+    };
+    const auto with = [](const char* key, nlohmann::json value) {
+      return [key, value](const std::string& object) {
+        auto json = nlohmann::json::parse(object);
+        json[key] = value;
+        return json.dump();
+      };
+    };
+    expect_refused(1, with("schema", 2));
+    expect_refused(1, with("type", "idle"));
+    expect_refused(3, with("key", hash128("another").hex()));  // baseline
+    expect_refused(4, with("key", hash128("another").hex()));  // first dispatch
+    expect_refused(4, with("node", 7));
+    expect_refused(4, [](const std::string&) { return std::string("{\"type\":\"idle\",\"seq\":0}"); });
+    expect_refused(4, [](const std::string&) { return std::string("{\"type\":\"outcome\"}"); });
+    expect_refused(5, with("seq", 0));
+  }
+
+  TEST_CASE("a snapshot that is damaged, stale or foreign is not used: a note says so, the result is the same") {
+    FinishedRun run;
+    const auto expect_replayed = [&](const std::string& state, const std::string& words) {
+      CAPTURE(words);
+      put_text(run.path() / "events.jsonl", run.log);
+      put_text(run.path() / "search_state.json", state);
+      NoteTaker notes;
+      run.bench.observer = &notes;
+      CHECK(run.bench.run(run.path(), true).fingerprint == run.result.fingerprint);
+      run.bench.observer = nullptr;
+      REQUIRE(notes.notes.size() == 1);
+      CHECK(notes.notes[0].find("search_state.json") != std::string::npos);
+      CHECK(notes.notes[0].find(words) != std::string::npos);
+    };
+    expect_replayed("", "ends in its sum");
+    expect_replayed("{}", "ends in its sum");
+    for (std::size_t i = 0; i < run.state.size(); i += 211) {
+      std::string damaged = run.state;
+      damaged[i] = static_cast<char>(damaged[i] ^ 1);
+      expect_replayed(damaged, "replayed");
+      expect_replayed(run.state.substr(0, i), "replayed");
+    }
+    Options longer = small_options(14);
+    FinishedRun other(longer);
+    expect_replayed(other.state, "not a state of this log");
+  }
+
+  TEST_CASE("a snapshot survives its round trip; parts that do not fit are refused by name") {
+    FinishedRun run;
+    const Snapshot snapshot = decode_snapshot(run.state, "state");
+    CHECK(encode(snapshot) == run.state);
+    CHECK(snapshot.arenas.nodes.size() == 13);
+    Snapshot smaller = snapshot;
+    smaller.arenas.nodes.pop_back();
+    put_text(run.path() / "search_state.json", encode(smaller));
+    CHECK(error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); }).find("search_state.json") != std::string::npos);
+  }
+
+  TEST_CASE("config.json gives back the options a run was started with") {
+    FinishedRun run;
+    const auto recorded = recorded_config(run.path());
+    REQUIRE(recorded.has_value());
+    CHECK(recorded->options == run.bench.options);
+    CHECK(recorded->runner_text == "synthetic");
+    CHECK_FALSE(recorded_config(run.folder.path() / "nothing").has_value());
+    put_text(run.path() / "config.json", "{\"runner\":\"synthetic\",\"options\":{\"search\":{\"c_puct\":-1}},\"hash\":\"\"}");
+    CHECK(error_of([&] { static_cast<void>(recorded_config(run.path())); }).find("config.json:/options/search/c_puct") != std::string::npos);
+  }
+}

@@ -1,0 +1,224 @@
+#include "engine/session.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "engine/error.h"
+#include "runners/synthetic/landscape.h"
+#include "tests/support/campaign_bench.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace warpath;
+using test::CampaignBench;
+using test::small_options;
+using test::TemporaryFolder;
+using test::text_of;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string error_of(const std::function<void()>& work, ErrorCode code = ErrorCode::bad_input) {
+  try {
+    work();
+    return "";
+  } catch (const Error& e) {
+    CHECK(e.code() == code);
+    return e.what();
+  }
+}
+
+/// Counts what it is told.
+struct Watcher final : SessionObserver {
+  void on_outcome(const OutcomeReport& r) override {
+    if (r.sequence == kBaselineSequence) {
+      ++baselines;
+    } else {
+      ++outcomes;
+    }
+  }
+  void on_finish(const SessionResult&) override { finished = true; }
+  int outcomes = 0, baselines = 0;
+  bool finished = false;
+};
+
+/// A runner over the synthetic one whose outcomes are altered.
+class AlteringRunner final : public Runner {
+ public:
+  AlteringRunner(Runner& inner, std::function<void(Outcome&)> alter) : inner_(inner), alter_(std::move(alter)) {}
+  [[nodiscard]] std::string_view name() const override { return inner_.name(); }
+  [[nodiscard]] DeviceFacts device() const override { return inner_.device(); }
+  void prepare(const KernelSpec&) override {}
+  [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override {
+    Outcome outcome = inner_.run(request, std::move(stop));
+    alter_(outcome);
+    return outcome;
+  }
+
+ private:
+  Runner& inner_;
+  std::function<void(Outcome&)> alter_;
+};
+
+/// A bench whose evaluator alters what the synthetic runner says.
+struct AlteredBench : CampaignBench {
+  AlteredBench(Options o, std::function<void(Outcome&)> alter) : CampaignBench(std::move(o)) {
+    make_evaluator = [this, alter = std::move(alter)](Runner& runner, const KernelSpec& searched) {
+      altering = std::make_unique<AlteringRunner>(runner, alter);
+      return runner_pool(*altering, searched);
+    };
+  }
+  std::unique_ptr<Runner> altering;
+};
+
+}  // namespace
+
+TEST_SUITE("session") {
+  TEST_CASE("a campaign measures the baseline, spends its budget and leaves every file of the run folder") {
+    const TemporaryFolder folder;
+    Options options = small_options(12);
+    options.record.keep_variants = true;
+    CampaignBench bench(options);
+    Watcher watcher;
+    bench.observer = &watcher;
+    const SessionResult result = bench.run(folder.path() / "run");
+    CHECK(result.baseline_ok);
+    CHECK(result.builds == 12);
+    CHECK(result.stop_reason == "12 builds");
+    CHECK_FALSE(result.interrupted);
+    CHECK(watcher.baselines == 1);
+    CHECK(watcher.outcomes == 12);
+    CHECK(watcher.finished);
+    CHECK(result.speedup >= 1);
+    CHECK(result.best_ms == doctest::Approx(result.baseline_ms / result.speedup));
+    for (const char* name : {"input_spec.json", "config.json", "environment.json", "events.jsonl", "search_state.json", "ledger.csv", "trace.md",
+                             "best_summary.json", "baseline/source.cu", "baseline/outcome.json", "best/source.cu", "best/outcome.json"}) {
+      CAPTURE(name);
+      CHECK(fs::exists(folder.path() / "run" / name));
+    }
+    CHECK(std::distance(fs::directory_iterator(folder.path() / "run/variants"), fs::directory_iterator()) == 12);
+    const auto summary = nlohmann::json::parse(text_of(folder.path() / "run/best_summary.json"));
+    CHECK(summary == to_json(result));
+    for (const char* key : {"name", "runner", "device", "baseline_ms", "best_ms", "speedup", "best_key", "builds", "verdict", "fingerprint", "seed"}) {
+      CHECK(summary.contains(key));
+    }
+    const std::string ledger = text_of(folder.path() / "run/ledger.csv");
+    CHECK(std::count(ledger.begin(), ledger.end(), '\n') == 14);  // header, baseline, 12
+    CHECK(text_of(folder.path() / "run/trace.md").find("- path: baseline > `set_tunable@") != std::string::npos);
+  }
+
+  TEST_CASE("a space smaller than the budget is searched to its end and its optimum is found") {
+    const TemporaryFolder folder;
+    Options options = small_options(1000);
+    options.synthetic.noise = 0;
+    CampaignBench bench(options);
+    const SessionResult result = bench.run(folder.path());
+    CHECK(result.stop_reason == "nothing left to try");
+    const Landscape landscape(options.synthetic, options.run.seed);
+    CHECK(result.best_ms * 1e6 == doctest::Approx(landscape.time_ns(landscape.optimum()->point)));
+  }
+
+  TEST_CASE("one seed gives one fingerprint, however many are in flight and whatever they take; another seed another") {
+    std::set<std::string> fingerprints;
+    for (const int in_flight : {1, 3, 8}) {
+      for (const double delay_ms : {0.0, 1.5}) {
+        const TemporaryFolder folder;
+        Options options = small_options(30);
+        options.search.window = 8;
+        options.search.in_flight = in_flight;
+        options.synthetic.lanes = 8;
+        options.synthetic.knobs = 4;
+        options.synthetic.delay_ms = delay_ms;
+        CampaignBench bench(options);
+        fingerprints.insert(bench.run(folder.path()).fingerprint.hex());
+      }
+    }
+    CHECK(fingerprints.size() == 1);
+    const TemporaryFolder folder;
+    Options options = small_options(30);
+    options.search.window = 8;
+    options.synthetic.knobs = 4;
+    options.run.seed = 8;
+    CampaignBench bench(options);
+    CHECK_FALSE(fingerprints.contains(bench.run(folder.path()).fingerprint.hex()));
+  }
+
+  TEST_CASE("one at a time needs no deterministic mode to repeat itself") {
+    std::set<std::string> fingerprints;
+    for (int i = 0; i < 2; ++i) {
+      const TemporaryFolder folder;
+      Options options = small_options(20, false);
+      options.search.in_flight = 1;
+      CampaignBench bench(options);
+      fingerprints.insert(bench.run(folder.path()).fingerprint.hex());
+    }
+    CHECK(fingerprints.size() == 1);
+  }
+
+  TEST_CASE("a baseline that is wrong ends the run with its reason and exit code 3; a resume measures it again") {
+    const TemporaryFolder folder;
+    bool broken = true;
+    AlteredBench bench(small_options(5), [&broken](Outcome& outcome) {
+      if (!broken) return;
+      outcome = {};
+      outcome.status = Status::wrong_result;
+      outcome.log = "o[3] = 1, expected 2";
+    });
+    const SessionResult result = bench.run(folder.path());
+    CHECK_FALSE(result.baseline_ok);
+    CHECK(result.exit_code() == 3);
+    CHECK(result.stop_reason == "baseline wrong_result: o[3] = 1, expected 2");
+    CHECK(result.builds == 0);
+    broken = false;
+    CHECK(bench.run(folder.path(), true).builds == 5);
+  }
+
+  TEST_CASE("exit codes: 0 for a gain of at least run.min_gain, 2 without") {
+    SessionResult result;
+    result.baseline_ok = true;
+    result.improved = true;
+    CHECK(result.exit_code() == 0);
+    result.improved = false;
+    CHECK(result.exit_code() == 2);
+  }
+
+  TEST_CASE("compiler output in any encoding is recorded") {
+    const TemporaryFolder folder;
+    AlteredBench bench(small_options(5), [](Outcome& outcome) { outcome.log = "na\xEFve \xFF"; });
+    CHECK(bench.run(folder.path()).builds == 5);
+    CHECK(bench.run(folder.path(), true).builds == 5);
+  }
+
+  TEST_CASE("a run that ends by patience or time says so") {
+    const TemporaryFolder folder;
+    Options options = small_options(1000);
+    options.run.patience = 3;
+    CampaignBench bench(options);
+    const SessionResult result = bench.run(folder.path() / "patience");
+    CHECK(result.builds < 26);
+    CHECK_FALSE(result.stop_reason.empty());
+    CHECK(result.stop_reason != "nothing left to try");
+    options = small_options(1000);
+    options.run.budget_seconds = 0.05;
+    options.synthetic.delay_ms = 20;
+    CampaignBench slow(options);
+    const SessionResult cut = slow.run(folder.path() / "time");
+    CHECK(cut.builds < 26);
+    CHECK(cut.stop_reason.find("second") != std::string::npos);
+  }
+
+  TEST_CASE("an environment that fails during the search ends it, and what was applied stays") {
+    const TemporaryFolder folder;
+    int calls = 0;
+    AlteredBench bench(small_options(10), [&calls](Outcome&) {
+      if (++calls == 5) throw environment_error("the device is gone");
+    });
+    bench.options.synthetic.lanes = 1;
+    const auto run = [&](bool resume) { return bench.run(folder.path(), resume); };
+    CHECK(error_of([&] { static_cast<void>(run(false)); }, ErrorCode::environment) == "the device is gone");
+    CHECK(run(true).builds == 10);
+  }
+}

@@ -1,0 +1,92 @@
+#pragma once
+
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "engine/session.h"
+#include "engine/spec.h"
+#include "moves/register_moves.h"
+#include "moves/rule_proposer.h"
+#include "priors/register_priors.h"
+#include "runners/pool.h"
+#include "runners/register_runners.h"
+
+namespace warpath::test {
+
+/// A spec whose kernel is never run: the synthetic runner substitutes it.
+inline KernelSpec stand_in_spec() {
+  KernelSpec spec;
+  spec.name = "stand_in";
+  spec.origin = "test";
+  Workload workload;
+  workload.name = "default";
+  spec.workloads = {workload};
+  return spec;
+}
+
+/// Quick to record, deterministic, small enough to exhaust.
+inline Options small_options(std::int64_t builds, bool deterministic = true) {
+  Options options;
+  options.run.budget_builds = builds;
+  options.run.seed = 7;
+  options.search.deterministic = deterministic;
+  options.search.window = 4;
+  options.record.sync = "never";
+  options.record.keep_variants = false;
+  options.synthetic.knobs = 3;
+  options.synthetic.levels = 3;
+  options.synthetic.failure = 0.2;
+  options.synthetic.lanes = 2;
+  return options;
+}
+
+/// Everything a session over the synthetic runner needs, in one place; run() may be called again and again.
+struct CampaignBench {
+  explicit CampaignBench(Options o, std::string text = "synthetic") : options(std::move(o)), runner_text(std::move(text)) {
+    register_moves(moves);
+    register_priors(priors);
+    register_runners(runners);
+  }
+
+  SessionResult run(const std::filesystem::path& folder, bool resume = false, std::stop_token stop = {}, std::stop_token abandon = {}) {
+    const auto colon = runner_text.find(':');
+    const RunnerConfig config{.argument = colon == std::string::npos ? "" : runner_text.substr(colon + 1),
+                              .seed = options.run.seed,
+                              .options = &options,
+                              .program = ""};
+    const auto runner = runners.create("--runner", runner_text.substr(0, colon), config);
+    RuleProposer rules(moves);
+    const auto prior = priors.create("run.prior", options.run.prior);
+    std::vector<Proposer*> proposers{&rules};
+    proposers.insert(proposers.begin(), extra_proposers.begin(), extra_proposers.end());
+    const SessionSetup setup{.spec = spec,
+                             .options = options,
+                             .runner_text = runner_text,
+                             .runner = *runner,
+                             .make_evaluator = make_evaluator,
+                             .moves = moves,
+                             .proposers = proposers,
+                             .prior = *prior,
+                             .folder = folder,
+                             .resume = resume,
+                             .environment_json = "{\"revision\":\"test\"}",
+                             .observer = observer};
+    return run_session(setup, std::move(stop), std::move(abandon));
+  }
+
+  Options options;
+  std::string runner_text;
+  KernelSpec spec = stand_in_spec();
+  MoveRegistry moves{"move"};
+  PriorRegistry priors{"prior"};
+  RunnerRegistry runners{"runner"};
+  std::vector<Proposer*> extra_proposers;
+  EvaluatorFactory make_evaluator = runner_pool;
+  SessionObserver* observer = nullptr;
+};
+
+}  // namespace warpath::test
