@@ -10,7 +10,15 @@
 namespace warpath {
 namespace {
 
-/// Everything of a variant but its source, a line each, so that a diff shows it.
+void append_file(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::app);
+  file << text;
+  file.flush();
+  if (!file) throw environment_error(path.string() + ": cannot be appended to");
+}
+
+}  // namespace
+
 std::string terms_text(const Variant& variant) {
   const auto axes = [](const std::array<Expression, 3>& a) { return a[0].text() + ", " + a[1].text() + ", " + a[2].text() + "\n"; };
   std::string out = "kernel " + variant.kernel_name + "\ngrid " + axes(variant.launch.grid) + "block " + axes(variant.launch.block) +
@@ -20,19 +28,10 @@ std::string terms_text(const Variant& variant) {
   return out;
 }
 
-std::string diff_text(const Variant& parent, const Variant& child) {
+std::string variant_diff(const Variant& parent, const Variant& child) {
   return unified_diff(terms_text(parent), terms_text(child), "terms", "terms") +
          unified_diff(parent.source, child.source, "source.cu", "source.cu");
 }
-
-void append_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary | std::ios::app);
-  file << text;
-  file.flush();
-  if (!file) throw environment_error(path.string() + ": cannot be appended to");
-}
-
-}  // namespace
 
 RunRecord::RunRecord(const RunFolder& folder, const Campaign& campaign, RecordNames names, const Options& options)
     : folder_(folder),
@@ -87,7 +86,7 @@ void RunRecord::write_node(NodeId node, const Outcome& outcome) const {
   folder_.write_folder(target,
                        {{"source.cu", variant.source},
                         {"terms", terms_text(variant)},
-                        {"diff", diff_text(space.variant(space.parent(node)), variant)},
+                        {"diff", variant_diff(space.variant(space.parent(node)), variant)},
                         {"outcome.json", json}},
                        sync);
 }

@@ -10,6 +10,11 @@
 
 namespace warpath {
 
+/// Everything of a variant but its source, a line each, so that a diff shows it.
+[[nodiscard]] std::string terms_text(const Variant& variant);
+/// Unified diff of terms and source; empty if the variants are equal.
+[[nodiscard]] std::string variant_diff(const Variant& parent, const Variant& child);
+
 /// The files of a run that follow from its events: ledger.csv, trace.md, baseline/, variants/, best. Fed by every event, live or
 /// replayed. Nothing is written before publish(), which brings the files up to the events so far, whatever a crash left; from then
 /// on every event is written at once. One thread only.

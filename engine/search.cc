@@ -25,6 +25,13 @@ bool parse_sharing(const std::string& text) {
 
 }  // namespace
 
+void check_search_options(const SearchOptions& options) {
+  static_cast<void>(parse_sharing(options.sharing));
+  static_cast<void>(make_selection(options));
+  static_cast<void>(make_widening(options));
+  static_cast<void>(make_backup(options));
+}
+
 struct Search::Impl {
   Impl(Space& space_in, const SearchOptions& options_in, std::uint64_t seed_in)
       : space(space_in),

@@ -43,6 +43,9 @@ struct Evaluation {
 /// Why `next` returned nothing.
 enum class Idle : std::uint8_t { none, waiting, exhausted };
 
+/// Throws Error(bad_input) if `options` names a policy or a sharing that there is not.
+void check_search_options(const SearchOptions& options);
+
 /// Monte Carlo graph search: select, widen, back up. Owns the graph; one thread only. No I/O, no clock: a pure function of
 /// (options, space, sequence of calls), hence deterministic and replayable.
 ///

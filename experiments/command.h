@@ -9,7 +9,8 @@ namespace warpath {
 
 /// What the program knows of itself.
 struct Program {
-  std::string path;  ///< of this executable, for worker processes
+  std::string path;                ///< of this executable, for worker processes
+  std::vector<std::string> words;  ///< the whole command line as it was given
 };
 
 /// One verb of the program: `warpath NAME ...`.
@@ -30,6 +31,5 @@ struct Command {
 [[nodiscard]] Command options_command();
 [[nodiscard]] Command moves_command();
 [[nodiscard]] Command doctor_command();
-[[nodiscard]] Command worker_command();
 
 }  // namespace warpath

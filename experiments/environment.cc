@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "experiments/version.h"
+#include "experiments/revision.h"
 
 namespace warpath {
 namespace {
@@ -47,7 +47,7 @@ Environment probe_environment() {
   utsname system{};
   uname(&system);
   const auto page_bytes = static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
-  return {.revision = WARPATH_REVISION,
+  return {.revision = std::string(revision()),
 #ifdef __clang__
           .build_compiler = __VERSION__,
 #else

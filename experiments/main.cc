@@ -7,7 +7,7 @@
 
 #include "engine/error.h"
 #include "experiments/command.h"
-#include "experiments/version.h"
+#include "experiments/revision.h"
 
 namespace {
 
@@ -15,7 +15,8 @@ using warpath::Command;
 
 /// Every verb of the program.
 std::vector<Command> commands() {
-  return {warpath::options_command(), warpath::moves_command(), warpath::doctor_command()};
+  return {warpath::run_command(),     warpath::validate_command(), warpath::inspect_command(),
+          warpath::options_command(), warpath::moves_command(),    warpath::doctor_command()};
 }
 
 void print_overview(std::FILE* to) {
@@ -57,7 +58,7 @@ int dispatch(std::span<const std::string> words, const warpath::Program& program
     return 0;
   }
   if (words[0] == "--version") {
-    std::printf("warpath %s\n", WARPATH_REVISION);
+    std::printf("warpath %s\n", std::string(warpath::revision()).c_str());
     return 0;
   }
   std::vector<std::string> names;
@@ -84,9 +85,8 @@ int report(std::string message, int code) {
 int main(int argc, char** argv) {
   try {
     std::error_code ignored;
-    const warpath::Program program{std::filesystem::read_symlink("/proc/self/exe", ignored).string()};
-    const std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
-    return dispatch(words, program);
+    const warpath::Program program{std::filesystem::read_symlink("/proc/self/exe", ignored).string(), {argv, argv + argc}};
+    return dispatch(std::span(program.words).subspan(argc > 0 ? 1 : 0), program);
   } catch (const warpath::Error& error) {
     return report(error.what(), static_cast<int>(error.code()));
   } catch (const std::exception& error) {

@@ -42,4 +42,6 @@ Options apply_layers(const Options& base, const Arguments& arguments) {
   return options;
 }
 
+std::string options_text(const Options& options) { return to_json(options).dump(2); }
+
 }  // namespace warpath

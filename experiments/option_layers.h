@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "engine/options.h"
@@ -12,5 +13,8 @@ namespace warpath {
 
 /// `base` < `--config FILE` < flags < `--set GROUP.KEY=VALUE`. Throws Error(bad_input) naming file or flag, key and value.
 [[nodiscard]] Options apply_layers(const Options& base, const Arguments& arguments);
+
+/// All options as JSON text, as `--config` reads it.
+[[nodiscard]] std::string options_text(const Options& options);
 
 }  // namespace warpath

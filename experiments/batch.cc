@@ -1,0 +1,132 @@
+#include "experiments/batch.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+#include "engine/error.h"
+#include "engine/event_log.h"
+#include "engine/run_folder.h"
+#include "engine/search.h"
+#include "engine/spec_check.h"
+#include "engine/spec_load.h"
+#include "experiments/environment.h"
+#include "experiments/option_layers.h"
+#include "moves/register_moves.h"
+#include "moves/rule_proposer.h"
+#include "priors/register_priors.h"
+#include "runners/pool.h"
+#include "runners/register_runners.h"
+
+namespace warpath {
+namespace fs = std::filesystem;
+namespace {
+
+/// The specs recorded by the runs in `outdir`: what `--resume` without `--input` continues.
+std::vector<std::string> recorded_inputs(const fs::path& outdir) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(outdir / "kernels", error)) {
+    if (RunFolder::has_run(entry.path())) files.push_back((entry.path() / "input_spec.json").string());
+  }
+  std::sort(files.begin(), files.end());
+  if (files.empty()) throw bad_input("--resume", outdir.string(), "a folder that holds runs, or --input SPEC");
+  return files;
+}
+
+std::vector<KernelSpec> wanted_specs(const Arguments& arguments, const fs::path& outdir) {
+  std::vector<std::string> inputs = arguments.values("input");
+  if (inputs.empty() && arguments.has("resume")) inputs = recorded_inputs(outdir);
+  if (inputs.empty()) throw bad_input("warpath run", "", "--input SPEC|FOLDER...");
+  std::vector<KernelSpec> specs = load_specs(inputs);
+  const std::vector<std::string> patterns = arguments.values("name");
+  if (patterns.empty()) return specs;
+  std::string names;
+  for (const KernelSpec& spec : specs) names += (names.empty() ? "" : ", ") + spec.name;
+  std::erase_if(specs, [&](const KernelSpec& spec) {
+    return std::none_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+      return fnmatch(pattern.c_str(), spec.name.c_str(), 0) == 0;
+    });
+  });
+  if (specs.empty()) throw bad_input("--name", patterns.front(), "one of " + names);
+  return specs;
+}
+
+std::unique_ptr<Runner> make_runner(const KernelRun& planned, const Plugins& plugins, const Program& program) {
+  return plugins.runners.create("--runner", planned.runner.name,
+                                RunnerConfig{.argument = planned.runner.argument,
+                                             .seed = planned.options.run.seed,
+                                             .options = &planned.options,
+                                             .program = program.path});
+}
+
+/// Everything about one kernel that can be refused without running anything.
+void check_kernel(const KernelRun& planned, const Plugins& plugins, const Program& program) {
+  check_search_options(planned.options.search);
+  static_cast<void>(parse_sync_rule(planned.options.record.sync, "record.sync"));
+  static_cast<void>(plugins.priors.create("run.prior", planned.options.run.prior));
+  const auto runner = make_runner(planned, plugins, program);
+  if (runner->substitute(planned.spec)) return;
+  const std::string problem = run_problem(planned.spec);
+  if (!problem.empty()) throw bad_input(planned.spec.origin, problem, "a spec that can be searched; --name leaves it out");
+}
+
+void check_outdir(const fs::path& outdir) {
+  std::error_code error;
+  fs::path existing = fs::absolute(outdir);
+  while (!fs::exists(existing, error) && existing.has_relative_path()) existing = existing.parent_path();
+  if (!fs::is_directory(existing, error)) throw bad_input("--outdir", existing.string(), "a folder");
+}
+
+}  // namespace
+
+Plugins::Plugins() {
+  register_moves(moves);
+  register_priors(priors);
+  register_runners(runners);
+}
+
+std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plugins, const Program& program) {
+  const fs::path outdir = arguments.value("outdir").value_or("out");
+  const bool resume = arguments.has("resume");
+  const auto runner_text = arguments.value("runner");
+  check_outdir(outdir);
+  std::vector<KernelRun> runs;
+  for (KernelSpec& spec : wanted_specs(arguments, outdir)) {
+    const fs::path folder = outdir / "kernels" / spec.name;
+    const bool recorded = RunFolder::has_run(folder);
+    if (recorded && !resume) throw bad_input(folder.string(), "a run", "--resume to continue it, or another --outdir");
+    std::optional<RecordedConfig> record;
+    if (recorded) record = recorded_config(folder);
+    const std::string text = runner_text.value_or(record ? record->runner_text : "auto");
+    KernelRun planned{.spec = std::move(spec),
+                      .options = apply_layers(record ? record->options : Options{}, arguments),
+                      .runner = choose_runner(text, plugins.runners),
+                      .folder = folder};
+    check_kernel(planned, plugins, program);
+    runs.push_back(std::move(planned));
+  }
+  return runs;
+}
+
+SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& plugins, const Program& program,
+                           SessionObserver& observer, const std::stop_token& stop, const std::stop_token& abandon) {
+  const auto runner = make_runner(planned, plugins, program);
+  const auto prior = plugins.priors.create("run.prior", planned.options.run.prior);
+  RuleProposer rules(plugins.moves);
+  return run_session({.spec = planned.spec,
+                      .options = planned.options,
+                      .runner_text = planned.runner.text(),
+                      .runner = *runner,
+                      .make_evaluator = runner_pool,
+                      .moves = plugins.moves,
+                      .proposers = {&rules},
+                      .prior = *prior,
+                      .folder = planned.folder,
+                      .resume = resume,
+                      .environment_json = to_json_text(probe_environment()),
+                      .observer = &observer},
+                     stop, abandon);
+}
+
+}  // namespace warpath

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "engine/move.h"
+#include "engine/options.h"
+#include "engine/runner.h"
+#include "engine/session.h"
+#include "engine/spec.h"
+#include "experiments/command.h"
+#include "experiments/runner_choice.h"
+
+namespace warpath {
+
+/// The moves, priors and runners of this build.
+struct Plugins {
+  Plugins();
+  MoveRegistry moves{"move"};
+  PriorRegistry priors{"prior"};
+  RunnerRegistry runners{"runner"};
+};
+
+/// One spec, ready to be searched.
+struct KernelRun {
+  KernelSpec spec;
+  Options options;
+  RunnerChoice runner;
+  std::filesystem::path folder;  ///< OUT/kernels/<name>
+};
+
+/// What the command line of `warpath run` asks for: one run a spec, in order. Everything that can be refused before the
+/// first evaluation is refused here: specs, names given twice, options, runner, prior, folders that hold a run already
+/// (without --resume). Writes nothing. Throws Error.
+[[nodiscard]] std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plugins, const Program& program);
+
+/// Searches one spec to its end. Throws as run_session does.
+[[nodiscard]] SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& plugins, const Program& program,
+                                         SessionObserver& observer, const std::stop_token& stop,
+                                         const std::stop_token& abandon);
+
+}  // namespace warpath

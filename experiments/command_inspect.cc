@@ -1,0 +1,93 @@
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "engine/record.h"
+#include "engine/statistics.h"
+#include "experiments/command.h"
+#include "experiments/recorded_run.h"
+
+namespace warpath {
+namespace {
+
+constexpr std::size_t kShownNodes = 10;
+
+std::string speedup_text(const RecordedNode& node) {
+  if (!node.outcome) return "in flight";
+  if (node.speedup <= 0) return std::string(name(node.outcome->status));
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3fx", node.speedup);
+  return text;
+}
+
+void print_summary(const RecordedRun& run) {
+  std::printf("%s: %s runner, seed %llu\n", run.run().name.c_str(), run.run().runner.c_str(),
+              static_cast<unsigned long long>(run.run().seed));
+  std::map<std::string, int> by_status;
+  for (const RecordedNode& node : run.nodes()) ++by_status[node.outcome ? std::string(name(node.outcome->status)) : "in flight"];
+  std::printf("%zu nodes:", run.nodes().size());
+  const char* separator = " ";
+  for (const auto& [status, count] : by_status) {
+    std::printf("%s%d %s", separator, count, status.c_str());
+    separator = ", ";
+  }
+  std::printf("\n\n%-14s%-10s%-14s%s\n", "key", "speed-up", "parent", "move");
+  const auto ranking = run.ranking();
+  for (std::size_t i = 0; i < std::min(kShownNodes, ranking.size()); ++i) {
+    const RecordedNode& node = run.nodes()[ranking[i]];
+    const std::string parent = node.parent == kNoNode ? "-" : run.nodes()[index(node.parent)].key.short_hex();
+    std::printf("%-14s%-10s%-14s%s\n", node.key.short_hex().c_str(), speedup_text(node).c_str(), parent.c_str(), node.move.c_str());
+  }
+}
+
+void print_outcome(const Outcome& outcome) {
+  std::printf("status    %s\n", std::string(name(outcome.status)).c_str());
+  std::printf("verdict   %s\n", outcome.verdict.summary().c_str());
+  for (const WorkloadTiming& timing : outcome.timings) {
+    std::printf("time      %s: %.6g ms, median of %zu samples (%s)\n", timing.workload.c_str(), median(timing.samples_ns) * 1e-6,
+                timing.samples_ns.size(), timing.cache.c_str());
+  }
+  std::printf("spent     compile %.3f s, run %.3f s\n", outcome.compile_seconds, outcome.run_seconds);
+  if (!outcome.log.empty()) std::printf("log       %s\n", outcome.log.c_str());
+}
+
+void print_node(const RecordedRun& run, std::size_t id) {
+  const RecordedNode& node = run.nodes()[id];
+  std::printf("key       %s\nspeed-up  %s\n", node.key.hex().c_str(), speedup_text(node).c_str());
+  if (!node.proposer.empty()) std::printf("proposer  %s\n", node.proposer.c_str());
+  std::printf("path\n");
+  for (const std::size_t i : run.path(id)) {
+    const RecordedNode& step = run.nodes()[i];
+    std::printf("  %s  %-10s %s\n", step.key.short_hex().c_str(), speedup_text(step).c_str(), step.move.c_str());
+  }
+  if (node.outcome) print_outcome(*node.outcome);
+  const Variant variant = run.variant(id);
+  if (node.parent != kNoNode) {
+    std::printf("\ndiff to the parent\n%s", variant_diff(run.variant(index(node.parent)), variant).c_str());
+  }
+  std::printf("\nterms\n%s\nsource\n%s\n", terms_text(variant).c_str(), variant.source.c_str());
+}
+
+int inspect(const Arguments& arguments, const Program&) {
+  const RecordedRun run(arguments.words()[0]);
+  if (arguments.words().size() == 1) {
+    print_summary(run);
+  } else {
+    print_node(run, run.find(arguments.words()[1]));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command inspect_command() {
+  return {.name = "inspect",
+          .usage = "RUN [NODE]",
+          .help = "a recorded run and its best nodes, or one node: path, outcome, difference to its parent, source; "
+                  "NODE is the start of a key, best or baseline",
+          .least_words = 1,
+          .most_words = 2,
+          .run = inspect};
+}
+
+}  // namespace warpath

@@ -1,0 +1,108 @@
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "engine/error.h"
+#include "experiments/batch.h"
+#include "experiments/command.h"
+#include "experiments/interrupt.h"
+#include "experiments/option_layers.h"
+#include "experiments/progress.h"
+#include "experiments/summary_table.h"
+
+namespace warpath {
+namespace {
+
+/// Flags that belong to parts this build does not have say so, instead of doing nothing.
+void refuse_absent_parts(const Arguments& arguments) {
+  if (const auto gpus = arguments.value("gpus"); gpus && *gpus != "none") {
+    throw bad_input("--gpus", *gpus, "none: this build has no GPU runner");
+  }
+}
+
+std::string quoted_word(const std::string& word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+/// The command line that continues this run.
+std::string resume_command(const Program& program, bool resuming) {
+  std::string out;
+  for (const std::string& word : program.words) out += (out.empty() ? "" : " ") + quoted_word(word);
+  return resuming ? out : out + " --resume";
+}
+
+/// One kernel; what goes wrong with it stays with it.
+KernelReport report_on(const KernelRun& planned, bool resume, const Plugins& plugins, const Program& program,
+                       const InterruptWatch& interrupts) {
+  ProgressPrinter printer(stderr, isatty(STDERR_FILENO) == 1);
+  KernelReport report{.name = planned.spec.name, .result = std::nullopt, .problem = ""};
+  try {
+    report.result = run_kernel(planned, resume, plugins, program, printer, interrupts.stop(), interrupts.abandon());
+  } catch (const Error& error) {
+    report.problem = error.what();
+    report.problem_code = error.code();
+  } catch (const std::exception& error) {
+    report.problem = std::string("unexpected: ") + error.what();
+  }
+  printer.clear();
+  if (!report.problem.empty()) std::fprintf(stderr, "warpath: %s: %s\n", report.name.c_str(), report.problem.c_str());
+  return report;
+}
+
+int run(const Arguments& arguments, const Program& program) {
+  refuse_absent_parts(arguments);
+  if (arguments.has("print-config")) {
+    std::printf("%s\n", options_text(apply_layers({}, arguments)).c_str());
+    return 0;
+  }
+  const Plugins plugins;
+  const bool resume = arguments.has("resume");
+  const std::vector<KernelRun> runs = plan_batch(arguments, plugins, program);
+  const InterruptWatch interrupts;
+  std::vector<KernelReport> reports;
+  for (const KernelRun& planned : runs) {
+    if (interrupts.stop().stop_requested()) break;
+    reports.push_back(report_on(planned, resume, plugins, program, interrupts));
+  }
+  std::printf("%s", summary_table(reports, runs.front().runner.text()).c_str());
+  if (!interrupts.stop().stop_requested()) return exit_code(reports);
+  std::fprintf(stderr, "warpath: stopped with %zu of %zu kernels begun; to continue:\n  %s\n", reports.size(),
+               runs.size(), resume_command(program, resume).c_str());
+  return static_cast<int>(ErrorCode::environment);
+}
+
+std::vector<Flag> run_flags() {
+  using enum Flag::Takes;
+  std::vector<Flag> flags{
+      {.name = "input", .value = "SPEC|DIR...", .help = "kernel specs: files, or folders of them", .takes = several},
+      {.name = "outdir", .value = "DIR", .help = "where run folders go: DIR/kernels/<name> (out)"},
+      {.name = "name", .value = "PATTERN", .help = "only kernels of this name; * and ? stand for any text", .takes = repeated},
+      {.name = "runner",
+       .value = "NAME[:ARG]",
+       .help = "auto, host (CUDA C++ on the CPU) or synthetic[:NAME] (a landscape with a known optimum) (auto)"},
+      {.name = "gpus", .value = "none", .help = "no GPU runner is built in: only none is accepted"},
+      {.name = "no-llm", .value = "", .help = "no language model proposes moves; none is built in", .takes = nothing},
+      {.name = "resume",
+       .value = "",
+       .help = "continue the runs in the output folder with their recorded options; without --input all of them",
+       .takes = nothing}};
+  for (Flag& flag : option_flags()) flags.push_back(std::move(flag));
+  flags.push_back({.name = "print-config", .value = "", .help = "print the resolved options as JSON and stop", .takes = nothing});
+  return flags;
+}
+
+}  // namespace
+
+Command run_command() {
+  return {.name = "run",
+          .usage = "--input SPEC|DIR... [FLAGS]",
+          .help = "search for faster versions of one or many kernels",
+          .flags = run_flags(),
+          .run = run};
+}
+
+}  // namespace warpath

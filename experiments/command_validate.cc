@@ -1,0 +1,30 @@
+#include <cstdio>
+
+#include "engine/error.h"
+#include "engine/spec_check.h"
+#include "experiments/command.h"
+
+namespace warpath {
+namespace {
+
+int validate(const Arguments& arguments, const Program&) {
+  int code = 0;
+  for (const CheckLine& line : check_spec_files(arguments.words())) {
+    std::fprintf(line.ok ? stdout : stderr, "%s\n", line.text.c_str());
+    if (!line.ok) code = static_cast<int>(ErrorCode::bad_input);
+  }
+  return code;
+}
+
+}  // namespace
+
+Command validate_command() {
+  return {.name = "validate",
+          .usage = "FILE|FOLDER...",
+          .help = "check specs: one line each, exit code 64 if there is a problem in any",
+          .least_words = 1,
+          .most_words = SIZE_MAX,
+          .run = validate};
+}
+
+}  // namespace warpath

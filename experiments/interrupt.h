@@ -1,0 +1,28 @@
+#pragma once
+
+#include <stop_token>
+#include <thread>
+
+namespace warpath {
+
+/// Turns SIGINT and SIGTERM into stop requests while it lives: the first asks to finish what is in flight, the second to
+/// abandon it, the third ends the process as if nobody listened. One at a time; it says on stderr what the next one will do.
+class InterruptWatch {
+ public:
+  InterruptWatch();
+  ~InterruptWatch();  ///< restores the former handlers
+  InterruptWatch(const InterruptWatch&) = delete;
+  InterruptWatch& operator=(const InterruptWatch&) = delete;
+
+  [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
+  [[nodiscard]] std::stop_token abandon() const { return abandon_.get_token(); }
+
+ private:
+  void watch(const std::stop_token& done);
+
+  std::stop_source stop_;
+  std::stop_source abandon_;
+  std::jthread thread_;
+};
+
+}  // namespace warpath

@@ -1,0 +1,135 @@
+#include "experiments/recorded_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "engine/error.h"
+#include "engine/event_log.h"
+#include "engine/json_reader.h"
+#include "engine/objective.h"
+#include "engine/session.h"
+#include "engine/spec_load.h"
+
+namespace warpath {
+namespace {
+
+constexpr std::size_t kShownCandidates = 8;
+constexpr std::size_t kMostNodes = std::size_t{1} << 31U;
+
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;
+
+}  // namespace
+
+RecordedRun::RecordedRun(const std::filesystem::path& folder) {
+  const auto config = recorded_config(folder);
+  if (!config) throw bad_input(folder.string(), "", "a run folder: OUTDIR/kernels/NAME");
+  min_speedup_ = config->options.run.min_speedup;
+  const std::string spec_file = (folder / "input_spec.json").string();
+  spec_ = spec_from_json(read_json_file(spec_file), spec_file);
+  EventReader log(folder / "events.jsonl");
+  while (const auto object = log.next()) add(decode(*object, log.place()), log.place());
+  if (nodes_.empty()) throw bad_input(folder.string(), "", "a run whose baseline was measured");
+  rate();
+}
+
+RecordedNode& RecordedRun::at(NodeId node, const std::string& place) {
+  const std::size_t i = index(node);
+  if (i >= kMostNodes || i > nodes_.size() + dispatched_.size() + 1) {
+    throw bad_input(place, std::to_string(i), "a node that follows from the lines before");
+  }
+  if (i >= nodes_.size()) nodes_.resize(i + 1);
+  return nodes_[i];
+}
+
+void RecordedRun::add(const Event& event, const std::string& place) {
+  std::visit(Overloaded{[&](const RunEvent& e) { run_ = e; },
+                        [&](const BaselineEvent& e) {
+                          RecordedNode& root = at(NodeId{0}, place);
+                          root.key = e.key;
+                          root.outcome = e.outcome;
+                        },
+                        [&](const DispatchEvent& e) {
+                          if (index(e.parent) >= nodes_.size() || index(e.parent) >= index(e.node)) {
+                            throw bad_input(place, std::to_string(index(e.parent)), "a parent that stands before its child");
+                          }
+                          RecordedNode& node = at(e.node, place);
+                          node.key = e.key;
+                          node.parent = e.parent;
+                          node.move = e.instance.text();
+                          node.proposer = e.source;
+                          node.change = e.change;
+                          dispatched_.emplace_back(e.sequence, e.node);
+                        },
+                        [&](const OutcomeEvent& e) {
+                          const auto it = std::find_if(dispatched_.begin(), dispatched_.end(),
+                                                       [&](const auto& d) { return d.first == e.sequence; });
+                          if (it == dispatched_.end()) throw bad_input(place, std::to_string(e.sequence), "a dispatched sequence");
+                          at(it->second, place).outcome = e.outcome;
+                          dispatched_.erase(it);
+                        },
+                        [](const auto&) {}},
+             event);
+}
+
+void RecordedRun::rate() {
+  const auto& baseline = nodes_[0].outcome;
+  if (!baseline || baseline->timings.empty()) return;
+  DeviceFacts device;
+  device.is_gpu = run_.runner.starts_with("cuda");
+  ObjectiveFunction objective(spec_, device, min_speedup_);
+  if (!objective.set_baseline(*baseline).empty()) return;
+  for (RecordedNode& node : nodes_) {
+    if (node.outcome && node.outcome->status == Status::ok) node.speedup = std::exp(objective.reward(*node.outcome));
+  }
+}
+
+std::vector<std::size_t> RecordedRun::path(std::size_t node) const {
+  std::vector<std::size_t> nodes{node};
+  while (nodes_[nodes.back()].parent != kNoNode) nodes.push_back(index(nodes_[nodes.back()].parent));
+  std::reverse(nodes.begin(), nodes.end());
+  return nodes;
+}
+
+Variant RecordedRun::variant(std::size_t node) const {
+  Variant out = baseline_variant(spec_);
+  for (const std::size_t i : path(node)) out = patched(std::move(out), nodes_[i].change);
+  return out;
+}
+
+std::vector<std::size_t> RecordedRun::ranking() const {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].speedup > 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return nodes_[a].speedup > nodes_[b].speedup; });
+  return order;
+}
+
+std::size_t RecordedRun::find(std::string_view name) const {
+  if (name == "baseline") return 0;
+  if (name == "best") {
+    const auto order = ranking();
+    return order.empty() ? 0 : order.front();
+  }
+  std::vector<std::size_t> matches;
+  std::string candidates;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const std::string key = nodes_[i].key.hex();
+    const bool known = std::any_of(matches.begin(), matches.end(), [&](std::size_t m) { return nodes_[m].key == nodes_[i].key; });
+    if (!key.starts_with(name) || known) continue;
+    matches.push_back(i);
+    if (matches.size() <= kShownCandidates) candidates += (candidates.empty() ? "" : ", ") + key.substr(0, name.size() + 6);
+  }
+  if (matches.size() == 1) return matches.front();
+  if (matches.empty()) throw bad_input("NODE", name, "the start of a node's key, best or baseline; `warpath inspect RUN` lists nodes");
+  if (matches.size() > kShownCandidates) candidates += ", ...";
+  throw bad_input("NODE", name, "more of the key: " + candidates);
+}
+
+}  // namespace warpath

@@ -1,0 +1,153 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/experiments/program.h"
+#include "tests/support/figure.h"
+
+using namespace warpath::testing;
+using Words = std::vector<std::string>;
+
+namespace {
+
+/// Everything below `folder`, for comparing before and after.
+std::vector<std::string> listing(const std::filesystem::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) names.push_back(entry.path().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void check_refused(const Words& words, int code, const std::string& expected) {
+  CAPTURE(expected);
+  const ProgramResult result = run_program(words);
+  CAPTURE(result.err);
+  CHECK(result.code == code);
+  CHECK(result.out == "");
+  CHECK(lines_of(result.err).size() == 1);
+  CHECK(result.err.starts_with("warpath: "));
+  CHECK(result.err.find(expected) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("bad_usage");
+
+TEST_CASE("bad usage is refused by one line that names it, with exit code 64, and nothing is written") {
+  const TemporaryFolder folder;
+  const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
+  const std::string file = folder / "file", empty = folder / "empty", config = folder / "config.json";
+  const std::string broken = folder / "broken.json", twice = folder / "twice.json", out = folder / "out";
+  write_file(file, "not a folder");
+  write_file(config, R"({"run": {"seeds": 1}})");
+  write_file(broken, R"({"name": "x", "kernel": )");
+  write_file(twice, read_file(spec));
+  std::filesystem::create_directory(empty);
+  const auto run = [&](Words more) {
+    Words words{"run", "--runner", "synthetic", "--outdir", out};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const std::vector<std::pair<Words, std::string>> table{
+      {{"rnu"}, "did you mean run?"},
+      {{"--frobnicate"}, "--frobnicate"},
+      {{"options", "extra"}, "extra"},
+      {{"options", "--jsno"}, "did you mean --json?"},
+      {{"validate"}, "FILE"},
+      {{"inspect"}, "RUN"},
+      {run({}), "--input"},
+      {run({"--input"}), "--input"},
+      {run({"--input", folder / "absent.json"}), "absent.json"},
+      {run({"--input", empty}), "empty"},
+      {run({"--input", broken}), "broken.json"},
+      {run({"--input", spec, spec}), "softmax_scaled"},
+      {run({"--input", spec, "--seed", "x"}), "--seed"},
+      {run({"--input", spec, "--seed", "1", "--seed", "2"}), "--seed again"},
+      {run({"--input", spec, "--budget-builds", "0"}), "--budget-builds"},
+      {run({"--input", spec, "--budget-seconds", "-1"}), "--budget-seconds"},
+      {run({"--input", spec, "--set", "search.c_put=1"}), "search/c_put"},
+      {run({"--input", spec, "--set", "search.selection=none"}), "none"},
+      {run({"--input", spec, "--set", "search.backup=none"}), "search.backup"},
+      {run({"--input", spec, "--set", "search.widening=none"}), "search.widening"},
+      {run({"--input", spec, "--set", "search.sharing=forest"}), "search.sharing"},
+      {run({"--input", spec, "--set", "record.sync=sometimes"}), "record.sync"},
+      {run({"--input", spec, "--prior", "oracle"}), "oracle"},
+      {run({"--input", spec, "--config", config}), "config.json/run/seeds"},
+      {run({"--input", spec, "--config", folder / "absent.json"}), "absent.json"},
+      {run({"--input", spec, "--name", "nothing*"}), "nothing*"},
+      {run({"--input", spec, "--gpus", "0,1"}), "--gpus"},
+      {run({"--input", spec, "--resume=yes"}), "--resume"},
+      {run({"--input", spec, "--llm-model", "m"}), "--llm-model"},
+      {run({"--resume"}), "--resume"},
+      {{"run", "--input", spec, "--runner", "cuda", "--outdir", out}, "synthetic"},
+      {{"run", "--input", spec, "--runner", "synthetic:nowhere", "--outdir", out}, "nowhere"},
+      {{"run", "--input", spec, "--runner", "synthetic", "--outdir", file}, "file"}};
+  const auto before = listing(folder.path());
+  for (const auto& [words, expected] : table) check_refused(words, 64, expected);
+  CHECK(listing(folder.path()) == before);
+  report_figure("bad_inputs", table.size());
+}
+
+TEST_CASE("no command at all shows the overview and exits with 64") {
+  const ProgramResult result = run_program({});
+  CHECK(result.code == 64);
+  CHECK(result.out == "");
+  CHECK(result.err.find("usage: warpath") != std::string::npos);
+}
+
+TEST_CASE("validate names every problem of every file and goes on") {
+  const TemporaryFolder folder;
+  const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
+  write_file(folder / "one.json", "{");
+  write_file(folder / "two.json", R"({"name": 7})");
+  const ProgramResult result = run_program({"validate", folder / "one.json", spec, folder / "two.json"});
+  CHECK(result.code == 64);
+  CHECK(lines_of(result.err).size() == 2);
+  CHECK(result.err.find("one.json") != std::string::npos);
+  CHECK(result.err.find("two.json") != std::string::npos);
+  CHECK(lines_of(result.out).size() == 1);
+  CHECK(result.out.find("softmax_scaled") != std::string::npos);
+}
+
+TEST_CASE("the specs of the tree are valid") {
+  const ProgramResult result = run_program({"validate", (source_root() / "specs").string()});
+  CHECK(result.code == 0);
+  CHECK(result.err == "");
+  CHECK(lines_of(result.out).size() >= 12);
+}
+
+TEST_CASE("doctor says what there is and refuses an output folder that is none") {
+  const TemporaryFolder folder;
+  const ProgramResult fine = run_program({"doctor", "--outdir", folder / "out"});
+  CAPTURE(fine.out);
+  CHECK(fine.code == 0);
+  CHECK_FALSE(std::filesystem::exists(folder / "out"));
+  for (const char* what : {"C++ compiler", "NVRTC", "GPU", "ncu", "output folder"}) {
+    CHECK(fine.out.find(what) != std::string::npos);
+  }
+  write_file(folder / "file", "");
+  CHECK(run_program({"doctor", "--outdir", folder / "file"}).code == 3);
+}
+
+TEST_CASE("every command explains itself") {
+  const ProgramResult overview = run_program({"--help"});
+  CHECK(overview.code == 0);
+  for (const char* command : {"run", "validate", "inspect", "options", "moves", "doctor"}) {
+    CAPTURE(command);
+    CHECK(overview.out.find(command) != std::string::npos);
+    const ProgramResult help = run_program({command, "--help"});
+    CHECK(help.code == 0);
+    CHECK(help.out.starts_with("usage: warpath " + std::string(command)));
+  }
+}
+
+TEST_CASE("options, moves and the resolved configuration are printed for people and programs") {
+  CHECK(run_program({"options"}).out.find("search.c_puct") != std::string::npos);
+  CHECK(run_program({"options", "--json"}).out.starts_with("["));
+  CHECK(run_program({"moves"}).out.find("set_tunable") != std::string::npos);
+  const ProgramResult config = run_program({"run", "--seed", "42", "--print-config"});
+  CHECK(config.code == 0);
+  CHECK(config.out.find("\"seed\": 42") != std::string::npos);
+}
+
+TEST_SUITE_END();

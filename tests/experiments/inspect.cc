@@ -1,0 +1,47 @@
+#include <doctest/doctest.h>
+
+#include "tests/experiments/program.h"
+
+using namespace warpath::testing;
+
+TEST_SUITE_BEGIN("inspect");
+
+TEST_CASE("a run, its best node and its baseline can be looked at; unknown and ambiguous nodes are refused") {
+  const TemporaryFolder out;
+  const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
+  REQUIRE(run_program({"run", "--input", spec, "--runner", "synthetic", "--outdir", out.path().string(), "--budget-builds", "40"}).code == 0);
+  const std::string run = out / "kernels/softmax_scaled";
+
+  const ProgramResult overview = run_program({"inspect", run});
+  CAPTURE(overview.err);
+  CHECK(overview.code == 0);
+  CHECK(overview.out.find("41 nodes") != std::string::npos);
+  CHECK(overview.out.find("seed 1") != std::string::npos);
+
+  const ProgramResult best = run_program({"inspect", run, "best"});
+  CHECK(best.code == 0);
+  for (const char* part : {"path\n", "status    ok", "verdict ", "time ", "diff to the parent", "\nsource\n"}) {
+    CAPTURE(part);
+    CHECK(best.out.find(part) != std::string::npos);
+  }
+  const std::string key = best.out.substr(10, 32);
+  CHECK(run_program({"inspect", run, key}).out == best.out);
+  CHECK(run_program({"inspect", run, key.substr(0, 12)}).out == best.out);
+  CHECK(run_program({"inspect", run, "baseline"}).out.find("diff to the parent") == std::string::npos);
+
+  // 41 keys, 16 first digits: some digit begins several.
+  int ambiguous = 0;
+  for (const char digit : std::string("0123456789abcdef")) {
+    const ProgramResult result = run_program({"inspect", run, std::string(1, digit)});
+    if (result.code != 64 || result.err.find("more of the key") == std::string::npos) continue;
+    ++ambiguous;
+    CHECK(lines_of(result.err).size() == 1);
+  }
+  CHECK(ambiguous > 0);
+
+  CHECK(run_program({"inspect", run, "zz"}).code == 64);
+  CHECK(run_program({"inspect", out.path().string()}).code == 64);
+  CHECK(run_program({"inspect", out / "absent"}).code == 64);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,136 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "tests/experiments/program.h"
+
+using namespace warpath::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Folder -> what its files may include.
+const std::map<std::string, std::set<std::string>> kMayInclude{
+    {"engine", {"engine"}},
+    {"moves", {"engine", "moves"}},
+    {"priors", {"engine", "priors"}},
+    {"runners", {"engine", "runners"}},
+    {"experiments", {"engine", "moves", "priors", "runners", "experiments"}},
+    {"tests", {"engine", "moves", "priors", "runners", "experiments", "tests"}}};
+
+/// All .h and .cc files of a folder of the tree, relative to the root. The shim of the host runner is left out: kernels
+/// include it, the program does not.
+std::vector<fs::path> sources_in(const std::string& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(source_root() / folder)) {
+    const fs::path path = fs::relative(entry.path(), source_root());
+    if (path.string().find("/shim/") != std::string::npos) continue;
+    if (path.extension() == ".h" || path.extension() == ".cc") files.push_back(path);
+  }
+  std::sort(files.begin(), files.end());
+  REQUIRE_FALSE(files.empty());
+  return files;
+}
+
+/// The names between quotes of all lines `#include "..."`, in order.
+std::vector<std::string> own_includes(const fs::path& file) {
+  std::vector<std::string> names;
+  for (const std::string& line : lines_of(read_file(source_root() / file))) {
+    if (!line.starts_with("#include \"")) continue;
+    names.push_back(line.substr(10, line.find('"', 10) - 10));
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("layers");
+
+TEST_CASE("includes only point left: engine, then moves, priors and runners, then experiments, then tests") {
+  for (const auto& [folder, allowed] : kMayInclude) {
+    for (const fs::path& file : sources_in(folder)) {
+      for (const std::string& name : own_includes(file)) {
+        CAPTURE(file.string());
+        CAPTURE(name);
+        CHECK(allowed.count(name.substr(0, name.find('/'))) == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("plug-ins do not include each other") {
+  for (const std::string folder : {"moves", "priors"}) {
+    const std::string list = read_file(source_root() / folder / "meson.build");
+    const auto is_plugin = [&](const fs::path& path) { return list.find("'" + path.stem().string() + "',") != std::string::npos; };
+    for (const fs::path& file : sources_in(folder)) {
+      for (const std::string& name : own_includes(file)) {
+        if (!is_plugin(file) || fs::path(name).parent_path() != folder) continue;
+        CAPTURE(file.string());
+        CAPTURE(name);
+        CHECK((fs::path(name).stem() == file.stem() || !is_plugin(name)));
+      }
+    }
+  }
+}
+
+TEST_CASE("the engine knows neither CUDA nor HTTP, and only one file of the tree includes libcurl") {
+  int curl_files = 0;
+  for (const auto& [folder, allowed] : kMayInclude) {
+    if (folder == "tests") continue;
+    for (const fs::path& file : sources_in(folder)) {
+      const std::string text = read_file(source_root() / file);
+      CAPTURE(file.string());
+      if (text.find("#include <curl/") != std::string::npos) ++curl_files;
+      const bool sees_cuda = std::regex_search(text, std::regex("#include <(cuda|nvrtc|cupti)[A-Za-z_]*\\.h>"));
+      CHECK((!sees_cuda || file.string().starts_with("runners/cuda/")));
+    }
+  }
+  CHECK(curl_files <= 1);
+}
+
+TEST_CASE("a source file includes its own header first, so that the header is known to compile alone") {
+  for (const auto& [folder, allowed] : kMayInclude) {
+    for (const fs::path& file : sources_in(folder)) {
+      fs::path header = file;
+      header.replace_extension(".h");
+      if (file.extension() != ".cc" || !fs::exists(source_root() / header)) continue;
+      CAPTURE(file.string());
+      const auto includes = own_includes(file);
+      REQUIRE_FALSE(includes.empty());
+      CHECK(includes.front() == header.string());
+      const std::string text = read_file(source_root() / file);
+      CHECK(text.find("#include") == text.find("#include \"" + header.string()));
+    }
+  }
+}
+
+TEST_CASE("every test file and every suite is listed in tests/meson.build") {
+  const std::string list = read_file(source_root() / "tests/meson.build");
+  const std::regex suite("TEST_SUITE(_BEGIN)?\\(\"([^\"]+)\"\\)");
+  for (const fs::path& file : sources_in("tests")) {
+    if (file.extension() != ".cc" || file.parent_path() == "tests/bench") continue;
+    CAPTURE(file.string());
+    const std::string name = file.filename().string() + "'";
+    CHECK((list.find("'" + name) != std::string::npos || list.find("/" + name) != std::string::npos));
+    const std::string text = read_file(source_root() / file);
+    for (std::sregex_iterator match(text.begin(), text.end(), suite), end; match != end; ++match) {
+      const std::string suite_name = (*match)[2];
+      CAPTURE(suite_name);
+      CHECK(list.find("'" + suite_name + "'") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("no file is longer than 800 lines") {
+  for (const auto& [folder, allowed] : kMayInclude) {
+    for (const fs::path& file : sources_in(folder)) {
+      CAPTURE(file.string());
+      CHECK(lines_of(read_file(source_root() / file)).size() <= 800);
+    }
+  }
+}
+
+TEST_SUITE_END();
