@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runners/host/module.h"
+
+namespace warpath::host {
+
+enum class Schedule : std::uint8_t { forward, reverse, random };
+
+/// What every block of a launch shares; immutable while it runs.
+struct BlockPlan {
+  const Module* module = nullptr;
+  void* const* arguments = nullptr;        ///< address of each parameter's value
+  WarpathIndex grid{1, 1, 1}, block{1, 1, 1};
+  std::size_t dynamic_shared_bytes = 0;
+  unsigned char poison = 0xff;             ///< fills shared memory before each block
+  bool fibers = false;
+  std::vector<WarpathIndex> indices;       ///< of the threads, in linear order
+  std::vector<WarpathIndex> plain_indices; ///< the same in the order of the schedule
+  std::vector<std::uint32_t> warp_order;   ///< order in which warps, and lanes of a warp, get to run
+  std::vector<std::uint32_t> lane_order;   ///< [32]
+};
+
+enum class BlockEnd : std::uint8_t {
+  done,
+  needs_fibers,  ///< the plain loop met a barrier or warp operation
+  deadlock,      ///< some threads wait for others that never come
+  fault,         ///< assertion, trap
+};
+
+/// Runs blocks on one OS thread, one after another: stacks, the dynamic shared arena and the scheduler of a block's
+/// threads. Used by its own thread only; construct it there.
+///
+/// Plain: the threads run to their end one after another on one stack. Fibers: each has its own stack and runs until it
+/// must wait; a warp operation completes when every lane of its mask that has not returned waits at the same
+/// operation with the same mask, a barrier when every thread of the block waits at it.
+class BlockRunner {
+ public:
+  BlockRunner();
+  ~BlockRunner();
+  BlockRunner(const BlockRunner&) = delete;
+  BlockRunner& operator=(const BlockRunner&) = delete;
+
+  /// Readies memory for `plan`; call before the first block of a launch. False if memory is short.
+  [[nodiscard]] bool bind(const BlockPlan& plan);
+  [[nodiscard]] BlockEnd run(const WarpathIndex& block_index);
+  /// After deadlock or fault: what happened, in words.
+  [[nodiscard]] const std::string& detail() const { return detail_; }
+
+  /// True if `address` lies in a guard page below one of this runner's stacks. Async-signal-safe.
+  [[nodiscard]] bool in_stack_guard(const void* address) const;
+  /// True if `address` lies just behind the dynamic shared arena. Async-signal-safe.
+  [[nodiscard]] bool in_shared_guard(const void* address) const;
+
+  // Called from kernel code through the exported functions.
+  int barrier(int kind, int predicate);
+  unsigned long long warp(int op, unsigned mask, unsigned long long value, int argument, int width);
+  void yield();
+  [[noreturn]] void fault(int kind, const char* text, int line);
+
+ private:
+  struct Lane {
+    bool pending = false;  // waits at a warp operation
+    int op = 0;
+    unsigned mask = 0;
+    unsigned long long value = 0;
+    int argument = 0;
+    int width = 32;
+    unsigned long long result = 0;
+  };
+  struct Warp {
+    unsigned present = 0, alive = 0, runnable = 0, at_barrier = 0;
+    Lane lanes[32];
+  };
+  struct Memory {  // one mapping, freed on destruction
+    std::byte* begin = nullptr;
+    std::size_t size = 0;
+    Memory() = default;
+    ~Memory();
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    [[nodiscard]] bool map(std::size_t bytes);
+  };
+
+  [[nodiscard]] bool reserve_stacks(std::size_t count);
+  [[nodiscard]] bool reserve_shared(std::size_t bytes);
+  [[nodiscard]] BlockEnd run_plain();
+  [[nodiscard]] BlockEnd run_fibers();
+  void start_threads();
+  void run_warp(std::uint32_t warp_index);
+  void resume(std::uint32_t thread);
+  void leave();                      // from a thread to the scheduler
+  void complete_groups(Warp& warp);
+  bool try_complete(Warp& warp, unsigned lane);
+  void complete_active_mask(Warp& warp);
+  [[nodiscard]] bool release_barrier();
+  void describe_deadlock();
+  [[noreturn]] void thread_main();
+  [[noreturn]] void plain_main();
+  friend struct Trampoline;
+
+  const BlockPlan* plan_ = nullptr;
+  Memory stacks_, plain_stack_, shared_memory_;
+  std::size_t stack_count_ = 0;
+  std::byte* dynamic_shared_ = nullptr;
+  std::size_t dynamic_capacity_ = 0;
+  void* static_shared_ = nullptr;
+
+  void* scheduler_ = nullptr;            // context to go back to
+  std::vector<void*> contexts_;          // of each thread
+  std::vector<Warp> warps_;
+  std::vector<int> barrier_kind_, barrier_predicate_;
+  int barrier_result_ = 0;
+  std::uint32_t current_ = 0, finished_ = 0;
+  bool yielded_ = false;
+  BlockEnd end_ = BlockEnd::done;
+  std::string detail_;
+};
+
+}  // namespace warpath::host

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace warpath::host {
+
+/// Where a tensor lies between its guards.
+enum class Placement : std::uint8_t {
+  canaries,  ///< 64 KiB of known bytes on both sides, then unmapped pages: a small overrun is seen after the launch
+  fence,     ///< its end at an unmapped page: the first access beyond it faults
+};
+
+inline constexpr std::size_t kCanaryBytes = 64 << 10;
+
+/// One tensor's memory with its guards.
+///
+///     unmapped | canary | data | canary | unmapped      (fence: the second canary is what alignment leaves)
+class Buffer {
+ public:
+  Buffer() = default;
+  /// `data()` is null if memory is short. `alignment`: a power of two; the address is aligned to that and to no more.
+  Buffer(std::size_t size_bytes, std::size_t alignment, Placement placement);
+  ~Buffer();
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&& other) noexcept;
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  /// Writes the known bytes of both canaries.
+  void arm(std::uint64_t seed);
+  /// Empty if the canaries are untouched; otherwise where the first changed byte lies relative to the data.
+  [[nodiscard]] std::string violation() const;
+  /// True if `address` lies in the unmapped pages; `offset` is then its distance from the data's begin. Async-signal-safe.
+  [[nodiscard]] bool in_fence(const void* address, std::int64_t& offset) const;
+
+ private:
+  std::byte* mapping_ = nullptr;
+  std::size_t mapping_bytes_ = 0, size_ = 0;
+  std::byte *readable_begin_ = nullptr, *readable_end_ = nullptr, *data_ = nullptr;
+  std::uint64_t seed_ = 0;
+};
+
+}  // namespace warpath::host

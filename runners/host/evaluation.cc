@@ -1,0 +1,232 @@
+#include "runners/host/evaluation.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "engine/error.h"
+#include "engine/rng.h"
+
+namespace warpath::host {
+namespace {
+
+struct Order {
+  bool fresh_inputs;
+  Schedule schedule;
+  Placement placement;
+};
+/// The launches that every workload is checked by: both input sets, all three orders, canaries and fences.
+constexpr Order kOrders[] = {
+    {false, Schedule::forward, Placement::canaries}, {false, Schedule::reverse, Placement::fence},
+    {false, Schedule::random, Placement::canaries},  {true, Schedule::forward, Placement::fence},
+    {true, Schedule::random, Placement::canaries},
+};
+
+/// One candidate's way through the gates.
+class Evaluation {
+ public:
+  Evaluation(const EvaluationContext& context, const RunRequest& request, const std::stop_token& stop)
+      : context_(context), request_(request), stop_(stop) {
+    evidence_.spec = &request.spec;
+    evidence_.launch_seconds = context.options.launch_seconds;
+    evidence_.reference_is_baseline = context.oracle.is_baseline();
+  }
+
+  Outcome run() {
+    const auto start = std::chrono::steady_clock::now();
+    stages();
+    Outcome out = std::move(out_);
+    out.verdict = verdict_.verdict();
+    out.status = Status::ok;
+    if (const auto& failure = verdict_.failure()) {
+      out.status = failure->status;
+      out.log = failure->detail;
+      out.timings.clear();
+      context_.worker.reset();  // what a wrong kernel left behind must not reach the next one
+    }
+    const double total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (const auto& compiled : evidence_.compiled) {
+      out.compile_seconds += compiled.seconds;
+      if (!compiled.object_path.empty()) context_.compiler.forget(compiled.object_path);
+    }
+    out.run_seconds = std::max(0.0, total - out.compile_seconds);
+    return out;
+  }
+
+ private:
+  void stages() {
+    compile();
+    if (!verdict_.judge(GateStage::compile, evidence_)) return;
+    load();
+    if (!verdict_.judge(GateStage::load, evidence_)) return;
+    identify();
+    for (std::size_t w = 0; w < context_.workloads.size(); ++w) {
+      if (!check(w)) break;
+    }
+    if (!verdict_.judge(GateStage::check, evidence_)) return;
+    time();
+    verdict_.judge(GateStage::time, evidence_);
+  }
+
+  void compile() {
+    const auto& variant = request_.variant;
+    for (const Workload* const workload : context_.workloads) {
+      const Macros macros = macros_for(request_.spec, *workload, variant.tunables, variant.compiler_options);
+      const auto [it, added] = module_of_.try_emplace(macros, evidence_.compiled.size());
+      modules_.push_back(it->second);
+      if (!added) continue;
+      if (!macros.refused.empty()) {
+        Compiled refused;
+        refused.status = Status::not_applicable;
+        refused.gate = "source";
+        refused.log = "compiler option '" + macros.refused + "' cannot be honoured on the host";
+        evidence_.compiled.push_back(refused);
+        return;
+      }
+      CompileJob job;
+      job.source = variant.source;
+      job.kernels = {variant.kernel_name};
+      job.macros = macros.text;
+      job.integers = macros.integers;
+      evidence_.compiled.push_back(context_.compiler.compile(job, stop_));
+      if (evidence_.compiled.back().status != Status::ok) return;
+    }
+  }
+
+  void load() {
+    for (const Workload* const workload : context_.workloads) {
+      const LaunchPlan& plan = launch_for(request_.spec, request_.variant, *workload);
+      try {
+        evidence_.numbers.push_back(evaluate(plan, request_.spec.bindings(*workload, request_.variant.tunables), "launch of workload " + workload->name));
+      } catch (const Error& error) {  // a move may write an expression that fails
+        evidence_.launch_problem = error.what();
+        return;
+      }
+    }
+    for (const auto& compiled : evidence_.compiled) evidence_.loaded.push_back(context_.worker.load(compiled.object_path, 0, limit(), stop_));
+    loaded_ = evidence_.compiled.size() - 1;
+  }
+
+  void identify() {
+    Hasher hash;
+    for (const auto& compiled : evidence_.compiled) hash.add(compiled.binary);
+    for (const auto& numbers : evidence_.numbers) {
+      for (const auto& triple : {numbers.grid, numbers.block}) {
+        for (const auto extent : triple) hash.add(extent);
+      }
+      hash.add(numbers.dynamic_smem_bytes);
+    }
+    out_.binary_key = hash.digest().hex();
+  }
+
+  /// All checked launches of one workload; false if one did not end well.
+  bool check(std::size_t w) {
+    const Workload& workload = *context_.workloads[w];
+    const auto fixed = keep(context_.oracle.kept_inputs(workload, 0));
+    const auto fresh = keep(context_.oracle.inputs(workload, request_.seed == 0 ? 1 : request_.seed));
+    const InputSet* bound = nullptr;
+    for (const Order& order : kOrders) {
+      const InputSet* const inputs = order.fresh_inputs ? fresh : fixed;
+      CheckedLaunch launch;
+      launch.workload = &workload;
+      launch.inputs = inputs;
+      launch.command = command(w, order.schedule, order.placement);
+      auto loss = inputs == bound ? std::nullopt : place(w, *inputs);
+      bound = inputs;
+      if (loss) launch.answer.loss = loss;
+      else launch.answer = context_.worker.launch(launch.command, limit(), stop_);
+      if (!add(std::move(launch), evidence_.checked)) return false;
+    }
+    return true;
+  }
+
+  void time() {
+    for (std::size_t w = 0; w < context_.workloads.size(); ++w) {
+      const Workload& workload = *context_.workloads[w];
+      if (workload.role == WorkloadRole::regress) continue;
+      CheckedLaunch launch;
+      launch.workload = &workload;
+      launch.inputs = keep(context_.oracle.kept_inputs(workload, 0));
+      launch.command = command(w, Schedule::forward, Placement::canaries);
+      TimeCommand timing;
+      timing.launch = launch.command;
+      timing.seconds = context_.options.timing_seconds;
+      timing.min_samples = context_.options.min_samples;
+      timing.max_samples = std::max(context_.options.max_samples, context_.options.min_samples);
+      const double each = std::min(context_.options.launch_seconds, 1 + 20 * slowest_seconds_);
+      const WorkerClient::Limit whole(timing.seconds + (timing.min_samples + 2) * each + 2);
+      if (auto loss = place(w, *launch.inputs)) launch.answer.loss = loss;
+      else launch.answer = context_.worker.time(timing, whole, stop_);
+      if (!add(std::move(launch), evidence_.timed)) return;
+      WorkloadTiming result;
+      result.workload = workload.name;
+      result.samples_ns = evidence_.timed.back().answer.reply.samples_ns;
+      result.launch = evidence_.numbers[w];
+      result.cache = "cpu";
+      out_.timings.push_back(std::move(result));
+    }
+  }
+
+  /// Loads the workload's module, if another one is loaded, and binds its arguments.
+  std::optional<WorkerLoss> place(std::size_t w, const InputSet& inputs) {
+    if (loaded_ != modules_[w]) {
+      const auto answer = context_.worker.load(evidence_.compiled[modules_[w]].object_path, 0, limit(), stop_);
+      if (answer.loss) return answer.loss;
+      loaded_ = modules_[w];
+    }
+    return context_.worker.bind(bound_arguments(request_.spec, *context_.workloads[w], inputs), limit(), stop_);
+  }
+
+  LaunchCommand command(std::size_t w, Schedule schedule, Placement placement) {
+    LaunchCommand out;
+    out.numbers = evidence_.numbers[w];
+    out.schedule = schedule;
+    out.placement = placement;
+    out.seed = mix64(request_.seed + ++launches_);
+    return out;
+  }
+
+  bool add(CheckedLaunch launch, std::vector<CheckedLaunch>& to) {
+    const auto& reply = launch.answer.reply;
+    const bool done = !launch.answer.loss && reply.end == BlockEnd::done;
+    const auto outputs = output_arguments(request_.spec);
+    for (std::size_t i = 0; done && i < outputs.size(); ++i) {
+      Tensor tensor{outputs[i]->tensor->dtype, request_.spec.shape_of(*outputs[i], *launch.workload), {}};
+      const auto expected = static_cast<std::size_t>(tensor.elements()) * info(tensor.dtype).size_bytes;
+      if (i < reply.outputs.size()) tensor.bytes = reply.outputs[i];
+      tensor.bytes.resize(expected);  // a worker with overwritten memory may send anything
+      launch.outputs.push_back(std::move(tensor));
+    }
+    if (done && !reply.samples_ns.empty()) slowest_seconds_ = std::max(slowest_seconds_, reply.samples_ns.front() * 1e-9);
+    launch.answer.reply.outputs.clear();
+    to.push_back(std::move(launch));
+    return done;
+  }
+
+  const InputSet* keep(std::shared_ptr<const InputSet> inputs) {
+    inputs_.push_back(std::move(inputs));
+    return inputs_.back().get();
+  }
+  [[nodiscard]] WorkerClient::Limit limit() const { return WorkerClient::Limit(context_.options.launch_seconds + 1); }
+
+  const EvaluationContext& context_;
+  const RunRequest& request_;
+  const std::stop_token& stop_;
+  Evidence evidence_;
+  VerdictBuilder verdict_;
+  Outcome out_;
+  std::map<Macros, std::size_t> module_of_;
+  std::vector<std::size_t> modules_;  // of each workload
+  std::size_t loaded_ = 0;
+  std::uint64_t launches_ = 0;
+  double slowest_seconds_ = 0;
+  std::vector<std::shared_ptr<const InputSet>> inputs_;
+};
+
+}  // namespace
+
+Outcome evaluate_variant(const EvaluationContext& context, const RunRequest& request, const std::stop_token& stop) {
+  return Evaluation(context, request, stop).run();
+}
+
+}  // namespace warpath::host

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/outcome.h"
+#include "engine/spec.h"
+#include "runners/host/compile.h"
+#include "runners/host/inputs.h"
+#include "runners/host/worker_client.h"
+
+namespace warpath::host {
+
+/// A launch that was made to be checked, with what it had to produce.
+struct CheckedLaunch {
+  const Workload* workload = nullptr;
+  const InputSet* inputs = nullptr;
+  LaunchCommand command;
+  Answer<LaunchReply> answer;
+  std::vector<Tensor> outputs;  ///< in the order of output_arguments; empty after a loss
+  [[nodiscard]] std::string label() const;  ///< "workload host, inputs 1f, reverse order"
+};
+
+/// All that is known of a candidate so far.
+struct Evidence {
+  const KernelSpec* spec = nullptr;
+  double launch_seconds = 0;         ///< limit that launches ran under
+  bool reference_is_baseline = false;
+  std::vector<Compiled> compiled;    ///< one for each set of macros
+  std::vector<Answer<LoadReply>> loaded;
+  std::string launch_problem;        ///< a launch expression that cannot be evaluated
+  std::vector<LaunchNumbers> numbers;  ///< of each workload
+  std::vector<CheckedLaunch> checked;
+  std::vector<CheckedLaunch> timed;  ///< the last launch of each timing
+};
+
+/// When a gate's evidence is complete.
+enum class GateStage : std::uint8_t { compile, load, check, time };
+
+struct GateFailure {
+  Status status = Status::rejected;
+  std::string detail;
+};
+
+/// One question to the evidence. `figure` may tell what a pass was judged by.
+struct Gate {
+  std::string_view name;
+  GateStage stage;
+  std::string_view help;
+  std::optional<GateFailure> (*check)(const Evidence& evidence, std::string& figure);
+};
+
+/// All gates, cheap to dear: the order of every verdict.
+[[nodiscard]] std::span<const Gate> gates();
+
+/// Collects the answers. Once a gate has failed the later ones do not run.
+class VerdictBuilder {
+ public:
+  VerdictBuilder();
+  /// Puts the gates of `stage` to the evidence; false once one has failed.
+  bool judge(GateStage stage, const Evidence& evidence);
+  /// Marks the gates of `stage` as not run, with why.
+  void skip(GateStage stage, const std::string& why);
+  [[nodiscard]] const Verdict& verdict() const { return verdict_; }
+  [[nodiscard]] const std::optional<GateFailure>& failure() const { return failure_; }
+
+ private:
+  Verdict verdict_;
+  std::optional<GateFailure> failure_;
+};
+
+}  // namespace warpath::host

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "runners/host/shim/warpath_abi.h"
+
+namespace warpath::host {
+
+/// A compiled candidate in this process. Loading runs its static constructors: only worker processes do it.
+class Module {
+ public:
+  Module() = default;
+  /// Empty `handle()` with one line in `why` if the file cannot be loaded or has no
+  /// entry of index `kernel`.
+  Module(const std::string& path, std::size_t kernel, std::string& why);
+  ~Module();
+  Module(Module&& other) noexcept;
+  Module& operator=(Module&& other) noexcept;
+
+  [[nodiscard]] explicit operator bool() const { return handle_ != nullptr; }
+  [[nodiscard]] const WarpathEntry& entry() const { return *entry_; }
+  /// Size of the statically declared shared variables, 0 if there are none.
+  [[nodiscard]] std::size_t shared_bytes() const { return shared_bytes_; }
+  /// This OS thread's copy of the shared variables; null if there are none.
+  [[nodiscard]] void* shared() const;
+  /// Contents of everything the module may write that outlives a launch: globals and function statics.
+  [[nodiscard]] std::vector<std::byte> state() const;
+
+ private:
+  struct Segment {
+    std::byte* begin;
+    std::size_t size;
+  };
+  void* handle_ = nullptr;
+  const WarpathEntry* entry_ = nullptr;
+  std::size_t shared_bytes_ = 0;
+  std::vector<Segment> writable_;
+};
+
+}  // namespace warpath::host

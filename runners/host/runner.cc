@@ -1,0 +1,125 @@
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "engine/error.h"
+#include "engine/options.h"
+#include "engine/runner.h"
+#include "runners/host/evaluation.h"
+
+namespace warpath {
+namespace {
+
+using host::Compiler;
+using host::EvaluationContext;
+using host::Oracle;
+using host::WorkerClient;
+
+constexpr std::int64_t kMaxSharedBytes = 227 << 10;
+constexpr std::size_t kMaxParameters = 256;
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const auto colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  utsname system{};
+  return ::uname(&system) == 0 ? system.machine : "unknown processor";
+}
+
+/// CUDA C++ on the CPU: candidates are compiled by the system compiler and run in worker processes.
+class HostRunner final : public Runner {
+ public:
+  explicit HostRunner(const RunnerConfig& config)
+      : options_(config.options == nullptr ? HostOptions{} : config.options->host),
+        program_(config.program.empty() ? "/proc/self/exe" : config.program) {
+    if (!config.argument.empty()) throw bad_input("--runner host", config.argument, "no argument");
+    if (options_.min_samples > options_.max_samples) {
+      throw bad_input("host.min_samples", std::to_string(options_.min_samples), "at most host.max_samples");
+    }
+  }
+
+  [[nodiscard]] std::string_view name() const override { return "host"; }
+  [[nodiscard]] int lanes() const override { return options_.lanes; }
+  [[nodiscard]] DeviceFacts device() const override {
+    DeviceFacts facts;
+    facts.runner = "host";
+    facts.name = processor_name();
+    facts.multiprocessors = host::block_threads(options_);
+    facts.max_smem_per_block_bytes = kMaxSharedBytes;
+    return facts;
+  }
+
+  void prepare(const KernelSpec& spec) override {
+    const auto workloads = checked_workloads(spec);
+    const std::lock_guard lock(mutex_);
+    if (!compiler_) compiler_ = std::make_unique<Compiler>(options_);
+    auto oracle = std::make_unique<Oracle>(spec, *compiler_, options_, program_);
+    for (const Workload* const workload : workloads) static_cast<void>(oracle->kept_inputs(*workload, 0));
+    oracles_[spec.origin + "\n" + spec.name] = std::move(oracle);
+  }
+
+  [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override {
+    Oracle* oracle = nullptr;
+    std::unique_ptr<WorkerClient> worker;
+    {
+      const std::lock_guard lock(mutex_);
+      oracle = oracles_.at(request.spec.origin + "\n" + request.spec.name).get();  // prepare() comes first
+      if (!idle_.empty()) {
+        worker = std::move(idle_.back());
+        idle_.pop_back();
+      }
+    }
+    if (!worker) worker = std::make_unique<WorkerClient>(program_, options_);
+    const EvaluationContext context{*compiler_, *oracle, *worker, options_, workloads_for(request.spec, device())};
+    Outcome outcome = host::evaluate_variant(context, request, stop);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(worker));
+    return outcome;
+  }
+
+ private:
+  [[nodiscard]] std::vector<const Workload*> checked_workloads(const KernelSpec& spec) const {
+    if (spec.kernel_type != KernelType::cuda) {
+      throw bad_input(spec.origin + "/kernel/kernel_type", spec.kernel_type == KernelType::triton ? "triton" : "multi_kernel", "cuda: the host runner runs nothing else");
+    }
+    if (host::kernel_arguments(spec).size() > kMaxParameters) {
+      throw bad_input(spec.origin + "/kernel/io/args", std::to_string(host::kernel_arguments(spec).size()) + " arguments", "at most 256");
+    }
+    const auto workloads = workloads_for(spec, device());
+    if (workloads.empty()) throw bad_input(spec.origin + "/kernel/workloads", "", "a workload for the host runner (target host or any)");
+    for (const Workload* const workload : workloads) {
+      const std::int64_t bytes = host::tensor_bytes(spec, *workload);
+      const std::int64_t limit = (options_.memory_mib << 20) / 4;  // the worker keeps each tensor and its pristine copy
+      if (bytes > limit) {
+        throw bad_input(spec.origin + "/kernel/workloads, workload " + workload->name, std::to_string(bytes >> 20) + " MiB of tensors",
+                        "at most " + std::to_string(limit >> 20) + " MiB on the host runner (a quarter of host.memory_mib); give the spec a smaller workload of target host");
+      }
+    }
+    return workloads;
+  }
+
+  HostOptions options_;
+  std::string program_;
+  std::mutex mutex_;
+  std::unique_ptr<Compiler> compiler_;
+  std::map<std::string, std::unique_ptr<Oracle>> oracles_;  // by origin and name of the spec
+  std::vector<std::unique_ptr<WorkerClient>> idle_;
+};
+
+}  // namespace
+
+void register_runner_host(RunnerRegistry& registry);
+void register_runner_host(RunnerRegistry& registry) {
+  registry.add("host", "CUDA C++ on the CPU: compiled by the system compiler, run in worker processes, timed on the CPU",
+               [](const RunnerConfig& config) { return std::make_unique<HostRunner>(config); });
+}
+
+}  // namespace warpath

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace warpath::host {
+
+/// A header of runners/host/shim, carried by the program itself, so that it runs wherever it is copied to.
+struct ShimFile {
+  std::string_view name;
+  std::string_view text;
+};
+
+[[nodiscard]] const std::vector<ShimFile>& shim_files();
+
+}  // namespace warpath::host

@@ -1,0 +1,64 @@
+#pragma once
+
+/// CUDA C++ for the system compiler: everything a kernel may name that the host runner supports.
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <limits>
+#include <type_traits>
+
+#include "warpath_abi.h"
+#include "warpath_vector.h"
+#include "warpath_math.h"
+#include "warpath_half.h"
+#include "warpath_atomic.h"
+#include "warpath_warp.h"
+#include "warpath_entry.h"
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __grid_constant__
+#define __shared__ thread_local
+#define __forceinline__ inline __attribute__((always_inline))
+#define __inline__ inline
+#define __noinline__ __attribute__((noinline))
+#define __align__(n) __attribute__((aligned(n)))
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __nv_pure__ __attribute__((pure))
+#define __builtin_assume(...) static_cast<void>(0)
+#define __CUDACC__ 1
+#define __CUDA_ARCH__ 900
+#define __WARPATH_HOST__ 1
+
+#define threadIdx (warpath_thread.thread_index)
+#define blockIdx (warpath_thread.block_index)
+#define blockDim (warpath_thread.block_dim)
+#define gridDim (warpath_thread.grid_dim)
+#define warpSize 32
+
+#define CUDART_INF_F (__builtin_inff())
+#define CUDART_NAN_F (__builtin_nanf(""))
+#define CUDART_INF (__builtin_inf())
+#define CUDART_NAN (__builtin_nan(""))
+#define CUDART_PI_F 3.141592654f
+#define CUDART_PI 3.1415926535897931
+
+#undef assert
+#define assert(...) (static_cast<bool>(__VA_ARGS__) ? static_cast<void>(0) : warpath_fault(kWarpathFaultAssert, #__VA_ARGS__, __LINE__))
+#define __trap() warpath_fault(kWarpathFaultTrap, "__trap()", __LINE__)
+
+/// Output of kernels is discarded; arguments are evaluated.
+template <class... T>
+static inline int printf(const char*, const T&...) { return 0; }
+
+// A name put together by the preprocessor does not get past the lexical gate.
+#define asm warpath_refuses_inline_assembly
+#define __asm warpath_refuses_inline_assembly
+#define __asm__ warpath_refuses_inline_assembly

@@ -1,0 +1,269 @@
+#include "runners/host/worker.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <optional>
+#include <thread>
+
+#include "engine/rng.h"
+#include "runners/host/fault.h"
+#include "runners/host/launcher.h"
+#include "runners/host/module.h"
+#include "runners/host/worker_protocol.h"
+
+namespace warpath::host {
+namespace {
+
+constexpr std::uint64_t kMaxMessage = 1ULL << 36U;
+
+// Ranges that the fault handler may look at; written between launches only.
+constexpr std::size_t kMaxArguments = 256;
+std::array<const Buffer*, kMaxArguments> guarded{};
+std::size_t guarded_count = 0;
+
+void locate(const void* address, FaultRecord& record) {
+  for (std::size_t i = 0; i < guarded_count; ++i) {
+    if (guarded[i] == nullptr || !guarded[i]->in_fence(address, record.offset)) continue;
+    record.where = FaultRecord::Where::tensor;
+    record.tensor = static_cast<int>(i);
+    return;
+  }
+  const GuardHit hit = guard_hit(address);
+  if (hit == GuardHit::stack) record.where = FaultRecord::Where::stack;
+  if (hit == GuardHit::shared_memory) record.where = FaultRecord::Where::shared_memory;
+}
+
+bool read_all(int fd, std::byte* to, std::size_t size) {
+  while (size > 0) {
+    const ssize_t got = ::read(fd, to, size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    to += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+bool write_all(int fd, const std::byte* from, std::size_t size) {
+  while (size > 0) {
+    const ssize_t sent = ::write(fd, from, size);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return false;
+    from += sent;
+    size -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+/// State between requests: one module, one set of arguments.
+class Worker {
+ public:
+  explicit Worker(int threads) : launcher_(threads) {}
+
+  [[nodiscard]] LoadReply load(std::uint64_t kernel, const std::string& path) {
+    module_ = Module();
+    fibers_ = false;
+    LoadReply reply;
+    module_ = Module(path, static_cast<std::size_t>(kernel), reply.problem);
+    if (!module_) return reply;
+    const auto& entry = module_.entry();
+    reply.parameters.assign(entry.parameters, entry.parameters + entry.parameter_count);
+    reply.static_shared_bytes = module_.shared_bytes();
+    return reply;
+  }
+
+  void bind(std::vector<BoundArgument> arguments) {
+    arguments_ = std::move(arguments);
+    placed_.reset();
+  }
+
+  [[nodiscard]] LaunchReply launch(const LaunchCommand& command) {
+    LaunchReply reply;
+    if (!place(command)) return short_of_memory();
+    const auto state = module_.state();
+    const LaunchEnd end = launch_once(command);
+    finish(reply, end, state);
+    reply.samples_ns = {end.seconds * 1e9};
+    return reply;
+  }
+
+  [[nodiscard]] LaunchReply time(const TimeCommand& command) {
+    using Clock = std::chrono::steady_clock;
+    LaunchReply reply;
+    if (!place(command.launch)) return short_of_memory();
+    const auto state = module_.state();
+    LaunchEnd end = launch_once(command.launch);  // warm-up
+    std::vector<double> samples;
+    const auto start = Clock::now();
+    while (end.end == BlockEnd::done && static_cast<int>(samples.size()) < command.max_samples) {
+      const double spent = std::chrono::duration<double>(Clock::now() - start).count();
+      if (spent >= command.seconds && static_cast<int>(samples.size()) >= command.min_samples) break;
+      end = launch_once(command.launch);
+      samples.push_back(end.seconds * 1e9);
+    }
+    finish(reply, end, state);
+    reply.samples_ns = std::move(samples);
+    return reply;
+  }
+
+ private:
+  static LaunchReply short_of_memory() {
+    LaunchReply reply;
+    reply.end = BlockEnd::fault;
+    reply.detail = "not enough memory for the tensors";
+    return reply;
+  }
+
+  /// Memory for all tensors, guards armed.
+  bool place(const LaunchCommand& command) {
+    if (!placed_ || *placed_ != command.placement) {
+      guarded_count = 0;
+      buffers_.clear();
+      for (const auto& a : arguments_) {
+        buffers_.push_back(a.is_tensor ? Buffer(a.size_bytes, a.alignment_bytes, command.placement) : Buffer());
+      }
+      for (std::size_t i = 0; i < arguments_.size(); ++i) {
+        if (arguments_[i].is_tensor && buffers_[i].data() == nullptr) return false;
+        guarded.at(i) = arguments_[i].is_tensor ? &buffers_[i] : nullptr;
+        if (arguments_[i].role == ArgRole::input && arguments_[i].is_tensor) restore(i);
+      }
+      guarded_count = buffers_.size();
+      placed_ = command.placement;
+    }
+    for (auto& buffer : buffers_) {
+      if (buffer.data() != nullptr) buffer.arm(command.seed);
+    }
+    values_.assign(arguments_.size(), nullptr);
+    pointers_.assign(arguments_.size(), nullptr);
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      values_[i] = buffers_[i].data();
+      pointers_[i] = arguments_[i].is_tensor ? static_cast<void*>(&values_[i]) : arguments_[i].bytes.data();
+    }
+    return true;
+  }
+
+  void restore(std::size_t i) { std::copy(arguments_[i].bytes.begin(), arguments_[i].bytes.end(), buffers_[i].data()); }
+
+  void poison_outputs(std::uint64_t seed) {
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      if (!arguments_[i].is_tensor) continue;
+      if (arguments_[i].role == ArgRole::inout) restore(i);
+      if (arguments_[i].role == ArgRole::output) fill_poison(buffers_[i].data(), buffers_[i].size(), arguments_[i].dtype, seed);
+    }
+  }
+
+  /// Starts with the plain loop and begins anew with fibers once the kernel turns out to need them.
+  LaunchEnd launch_once(const LaunchCommand& command) {
+    constexpr std::array<unsigned char, 3> kSharedPoison{0xff, 0x7f, 0xfe};
+    Launch launch{.module = &module_,
+                  .arguments = pointers_.data(),
+                  .numbers = command.numbers,
+                  .schedule = command.schedule,
+                  .seed = command.seed,
+                  .poison = kSharedPoison[static_cast<std::size_t>(command.schedule) % kSharedPoison.size()],
+                  .fibers = fibers_};
+    poison_outputs(command.seed);
+    LaunchEnd end = launcher_.run(launch);
+    if (end.end != BlockEnd::needs_fibers) return end;
+    launch.fibers = fibers_ = true;
+    poison_outputs(command.seed);
+    return launcher_.run(launch);
+  }
+
+  void finish(LaunchReply& reply, const LaunchEnd& end, const std::vector<std::byte>& state_before) {
+    reply.end = end.end;
+    reply.detail = end.detail;
+    reply.fibers = fibers_;
+    const auto state = module_.state();
+    for (std::size_t i = 0; i < state.size(); ++i) reply.state_bytes_changed += state[i] != state_before[i] ? 1 : 0;
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      const auto& a = arguments_[i];
+      if (!a.is_tensor) continue;
+      const auto index = static_cast<std::int32_t>(i);
+      if (std::string where = buffers_[i].violation(); !where.empty() && reply.guard_argument < 0) {
+        reply.guard_argument = index;
+        reply.guard_violation = std::move(where);
+      }
+      if (a.role == ArgRole::input && !std::equal(a.bytes.begin(), a.bytes.end(), buffers_[i].data())) {
+        if (reply.mutated_argument < 0) reply.mutated_argument = index;
+        restore(i);
+      }
+      if (a.role != ArgRole::input) reply.outputs.emplace_back(buffers_[i].data(), buffers_[i].data() + buffers_[i].size());
+    }
+  }
+
+  Module module_;
+  Launcher launcher_;
+  bool fibers_ = false;
+  std::vector<BoundArgument> arguments_;
+  std::vector<Buffer> buffers_;
+  std::optional<Placement> placed_;
+  std::vector<void*> values_, pointers_;
+};
+
+std::vector<std::byte> answer(Worker& worker, std::span<const std::byte> message) {
+  Unpacker from(message);
+  switch (from.get<Message>()) {
+    case Message::load: {
+      const auto kernel = from.get<std::uint64_t>();
+      return pack(worker.load(kernel, from.get_text()));
+    }
+    case Message::bind: worker.bind(unpack_bind(from)); return Packer().put(Message::reply).bytes();
+    case Message::launch: return pack(worker.launch(unpack_launch(from)));
+    case Message::time: return pack(worker.time(unpack_time(from)));
+    default: return {};
+  }
+}
+
+}  // namespace
+
+int worker_main() {
+  ::signal(SIGPIPE, SIG_IGN);
+  // The conversation moves to a descriptor of its own; whatever a kernel prints goes nowhere.
+  const int link = ::fcntl(0, F_DUPFD_CLOEXEC, 64);
+  const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (link < 0 || null < 0) return 3;
+  ::dup2(null, 0);
+  ::dup2(null, 1);
+  install_fault_stack();
+  install_fault_handlers(link, static_cast<std::uint8_t>(Message::fault), &locate);
+  // A worker must not outlive its runner, even while a kernel loops for ever.
+  std::thread([link] {
+    pollfd watch{link, POLLRDHUP, 0};
+    while (::poll(&watch, 1, -1) < 0) {
+    }
+    ::_exit(0);
+  }).detach();
+
+  std::int32_t threads = 1;
+  if (!read_all(link, reinterpret_cast<std::byte*>(&threads), sizeof threads)) return 0;
+  Worker worker(std::clamp(threads, 1, 4096));
+  std::vector<std::byte> message;
+  while (true) {
+    std::uint64_t length = 0;
+    if (!read_all(link, reinterpret_cast<std::byte*>(&length), sizeof length) || length > kMaxMessage) return 0;
+    try {
+      message.resize(static_cast<std::size_t>(length));
+      if (!read_all(link, message.data(), message.size())) return 0;
+      const auto reply = answer(worker, message);
+      const std::uint64_t size = reply.size();
+      if (!write_all(link, reinterpret_cast<const std::byte*>(&size), sizeof size)) return 0;
+      if (!write_all(link, reply.data(), reply.size())) return 0;
+    } catch (const std::bad_alloc&) {
+      return kWorkerOutOfMemory;
+    }
+  }
+}
+
+}  // namespace warpath::host

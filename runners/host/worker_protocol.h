@@ -1,0 +1,79 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine/dtype.h"
+#include "engine/launch.h"
+#include "engine/spec.h"
+#include "runners/host/buffer.h"
+#include "runners/host/block.h"
+#include "runners/host/wire.h"
+
+namespace warpath::host {
+
+/// First byte of every message.
+enum class Message : std::uint8_t { load, bind, launch, time, reply, fault };
+
+struct LoadReply {
+  std::string problem;  ///< empty: loaded
+  std::vector<WarpathParameter> parameters;
+  std::uint64_t static_shared_bytes = 0;
+};
+
+/// One kernel argument: a tensor's bytes (empty for outputs) or a scalar's value.
+struct BoundArgument {
+  bool is_tensor = false;
+  ArgRole role = ArgRole::input;
+  DType dtype = DType::f32;
+  std::uint64_t size_bytes = 0;
+  std::uint64_t alignment_bytes = 16;
+  std::vector<std::byte> bytes;
+};
+
+struct LaunchCommand {
+  LaunchNumbers numbers;
+  Schedule schedule = Schedule::forward;
+  Placement placement = Placement::canaries;
+  std::uint64_t seed = 0;  ///< of the schedule, the canaries and the poison
+};
+
+/// Timed launches: warm-up, then samples until `seconds` have passed, within the two counts.
+struct TimeCommand {
+  LaunchCommand launch;
+  double seconds = 0;
+  std::int32_t min_samples = 1, max_samples = 1;
+};
+
+struct LaunchReply {
+  BlockEnd end = BlockEnd::done;
+  std::string detail;
+  std::string guard_violation;   ///< empty: none; otherwise where, without the tensor's name
+  std::int32_t guard_argument = -1;
+  std::int32_t mutated_argument = -1;  ///< first input whose bytes changed
+  std::uint64_t state_bytes_changed = 0;  ///< of the module's globals and function statics
+  bool fibers = false;
+  std::vector<double> samples_ns;      ///< of TimeCommand; one for LaunchCommand
+  std::vector<std::vector<std::byte>> outputs;  ///< of output and inout tensors, in argument order
+};
+
+/// Pattern that fills an output before a launch: NaNs for floating types, noise for integers; a function of the byte's offset.
+void fill_poison(std::byte* begin, std::size_t size_bytes, DType dtype, std::uint64_t seed);
+
+[[nodiscard]] std::vector<std::byte> pack_load(const std::string& path, std::uint64_t kernel);
+[[nodiscard]] std::vector<std::byte> pack_bind(const std::vector<BoundArgument>& arguments);
+[[nodiscard]] std::vector<std::byte> pack(const LaunchCommand& command);
+[[nodiscard]] std::vector<std::byte> pack(const TimeCommand& command);
+[[nodiscard]] std::vector<std::byte> pack(const LoadReply& reply);
+[[nodiscard]] std::vector<std::byte> pack(const LaunchReply& reply);
+
+// Each reads what follows the first byte; `from.ok()` tells whether it was whole.
+[[nodiscard]] std::vector<BoundArgument> unpack_bind(Unpacker& from);
+[[nodiscard]] LaunchCommand unpack_launch(Unpacker& from);
+[[nodiscard]] TimeCommand unpack_time(Unpacker& from);
+[[nodiscard]] LoadReply unpack_load_reply(Unpacker& from);
+[[nodiscard]] LaunchReply unpack_launch_reply(Unpacker& from);
+
+}  // namespace warpath::host
