@@ -31,5 +31,6 @@ struct Command {
 [[nodiscard]] Command options_command();
 [[nodiscard]] Command moves_command();
 [[nodiscard]] Command doctor_command();
+[[nodiscard]] Command worker_command();
 
 }  // namespace warpath

@@ -55,6 +55,7 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
       {{"options", "--jsno"}, "did you mean --json?"},
       {{"validate"}, "FILE"},
       {{"inspect"}, "RUN"},
+      {{"worker", "nothing"}, "nothing"},
       {run({}), "--input"},
       {run({"--input"}), "--input"},
       {run({"--input", folder / "absent.json"}), "absent.json"},
@@ -79,7 +80,8 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
       {run({"--input", spec, "--resume=yes"}), "--resume"},
       {run({"--input", spec, "--llm-model", "m"}), "--llm-model"},
       {run({"--resume"}), "--resume"},
-      {{"run", "--input", spec, "--runner", "cuda", "--outdir", out}, "synthetic"},
+      {{"run", "--input", spec, "--runner", "cuda", "--outdir", out}, "host, synthetic"},
+      {{"run", "--input", spec, "--runner", "host:x", "--outdir", out}, "host:x"},
       {{"run", "--input", spec, "--runner", "synthetic:nowhere", "--outdir", out}, "nowhere"},
       {{"run", "--input", spec, "--runner", "synthetic", "--outdir", file}, "file"}};
   const auto before = listing(folder.path());
@@ -132,7 +134,7 @@ TEST_CASE("doctor says what there is and refuses an output folder that is none")
 TEST_CASE("every command explains itself") {
   const ProgramResult overview = run_program({"--help"});
   CHECK(overview.code == 0);
-  for (const char* command : {"run", "validate", "inspect", "options", "moves", "doctor"}) {
+  for (const char* command : {"run", "validate", "inspect", "options", "moves", "doctor", "worker"}) {
     CAPTURE(command);
     CHECK(overview.out.find(command) != std::string::npos);
     const ProgramResult help = run_program({command, "--help"});

@@ -162,6 +162,18 @@ TEST_CASE("a batch searches every spec once and ends with a line for each") {
   CHECK(result.out.find("rowscan") == std::string::npos);
 }
 
+TEST_CASE("the host runner runs a real kernel, and its timings are called CPU timings") {
+  const TemporaryFolder out;
+  const ProgramResult result = run_program({"run", "--input", spec_file(), "--outdir", out.path().string(), "--budget-builds", "2",
+                                            "--set", "host.timing_seconds=0.02"});
+  CAPTURE(result.err);
+  CHECK((result.code == 0 || result.code == 2));
+  CHECK(summary(out).at("baseline_ok") == true);
+  CHECK(summary(out).at("runner") == "host");
+  CHECK(result.out.find("CPU timings") != std::string::npos);
+  CHECK(result.err.find("CPU timings") != std::string::npos);
+}
+
 TEST_CASE("a damaged log is refused with file and line, and left as it is") {
   const TemporaryFolder out;
   static_cast<void>(run_program(search(out, {"--budget-builds", "5"})));
