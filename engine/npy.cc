@@ -2,12 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "engine/error.h"
@@ -108,7 +109,8 @@ Tensor read_npy(const std::string& path, DType expected) {
                     std::to_string(size_bytes) + " bytes, as shape and type say");
   }
   Tensor out = make_tensor(expected, *shape);
-  std::memcpy(out.bytes.data(), file.data() + header.data_at, out.bytes.size());
+  const auto data = std::as_bytes(std::span(file)).subspan(header.data_at);
+  std::copy(data.begin(), data.end(), out.bytes.begin());
   return out;
 }
 
