@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/spec_load.h"
+#include "tests/support/figure.h"
 #include "tests/support/spec_fixtures.h"
 
 using namespace warpath;
@@ -224,6 +225,7 @@ TEST_CASE("a malformed spec is refused in one line with place, value and expecta
     CHECK(message.find(row.expected, message.find("expected ") + 9) != std::string::npos);
     CHECK(message.find('\n') == std::string::npos);
   }
+  testing::report_figure("bad_inputs", kMalformed.size());
 }
 
 TEST_CASE("a text that is no spec is refused in one line") {
@@ -236,6 +238,7 @@ TEST_CASE("a text that is no spec is refused in one line") {
     CHECK(message.find(row.expected) != std::string::npos);
     CHECK(message.find('\n') == std::string::npos);
   }
+  testing::report_figure("bad_inputs", malformed_texts().size());
 }
 
 TEST_CASE("seventeen adapter ids for sixteen adapters are refused with index and value") {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -96,6 +97,9 @@ class HostBench {
     return worker_.launch(command, limit, {});
   }
 
+  /// Different kernels that `agree` accepted so far.
+  [[nodiscard]] std::size_t agreed() const { return agreed_.size(); }
+
   /// Launches under every schedule, against canaries and fences; all must agree bit for bit. The output tensors.
   std::vector<std::vector<std::byte>> agree(const std::string& kernel, std::array<std::int64_t, 3> grid, std::array<std::int64_t, 3> block, std::int64_t shared = 0) {
     CAPTURE(kernel);
@@ -117,7 +121,7 @@ class HostBench {
       if (schedule == Schedule::forward) first = answer.reply.outputs;
       CHECK(answer.reply.outputs == first);
     }
-    ++kernels_run_;
+    agreed_.insert(kernel);
     return first;
   }
   /// The only output, as values.
@@ -154,7 +158,7 @@ class HostBench {
   Compiled compiled_;
   std::vector<std::string> kernels_;
   std::vector<BoundArgument> arguments_;
-  int kernels_run_ = 0;
+  std::set<std::string> agreed_;
 };
 
 }  // namespace warpath::host

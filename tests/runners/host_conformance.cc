@@ -6,9 +6,11 @@
 #include <numeric>
 
 #include "tests/runners/host_bench.h"
+#include "tests/support/figure.h"
 
 using namespace warpath;
 using namespace warpath::host;
+using warpath::testing::report_figure;
 
 namespace {
 
@@ -55,6 +57,7 @@ TEST_CASE("block barriers and shared memory") {
         filled<int>(40, [](int i) { return 2 * ((i + 1) % 40); }));
   CHECK(bench.in(iota(128)).out<int>(128).values<int>("inclusive_scan", {1, 1, 1}, {128, 1, 1}) ==
         filled<int>(128, [](int i) { return i * (i + 1) / 2; }));
+  report_figure("host_conformance_kernels", bench.agreed());
 }
 
 TEST_CASE("warp operations") {
@@ -108,6 +111,7 @@ TEST_CASE("warp operations") {
         filled<int>(64, [](int i) { return i / 32 * 32 + (i % 32 + 2) % 32; }));
   const auto active = bench.inout(std::vector<unsigned>(32, 0)).values<unsigned>("active_masks", {1, 1, 1}, {32, 1, 1});
   CHECK(active == filled<unsigned>(32, [](int i) { return i % 2 == 0 ? 0x55555555U : 0U; }));
+  report_figure("host_conformance_kernels", bench.agreed());
 }
 
 TEST_CASE("atomics") {
@@ -140,6 +144,7 @@ TEST_CASE("atomics") {
   CHECK(HostBench::as<int>(last[1]) == std::vector<int>{496});
   CHECK(bench.inout(std::vector<int>{0}).out<int>(1).agree("handshake", {1, 1, 1}, {64, 1, 1}).at(1) ==
         std::vector<std::byte>{std::byte{42}, std::byte{0}, std::byte{0}, std::byte{0}});
+  report_figure("host_conformance_kernels", bench.agreed());
 }
 
 TEST_CASE("half and bfloat16 round once, to nearest even") {
@@ -206,6 +211,7 @@ TEST_CASE("half and bfloat16 round once, to nearest even") {
   const auto small = filled<std::uint16_t>(64, [](int i) { return float_to_half(static_cast<float>(i) / 8); });
   CHECK(bench.in(small).in(small).out<std::uint16_t>(64).scalar(64).values<std::uint16_t>("packed_pairs", {1, 1, 1}, {8, 1, 1}) ==
         filled<std::uint16_t>(64, [](int i) { return float_to_half(static_cast<float>(i * i) / 64 + 1); }));
+  report_figure("host_conformance_kernels", bench.agreed());
 }
 
 TEST_CASE("vector types, casts and bit operations") {
@@ -244,6 +250,7 @@ TEST_CASE("vector types, casts and bit operations") {
   CHECK(std::vector(to.begin() + 20, to.begin() + 30) == std::vector<int>{1, 2, 0, -1, 3, -2, high, low, 0, high});
   CHECK(std::vector(to.begin() + 30, to.begin() + 40) == std::vector<int>{0, 1, -1, -2, 2, -3, high, low, 0, high});
   CHECK(std::vector(to.begin() + 40, to.end()) == std::vector<int>{0, 1, 0, 0, 2, 0, static_cast<int>(3000000000U), 0, 0, -1});
+  report_figure("host_conformance_kernels", bench.agreed());
 }
 
 TEST_CASE("math functions") {
@@ -265,6 +272,7 @@ TEST_CASE("math functions") {
     }
   }
   CHECK(bench.out<float>(6).values<float>("nan_rules", {1, 1, 1}, {1, 1, 1}) == std::vector<float>{1, 2, 1, 3, 0, 2147483648.0F});
+  report_figure("host_conformance_kernels", bench.agreed());
 }
 
 TEST_CASE("templates, lambdas, constants, macros and scalar types") {
@@ -279,6 +287,7 @@ TEST_CASE("templates, lambdas, constants, macros and scalar types") {
         filled<float>(64, [&](int i) { return ((i + 63) % 64 + 2 * i + (i + 1) % 64) + primes[i % 4] + 5; }));
   CHECK(bench.scalar(1.5).scalar(2.25F).scalar(1LL << 40).scalar(static_cast<unsigned char>(200)).scalar(true).scalar(static_cast<short>(-7)).out<double>(2).values<double>("scalars", {1, 1, 1}, {1, 1, 1}) ==
         std::vector<double>{1006 + 2.25 + 1099511627776.0 + 200 + 1 - 7, 64 + 32 + 12});
+  report_figure("host_conformance_kernels", bench.agreed());
 }
 
 TEST_SUITE_END();
