@@ -70,20 +70,27 @@ std::string resolve(const ProcessSpec& spec) {
   }());
 }
 
-void limit(int resource, std::int64_t bytes) {
-  if (bytes <= 0) return;
-  const rlimit value{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+void limit(int resource, std::int64_t most) {
+  if (most <= 0) return;
+  const rlimit value{static_cast<rlim_t>(most), static_cast<rlim_t>(most)};
   ::setrlimit(static_cast<__rlimit_resource>(resource), &value);
 }
 
 /// Between fork and exec of a threaded parent: only async-signal-safe calls.
-[[noreturn]] void become(const ProcessSpec& spec, const char* path, char* const* argv, char* const* environment, int in,
-                         int out, int error, int report) {
+[[noreturn]] void become(const ProcessSpec& spec,
+                         const char* path,
+                         char* const* argv,
+                         char* const* environment,
+                         int in,
+                         int out,
+                         int error,
+                         int report) {
   ::setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGQUIT}) ::signal(signal, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD, SIGQUIT})
+    ::signal(signal, SIG_DFL);
   // The sources may be 0..2 themselves: move them out of the way first.
   const int high_in = ::fcntl(in, F_DUPFD, 16), high_out = ::fcntl(out, F_DUPFD, 16);
   const int high_error = ::fcntl(error, F_DUPFD, 16), high_report = ::fcntl(report, F_DUPFD, 16);
@@ -100,6 +107,7 @@ void limit(int resource, std::int64_t bytes) {
     ::setrlimit(RLIMIT_CORE, &no_core);
     limit(RLIMIT_AS, spec.memory_bytes);
     limit(RLIMIT_FSIZE, spec.file_bytes);
+    limit(RLIMIT_CPU, spec.cpu_seconds);
     ::execve(path, argv, environment);
     failed = errno;
   }
@@ -111,7 +119,8 @@ pid_t spawn(const ProcessSpec& spec, int in, int out, int error) {
   const std::string path = resolve(spec);
   const auto argv = pointers(spec.argv), environment = pointers(spec.environment);
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) throw environment_error(std::string("cannot make a pipe: ") + std::strerror(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw environment_error(std::string("cannot make a pipe: ") + std::strerror(errno));
   Fd report_read(ends[0]), report_write(ends[1]);
   // No signal handler of the parent may run in the child before exec.
   sigset_t all, before;
@@ -119,7 +128,8 @@ pid_t spawn(const ProcessSpec& spec, int in, int out, int error) {
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = ::fork();
   const int fork_error = errno;
-  if (pid == 0) become(spec, path.c_str(), argv.data(), environment.data(), in, out, error, report_write.get());
+  if (pid == 0)
+    become(spec, path.c_str(), argv.data(), environment.data(), in, out, error, report_write.get());
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) throw environment_error("cannot start " + path + ": " + std::strerror(fork_error));
   ::setpgid(pid, pid);  // both sides, so that the group exists whoever runs first
@@ -145,18 +155,22 @@ int reap(pid_t pid) {
 /// True if the child has ended; its status is left for reap().
 bool ended(pid_t pid) {
   siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == pid;
 }
 
 int slice(Clock::time_point deadline) {
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
   return static_cast<int>(std::clamp<long long>(left, 0, kPollSliceMs));
 }
 
 }  // namespace
 
-ProcessResult run_process(const ProcessSpec& spec, std::chrono::duration<double> time_limit,
-                          std::size_t output_limit_bytes, const std::stop_token& stop) {
+ProcessResult run_process(const ProcessSpec& spec,
+                          std::chrono::duration<double> time_limit,
+                          std::size_t output_limit_bytes,
+                          const std::stop_token& stop) {
   const auto start = Clock::now();
   const auto deadline = start + std::chrono::duration_cast<Clock::duration>(time_limit);
   const Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -186,9 +200,12 @@ ProcessResult run_process(const ProcessSpec& spec, std::chrono::duration<double>
     if (result.output.size() > output_limit_bytes) kill_as(ProcessEnd::too_verbose);
     if (got > 0) continue;
     if (last_round) break;
-    if (ended(pid)) last_round = true;
-    else if (Clock::now() >= deadline) kill_as(ProcessEnd::timed_out);
-    else if (stop.stop_requested()) kill_as(ProcessEnd::stopped);
+    if (ended(pid))
+      last_round = true;
+    else if (Clock::now() >= deadline)
+      kill_as(ProcessEnd::timed_out);
+    else if (stop.stop_requested())
+      kill_as(ProcessEnd::stopped);
   }
   ::kill(-pid, SIGKILL);  // also what the child left behind; the zombie keeps the group id ours
   const int status = reap(pid);
@@ -219,7 +236,9 @@ Child::~Child() {
   ::close(socket_);
 }
 
-Child::Io Child::write(std::span<const std::byte> bytes, Clock::time_point deadline, const std::stop_token& stop) {
+Child::Io Child::write(std::span<const std::byte> bytes,
+                       Clock::time_point deadline,
+                       const std::stop_token& stop) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent > 0) {
@@ -235,7 +254,9 @@ Child::Io Child::write(std::span<const std::byte> bytes, Clock::time_point deadl
   return Io::done;
 }
 
-Child::Io Child::read(std::span<std::byte> bytes, Clock::time_point deadline, const std::stop_token& stop) {
+Child::Io Child::read(std::span<std::byte> bytes,
+                      Clock::time_point deadline,
+                      const std::stop_token& stop) {
   while (!bytes.empty()) {
     const ssize_t got = ::recv(socket_, bytes.data(), bytes.size(), 0);
     if (got > 0) {

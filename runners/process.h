@@ -12,14 +12,16 @@
 
 namespace warpath {
 
-/// A program to start: in a process group of its own, with exactly this environment, no descriptor beyond 0, 1 and 2,
-/// and no core file. argv[0] is looked up in the PATH of `environment` unless it holds a slash.
+/// A program to start: in a process group of its own, with exactly this environment, no descriptor
+/// beyond 0, 1 and 2, and no core file. argv[0] is looked up in the PATH of `environment` unless it
+/// holds a slash.
 struct ProcessSpec {
   std::vector<std::string> argv;
   std::vector<std::string> environment;  ///< "NAME=value"
   std::string directory;                 ///< working folder; empty: the caller's
   std::int64_t memory_bytes = 0;         ///< address-space limit; 0: none
   std::int64_t file_bytes = 0;           ///< limit on any file it writes; 0: none
+  std::int64_t cpu_seconds = 0;          ///< ends it even when its starter was killed; 0: none
 };
 
 enum class ProcessEnd : std::uint8_t {
@@ -37,13 +39,16 @@ struct ProcessResult {
   double seconds = 0;
 };
 
-/// Runs a program with empty input to its end or a limit; the whole process group is gone when it returns. Throws
-/// Error(environment) if it cannot be started, naming the program. Thread-safe.
-[[nodiscard]] ProcessResult run_process(const ProcessSpec& spec, std::chrono::duration<double> limit,
-                                        std::size_t output_limit_bytes, const std::stop_token& stop = {});
+/// Runs a program with empty input to its end or a limit; the whole process group is gone when it
+/// returns. Throws Error(environment) if it cannot be started, naming the program. Thread-safe.
+[[nodiscard]] ProcessResult run_process(const ProcessSpec& spec,
+                                        std::chrono::duration<double> limit,
+                                        std::size_t output_limit_bytes,
+                                        const std::stop_token& stop = {});
 
-/// A long-lived child that is spoken to through its standard input and output (one stream socket); its stderr is discarded.
-/// Killed with its process group and reaped on destruction. Not thread-safe.
+/// A long-lived child that is spoken to through its standard input and output (one stream socket);
+/// its stderr is discarded. Killed with its process group and reaped on destruction. Not
+/// thread-safe.
 class Child {
  public:
   /// Throws Error(environment) if the program cannot be started.
@@ -54,11 +59,14 @@ class Child {
 
   enum class Io : std::uint8_t { done, closed, timed_out, stopped };
   /// All bytes or a reason why not.
-  [[nodiscard]] Io write(std::span<const std::byte> bytes, std::chrono::steady_clock::time_point deadline,
+  [[nodiscard]] Io write(std::span<const std::byte> bytes,
+                         std::chrono::steady_clock::time_point deadline,
                          const std::stop_token& stop);
-  [[nodiscard]] Io read(std::span<std::byte> bytes, std::chrono::steady_clock::time_point deadline,
+  [[nodiscard]] Io read(std::span<std::byte> bytes,
+                        std::chrono::steady_clock::time_point deadline,
                         const std::stop_token& stop);
-  /// Kills the group and reaps the child; returns its wait status (as of waitpid). Later calls return the same.
+  /// Kills the group and reaps the child; returns its wait status (as of waitpid). Later calls
+  /// return the same.
   int kill();
   /// Waits up to `limit` for the child to end by itself, then kills it. Wait status.
   int wait(std::chrono::duration<double> limit);

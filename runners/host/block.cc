@@ -23,10 +23,13 @@ constexpr std::size_t kSharedAlignment = 128;
 
 thread_local BlockRunner* running = nullptr;
 
-constexpr std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
+constexpr std::size_t round_up(std::size_t value, std::size_t to) {
+  return (value + to - 1) / to * to;
+}
 bool in(const void* address, const std::byte* begin, std::size_t size) {
   if (begin == nullptr) return false;
-  const auto a = reinterpret_cast<std::uintptr_t>(address), b = reinterpret_cast<std::uintptr_t>(begin);
+  const auto a = reinterpret_cast<std::uintptr_t>(address),
+             b = reinterpret_cast<std::uintptr_t>(begin);
   return b <= a && a - b < size;
 }
 
@@ -51,15 +54,20 @@ BlockRunner::Memory::~Memory() {
 bool BlockRunner::Memory::map(std::size_t bytes) {
   if (begin != nullptr) ::munmap(begin, size);
   begin = nullptr;
-  void* const address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const address = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) return false;
   begin = static_cast<std::byte*>(address);
   size = bytes;
   return true;
 }
 
-BlockRunner::BlockRunner() { running = this; }
-BlockRunner::~BlockRunner() { running = nullptr; }
+BlockRunner::BlockRunner() {
+  running = this;
+}
+BlockRunner::~BlockRunner() {
+  running = nullptr;
+}
 
 bool BlockRunner::reserve_stacks(std::size_t count) {
   if (plain_stack_.begin == nullptr) {
@@ -92,7 +100,8 @@ bool BlockRunner::reserve_shared(std::size_t bytes) {
 bool BlockRunner::bind(const BlockPlan& plan) {
   plan_ = &plan;
   const std::size_t threads = plan.indices.size();
-  if (!reserve_stacks(plan.fibers ? threads : 0) || !reserve_shared(plan.dynamic_shared_bytes)) return false;
+  if (!reserve_stacks(plan.fibers ? threads : 0) || !reserve_shared(plan.dynamic_shared_bytes))
+    return false;
   static_shared_ = plan.module->shared();
   if (plan.fibers) {
     contexts_.assign(threads, nullptr);
@@ -108,8 +117,10 @@ bool BlockRunner::bind(const BlockPlan& plan) {
 
 BlockEnd BlockRunner::run(const WarpathIndex& block_index) {
   warpath_thread.block_index = block_index;
-  if (static_shared_ != nullptr) std::memset(static_shared_, plan_->poison, plan_->module->shared_bytes());
-  std::memset(dynamic_shared_, plan_->poison, round_up(plan_->dynamic_shared_bytes, kSharedAlignment));
+  if (static_shared_ != nullptr)
+    std::memset(static_shared_, plan_->poison, plan_->module->shared_bytes());
+  std::memset(dynamic_shared_, plan_->poison,
+              round_up(plan_->dynamic_shared_bytes, kSharedAlignment));
   end_ = BlockEnd::done;
   return plan_->fibers ? run_fibers() : run_plain();
 }
@@ -164,7 +175,8 @@ BlockEnd BlockRunner::run_fibers() {
       if (end_ != BlockEnd::done) return end_;
     }
     if (finished_ == plan_->indices.size()) return BlockEnd::done;
-    const bool any_runnable = std::any_of(warps_.begin(), warps_.end(), [](const Warp& w) { return w.runnable != 0; });
+    const bool any_runnable =
+        std::any_of(warps_.begin(), warps_.end(), [](const Warp& w) { return w.runnable != 0; });
     if (any_runnable || release_barrier()) continue;
     describe_deadlock();
     return BlockEnd::deadlock;
@@ -180,7 +192,8 @@ void BlockRunner::run_warp(std::uint32_t warp_index) {
       if (end_ != BlockEnd::done) return;
     }
     complete_active_mask(warp);
-    if (std::exchange(yielded_, false)) return;  // some lane waits for another warp's memory: let that run
+    if (std::exchange(yielded_, false))
+      return;  // some lane waits for another warp's memory: let that run
   }
 }
 
@@ -190,7 +203,9 @@ void BlockRunner::resume(std::uint32_t thread) {
   contexts_[thread] = context::jump_fcontext(contexts_[thread], nullptr).fctx;
 }
 
-void BlockRunner::leave() { scheduler_ = context::jump_fcontext(scheduler_, nullptr).fctx; }
+void BlockRunner::leave() {
+  scheduler_ = context::jump_fcontext(scheduler_, nullptr).fctx;
+}
 
 void BlockRunner::yield() {
   if (!plan_->fibers) {
@@ -227,12 +242,15 @@ bool BlockRunner::release_barrier() {
     count += barrier_predicate_[i] != 0 ? 1 : 0;
   }
   const bool all = count == static_cast<int>(barrier_kind_.size());
-  barrier_result_ = kind == kWarpathBarrierCount ? count : kind == kWarpathBarrierAnd ? (all ? 1 : 0) : (count > 0 ? 1 : 0);
+  barrier_result_ = kind == kWarpathBarrierCount ? count
+                    : kind == kWarpathBarrierAnd ? (all ? 1 : 0)
+                                                 : (count > 0 ? 1 : 0);
   for (auto& warp : warps_) warp.runnable = std::exchange(warp.at_barrier, 0U);
   return true;
 }
 
-unsigned long long BlockRunner::warp(int op, unsigned mask, unsigned long long value, int argument, int width) {
+unsigned long long BlockRunner::warp(
+    int op, unsigned mask, unsigned long long value, int argument, int width) {
   if (!plan_->fibers) {
     end_ = BlockEnd::needs_fibers;
     leave();
@@ -240,11 +258,18 @@ unsigned long long BlockRunner::warp(int op, unsigned mask, unsigned long long v
   Warp& warp = warps_[current_ / 32];
   const unsigned lane = current_ % 32;
   if ((mask >> lane & 1U) == 0) {
-    detail_ = "thread " + std::to_string(current_) + " takes part in a warp operation whose mask leaves its lane out";
+    detail_ = "thread " + std::to_string(current_) +
+              " takes part in a warp operation whose mask leaves its lane out";
     end_ = BlockEnd::fault;
     leave();
   }
-  warp.lanes[lane] = {.pending = true, .op = op, .mask = mask, .value = value, .argument = argument, .width = width, .result = 0};
+  warp.lanes[lane] = {.pending = true,
+                      .op = op,
+                      .mask = mask,
+                      .value = value,
+                      .argument = argument,
+                      .width = width,
+                      .result = 0};
   if (op == kWarpathActiveMask || !try_complete(warp, lane)) {
     warp.runnable &= ~(1U << lane);
     leave();
@@ -268,7 +293,8 @@ bool BlockRunner::try_complete(Warp& warp, unsigned lane) {
   const int op = first.op;
   for (unsigned rest = group; rest != 0; rest &= rest - 1) {
     const auto i = static_cast<unsigned>(std::countr_zero(rest));
-    warp.lanes[i].result = warp_result(op, operands, i, warp.lanes[i].argument, warp.lanes[i].width);
+    warp.lanes[i].result =
+        warp_result(op, operands, i, warp.lanes[i].argument, warp.lanes[i].width);
     warp.lanes[i].pending = false;
   }
   warp.runnable |= group;
@@ -302,13 +328,14 @@ void BlockRunner::describe_deadlock() {
   std::size_t at_barrier = 0, at_warp = 0;
   for (const auto& warp : warps_) {
     at_barrier += static_cast<std::size_t>(std::popcount(warp.at_barrier));
-    for (unsigned rest = warp.alive; rest != 0; rest &= rest - 1) at_warp += warp.lanes[std::countr_zero(rest)].pending ? 1 : 0;
+    for (unsigned rest = warp.alive; rest != 0; rest &= rest - 1)
+      at_warp += warp.lanes[std::countr_zero(rest)].pending ? 1 : 0;
   }
   const auto& b = warpath_thread.block_index;
-  detail_ = "divergent barrier in block (" + std::to_string(b.x) + "," + std::to_string(b.y) + "," + std::to_string(b.z) +
-            "): of " + std::to_string(plan_->indices.size()) + " threads " + std::to_string(at_barrier) +
-            " wait at a block barrier, " + std::to_string(at_warp) + " at a warp operation, " + std::to_string(finished_) +
-            " have returned";
+  detail_ = "divergent barrier in block (" + std::to_string(b.x) + "," + std::to_string(b.y) + "," +
+            std::to_string(b.z) + "): of " + std::to_string(plan_->indices.size()) + " threads " +
+            std::to_string(at_barrier) + " wait at a block barrier, " + std::to_string(at_warp) +
+            " at a warp operation, " + std::to_string(finished_) + " have returned";
 }
 
 void BlockRunner::fault(int kind, const char* text, int line) {
@@ -316,8 +343,9 @@ void BlockRunner::fault(int kind, const char* text, int line) {
   const auto triple = [](const WarpathIndex& i) {
     return "(" + std::to_string(i.x) + "," + std::to_string(i.y) + "," + std::to_string(i.z) + ")";
   };
-  detail_ = (kind == kWarpathFaultAssert ? "assertion failed: " : "trap: ") + std::string(text).substr(0, 200) + ", line " +
-            std::to_string(line) + ", block " + triple(b) + " thread " + triple(t);
+  detail_ = (kind == kWarpathFaultAssert ? "assertion failed: " : "trap: ") +
+            std::string(text).substr(0, 200) + ", line " + std::to_string(line) + ", block " +
+            triple(b) + " thread " + triple(t);
   end_ = BlockEnd::fault;
   leave();
   __builtin_unreachable();
@@ -326,12 +354,14 @@ void BlockRunner::fault(int kind, const char* text, int line) {
 bool BlockRunner::in_stack_guard(const void* address) const {
   if (in(address, plain_stack_.begin, kPage)) return true;
   if (!in(address, stacks_.begin, stacks_.size)) return false;
-  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - stacks_.begin);
+  const auto offset =
+      static_cast<std::size_t>(static_cast<const std::byte*>(address) - stacks_.begin);
   return offset % (kPage + kThreadStack) < kPage;
 }
 
 bool BlockRunner::in_shared_guard(const void* address) const {
-  return shared_memory_.begin != nullptr && in(address, shared_memory_.begin + dynamic_capacity_, kPage);
+  return shared_memory_.begin != nullptr &&
+         in(address, shared_memory_.begin + dynamic_capacity_, kPage);
 }
 
 }  // namespace warpath::host
@@ -339,10 +369,17 @@ bool BlockRunner::in_shared_guard(const void* address) const {
 // What kernel code calls. Every OS thread that runs blocks has one BlockRunner.
 extern "C" {
 __thread WarpathThread warpath_thread;
-int warpath_barrier(int kind, int predicate) { return warpath::host::running->barrier(kind, predicate); }
-unsigned long long warpath_warp(int op, unsigned mask, unsigned long long value, int argument, int width) {
+int warpath_barrier(int kind, int predicate) {
+  return warpath::host::running->barrier(kind, predicate);
+}
+unsigned long long warpath_warp(
+    int op, unsigned mask, unsigned long long value, int argument, int width) {
   return warpath::host::running->warp(op, mask, value, argument, width);
 }
-void warpath_yield() { warpath::host::running->yield(); }
-void warpath_fault(int fault, const char* text, int line) { warpath::host::running->fault(fault, text, line); }
+void warpath_yield() {
+  warpath::host::running->yield();
+}
+void warpath_fault(int fault, const char* text, int line) {
+  warpath::host::running->fault(fault, text, line);
+}
 }

@@ -14,15 +14,15 @@ enum class Schedule : std::uint8_t { forward, reverse, random };
 /// What every block of a launch shares; immutable while it runs.
 struct BlockPlan {
   const Module* module = nullptr;
-  void* const* arguments = nullptr;        ///< address of each parameter's value
+  void* const* arguments = nullptr;  ///< address of each parameter's value
   WarpathIndex grid{1, 1, 1}, block{1, 1, 1};
   std::size_t dynamic_shared_bytes = 0;
-  unsigned char poison = 0xff;             ///< fills shared memory before each block
+  unsigned char poison = 0xff;  ///< fills shared memory before each block
   bool fibers = false;
-  std::vector<WarpathIndex> indices;       ///< of the threads, in linear order
-  std::vector<WarpathIndex> plain_indices; ///< the same in the order of the schedule
-  std::vector<std::uint32_t> warp_order;   ///< order in which warps, and lanes of a warp, get to run
-  std::vector<std::uint32_t> lane_order;   ///< [32]
+  std::vector<WarpathIndex> indices;        ///< of the threads, in linear order
+  std::vector<WarpathIndex> plain_indices;  ///< the same in the order of the schedule
+  std::vector<std::uint32_t> warp_order;  ///< order in which warps, and lanes of a warp, get to run
+  std::vector<std::uint32_t> lane_order;  ///< [32]
 };
 
 enum class BlockEnd : std::uint8_t {
@@ -32,12 +32,13 @@ enum class BlockEnd : std::uint8_t {
   fault,         ///< assertion, trap
 };
 
-/// Runs blocks on one OS thread, one after another: stacks, the dynamic shared arena and the scheduler of a block's
-/// threads. Used by its own thread only; construct it there.
+/// Runs blocks on one OS thread, one after another: stacks, the dynamic shared arena and the
+/// scheduler of a block's threads. Used by its own thread only; construct it there.
 ///
-/// Plain: the threads run to their end one after another on one stack. Fibers: each has its own stack and runs until it
-/// must wait; a warp operation completes when every lane of its mask that has not returned waits at the same
-/// operation with the same mask, a barrier when every thread of the block waits at it.
+/// Plain: the threads run to their end one after another on one stack. Fibers: each has its own
+/// stack and runs until it must wait; a warp operation completes when every lane of its mask that
+/// has not returned waits at the same operation with the same mask, a barrier when every thread of
+/// the block waits at it.
 class BlockRunner {
  public:
   BlockRunner();
@@ -93,7 +94,7 @@ class BlockRunner {
   void start_threads();
   void run_warp(std::uint32_t warp_index);
   void resume(std::uint32_t thread);
-  void leave();                      // from a thread to the scheduler
+  void leave();  // from a thread to the scheduler
   void complete_groups(Warp& warp);
   bool try_complete(Warp& warp, unsigned lane);
   void complete_active_mask(Warp& warp);
@@ -110,8 +111,8 @@ class BlockRunner {
   std::size_t dynamic_capacity_ = 0;
   void* static_shared_ = nullptr;
 
-  void* scheduler_ = nullptr;            // context to go back to
-  std::vector<void*> contexts_;          // of each thread
+  void* scheduler_ = nullptr;    // context to go back to
+  std::vector<void*> contexts_;  // of each thread
   std::vector<Warp> warps_;
   std::vector<int> barrier_kind_, barrier_predicate_;
   int barrier_result_ = 0;

@@ -13,9 +13,12 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kFenceBytes = 4 << 20;  // address space only
 
-constexpr std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
+constexpr std::size_t round_up(std::size_t value, std::size_t to) {
+  return (value + to - 1) / to * to;
+}
 
-/// Canary byte at `address`: depends on where it is, so that a copied block does not restore it. A NaN pattern.
+/// Canary byte at `address`: depends on where it is, so that a copied block does not restore it. A
+/// NaN pattern.
 std::byte canary(std::uint64_t seed, std::uintptr_t address) {
   const std::uint64_t word = mix64(seed ^ (address >> 3U)) | 0x7ff8'7ff8'7ff8'7ff8ULL;
   return static_cast<std::byte>(word >> (8 * (address & 7U)));
@@ -23,13 +26,15 @@ std::byte canary(std::uint64_t seed, std::uintptr_t address) {
 
 }  // namespace
 
-Buffer::Buffer(std::size_t size_bytes, std::size_t alignment, Placement placement) : size_(size_bytes) {
+Buffer::Buffer(std::size_t size_bytes, std::size_t alignment, Placement placement)
+    : size_(size_bytes) {
   alignment = alignment < 16 ? 16 : alignment;
   const bool fence = placement == Placement::fence;
   const std::size_t body = round_up(size_bytes + 2 * alignment, kPage);
   const std::size_t readable = kCanaryBytes + body + (fence ? 0 : kCanaryBytes);
   mapping_bytes_ = kFenceBytes + readable + kFenceBytes;
-  void* const address = ::mmap(nullptr, mapping_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const address = ::mmap(nullptr, mapping_bytes_, PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) return;
   mapping_ = static_cast<std::byte*>(address);
   readable_begin_ = mapping_ + kFenceBytes;
@@ -48,7 +53,9 @@ Buffer::~Buffer() {
   if (mapping_ != nullptr) ::munmap(mapping_, mapping_bytes_);
 }
 
-Buffer::Buffer(Buffer&& other) noexcept { *this = std::move(other); }
+Buffer::Buffer(Buffer&& other) noexcept {
+  *this = std::move(other);
+}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
   std::swap(mapping_, other.mapping_);
@@ -64,7 +71,8 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 void Buffer::arm(std::uint64_t seed) {
   seed_ = seed;
   const auto fill = [&](std::byte* begin, const std::byte* end) {
-    for (std::byte* p = begin; p != end; ++p) *p = canary(seed, reinterpret_cast<std::uintptr_t>(p));
+    for (std::byte* p = begin; p != end; ++p)
+      *p = canary(seed, reinterpret_cast<std::uintptr_t>(p));
   };
   fill(readable_begin_, data_);
   fill(data_ + size_, readable_end_);
@@ -72,10 +80,12 @@ void Buffer::arm(std::uint64_t seed) {
 
 std::string Buffer::violation() const {
   for (const std::byte* p = data_ + size_; p != readable_end_; ++p) {
-    if (*p != canary(seed_, reinterpret_cast<std::uintptr_t>(p))) return std::to_string(p - (data_ + size_)) + " bytes past its end";
+    if (*p != canary(seed_, reinterpret_cast<std::uintptr_t>(p)))
+      return std::to_string(p - (data_ + size_)) + " bytes past its end";
   }
   for (const std::byte* p = data_; p != readable_begin_; --p) {
-    if (p[-1] != canary(seed_, reinterpret_cast<std::uintptr_t>(p - 1))) return std::to_string(data_ - p + 1) + " bytes before its begin";
+    if (p[-1] != canary(seed_, reinterpret_cast<std::uintptr_t>(p - 1)))
+      return std::to_string(data_ - p + 1) + " bytes before its begin";
   }
   return {};
 }
@@ -84,7 +94,8 @@ bool Buffer::in_fence(const void* address, std::int64_t& offset) const {
   const auto a = reinterpret_cast<std::uintptr_t>(address);
   const auto begin = reinterpret_cast<std::uintptr_t>(mapping_), end = begin + mapping_bytes_;
   if (a < begin || a >= end) return false;
-  offset = static_cast<std::int64_t>(a) - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data_));
+  offset = static_cast<std::int64_t>(a) -
+           static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data_));
   return true;
 }
 

@@ -9,7 +9,8 @@ namespace warpath::host {
 
 /// Where a tensor lies between its guards.
 enum class Placement : std::uint8_t {
-  canaries,  ///< 64 KiB of known bytes on both sides, then unmapped pages: a small overrun is seen after the launch
+  canaries,  ///< 64 KiB of known bytes on both sides, then unmapped pages: a small overrun is seen
+             ///< after the launch
   fence,     ///< its end at an unmapped page: the first access beyond it faults
 };
 
@@ -17,11 +18,13 @@ inline constexpr std::size_t kCanaryBytes = 64 << 10;
 
 /// One tensor's memory with its guards.
 ///
-///     unmapped | canary | data | canary | unmapped      (fence: the second canary is what alignment leaves)
+///     unmapped | canary | data | canary | unmapped      (fence: the second canary is what
+///     alignment leaves)
 class Buffer {
  public:
   Buffer() = default;
-  /// `data()` is null if memory is short. `alignment`: a power of two; the address is aligned to that and to no more.
+  /// `data()` is null if memory is short. `alignment`: a power of two; the address is aligned to
+  /// that and to no more.
   Buffer(std::size_t size_bytes, std::size_t alignment, Placement placement);
   ~Buffer();
   Buffer(Buffer&& other) noexcept;
@@ -31,9 +34,11 @@ class Buffer {
   [[nodiscard]] std::size_t size() const { return size_; }
   /// Writes the known bytes of both canaries.
   void arm(std::uint64_t seed);
-  /// Empty if the canaries are untouched; otherwise where the first changed byte lies relative to the data.
+  /// Empty if the canaries are untouched; otherwise where the first changed byte lies relative to
+  /// the data.
   [[nodiscard]] std::string violation() const;
-  /// True if `address` lies in the unmapped pages; `offset` is then its distance from the data's begin. Async-signal-safe.
+  /// True if `address` lies in the unmapped pages; `offset` is then its distance from the data's
+  /// begin. Async-signal-safe.
   [[nodiscard]] bool in_fence(const void* address, std::int64_t& offset) const;
 
  private:

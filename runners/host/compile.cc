@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
 #include <cctype>
+#include <cerrno>
 #include <fstream>
 #include <sstream>
 
@@ -33,7 +33,8 @@ void remove_leftovers(const fs::path& parent) {
   for (fs::directory_iterator it(parent, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (!name.starts_with(kFolderHead)) continue;
-    const pid_t owner = static_cast<pid_t>(std::strtol(name.c_str() + kFolderHead.size(), nullptr, 10));
+    const pid_t owner =
+        static_cast<pid_t>(std::strtol(name.c_str() + kFolderHead.size(), nullptr, 10));
     std::error_code ignored;
     if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) fs::remove_all(it->path(), ignored);
   }
@@ -57,8 +58,11 @@ std::string filtered(const std::string& output, const std::string& scratch) {
   std::string out;
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line) && out.size() < kMaxLog;) {
-    for (std::size_t at; (at = line.find(scratch)) != std::string::npos;) line.erase(at, scratch.size() + 1);
-    if (line.find("/usr/") != std::string::npos || line.starts_with("In file included") || line.starts_with("compilation terminated")) continue;
+    for (std::size_t at; (at = line.find(scratch)) != std::string::npos;)
+      line.erase(at, scratch.size() + 1);
+    if (line.find("/usr/") != std::string::npos || line.starts_with("In file included") ||
+        line.starts_with("compilation terminated"))
+      continue;
     out += line + "\n";
   }
   if (out.size() > kMaxLog) out.resize(kMaxLog);
@@ -67,7 +71,8 @@ std::string filtered(const std::string& output, const std::string& scratch) {
 }
 
 bool out_of_memory(const std::string& output) {
-  for (const char* const sign : {"out of memory", "virtual memory exhausted", "Killed", "cannot allocate memory", "bad_alloc"}) {
+  for (const char* const sign : {"out of memory", "virtual memory exhausted", "Killed",
+                                 "cannot allocate memory", "bad_alloc"}) {
     if (output.find(sign) != std::string::npos) return true;
   }
   return false;
@@ -77,7 +82,8 @@ std::string whole_text(const CompileJob& job, const std::string& translated) {
   std::string text = "#include \"warpath_cuda.h\"\n";
   for (const auto& [name, value] : job.macros) text += "#define " + name + " " + value + "\n";
   text += "#line 1 \"kernel.cu\"\n" + translated + "\n#line 1 \"entry\"\nWARPATH_ENTRIES(";
-  for (const auto& kernel : job.kernels) text += (&kernel == job.kernels.data() ? "" : ", ") + ("WARPATH_ENTRY(" + kernel + ")");
+  for (const auto& kernel : job.kernels)
+    text += (&kernel == job.kernels.data() ? "" : ", ") + ("WARPATH_ENTRY(" + kernel + ")");
   return text + ")\n";
 }
 
@@ -89,7 +95,8 @@ ScratchFolder::ScratchFolder() {
   if (error) throw environment_error("no temporary folder: " + error.message());
   remove_leftovers(parent);
   std::string name = (parent / (kFolderHead + std::to_string(::getpid()) + "-XXXXXX")).string();
-  if (::mkdtemp(name.data()) == nullptr) throw environment_error("cannot make a folder in " + parent.string());
+  if (::mkdtemp(name.data()) == nullptr)
+    throw environment_error("cannot make a folder in " + parent.string());
   path_ = name;
 }
 
@@ -102,7 +109,8 @@ std::string kernel_name_problem(const std::string& name) {
   if (name.empty() || name.size() > 512) return "a kernel name of 1 to 512 characters";
   int depth = 0;
   for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && std::string_view("_:<>, *&-()").find(c) == std::string_view::npos) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 &&
+        std::string_view("_:<>, *&-()").find(c) == std::string_view::npos) {
       return "a kernel name or an instantiation like row_sum<float, 4>";
     }
     if (c == '(') ++depth;
@@ -118,7 +126,8 @@ Compiler::Compiler(const HostOptions& options) : options_(options) {
   probe.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"};
   const auto result = run_process(probe, std::chrono::seconds(20), kMaxOutput);
   if (result.end != ProcessEnd::exited || result.code != 0) {
-    throw environment_error("host.compiler " + options_.compiler + " does not work: " + result.output.substr(0, 200));
+    throw environment_error("host.compiler " + options_.compiler +
+                            " does not work: " + result.output.substr(0, 200));
   }
   version_ = result.output.substr(0, result.output.find('\n'));
   CompileJob job;
@@ -126,20 +135,38 @@ Compiler::Compiler(const HostOptions& options) : options_(options) {
   job.kernels = {"probe"};
   const auto trial = compile(job);
   if (trial.status != Status::ok) {
-    throw environment_error("host.compiler " + options_.compiler + " cannot build a kernel: " + trial.log.substr(0, trial.log.find('\n')));
+    throw environment_error("host.compiler " + options_.compiler +
+                            " cannot build a kernel: " + trial.log.substr(0, trial.log.find('\n')));
   }
   forget(trial.object_path);
 }
 
 std::vector<std::string> Compiler::arguments() const {
-  std::vector<std::string> out{options_.compiler, "-x", "c++", "-std=gnu++17", "-w", "-fPIC", "-shared"};
+  std::vector<std::string> out{options_.compiler, "-x",     "c++", "-std=gnu++17", "-w",
+                               "-fPIC",           "-shared"};
   std::istringstream words(options_.optimization);
   for (std::string word; words >> word;) out.push_back(word);
-  for (const char* const flag :
-       {"-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden",
-        "-fno-plt", "-fno-threadsafe-statics", "-fno-asynchronous-unwind-tables", "-fno-stack-protector",
-        "-fstack-clash-protection", "-fcf-protection=none", "-fdiagnostics-color=never", "-fmax-errors=8",
-        "-Wl,-z,now", "-Wl,-z,relro", "-Wl,--build-id=none", "-Wl,--no-undefined-version", "-s", "-nostartfiles", "-nodefaultlibs"}) {
+  for (const char* const flag : {"-fno-exceptions",
+                                 "-fno-rtti",
+                                 "-fno-strict-aliasing",
+                                 "-fno-math-errno",
+                                 "-ffp-contract=off",
+                                 "-fvisibility=hidden",
+                                 "-fno-plt",
+                                 "-fno-threadsafe-statics",
+                                 "-fno-asynchronous-unwind-tables",
+                                 "-fno-stack-protector",
+                                 "-fstack-clash-protection",
+                                 "-fcf-protection=none",
+                                 "-fdiagnostics-color=never",
+                                 "-fmax-errors=8",
+                                 "-Wl,-z,now",
+                                 "-Wl,-z,relro",
+                                 "-Wl,--build-id=none",
+                                 "-Wl,--no-undefined-version",
+                                 "-s",
+                                 "-nostartfiles",
+                                 "-nodefaultlibs"}) {
     out.push_back(flag);
   }
 #ifdef __x86_64__
@@ -164,33 +191,43 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
     out.status = status, out.gate = gate, out.log = log.substr(0, kMaxLog);
     return out;
   };
-  if (job.source.size() > kMaxSource) return fail(Status::limits_exceeded, "source", "the source is longer than 1 MiB");
+  if (job.source.size() > kMaxSource)
+    return fail(Status::limits_exceeded, "source", "the source is longer than 1 MiB");
   for (const auto& kernel : job.kernels) {
-    if (const auto problem = kernel_name_problem(kernel); !problem.empty()) return fail(Status::rejected, "source", "expected " + problem);
+    if (const auto problem = kernel_name_problem(kernel); !problem.empty())
+      return fail(Status::rejected, "source", "expected " + problem);
   }
   const Translation translation = translate(job.source, job.integers);
-  if (translation.end == Translation::End::refused) return fail(Status::rejected, "source", translation.why);
-  if (translation.end == Translation::End::not_supported) return fail(Status::not_applicable, "source", translation.why);
+  if (translation.end == Translation::End::refused)
+    return fail(Status::rejected, "source", translation.why);
+  if (translation.end == Translation::End::not_supported)
+    return fail(Status::not_applicable, "source", translation.why);
 
   const std::string stem = "k" + std::to_string(next_name++);
-  const fs::path source = scratch_.path() / (stem + ".cc"), object = scratch_.path() / (stem + ".so");
+  const fs::path source = scratch_.path() / (stem + ".cc"),
+                 object = scratch_.path() / (stem + ".so");
   write_file(source, whole_text(job, translation.text));
   ProcessSpec child{.argv = arguments(),
-                    .environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C", "TMPDIR=" + scratch_.path().string()},
+                    .environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C",
+                                    "TMPDIR=" + scratch_.path().string()},
                     .directory = scratch_.path().string(),
                     .memory_bytes = options_.memory_mib << 20,
-                    .file_bytes = kMaxFile};
-  for (const auto& word : {stem + ".cc", std::string("-o"), stem + ".so", std::string("-lm"), std::string("-lc"), std::string("-lgcc")}) {
+                    .file_bytes = kMaxFile,
+                    .cpu_seconds = static_cast<std::int64_t>(options_.compile_seconds) + 1};
+  for (const auto& word : {stem + ".cc", std::string("-o"), stem + ".so", std::string("-lm"),
+                           std::string("-lc"), std::string("-lgcc")}) {
     child.argv.push_back(word);
   }
-  const auto result = run_process(child, std::chrono::duration<double>(options_.compile_seconds), kMaxOutput, stop);
+  const auto result =
+      run_process(child, std::chrono::duration<double>(options_.compile_seconds), kMaxOutput, stop);
   out.seconds = result.seconds;
   std::error_code ignored;
   fs::remove(source, ignored);
   if (result.end == ProcessEnd::exited && result.code == 0) {
     const std::string bytes = read_file(object);
     std::string problem;
-    const std::string name = forbidden_import(std::as_bytes(std::span(bytes.data(), bytes.size())), problem);
+    const std::string name =
+        forbidden_import(std::as_bytes(std::span(bytes.data(), bytes.size())), problem);
     if (name.empty() && problem.empty()) {
       out.object_path = object.string();
       out.binary = hash128(bytes);
@@ -198,21 +235,31 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
     }
     fs::remove(object, ignored);
     if (!problem.empty()) return fail(Status::compile_error, "compile", problem);
-    return fail(Status::rejected, "imports", "the kernel uses '" + name + "', which is not part of CUDA's device library");
+    return fail(Status::rejected, "imports",
+                "the kernel uses '" + name + "', which is not part of CUDA's device library");
   }
   fs::remove(object, ignored);
   const std::string log = filtered(result.output, scratch_.path().string());
   switch (result.end) {
     case ProcessEnd::timed_out:
-      return fail(Status::timed_out, "compile", "compiling took longer than " + std::to_string(options_.compile_seconds) + " s (host.compile_seconds)");
-    case ProcessEnd::too_verbose: return fail(Status::limits_exceeded, "compile", "the compiler printed more than 256 KiB\n" + log);
-    case ProcessEnd::stopped: return fail(Status::compile_error, "compile", "stopped");
-    default: break;
+      return fail(Status::timed_out, "compile",
+                  "compiling took longer than " + std::to_string(options_.compile_seconds) +
+                      " s (host.compile_seconds)");
+    case ProcessEnd::too_verbose:
+      return fail(Status::limits_exceeded, "compile",
+                  "the compiler printed more than 256 KiB\n" + log);
+    case ProcessEnd::stopped:
+      return fail(Status::compile_error, "compile", "stopped");
+    default:
+      break;
   }
   if (out_of_memory(result.output)) {
-    return fail(Status::limits_exceeded, "compile", "compiling took more than " + std::to_string(options_.memory_mib) + " MiB (host.memory_mib)");
+    return fail(Status::limits_exceeded, "compile",
+                "compiling took more than " + std::to_string(options_.memory_mib) +
+                    " MiB (host.memory_mib)");
   }
-  return fail(Status::compile_error, "compile", log.empty() ? "the compiler failed without a diagnostic about the kernel" : log);
+  return fail(Status::compile_error, "compile",
+              log.empty() ? "the compiler failed without a diagnostic about the kernel" : log);
 }
 
 void Compiler::forget(const std::string& object_path) const {

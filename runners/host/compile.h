@@ -13,8 +13,8 @@
 
 namespace warpath::host {
 
-/// A folder of this process's own below the system's temporary folder, removed on destruction; folders that
-/// ended processes left behind are removed when one is made.
+/// A folder of this process's own below the system's temporary folder, removed on destruction;
+/// folders that ended processes left behind are removed when one is made.
 class ScratchFolder {
  public:
   /// Throws Error(environment) if none can be made.
@@ -30,23 +30,25 @@ class ScratchFolder {
 
 /// What to compile: macros are defined before the source's first line.
 struct CompileJob {
-  std::string source;  ///< CUDA C++ as written
-  std::vector<std::string> kernels;  ///< names or name expressions of the entries, in the order that WorkerClient::load counts them
+  std::string source;                ///< CUDA C++ as written
+  std::vector<std::string> kernels;  ///< names or name expressions of the entries, in the order
+                                     ///< that WorkerClient::load counts them
   std::map<std::string, std::string, std::less<>> macros;
   std::map<std::string, std::int64_t, std::less<>> integers;  ///< those of them with integer values
 };
 
 struct Compiled {
   Status status = Status::ok;
-  std::string gate;        ///< that failed: "source", "compile" or "imports"
-  std::string log;         ///< why, or filtered diagnostics
-  std::string object_path; ///< status ok; lives as long as the compiler's scratch folder or until forgotten
-  Hash128 binary{};        ///< of the object's bytes
+  std::string gate;         ///< that failed: "source", "compile" or "imports"
+  std::string log;          ///< why, or filtered diagnostics
+  std::string object_path;  ///< status ok; lives as long as the compiler's scratch folder or until
+                            ///< forgotten
+  Hash128 binary{};         ///< of the object's bytes
   double seconds = 0;
 };
 
-/// Turns kernels into shared objects with the system compiler, in a child process with an empty environment and
-/// limits on time, memory and output. Thread-safe.
+/// Turns kernels into shared objects with the system compiler, in a child process with an empty
+/// environment and limits on time, memory and output. Thread-safe.
 class Compiler {
  public:
   /// Throws Error(environment) if the compiler cannot be started or cannot build a shared object.

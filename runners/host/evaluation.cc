@@ -15,7 +15,8 @@ struct Order {
   Schedule schedule;
   Placement placement;
 };
-/// The launches that every workload is checked by: both input sets, all three orders, canaries and fences.
+/// The launches that every workload is checked by: both input sets, all three orders, canaries and
+/// fences.
 constexpr Order kOrders[] = {
     {false, Schedule::forward, Placement::canaries}, {false, Schedule::reverse, Placement::fence},
     {false, Schedule::random, Placement::canaries},  {true, Schedule::forward, Placement::fence},
@@ -25,7 +26,9 @@ constexpr Order kOrders[] = {
 /// One candidate's way through the gates.
 class Evaluation {
  public:
-  Evaluation(const EvaluationContext& context, const RunRequest& request, const std::stop_token& stop)
+  Evaluation(const EvaluationContext& context,
+             const RunRequest& request,
+             const std::stop_token& stop)
       : context_(context), request_(request), stop_(stop) {
     evidence_.spec = &request.spec;
     evidence_.launch_seconds = context.options.launch_seconds;
@@ -44,7 +47,8 @@ class Evaluation {
       out.timings.clear();
       context_.worker.reset();  // what a wrong kernel left behind must not reach the next one
     }
-    const double total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double total =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     for (const auto& compiled : evidence_.compiled) {
       out.compile_seconds += compiled.seconds;
       if (!compiled.object_path.empty()) context_.compiler.forget(compiled.object_path);
@@ -71,7 +75,8 @@ class Evaluation {
   void compile() {
     const auto& variant = request_.variant;
     for (const Workload* const workload : context_.workloads) {
-      const Macros macros = macros_for(request_.spec, *workload, variant.tunables, variant.compiler_options);
+      const Macros macros =
+          macros_for(request_.spec, *workload, variant.tunables, variant.compiler_options);
       const auto [it, added] = module_of_.try_emplace(macros, evidence_.compiled.size());
       modules_.push_back(it->second);
       if (!added) continue;
@@ -97,13 +102,16 @@ class Evaluation {
     for (const Workload* const workload : context_.workloads) {
       const LaunchPlan& plan = launch_for(request_.spec, request_.variant, *workload);
       try {
-        evidence_.numbers.push_back(evaluate(plan, request_.spec.bindings(*workload, request_.variant.tunables), "launch of workload " + workload->name));
+        evidence_.numbers.push_back(
+            evaluate(plan, request_.spec.bindings(*workload, request_.variant.tunables),
+                     "launch of workload " + workload->name));
       } catch (const Error& error) {  // a move may write an expression that fails
         evidence_.launch_problem = error.what();
         return;
       }
     }
-    for (const auto& compiled : evidence_.compiled) evidence_.loaded.push_back(context_.worker.load(compiled.object_path, 0, limit(), stop_));
+    for (const auto& compiled : evidence_.compiled)
+      evidence_.loaded.push_back(context_.worker.load(compiled.object_path, 0, limit(), stop_));
     loaded_ = evidence_.compiled.size() - 1;
   }
 
@@ -123,7 +131,8 @@ class Evaluation {
   bool check(std::size_t w) {
     const Workload& workload = *context_.workloads[w];
     const auto fixed = keep(context_.oracle.kept_inputs(workload, 0));
-    const auto fresh = keep(context_.oracle.inputs(workload, request_.seed == 0 ? 1 : request_.seed));
+    const auto fresh =
+        keep(context_.oracle.inputs(workload, request_.seed == 0 ? 1 : request_.seed));
     const InputSet* bound = nullptr;
     for (const Order& order : kOrders) {
       const InputSet* const inputs = order.fresh_inputs ? fresh : fixed;
@@ -133,8 +142,10 @@ class Evaluation {
       launch.command = command(w, order.schedule, order.placement);
       auto loss = inputs == bound ? std::nullopt : place(w, *inputs);
       bound = inputs;
-      if (loss) launch.answer.loss = loss;
-      else launch.answer = context_.worker.launch(launch.command, limit(), stop_);
+      if (loss)
+        launch.answer.loss = loss;
+      else
+        launch.answer = context_.worker.launch(launch.command, limit(), stop_);
       if (!add(std::move(launch), evidence_.checked)) return false;
     }
     return true;
@@ -155,8 +166,10 @@ class Evaluation {
       timing.max_samples = std::max(context_.options.max_samples, context_.options.min_samples);
       const double each = std::min(context_.options.launch_seconds, 1 + 20 * slowest_seconds_);
       const WorkerClient::Limit whole(timing.seconds + (timing.min_samples + 2) * each + 2);
-      if (auto loss = place(w, *launch.inputs)) launch.answer.loss = loss;
-      else launch.answer = context_.worker.time(timing, whole, stop_);
+      if (auto loss = place(w, *launch.inputs))
+        launch.answer.loss = loss;
+      else
+        launch.answer = context_.worker.time(timing, whole, stop_);
       if (!add(std::move(launch), evidence_.timed)) return;
       WorkloadTiming result;
       result.workload = workload.name;
@@ -170,11 +183,13 @@ class Evaluation {
   /// Loads the workload's module, if another one is loaded, and binds its arguments.
   std::optional<WorkerLoss> place(std::size_t w, const InputSet& inputs) {
     if (loaded_ != modules_[w]) {
-      const auto answer = context_.worker.load(evidence_.compiled[modules_[w]].object_path, 0, limit(), stop_);
+      const auto answer =
+          context_.worker.load(evidence_.compiled[modules_[w]].object_path, 0, limit(), stop_);
       if (answer.loss) return answer.loss;
       loaded_ = modules_[w];
     }
-    return context_.worker.bind(bound_arguments(request_.spec, *context_.workloads[w], inputs), limit(), stop_);
+    return context_.worker.bind(bound_arguments(request_.spec, *context_.workloads[w], inputs),
+                                limit(), stop_);
   }
 
   LaunchCommand command(std::size_t w, Schedule schedule, Placement placement) {
@@ -191,13 +206,16 @@ class Evaluation {
     const bool done = !launch.answer.loss && reply.end == BlockEnd::done;
     const auto outputs = output_arguments(request_.spec);
     for (std::size_t i = 0; done && i < outputs.size(); ++i) {
-      Tensor tensor{outputs[i]->tensor->dtype, request_.spec.shape_of(*outputs[i], *launch.workload), {}};
-      const auto expected = static_cast<std::size_t>(tensor.elements()) * info(tensor.dtype).size_bytes;
+      Tensor tensor{
+          outputs[i]->tensor->dtype, request_.spec.shape_of(*outputs[i], *launch.workload), {}};
+      const auto expected =
+          static_cast<std::size_t>(tensor.elements()) * info(tensor.dtype).size_bytes;
       if (i < reply.outputs.size()) tensor.bytes = reply.outputs[i];
       tensor.bytes.resize(expected);  // a worker with overwritten memory may send anything
       launch.outputs.push_back(std::move(tensor));
     }
-    if (done && !reply.samples_ns.empty()) slowest_seconds_ = std::max(slowest_seconds_, reply.samples_ns.front() * 1e-9);
+    if (done && !reply.samples_ns.empty())
+      slowest_seconds_ = std::max(slowest_seconds_, reply.samples_ns.front() * 1e-9);
     launch.answer.reply.outputs.clear();
     to.push_back(std::move(launch));
     return done;
@@ -207,7 +225,9 @@ class Evaluation {
     inputs_.push_back(std::move(inputs));
     return inputs_.back().get();
   }
-  [[nodiscard]] WorkerClient::Limit limit() const { return WorkerClient::Limit(context_.options.launch_seconds + 1); }
+  [[nodiscard]] WorkerClient::Limit limit() const {
+    return WorkerClient::Limit(context_.options.launch_seconds + 1);
+  }
 
   const EvaluationContext& context_;
   const RunRequest& request_;
@@ -225,7 +245,9 @@ class Evaluation {
 
 }  // namespace
 
-Outcome evaluate_variant(const EvaluationContext& context, const RunRequest& request, const std::stop_token& stop) {
+Outcome evaluate_variant(const EvaluationContext& context,
+                         const RunRequest& request,
+                         const std::stop_token& stop) {
   return Evaluation(context, request, stop).run();
 }
 

@@ -18,7 +18,10 @@ struct EvaluationContext {
   std::vector<const Workload*> workloads;
 };
 
-/// Compiles, checks and, if nothing was found wrong, times one variant. Never throws for a bad candidate.
-[[nodiscard]] Outcome evaluate_variant(const EvaluationContext& context, const RunRequest& request, const std::stop_token& stop);
+/// Compiles, checks and, if nothing was found wrong, times one variant. Never throws for a bad
+/// candidate.
+[[nodiscard]] Outcome evaluate_variant(const EvaluationContext& context,
+                                       const RunRequest& request,
+                                       const std::stop_token& stop);
 
 }  // namespace warpath::host

@@ -36,7 +36,8 @@ extern "C" void handle_fault(int signal, siginfo_t* info, void*) {
 }  // namespace
 
 void install_fault_stack() {
-  void* const memory = ::mmap(nullptr, kHandlerStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory =
+      ::mmap(nullptr, kHandlerStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return;  // then a stack overflow ends the process without a record
   stack_t stack{};
   stack.ss_sp = memory;
@@ -48,11 +49,12 @@ void install_fault_handlers(int descriptor, std::uint8_t message_kind, LocateFau
   reply_descriptor = descriptor;
   reply_kind = message_kind;
   locate_fault = locate;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = &handle_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigfillset(&action.sa_mask);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) ::sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS})
+    ::sigaction(signal, &action, nullptr);
 }
 
 }  // namespace warpath::host

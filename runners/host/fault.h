@@ -17,10 +17,12 @@ struct FaultRecord {
 /// Tells where an address lies; async-signal-safe.
 using LocateFault = void (*)(const void* address, FaultRecord& record);
 
-/// Gives this OS thread a stack for fault handlers. Each thread that runs kernel code calls it once.
+/// Gives this OS thread a stack for fault handlers. Each thread that runs kernel code calls it
+/// once.
 void install_fault_stack();
 
-/// From now on a fatal signal writes a message of kind `message_kind` with a FaultRecord to `descriptor` and ends the process.
+/// From now on a fatal signal writes a message of kind `message_kind` with a FaultRecord to
+/// `descriptor` and ends the process.
 void install_fault_handlers(int descriptor, std::uint8_t message_kind, LocateFault locate);
 
 }  // namespace warpath::host

@@ -14,16 +14,17 @@ namespace warpath::host {
 namespace {
 
 constexpr std::array<std::string_view, 11> kAllowed{
-    "warpath_barrier", "warpath_warp", "warpath_yield", "warpath_fault", "warpath_thread",
-    "memcpy", "memmove", "memset", "memcmp", "__tls_get_addr", "__cxa_finalize"};
+    "warpath_barrier", "warpath_warp",   "warpath_yield", "warpath_fault",
+    "warpath_thread",  "memcpy",         "memmove",       "memset",
+    "memcmp",          "__tls_get_addr", "__cxa_finalize"};
 
 /// Bounds-checked views of an ELF file.
 class Elf {
  public:
   explicit Elf(std::span<const std::byte> bytes) : bytes_(bytes) {
     header_ = read<Elf64_Ehdr>(0);
-    ok_ = header_ && std::memcmp(header_->e_ident, ELFMAG, SELFMAG) == 0 && header_->e_ident[EI_CLASS] == ELFCLASS64 &&
-          header_->e_shentsize == sizeof(Elf64_Shdr);
+    ok_ = header_ && std::memcmp(header_->e_ident, ELFMAG, SELFMAG) == 0 &&
+          header_->e_ident[EI_CLASS] == ELFCLASS64 && header_->e_shentsize == sizeof(Elf64_Shdr);
   }
   [[nodiscard]] bool ok() const { return ok_; }
   template <class T>

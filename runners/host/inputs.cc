@@ -14,7 +14,8 @@ namespace {
 using Scalar = std::variant<std::int64_t, double, bool>;
 
 std::optional<Scalar> scalar_value(const ArgSpec& arg, const Workload& workload) {
-  if (const auto it = workload.scalars.find(arg.name); it != workload.scalars.end()) return it->second;
+  if (const auto it = workload.scalars.find(arg.name); it != workload.scalars.end())
+    return it->second;
   if (const auto* const i = std::get_if<std::int64_t>(&arg.value)) return *i;
   if (const auto* const d = std::get_if<double>(&arg.value)) return *d;
   if (const auto* const b = std::get_if<bool>(&arg.value)) return *b;
@@ -37,10 +38,14 @@ std::vector<std::byte> bytes_of(T value) {
 
 std::vector<std::byte> scalar_bytes(const Scalar& scalar, DType dtype) {
   switch (dtype) {
-    case DType::f64: return bytes_of(as_double(scalar));
-    case DType::f32: return bytes_of(static_cast<float>(as_double(scalar)));
-    case DType::f16: return bytes_of(float_to_half(static_cast<float>(as_double(scalar))));
-    case DType::bf16: return bytes_of(float_to_bfloat16(static_cast<float>(as_double(scalar))));
+    case DType::f64:
+      return bytes_of(as_double(scalar));
+    case DType::f32:
+      return bytes_of(static_cast<float>(as_double(scalar)));
+    case DType::f16:
+      return bytes_of(float_to_half(static_cast<float>(as_double(scalar))));
+    case DType::bf16:
+      return bytes_of(float_to_bfloat16(static_cast<float>(as_double(scalar))));
     default: {
       auto out = bytes_of(as_integer(scalar));  // little-endian: the low bytes come first
       out.resize(info(dtype).size_bytes);
@@ -65,12 +70,34 @@ std::string macro_text(const ArgSpec& arg, const Workload& workload) {
 
 /// Compiler options of NVRTC and nvcc without a meaning here.
 bool means_nothing(std::string_view option) {
-  constexpr std::array<std::string_view, 26> kHeads{
-      "--use_fast_math", "-use_fast_math", "--gpu-architecture", "-arch", "--std", "-std", "-lineinfo", "--generate-line-info",
-      "--maxrregcount", "-maxrregcount", "--fmad", "-fmad", "--ftz", "-ftz", "--prec-div", "-prec-div", "--prec-sqrt",
-      "-prec-sqrt", "-default-device", "--device-as-default-execution-space", "--extra-device-vectorization",
-      "-extra-device-vectorization", "-O", "--restrict", "-restrict", "-w"};
-  return std::any_of(kHeads.begin(), kHeads.end(), [&](std::string_view head) { return option.starts_with(head); });
+  constexpr std::array<std::string_view, 26> kHeads{"--use_fast_math",
+                                                    "-use_fast_math",
+                                                    "--gpu-architecture",
+                                                    "-arch",
+                                                    "--std",
+                                                    "-std",
+                                                    "-lineinfo",
+                                                    "--generate-line-info",
+                                                    "--maxrregcount",
+                                                    "-maxrregcount",
+                                                    "--fmad",
+                                                    "-fmad",
+                                                    "--ftz",
+                                                    "-ftz",
+                                                    "--prec-div",
+                                                    "-prec-div",
+                                                    "--prec-sqrt",
+                                                    "-prec-sqrt",
+                                                    "-default-device",
+                                                    "--device-as-default-execution-space",
+                                                    "--extra-device-vectorization",
+                                                    "-extra-device-vectorization",
+                                                    "-O",
+                                                    "--restrict",
+                                                    "-restrict",
+                                                    "-w"};
+  return std::any_of(kHeads.begin(), kHeads.end(),
+                     [&](std::string_view head) { return option.starts_with(head); });
 }
 
 }  // namespace
@@ -96,7 +123,8 @@ InputSet make_inputs(const KernelSpec& spec, const Workload& workload, std::uint
   out.seed = seed;
   for (const auto& arg : spec.io.args) {
     if (arg.type == ArgType::tensor) {
-      if (arg.role != ArgRole::output) out.tensors.emplace(arg.name, materialize(spec, arg, workload, seed));
+      if (arg.role != ArgRole::output)
+        out.tensors.emplace(arg.name, materialize(spec, arg, workload, seed));
     } else if (const auto scalar = scalar_value(arg, workload)) {
       out.scalars.emplace(arg.name, *scalar);
     }
@@ -104,7 +132,9 @@ InputSet make_inputs(const KernelSpec& spec, const Workload& workload, std::uint
   return out;
 }
 
-std::vector<BoundArgument> bound_arguments(const KernelSpec& spec, const Workload& workload, const InputSet& inputs) {
+std::vector<BoundArgument> bound_arguments(const KernelSpec& spec,
+                                           const Workload& workload,
+                                           const InputSet& inputs) {
   std::vector<BoundArgument> out;
   for (const ArgSpec* arg : kernel_arguments(spec)) {
     BoundArgument bound;
@@ -115,7 +145,8 @@ std::vector<BoundArgument> bound_arguments(const KernelSpec& spec, const Workloa
       bound.alignment_bytes = static_cast<std::uint64_t>(arg->tensor->alignment_bytes);
       if (arg->role == ArgRole::output) {
         std::uint64_t elements = 1;
-        for (const auto extent : spec.shape_of(*arg, workload)) elements *= static_cast<std::uint64_t>(extent);
+        for (const auto extent : spec.shape_of(*arg, workload))
+          elements *= static_cast<std::uint64_t>(extent);
         bound.size_bytes = elements * info(bound.dtype).size_bytes;
       } else {
         bound.bytes = inputs.tensors.at(arg->name).bytes;
@@ -132,11 +163,16 @@ std::vector<BoundArgument> bound_arguments(const KernelSpec& spec, const Workloa
   return out;
 }
 
-Macros macros_for(const KernelSpec& spec, const Workload& workload, const TunableValues& tunables, const std::vector<std::string>& options) {
+Macros macros_for(const KernelSpec& spec,
+                  const Workload& workload,
+                  const TunableValues& tunables,
+                  const std::vector<std::string>& options) {
   Macros out;
   const auto define = [&](const std::string& name, const std::string& text) {
     out.text[name] = text;
-    const bool number = !text.empty() && text.size() <= 18 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool number =
+        !text.empty() && text.size() <= 18 &&
+        std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (number) out.integers[name] = std::stoll(text);
   };
   for (const auto& arg : spec.io.args) {
@@ -145,12 +181,16 @@ Macros macros_for(const KernelSpec& spec, const Workload& workload, const Tunabl
   for (const auto& [name, value] : tunables) define(name, std::to_string(value));
   for (std::size_t i = 0; i < options.size(); ++i) {
     std::string option = options[i];
-    if ((option == "-D" || option == "--define-macro") && i + 1 < options.size()) option = "-D" + options[++i];
+    if ((option == "-D" || option == "--define-macro") && i + 1 < options.size())
+      option = "-D" + options[++i];
     if (option.starts_with("--define-macro=")) option = "-D" + option.substr(15);
     if (option.starts_with("-D") && option.size() > 2) {
       const auto equals = option.find('=');
-      const std::string name = option.substr(2, equals == std::string::npos ? std::string::npos : equals - 2);
-      const bool identifier = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+      const std::string name =
+          option.substr(2, equals == std::string::npos ? std::string::npos : equals - 2);
+      const bool identifier = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+      });
       const std::string text = equals == std::string::npos ? "1" : option.substr(equals + 1);
       if (identifier && text.find_first_of("\n\r\\") == std::string::npos) {
         define(name, text);

@@ -13,7 +13,8 @@
 
 namespace warpath::host {
 
-/// The values of one launch: a workload's tensors under one seed. Expected outputs stay in this process.
+/// The values of one launch: a workload's tensors under one seed. Expected outputs stay in this
+/// process.
 struct InputSet {
   std::uint64_t seed = 0;
   TensorMap tensors;   ///< input and inout, by name
@@ -22,24 +23,31 @@ struct InputSet {
 };
 
 /// Tensors and scalars of `workload`; `expected` stays empty. Throws Error(bad_input).
-[[nodiscard]] InputSet make_inputs(const KernelSpec& spec, const Workload& workload, std::uint64_t seed);
+[[nodiscard]] InputSet make_inputs(const KernelSpec& spec,
+                                   const Workload& workload,
+                                   std::uint64_t seed);
 
 /// The kernel's arguments in order, as a worker binds them; meta scalars are left out.
-[[nodiscard]] std::vector<BoundArgument> bound_arguments(const KernelSpec& spec, const Workload& workload, const InputSet& inputs);
+[[nodiscard]] std::vector<BoundArgument> bound_arguments(const KernelSpec& spec,
+                                                         const Workload& workload,
+                                                         const InputSet& inputs);
 /// The spec's arguments that a kernel receives, in order.
 [[nodiscard]] std::vector<const ArgSpec*> kernel_arguments(const KernelSpec& spec);
 /// Names of output and inout tensors, in argument order.
 [[nodiscard]] std::vector<const ArgSpec*> output_arguments(const KernelSpec& spec);
 
-/// Macros a kernel is compiled with under `workload`: meta scalars, then tunables, then the -D of `options`. An option
-/// that means nothing on the host is passed over; `refused` gets the first one that may not be.
+/// Macros a kernel is compiled with under `workload`: meta scalars, then tunables, then the -D of
+/// `options`. An option that means nothing on the host is passed over; `refused` gets the first one
+/// that may not be.
 struct Macros {
   std::map<std::string, std::string, std::less<>> text;
   std::map<std::string, std::int64_t, std::less<>> integers;
   std::string refused;
   auto operator<=>(const Macros&) const = default;
 };
-[[nodiscard]] Macros macros_for(const KernelSpec& spec, const Workload& workload, const TunableValues& tunables,
+[[nodiscard]] Macros macros_for(const KernelSpec& spec,
+                                const Workload& workload,
+                                const TunableValues& tunables,
                                 const std::vector<std::string>& options);
 
 /// Bytes of all tensors of one launch.

@@ -19,7 +19,10 @@ std::array<std::atomic<const BlockRunner*>, kMaxLanes> living{};
 /// Lists a runner for guard_hit while it lives.
 class Listed {
  public:
-  Listed(int lane, const BlockRunner* runner) : slot_(living[static_cast<std::size_t>(lane) % kMaxLanes]) { slot_ = runner; }
+  Listed(int lane, const BlockRunner* runner)
+      : slot_(living[static_cast<std::size_t>(lane) % kMaxLanes]) {
+    slot_ = runner;
+  }
   ~Listed() { slot_ = nullptr; }
   Listed(const Listed&) = delete;
   Listed& operator=(const Listed&) = delete;
@@ -52,9 +55,11 @@ BlockPlan make_plan(const Launch& launch) {
   Rng rng(launch.seed, "host schedule");
   const std::uint32_t threads = plan.block.x * plan.block.y * plan.block.z;
   for (std::uint32_t i = 0; i < threads; ++i) {
-    plan.indices.push_back({i % plan.block.x, i / plan.block.x % plan.block.y, i / plan.block.x / plan.block.y});
+    plan.indices.push_back(
+        {i % plan.block.x, i / plan.block.x % plan.block.y, i / plan.block.x / plan.block.y});
   }
-  for (const std::uint32_t i : ordered(threads, launch.schedule, rng)) plan.plain_indices.push_back(plan.indices[i]);
+  for (const std::uint32_t i : ordered(threads, launch.schedule, rng))
+    plan.plain_indices.push_back(plan.indices[i]);
   plan.warp_order = ordered((threads + 31) / 32, launch.schedule, rng);
   plan.lane_order = ordered(32, launch.schedule, rng);
   return plan;
@@ -63,7 +68,8 @@ BlockPlan make_plan(const Launch& launch) {
 }  // namespace
 
 Launcher::Launcher(int threads) {
-  for (int lane = 1; lane < std::min(threads, kMaxLanes); ++lane) threads_.emplace_back([this, lane] { serve(lane); });
+  for (int lane = 1; lane < std::min(threads, kMaxLanes); ++lane)
+    threads_.emplace_back([this, lane] { serve(lane); });
 }
 
 Launcher::~Launcher() {
@@ -78,13 +84,16 @@ Launcher::~Launcher() {
 LaunchEnd Launcher::run(const Launch& launch) {
   plan_ = make_plan(launch);
   const auto& grid = launch.numbers.grid;
-  blocks_ = static_cast<std::uint64_t>(grid[0]) * static_cast<std::uint64_t>(grid[1]) * static_cast<std::uint64_t>(grid[2]);
+  blocks_ = static_cast<std::uint64_t>(grid[0]) * static_cast<std::uint64_t>(grid[1]) *
+            static_cast<std::uint64_t>(grid[2]);
   const std::size_t per_lane = plan_.fibers ? 2 * plan_.indices.size() : 8;
-  const int lanes = static_cast<int>(std::min<std::size_t>(threads_.size() + 1, std::max<std::size_t>(1, kMaxMappings / per_lane)));
+  const int lanes = static_cast<int>(std::min<std::size_t>(
+      threads_.size() + 1, std::max<std::size_t>(1, kMaxMappings / per_lane)));
   chunk_ = std::clamp<std::uint64_t>(blocks_ / static_cast<std::uint64_t>(lanes * 16), 1, 64);
   descending_ = launch.schedule == Schedule::reverse;
   stride_ = 1, offset_ = 0;
-  if (launch.schedule == Schedule::random && blocks_ > 1 && blocks_ < (1ULL << 32U)) {  // i -> i * stride + offset (mod blocks) visits each block once
+  if (launch.schedule == Schedule::random && blocks_ > 1 &&
+      blocks_ < (1ULL << 32U)) {  // i -> i * stride + offset (mod blocks) visits each block once
     Rng rng(launch.seed, "host blocks");
     do stride_ = 1 + rng.below(blocks_ - 1);
     while (std::gcd(stride_, blocks_) != 1);
@@ -136,13 +145,15 @@ void Launcher::work(BlockRunner& runner) {
   while (!abandoned_.load(std::memory_order_relaxed)) {
     const std::uint64_t begin = next_.fetch_add(chunk_, std::memory_order_relaxed);
     if (begin >= blocks_) return;
-    if (!bound && !runner.bind(plan_)) return report(BlockEnd::fault, "not enough memory for the block's threads");
+    if (!bound && !runner.bind(plan_))
+      return report(BlockEnd::fault, "not enough memory for the block's threads");
     bound = true;
     for (std::uint64_t i = begin; i < std::min(begin + chunk_, blocks_); ++i) {
-      const auto position = descending_ ? blocks_ - 1 - i
-                                        : (i * stride_ + offset_) % blocks_;
-      const auto [x, y] = std::pair{static_cast<std::uint64_t>(plan_.grid.x), static_cast<std::uint64_t>(plan_.grid.y)};
-      const WarpathIndex index{static_cast<unsigned>(position % x), static_cast<unsigned>(position / x % y),
+      const auto position = descending_ ? blocks_ - 1 - i : (i * stride_ + offset_) % blocks_;
+      const auto [x, y] = std::pair{static_cast<std::uint64_t>(plan_.grid.x),
+                                    static_cast<std::uint64_t>(plan_.grid.y)};
+      const WarpathIndex index{static_cast<unsigned>(position % x),
+                               static_cast<unsigned>(position / x % y),
                                static_cast<unsigned>(position / x / y)};
       const BlockEnd end = runner.run(index);
       if (end != BlockEnd::done) return report(end, runner.detail());

@@ -18,8 +18,8 @@ struct Launch {
   void* const* arguments = nullptr;
   LaunchNumbers numbers;
   Schedule schedule = Schedule::forward;
-  std::uint64_t seed = 0;      ///< of the random schedule
-  unsigned char poison = 0xff; ///< of shared memory
+  std::uint64_t seed = 0;       ///< of the random schedule
+  unsigned char poison = 0xff;  ///< of shared memory
   bool fibers = false;
 };
 
@@ -29,8 +29,8 @@ struct LaunchEnd {
   double seconds = 0;  ///< from the first block's start to the last one's end
 };
 
-/// Runs the blocks of a launch on a fixed set of OS threads, the caller's among them, in the order of the schedule:
-/// ascending, descending, or a seeded permutation. One launch at a time.
+/// Runs the blocks of a launch on a fixed set of OS threads, the caller's among them, in the order
+/// of the schedule: ascending, descending, or a seeded permutation. One launch at a time.
 class Launcher {
  public:
   explicit Launcher(int threads);
@@ -62,7 +62,8 @@ class Launcher {
   std::vector<std::thread> threads_;
 };
 
-/// The BlockRunner among all living ones whose stack guard (or shared-memory guard) holds `address`; for fault handlers.
+/// The BlockRunner among all living ones whose stack guard (or shared-memory guard) holds
+/// `address`; for fault handlers.
 enum class GuardHit : std::uint8_t { none, stack, shared_memory };
 [[nodiscard]] GuardHit guard_hit(const void* address);
 

@@ -35,13 +35,15 @@ int visit(dl_phdr_info* info, std::size_t, void* data) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& segment = info->dlpi_phdr[i];
     const auto begin = info->dlpi_addr + segment.p_vaddr;
-    if (segment.p_type == PT_LOAD && begin <= address && address < begin + segment.p_memsz) found.hit = true;
+    if (segment.p_type == PT_LOAD && begin <= address && address < begin + segment.p_memsz)
+      found.hit = true;
   }
   if (!found.hit) return 0;
   found.base = info->dlpi_addr;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& segment = info->dlpi_phdr[i];
-    const std::pair range{static_cast<ElfW(Addr)>(info->dlpi_addr + segment.p_vaddr), static_cast<std::size_t>(segment.p_memsz)};
+    const std::pair range{static_cast<ElfW(Addr)>(info->dlpi_addr + segment.p_vaddr),
+                          static_cast<std::size_t>(segment.p_memsz)};
     if (segment.p_type == PT_TLS) found.shared_bytes = segment.p_memsz;
     if (segment.p_type == PT_LOAD && (segment.p_flags & PF_W) != 0) found.writable.push_back(range);
     if (segment.p_type == PT_GNU_RELRO) found.relro = range;
@@ -62,7 +64,8 @@ Module::Module(const std::string& path, std::size_t kernel, std::string& why) {
     }
     return;
   }
-  const auto* const exported = static_cast<const WarpathEntry* const*>(::dlsym(handle_, "warpath_entries"));
+  const auto* const exported =
+      static_cast<const WarpathEntry* const*>(::dlsym(handle_, "warpath_entries"));
   std::size_t count = 0;
   while (exported != nullptr && exported[count] != nullptr) ++count;
   if (kernel >= count) {
@@ -110,7 +113,8 @@ void* Module::shared() const {
 
 std::vector<std::byte> Module::state() const {
   std::vector<std::byte> out;
-  for (const auto& segment : writable_) out.insert(out.end(), segment.begin, segment.begin + segment.size);
+  for (const auto& segment : writable_)
+    out.insert(out.end(), segment.begin, segment.begin + segment.size);
   return out;
 }
 

@@ -8,7 +8,8 @@
 
 namespace warpath::host {
 
-/// A compiled candidate in this process. Loading runs its static constructors: only worker processes do it.
+/// A compiled candidate in this process. Loading runs its static constructors: only worker
+/// processes do it.
 class Module {
  public:
   Module() = default;
@@ -25,7 +26,8 @@ class Module {
   [[nodiscard]] std::size_t shared_bytes() const { return shared_bytes_; }
   /// This OS thread's copy of the shared variables; null if there are none.
   [[nodiscard]] void* shared() const;
-  /// Contents of everything the module may write that outlives a launch: globals and function statics.
+  /// Contents of everything the module may write that outlives a launch: globals and function
+  /// statics.
   [[nodiscard]] std::vector<std::byte> state() const;
 
  private:

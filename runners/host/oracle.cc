@@ -20,7 +20,10 @@ Variant reference_variant(const KernelSpec& spec) {
 
 }  // namespace
 
-Oracle::Oracle(const KernelSpec& spec, const Compiler& compiler, const HostOptions& options, const std::string& program)
+Oracle::Oracle(const KernelSpec& spec,
+               const Compiler& compiler,
+               const HostOptions& options,
+               const std::string& program)
     : spec_(spec),
       compiler_(compiler),
       options_(options),
@@ -38,25 +41,33 @@ const std::string& Oracle::object_for(const Workload& workload) {
   job.integers = macros.integers;
   const Compiled compiled = compiler_.compile(job);
   if (compiled.status != Status::ok) {
-    throw bad_input(spec_.origin + (is_baseline() ? "/kernel" : "/reference/kernel"), "", "a kernel that the host runner compiles: " + compiled.log.substr(0, compiled.log.find('\n')));
+    throw bad_input(spec_.origin + (is_baseline() ? "/kernel" : "/reference/kernel"), "",
+                    "a kernel that the host runner compiles: " +
+                        compiled.log.substr(0, compiled.log.find('\n')));
   }
   return objects_.emplace(macros, compiled.object_path).first->second;
 }
 
 TensorMap Oracle::run_kernel(const Workload& workload, const InputSet& inputs) {
   const std::string place = spec_.origin + (is_baseline() ? "/kernel" : "/reference/kernel");
-  const auto fail = [&](const std::string& what) { return bad_input(place, "", "a kernel that runs on workload " + workload.name + ": " + what); };
+  const auto fail = [&](const std::string& what) {
+    return bad_input(place, "", "a kernel that runs on workload " + workload.name + ": " + what);
+  };
   const WorkerClient::Limit limit(10 * options_.launch_seconds + 1);  // naive on purpose
   const auto loaded = worker_.load(object_for(workload), 0, limit, {});
   if (loaded.loss || !loaded.reply.problem.empty()) throw fail("it cannot be loaded");
   const auto arguments = bound_arguments(spec_, workload, inputs);
   if (loaded.reply.parameters.size() != arguments.size()) {
-    throw fail("it takes " + std::to_string(loaded.reply.parameters.size()) + " parameters, the spec passes " + std::to_string(arguments.size()));
+    throw fail("it takes " + std::to_string(loaded.reply.parameters.size()) +
+               " parameters, the spec passes " + std::to_string(arguments.size()));
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto& parameter = loaded.reply.parameters[i];
-    const bool fits = arguments[i].is_tensor ? parameter.kind == kWarpathPointer : parameter.kind != kWarpathPointer && parameter.size_bytes == arguments[i].size_bytes;
-    if (!fits) throw fail("parameter " + std::to_string(i + 1) + " does not fit the spec's argument");
+    const bool fits = arguments[i].is_tensor ? parameter.kind == kWarpathPointer
+                                             : parameter.kind != kWarpathPointer &&
+                                                   parameter.size_bytes == arguments[i].size_bytes;
+    if (!fits)
+      throw fail("parameter " + std::to_string(i + 1) + " does not fit the spec's argument");
   }
   LaunchCommand command;
   const LaunchPlan& plan = is_baseline() ? launch_for(spec_, kernel_, workload) : kernel_.launch;
@@ -65,13 +76,16 @@ TensorMap Oracle::run_kernel(const Workload& workload, const InputSet& inputs) {
   command.seed = inputs.seed;
   if (worker_.bind(arguments, limit, {})) throw fail("its tensors do not fit in memory");
   auto answer = worker_.launch(command, limit, {});
-  if (answer.loss) throw fail("it crashed or took longer than " + std::to_string(limit.count()) + " s");
+  if (answer.loss)
+    throw fail("it crashed or took longer than " + std::to_string(limit.count()) + " s");
   if (answer.reply.end != BlockEnd::done) throw fail(answer.reply.detail);
   if (answer.reply.guard_argument >= 0) throw fail("it writes outside its tensors");
   TensorMap out;
   const auto outputs = output_arguments(spec_);
   for (std::size_t i = 0; i < outputs.size() && i < answer.reply.outputs.size(); ++i) {
-    out.emplace(outputs[i]->name, Tensor{outputs[i]->tensor->dtype, spec_.shape_of(*outputs[i], workload), std::move(answer.reply.outputs[i])});
+    out.emplace(outputs[i]->name,
+                Tensor{outputs[i]->tensor->dtype, spec_.shape_of(*outputs[i], workload),
+                       std::move(answer.reply.outputs[i])});
   }
   return out;
 }
@@ -79,9 +93,11 @@ TensorMap Oracle::run_kernel(const Workload& workload, const InputSet& inputs) {
 std::shared_ptr<const InputSet> Oracle::inputs(const Workload& workload, std::uint64_t seed) {
   auto set = std::make_shared<InputSet>(make_inputs(spec_, workload, seed));
   const std::lock_guard lock(mutex_);
-  set->expected = source_ ? source_->compute({spec_, workload, set->tensors, set->scalars}) : run_kernel(workload, *set);
+  set->expected = source_ ? source_->compute({spec_, workload, set->tensors, set->scalars})
+                          : run_kernel(workload, *set);
   for (const ArgSpec* const arg : output_arguments(spec_)) {
-    if (!set->expected.contains(arg->name)) throw bad_input(spec_.origin + "/reference", "", "a value for output " + arg->name);
+    if (!set->expected.contains(arg->name))
+      throw bad_input(spec_.origin + "/reference", "", "a value for output " + arg->name);
   }
   return set;
 }

@@ -12,18 +12,27 @@
 
 namespace warpath::host {
 
-/// Expected outputs of one spec, from its reference: a host operation, a command, or a kernel, which runs in a worker process
-/// of its own that no candidate shares. A spec without a reference is judged by its own baseline. Thread-safe.
+/// Expected outputs of one spec, from its reference: a host operation, a command, or a kernel,
+/// which runs in a worker process of its own that no candidate shares. A spec without a reference
+/// is judged by its own baseline. Thread-safe.
 class Oracle {
  public:
   /// Compiles a reference kernel. Throws Error(bad_input) if it does not compile.
-  Oracle(const KernelSpec& spec, const Compiler& compiler, const HostOptions& options, const std::string& program);
+  Oracle(const KernelSpec& spec,
+         const Compiler& compiler,
+         const HostOptions& options,
+         const std::string& program);
 
-  /// Inputs of `workload` under `seed` with their expected outputs. Throws Error if the reference fails.
-  [[nodiscard]] std::shared_ptr<const InputSet> inputs(const Workload& workload, std::uint64_t seed);
+  /// Inputs of `workload` under `seed` with their expected outputs. Throws Error if the reference
+  /// fails.
+  [[nodiscard]] std::shared_ptr<const InputSet> inputs(const Workload& workload,
+                                                       std::uint64_t seed);
   /// As `inputs`, kept for later calls.
-  [[nodiscard]] std::shared_ptr<const InputSet> kept_inputs(const Workload& workload, std::uint64_t seed);
-  [[nodiscard]] bool is_baseline() const { return std::holds_alternative<std::monostate>(spec_.reference); }
+  [[nodiscard]] std::shared_ptr<const InputSet> kept_inputs(const Workload& workload,
+                                                            std::uint64_t seed);
+  [[nodiscard]] bool is_baseline() const {
+    return std::holds_alternative<std::monostate>(spec_.reference);
+  }
 
  private:
   [[nodiscard]] TensorMap run_kernel(const Workload& workload, const InputSet& inputs);
@@ -34,10 +43,11 @@ class Oracle {
   const HostOptions options_;
   std::mutex mutex_;
   std::unique_ptr<ReferenceSource> source_;
-  Variant kernel_;                                  // of a reference kernel or the baseline
-  std::map<Macros, std::string> objects_;           // compiled, by macros
+  Variant kernel_;                         // of a reference kernel or the baseline
+  std::map<Macros, std::string> objects_;  // compiled, by macros
   WorkerClient worker_;
-  std::map<std::pair<std::string, std::uint64_t>, std::shared_ptr<const InputSet>> kept_;  // shared: a run may outlive a later prepare
+  std::map<std::pair<std::string, std::uint64_t>, std::shared_ptr<const InputSet>>
+      kept_;  // shared: a run may outlive a later prepare
 };
 
 }  // namespace warpath::host

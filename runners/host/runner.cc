@@ -1,3 +1,5 @@
+#include "engine/runner.h"
+
 #include <sys/utsname.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 
 #include "engine/error.h"
 #include "engine/options.h"
-#include "engine/runner.h"
 #include "runners/host/evaluation.h"
 
 namespace warpath {
@@ -42,7 +43,8 @@ class HostRunner final : public Runner {
         program_(config.program.empty() ? "/proc/self/exe" : config.program) {
     if (!config.argument.empty()) throw bad_input("--runner host", config.argument, "no argument");
     if (options_.min_samples > options_.max_samples) {
-      throw bad_input("host.min_samples", std::to_string(options_.min_samples), "at most host.max_samples");
+      throw bad_input("host.min_samples", std::to_string(options_.min_samples),
+                      "at most host.max_samples");
     }
   }
 
@@ -62,7 +64,8 @@ class HostRunner final : public Runner {
     const std::lock_guard lock(mutex_);
     if (!compiler_) compiler_ = std::make_unique<Compiler>(options_);
     auto oracle = std::make_unique<Oracle>(spec, *compiler_, options_, program_);
-    for (const Workload* const workload : workloads) static_cast<void>(oracle->kept_inputs(*workload, 0));
+    for (const Workload* const workload : workloads)
+      static_cast<void>(oracle->kept_inputs(*workload, 0));
     oracles_[spec.origin + "\n" + spec.name] = std::move(oracle);
   }
 
@@ -71,14 +74,16 @@ class HostRunner final : public Runner {
     std::unique_ptr<WorkerClient> worker;
     {
       const std::lock_guard lock(mutex_);
-      oracle = oracles_.at(request.spec.origin + "\n" + request.spec.name).get();  // prepare() comes first
+      oracle = oracles_.at(request.spec.origin + "\n" + request.spec.name)
+                   .get();  // prepare() comes first
       if (!idle_.empty()) {
         worker = std::move(idle_.back());
         idle_.pop_back();
       }
     }
     if (!worker) worker = std::make_unique<WorkerClient>(program_, options_);
-    const EvaluationContext context{*compiler_, *oracle, *worker, options_, workloads_for(request.spec, device())};
+    const EvaluationContext context{*compiler_, *oracle, *worker, options_,
+                                    workloads_for(request.spec, device())};
     Outcome outcome = host::evaluate_variant(context, request, stop);
     const std::lock_guard lock(mutex_);
     idle_.push_back(std::move(worker));
@@ -88,19 +93,29 @@ class HostRunner final : public Runner {
  private:
   [[nodiscard]] std::vector<const Workload*> checked_workloads(const KernelSpec& spec) const {
     if (spec.kernel_type != KernelType::cuda) {
-      throw bad_input(spec.origin + "/kernel/kernel_type", spec.kernel_type == KernelType::triton ? "triton" : "multi_kernel", "cuda: the host runner runs nothing else");
+      throw bad_input(spec.origin + "/kernel/kernel_type",
+                      spec.kernel_type == KernelType::triton ? "triton" : "multi_kernel",
+                      "cuda: the host runner runs nothing else");
     }
     if (host::kernel_arguments(spec).size() > kMaxParameters) {
-      throw bad_input(spec.origin + "/kernel/io/args", std::to_string(host::kernel_arguments(spec).size()) + " arguments", "at most 256");
+      throw bad_input(spec.origin + "/kernel/io/args",
+                      std::to_string(host::kernel_arguments(spec).size()) + " arguments",
+                      "at most 256");
     }
     const auto workloads = workloads_for(spec, device());
-    if (workloads.empty()) throw bad_input(spec.origin + "/kernel/workloads", "", "a workload for the host runner (target host or any)");
+    if (workloads.empty())
+      throw bad_input(spec.origin + "/kernel/workloads", "",
+                      "a workload for the host runner (target host or any)");
     for (const Workload* const workload : workloads) {
       const std::int64_t bytes = host::tensor_bytes(spec, *workload);
-      const std::int64_t limit = (options_.memory_mib << 20) / 4;  // the worker keeps each tensor and its pristine copy
+      const std::int64_t limit =
+          (options_.memory_mib << 20) / 4;  // the worker keeps each tensor and its pristine copy
       if (bytes > limit) {
-        throw bad_input(spec.origin + "/kernel/workloads, workload " + workload->name, std::to_string(bytes >> 20) + " MiB of tensors",
-                        "at most " + std::to_string(limit >> 20) + " MiB on the host runner (a quarter of host.memory_mib); give the spec a smaller workload of target host");
+        throw bad_input(spec.origin + "/kernel/workloads, workload " + workload->name,
+                        std::to_string(bytes >> 20) + " MiB of tensors",
+                        "at most " + std::to_string(limit >> 20) +
+                            " MiB on the host runner (a quarter of host.memory_mib); give the spec "
+                            "a smaller workload of target host");
       }
     }
     return workloads;
@@ -118,7 +133,9 @@ class HostRunner final : public Runner {
 
 void register_runner_host(RunnerRegistry& registry);
 void register_runner_host(RunnerRegistry& registry) {
-  registry.add("host", "CUDA C++ on the CPU: compiled by the system compiler, run in worker processes, timed on the CPU",
+  registry.add("host",
+               "CUDA C++ on the CPU: compiled by the system compiler, run in worker processes, "
+               "timed on the CPU",
                [](const RunnerConfig& config) { return std::make_unique<HostRunner>(config); });
 }
 

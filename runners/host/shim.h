@@ -5,7 +5,8 @@
 
 namespace warpath::host {
 
-/// A header of runners/host/shim, carried by the program itself, so that it runs wherever it is copied to.
+/// A header of runners/host/shim, carried by the program itself, so that it runs wherever it is
+/// copied to.
 struct ShimFile {
   std::string_view name;
   std::string_view text;

@@ -11,11 +11,34 @@ namespace warpath::host {
 namespace {
 
 // All of these are parts of the shim, which precedes the candidate.
-constexpr std::array<std::string_view, 28> kHeaders{
-    "cuda.h", "cuda_runtime.h", "cuda_runtime_api.h", "cuda_fp16.h", "cuda_fp16.hpp", "cuda_bf16.h", "cuda_bf16.hpp",
-    "device_launch_parameters.h", "vector_types.h", "vector_functions.h", "math_constants.h", "device_functions.h",
-    "stdint.h", "cstdint", "math.h", "cmath", "stddef.h", "cstddef", "limits.h", "climits", "limits", "float.h", "cfloat",
-    "type_traits", "assert.h", "cassert", "stdio.h", "cstdio"};
+constexpr std::array<std::string_view, 28> kHeaders{"cuda.h",
+                                                    "cuda_runtime.h",
+                                                    "cuda_runtime_api.h",
+                                                    "cuda_fp16.h",
+                                                    "cuda_fp16.hpp",
+                                                    "cuda_bf16.h",
+                                                    "cuda_bf16.hpp",
+                                                    "device_launch_parameters.h",
+                                                    "vector_types.h",
+                                                    "vector_functions.h",
+                                                    "math_constants.h",
+                                                    "device_functions.h",
+                                                    "stdint.h",
+                                                    "cstdint",
+                                                    "math.h",
+                                                    "cmath",
+                                                    "stddef.h",
+                                                    "cstddef",
+                                                    "limits.h",
+                                                    "climits",
+                                                    "limits",
+                                                    "float.h",
+                                                    "cfloat",
+                                                    "type_traits",
+                                                    "assert.h",
+                                                    "cassert",
+                                                    "stdio.h",
+                                                    "cstdio"};
 
 struct Refusal {
   std::string_view name;
@@ -23,33 +46,53 @@ struct Refusal {
 };
 // Names the host runner has no meaning for.
 constexpr std::array kUnsupported{
-    Refusal{"asm", "inline PTX assembly"}, Refusal{"__asm", "inline PTX assembly"}, Refusal{"__asm__", "inline PTX assembly"},
-    Refusal{"__cluster_dims__", "thread block clusters"}, Refusal{"cooperative_groups", "cooperative groups"},
-    Refusal{"nvcuda", "tensor-core matrices (wmma)"}, Refusal{"wmma", "tensor-core matrices (wmma)"},
-    Refusal{"__managed__", "managed memory"}, Refusal{"__texture__", "textures"},
-    Refusal{"cudaTextureObject_t", "textures"}, Refusal{"cudaSurfaceObject_t", "surfaces"},
-    Refusal{"tex1Dfetch", "textures"}, Refusal{"tex1D", "textures"}, Refusal{"tex2D", "textures"}, Refusal{"tex3D", "textures"},
-    Refusal{"cudaGraphLaunch", "device-side launch"}, Refusal{"cudaLaunchDevice", "device-side launch"},
+    Refusal{"asm", "inline PTX assembly"},
+    Refusal{"__asm", "inline PTX assembly"},
+    Refusal{"__asm__", "inline PTX assembly"},
+    Refusal{"__cluster_dims__", "thread block clusters"},
+    Refusal{"cooperative_groups", "cooperative groups"},
+    Refusal{"nvcuda", "tensor-core matrices (wmma)"},
+    Refusal{"wmma", "tensor-core matrices (wmma)"},
+    Refusal{"__managed__", "managed memory"},
+    Refusal{"__texture__", "textures"},
+    Refusal{"cudaTextureObject_t", "textures"},
+    Refusal{"cudaSurfaceObject_t", "surfaces"},
+    Refusal{"tex1Dfetch", "textures"},
+    Refusal{"tex1D", "textures"},
+    Refusal{"tex2D", "textures"},
+    Refusal{"tex3D", "textures"},
+    Refusal{"cudaGraphLaunch", "device-side launch"},
+    Refusal{"cudaLaunchDevice", "device-side launch"},
     Refusal{"cudaGridDependencySynchronize", "programmatic dependent launch"},
     Refusal{"cudaTriggerProgrammaticLaunchCompletion", "programmatic dependent launch"},
-    Refusal{"__pipeline_memcpy_async", "asynchronous copies"}, Refusal{"__pipeline_commit", "asynchronous copies"},
-    Refusal{"__nv_cvta_generic_to_shared_impl", "address-space casts"}, Refusal{"__cvta_generic_to_shared", "address-space casts"},
-    Refusal{"__isShared", "address-space tests"}, Refusal{"__isGlobal", "address-space tests"},
-    Refusal{"__nv_fp8_e4m3", "fp8"}, Refusal{"__nv_fp8_e5m2", "fp8"},
-    Refusal{"new", "the device heap"}, Refusal{"delete", "the device heap"}};
+    Refusal{"__pipeline_memcpy_async", "asynchronous copies"},
+    Refusal{"__pipeline_commit", "asynchronous copies"},
+    Refusal{"__nv_cvta_generic_to_shared_impl", "address-space casts"},
+    Refusal{"__cvta_generic_to_shared", "address-space casts"},
+    Refusal{"__isShared", "address-space tests"},
+    Refusal{"__isGlobal", "address-space tests"},
+    Refusal{"__nv_fp8_e4m3", "fp8"},
+    Refusal{"__nv_fp8_e5m2", "fp8"},
+    Refusal{"new", "the device heap"},
+    Refusal{"delete", "the device heap"}};
 // The same, where a call follows the name.
 constexpr std::array kUnsupportedCalls{
-    Refusal{"clock", "clock reads"}, Refusal{"clock64", "clock reads"}, Refusal{"__globaltimer", "clock reads"},
-    Refusal{"malloc", "the device heap"}, Refusal{"free", "the device heap"}, Refusal{"alloca", "alloca"},
-    Refusal{"__builtin_alloca", "alloca"}, Refusal{"__prof_trigger", "profiler triggers"}, Refusal{"__brkpt", "breakpoints"}};
+    Refusal{"clock", "clock reads"},         Refusal{"clock64", "clock reads"},
+    Refusal{"__globaltimer", "clock reads"}, Refusal{"malloc", "the device heap"},
+    Refusal{"free", "the device heap"},      Refusal{"alloca", "alloca"},
+    Refusal{"__builtin_alloca", "alloca"},   Refusal{"__prof_trigger", "profiler triggers"},
+    Refusal{"__brkpt", "breakpoints"}};
 // Directives that name files or change what diagnostics say.
-constexpr std::array<std::string_view, 9> kRefusedDirectives{"include_next", "import", "embed", "line", "ident",
-                                                             "sccs", "assert", "unassert", "include_alias"};
-constexpr std::array<std::string_view, 5> kRefusedNames{"__has_include", "__has_include_next", "__has_embed", "__FILE__", "__BASE_FILE__"};
+constexpr std::array<std::string_view, 9> kRefusedDirectives{
+    "include_next", "import", "embed",    "line",         "ident",
+    "sccs",         "assert", "unassert", "include_alias"};
+constexpr std::array<std::string_view, 5> kRefusedNames{"__has_include", "__has_include_next",
+                                                        "__has_embed", "__FILE__", "__BASE_FILE__"};
 
 template <class Range>
 const Refusal* find(const Range& range, std::string_view name) {
-  const auto it = std::find_if(range.begin(), range.end(), [&](const Refusal& r) { return r.name == name; });
+  const auto it =
+      std::find_if(range.begin(), range.end(), [&](const Refusal& r) { return r.name == name; });
   return it == range.end() ? nullptr : &*it;
 }
 template <class Range>
@@ -57,12 +100,14 @@ bool holds(const Range& range, std::string_view name) {
   return std::find(range.begin(), range.end(), name) != range.end();
 }
 bool starts_with_any(std::string_view name, std::initializer_list<std::string_view> heads) {
-  return std::any_of(heads.begin(), heads.end(), [&](std::string_view head) { return name.starts_with(head); });
+  return std::any_of(heads.begin(), heads.end(),
+                     [&](std::string_view head) { return name.starts_with(head); });
 }
 
 class Translator {
  public:
-  Translator(std::string_view source, const MacroValues& macros) : lexed_(lex(source)), tokens_(lexed_->tokens), macros_(macros) {}
+  Translator(std::string_view source, const MacroValues& macros)
+      : lexed_(lex(source)), tokens_(lexed_->tokens), macros_(macros) {}
 
   Translation run() {
     if (!lexed_->problem.empty()) {
@@ -75,8 +120,10 @@ class Translator {
         directive();
         continue;
       }
-      if (token.kind == Token::Kind::newline) line_start = true;
-      else if (token.kind != Token::Kind::space) line_start = false;
+      if (token.kind == Token::Kind::newline)
+        line_start = true;
+      else if (token.kind != Token::Kind::space)
+        line_start = false;
       if (token.kind == Token::Kind::identifier) {
         check_name(at_);
         if (token.text == "extern" && dynamic_shared()) continue;
@@ -92,7 +139,9 @@ class Translator {
  private:
   using Kind = Token::Kind;
 
-  [[nodiscard]] bool is(std::string_view text) const { return at_ < tokens_.size() && tokens_[at_].text == text; }
+  [[nodiscard]] bool is(std::string_view text) const {
+    return at_ < tokens_.size() && tokens_[at_].text == text;
+  }
   [[nodiscard]] std::size_t skip_space(std::size_t i) const {
     while (i < tokens_.size() && tokens_[i].kind == Kind::space) ++i;
     return i;
@@ -100,10 +149,13 @@ class Translator {
   /// The next token that is neither blank nor newline, or the end.
   [[nodiscard]] std::size_t next_solid(std::size_t i) const {
     do ++i;
-    while (i < tokens_.size() && (tokens_[i].kind == Kind::space || tokens_[i].kind == Kind::newline));
+    while (i < tokens_.size() &&
+           (tokens_[i].kind == Kind::space || tokens_[i].kind == Kind::newline));
     return i;
   }
-  [[nodiscard]] std::string_view text_at(std::size_t i) const { return i < tokens_.size() ? tokens_[i].text : std::string_view{}; }
+  [[nodiscard]] std::string_view text_at(std::size_t i) const {
+    return i < tokens_.size() ? tokens_[i].text : std::string_view{};
+  }
   void fail(Translation::End end, std::size_t token, const std::string& why) {
     if (failed_) return;
     failed_ = true;
@@ -115,14 +167,17 @@ class Translator {
     const std::string_view name = tokens_[i].text;
     const std::string quoted = "'" + std::string(name.substr(0, 60)) + "'";
     if (const auto* r = find(kUnsupported, name)) {
-      return fail(Translation::End::not_supported, i, std::string(r->construct) + " (" + quoted + ") cannot run on the host");
+      return fail(Translation::End::not_supported, i,
+                  std::string(r->construct) + " (" + quoted + ") cannot run on the host");
     }
     if (text_at(next_solid(i)) == "(") {
       if (const auto* r = find(kUnsupportedCalls, name)) {
-        return fail(Translation::End::not_supported, i, std::string(r->construct) + " (" + quoted + ") cannot run on the host");
+        return fail(Translation::End::not_supported, i,
+                    std::string(r->construct) + " (" + quoted + ") cannot run on the host");
       }
     }
-    if (holds(kRefusedNames, name)) return fail(Translation::End::refused, i, quoted + " is not allowed");
+    if (holds(kRefusedNames, name))
+      return fail(Translation::End::refused, i, quoted + " is not allowed");
     if (starts_with_any(name, {"warpath_", "Warpath", "kWarpath", "WARPATH_"})) {
       return fail(Translation::End::refused, i, "the name " + quoted + " is reserved");
     }
@@ -147,7 +202,8 @@ class Translator {
     const std::string_view name = name_at < end ? tokens_[name_at].text : std::string_view{};
     if (name == "include") {
       include(skip_space(name_at + 1), end);
-    } else if (holds(kRefusedDirectives, name) || (name_at < end && tokens_[name_at].kind == Kind::number)) {
+    } else if (holds(kRefusedDirectives, name) ||
+               (name_at < end && tokens_[name_at].kind == Kind::number)) {
       fail(Translation::End::refused, hash, "#" + std::string(name) + " is not allowed");
     } else if (name == "pragma") {
       pragma(skip_space(name_at + 1), end);
@@ -167,10 +223,15 @@ class Translator {
     while (!operand.empty() && operand.back() == ' ') operand.pop_back();
     const bool angled = operand.size() > 2 && operand.front() == '<' && operand.back() == '>';
     const bool quoted = operand.size() > 2 && operand.front() == '"' && operand.back() == '"';
-    const std::string header = angled || quoted ? operand.substr(1, operand.size() - 2) : std::string();
-    if (header.empty()) return fail(Translation::End::refused, begin < tokens_.size() ? begin : at_, "#include of something that is not a plain header name");
+    const std::string header =
+        angled || quoted ? operand.substr(1, operand.size() - 2) : std::string();
+    if (header.empty())
+      return fail(Translation::End::refused, begin < tokens_.size() ? begin : at_,
+                  "#include of something that is not a plain header name");
     if (is_allowed_header(header)) return;
-    const bool construct = starts_with_any(header, {"cooperative_groups", "cuda/", "cub/", "mma.h", "cuda_pipeline", "thrust/", "cuda_fp8", "cutlass/", "cute/"});
+    const bool construct =
+        starts_with_any(header, {"cooperative_groups", "cuda/", "cub/", "mma.h", "cuda_pipeline",
+                                 "thrust/", "cuda_fp8", "cutlass/", "cute/"});
     fail(construct ? Translation::End::not_supported : Translation::End::refused, begin,
          "header '" + header.substr(0, 80) + "' is not among those a kernel may include");
   }
@@ -178,7 +239,9 @@ class Translator {
   /// `#define NAME 8`, for pragmas.
   void remember_macro(std::size_t begin, std::size_t end) {
     const std::size_t value = skip_space(begin + 1);
-    if (value >= end || tokens_[value].kind != Kind::number || skip_space(value + 1) != end || tokens_[value].text.size() > 4) return;
+    if (value >= end || tokens_[value].kind != Kind::number || skip_space(value + 1) != end ||
+        tokens_[value].text.size() > 4)
+      return;
     std::int64_t number = 0;
     for (const char c : tokens_[value].text) {
       if (c < '0' || c > '9') return;
@@ -189,18 +252,25 @@ class Translator {
 
   /// Full unrolling is asked for where a count is missing or not a number known to the lexer.
   void pragma(std::size_t begin, std::size_t end) {
-    if (text_at(begin) != "unroll" || begin >= end) return;  // no other pragma means anything on the host
+    if (text_at(begin) != "unroll" || begin >= end)
+      return;  // no other pragma means anything on the host
     std::string count;
     for (std::size_t i = begin + 1; i < end; ++i) {
       if (tokens_[i].kind == Kind::identifier) check_name(i);
-      if (tokens_[i].kind != Kind::space && tokens_[i].text != "(" && tokens_[i].text != ")") count += tokens_[i].text;
+      if (tokens_[i].kind != Kind::space && tokens_[i].text != "(" && tokens_[i].text != ")")
+        count += tokens_[i].text;
     }
     const std::string_view loop = text_at(next_solid(end));
     if (loop != "for" && loop != "while" && loop != "do") return;
-    const bool number = !count.empty() && count.size() <= 4 && std::all_of(count.begin(), count.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (count.empty()) out_.text += "#pragma GCC unroll 32";
-    else if (number) out_.text += "#pragma GCC unroll " + count;
-    else if (const auto it = macros_.find(count); it != macros_.end() && it->second >= 0 && it->second < 10000) {
+    const bool number =
+        !count.empty() && count.size() <= 4 &&
+        std::all_of(count.begin(), count.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (count.empty())
+      out_.text += "#pragma GCC unroll 32";
+    else if (number)
+      out_.text += "#pragma GCC unroll " + count;
+    else if (const auto it = macros_.find(count);
+             it != macros_.end() && it->second >= 0 && it->second < 10000) {
       out_.text += "#pragma GCC unroll " + std::to_string(it->second);
     }
   }
@@ -212,9 +282,12 @@ class Translator {
       if (token.text == "namespace") opens_namespace_ = true;
       if (token.text == "extern") opens_namespace_ = text_at(next_solid(at_)).starts_with("\"");
     }
-    if (token.text == ";" || token.text == "{" || token.text == "}" || token.text == ")") opens_namespace_ = false;
+    if (token.text == ";" || token.text == "{" || token.text == "}" || token.text == ")")
+      opens_namespace_ = false;
   }
-  [[nodiscard]] bool at_namespace_scope() const { return std::all_of(scopes_.begin(), scopes_.end(), [](bool b) { return b; }); }
+  [[nodiscard]] bool at_namespace_scope() const {
+    return std::all_of(scopes_.begin(), scopes_.end(), [](bool b) { return b; });
+  }
 
   /// `extern __shared__ T name[]...;` at `at_`: rewritten. False if it is some other declaration.
   bool dynamic_shared() {
@@ -229,9 +302,13 @@ class Translator {
     std::string newlines;
     for (std::size_t i = at_; i < end; ++i) {
       if (tokens_[i].kind == Kind::newline) newlines += '\n';
-      if (tokens_[i].kind == Kind::identifier && tokens_[i].text != "extern" && tokens_[i].text != "__shared__") check_name(i);
+      if (tokens_[i].kind == Kind::identifier && tokens_[i].text != "extern" &&
+          tokens_[i].text != "__shared__")
+        check_name(i);
       const auto text = tokens_[i].text;
-      if (tokens_[i].kind == Kind::space || tokens_[i].kind == Kind::newline || text == "extern" || text == "__shared__") continue;
+      if (tokens_[i].kind == Kind::space || tokens_[i].kind == Kind::newline || text == "extern" ||
+          text == "__shared__")
+        continue;
       if (text == "__align__" || text == "alignas" || text == "__attribute__") {
         i = skip_parentheses(i);
         continue;
@@ -239,7 +316,8 @@ class Translator {
       words.push_back(text);
     }
     const auto bracket = std::find(words.begin(), words.end(), "[");
-    if (bracket == words.end() || bracket - words.begin() < 2 || bracket + 1 == words.end() || *(bracket + 1) != "]") {
+    if (bracket == words.end() || bracket - words.begin() < 2 || bracket + 1 == words.end() ||
+        *(bracket + 1) != "]") {
       fail(Translation::End::not_supported, at_, "this form of 'extern __shared__'");
       return true;
     }
@@ -249,10 +327,13 @@ class Translator {
     const std::string pointer = rest.empty() ? type + "*" : type + "(*)" + rest;
     const std::string arena = "reinterpret_cast<" + pointer + ">(warpath_thread.dynamic_shared)";
     if (at_namespace_scope()) {
-      out_.text += "\n#define " + name + " (" + arena + ")\n#line " + std::to_string(tokens_[at_].line) + "\n" + newlines;
+      out_.text += "\n#define " + name + " (" + arena + ")\n#line " +
+                   std::to_string(tokens_[at_].line) + "\n" + newlines;
       at_ = end + 1;
     } else {
-      out_.text += (rest.empty() ? type + "* const " + name : type + "(* const " + name + ")" + rest) + " = " + arena + newlines;
+      out_.text +=
+          (rest.empty() ? type + "* const " + name : type + "(* const " + name + ")" + rest) +
+          " = " + arena + newlines;
       at_ = end;
     }
     return true;
@@ -262,7 +343,8 @@ class Translator {
     for (++i; i < tokens_.size(); ++i) {
       if (tokens_[i].text == "(") ++depth;
       if (tokens_[i].text == ")" && --depth == 0) return i;
-      if (depth == 0 && tokens_[i].kind != Kind::space && tokens_[i].kind != Kind::newline) return i - 1;
+      if (depth == 0 && tokens_[i].kind != Kind::space && tokens_[i].kind != Kind::newline)
+        return i - 1;
     }
     return i;
   }
@@ -278,8 +360,12 @@ class Translator {
 
 }  // namespace
 
-bool is_allowed_header(std::string_view name) { return holds(kHeaders, name); }
+bool is_allowed_header(std::string_view name) {
+  return holds(kHeaders, name);
+}
 
-Translation translate(std::string_view source, const MacroValues& macros) { return Translator(source, macros).run(); }
+Translation translate(std::string_view source, const MacroValues& macros) {
+  return Translator(source, macros).run();
+}
 
 }  // namespace warpath::host

@@ -21,10 +21,10 @@ struct Translation {
   std::string text;  ///< line numbers are those of the source; no #include is left
 };
 
-/// Lexical gate and translation: splices lines and strips comments as a compiler would, checks every directive and
-/// identifier, blanks the allowed #include lines (the shim holds them all), turns `#pragma unroll N` into the system
-/// compiler's form and `extern __shared__ T name[]` into a pointer to the dynamic arena.
-/// `macros`: values of the tunables, for pragmas that name them.
+/// Lexical gate and translation: splices lines and strips comments as a compiler would, checks
+/// every directive and identifier, blanks the allowed #include lines (the shim holds them all),
+/// turns `#pragma unroll N` into the system compiler's form and `extern __shared__ T name[]` into a
+/// pointer to the dynamic arena. `macros`: values of the tunables, for pragmas that name them.
 [[nodiscard]] Translation translate(std::string_view source, const MacroValues& macros = {});
 
 /// True for a header that kernels may name.

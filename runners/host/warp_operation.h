@@ -8,8 +8,9 @@ struct WarpOperands {
   unsigned long long value[32] = {};
 };
 
-/// Result of operation `op` (WarpathWarpOp) for `lane`. A shuffle from a lane that does not take part gives all ones,
-/// which no correct kernel may depend on.
-[[nodiscard]] unsigned long long warp_result(int op, const WarpOperands& operands, unsigned lane, int argument, int width);
+/// Result of operation `op` (WarpathWarpOp) for `lane`. A shuffle from a lane that does not take
+/// part gives all ones, which no correct kernel may depend on.
+[[nodiscard]] unsigned long long warp_result(
+    int op, const WarpOperands& operands, unsigned lane, int argument, int width);
 
 }  // namespace warpath::host

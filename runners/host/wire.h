@@ -11,8 +11,9 @@
 
 namespace warpath::host {
 
-/// Messages between the runner and its worker processes: both ends are the same program on the same machine, so
-/// values travel as they lie in memory. A message is its length (8 bytes) and its bytes.
+/// Messages between the runner and its worker processes: both ends are the same program on the same
+/// machine, so values travel as they lie in memory. A message is its length (8 bytes) and its
+/// bytes.
 class Packer {
  public:
   template <class T>
@@ -28,15 +29,17 @@ class Packer {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     return *this;
   }
-  Packer& put_text(std::string_view text) { return put_bytes(std::as_bytes(std::span(text.data(), text.size()))); }
+  Packer& put_text(std::string_view text) {
+    return put_bytes(std::as_bytes(std::span(text.data(), text.size())));
+  }
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
   std::vector<std::byte> bytes_;
 };
 
-/// Reads what a Packer wrote. A message that is too short makes `ok()` false and every later value zero or empty: a
-/// worker whose memory a candidate overwrote may send anything.
+/// Reads what a Packer wrote. A message that is too short makes `ok()` false and every later value
+/// zero or empty: a worker whose memory a candidate overwrote may send anything.
 class Unpacker {
  public:
   explicit Unpacker(std::span<const std::byte> bytes) : rest_(bytes) {}

@@ -108,7 +108,8 @@ class Worker {
     const auto start = Clock::now();
     while (end.end == BlockEnd::done && static_cast<int>(samples.size()) < command.max_samples) {
       const double spent = std::chrono::duration<double>(Clock::now() - start).count();
-      if (spent >= command.seconds && static_cast<int>(samples.size()) >= command.min_samples) break;
+      if (spent >= command.seconds && static_cast<int>(samples.size()) >= command.min_samples)
+        break;
       end = launch_once(command.launch);
       samples.push_back(end.seconds * 1e9);
     }
@@ -131,7 +132,8 @@ class Worker {
       guarded_count = 0;
       buffers_.clear();
       for (const auto& a : arguments_) {
-        buffers_.push_back(a.is_tensor ? Buffer(a.size_bytes, a.alignment_bytes, command.placement) : Buffer());
+        buffers_.push_back(a.is_tensor ? Buffer(a.size_bytes, a.alignment_bytes, command.placement)
+                                       : Buffer());
       }
       for (std::size_t i = 0; i < arguments_.size(); ++i) {
         if (arguments_[i].is_tensor && buffers_[i].data() == nullptr) return false;
@@ -148,31 +150,36 @@ class Worker {
     pointers_.assign(arguments_.size(), nullptr);
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       values_[i] = buffers_[i].data();
-      pointers_[i] = arguments_[i].is_tensor ? static_cast<void*>(&values_[i]) : arguments_[i].bytes.data();
+      pointers_[i] =
+          arguments_[i].is_tensor ? static_cast<void*>(&values_[i]) : arguments_[i].bytes.data();
     }
     return true;
   }
 
-  void restore(std::size_t i) { std::copy(arguments_[i].bytes.begin(), arguments_[i].bytes.end(), buffers_[i].data()); }
+  void restore(std::size_t i) {
+    std::copy(arguments_[i].bytes.begin(), arguments_[i].bytes.end(), buffers_[i].data());
+  }
 
   void poison_outputs(std::uint64_t seed) {
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       if (!arguments_[i].is_tensor) continue;
       if (arguments_[i].role == ArgRole::inout) restore(i);
-      if (arguments_[i].role == ArgRole::output) fill_poison(buffers_[i].data(), buffers_[i].size(), arguments_[i].dtype, seed);
+      if (arguments_[i].role == ArgRole::output)
+        fill_poison(buffers_[i].data(), buffers_[i].size(), arguments_[i].dtype, seed);
     }
   }
 
   /// Starts with the plain loop and begins anew with fibers once the kernel turns out to need them.
   LaunchEnd launch_once(const LaunchCommand& command) {
     constexpr std::array<unsigned char, 3> kSharedPoison{0xff, 0x7f, 0xfe};
-    Launch launch{.module = &module_,
-                  .arguments = pointers_.data(),
-                  .numbers = command.numbers,
-                  .schedule = command.schedule,
-                  .seed = command.seed,
-                  .poison = kSharedPoison[static_cast<std::size_t>(command.schedule) % kSharedPoison.size()],
-                  .fibers = fibers_};
+    Launch launch{
+        .module = &module_,
+        .arguments = pointers_.data(),
+        .numbers = command.numbers,
+        .schedule = command.schedule,
+        .seed = command.seed,
+        .poison = kSharedPoison[static_cast<std::size_t>(command.schedule) % kSharedPoison.size()],
+        .fibers = fibers_};
     poison_outputs(command.seed);
     LaunchEnd end = launcher_.run(launch);
     if (end.end != BlockEnd::needs_fibers) return end;
@@ -181,12 +188,15 @@ class Worker {
     return launcher_.run(launch);
   }
 
-  void finish(LaunchReply& reply, const LaunchEnd& end, const std::vector<std::byte>& state_before) {
+  void finish(LaunchReply& reply,
+              const LaunchEnd& end,
+              const std::vector<std::byte>& state_before) {
     reply.end = end.end;
     reply.detail = end.detail;
     reply.fibers = fibers_;
     const auto state = module_.state();
-    for (std::size_t i = 0; i < state.size(); ++i) reply.state_bytes_changed += state[i] != state_before[i] ? 1 : 0;
+    for (std::size_t i = 0; i < state.size(); ++i)
+      reply.state_bytes_changed += state[i] != state_before[i] ? 1 : 0;
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       const auto& a = arguments_[i];
       if (!a.is_tensor) continue;
@@ -195,11 +205,13 @@ class Worker {
         reply.guard_argument = index;
         reply.guard_violation = std::move(where);
       }
-      if (a.role == ArgRole::input && !std::equal(a.bytes.begin(), a.bytes.end(), buffers_[i].data())) {
+      if (a.role == ArgRole::input &&
+          !std::equal(a.bytes.begin(), a.bytes.end(), buffers_[i].data())) {
         if (reply.mutated_argument < 0) reply.mutated_argument = index;
         restore(i);
       }
-      if (a.role != ArgRole::input) reply.outputs.emplace_back(buffers_[i].data(), buffers_[i].data() + buffers_[i].size());
+      if (a.role != ArgRole::input)
+        reply.outputs.emplace_back(buffers_[i].data(), buffers_[i].data() + buffers_[i].size());
     }
   }
 
@@ -219,10 +231,15 @@ std::vector<std::byte> answer(Worker& worker, std::span<const std::byte> message
       const auto kernel = from.get<std::uint64_t>();
       return pack(worker.load(kernel, from.get_text()));
     }
-    case Message::bind: worker.bind(unpack_bind(from)); return Packer().put(Message::reply).bytes();
-    case Message::launch: return pack(worker.launch(unpack_launch(from)));
-    case Message::time: return pack(worker.time(unpack_time(from)));
-    default: return {};
+    case Message::bind:
+      worker.bind(unpack_bind(from));
+      return Packer().put(Message::reply).bytes();
+    case Message::launch:
+      return pack(worker.launch(unpack_launch(from)));
+    case Message::time:
+      return pack(worker.time(unpack_time(from)));
+    default:
+      return {};
   }
 }
 
@@ -252,7 +269,9 @@ int worker_main() {
   std::vector<std::byte> message;
   while (true) {
     std::uint64_t length = 0;
-    if (!read_all(link, reinterpret_cast<std::byte*>(&length), sizeof length) || length > kMaxMessage) return 0;
+    if (!read_all(link, reinterpret_cast<std::byte*>(&length), sizeof length) ||
+        length > kMaxMessage)
+      return 0;
     try {
       message.resize(static_cast<std::size_t>(length));
       if (!read_all(link, message.data(), message.size())) return 0;

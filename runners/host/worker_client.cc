@@ -18,10 +18,12 @@ using Clock = std::chrono::steady_clock;
 }  // namespace
 
 int block_threads(const HostOptions& options) {
-  return options.threads > 0 ? options.threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return options.threads > 0 ? options.threads
+                             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-WorkerClient::WorkerClient(std::string program, const HostOptions& options) : program_(std::move(program)), options_(options) {}
+WorkerClient::WorkerClient(std::string program, const HostOptions& options)
+    : program_(std::move(program)), options_(options) {}
 
 void WorkerClient::start() {
   ProcessSpec spec;
@@ -34,13 +36,15 @@ void WorkerClient::start() {
   ++started_;
   const std::int32_t threads = block_threads(options_);
   // A worker that cannot take this is found lost by the request that follows.
-  static_cast<void>(child_->write(std::as_bytes(std::span(&threads, 1)), Clock::now() + std::chrono::seconds(10), {}));
+  static_cast<void>(child_->write(std::as_bytes(std::span(&threads, 1)),
+                                  Clock::now() + std::chrono::seconds(10), {}));
 }
 
 WorkerLoss WorkerClient::lose(Child::Io why) {
   WorkerLoss loss;
   if (why == Child::Io::timed_out || why == Child::Io::stopped) {
-    loss.kind = why == Child::Io::timed_out ? WorkerLoss::Kind::timed_out : WorkerLoss::Kind::stopped;
+    loss.kind =
+        why == Child::Io::timed_out ? WorkerLoss::Kind::timed_out : WorkerLoss::Kind::stopped;
     child_.reset();
     return loss;
   }
@@ -48,11 +52,14 @@ WorkerLoss WorkerClient::lose(Child::Io why) {
   child_.reset();
   loss.kind = WIFSIGNALED(status) ? WorkerLoss::Kind::signalled : WorkerLoss::Kind::exited;
   loss.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-  if (loss.kind == WorkerLoss::Kind::exited && loss.code == kWorkerOutOfMemory) loss.kind = WorkerLoss::Kind::out_of_memory;
+  if (loss.kind == WorkerLoss::Kind::exited && loss.code == kWorkerOutOfMemory)
+    loss.kind = WorkerLoss::Kind::out_of_memory;
   return loss;
 }
 
-WorkerClient::Raw WorkerClient::exchange(const std::vector<std::byte>& request, Limit limit, const std::stop_token& stop) {
+WorkerClient::Raw WorkerClient::exchange(const std::vector<std::byte>& request,
+                                         Limit limit,
+                                         const std::stop_token& stop) {
   if (!child_) start();
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
   const std::uint64_t size = request.size();
@@ -60,7 +67,8 @@ WorkerClient::Raw WorkerClient::exchange(const std::vector<std::byte>& request, 
   std::uint64_t length = 0;
   auto io = child_->write(std::as_bytes(std::span(&size, 1)), deadline, stop);
   if (io == Child::Io::done) io = child_->write(request, deadline, stop);
-  if (io == Child::Io::done) io = child_->read(std::as_writable_bytes(std::span(&length, 1)), deadline, stop);
+  if (io == Child::Io::done)
+    io = child_->read(std::as_writable_bytes(std::span(&length, 1)), deadline, stop);
   if (io == Child::Io::done && (length == 0 || length > kMaxReply)) io = Child::Io::closed;
   if (io == Child::Io::done) {
     out.message.resize(static_cast<std::size_t>(length));
@@ -88,7 +96,9 @@ namespace {
 
 /// Decodes a whole message; a damaged one counts as a lost worker.
 template <class Reply, class Unpack>
-Answer<Reply> decode(const std::vector<std::byte>& message, std::optional<WorkerLoss> loss, Unpack unpack) {
+Answer<Reply> decode(const std::vector<std::byte>& message,
+                     std::optional<WorkerLoss> loss,
+                     Unpack unpack) {
   Answer<Reply> out;
   out.loss = std::move(loss);
   if (out.loss) return out;
@@ -100,21 +110,30 @@ Answer<Reply> decode(const std::vector<std::byte>& message, std::optional<Worker
 
 }  // namespace
 
-Answer<LoadReply> WorkerClient::load(const std::string& object_path, std::size_t kernel, Limit limit, const std::stop_token& stop) {
+Answer<LoadReply> WorkerClient::load(const std::string& object_path,
+                                     std::size_t kernel,
+                                     Limit limit,
+                                     const std::stop_token& stop) {
   auto raw = exchange(pack_load(object_path, kernel), limit, stop);
   return decode<LoadReply>(raw.message, std::move(raw.loss), unpack_load_reply);
 }
 
-std::optional<WorkerLoss> WorkerClient::bind(const std::vector<BoundArgument>& arguments, Limit limit, const std::stop_token& stop) {
+std::optional<WorkerLoss> WorkerClient::bind(const std::vector<BoundArgument>& arguments,
+                                             Limit limit,
+                                             const std::stop_token& stop) {
   return exchange(pack_bind(arguments), limit, stop).loss;
 }
 
-Answer<LaunchReply> WorkerClient::launch(const LaunchCommand& command, Limit limit, const std::stop_token& stop) {
+Answer<LaunchReply> WorkerClient::launch(const LaunchCommand& command,
+                                         Limit limit,
+                                         const std::stop_token& stop) {
   auto raw = exchange(pack(command), limit, stop);
   return decode<LaunchReply>(raw.message, std::move(raw.loss), unpack_launch_reply);
 }
 
-Answer<LaunchReply> WorkerClient::time(const TimeCommand& command, Limit limit, const std::stop_token& stop) {
+Answer<LaunchReply> WorkerClient::time(const TimeCommand& command,
+                                       Limit limit,
+                                       const std::stop_token& stop) {
   auto raw = exchange(pack(command), limit, stop);
   return decode<LaunchReply>(raw.message, std::move(raw.loss), unpack_launch_reply);
 }

@@ -29,17 +29,27 @@ struct Answer {
   std::optional<WorkerLoss> loss;
 };
 
-/// A worker process, started when first needed and again after every loss. Not thread-safe: one for each lane.
+/// A worker process, started when first needed and again after every loss. Not thread-safe: one for
+/// each lane.
 class WorkerClient {
  public:
   /// `program`: the executable whose `worker host` verb is worker_main().
   WorkerClient(std::string program, const HostOptions& options);
 
   using Limit = std::chrono::duration<double>;
-  [[nodiscard]] Answer<LoadReply> load(const std::string& object_path, std::size_t kernel, Limit limit, const std::stop_token& stop);
-  [[nodiscard]] std::optional<WorkerLoss> bind(const std::vector<BoundArgument>& arguments, Limit limit, const std::stop_token& stop);
-  [[nodiscard]] Answer<LaunchReply> launch(const LaunchCommand& command, Limit limit, const std::stop_token& stop);
-  [[nodiscard]] Answer<LaunchReply> time(const TimeCommand& command, Limit limit, const std::stop_token& stop);
+  [[nodiscard]] Answer<LoadReply> load(const std::string& object_path,
+                                       std::size_t kernel,
+                                       Limit limit,
+                                       const std::stop_token& stop);
+  [[nodiscard]] std::optional<WorkerLoss> bind(const std::vector<BoundArgument>& arguments,
+                                               Limit limit,
+                                               const std::stop_token& stop);
+  [[nodiscard]] Answer<LaunchReply> launch(const LaunchCommand& command,
+                                           Limit limit,
+                                           const std::stop_token& stop);
+  [[nodiscard]] Answer<LaunchReply> time(const TimeCommand& command,
+                                         Limit limit,
+                                         const std::stop_token& stop);
   /// Ends the process; the next request starts a new one.
   void reset() { child_.reset(); }
   /// Number of processes started so far.
@@ -50,7 +60,9 @@ class WorkerClient {
     std::vector<std::byte> message;  ///< behind its first byte
     std::optional<WorkerLoss> loss;
   };
-  [[nodiscard]] Raw exchange(const std::vector<std::byte>& request, Limit limit, const std::stop_token& stop);
+  [[nodiscard]] Raw exchange(const std::vector<std::byte>& request,
+                             Limit limit,
+                             const std::stop_token& stop);
   [[nodiscard]] WorkerLoss lose(Child::Io why);
   void start();
 

@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::uint64_t kMaxEntries = 1 << 20;  // of any list; more is a damaged message
 
-std::uint64_t count(Unpacker& from) { return std::min(from.get<std::uint64_t>(), kMaxEntries); }
+std::uint64_t count(Unpacker& from) {
+  return std::min(from.get<std::uint64_t>(), kMaxEntries);
+}
 
 void put(Packer& to, const LaunchCommand& command) {
   to.put(command.numbers).put(command.schedule).put(command.placement).put(command.seed);
@@ -18,11 +20,16 @@ void put(Packer& to, const LaunchCommand& command) {
 /// Exponent and first mantissa bit of a NaN in each element of 8 bytes; the other bits stay noise.
 constexpr std::uint64_t quiet_nan_bits(DType dtype) {
   switch (dtype) {
-    case DType::f64: return 0x7ff8'0000'0000'0000ULL;
-    case DType::f32: return 0x7fc0'0000'7fc0'0000ULL;
-    case DType::f16: return 0x7e00'7e00'7e00'7e00ULL;
-    case DType::bf16: return 0x7fc0'7fc0'7fc0'7fc0ULL;
-    default: return 0;
+    case DType::f64:
+      return 0x7ff8'0000'0000'0000ULL;
+    case DType::f32:
+      return 0x7fc0'0000'7fc0'0000ULL;
+    case DType::f16:
+      return 0x7e00'7e00'7e00'7e00ULL;
+    case DType::bf16:
+      return 0x7fc0'7fc0'7fc0'7fc0ULL;
+    default:
+      return 0;
   }
 }
 
@@ -44,7 +51,12 @@ std::vector<std::byte> pack_bind(const std::vector<BoundArgument>& arguments) {
   Packer to;
   to.put(Message::bind).put(static_cast<std::uint64_t>(arguments.size()));
   for (const auto& a : arguments) {
-    to.put(a.is_tensor).put(a.role).put(a.dtype).put(a.size_bytes).put(a.alignment_bytes).put_bytes(a.bytes);
+    to.put(a.is_tensor)
+        .put(a.role)
+        .put(a.dtype)
+        .put(a.size_bytes)
+        .put(a.alignment_bytes)
+        .put_bytes(a.bytes);
   }
   return to.bytes();
 }
@@ -109,13 +121,18 @@ LoadReply unpack_load_reply(Unpacker& from) {
   LoadReply reply;
   reply.problem = from.get_text();
   reply.static_shared_bytes = from.get<std::uint64_t>();
-  for (std::uint64_t i = count(from); i > 0 && from.ok(); --i) reply.parameters.push_back(from.get<WarpathParameter>());
+  for (std::uint64_t i = count(from); i > 0 && from.ok(); --i)
+    reply.parameters.push_back(from.get<WarpathParameter>());
   return reply;
 }
 
 std::vector<std::byte> pack(const LaunchReply& reply) {
   Packer to;
-  to.put(Message::reply).put(reply.end).put_text(reply.detail).put_text(reply.guard_violation).put(reply.guard_argument);
+  to.put(Message::reply)
+      .put(reply.end)
+      .put_text(reply.detail)
+      .put_text(reply.guard_violation)
+      .put(reply.guard_argument);
   to.put(reply.mutated_argument).put(reply.state_bytes_changed).put(reply.fibers);
   to.put_bytes(std::as_bytes(std::span(reply.samples_ns)));
   to.put(static_cast<std::uint64_t>(reply.outputs.size()));
@@ -134,7 +151,8 @@ LaunchReply unpack_launch_reply(Unpacker& from) {
   reply.fibers = from.get<bool>();
   const auto samples = from.get_bytes();
   reply.samples_ns.resize(samples.size() / sizeof(double));
-  if (!samples.empty()) std::memcpy(reply.samples_ns.data(), samples.data(), reply.samples_ns.size() * sizeof(double));
+  if (!samples.empty())
+    std::memcpy(reply.samples_ns.data(), samples.data(), reply.samples_ns.size() * sizeof(double));
   for (std::uint64_t i = count(from); i > 0 && from.ok(); --i) {
     const auto bytes = from.get_bytes();
     reply.outputs.emplace_back(bytes.begin(), bytes.end());

@@ -8,8 +8,8 @@
 #include "engine/dtype.h"
 #include "engine/launch.h"
 #include "engine/spec.h"
-#include "runners/host/buffer.h"
 #include "runners/host/block.h"
+#include "runners/host/buffer.h"
 #include "runners/host/wire.h"
 
 namespace warpath::host {
@@ -50,16 +50,17 @@ struct TimeCommand {
 struct LaunchReply {
   BlockEnd end = BlockEnd::done;
   std::string detail;
-  std::string guard_violation;   ///< empty: none; otherwise where, without the tensor's name
+  std::string guard_violation;  ///< empty: none; otherwise where, without the tensor's name
   std::int32_t guard_argument = -1;
-  std::int32_t mutated_argument = -1;  ///< first input whose bytes changed
+  std::int32_t mutated_argument = -1;     ///< first input whose bytes changed
   std::uint64_t state_bytes_changed = 0;  ///< of the module's globals and function statics
   bool fibers = false;
-  std::vector<double> samples_ns;      ///< of TimeCommand; one for LaunchCommand
+  std::vector<double> samples_ns;               ///< of TimeCommand; one for LaunchCommand
   std::vector<std::vector<std::byte>> outputs;  ///< of output and inout tensors, in argument order
 };
 
-/// Pattern that fills an output before a launch: NaNs for floating types, noise for integers; a function of the byte's offset.
+/// Pattern that fills an output before a launch: NaNs for floating types, noise for integers; a
+/// function of the byte's offset.
 void fill_poison(std::byte* begin, std::size_t size_bytes, DType dtype, std::uint64_t seed);
 
 [[nodiscard]] std::vector<std::byte> pack_load(const std::string& path, std::uint64_t kernel);

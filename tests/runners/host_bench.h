@@ -18,10 +18,12 @@
 
 namespace warpath::host {
 
-/// Runs kernels of tests/data/host on the executor, past the runner: one compile a file, one worker.
+/// Runs kernels of tests/data/host on the executor, past the runner: one compile a file, one
+/// worker.
 class HostBench {
  public:
-  explicit HostBench(HostOptions options = default_options()) : options_(options), compiler_(options), worker_("/proc/self/exe", options) {}
+  explicit HostBench(HostOptions options = default_options())
+      : options_(options), compiler_(options), worker_("/proc/self/exe", options) {}
 
   static HostOptions default_options() {
     HostOptions options;
@@ -31,7 +33,9 @@ class HostBench {
   }
 
   /// Compiles `file` with all `kernels`; later calls of `arguments` name one of them.
-  void open(const std::string& file, const std::vector<std::string>& kernels, std::map<std::string, std::string, std::less<>> macros = {}) {
+  void open(const std::string& file,
+            const std::vector<std::string>& kernels,
+            std::map<std::string, std::string, std::less<>> macros = {}) {
     std::ifstream stream(std::string(WARPATH_SOURCE_ROOT) + "/tests/data/host/" + file);
     std::ostringstream text;
     text << stream.rdbuf();
@@ -76,13 +80,18 @@ class HostBench {
   }
 
   /// One launch with the arguments given since the last one.
-  Answer<LaunchReply> launch(const std::string& kernel, std::array<std::int64_t, 3> grid, std::array<std::int64_t, 3> block,
-                             std::int64_t shared = 0, Schedule schedule = Schedule::forward, Placement placement = Placement::canaries) {
+  Answer<LaunchReply> launch(const std::string& kernel,
+                             std::array<std::int64_t, 3> grid,
+                             std::array<std::int64_t, 3> block,
+                             std::int64_t shared = 0,
+                             Schedule schedule = Schedule::forward,
+                             Placement placement = Placement::canaries) {
     const auto arguments = std::exchange(arguments_, {});
     const auto it = std::find(kernels_.begin(), kernels_.end(), kernel);
     REQUIRE(it != kernels_.end());
     const WorkerClient::Limit limit(options_.launch_seconds);
-    const auto loaded = worker_.load(compiled_.object_path, static_cast<std::size_t>(it - kernels_.begin()), limit, {});
+    const auto loaded = worker_.load(compiled_.object_path,
+                                     static_cast<std::size_t>(it - kernels_.begin()), limit, {});
     REQUIRE_FALSE(loaded.loss);
     REQUIRE(loaded.reply.problem == "");
     REQUIRE(loaded.reply.parameters.size() == arguments.size());
@@ -100,8 +109,12 @@ class HostBench {
   /// Different kernels that `agree` accepted so far.
   [[nodiscard]] std::size_t agreed() const { return agreed_.size(); }
 
-  /// Launches under every schedule, against canaries and fences; all must agree bit for bit. The output tensors.
-  std::vector<std::vector<std::byte>> agree(const std::string& kernel, std::array<std::int64_t, 3> grid, std::array<std::int64_t, 3> block, std::int64_t shared = 0) {
+  /// Launches under every schedule, against canaries and fences; all must agree bit for bit. The
+  /// output tensors.
+  std::vector<std::vector<std::byte>> agree(const std::string& kernel,
+                                            std::array<std::int64_t, 3> grid,
+                                            std::array<std::int64_t, 3> block,
+                                            std::int64_t shared = 0) {
     CAPTURE(kernel);
     const auto arguments = arguments_;
     std::vector<std::vector<std::byte>> first;
@@ -111,7 +124,9 @@ class HostBench {
       const auto answer = launch(kernel, grid, block, shared, schedule, placement);
       if (answer.loss) {
         const auto& fault = answer.loss->fault;
-        FAIL("lost with code ", answer.loss->code, ", fault at ", fault ? static_cast<int>(fault->where) : -1, " of tensor ", fault ? fault->tensor : -1);
+        FAIL("lost with code ", answer.loss->code, ", fault at ",
+             fault ? static_cast<int>(fault->where) : -1, " of tensor ",
+             fault ? fault->tensor : -1);
       }
       INFO(answer.reply.detail);
       REQUIRE(answer.reply.end == BlockEnd::done);
@@ -126,7 +141,10 @@ class HostBench {
   }
   /// The only output, as values.
   template <class T>
-  std::vector<T> values(const std::string& kernel, std::array<std::int64_t, 3> grid, std::array<std::int64_t, 3> block, std::int64_t shared = 0) {
+  std::vector<T> values(const std::string& kernel,
+                        std::array<std::int64_t, 3> grid,
+                        std::array<std::int64_t, 3> block,
+                        std::int64_t shared = 0) {
     const auto outputs = agree(kernel, grid, block, shared);
     REQUIRE(outputs.size() == 1);
     return as<T>(outputs[0]);

@@ -35,7 +35,10 @@ HostOptions quick() {
   return options;
 }
 
-ArgSpec tensor(const std::string& name, ArgRole role, DType dtype = DType::f32, const char* extent = "n") {
+ArgSpec tensor(const std::string& name,
+               ArgRole role,
+               DType dtype = DType::f32,
+               const char* extent = "n") {
   ArgSpec arg;
   arg.name = name;
   arg.role = role;
@@ -43,7 +46,8 @@ ArgSpec tensor(const std::string& name, ArgRole role, DType dtype = DType::f32, 
   arg.tensor->shape = {Expression::parse(extent, "test")};
   arg.tensor->dtype = dtype;
   InitRule init;
-  if (dtype == DType::i32) init.kind = InitRule::Kind::randint, init.low = Expression(0), init.high = Expression(1000);
+  if (dtype == DType::i32)
+    init.kind = InitRule::Kind::randint, init.low = Expression(0), init.high = Expression(1000);
   if (role != ArgRole::output) arg.tensor->content = init;
   return arg;
 }
@@ -54,7 +58,9 @@ KernelSpec doubling(DType dtype = DType::f32) {
   KernelSpec spec;
   spec.name = "doubling";
   spec.origin = "doubling.json";
-  spec.source = "extern \"C\" __global__ void k(const " + type + "* x, " + type + "* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }";
+  spec.source =
+      "extern \"C\" __global__ void k(const " + type + "* x, " + type +
+      "* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }";
   spec.kernel_name = "k";
   spec.io.args = {tensor("x", ArgRole::input, dtype), tensor("y", ArgRole::output, dtype)};
   ArgSpec n;
@@ -66,7 +72,8 @@ KernelSpec doubling(DType dtype = DType::f32) {
   spec.io.launch.grid[0] = Expression::parse("ceil_div(n, 64)", "test");
   spec.io.launch.block[0] = Expression(64);
   ReferenceKernel reference;
-  reference.source = "__global__ void twice(const " + type + "* x, " + type + "* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i] + x[i]; }";
+  reference.source = "__global__ void twice(const " + type + "* x, " + type +
+                     "* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i] + x[i]; }";
   reference.kernel_name = "twice";
   spec.reference = reference;
   Workload workload;
@@ -79,7 +86,10 @@ KernelSpec doubling(DType dtype = DType::f32) {
 /// Prepares once, then runs one text after another as a candidate of the spec.
 class Candidates {
  public:
-  explicit Candidates(KernelSpec spec, const HostOptions& options = quick()) : spec_(std::move(spec)), runner_(make_runner(options)) { runner_->prepare(spec_); }
+  explicit Candidates(KernelSpec spec, const HostOptions& options = quick())
+      : spec_(std::move(spec)), runner_(make_runner(options)) {
+    runner_->prepare(spec_);
+  }
 
   Outcome run(const std::string& source) {
     Variant variant = baseline_variant(spec_);
@@ -100,7 +110,9 @@ class Candidates {
 };
 
 std::string body(const std::string& statements) {
-  return "extern \"C\" __global__ void k(const float* x, float* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; " + statements + " }";
+  return "extern \"C\" __global__ void k(const float* x, float* y, int n) { int i = blockIdx.x * "
+         "blockDim.x + threadIdx.x; " +
+         statements + " }";
 }
 /// Name of the gate that failed; empty if none.
 std::string failed_gate(const Outcome& outcome) {
@@ -144,13 +156,16 @@ TEST_CASE("a right kernel passes every gate and has samples") {
     CHECK(gate.answer == GateResult::Answer::pass);
     names.push_back(gate.gate);
   }
-  CHECK(names == std::vector<std::string>{"source", "compile", "imports", "launch_contract", "launch", "guard_zones", "inputs_unchanged",
-                                          "module_state", "outputs_written", "reference", "schedules_agree", "timed_launch"});
+  CHECK(names == std::vector<std::string>{"source", "compile", "imports", "launch_contract",
+                                          "launch", "guard_zones", "inputs_unchanged",
+                                          "module_state", "outputs_written", "reference",
+                                          "schedules_agree", "timed_launch"});
   REQUIRE(outcome.timings.size() == 1);
   CHECK(outcome.timings[0].workload == "host");
   CHECK(outcome.timings[0].cache == "cpu");
   CHECK(outcome.timings[0].samples_ns.size() >= 5);
-  CHECK(*std::min_element(outcome.timings[0].samples_ns.begin(), outcome.timings[0].samples_ns.end()) > 0);
+  CHECK(*std::min_element(outcome.timings[0].samples_ns.begin(),
+                          outcome.timings[0].samples_ns.end()) > 0);
   CHECK(outcome.timings[0].launch.block[0] == 64);
   CHECK(outcome.binary_key.size() == 32);
 }
@@ -158,46 +173,106 @@ TEST_CASE("a right kernel passes every gate and has samples") {
 TEST_CASE("equal machine code has one binary key, whatever the text") {
   Candidates candidates(doubling());
   const auto key = candidates.run(body("if (i < n) y[i] = 2 * x[i];")).binary_key;
-  CHECK(candidates.run(body("/* the same */ if (i < n) { y[i] = x[i] * 2.0f; }")).binary_key == key);
+  CHECK(candidates.run(body("/* the same */ if (i < n) { y[i] = x[i] * 2.0f; }")).binary_key ==
+        key);
   CHECK(candidates.run(body("if (i < n) y[i] = x[i] + x[i] * 1.0f + 0.0f * n;")).binary_key != key);
 }
 
 TEST_CASE("wrong kernels are refused by the gate that is there for them, and the runner goes on") {
   Candidates candidates(doubling());
-  check_each(candidates, {
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = 3 * x[threadIdx.x]; }", Status::wrong_result, "reference", "output y"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { }", Status::wrong_result, "outputs_written", "64 elements of output y keep their poison"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { if (threadIdx.x < 63) y[threadIdx.x] = 2 * x[threadIdx.x]; }", Status::wrong_result, "outputs_written", "the first is 63"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = 2 * x[threadIdx.x]; y[n + threadIdx.x] = 0; }", Status::rejected, "guard_zones", "write outside tensor y, 0 bytes past its end"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = 2 * x[threadIdx.x]; y[-1] = 0; }", Status::rejected, "guard_zones", "write outside tensor y"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = x[threadIdx.x] + x[threadIdx.x + 1] * 0 + x[threadIdx.x]; if (x[n + 20000] == 5) y[0] = 1; }", Status::rejected, "guard_zones", "access outside tensor x"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = 2 * x[threadIdx.x]; ((float*)x)[threadIdx.x] = 0; }", Status::rejected, "inputs_unchanged", "input x was changed"},
-      {"__device__ int calls; extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = 2 * x[threadIdx.x]; if (threadIdx.x == 0) ++calls; }", Status::rejected, "module_state", "global variables"},
-      {"__device__ float memo[64]; __device__ int done; extern \"C\" __global__ void k(const float* x, float* y, int n) { int i = threadIdx.x; if (done < 64) { memo[i] = 2 * x[i]; ++done; } y[i] = memo[i]; }", Status::rejected, "module_state", "global variables"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] += 2 * x[threadIdx.x]; }", Status::wrong_result, "outputs_written", "added to what stood there"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = threadIdx.x < 32 ? 2 * x[threadIdx.x] : y[threadIdx.x - 32] * 0 + 2 * x[threadIdx.x]; }", Status::wrong_result, "schedules_agree", "reverse order"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __shared__ float s[64]; s[threadIdx.x] = x[threadIdx.x]; y[threadIdx.x] = 2 * s[threadIdx.x] + 0 * s[63 - threadIdx.x]; }", Status::wrong_result, "reference", "output y"},
-  });
+  check_each(
+      candidates,
+      {
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = 3 * "
+           "x[threadIdx.x]; }",
+           Status::wrong_result, "reference", "output y"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { }",
+           Status::wrong_result, "outputs_written", "64 elements of output y keep their poison"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { if (threadIdx.x < "
+           "63) y[threadIdx.x] = 2 * x[threadIdx.x]; }",
+           Status::wrong_result, "outputs_written", "the first is 63"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = 2 * "
+           "x[threadIdx.x]; y[n + threadIdx.x] = 0; }",
+           Status::rejected, "guard_zones", "write outside tensor y, 0 bytes past its end"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = 2 * "
+           "x[threadIdx.x]; y[-1] = 0; }",
+           Status::rejected, "guard_zones", "write outside tensor y"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = "
+           "x[threadIdx.x] + x[threadIdx.x + 1] * 0 + x[threadIdx.x]; if (x[n + 20000] == 5) y[0] "
+           "= 1; }",
+           Status::rejected, "guard_zones", "access outside tensor x"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = 2 * "
+           "x[threadIdx.x]; ((float*)x)[threadIdx.x] = 0; }",
+           Status::rejected, "inputs_unchanged", "input x was changed"},
+          {"__device__ int calls; extern \"C\" __global__ void k(const float* x, float* y, int n) "
+           "{ y[threadIdx.x] = 2 * x[threadIdx.x]; if (threadIdx.x == 0) ++calls; }",
+           Status::rejected, "module_state", "global variables"},
+          {"__device__ float memo[64]; __device__ int done; extern \"C\" __global__ void k(const "
+           "float* x, float* y, int n) { int i = threadIdx.x; if (done < 64) { memo[i] = 2 * x[i]; "
+           "++done; } y[i] = memo[i]; }",
+           Status::rejected, "module_state", "global variables"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] += 2 "
+           "* x[threadIdx.x]; }",
+           Status::wrong_result, "outputs_written", "added to what stood there"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = "
+           "threadIdx.x < 32 ? 2 * x[threadIdx.x] : y[threadIdx.x - 32] * 0 + 2 * x[threadIdx.x]; "
+           "}",
+           Status::wrong_result, "schedules_agree", "reverse order"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __shared__ float "
+           "s[64]; s[threadIdx.x] = x[threadIdx.x]; y[threadIdx.x] = 2 * s[threadIdx.x] + 0 * s[63 "
+           "- threadIdx.x]; }",
+           Status::wrong_result, "reference", "output y"},
+      });
 }
 
 TEST_CASE("kernels that crash, hang or give up cost no more than their own evaluation") {
   Candidates candidates(doubling());
-  check_each(candidates, {
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { float* p = n == 64 ? nullptr : y; *p = 1; }", Status::crashed, "launch", "SIGSEGV"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { volatile int go = 1; while (go) { } }", Status::timed_out, "launch", "host.launch_seconds"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __syncthreads(); volatile int go = 1; while (go) { } }", Status::timed_out, "launch", "host.launch_seconds"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { if (threadIdx.x < 10) __syncthreads(); y[threadIdx.x] = 2 * x[threadIdx.x]; }", Status::rejected, "launch", "divergent barrier"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { if (threadIdx.x % 2) y[threadIdx.x] = __shfl_sync(~0u, 1.f, 0); else __syncthreads(); }", Status::rejected, "launch", "divergent barrier"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = threadIdx.x < 32 ? __syncthreads_and(1) : __syncthreads_or(1); }", Status::rejected, "launch", "divergent barrier"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { volatile float big[1 << 20]; for (int i = 0; i < 1 << 20; i += 512) big[i] = n; y[0] = big[1024]; }", Status::crashed, "launch", "stack overflow"},
-      {"__device__ __noinline__ float deep(const float* x, int n) { volatile float a[64]; a[n % 64] = x[0]; return n == 0 ? a[0] : deep(x, n - 1) + a[n % 64]; } extern \"C\" __global__ void k(const float* x, float* y, int n) { __syncthreads(); y[0] = deep(x, 1 << 20); }", Status::crashed, "launch", "stack overflow"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __trap(); }", Status::crashed, "launch", "trap"},
-      {"#include <cassert>\nextern \"C\" __global__ void k(const float* x, float* y, int n) { assert(n == 65); }", Status::crashed, "launch", "assertion failed: n == 65"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[0] = 7 / (n - 64); }", Status::crashed, "launch", "SIGFPE"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __builtin_trap(); }", Status::crashed, "launch", "SIGILL"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { extern __shared__ float s[]; s[5000] = 1; y[0] = s[0]; }", Status::crashed, "launch", "shared memory"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = __shfl_sync(1u, 1.f, 0); }", Status::crashed, "launch", "mask leaves its lane out"},
-  });
+  check_each(
+      candidates,
+      {
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { float* p = n == 64 ? "
+           "nullptr : y; *p = 1; }",
+           Status::crashed, "launch", "SIGSEGV"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { volatile int go = 1; "
+           "while (go) { } }",
+           Status::timed_out, "launch", "host.launch_seconds"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __syncthreads(); "
+           "volatile int go = 1; while (go) { } }",
+           Status::timed_out, "launch", "host.launch_seconds"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { if (threadIdx.x < "
+           "10) __syncthreads(); y[threadIdx.x] = 2 * x[threadIdx.x]; }",
+           Status::rejected, "launch", "divergent barrier"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { if (threadIdx.x % 2) "
+           "y[threadIdx.x] = __shfl_sync(~0u, 1.f, 0); else __syncthreads(); }",
+           Status::rejected, "launch", "divergent barrier"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = "
+           "threadIdx.x < 32 ? __syncthreads_and(1) : __syncthreads_or(1); }",
+           Status::rejected, "launch", "divergent barrier"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { volatile float big[1 "
+           "<< 20]; for (int i = 0; i < 1 << 20; i += 512) big[i] = n; y[0] = big[1024]; }",
+           Status::crashed, "launch", "stack overflow"},
+          {"__device__ __noinline__ float deep(const float* x, int n) { volatile float a[64]; a[n "
+           "% 64] = x[0]; return n == 0 ? a[0] : deep(x, n - 1) + a[n % 64]; } extern \"C\" "
+           "__global__ void k(const float* x, float* y, int n) { __syncthreads(); y[0] = deep(x, 1 "
+           "<< 20); }",
+           Status::crashed, "launch", "stack overflow"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __trap(); }",
+           Status::crashed, "launch", "trap"},
+          {"#include <cassert>\nextern \"C\" __global__ void k(const float* x, float* y, int n) { "
+           "assert(n == 65); }",
+           Status::crashed, "launch", "assertion failed: n == 65"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[0] = 7 / (n - 64); "
+           "}",
+           Status::crashed, "launch", "SIGFPE"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __builtin_trap(); }",
+           Status::crashed, "launch", "SIGILL"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { extern __shared__ "
+           "float s[]; s[5000] = 1; y[0] = s[0]; }",
+           Status::crashed, "launch", "shared memory"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = "
+           "__shfl_sync(1u, 1.f, 0); }",
+           Status::crashed, "launch", "mask leaves its lane out"},
+      });
 }
 
 TEST_CASE("text that reaches outside the kernel is refused before anything is run") {
@@ -209,25 +284,35 @@ TEST_CASE("text that reaches outside the kernel is refused before anything is ru
       {"#inc\\\nlude \"/etc/passwd\"\n", Status::rejected, "source", "/etc/passwd"},
       {"#/* */include/* */\"/etc/passwd\"\n", Status::rejected, "source", "/etc/passwd"},
       {"/*\n*/ # include <fstream>\n", Status::rejected, "source", "'fstream'"},
-      {"#define FILE \"/etc/passwd\"\n#include FILE\n", Status::rejected, "source", "line 2: #include of something"},
+      {"#define FILE \"/etc/passwd\"\n#include FILE\n", Status::rejected, "source",
+       "line 2: #include of something"},
       {"#include_next <math.h>\n", Status::rejected, "source", "#include_next"},
       {"#import \"x.h\"\n", Status::rejected, "source", "#import"},
       {"#if __has_include(\"/etc/shadow\")\n#endif\n", Status::rejected, "source", "__has_include"},
       {"#line 1 \"x\"\n", Status::rejected, "source", "#line"},
       {"_Pragma(\"GCC dependency \\\"/etc/passwd\\\"\")\n", Status::rejected, "source", "_Pragma"},
-      {"#include <cooperative_groups.h>\n", Status::not_applicable, "source", "cooperative_groups.h"},
+      {"#include <cooperative_groups.h>\n", Status::not_applicable, "source",
+       "cooperative_groups.h"},
       {"#include <mma.h>\n", Status::not_applicable, "source", "mma.h"},
-      {"__device__ void f() { asm volatile(\"nop;\"); }\n", Status::not_applicable, "source", "inline PTX"},
+      {"__device__ void f() { asm volatile(\"nop;\"); }\n", Status::not_applicable, "source",
+       "inline PTX"},
       {"__device__ long f() { return clock64(); }\n", Status::not_applicable, "source", "clock"},
-      {"__global__ void __cluster_dims__(2, 1, 1) f() { }\n", Status::not_applicable, "source", "clusters"},
-      {"__device__ void* f() { return malloc(1ull << 40); }\n", Status::not_applicable, "source", "device heap"},
-      {"__device__ int* f() { return new int[1 << 30]; }\n", Status::not_applicable, "source", "device heap"},
-      {"#define J(a, b) a##b\n__device__ void f() { J(as, m)(\"nop\"); }\n", Status::compile_error, "compile", "kernel.cu:2"},
+      {"__global__ void __cluster_dims__(2, 1, 1) f() { }\n", Status::not_applicable, "source",
+       "clusters"},
+      {"__device__ void* f() { return malloc(1ull << 40); }\n", Status::not_applicable, "source",
+       "device heap"},
+      {"__device__ int* f() { return new int[1 << 30]; }\n", Status::not_applicable, "source",
+       "device heap"},
+      {"#define J(a, b) a##b\n__device__ void f() { J(as, m)(\"nop\"); }\n", Status::compile_error,
+       "compile", "kernel.cu:2"},
       {"__device__ void f() { warpath_barrier(0, 0); }\n", Status::rejected, "source", "reserved"},
       {"/* open\n", Status::rejected, "source", "unterminated comment"},
       {"\"open\n", Status::rejected, "source", "unterminated string"},
-      {"extern \"C\" void exit(int); __device__ __attribute__((used)) void f() { exit(0); }\n", Status::rejected, "imports", "'exit'"},
-      {"extern \"C\" int system(const char*); __device__ __attribute__((used)) void f() { system(\"id\"); }\n", Status::rejected, "imports", "'system'"},
+      {"extern \"C\" void exit(int); __device__ __attribute__((used)) void f() { exit(0); }\n",
+       Status::rejected, "imports", "'exit'"},
+      {"extern \"C\" int system(const char*); __device__ __attribute__((used)) void f() { "
+       "system(\"id\"); }\n",
+       Status::rejected, "imports", "'system'"},
       {"__device__ void f() { undeclared(); }\n", Status::compile_error, "compile", "kernel.cu:1"},
       {"} }\n", Status::compile_error, "compile", "kernel.cu:1"},
   };
@@ -248,15 +333,22 @@ TEST_CASE("compiling has limits of time and memory") {
   options.compile_seconds = 3;
   options.memory_mib = 512;
   Candidates candidates(doubling(), options);
-  const std::string k = "extern \"C\" __global__ void k(const float* x, float* y, int n) { y[0] = F<40>::value; }";
-  const Outcome slow = candidates.run("template <int N, int M = 0> struct F { static constexpr int value = F<N - 1, 2 * M>::value + F<N - 1, 2 * M + 1>::value; }; template <int M> struct F<0, M> { static constexpr int value = M; };" + k);
+  const std::string k =
+      "extern \"C\" __global__ void k(const float* x, float* y, int n) { y[0] = F<40>::value; }";
+  const Outcome slow = candidates.run(
+      "template <int N, int M = 0> struct F { static constexpr int value = F<N - 1, 2 * M>::value "
+      "+ F<N - 1, 2 * M + 1>::value; }; template <int M> struct F<0, M> { static constexpr int "
+      "value = M; };" +
+      k);
   CAPTURE(slow.log);
   CHECK((slow.status == Status::timed_out || slow.status == Status::limits_exceeded));
   CHECK(failed_gate(slow) == "compile");
-  const Outcome big = candidates.run("__device__ int table[1 << 28] = {1};" + body("y[i] = table[i];"));
+  const Outcome big =
+      candidates.run("__device__ int table[1 << 28] = {1};" + body("y[i] = table[i];"));
   CAPTURE(big.log);
   CHECK(big.status != Status::ok);
-  const Outcome shared = candidates.run(body("__shared__ float s[20000]; s[i] = x[i]; __syncthreads(); y[i] = s[i] * 2;"));
+  const Outcome shared = candidates.run(
+      body("__shared__ float s[20000]; s[i] = x[i]; __syncthreads(); y[i] = s[i] * 2;"));
   CHECK(shared.status == Status::limits_exceeded);
   CHECK(shared.log.find("static shared memory of 80") != std::string::npos);
   CHECK(candidates.sound());
@@ -264,12 +356,17 @@ TEST_CASE("compiling has limits of time and memory") {
 
 TEST_CASE("the launch contract is the spec's") {
   Candidates candidates(doubling());
-  check_each(candidates, {
-      {"extern \"C\" __global__ void k(const float* x, float* y) { }", Status::launch_error, "launch_contract", "takes 2 parameters, the spec passes 3"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, long long n) { }", Status::launch_error, "launch_contract", "parameter 3 (n)"},
-      {"extern \"C\" __global__ void k(const float* x, float* y, float n) { }", Status::launch_error, "launch_contract", "parameter 3 (n)"},
-      {"extern \"C\" __global__ void k(int x, float* y, int n) { }", Status::launch_error, "launch_contract", "parameter 1 (x) must be a pointer"},
-  });
+  check_each(candidates,
+             {
+                 {"extern \"C\" __global__ void k(const float* x, float* y) { }",
+                  Status::launch_error, "launch_contract", "takes 2 parameters, the spec passes 3"},
+                 {"extern \"C\" __global__ void k(const float* x, float* y, long long n) { }",
+                  Status::launch_error, "launch_contract", "parameter 3 (n)"},
+                 {"extern \"C\" __global__ void k(const float* x, float* y, float n) { }",
+                  Status::launch_error, "launch_contract", "parameter 3 (n)"},
+                 {"extern \"C\" __global__ void k(int x, float* y, int n) { }",
+                  Status::launch_error, "launch_contract", "parameter 1 (x) must be a pointer"},
+             });
   Variant variant = baseline_variant(candidates.spec());
   variant.launch.block[0] = Expression(2048);
   CHECK(candidates.run(variant).status == Status::launch_error);
@@ -286,15 +383,23 @@ TEST_CASE("the launch contract is the spec's") {
   CHECK(candidates.run(variant).status == Status::not_applicable);
 }
 
-TEST_CASE("exact outputs are compared bit for bit, inout tensors are restored before every launch") {
+TEST_CASE(
+    "exact outputs are compared bit for bit, inout tensors are restored before every launch") {
   KernelSpec spec = doubling(DType::i32);
   spec.io.args[1] = tensor("y", ArgRole::inout, DType::i32);
-  spec.source = "extern \"C\" __global__ void k(const int* x, int* y, int n) { atomicAdd(&y[threadIdx.x], x[threadIdx.x]); }";
-  std::get<ReferenceKernel>(spec.reference).source = "__global__ void twice(const int* x, int* y, int n) { for (int i = 0; i < n; ++i) y[i] += x[i]; }";
+  spec.source =
+      "extern \"C\" __global__ void k(const int* x, int* y, int n) { atomicAdd(&y[threadIdx.x], "
+      "x[threadIdx.x]); }";
+  std::get<ReferenceKernel>(spec.reference).source =
+      "__global__ void twice(const int* x, int* y, int n) { for (int i = 0; i < n; ++i) y[i] += "
+      "x[i]; }";
   spec.tolerance[""] = Tolerance{.exact = true};
   Candidates candidates(spec);
   CHECK(candidates.sound());
-  CHECK(candidates.run("extern \"C\" __global__ void k(const int* x, int* y, int n) { y[threadIdx.x] += x[threadIdx.x] + (threadIdx.x == 9); }").status == Status::wrong_result);
+  CHECK(candidates
+            .run("extern \"C\" __global__ void k(const int* x, int* y, int n) { y[threadIdx.x] += "
+                 "x[threadIdx.x] + (threadIdx.x == 9); }")
+            .status == Status::wrong_result);
 }
 
 TEST_CASE("a spec without a reference is judged by its own baseline, and the verdict says so") {
@@ -303,7 +408,8 @@ TEST_CASE("a spec without a reference is judged by its own baseline, and the ver
   Candidates candidates(spec);
   const Outcome outcome = candidates.run(baseline_variant(spec));
   CHECK(outcome.status == Status::ok);
-  const auto gate = std::find_if(outcome.verdict.gates.begin(), outcome.verdict.gates.end(), [](const GateResult& g) { return g.gate == "reference"; });
+  const auto gate = std::find_if(outcome.verdict.gates.begin(), outcome.verdict.gates.end(),
+                                 [](const GateResult& g) { return g.gate == "reference"; });
   CHECK(gate->detail.find("baseline") != std::string::npos);
   CHECK(candidates.run(body("y[i] = 3 * x[i];")).status == Status::wrong_result);
 }
@@ -320,7 +426,9 @@ TEST_CASE("what cannot run here is refused when the spec is prepared, with one l
   };
   KernelSpec spec = doubling();
   spec.kernel_type = KernelType::triton;
-  CHECK(message(spec) == "doubling.json/kernel/kernel_type: got triton, expected cuda: the host runner runs nothing else");
+  CHECK(message(spec) ==
+        "doubling.json/kernel/kernel_type: got triton, expected cuda: the host runner runs nothing "
+        "else");
   spec = doubling();
   spec.workloads[0].target = WorkloadTarget::gpu;
   CHECK(message(spec).find("expected a workload for the host runner") != std::string::npos);
@@ -331,11 +439,14 @@ TEST_CASE("what cannot run here is refused when the spec is prepared, with one l
   std::get<ReferenceKernel>(spec.reference).source = "broken";
   CHECK(message(spec).find("doubling.json/reference/kernel") == 0);
   spec = doubling();
-  std::get<ReferenceKernel>(spec.reference).source = "__global__ void twice(const float* x, float* y) { }";
+  std::get<ReferenceKernel>(spec.reference).source =
+      "__global__ void twice(const float* x, float* y) { }";
   CHECK(message(spec).find("takes 2 parameters") != std::string::npos);
   HostOptions missing;
   missing.compiler = "no-such-compiler";
-  CHECK_THROWS_WITH_AS(make_runner(missing)->prepare(doubling()), "cannot start no-such-compiler: not found in /usr/local/bin:/usr/bin:/bin", Error);
+  CHECK_THROWS_WITH_AS(make_runner(missing)->prepare(doubling()),
+                       "cannot start no-such-compiler: not found in /usr/local/bin:/usr/bin:/bin",
+                       Error);
 }
 
 TEST_CASE("a stop request ends an evaluation early") {

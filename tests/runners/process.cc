@@ -1,7 +1,7 @@
 #include "runners/process.h"
 
-#include <doctest/doctest.h>
 #include <dirent.h>
+#include <doctest/doctest.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -28,7 +28,8 @@ ProcessSpec shell(const std::string& script) {
 
 std::size_t open_descriptors() {
   std::size_t count = 0;
-  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++count;
   return count;
 }
 
@@ -37,7 +38,8 @@ std::size_t open_descriptors() {
 TEST_SUITE_BEGIN("process");
 
 TEST_CASE("a child has exactly the environment it was given, and its output comes back") {
-  const auto result = run_process(shell("echo $GREETING $HOME; echo problem >&2; exit 3"), 10s, 1000);
+  const auto result =
+      run_process(shell("echo $GREETING $HOME; echo problem >&2; exit 3"), 10s, 1000);
   CHECK(result.end == ProcessEnd::exited);
   CHECK(result.code == 3);
   CHECK(result.output == "hello\nproblem\n");
@@ -55,7 +57,8 @@ TEST_CASE("a time limit ends the child and what it started") {
   const auto grandchild = static_cast<pid_t>(std::stol(result.output));
   bool gone = false;  // it is reaped by init, not by us: allow that a moment
   for (int i = 0; i < 2000 && !gone; ++i) {
-    gone = ::kill(grandchild, 0) != 0 || std::filesystem::exists("/proc/" + std::to_string(grandchild) + "/exe") == false;
+    gone = ::kill(grandchild, 0) != 0 ||
+           std::filesystem::exists("/proc/" + std::to_string(grandchild) + "/exe") == false;
   }
   CHECK(gone);
 }
@@ -73,7 +76,8 @@ TEST_CASE("output, memory and stop requests are limits too") {
   auto hungry = shell("x=1234567890; while :; do x=$x$x; done");
   hungry.memory_bytes = 200 << 20;
   const auto result = run_process(hungry, 20s, 100000);
-  CHECK((result.end == ProcessEnd::signalled || (result.end == ProcessEnd::exited && result.code != 0)));
+  CHECK((result.end == ProcessEnd::signalled ||
+         (result.end == ProcessEnd::exited && result.code != 0)));
   std::stop_source source;
   source.request_stop();
   CHECK(run_process(shell("sleep 300"), 20s, 1000, source.get_token()).end == ProcessEnd::stopped);
@@ -89,7 +93,8 @@ TEST_CASE("a program that is missing is an environment error that names it") {
   ProcessSpec spec;
   spec.argv = {"no-such-program"};
   spec.environment = {"PATH=/usr/bin:/bin"};
-  CHECK_THROWS_WITH_AS(static_cast<void>(run_process(spec, 1s, 10)), "cannot start no-such-program: not found in /usr/bin:/bin", warpath::Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(run_process(spec, 1s, 10)),
+                       "cannot start no-such-program: not found in /usr/bin:/bin", warpath::Error);
   spec.argv = {"/no/such/program"};
   CHECK_THROWS_AS(static_cast<void>(run_process(spec, 1s, 10)), warpath::Error);
 }
@@ -109,13 +114,17 @@ TEST_CASE("a conversation goes both ways, and its end is told apart from silence
   Child child(shell("read line; echo got $line; sleep 300"));
   const std::string text = "ping\n";
   const auto soon = [] { return std::chrono::steady_clock::now() + 10s; };
-  CHECK(child.write(std::as_bytes(std::span(text.data(), text.size())), soon(), {}) == Child::Io::done);
+  CHECK(child.write(std::as_bytes(std::span(text.data(), text.size())), soon(), {}) ==
+        Child::Io::done);
   std::string reply(9, '\0');
-  CHECK(child.read(std::as_writable_bytes(std::span(reply.data(), reply.size())), soon(), {}) == Child::Io::done);
+  CHECK(child.read(std::as_writable_bytes(std::span(reply.data(), reply.size())), soon(), {}) ==
+        Child::Io::done);
   CHECK(reply == "got ping\n");
-  CHECK(child.read(std::as_writable_bytes(std::span(reply.data(), 1)), std::chrono::steady_clock::now() + 50ms, {}) == Child::Io::timed_out);
+  CHECK(child.read(std::as_writable_bytes(std::span(reply.data(), 1)),
+                   std::chrono::steady_clock::now() + 50ms, {}) == Child::Io::timed_out);
   CHECK(WIFSIGNALED(child.kill()));
-  CHECK(child.read(std::as_writable_bytes(std::span(reply.data(), 1)), soon(), {}) == Child::Io::closed);
+  CHECK(child.read(std::as_writable_bytes(std::span(reply.data(), 1)), soon(), {}) ==
+        Child::Io::closed);
 }
 
 TEST_SUITE_END();
