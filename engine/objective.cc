@@ -18,15 +18,22 @@ std::string ratio_text(double x) {
   return text;
 }
 
+double sound_median(const std::vector<double>& samples) {
+  const bool sound = std::ranges::all_of(samples, [](double x) { return std::isfinite(x) && x > 0; });
+  return sound ? median(samples) : std::numeric_limits<double>::quiet_NaN();
+}
+
 }  // namespace
 
 double median_ns(const Outcome& outcome, std::string_view workload) {
-  for (const WorkloadTiming& t : outcome.timings) {
-    if (t.workload != workload) continue;
-    const bool sound = std::ranges::all_of(t.samples_ns, [](double x) { return std::isfinite(x) && x > 0; });
-    return sound ? median(t.samples_ns) : std::numeric_limits<double>::quiet_NaN();
-  }
-  return std::numeric_limits<double>::quiet_NaN();
+  const auto timing = std::ranges::find(outcome.timings, workload, &WorkloadTiming::workload);
+  return timing == outcome.timings.end() ? std::numeric_limits<double>::quiet_NaN() : sound_median(timing->samples_ns);
+}
+
+double paired_baseline_ns(const Outcome& outcome, std::string_view workload, double otherwise) {
+  const auto timing = std::ranges::find(outcome.timings, workload, &WorkloadTiming::workload);
+  if (timing == outcome.timings.end() || timing->baseline_samples_ns.empty()) return otherwise;
+  return sound_median(timing->baseline_samples_ns);
 }
 
 ObjectiveFunction::ObjectiveFunction(const KernelSpec& spec, const DeviceFacts& device, double min_speedup)
@@ -73,12 +80,13 @@ void ObjectiveFunction::judge(Outcome& outcome) const {
   GateResult floor{.gate = "guard_floor", .answer = not_run, .detail = "no workload of role guard"};
   for (const Term& term : terms_) {
     const double candidate_ns = median_ns(outcome, term.workload);
-    if (!std::isfinite(candidate_ns)) {
+    const double baseline_ns = paired_baseline_ns(outcome, term.workload, term.baseline_ns);
+    if (!std::isfinite(candidate_ns) || !std::isfinite(baseline_ns)) {
       timed = {.gate = "workloads_timed", .answer = fail, .detail = term.workload + " has no time"};
       break;
     }
     if (term.role != WorkloadRole::guard || floor.answer == fail) continue;
-    const double speedup = term.baseline_ns / candidate_ns;
+    const double speedup = baseline_ns / candidate_ns;
     floor = {.gate = "guard_floor",
              .answer = speedup < term.min_speedup ? fail : pass,
              .detail = term.workload + " " + ratio_text(speedup) + ", floor " + ratio_text(term.min_speedup)};
@@ -98,10 +106,11 @@ double ObjectiveFunction::reward(const Outcome& outcome) const {
   for (const Term& term : terms_) {
     if (term.role != WorkloadRole::score) continue;
     const double ns = median_ns(outcome, term.workload);
-    const double log_speedup = std::log(term.baseline_ns / ns);
+    const double baseline_ns = paired_baseline_ns(outcome, term.workload, term.baseline_ns);
+    const double log_speedup = std::log(baseline_ns / ns);
     weights += term.weight;
     logs += term.weight * log_speedup;
-    baseline += term.weight * term.baseline_ns;
+    baseline += term.weight * baseline_ns;
     candidate += term.weight * ns;
     worst = std::min(worst, log_speedup);
   }

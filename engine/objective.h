@@ -11,7 +11,7 @@
 namespace warpath {
 
 /// Turns timings into the reward of the search: ln(baseline / candidate) over the workloads of role score, from medians
-/// (engine/statistics.h). With speed-ups s_i = b_i / c_i and weights w_i:
+/// (engine/statistics.h). b_i is the baseline timed beside the candidate where the runner did so, else in its own evaluation. With speed-ups s_i = b_i / c_i and weights w_i:
 ///
 ///   geomean   exp(sum w_i ln s_i / sum w_i)       every workload counts by its ratio
 ///   weighted  sum w_i b_i / sum w_i c_i           long workloads count more: total time
@@ -47,5 +47,7 @@ class ObjectiveFunction {
 
 /// Median of `workload`'s samples; NaN if there are none, or one is not a positive finite number.
 [[nodiscard]] double median_ns(const Outcome& outcome, std::string_view workload);
+/// Median of the baseline's samples that were taken beside them; `otherwise` if none were. NaN as above.
+[[nodiscard]] double paired_baseline_ns(const Outcome& outcome, std::string_view workload, double otherwise);
 
 }  // namespace warpath

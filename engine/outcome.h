@@ -44,6 +44,9 @@ struct WorkloadTiming {
   std::vector<double> samples_ns;      ///< one launch each (or batch time / launches)
   LaunchNumbers launch;
   std::string cache;                   ///< "hot" or "cold" L2; "cpu" on the host runner
+  /// The baseline's launches, taken in turn with `samples_ns` in the same evaluation: what a speed-up is measured against,
+  /// so that a machine that slows down or speeds up moves both sides. Empty: not taken, the baseline's own evaluation counts.
+  std::vector<double> baseline_samples_ns{};
   bool operator==(const WorkloadTiming&) const = default;
 };
 

@@ -49,15 +49,21 @@ LaunchNumbers launch_numbers(const JsonCursor& view) {
           .dynamic_smem_bytes = view.at("dynamic_smem_bytes").integer()};
 }
 
+std::vector<double> samples(const JsonCursor& view) {
+  std::vector<double> out;
+  out.reserve(view.size());
+  for (std::size_t i = 0; i < view.size(); ++i) out.push_back(any_number(view.element(i)));
+  return out;
+}
+
 WorkloadTiming timing(const JsonCursor& view) {
-  require_only(view, {"workload", "samples_ns", "launch", "cache"});
+  require_only(view, {"workload", "samples_ns", "launch", "cache", "baseline_samples_ns"});
   WorkloadTiming out{.workload = view.at("workload").text(),
                      .samples_ns = {},
                      .launch = launch_numbers(view.at("launch")),
                      .cache = view.at("cache").text()};
-  const JsonCursor samples = view.at("samples_ns");
-  out.samples_ns.reserve(samples.size());
-  for (std::size_t i = 0; i < samples.size(); ++i) out.samples_ns.push_back(any_number(samples.element(i)));
+  out.samples_ns = samples(view.at("samples_ns"));
+  if (view.find("baseline_samples_ns")) out.baseline_samples_ns = samples(view.at("baseline_samples_ns"));
   return out;
 }
 
@@ -96,7 +102,9 @@ Outcome recordable(Outcome outcome) {
     t.workload = valid_utf8(t.workload);
     t.cache = valid_utf8(t.cache);
     // One NaN is as good as another, and JSON has a name for one only.
-    for (double& x : t.samples_ns) x = std::isnan(x) ? std::numeric_limits<double>::quiet_NaN() : x;
+    for (auto* list : {&t.samples_ns, &t.baseline_samples_ns}) {
+      for (double& x : *list) x = std::isnan(x) ? std::numeric_limits<double>::quiet_NaN() : x;
+    }
   }
   for (GateResult& g : outcome.verdict.gates) {
     g.gate = valid_utf8(g.gate);
@@ -135,7 +143,9 @@ Verdict verdict_from_json(const json& j, std::string_view place) {
 json to_json(const Outcome& outcome) {
   json timings = json::array();
   for (const WorkloadTiming& t : outcome.timings) {
-    timings.push_back({{"workload", t.workload}, {"samples_ns", numbers(t.samples_ns)}, {"launch", to_json(t.launch)}, {"cache", t.cache}});
+    json row{{"workload", t.workload}, {"samples_ns", numbers(t.samples_ns)}, {"launch", to_json(t.launch)}, {"cache", t.cache}};
+    if (!t.baseline_samples_ns.empty()) row["baseline_samples_ns"] = numbers(t.baseline_samples_ns);
+    timings.push_back(std::move(row));
   }
   json out{{"status", name(outcome.status)},
            {"timings", std::move(timings)},

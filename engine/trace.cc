@@ -53,9 +53,12 @@ std::string csv_figures(const Figures& f) {
   return out;
 }
 
-const WorkloadTiming* timing_of(const Outcome& outcome, std::string_view workload) {
-  const auto it = std::ranges::find(outcome.timings, workload, &WorkloadTiming::workload);
-  return it == outcome.timings.end() ? nullptr : &*it;
+/// What `t` is compared with: the baseline's launches beside it, else those of its own evaluation.
+const std::vector<double>* baseline_samples(const Outcome* baseline, const WorkloadTiming& t) {
+  if (!t.baseline_samples_ns.empty()) return &t.baseline_samples_ns;
+  if (baseline == nullptr) return nullptr;
+  const auto it = std::ranges::find(baseline->timings, t.workload, &WorkloadTiming::workload);
+  return it == baseline->timings.end() ? nullptr : &it->samples_ns;
 }
 
 std::string times_line(const Campaign& campaign, const Outcome& outcome) {
@@ -64,8 +67,8 @@ std::string times_line(const Campaign& campaign, const Outcome& outcome) {
   for (const WorkloadTiming& t : outcome.timings) {
     out += out.empty() ? "" : "; ";
     out += t.workload + " " + number(median(t.samples_ns) * 1e-6) + " ms (" + std::to_string(t.samples_ns.size()) + " samples, " + t.cache + ")";
-    const WorkloadTiming* reference = baseline == nullptr ? nullptr : timing_of(*baseline, t.workload);
-    if (reference != nullptr) out += " " + number(median(reference->samples_ns) / median(t.samples_ns), "%.3f") + "x";
+    const std::vector<double>* reference = baseline_samples(baseline, t);
+    if (reference != nullptr) out += " " + number(median(*reference) / median(t.samples_ns), "%.3f") + "x";
   }
   return out;
 }
@@ -155,17 +158,17 @@ std::string ledger_rows(const Campaign& campaign,
                            csv_field(outcome.verdict.summary()) + "," + csv_field(names.runner) + "," + csv_field(names.device) + "," +
                            csv_field(names.revision) + "\n";
   const Outcome* baseline = space.outcome(NodeId{0});
-  const auto row = [&](const std::string& workload, const std::string& cache, const std::vector<double>& samples) {
-    const WorkloadTiming* reference = baseline == nullptr ? nullptr : timing_of(*baseline, workload);
-    const Figures before = figures(reference == nullptr ? std::vector<double>() : reference->samples_ns);
-    const Figures after = figures(samples);
+  const auto row = [&](const WorkloadTiming& t) {
+    const std::vector<double>* reference = baseline_samples(baseline, t);
+    const Figures before = figures(reference == nullptr ? std::vector<double>() : *reference);
+    const Figures after = figures(t.samples_ns);
     const double speedup = before.median / after.median;
-    return head + csv_field(workload) + "," + csv_field(cache) + "," + csv_figures(before) + "," + csv_figures(after) + "," +
+    return head + csv_field(t.workload) + "," + csv_field(t.cache) + "," + csv_figures(before) + "," + csv_figures(after) + "," +
            (std::isfinite(speedup) ? number(speedup, "%.6g") : "") + "," + tail;
   };
-  if (outcome.timings.empty()) return row("", "", {});
+  if (outcome.timings.empty()) return row({});
   std::string out;
-  for (const WorkloadTiming& t : outcome.timings) out += row(t.workload, t.cache, t.samples_ns);
+  for (const WorkloadTiming& t : outcome.timings) out += row(t);
   return out;
 }
 

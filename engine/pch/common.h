@@ -1,6 +1,7 @@
 // Compiled once a target: the headers that cost the most to read. Nothing may rely on it; every file includes what it uses
 // (the test headers_alone compiles without it).
-#pragma once
+#ifndef WARPATH_ENGINE_PCH_COMMON_H
+#define WARPATH_ENGINE_PCH_COMMON_H
 
 #include <algorithm>
 #include <chrono>
@@ -19,3 +20,5 @@
 #include <thread>
 #include <variant>
 #include <vector>
+
+#endif

@@ -23,6 +23,9 @@ constexpr Order kOrders[] = {
     {true, Schedule::random, Placement::canaries},
 };
 
+/// Baseline and candidate are timed in turn, so that what else the machine does meets both.
+constexpr int kRounds = 5;
+
 /// One candidate's way through the gates.
 class Evaluation {
  public:
@@ -153,31 +156,80 @@ class Evaluation {
 
   void time() {
     for (std::size_t w = 0; w < context_.workloads.size(); ++w) {
-      const Workload& workload = *context_.workloads[w];
-      if (workload.role == WorkloadRole::regress) continue;
-      CheckedLaunch launch;
-      launch.workload = &workload;
-      launch.inputs = keep(context_.oracle.kept_inputs(workload, 0));
-      launch.command = command(w, Schedule::forward, Placement::canaries);
-      TimeCommand timing;
-      timing.launch = launch.command;
-      timing.seconds = context_.options.timing_seconds;
-      timing.min_samples = context_.options.min_samples;
-      timing.max_samples = std::max(context_.options.max_samples, context_.options.min_samples);
-      const double each = std::min(context_.options.launch_seconds, 1 + 20 * slowest_seconds_);
-      const WorkerClient::Limit whole(timing.seconds + (timing.min_samples + 2) * each + 2);
-      if (auto loss = place(w, *launch.inputs))
-        launch.answer.loss = loss;
-      else
-        launch.answer = context_.worker.time(timing, whole, stop_);
-      if (!add(std::move(launch), evidence_.timed)) return;
-      WorkloadTiming result;
-      result.workload = workload.name;
-      result.samples_ns = evidence_.timed.back().answer.reply.samples_ns;
-      result.launch = evidence_.numbers[w];
-      result.cache = "cpu";
-      out_.timings.push_back(std::move(result));
+      if (context_.workloads[w]->role == WorkloadRole::regress) continue;
+      WorkloadTiming timing;
+      timing.workload = context_.workloads[w]->name;
+      timing.launch = evidence_.numbers[w];
+      timing.cache = "cpu";
+      const InputSet& inputs = *keep(context_.oracle.kept_inputs(*context_.workloads[w], 0));
+      bool paired = place_baseline(w, inputs);
+      for (int round = 0; round < kRounds; ++round) {
+        const bool baseline_first = round % 2 == 0;
+        if (baseline_first) paired = paired && time_baseline(w, timing.baseline_samples_ns);
+        if (!time_candidate(w, inputs, round == 0, timing.samples_ns)) return;
+        if (!baseline_first) paired = paired && time_baseline(w, timing.baseline_samples_ns);
+      }
+      if (!paired) timing.baseline_samples_ns.clear();
+      out_.timings.push_back(std::move(timing));
     }
+  }
+
+  /// One round's share of the samples.
+  [[nodiscard]] TimeCommand round_of(const LaunchCommand& launch) const {
+    const auto share = [](int samples) { return (samples + kRounds - 1) / kRounds; };
+    const HostOptions& options = context_.options;
+    return {.launch = launch,
+            .seconds = options.timing_seconds / kRounds,
+            .min_samples = share(options.min_samples),
+            .max_samples = share(std::max(options.max_samples, options.min_samples))};
+  }
+  [[nodiscard]] WorkerClient::Limit limit_of(const TimeCommand& timing, double launch_seconds) const {
+    const double each = std::min(context_.options.launch_seconds, 1 + 20 * launch_seconds);
+    return WorkerClient::Limit(timing.seconds + (timing.min_samples + 2) * each + 2);
+  }
+
+  bool time_candidate(std::size_t w, const InputSet& inputs, bool bind, std::vector<double>& samples) {
+    CheckedLaunch launch;
+    launch.workload = context_.workloads[w];
+    launch.inputs = &inputs;
+    launch.command = command(w, Schedule::forward, Placement::canaries);
+    const TimeCommand timing = round_of(launch.command);
+    if (auto loss = bind ? place(w, inputs) : std::nullopt)
+      launch.answer.loss = loss;
+    else
+      launch.answer = context_.worker.time(timing, limit_of(timing, slowest_seconds_), stop_);
+    if (!add(std::move(launch), evidence_.timed)) return false;
+    const auto& taken = evidence_.timed.back().answer.reply.samples_ns;
+    samples.insert(samples.end(), taken.begin(), taken.end());
+    return true;
+  }
+
+  /// False: the candidate is the baseline itself, or the baseline cannot be launched.
+  bool place_baseline(std::size_t w, const InputSet& inputs) {
+    const Workload& workload = *context_.workloads[w];
+    if (request_.variant == context_.baseline.variant()) return false;
+    const std::string object = context_.baseline.object(workload);
+    if (object.empty()) return false;
+    const auto loaded = context_.baseline_worker.load(object, 0, limit(), stop_);
+    return !loaded.loss && loaded.reply.problem.empty() &&
+           !context_.baseline_worker.bind(bound_arguments(request_.spec, workload, inputs), limit(),
+                                          stop_);
+  }
+
+  bool time_baseline(std::size_t w, std::vector<double>& samples) {
+    const Workload& workload = *context_.workloads[w];
+    const Variant& variant = context_.baseline.variant();
+    LaunchCommand launch = command(w, Schedule::forward, Placement::canaries);
+    launch.numbers = evaluate(launch_for(request_.spec, variant, workload),
+                              request_.spec.bindings(workload, variant.tunables),
+                              "launch of workload " + workload.name);
+    const TimeCommand timing = round_of(launch);
+    const auto answer =
+        context_.baseline_worker.time(timing, limit_of(timing, context_.options.launch_seconds), stop_);
+    if (answer.loss || answer.reply.end != BlockEnd::done) return false;
+    const auto& taken = answer.reply.samples_ns;
+    samples.insert(samples.end(), taken.begin(), taken.end());
+    return true;
   }
 
   /// Loads the workload's module, if another one is loaded, and binds its arguments.

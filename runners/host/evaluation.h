@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/runner.h"
+#include "runners/host/baseline.h"
 #include "runners/host/gates.h"
 #include "runners/host/oracle.h"
 
@@ -13,7 +14,9 @@ namespace warpath::host {
 struct EvaluationContext {
   const Compiler& compiler;
   Oracle& oracle;
-  WorkerClient& worker;
+  Baseline& baseline;
+  WorkerClient& worker;           ///< of the candidate
+  WorkerClient& baseline_worker;  ///< a process that no candidate is loaded into
   const HostOptions& options;
   std::vector<const Workload*> workloads;
 };

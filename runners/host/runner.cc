@@ -16,6 +16,7 @@
 namespace warpath {
 namespace {
 
+using host::Baseline;
 using host::Compiler;
 using host::EvaluationContext;
 using host::Oracle;
@@ -63,34 +64,54 @@ class HostRunner final : public Runner {
     const auto workloads = checked_workloads(spec);
     const std::lock_guard lock(mutex_);
     if (!compiler_) compiler_ = std::make_unique<Compiler>(options_);
-    auto oracle = std::make_unique<Oracle>(spec, *compiler_, options_, program_);
+    auto known = std::make_unique<Known>(spec, *compiler_, options_, program_);
     for (const Workload* const workload : workloads)
-      static_cast<void>(oracle->kept_inputs(*workload, 0));
-    oracles_[spec.origin + "\n" + spec.name] = std::move(oracle);
+      static_cast<void>(known->oracle.kept_inputs(*workload, 0));
+    known_[spec.origin + "\n" + spec.name] = std::move(known);
   }
 
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override {
-    Oracle* oracle = nullptr;
-    std::unique_ptr<WorkerClient> worker;
+    Known* known = nullptr;
+    std::unique_ptr<Lane> lane;
     {
       const std::lock_guard lock(mutex_);
-      oracle = oracles_.at(request.spec.origin + "\n" + request.spec.name)
-                   .get();  // prepare() comes first
+      known = known_.at(request.spec.origin + "\n" + request.spec.name)
+                  .get();  // prepare() comes first
       if (!idle_.empty()) {
-        worker = std::move(idle_.back());
+        lane = std::move(idle_.back());
         idle_.pop_back();
       }
     }
-    if (!worker) worker = std::make_unique<WorkerClient>(program_, options_);
-    const EvaluationContext context{*compiler_, *oracle, *worker, options_,
-                                    workloads_for(request.spec, device())};
+    if (!lane) lane = std::make_unique<Lane>(program_, options_);
+    const EvaluationContext context{.compiler = *compiler_,
+                                    .oracle = known->oracle,
+                                    .baseline = known->baseline,
+                                    .worker = lane->candidate,
+                                    .baseline_worker = lane->baseline,
+                                    .options = options_,
+                                    .workloads = workloads_for(request.spec, device())};
     Outcome outcome = host::evaluate_variant(context, request, stop);
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(worker));
+    idle_.push_back(std::move(lane));
     return outcome;
   }
 
  private:
+  /// What all evaluations of one spec share.
+  struct Known {
+    Known(const KernelSpec& spec, const Compiler& compiler, const HostOptions& options, const std::string& program)
+        : oracle(spec, compiler, options, program), baseline(spec, compiler) {}
+    Oracle oracle;
+    Baseline baseline;
+  };
+  /// The processes of one evaluation at a time.
+  struct Lane {
+    Lane(const std::string& program, const HostOptions& options)
+        : candidate(program, options), baseline(program, options) {}
+    WorkerClient candidate;
+    WorkerClient baseline;
+  };
+
   [[nodiscard]] std::vector<const Workload*> checked_workloads(const KernelSpec& spec) const {
     if (spec.kernel_type != KernelType::cuda) {
       throw bad_input(spec.origin + "/kernel/kernel_type",
@@ -125,8 +146,8 @@ class HostRunner final : public Runner {
   std::string program_;
   std::mutex mutex_;
   std::unique_ptr<Compiler> compiler_;
-  std::map<std::string, std::unique_ptr<Oracle>> oracles_;  // by origin and name of the spec
-  std::vector<std::unique_ptr<WorkerClient>> idle_;
+  std::map<std::string, std::unique_ptr<Known>> known_;  // by origin and name of the spec
+  std::vector<std::unique_ptr<Lane>> idle_;
 };
 
 }  // namespace

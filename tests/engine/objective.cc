@@ -55,6 +55,19 @@ TEST_SUITE("objective") {
     CHECK(speedup(Objective::worst) == doctest::Approx(0.5));
   }
 
+  TEST_CASE("a candidate is compared with the baseline that was timed beside it, not with an older figure") {
+    for (const Objective o : {Objective::geomean, Objective::weighted, Objective::worst}) {
+      ObjectiveFunction f(spec_with(o, {workload("a")}), {}, 0.98);
+      REQUIRE(f.set_baseline(times({{"a", 1000}})).empty());  // the machine was busy then
+      Outcome candidate = times({{"a", 200}});
+      candidate.timings[0].baseline_samples_ns = {180, 200, 900};
+      CHECK(std::exp(f.reward(candidate)) == doctest::Approx(1));
+      candidate.timings[0].baseline_samples_ns = {std::numeric_limits<double>::quiet_NaN()};
+      f.judge(candidate);
+      CHECK(candidate.status == Status::rejected);
+    }
+  }
+
   TEST_CASE("regress workloads do not count; a guard that gets too slow rejects the candidate") {
     auto guard = workload("g", 1, WorkloadRole::guard);
     guard.min_speedup = 0.9;

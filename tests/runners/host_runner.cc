@@ -170,6 +170,16 @@ TEST_CASE("a right kernel passes every gate and has samples") {
   CHECK(outcome.binary_key.size() == 32);
 }
 
+TEST_CASE("a candidate is timed in turn with the baseline") {
+  Candidates candidates(doubling());
+  CHECK(candidates.run(baseline_variant(candidates.spec())).timings.at(0).baseline_samples_ns.empty());
+  const Outcome outcome = candidates.run(body("if (i < n) y[i] = 2 * x[i];"));
+  REQUIRE(outcome.status == Status::ok);
+  const WorkloadTiming& timing = outcome.timings.at(0);
+  CHECK(timing.baseline_samples_ns.size() >= 5);
+  CHECK(timing.samples_ns.size() >= 5);
+}
+
 TEST_CASE("equal machine code has one binary key, whatever the text") {
   Candidates candidates(doubling());
   const auto key = candidates.run(body("if (i < n) y[i] = 2 * x[i];")).binary_key;
