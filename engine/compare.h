@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 
+#include "engine/portable/judge.h"
 #include "engine/spec.h"
 #include "engine/tensor.h"
 
@@ -18,6 +20,23 @@ struct Comparison {
   double relative_norm = 0;            ///< ||out - ref||_2 / ||ref||_2 over elements finite in both; 0/0 is 0
   std::string detail;                  ///< one line: what failed and where, or the figures of a pass
 };
+
+/// What passing over all elements found, wherever that was done.
+struct ComparisonFigures {
+  std::int64_t bad_elements = 0;
+  std::int64_t worst_index = -1;  ///< first with the largest ratio; `exact`: first that differs
+  double worst_ratio = 0;
+  double worst_output = 0, worst_reference = 0;  ///< at `worst_index`
+  double max_abs_error = 0;
+  portable::SquareSum error{}, reference{};      ///< over elements finite in both
+};
+
+/// ||error||_2 / ||reference||_2; 0/0 is 0.
+[[nodiscard]] double relative_norm(const portable::SquareSum& error, const portable::SquareSum& reference);
+
+/// The verdict that the figures of an output of extents `shape` deserve.
+[[nodiscard]] Comparison conclude(const ComparisonFigures& figures, const Tolerance& tolerance,
+                                  std::span<const std::int64_t> shape);
 
 /// Judges `output` against `reference` as Tolerance says. The two must have equal shapes; the reference may be of
 /// another (wider) type, it is then rounded to the output's only for `exact`. Non-finite elements must agree: NaN with NaN,

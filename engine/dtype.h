@@ -6,12 +6,12 @@
 #include <optional>
 #include <string_view>
 
+#include "engine/portable/value.h"
+
 namespace warpath {
 
-/// Element types of tensors and scalars. Names in specs: float64 float32 float16 bfloat16 int64 int32
-/// int16 int8 uint64 uint32 uint16 uint8 bool.
-enum class DType : std::uint8_t { f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, boolean };
-
+/// An element type. Names in specs: float64 float32 float16 bfloat16 int64 int32 int16 int8 uint64
+/// uint32 uint16 uint8 bool.
 struct DTypeInfo {
   DType dtype;
   std::string_view name;       ///< as written in specs

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/portable/random.h"
+
 namespace warpath {
 
 /// A random stream = hash(root seed, purpose, index): two streams with different purposes never depend on
@@ -34,11 +36,6 @@ class Rng {
 };
 
 /// splitmix64's finaliser: a bijective mix of 64 bits.
-[[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31U);
-}
+[[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t x) { return portable::mix(x); }
 
 }  // namespace warpath

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <string>
 
 #include "engine/counter_random.h"
 #include "engine/error.h"
 #include "engine/hash.h"
-#include "engine/rng.h"
 
 namespace warpath {
 namespace {
@@ -19,61 +17,16 @@ __extension__ using Wide = unsigned __int128;
 /// floor(a * b / 2^64): `a` random bits scaled to [0, b). Bias below b / 2^64.
 std::uint64_t scale(std::uint64_t a, std::uint64_t b) { return static_cast<std::uint64_t>(Wide{a} * b >> 64U); }
 
-template <class F>
-void fill_reals(Tensor& tensor, F&& value) {
-  const std::int64_t n = tensor.elements();
-  if (tensor.dtype != DType::f32) {
-    for (std::int64_t i = 0; i < n; ++i) tensor.set(i, value(static_cast<std::uint64_t>(i)));
-    return;
-  }
-  for (std::int64_t i = 0; i < n; ++i) {  // the common case, without the switch
-    const auto x = static_cast<float>(value(static_cast<std::uint64_t>(i)));
-    std::memcpy(tensor.bytes.data() + static_cast<std::size_t>(i) * sizeof x, &x, sizeof x);
-  }
-}
-
 /// Stores the low bytes of each value; real types get it as a signed number.
 template <class F>
 void fill_integers(Tensor& tensor, F&& value) {
-  if (info(tensor.dtype).is_float) {
-    fill_reals(tensor, [&](std::uint64_t i) { return static_cast<double>(static_cast<std::int64_t>(value(i))); });
-    return;
-  }
   const std::size_t width = info(tensor.dtype).size_bytes;
-  const std::uint64_t mask = tensor.dtype == DType::boolean ? 1 : ~std::uint64_t{0};
   const auto n = static_cast<std::uint64_t>(tensor.elements());
   for (std::uint64_t i = 0; i < n; ++i) {
-    const std::uint64_t x = value(i) & mask;
+    const std::uint64_t x = portable::integer_element(tensor.dtype, value(i));
     std::memcpy(tensor.bytes.data() + i * width, &x, width);
   }
 }
-
-/// A bijection of [0, n) chosen by `key`.
-class Shuffle {
- public:
-  Shuffle(std::uint64_t n, std::uint64_t key) : n_(n), key_(key) {
-    while ((std::uint64_t{1} << (2 * half_)) < n) ++half_;
-  }
-  [[nodiscard]] std::uint64_t operator()(std::uint64_t x) const {
-    do x = permute(x);
-    while (x >= n_);  // the domain is below 4n: few steps, and a walk along a cycle stays a bijection
-    return x;
-  }
-
- private:
-  [[nodiscard]] std::uint64_t permute(std::uint64_t x) const {
-    const std::uint64_t mask = (std::uint64_t{1} << half_) - 1;
-    std::uint64_t left = x >> half_, right = x & mask;
-    for (std::uint64_t round = 0; round < 4; ++round) {
-      const std::uint64_t next = left ^ (mix64(key_ ^ mix64(right << 2U | round)) & mask);
-      left = right;
-      right = next;
-    }
-    return left << half_ | right;
-  }
-  std::uint64_t n_, key_;
-  unsigned half_ = 1;
-};
 
 /// Splits `total` entries, the first being `before`, over the rows [first, last).
 void split_rows(std::vector<std::uint64_t>& pointers, std::uint64_t seed, double skew, std::uint64_t first,
@@ -133,64 +86,95 @@ std::int64_t bound_of(const std::optional<Expression>& bound, const Bindings& bi
   return bound->evaluate(bindings, at);
 }
 
-void fill_randint(Tensor& tensor, const InitRule& rule, std::uint64_t seed, const Bindings& bindings, std::string_view place) {
+void bind_integer(ElementRule& out, const InitRule& rule, const Bindings& bindings,
+                  std::string_view place) {
   const std::int64_t low = bound_of(rule.low, bindings, "low", place);
   const std::int64_t high = bound_of(rule.high, bindings, "high", place);
-  if (high <= low) throw bad_input(std::string(place) + "/high", std::to_string(high), "above low = " + std::to_string(low));
-  const std::uint64_t base = static_cast<std::uint64_t>(low);
-  const std::uint64_t range = static_cast<std::uint64_t>(high) - base;
-  fill_integers(tensor, [&](std::uint64_t i) {
-    if (rule.skew > 0 && unit_interval(random_bits(seed, i, 1)) < rule.skew) return base;
-    return base + scale(random_bits(seed, i), range);
-  });
+  if (high <= low) {
+    throw bad_input(std::string(place) + "/high", std::to_string(high),
+                    "above low = " + std::to_string(low));
+  }
+  out.kind = ElementRule::Kind::integer;
+  out.base = static_cast<std::uint64_t>(low);
+  out.range = static_cast<std::uint64_t>(high) - out.base;
+  out.skew = rule.skew;
 }
 
-void fill_uniform(Tensor& tensor, const InitRule& rule, std::uint64_t seed, const Bindings& bindings, std::string_view place) {
-  const double low = rule.low ? static_cast<double>(bound_of(rule.low, bindings, "low", place)) : rule.low_value;
-  const double high = rule.high ? static_cast<double>(bound_of(rule.high, bindings, "high", place)) : rule.high_value;
-  if (!(high > low)) throw bad_input(std::string(place) + "/high", std::to_string(high), "above low = " + std::to_string(low));
-  const bool whole = !info(tensor.dtype).is_float;
-  fill_reals(tensor, [&](std::uint64_t i) {
-    const double x = low + (high - low) * unit_interval(random_bits(seed, i));
-    return whole ? std::floor(x) : x;
-  });
+void bind_uniform(ElementRule& out, const InitRule& rule, const Bindings& bindings,
+                  std::string_view place) {
+  const double low =
+      rule.low ? static_cast<double>(bound_of(rule.low, bindings, "low", place)) : rule.low_value;
+  const double high =
+      rule.high ? static_cast<double>(bound_of(rule.high, bindings, "high", place)) : rule.high_value;
+  if (!(high > low)) {
+    throw bad_input(std::string(place) + "/high", std::to_string(high),
+                    "above low = " + std::to_string(low));
+  }
+  out.kind = info(out.dtype).is_float ? ElementRule::Kind::uniform : ElementRule::Kind::floor_uniform;
+  out.first = low;
+  out.second = high - low;
 }
 
 }  // namespace
 
+std::optional<ElementRule> element_rule(const InitRule& rule, std::uint64_t seed, DType dtype,
+                                        std::span<const std::int64_t> shape,
+                                        const Bindings& bindings, std::string_view place) {
+  using Kind = InitRule::Kind;
+  ElementRule out{};
+  out.dtype = dtype;
+  out.seed = seed;
+  out.row = static_cast<std::uint64_t>(shape.empty() ? 1 : shape.back());
+  switch (rule.kind) {
+    case Kind::zeros: break;
+    case Kind::ones: out.first = 1; break;
+    case Kind::full: out.first = rule.fill_value; break;
+    case Kind::arange:
+      out.kind = ElementRule::Kind::ramp;
+      out.first = rule.start;
+      out.second = rule.step;
+      break;
+    case Kind::randn:
+      out.kind = info(dtype).is_float ? ElementRule::Kind::normal : ElementRule::Kind::random_bits;
+      out.first = rule.mean;
+      out.second = rule.std;
+      break;
+    case Kind::uniform: bind_uniform(out, rule, bindings, place); break;
+    case Kind::randint: bind_integer(out, rule, bindings, place); break;
+    case Kind::permutation: out.kind = ElementRule::Kind::permutation; break;
+    case Kind::csr_row_pointers:
+    case Kind::csr_column_indices: return std::nullopt;
+  }
+  return out;
+}
+
+std::optional<ElementRule> element_rule(const KernelSpec& spec, const ArgSpec& arg,
+                                        const Workload& workload, std::uint64_t run_seed) {
+  const TensorSpec content = spec.tensor_of(arg, workload);
+  const auto* rule = std::get_if<InitRule>(&content.content);
+  if (rule == nullptr) return std::nullopt;
+  return element_rule(*rule, tensor_seed(rule->seed, arg.name, run_seed), content.dtype,
+                      spec.shape_of(arg, workload),
+                      spec.bindings(workload, spec.default_tunables()),
+                      spec.place_of(arg, workload));
+}
+
 Tensor fill_tensor(const InitRule& rule, std::uint64_t seed, DType dtype, std::vector<std::int64_t> shape,
                    const Bindings& bindings, const Tensor* row_pointers, std::string_view place) {
   Tensor out = make_tensor(dtype, std::move(shape));
-  const auto row = static_cast<std::uint64_t>(out.shape.empty() ? 1 : out.shape.back());
-  using Kind = InitRule::Kind;
-  switch (rule.kind) {
-    case Kind::zeros: break;
-    case Kind::ones: fill_integers(out, [](std::uint64_t) { return std::uint64_t{1}; }); break;
-    case Kind::full: fill_reals(out, [&](std::uint64_t) { return rule.fill_value; }); break;
-    case Kind::arange:
-      fill_reals(out, [&](std::uint64_t i) { return rule.start + rule.step * static_cast<double>(i % row); });
-      break;
-    case Kind::randn:
-      if (info(dtype).is_float) {
-        fill_reals(out, [&](std::uint64_t i) {
-          return rule.mean + rule.std * inverse_normal(unit_interval(random_bits(seed, i)) + 0x1p-54);
-        });
-      } else {
-        fill_integers(out, [&](std::uint64_t i) { return random_bits(seed, i); });
-      }
-      break;
-    case Kind::uniform: fill_uniform(out, rule, seed, bindings, place); break;
-    case Kind::randint: fill_randint(out, rule, seed, bindings, place); break;
-    case Kind::permutation:
-      fill_integers(out, [&](std::uint64_t i) { return Shuffle(row, random_bits(seed, i / row, 2))(i % row); });
-      break;
-    case Kind::csr_row_pointers: fill_row_pointers(out, rule, seed, place); break;
-    case Kind::csr_column_indices: {
-      const std::int64_t columns = bound_of(rule.high, bindings, "high", place);
-      if (columns < 1) throw bad_input(std::string(place) + "/high", std::to_string(columns), "at least 1 column");
-      fill_columns(out, static_cast<std::uint64_t>(columns), seed, row_pointers, place);
-      break;
+  if (const auto elements = element_rule(rule, seed, dtype, out.shape, bindings, place)) {
+    const std::size_t width = info(dtype).size_bytes;
+    const auto n = static_cast<std::uint64_t>(out.elements());
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const std::uint64_t x = portable::element(*elements, i);
+      std::memcpy(out.bytes.data() + i * width, &x, width);
     }
+  } else if (rule.kind == InitRule::Kind::csr_row_pointers) {
+    fill_row_pointers(out, rule, seed, place);
+  } else {
+    const std::int64_t columns = bound_of(rule.high, bindings, "high", place);
+    if (columns < 1) throw bad_input(std::string(place) + "/high", std::to_string(columns), "at least 1 column");
+    fill_columns(out, static_cast<std::uint64_t>(columns), seed, row_pointers, place);
   }
   return out;
 }

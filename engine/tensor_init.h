@@ -2,9 +2,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
+#include "engine/portable/element.h"
 #include "engine/spec.h"
 #include "engine/tensor.h"
 
@@ -24,9 +27,20 @@ namespace warpath {
 [[nodiscard]] Tensor fill_tensor(const InitRule& rule, std::uint64_t seed, DType dtype, std::vector<std::int64_t> shape,
                                  const Bindings& bindings, const Tensor* row_pointers, std::string_view place);
 
+/// `rule` with its expressions evaluated, for filling a tensor elsewhere; nullopt where elements depend
+/// on each other (csr_*). Throws as fill_tensor.
+[[nodiscard]] std::optional<ElementRule> element_rule(const InitRule& rule, std::uint64_t seed, DType dtype,
+                                                      std::span<const std::int64_t> shape,
+                                                      const Bindings& bindings, std::string_view place);
+
 /// Seed that `materialize` fills argument `name` with: hash(rule seed, name, run seed), so that equal seeds in a spec do not give
 /// equal tensors.
 [[nodiscard]] std::uint64_t tensor_seed(std::uint64_t rule_seed, std::string_view name, std::uint64_t run_seed);
+
+/// What fills a tensor argument as `materialize` does; nullopt where only `materialize` can: embedded
+/// data, csr_* rules, uninitialised tensors. Throws Error(bad_input).
+[[nodiscard]] std::optional<ElementRule> element_rule(const KernelSpec& spec, const ArgSpec& arg,
+                                                      const Workload& workload, std::uint64_t run_seed);
 
 /// Content of a tensor argument under `workload`, tunables at their defaults. `run_seed` 0 gives the values of the spec as
 /// written; any other gives other values of the same kind (integers stay in their bounds, row pointers keep their total;

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "engine/portable/value.h"
+
+/// How one element is judged and how norms are summed: the same on the host and on a device.
+namespace warpath::portable {
+
+/// Sum of squares that neither overflows nor vanishes: terms are summed in three classes of
+/// magnitude, the outer two scaled by 2^600 and 2^-600 (Blue 1978).
+struct SquareSum {
+  double small, middle, large;
+};
+
+inline void add(SquareSum& sum, const SquareSum& other) {
+  sum.small += other.small;
+  sum.middle += other.middle;
+  sum.large += other.large;
+}
+
+/// Adds x^2; `x` is finite.
+inline void add_square(SquareSum& sum, double x) {
+  const double magnitude = fabs(x);
+  if (magnitude > 0x1p480) {
+    const double y = x * 0x1p-600;
+    sum.large += y * y;
+  } else if (magnitude >= 0x1p-480) {
+    sum.middle += x * x;
+  } else {
+    const double y = x * 0x1p600;
+    sum.small += y * y;
+  }
+}
+
+/// Adds (a - b)^2; both are finite, their difference need not be.
+inline void add_difference(SquareSum& sum, double a, double b) {
+  const double difference = a - b;
+  if (is_finite(difference)) return add_square(sum, difference);
+  const double y = a * 0x1p-600 - b * 0x1p-600;
+  sum.large += y * y;
+}
+
+/// |out - reference| over atol + rtol*|reference|. Infinite where the class differs or the bound
+/// is 0 and the values are not equal; two infinities of one sign and two NaNs agree.
+inline double error_ratio(double out, double reference, double atol, double rtol) {
+  const double infinity = double_of(0x7ff0000000000000ULL);
+  if (!is_finite(out) || !is_finite(reference)) {
+    const bool both = is_nan(out) && is_nan(reference);
+    return both || out == reference ? 0 : infinity;
+  }
+  const double error = fabs(out - reference);
+  if (error == 0) return 0;
+  const double bound = atol + rtol * fabs(reference);
+  return bound > 0 ? error / bound : infinity;
+}
+
+/// The same where `exact` asks for equal bytes: 0 or infinite.
+inline double element_ratio(double out, double reference, bool same_bytes, bool exact, double atol,
+                            double rtol) {
+  if (exact) return same_bytes ? 0 : double_of(0x7ff0000000000000ULL);
+  return error_ratio(out, reference, atol, rtol);
+}
+
+}  // namespace warpath::portable
