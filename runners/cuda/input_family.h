@@ -1,0 +1,33 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "engine/spec.h"
+#include "engine/tensor.h"
+#include "runners/cuda/device_code/records.h"
+
+namespace warpath::cuda {
+
+/// Names in reports, in enumerator order.
+inline constexpr std::array<std::string_view, 11> kInputFamilies{
+    "as_declared", "tiny",           "huge",     "shifted",      "constant",   "sparse",
+    "heavy_tail",  "small_integers", "mantissa", "cancellation", "sorted_ties"};
+[[nodiscard]] constexpr std::string_view name_of(InputFamily family) {
+  return kInputFamilies[static_cast<std::size_t>(family)];
+}
+
+/// The rule that turns the tensor of `arg` under `workload` into `family`. Its scale and sign follow
+/// the declared rule: randn has its deviation, uniform its width; a tensor whose rule has no
+/// negative value keeps that. Throws Error(bad_input) where an expression fails.
+[[nodiscard]] FamilyRule family_rule(const KernelSpec& spec, const ArgSpec& arg,
+                                     const Workload& workload, InputFamily family,
+                                     std::uint64_t seed);
+
+/// Replaces the values of a tensor; the same bits as Harness::family. `rule` must be made for its
+/// type and size. Integer tensors are left as they are. A family can leave the domain of a kernel:
+/// one that the baseline itself fails says nothing of a candidate.
+void apply_family(Tensor& tensor, const FamilyRule& rule);
+
+}  // namespace warpath::cuda
