@@ -8,6 +8,7 @@
 #include "engine/spec.h"
 #include "engine/tensor.h"
 #include "engine/variant.h"
+#include "runners/arguments.h"
 #include "runners/host/worker_protocol.h"
 #include "runners/reference/reference.h"
 
@@ -31,11 +32,6 @@ struct InputSet {
 [[nodiscard]] std::vector<BoundArgument> bound_arguments(const KernelSpec& spec,
                                                          const Workload& workload,
                                                          const InputSet& inputs);
-/// The spec's arguments that a kernel receives, in order.
-[[nodiscard]] std::vector<const ArgSpec*> kernel_arguments(const KernelSpec& spec);
-/// Names of output and inout tensors, in argument order.
-[[nodiscard]] std::vector<const ArgSpec*> output_arguments(const KernelSpec& spec);
-
 /// Macros a kernel is compiled with under `workload`: meta scalars, then tunables, then the -D of
 /// `options`. An option that means nothing on the host is passed over; `refused` gets the first one
 /// that may not be.

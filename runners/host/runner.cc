@@ -118,9 +118,9 @@ class HostRunner final : public Runner {
                       spec.kernel_type == KernelType::triton ? "triton" : "multi_kernel",
                       "cuda: the host runner runs nothing else");
     }
-    if (host::kernel_arguments(spec).size() > kMaxParameters) {
+    if (kernel_arguments(spec).size() > kMaxParameters) {
       throw bad_input(spec.origin + "/kernel/io/args",
-                      std::to_string(host::kernel_arguments(spec).size()) + " arguments",
+                      std::to_string(kernel_arguments(spec).size()) + " arguments",
                       "at most 256");
     }
     const auto workloads = workloads_for(spec, device());
