@@ -153,9 +153,9 @@ struct CudaOptions {
   double min_gain = 0.005;
   int input_sets = 3;
   std::string l2 = "hot";
-  std::string screening = "s2,s1,s5,s4,d21,d1,d2,d7,d8,d12,d13,d16";
-  std::string confirmation = "d3,d5,d6,d9,d10,d11,d14,d15,d17,d20,d22,d23,d24,d25";
-  std::string final = "d4,d18,d19,d26,d27";
+  std::string screening = "s2,s1,s5,d21,s4,d2,d1,d7,d8,d12,d16";
+  std::string confirmation = "d25,d24,d3,d22,d10,d11,d5,d6,d20,d9,d13,d14,d15,d17,d7b,d23";
+  std::string final = "d4,d27,d19,d18,d26";
   std::int64_t profile_every = 0;
   bool operator==(const CudaOptions&) const = default;
   template <class Visitor>

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/launch.h"
+#include "runners/wire.h"
+
+namespace warpath::cuda {
+
+/// Machine code of a variant under one set of macros.
+struct CandidateCode {
+  std::string cubin;
+  std::string entry;                 ///< lowered name
+  std::vector<std::string> globals;  ///< names of its variables in device memory
+  bool operator==(const CandidateCode&) const = default;
+};
+
+/// A variant as a device worker gets it: code and launch numbers of every workload, no source.
+struct Candidate {
+  std::string key;  ///< level-1 identity (binary_key)
+  std::vector<CandidateCode> codes;
+  std::vector<std::uint32_t> code_of;  ///< by workload: index into `codes`
+  std::vector<LaunchNumbers> numbers;  ///< by workload
+  bool operator==(const Candidate&) const = default;
+};
+
+void put(WireWriter& to, const LaunchNumbers& numbers);
+[[nodiscard]] LaunchNumbers get_launch(WireReader& from);
+void put(WireWriter& to, const Candidate& candidate);
+/// Check from.ok() afterwards.
+[[nodiscard]] Candidate get_candidate(WireReader& from);
+
+}  // namespace warpath::cuda

@@ -1,0 +1,124 @@
+#include "runners/cuda/evaluation.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "engine/error.h"
+#include "engine/statistics.h"
+#include "runners/cuda/gates/device_gate.h"
+#include "runners/cuda/gates/register_gates.h"
+
+namespace warpath::cuda {
+
+struct Evaluation::Running {
+  Trial& trial;
+  TrialReply& reply;
+};
+
+std::vector<std::string> gate_identifiers() {
+  GateRegistry on_code("gate");
+  register_gates(on_code);
+  DeviceGateRegistry on_device("gate");
+  register_device_gates(on_device);
+  std::vector<std::string> all;
+  for (const auto& [name, entry] : on_code.entries()) all.push_back(gate_identifier(name));
+  for (const auto& [name, entry] : on_device.entries()) all.push_back(gate_identifier(name));
+  for (const char* const elsewhere : {"d18", "d26"}) {
+    if (std::find(all.begin(), all.end(), elsewhere) == all.end()) all.emplace_back(elsewhere);
+  }
+  return all;
+}
+
+Evaluation::Evaluation(Bench& bench, Problem& problem)
+    : bench_(bench),
+      problem_(problem),
+      plan_(GatePlan::from(bench.options(), gate_identifiers())),
+      rival_{problem.setup().baseline, true} {
+  DeviceGateRegistry registry("gate");
+  register_device_gates(registry);
+  for (const auto& [name, entry] : registry.entries()) gates_.push_back(entry.make());
+}
+
+bool Evaluation::judge(Running& running, Stage stage) const {
+  for (const std::string& id : plan_.stages[static_cast<std::size_t>(stage)]) {
+    const auto gate = std::find_if(gates_.begin(), gates_.end(), [&](const auto& one) {
+      return gate_identifier(one->name()) == id;
+    });
+    if (gate == gates_.end()) continue;  // judged elsewhere: text, code, sanitizer
+    GateResult result;
+    Status status = (*gate)->failure();
+    try {
+      result = (*gate)->judge(running.trial);
+    } catch (const CandidateFault& fault) {
+      result = {std::string((*gate)->name()), GateResult::Answer::fail, fault.detail};
+      status = fault.status;
+      running.reply.poisoned = running.reply.poisoned || fault.poisoned;
+    }
+    const bool failed = result.answer == GateResult::Answer::fail;
+    if (failed) {
+      running.reply.status = status;
+      running.reply.log = result.detail;
+    }
+    running.reply.gates.push_back(std::move(result));
+    if (failed) return false;
+  }
+  return true;
+}
+
+void Evaluation::report_times(Running& running, TrialReply& reply) const {
+  Trial& trial = running.trial;
+  for (std::size_t w = 0; w < trial.workloads(); ++w) {
+    const Workload& workload = *trial.at(w).workload;
+    if (workload.role == WorkloadRole::regress) continue;
+    const Sampling& sampling = trial.timing(w);
+    const auto add = [&](const std::vector<double>& samples, const char* cache) {
+      if (samples.empty()) return;
+      WorkloadTiming timing;
+      timing.workload = workload.name;
+      timing.samples_ns = samples;
+      timing.launch = trial.numbers(w);
+      timing.cache = cache;
+      reply.timings.push_back(std::move(timing));
+    };
+    const bool paired = !trial.paired_ns[w].empty();
+    add(paired ? trial.paired_ns[w] : sampling.hot_ns, "hot");
+    if (paired && !trial.baseline_ns[w].empty()) {
+      reply.timings.back().baseline_samples_ns = trial.baseline_ns[w];
+    }
+    add(sampling.cold_ns, "cold");
+    reply.diagnosis.facts["launches_per_sample"] = {
+        static_cast<double>(sampling.launches_per_sample), FactSource::measured};
+  }
+}
+
+TrialReply Evaluation::run(const TrialRequest& request) {
+  const auto begin = std::chrono::steady_clock::now();
+  TrialReply reply;
+  reply.status = Status::ok;
+  try {
+    Trial trial(bench_, problem_, request, &rival_);
+    Running running{trial, reply};
+    bool good = judge(running, Stage::screening);
+    if (good) {
+      reply.objective_ns = trial.objective_ns();
+      const bool promising = request.incumbent_ns <= 0 || reply.objective_ns < request.incumbent_ns;
+      if (promising || request.stage >= Stage::confirmation) good = judge(running, Stage::confirmation);
+      if (good && request.stage >= Stage::final) good = judge(running, Stage::final);
+    }
+    reply.diagnosis = trial.diagnosis;
+    if (good) {
+      report_times(running, reply);
+      reply.confirmed_faster = trial.confirmed_faster;
+      if (trial.confirmed_faster) rival_ = {request.candidate, false};
+    }
+  } catch (const CandidateFault& fault) {  // the modules, or a timing between gates
+    reply.status = fault.status;
+    reply.log = fault.detail;
+    reply.poisoned = reply.poisoned || fault.poisoned;
+    reply.gates.push_back({"s4_launch_contract", GateResult::Answer::fail, fault.detail});
+  }
+  reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return reply;
+}
+
+}  // namespace warpath::cuda

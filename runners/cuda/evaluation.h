@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+
+#include "runners/cuda/gate_plan.h"
+#include "runners/cuda/gates/device_gate.h"
+#include "runners/cuda/messages.h"
+#include "runners/cuda/trial.h"
+
+namespace warpath::cuda {
+
+/// Evaluates candidates of one problem on one device: gates in the plan's order, timing, and, for a
+/// possible best or a later stage, the gates of confirmation and report. Remembers the best candidate
+/// it confirmed as the rival of the next ones. One thread.
+class Evaluation {
+ public:
+  Evaluation(Bench& bench, Problem& problem);
+
+  /// Never throws for a bad candidate. Throws Error(environment) where the device is at fault.
+  [[nodiscard]] TrialReply run(const TrialRequest& request);
+  void set_rival(Candidate rival) { rival_ = {std::move(rival), false}; }
+
+ private:
+  struct Running;
+  bool judge(Running& running, Stage stage) const;
+  void report_times(Running& running, TrialReply& reply) const;
+
+  Bench& bench_;
+  Problem& problem_;
+  std::vector<std::unique_ptr<DeviceGate>> gates_;
+  GatePlan plan_;
+  Rival rival_;
+};
+
+/// Identifiers of all gates of this build, those on text and code included.
+[[nodiscard]] std::vector<std::string> gate_identifiers();
+
+}  // namespace warpath::cuda

@@ -1,0 +1,44 @@
+#include "runners/cuda/gate_plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/error.h"
+
+namespace warpath::cuda {
+
+std::string gate_identifier(std::string_view name) {
+  return std::string(name.substr(0, name.find('_')));
+}
+
+GatePlan GatePlan::from(const CudaOptions& options, const std::vector<std::string>& known) {
+  GatePlan plan;
+  std::set<std::string> seen;
+  const std::string* const lists[] = {&options.screening, &options.confirmation, &options.final};
+  for (std::size_t stage = 0; stage < kStageNames.size(); ++stage) {
+    const std::string place = "cuda." + std::string(kStageNames[stage]);
+    const std::string& list = *lists[stage];
+    for (std::size_t begin = 0; begin < list.size();) {
+      const std::size_t end = std::min(list.find(',', begin), list.size());
+      const std::string id = list.substr(begin, end - begin);
+      begin = end + 1;
+      if (std::find(known.begin(), known.end(), id) == known.end()) {
+        std::string all;
+        for (const auto& one : known) all += (all.empty() ? "" : ", ") + one;
+        throw bad_input(place, id, "a gate: one of " + all);
+      }
+      if (!seen.insert(id).second) throw bad_input(place, id, "every gate once, at its first stage");
+      plan.stages[stage].push_back(id);
+    }
+  }
+  return plan;
+}
+
+bool GatePlan::runs(const std::string& id, Stage stage) const {
+  for (std::size_t s = 0; s <= static_cast<std::size_t>(stage); ++s) {
+    if (std::find(stages[s].begin(), stages[s].end(), id) != stages[s].end()) return true;
+  }
+  return false;
+}
+
+}  // namespace warpath::cuda

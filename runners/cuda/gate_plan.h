@@ -1,0 +1,27 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "engine/options.h"
+#include "engine/runner.h"
+
+namespace warpath::cuda {
+
+/// Which gates run at which stage, by identifier ("d2": what stands before the first "_" of a name).
+struct GatePlan {
+  std::array<std::vector<std::string>, kStageNames.size()> stages;
+
+  /// From cuda.screening, cuda.confirmation and cuda.final. Throws Error(bad_input) naming the option
+  /// where an identifier is unknown or listed twice. `known`: identifiers of all gates.
+  [[nodiscard]] static GatePlan from(const CudaOptions& options,
+                                     const std::vector<std::string>& known);
+  /// True if `id` runs at `stage` or an earlier one.
+  [[nodiscard]] bool runs(const std::string& id, Stage stage) const;
+};
+
+/// "d2" of "d2_reference".
+[[nodiscard]] std::string gate_identifier(std::string_view name);
+
+}  // namespace warpath::cuda

@@ -1,0 +1,64 @@
+#include <chrono>
+
+#include "engine/statistics.h"
+#include "runners/cuda/gates/device_gate.h"
+
+namespace warpath::cuda {
+namespace {
+
+constexpr int kAlone = 24;
+constexpr int kTogether = 8;
+constexpr double kMostRatio = 2;
+constexpr double kSlackNs = 15e3;
+
+/// D14: launches over freshly poisoned outputs, one by one between events, against what was timed in batches;
+/// and the host's clock from the first submission to the end. Skipped work, periodic work and work after the end show.
+class Clocks final : public DeviceGate {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "d14_clocks"; }
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      if (trial.at(w).workload->role == WorkloadRole::regress || trial.at(w).mutates_inputs()) continue;
+      const std::vector<double> single = one_by_one(trial, w);
+      const double typical = median(single);
+      const Sampling& sampling = trial.timing(w);
+      const double claimed = median(sampling.hot_ns.empty() ? sampling.cold_ns : sampling.hot_ns);
+      char text[160];
+      std::snprintf(text, sizeof text, "workload %s: %.3g us a launch over poisoned outputs, %.3g us as timed",
+                    trial.at(w).workload->name.c_str(), typical * 1e-3, claimed * 1e-3);
+      if (typical > kMostRatio * claimed + kSlackNs) return fail(text);
+      const double host = by_host(trial, w);
+      if (host > kMostRatio * kTogether * typical + kSlackNs * kTogether) {
+        return fail(std::string(text) + "; the host's clock says " + std::to_string(host / kTogether * 1e-3) + " us");
+      }
+    }
+    return pass();
+  }
+
+ private:
+  static std::vector<double> one_by_one(Trial& trial, std::size_t w) {
+    std::vector<double> out;
+    for (int i = 0; i < kAlone; ++i) {
+      trial.problem().poison(w, 0, trial.bench().secret());
+      out.push_back(trial.bench().time([&] { trial.launch(w, 0); }, "a launch"));
+    }
+    return out;
+  }
+  static double by_host(Trial& trial, std::size_t w) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < kTogether; ++i) trial.launch(w, 0);
+    trial.bench().synchronize("a launch");
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+  }
+};
+
+}  // namespace
+
+void register_device_gate_d14_clocks(DeviceGateRegistry& registry);
+void register_device_gate_d14_clocks(DeviceGateRegistry& registry) {
+  registry.add("d14_clocks",
+               "launches take as long one by one as together, by every clock",
+               [] { return std::make_unique<Clocks>(); });
+}
+
+}  // namespace warpath::cuda

@@ -1,0 +1,48 @@
+#include <algorithm>
+
+#include "runners/cuda/gates/device_gate.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Another order of summation changes an error by less than this factor; another type by far more.
+constexpr double kGrowth = 64;
+/// What fp32 arithmetic stays below.
+constexpr double kLeast = 0x1p-18;
+
+/// D20: on inputs whose low bits matter, and on sums that cancel, the relative error stays within a factor of
+/// the baseline's: a narrower type or a cut mantissa does not.
+class Precision final : public DeviceGate {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "d20_precision"; }
+  [[nodiscard]] Status failure() const override { return Status::wrong_result; }
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    bool judged = false;
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      for (const FamilyCheck& check : trial.problem().family_checks(w)) {
+        const bool sensitive = check.set->family == InputFamily::mantissa || check.set->family == InputFamily::cancellation;
+        if (!sensitive || !check.baseline.passed) continue;
+        judged = true;
+        trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
+        const Comparison result = trial.compare(w, 0, *check.set, "inputs that need the whole mantissa");
+        const double allowed = std::max(kGrowth * check.baseline.relative_norm, kLeast);
+        if (result.passed && result.relative_norm <= allowed) continue;
+        char text[128];
+        std::snprintf(text, sizeof text, "relative error %.3g, the baseline's is %.3g; ", result.relative_norm, check.baseline.relative_norm);
+        return fail(where(trial, w, *check.set) + text + result.detail);
+      }
+    }
+    return judged ? pass() : not_run("the baseline passes on no such inputs");
+  }
+};
+
+}  // namespace
+
+void register_device_gate_d20_precision(DeviceGateRegistry& registry);
+void register_device_gate_d20_precision(DeviceGateRegistry& registry) {
+  registry.add("d20_precision",
+               "errors are of the kind that the baseline makes",
+               [] { return std::make_unique<Precision>(); });
+}
+
+}  // namespace warpath::cuda

@@ -1,0 +1,36 @@
+#include "runners/cuda/gates/device_gate.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// D2: every output element of launches on poisoned outputs, on every declared input set. The last slot
+/// is aligned as the spec declares and no better.
+class ReferenceGate final : public DeviceGate {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "d2_reference"; }
+  [[nodiscard]] Status failure() const override { return Status::wrong_result; }
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    std::string figures;
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      for (std::size_t slot = 0; slot < trial.at(w).slots.size(); ++slot) {
+        const InputSet& set = trial.declared_set(w, slot);
+        trial.launch_fresh(w, slot, set, 2 * trial.bench().secret());
+        const Comparison result = trial.compare(w, slot, set, "the first launches");
+        if (!result.passed) return fail(where(trial, w, set) + result.detail);
+        if (figures.empty()) figures = result.detail;
+      }
+    }
+    return pass(figures);
+  }
+};
+
+}  // namespace
+
+void register_device_gate_d2_reference(DeviceGateRegistry& registry);
+void register_device_gate_d2_reference(DeviceGateRegistry& registry) {
+  registry.add("d2_reference",
+               "outputs are within the tolerance of an independent reference",
+               [] { return std::make_unique<ReferenceGate>(); });
+}
+
+}  // namespace warpath::cuda

@@ -1,0 +1,266 @@
+#include <algorithm>
+#include <cstring>
+#include <future>
+#include <utility>
+
+#include "engine/error.h"
+#include "engine/rng.h"
+#include "engine/tensor_init.h"
+#include "runners/arguments.h"
+#include "runners/cuda/problem.h"
+#include "runners/cuda/trial.h"
+#include "runners/reference/reference.h"
+
+namespace warpath::cuda {
+namespace {
+
+Tensor download(const DriverApi& api, const TensorPlace& place, CUdeviceptr from) {
+  Tensor tensor = make_tensor(place.dtype, place.shape);
+  if (place.size_bytes > 0) {
+    require(api, api.cuMemcpyDtoH(tensor.bytes.data(), from, place.size_bytes), "cannot read inputs");
+  }
+  return tensor;
+}
+
+void upload(const DriverApi& api, const Tensor& tensor, CUdeviceptr to) {
+  if (tensor.bytes.empty()) return;
+  require(api, api.cuMemcpyHtoD(to, tensor.bytes.data(), tensor.bytes.size()), "cannot write inputs");
+}
+
+/// Room that copies and 16-byte accesses may use as a whole.
+std::size_t room_for(std::size_t bytes) { return std::max<std::size_t>((bytes + 255) / 256 * 256, 256); }
+
+bool rule_may_change_alone(const TensorSpec& content) {
+  const auto* const rule = std::get_if<InitRule>(&content.content);
+  using Kind = InitRule::Kind;
+  return rule != nullptr && (rule->kind == Kind::randn || rule->kind == Kind::uniform ||
+                             rule->kind == Kind::randint);
+}
+
+}  // namespace
+
+std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w, InputFamily family,
+                                               std::uint64_t seed) {
+  const DriverApi& api = bench_.api();
+  const PlacedWorkload& placed = placed_[w];
+  auto set = std::make_unique<InputSet>();
+  set->seed = seed;
+  set->family = family;
+  for (const TensorPlace& tensor : placed.tensors) {
+    set->pristine.emplace_back();
+    set->reference.emplace_back();
+    if (tensor.is_written()) {
+      MaskedReference& reference = set->reference.back();
+      reference.key = {bench_.secret(), bench_.secret()};
+    }
+    if (!tensor.is_read()) continue;
+    set->pristine.back() = allocate(api, room_for(tensor.size_bytes));
+    const CUdeviceptr data = set->pristine.back().get();
+    if (const auto rule = element_rule(spec(), *tensor.arg, *placed.workload, seed)) {
+      bench_.harness().fill(bench_.stream(), data, tensor.elements, *rule);
+    } else {
+      upload(api, materialize(spec(), *tensor.arg, *placed.workload, seed), data);
+    }
+    if (family != InputFamily::as_declared && info(tensor.dtype).is_float) {
+      bench_.harness().family(bench_.stream(), data,
+                              family_rule(spec(), *tensor.arg, *placed.workload, family, seed));
+    }
+  }
+  digest_inputs(w, *set);
+  return set;
+}
+
+void Problem::digest_inputs(std::size_t w, InputSet& set) {
+  Answers& answers = bench_.answers();
+  answers.clear();
+  const std::uint64_t nonce = bench_.secret();
+  std::vector<std::size_t> places;
+  const PlacedWorkload& placed = placed_[w];
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    places.push_back(answers.place<DeviceDigest>());
+    if (!placed.tensors[t].is_read()) continue;
+    bench_.harness().digest(bench_.stream(), set.pristine[t].get(), placed.tensors[t].size_bytes,
+                            kDigestSeed, nonce, answers.address(places[t]));
+  }
+  bench_.collect("inputs");
+  set.digest.clear();
+  for (const std::size_t place : places) set.digest.push_back(answers.at<DeviceDigest>(place));
+}
+
+void Problem::run_reference_kernel(std::size_t w, InputSet& set) {
+  const DriverApi& api = bench_.api();
+  const PlacedWorkload& placed = placed_[w];
+  const Candidate& reference = setup_.reference ? *setup_.reference : setup_.baseline;
+  std::vector<CUdeviceptr> addresses;
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    const TensorPlace& tensor = placed.tensors[t];
+    if (!tensor.is_written()) {
+      addresses.push_back(set.pristine[t].get());
+      continue;
+    }
+    MaskedReference& out = set.reference[t];
+    out.memory = allocate(api, room_for(tensor.size_bytes));
+    out.dtype = tensor.dtype;
+    addresses.push_back(out.memory.get());
+    if (tensor.is_read()) {
+      require(api, api.cuMemcpyDtoDAsync(out.memory.get(), set.pristine[t].get(), tensor.size_bytes,
+                                         bench_.stream()),
+              "cannot copy inputs");
+    } else if (tensor.elements > 0) {
+      bench_.harness().poison(bench_.stream(), out.memory.get(), tensor.elements, tensor.dtype, 0);
+    }
+  }
+  std::vector<void*> parameters;
+  for (const ParameterPlace& parameter : placed.parameters) {
+    parameters.push_back(parameter.bytes.empty()
+                             ? static_cast<void*>(&addresses[parameter.tensor])
+                             : const_cast<std::byte*>(parameter.bytes.data()));
+  }
+  const LoadedKernel& kernel = reference_kernels_[reference.code_of[w]];
+  const LaunchNumbers& numbers = reference.numbers[w];
+  require(api, allow_dynamic_smem(api, kernel.function, numbers.dynamic_smem_bytes),
+          "the reference kernel's shared memory is refused");
+  bench_.launch(kernel, numbers, parameters.data(), bench_.stream());
+  constexpr double kReferenceSeconds = 60;
+  bench_.synchronize("the reference kernel", kReferenceSeconds);
+}
+
+void Problem::make_references(std::size_t w, const std::vector<InputSet*>& sets) {
+  const DriverApi& api = bench_.api();
+  const PlacedWorkload& placed = placed_[w];
+  const bool by_kernel = std::holds_alternative<ReferenceKernel>(spec().reference) ||
+                         std::holds_alternative<std::monostate>(spec().reference);
+  if (by_kernel) {
+    try {
+      for (InputSet* const set : sets) run_reference_kernel(w, *set);
+    } catch (const CandidateFault& fault) {
+      throw environment_error(spec().name + ": the reference kernel: " + fault.detail);
+    }
+  } else {
+    const auto scalars = scalar_values(spec(), *placed.workload);
+    std::vector<std::future<TensorMap>> computing;
+    for (InputSet* const set : sets) {
+      TensorMap inputs;
+      for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+        const TensorPlace& tensor = placed.tensors[t];
+        if (tensor.is_read()) {
+          inputs.emplace(tensor.arg->name, download(api, tensor, set->pristine[t].get()));
+        }
+      }
+      computing.push_back(std::async(std::launch::async, [&, inputs = std::move(inputs)] {
+        const auto source = make_reference(spec(), {.scratch_folder = "."});
+        return source->compute({spec(), *placed.workload, inputs, scalars});
+      }));
+    }
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      const TensorMap expected = computing[s].get();
+      for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+        if (!placed.tensors[t].is_written()) continue;
+        const Tensor& values = expected.at(placed.tensors[t].arg->name);
+        MaskedReference& out = sets[s]->reference[t];
+        out.dtype = values.dtype;
+        out.memory = allocate(api, room_for(values.bytes.size()));
+        upload(api, values, out.memory.get());
+      }
+    }
+  }
+  for (InputSet* const set : sets) {
+    for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+      if (!placed.tensors[t].is_written()) continue;
+      const MaskedReference& out = set->reference[t];
+      bench_.harness().mask(bench_.stream(), out.memory.get(),
+                            placed.tensors[t].elements * info(out.dtype).size_bytes, out.key);
+    }
+  }
+  bench_.synchronize("references");
+}
+
+std::unique_ptr<InputSet> Problem::fresh_set(std::size_t w, std::uint64_t seed) {
+  auto set = make_inputs(w, InputFamily::as_declared, seed);
+  make_references(w, {set.get()});
+  return set;
+}
+
+const std::vector<FamilyCheck>& Problem::family_checks(std::size_t w) {
+  PlacedWorkload& placed = placed_[w];
+  if (!placed.families.empty()) return placed.families;
+  std::vector<InputSet*> sets;
+  for (std::size_t f = 1; f < kInputFamilies.size(); ++f) {
+    FamilyCheck check;
+    check.set = make_inputs(w, static_cast<InputFamily>(f), setup_.seed + f);
+    sets.push_back(check.set.get());
+    placed.families.push_back(std::move(check));
+  }
+  make_references(w, sets);
+  const TrialRequest request{.candidate = setup_.baseline};
+  Trial baseline(bench_, *this, request);
+  for (FamilyCheck& check : placed.families) {
+    baseline.launch_fresh(w, 0, *check.set, 0);
+    check.baseline = baseline.compare(w, 0, *check.set, "the baseline");
+    check.baseline_exact = check.baseline.passed && check.baseline.max_abs_error == 0;
+  }
+  return placed.families;
+}
+
+const std::vector<std::unique_ptr<InputSet>>& Problem::perturbed_sets(std::size_t w) {
+  PlacedWorkload& placed = placed_[w];
+  if (std::exchange(placed.asked_for_perturbed, true)) return placed.perturbed;
+  std::vector<std::size_t> eligible;
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    const TensorPlace& tensor = placed.tensors[t];
+    if (tensor.is_read() && tensor.elements > 1 &&
+        rule_may_change_alone(spec().tensor_of(*tensor.arg, *placed.workload))) {
+      eligible.push_back(t);
+    }
+  }
+  constexpr int kProbes = 4;
+  std::vector<InputSet*> sets;
+  for (int probe = 0; probe < kProbes && !eligible.empty(); ++probe) {
+    auto set = perturbed_inputs(w, eligible[static_cast<std::size_t>(probe) % eligible.size()], probe);
+    if (!set) continue;
+    sets.push_back(set.get());
+    placed.perturbed.push_back(std::move(set));
+  }
+  make_references(w, sets);
+  return placed.perturbed;
+}
+
+std::unique_ptr<InputSet> Problem::perturbed_inputs(std::size_t w, std::size_t t, int probe) {
+  const TensorPlace& tensor = placed_[w].tensors[t];
+  const std::size_t width = info(tensor.dtype).size_bytes;
+  const DriverApi& api = bench_.api();
+  auto set = make_inputs(w, InputFamily::as_declared, setup_.seed);
+  const CUdeviceptr data = set->pristine[t].get();
+  Rng rng(bench_.secret(), "perturb");
+  std::uint64_t changed = rng.below(tensor.elements);
+  if (probe == 1) changed = 0;
+  if (probe == 2) changed = tensor.elements - 1;
+  std::array<std::byte, 16> before{};
+  require(api, api.cuMemcpyDtoH(before.data(), data + changed * width, width), "cannot read inputs");
+  auto after = before;
+  constexpr int kTries = 64;
+  for (int i = 0; i < kTries && before == after; ++i) {  // another element's value is a legal one
+    const std::uint64_t other = rng.below(tensor.elements);
+    require(api, api.cuMemcpyDtoH(after.data(), data + other * width, width), "cannot read inputs");
+  }
+  if (before == after) return nullptr;
+  require(api, api.cuMemcpyHtoD(data + changed * width, after.data(), width), "cannot write inputs");
+  set->changed_element = static_cast<std::int64_t>(changed);
+  digest_inputs(w, *set);
+  return set;
+}
+
+bool Problem::inputs_intact() {
+  for (std::size_t w = 0; w < placed_.size(); ++w) {
+    for (const auto& set : placed_[w].sets) {
+      const auto before = set->digest;
+      digest_inputs(w, *set);
+      for (std::size_t t = 0; t < before.size(); ++t) {
+        if (before[t].low != set->digest[t].low || before[t].high != set->digest[t].high) return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace warpath::cuda

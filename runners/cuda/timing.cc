@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <cmath>
+
+#include "engine/error.h"
+#include "engine/rng.h"
+#include "engine/statistics.h"
+#include "runners/cuda/trial.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Shorter launches are timed as one graph of many, so that neither events nor the host show.
+constexpr double kGraphBelowNs = 100e3;
+constexpr double kBatchNs = 200e3;
+constexpr int kMostLaunches = 64;
+/// Samples enqueued before the host looks at them.
+constexpr int kGroup = 5;
+
+int launches_per_sample(double launch_ns) {
+  if (launch_ns >= kGraphBelowNs) return 1;
+  const double n = std::ceil(kBatchNs / std::max(launch_ns, 1.0));
+  return static_cast<int>(std::clamp(n, 2.0, static_cast<double>(kMostLaunches)));
+}
+
+/// Half-width of a 95 % interval of the median by order statistics, relative to it.
+double relative_half_width(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const auto n = static_cast<double>(samples.size());
+  const double reach = 0.98 * std::sqrt(n);
+  const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - reach)));
+  const auto high = static_cast<std::size_t>(std::min(n - 1, std::ceil(n / 2 + reach)));
+  return (samples[high] - samples[low]) / (2 * median(samples));
+}
+
+/// A fixed number of launches of one candidate on one slot.
+class Batch {
+ public:
+  Batch(Trial& trial, std::size_t w, std::size_t slot, int launches)
+      : trial_(trial), w_(w), slot_(slot) {
+    if (launches == 1) return;
+    const DriverApi& api = trial.bench().api();
+    const CUstream stream = trial.bench().stream();
+    require(api, api.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED),
+            "cannot capture launches");
+    CUgraph graph = nullptr;
+    try {
+      for (int i = 0; i < launches; ++i) trial.launch(w, slot);
+    } catch (...) {
+      static_cast<void>(api.cuStreamEndCapture(stream, &graph));
+      throw;
+    }
+    require(api, api.cuStreamEndCapture(stream, &graph), "cannot capture launches");
+    graph_ = Graph(api, graph);
+    CUgraphExec exec = nullptr;
+    require(api, api.cuGraphInstantiate(&exec, graph, 0), "cannot instantiate a graph");
+    exec_ = GraphExec(api, exec);
+  }
+
+  void enqueue() {
+    if (!exec_) return trial_.launch(w_, slot_);
+    const DriverApi& api = trial_.bench().api();
+    require(api, api.cuGraphLaunch(exec_.get(), trial_.bench().stream()), "cannot launch a graph");
+  }
+
+ private:
+  Trial& trial_;
+  std::size_t w_, slot_;
+  Graph graph_;
+  GraphExec exec_;
+};
+
+/// One workload's sampling: all timing slots hold declared inputs and poisoned outputs at the start.
+class Sampler {
+ public:
+  Sampler(Trial& trial, std::size_t w)
+      : trial_(trial), bench_(trial.bench()), w_(w), slots_(timing_slots(trial, w)) {}
+
+  Sampling run() {
+    Sampling out;
+    out.timed_slots.assign(slots_, false);
+    const double launch_ns = trial_.launch_ns(w_);
+    prepare();
+    const std::string& l2 = bench_.options().l2;
+    const bool both = l2 == "both" || trial_.request().stage == Stage::final;
+    if (l2 != "cold" || both) {
+      // What a launch changes must be restored before the next: one launch a sample then.
+      out.launches_per_sample =
+          trial_.at(w_).mutates_inputs() ? 1 : launches_per_sample(launch_ns);
+      for (std::size_t s = 0; s < slots_; ++s) batches_.emplace_back(trial_, w_, s, out.launches_per_sample);
+      sample(out.hot_ns, out, false);
+    }
+    if ((l2 == "cold" || both) && !out.raced_out) {
+      out.launches_per_sample = l2 == "cold" && !both ? 1 : out.launches_per_sample;
+      batches_.clear();
+      for (std::size_t s = 0; s < slots_; ++s) batches_.emplace_back(trial_, w_, s, 1);
+      sample(out.cold_ns, out, true);
+    }
+    return out;
+  }
+
+  /// The barely aligned slot would time something else.
+  static std::size_t timing_slots(Trial& trial, std::size_t w) {
+    return std::max<std::size_t>(1, trial.at(w).slots.size() - 1);
+  }
+
+ private:
+  void prepare() {
+    for (std::size_t s = 0; s < slots_; ++s) {
+      trial_.problem().restore(w_, s, trial_.declared_set(w_, s));
+      trial_.problem().poison(w_, s, bench_.secret());
+    }
+  }
+
+  void sample(std::vector<double>& samples, Sampling& out, bool cold) {
+    const CudaOptions& options = bench_.options();
+    const int launches = cold ? 1 : out.launches_per_sample;
+    double spent_ns = 0;
+    while (static_cast<int>(samples.size()) < options.max_samples) {
+      group(samples, out, launches, cold);
+      for (std::size_t i = samples.size() - kGroup; i < samples.size(); ++i) {
+        spent_ns += samples[i] * launches;
+      }
+      if (static_cast<int>(samples.size()) < options.min_samples) continue;
+      if (spent_ns > options.timing_ms * 1e6 || relative_half_width(samples) < options.precision) return;
+      if (!cold && clearly_slower(samples)) {
+        out.raced_out = true;
+        return;
+      }
+    }
+  }
+
+  /// A group stays on one slot, whose data a first launch brings into the cache; groups take turns.
+  void group(std::vector<double>& samples, Sampling& out, int launches, bool cold) {
+    const DriverApi& api = bench_.api();
+    const std::size_t slot = (trial_.request().seed + next_++) % slots_;
+    const bool mutates = trial_.at(w_).mutates_inputs();
+    out.timed_slots[slot] = true;
+    if (!cold && !mutates) trial_.launch(w_, slot);
+    for (std::size_t i = 0; i < kGroup; ++i) {
+      if (mutates) trial_.problem().restore(w_, slot, trial_.declared_set(w_, slot));
+      if (cold) bench_.flush_l2();
+      require(api, api.cuEventRecord(bench_.event(2 * i), bench_.stream()), "cannot record an event");
+      batches_[slot].enqueue();
+      require(api, api.cuEventRecord(bench_.event(2 * i + 1), bench_.stream()),
+              "cannot record an event");
+    }
+    bench_.synchronize("a timed launch", 1e-9 * trial_.launch_ns(w_) * kGroup * (launches + 1));
+    for (std::size_t i = 0; i < kGroup; ++i) {
+      samples.push_back(bench_.elapsed_ns(2 * i, 2 * i + 1) / launches);
+    }
+  }
+
+  /// Racing: with one scored workload, its time is the objective's.
+  [[nodiscard]] bool clearly_slower(const std::vector<double>& samples) const {
+    const double incumbent = trial_.request().incumbent_ns;
+    if (incumbent <= 0 || trial_.request().stage != Stage::screening || trial_.workloads() != 1) {
+      return false;
+    }
+    const double best = *std::min_element(samples.begin(), samples.end());
+    return best > incumbent * (1 + bench_.options().race_margin);
+  }
+
+  Trial& trial_;
+  Bench& bench_;
+  std::size_t w_;
+  std::size_t slots_;
+  std::size_t next_ = 0;
+  std::vector<Batch> batches_;
+};
+
+}  // namespace
+
+Sampling sample(Trial& trial, std::size_t w) { return Sampler(trial, w).run(); }
+
+Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs) {
+  Pairs out;
+  Bench& bench = first.bench();
+  const DriverApi& api = bench.api();
+  Trial* const sides[2] = {&first, &second};
+  const bool mutates = first.at(w).mutates_inputs();
+  const double longest = std::max(first.launch_ns(w), second.launch_ns(w));
+  int launches[2];
+  std::vector<Batch> batches[2];
+  const std::size_t slots = Sampler::timing_slots(first, w);
+  for (int side = 0; side < 2; ++side) {
+    launches[side] = mutates ? 1 : launches_per_sample(sides[side]->launch_ns(w));
+    for (std::size_t s = 0; s < slots; ++s) batches[side].emplace_back(*sides[side], w, s, launches[side]);
+  }
+  Rng rng(bench.secret(), "pairs");
+  for (int pair = 0; pair < pairs; ++pair) {
+    const std::size_t slot = static_cast<std::size_t>(pair) % slots;
+    const int leader = static_cast<int>(rng.below(2));
+    for (int turn = 0; turn < 2; ++turn) {
+      const int side = turn == 0 ? leader : 1 - leader;
+      const auto at = static_cast<std::size_t>(2 * side);
+      if (mutates) {
+        first.problem().restore(w, slot, first.declared_set(w, slot));
+      } else {
+        sides[side]->launch(w, slot);
+      }
+      require(api, api.cuEventRecord(bench.event(at), bench.stream()), "cannot record an event");
+      batches[side][slot].enqueue();
+      require(api, api.cuEventRecord(bench.event(at + 1), bench.stream()), "cannot record an event");
+    }
+    bench.synchronize("a timed launch", 1e-9 * longest * 2 * kMostLaunches);
+    out.first_ns.push_back(bench.elapsed_ns(0, 1) / launches[0]);
+    out.second_ns.push_back(bench.elapsed_ns(2, 3) / launches[1]);
+  }
+  return out;
+}
+
+}  // namespace warpath::cuda

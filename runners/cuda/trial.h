@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/outcome.h"
+#include "engine/runner.h"
+#include "runners/cuda/problem.h"
+
+namespace warpath::cuda {
+
+/// What is asked of one evaluation on a device.
+struct TrialRequest {
+  Candidate candidate;
+  Stage stage = Stage::screening;  ///< what is done at least; a possible best goes on by itself
+  std::uint64_t seed = 0;
+  double incumbent_ns = 0;         ///< objective time of the best so far; 0: do not race
+  bool profile = false;
+};
+
+/// What a possible best is timed against in pairs.
+struct Rival {
+  Candidate candidate;
+  bool is_baseline = true;
+};
+
+/// Launch times of one workload.
+struct Sampling {
+  std::vector<double> hot_ns;
+  std::vector<double> cold_ns;
+  int launches_per_sample = 1;  ///< of hot samples: a graph of so many launches
+  std::vector<bool> timed_slots;  ///< whose outputs are a timed launch's
+  bool raced_out = false;       ///< ended early: clearly slower than the incumbent
+};
+
+/// One candidate on one device: its modules, the launches made with it, and what was seen. Gates ask
+/// it for launches and comparisons; every failing of the candidate leaves as CandidateFault.
+class Trial {
+ public:
+  /// Loads the modules. Throws CandidateFault(launch_error) where the driver refuses one. All
+  /// references outlive the trial; `rival` is needed by the gate that compares with it alone.
+  Trial(Bench& bench, Problem& problem, const TrialRequest& request, const Rival* rival = nullptr);
+
+  [[nodiscard]] Bench& bench() { return bench_; }
+  [[nodiscard]] Problem& problem() { return problem_; }
+  [[nodiscard]] const TrialRequest& request() const { return request_; }
+  [[nodiscard]] const Candidate& candidate() const { return request_.candidate; }
+  [[nodiscard]] std::size_t workloads() const { return problem_.size(); }
+  [[nodiscard]] PlacedWorkload& at(std::size_t w) { return problem_.at(w); }
+  [[nodiscard]] const LoadedKernel& kernel(std::size_t w) const;
+  [[nodiscard]] const LaunchNumbers& numbers(std::size_t w) const { return candidate().numbers[w]; }
+
+  [[nodiscard]] const Rival& rival() const { return *rival_; }
+
+  /// Loads all modules anew: what they kept in device memory is gone.
+  void reload();
+  /// One launch on a slot; enqueued.
+  void launch(std::size_t w, std::size_t slot) { launch(w, slot, bench_.stream()); }
+  void launch(std::size_t w, std::size_t slot, CUstream stream);
+  /// One launch on any addresses, by tensor.
+  void launch_at(std::size_t w, const std::vector<CUdeviceptr>& addresses, CUstream stream);
+  /// restore + poison + launch; enqueued. `pattern` of the poison: see Problem::poison.
+  void launch_fresh(std::size_t w, std::size_t slot, const InputSet& set, std::uint64_t pattern);
+
+  /// Waits and judges all outputs of a slot against a set: the first that fails, else the one nearest
+  /// to its bound.
+  [[nodiscard]] Comparison compare(std::size_t w, std::size_t slot, const InputSet& set,
+                                   std::string_view doing);
+  /// The same for outputs anywhere.
+  [[nodiscard]] Comparison compare_at(std::size_t w, const std::vector<CUdeviceptr>& addresses,
+                                      const InputSet& set, std::string_view doing);
+  /// Fingerprint of all outputs of a slot; waits.
+  [[nodiscard]] Hash128 fingerprint(std::size_t w, std::size_t slot, std::string_view doing);
+
+  /// The set that this evaluation checks slot `slot` by: all declared ones, in an order of its own.
+  [[nodiscard]] const InputSet& declared_set(std::size_t w, std::size_t slot);
+
+  /// Times of workload `w`, taken when first asked for. The outputs of all timed slots are then those
+  /// of timed launches on declared_set(w, slot).
+  [[nodiscard]] const Sampling& timing(std::size_t w);
+  [[nodiscard]] bool timed(std::size_t w) const { return timings_[w].has_value(); }
+  [[nodiscard]] double launch_ns(std::size_t w);  ///< estimate of one launch
+  /// Objective time so far (ns): geometric or arithmetic mean of the medians, as the spec says.
+  [[nodiscard]] double objective_ns();
+
+  /// True if two runs on the same inputs gave different bytes (float atomics); set by gate d1.
+  bool nondeterministic = false;
+  /// What gates want to be known beyond their answers.
+  Diagnosis diagnosis;
+  /// Samples of the interleaved pairs, by workload: the candidate's, and the baseline's if it was the
+  /// rival. Empty before gate d23.
+  std::vector<std::vector<double>> paired_ns;
+  std::vector<std::vector<double>> baseline_ns;
+  bool confirmed_faster = false;  ///< than the rival
+
+ private:
+  void load();
+
+  Bench& bench_;
+  Problem& problem_;
+  const TrialRequest& request_;
+  const Rival* rival_;
+  std::vector<LoadedKernel> kernels_;
+  std::vector<std::optional<Sampling>> timings_;
+  std::vector<double> estimates_;
+};
+
+/// Runs all launches of one workload that timing takes; in timing.cc.
+[[nodiscard]] Sampling sample(Trial& trial, std::size_t w);
+/// Interleaved launches of two candidates on one workload, in random order: times by pair, ns.
+struct Pairs {
+  std::vector<double> first_ns, second_ns;
+};
+[[nodiscard]] Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs);
+
+}  // namespace warpath::cuda
