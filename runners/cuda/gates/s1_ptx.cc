@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "runners/cuda/gates/register_gates.h"
+#include "runners/cuda/symbol_use.h"
+
+namespace warpath::cuda {
+namespace {
+
+constexpr std::size_t kMaxPtxBytes = std::size_t{32} << 20U;
+constexpr std::int64_t kMaxTableBytes = 4096;
+
+struct Rule {
+  std::string_view word;
+  std::string_view reason;
+};
+/// Opcodes that no honest kernel of this contract needs.
+constexpr std::array<Rule, 6> kRefusedOpcodes{{
+    {"griddepcontrol", "dependent launches can end after the timer"},
+    {"applypriority", "cache residue outlives the launch"},
+    {"discard", "drops cache lines without writing them back"},
+    {"multimem", "reaches other devices"},
+    {"brkpt", "stops for a debugger"},
+    {"pmevent", "talks to profilers"},
+}};
+/// Modifiers of any instruction ("L2::evict_last" is compared behind its last colon).
+constexpr std::array<Rule, 2> kRefusedModifiers{{
+    {"evict_last", "cache residue outlives the launch"},
+    {"sys", "system scope reaches beyond the device"},
+}};
+/// Special registers that tell launches or places apart.
+constexpr std::array<Rule, 9> kRefusedRegisters{{
+    {"%globaltimer", "time-dependent"}, {"%clock", "time-dependent"}, {"%clock64", "time-dependent"}, {"%clock_hi", "time-dependent"},
+    {"%globaltimer_lo", "time-dependent"}, {"%globaltimer_hi", "time-dependent"}, {"%gridid", "tells launches apart"},
+    {"%smid", "place-dependent"}, {"%nsmid", "place-dependent"},
+}};
+/// Worth saying, not worth refusing.
+constexpr std::array<std::string_view, 4> kNoted{"prefetch", "prefetchu", "nanosleep", "trap"};
+
+std::int64_t parameter_bytes(const ArgSpec& arg) {
+  switch (arg.type) {
+    case ArgType::tensor: return 8;
+    case ArgType::boolean: return 1;
+    case ArgType::string: return 0;
+    case ArgType::integer:
+    case ArgType::floating: break;
+  }
+  return static_cast<std::int64_t>(info(arg.dtype).size_bytes);
+}
+
+bool starts_with_register(std::string_view operand, std::string_view name) {
+  return operand == name || (operand.starts_with(name) && operand[name.size()] == '.');
+}
+
+/// Judges the code that will be loaded, where macros, pasted tokens and split strings are gone: state that outlives a launch, work
+/// outside the one entry, dependence on time and place, tampering with the caches.
+class PtxGate final : public Gate {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "s1_ptx"; }
+
+  [[nodiscard]] GateResult judge(const GateSubject& subject) const override {
+    if (subject.ptx == nullptr || subject.code == nullptr) return not_run("there is no PTX");
+    if (subject.code->ptx.size() > kMaxPtxBytes) return fail("the PTX exceeds " + std::to_string(kMaxPtxBytes) + " bytes");
+    const PtxModule& module = *subject.ptx;
+    for (const auto& problem : {functions_problem(module, subject), variables_problem(module), instructions_problem(module)}) {
+      if (!problem.empty()) return fail(problem);
+    }
+    return pass(notes(module));
+  }
+
+ private:
+  static std::string functions_problem(const PtxModule& module, const GateSubject& subject) {
+    for (const std::string_view directive : module.directives) {
+      if (directive == "alias") return "declares an alias";
+    }
+    const PtxFunction* entry = nullptr;
+    for (const PtxFunction& function : module.functions) {
+      if (function.is_extern || !function.has_body) return "needs the function " + std::string(function.name) + " from outside (printf, malloc, assert, device-side launch)";
+      if (!function.is_entry) continue;
+      if (entry != nullptr) return "has more than one entry: " + std::string(entry->name) + " and " + std::string(function.name);
+      entry = &function;
+    }
+    if (entry == nullptr || entry->name != subject.code->lowered_name) return "lacks the entry " + subject.code->lowered_name;
+    return parameters_problem(*entry, *subject.spec);
+  }
+
+  static std::string parameters_problem(const PtxFunction& entry, const KernelSpec& spec) {
+    std::vector<std::int64_t> expected;
+    for (const ArgSpec& arg : spec.io.args) {
+      if (!arg.is_meta && parameter_bytes(arg) > 0) expected.push_back(parameter_bytes(arg));
+    }
+    std::vector<std::int64_t> found;
+    for (const PtxVariable& parameter : entry.parameters) found.push_back(parameter.size_bytes);
+    if (found == expected) return "";
+    const auto text = [](const std::vector<std::int64_t>& sizes) {
+      std::string out;
+      for (const std::int64_t size : sizes) out += (out.empty() ? "" : " ") + std::to_string(size);
+      return "[" + out + "]";
+    };
+    return "the entry takes parameters of " + text(found) + " bytes, the contract has " + text(expected);
+  }
+
+  static std::string variables_problem(const PtxModule& module) {
+    const auto uses = symbol_uses(module);
+    std::int64_t table_bytes = 0;
+    const auto problem_of = [&](const PtxVariable& variable) -> std::string {
+      const std::string name(variable.name);
+      if (variable.is_managed) return "managed variable " + name;
+      if (variable.space.starts_with("tex") || variable.space.starts_with("surf") || variable.space.starts_with("sampler")) return "texture or surface " + name;
+      if (variable.is_extern && variable.space != "shared") return "variable " + name + " from outside";
+      if (variable.space != "global" && variable.space != "const") return "";
+      const SymbolUse use = uses.at(variable.name);
+      if (use.stored) return "writes the " + std::string(variable.space) + " variable " + name + ", which outlives the launch";
+      if (use.escapes) return "hands out the address of the " + std::string(variable.space) + " variable " + name;
+      if (variable.space == "global" && !variable.initialised && use.address_taken) return "takes the address of " + name + ", which outlives the launch";
+      if (variable.initialised) table_bytes += variable.size_bytes;
+      return "";
+    };
+    for (const PtxVariable& variable : module.variables) {
+      if (std::string problem = problem_of(variable); !problem.empty()) return problem;
+    }
+    for (const PtxFunction& function : module.functions) {
+      for (const PtxVariable& variable : function.variables) {
+        if (std::string problem = problem_of(variable); !problem.empty()) return problem;
+      }
+    }
+    if (table_bytes > kMaxTableBytes) return "carries tables of " + std::to_string(table_bytes) + " bytes, at most " + std::to_string(kMaxTableBytes) + " are allowed";
+    return "";
+  }
+
+  static std::string instructions_problem(const PtxModule& module) {
+    for (const PtxFunction& function : module.functions) {
+      const bool makes_policy = std::ranges::any_of(function.instructions, [](const PtxInstruction& i) { return i.opcode == "createpolicy"; });
+      for (const PtxInstruction& instruction : function.instructions) {
+        if (std::string problem = instruction_problem(instruction, makes_policy); !problem.empty()) return problem;
+      }
+    }
+    return "";
+  }
+
+  static std::string instruction_problem(const PtxInstruction& instruction, bool makes_policy) {
+    const auto because = [](std::string_view what, std::string_view reason) { return std::string(what) + ": " + std::string(reason); };
+    for (const Rule& rule : kRefusedOpcodes) {
+      if (instruction.opcode == rule.word) return because(rule.word, rule.reason);
+    }
+    for (const std::string_view modifier : instruction.modifiers) {
+      const std::string_view last = modifier.substr(modifier.rfind(':') + 1);
+      for (const Rule& rule : kRefusedModifiers) {
+        if (last == rule.word) return because(std::string(instruction.opcode) + " ." + std::string(rule.word), rule.reason);
+      }
+      if (last == "cache_hint" && !makes_policy) return "a cache policy that no createpolicy made: it can be any";
+    }
+    for (const std::string_view operand : instruction.operands) {
+      for (const Rule& rule : kRefusedRegisters) {
+        if (starts_with_register(operand, rule.word)) return because(rule.word, rule.reason);
+      }
+    }
+    return "";
+  }
+
+  static std::string notes(const PtxModule& module) {
+    std::set<std::string_view> found;
+    for (const PtxFunction& function : module.functions) {
+      for (const PtxInstruction& instruction : function.instructions) {
+        if (std::ranges::find(kNoted, instruction.opcode) != kNoted.end()) found.insert(instruction.opcode);
+      }
+    }
+    std::string text;
+    for (const std::string_view opcode : found) text += (text.empty() ? "uses " : ", ") + std::string(opcode);
+    return text;
+  }
+};
+
+}  // namespace
+
+void register_gate_s1_ptx(GateRegistry& registry) {
+  registry.add("s1_ptx", "the loaded PTX keeps no state, hides no work and does not tamper with caches or clocks", [] { return std::make_unique<PtxGate>(); });
+}
+
+}  // namespace warpath::cuda

@@ -1,0 +1,165 @@
+#include "runners/cuda/compile.h"
+
+#include <doctest/doctest.h>
+
+#include "runners/cuda/compile_options.h"
+#include "runners/cuda/compile_worker.h"
+#include "tests/cuda/support.h"
+
+using warpath::Status;
+using warpath::cuda::CompileRequest;
+using warpath::cuda::CompileResult;
+
+TEST_SUITE_BEGIN("compile");
+
+TEST_CASE("the log keeps lines about the kernel's own text and nothing else") {
+  const std::string log =
+      "/etc/passwd(1): error: root:x:0:0\n"
+      "  root:x:0:0:root\n"
+      "kernel.cu(2): error: identifier \"foo\" is undefined\n"
+      "  secret kernel.cu(3)\n"
+      "kernel.cu(9): warning: \x1b[31mred\n"
+      "ptxas application ptx input, line 20; error   : Illegal modifier\n"
+      "ptxas info    : Used 32 registers\n"
+      "3 errors detected in the compilation of \"kernel.cu\".\n";
+  CHECK(warpath::cuda::filter_log(log) ==
+        "kernel.cu(2): error: identifier \"foo\" is undefined\nkernel.cu(9): warning: ?[31mred\n"
+        "ptxas application ptx input, line 20; error   : Illegal modifier\n");
+  std::string flood;
+  for (int i = 0; i < 10000; ++i) flood += "kernel.cu(1): error: again\n";
+  CHECK(warpath::cuda::filter_log(flood).size() <= warpath::cuda::kMaxLogBytes);
+  CHECK(warpath::cuda::filter_log(flood).ends_with("...\n"));
+}
+
+TEST_CASE("resource usage is that of the entry asked for") {
+  const std::string log =
+      "ptxas info    : 13 bytes gmem\n"
+      "ptxas info    : Compiling entry function 'other' for 'sm_90'\n"
+      "ptxas info    : Function properties for other\n"
+      "ptxas         .     8 bytes stack frame, 4 bytes spill stores, 4 bytes spill loads\n"
+      "ptxas info    : Used 99 registers, used 1 barriers, 512 bytes smem, 364 bytes cmem[0]\n"
+      "ptxas info    : Compiling entry function 'k' for 'sm_90'\n"
+      "ptxas info    : Function properties for k\n"
+      "ptxas         .     400 bytes stack frame, 24 bytes spill stores, 28 bytes spill loads\n"
+      "ptxas info    : Used 32 registers, used 2 barriers, 400 bytes cumulative stack size, 372 bytes cmem[0]\n";
+  const auto usage = warpath::cuda::parse_ptxas_info(log, "k");
+  CHECK(usage.registers == 32);
+  CHECK(usage.barriers == 2);
+  CHECK(usage.stack_bytes == 400);
+  CHECK(usage.spill_store_bytes == 24);
+  CHECK(usage.spill_load_bytes == 28);
+  CHECK(usage.constant_bytes == 372);
+  CHECK(usage.static_smem_bytes == 0);
+  CHECK(warpath::cuda::parse_ptxas_info(log, "absent") == warpath::cuda::ResourceUsage{});
+}
+
+TEST_CASE("options that reach files, the linker or the architecture are refused") {
+  for (const char* good : {"-DTILE=32", "-DNAME", "-UNAME", "--define-macro=A=B", "--use_fast_math", "--maxrregcount=64",
+                           "-std=c++20", "--fmad=false", "-lineinfo", "--ftz=true"}) {
+    CAPTURE(good);
+    CHECK(warpath::cuda::option_problem(good).empty());
+  }
+  for (const char* bad : {"", "-I/", "--include-path=/", "-include", "--pre-include=/etc/passwd", "-rdc=true", "-dlto", "-G",
+                          "--gpu-architecture=sm_80", "-arch=sm_80", "-Xptxas=-O0", "-DA B=1", "-DA(x)=x", "-D", "-D=1", "-DA=1\n#include",
+                          "--maxrregcount=", "--maxrregcount=9x", "-std=c++99", "--use_fast_math ", "--create-pch", "--time=/x",
+                          "--device-debug", "-D1A"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(warpath::cuda::option_problem(bad).empty());
+  }
+}
+
+TEST_CASE("a kernel name can be a name or an instantiation and nothing more") {
+  const auto problem = [](const std::string& kernel) {
+    return compile_problem(CompileRequest{.source = "", .kernel = kernel, .arch = "sm_90a", .options = {}});
+  };
+  for (const char* good : {"k", "ns::k", "row_sum<float, 4>", "f<(int)-1, &g>", "k<'a'>"}) CHECK(problem(good).empty());
+  for (const char* bad : {"", "k;", "k)\n#include </etc/passwd>", "#k", "k\"x\"", "1k", "k{}", "k\\"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(problem(bad).empty());
+  }
+  CHECK_FALSE(compile_problem(CompileRequest{"", "k", "compute_90", {}}).empty());
+  CHECK_FALSE(compile_problem(CompileRequest{"", "k", "sm_90 -x", {}}).empty());
+}
+
+TEST_CASE("requests, results, setup and hello cross the wire unchanged; damaged ones are refused") {
+  const CompileRequest request{"source\0x", "k<1>", "sm_90a", {"-DA=1", ""}};
+  CompileRequest request_back;
+  CHECK(decode(encode(request), request_back));
+  CHECK(request_back.options == request.options);
+  CHECK(request_back.source == request.source);
+  CompileResult result;
+  result.status = Status::limits_exceeded;
+  result.log = "log";
+  result.ptx = "ptx";
+  result.cubin = std::string("\x7f\0ELF", 5);
+  result.seconds = 0.25;
+  result.usage = {.registers = 1, .static_smem_bytes = 2, .stack_bytes = 3, .spill_store_bytes = 4, .spill_load_bytes = 5,
+                  .constant_bytes = 6, .barriers = 7};
+  CompileResult result_back;
+  CHECK(decode(encode(result), result_back));
+  CHECK(result_back == result);
+  const std::string message = encode(result);
+  for (std::size_t size = 0; size < message.size(); ++size) {
+    CompileResult partial;
+    CHECK_FALSE(decode(message.substr(0, size), partial));
+  }
+  CHECK_FALSE(decode("\xff" + message.substr(1), result_back));
+}
+
+TEST_SUITE_END();
+
+TEST_SUITE_BEGIN("nvrtc_compile");
+
+TEST_CASE("a kernel compiles to PTX, machine code and its resource usage") {
+  const auto result = cuda_test::compile(
+      "extern \"C\" __global__ void __launch_bounds__(128) k(const float* x, float* o) {\n"
+      "  __shared__ float s[128];\n"
+      "  s[threadIdx.x] = x[threadIdx.x];\n"
+      "  __syncthreads();\n"
+      "  o[threadIdx.x] = s[127 - threadIdx.x];\n"
+      "}\n");
+  REQUIRE_MESSAGE(result.status == Status::ok, result.log);
+  CHECK(result.lowered_name == "k");
+  CHECK(result.ptx.find(".visible .entry k(") != std::string::npos);
+  CHECK(result.cubin.substr(1, 3) == "ELF");
+  CHECK(result.usage.registers > 0);
+  CHECK(result.usage.static_smem_bytes == 512);
+  CHECK(result.usage.barriers == 1);
+  CHECK(result.log.empty());
+}
+
+TEST_CASE("a template is instantiated by its name") {
+  const auto result = cuda_test::compile("template <class T, int N> __global__ void k(T* o) { o[threadIdx.x] = N; }\n", "k<float, 4>");
+  REQUIRE_MESSAGE(result.status == Status::ok, result.log);
+  CHECK(result.lowered_name == "_Z1kIfLi4EEvPT_");
+  CHECK(result.usage.registers > 0);
+}
+
+TEST_CASE("half types and fragments come from the headers handed over") {
+  const auto result = cuda_test::compile(
+      "#include <cuda_fp16.h>\n#include \"cuda_bf16.h\"\n#include <cuda_fp8.h>\n#include <mma.h>\n#include <cstdint>\n#include <cuda_runtime.h>\n"
+      "extern \"C\" __global__ void k(__half* o, __nv_bfloat16* b, uint32_t n) {\n"
+      "  o[n] = __hadd(o[n], __float2half(1.0f)); b[n] = __float2bfloat16(2.0f);\n"
+      "}\n");
+  CHECK_MESSAGE(result.status == Status::ok, result.log);
+}
+
+TEST_CASE("a wrong text, kernel name or option is a compile error with a reason") {
+  const auto wrong = cuda_test::compile("extern \"C\" __global__ void k(float* o) {\n  o[0] = foo;\n}\n");
+  CHECK(wrong.status == Status::compile_error);
+  CHECK(wrong.log.find("kernel.cu(2): error: identifier \"foo\" is undefined") != std::string::npos);
+  for (const auto& result : {cuda_test::compile("extern \"C\" __global__ void k() {}\n", "absent"),
+                             cuda_test::compile("extern \"C\" __global__ void k() {}\n", "k", {"-I/"}),
+                             cuda_test::compile("extern \"C\" __global__ void k() {}\n", "k", {}, "sm_12"), cuda_test::compile("")}) {
+    CHECK(result.status == Status::compile_error);
+    CHECK_FALSE(result.log.empty());
+    CHECK(result.cubin.empty());
+  }
+}
+
+TEST_CASE("device-side launches and other devices' code do not link in") {
+  CHECK(cuda_test::compile("__global__ void c() {}\nextern \"C\" __global__ void k() { c<<<1, 1>>>(); }\n").status ==
+        Status::compile_error);
+}
+
+TEST_SUITE_END();

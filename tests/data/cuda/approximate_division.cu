@@ -1,0 +1,7 @@
+// The fast division.
+// expect: s5_precision
+// contract: float32
+extern "C" __global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = __fdividef(x[i], 3.0f + x[i]);
+}

@@ -1,0 +1,8 @@
+// Lets the next kernel start before this one is done.
+// expect: s1_ptx
+// contract: float32
+extern "C" __global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  asm volatile("griddepcontrol.launch_dependents;");
+  if (i < n) y[i] = 2.0f * x[i];
+}

@@ -1,0 +1,7 @@
+// Takes a parameter that the contract lacks.
+// expect: s1_ptx
+// contract: float32
+extern "C" __global__ void k(const float* x, float* y, int n, float* spare) {
+  int i = threadIdx.x;
+  if (i < n) y[i] = 2.0f * x[i];
+}

@@ -1,0 +1,10 @@
+// Asks whether a file exists.
+// expect: s2_source
+// contract: float32
+#if __has_include("/etc/hostname")
+#error found
+#endif
+extern "C" __global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2.0f * x[i];
+}

@@ -1,0 +1,9 @@
+// The same, by a macro.
+// expect: s2_source
+// contract: float32
+#define F "/etc/hostname"
+#include F
+extern "C" __global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2.0f * x[i];
+}

@@ -1,0 +1,9 @@
+// The same, behind a comment of two lines.
+// expect: s2_source
+// contract: float32
+/* a
+*/ # /* b */ include "/etc/hostname"
+extern "C" __global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2.0f * x[i];
+}

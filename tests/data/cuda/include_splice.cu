@@ -1,0 +1,9 @@
+// The same, over a line splice.
+// expect: s2_source
+// contract: float32
+#inc\
+lude "/etc/hostname"
+extern "C" __global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = 2.0f * x[i];
+}

@@ -1,0 +1,9 @@
+// Keeps state in a managed variable.
+// expect: s1_ptx
+// contract: float32
+__managed__ int seen;
+extern "C" __global__ void k(const float* x, float* y, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i == 0) seen += 1;
+  if (i < n) y[i] = 2.0f * x[i];
+}
