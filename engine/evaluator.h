@@ -9,6 +9,16 @@
 
 namespace warpath {
 
+/// An evaluation to be made; owns what it needs.
+struct Submission {
+  std::uint64_t sequence = 0;
+  Variant variant;
+  Hash128 key;               ///< of the variant
+  std::uint64_t seed = 0;    ///< of its inputs
+  double incumbent_ns = 0;   ///< as in RunRequest
+  Stage stage = Stage::screening;
+};
+
 /// A finished evaluation.
 struct Completion {
   std::uint64_t sequence = 0;
@@ -21,8 +31,8 @@ class Evaluator {
   virtual ~Evaluator() = default;
   /// How many evaluations can be useful in flight.
   [[nodiscard]] virtual int width() const = 0;
-  /// Copies `variant`; never blocks.
-  virtual void submit(std::uint64_t sequence, Variant variant, Hash128 key, std::uint64_t seed, double incumbent_ns) = 0;
+  /// Never blocks.
+  virtual void submit(Submission submission) = 0;
   /// The next finished evaluation in any order; nullopt after `timeout`.
   [[nodiscard]] virtual std::optional<Completion> wait(std::chrono::milliseconds timeout) = 0;
   /// Abandons everything in flight; wait() yields nothing more.

@@ -137,6 +137,52 @@ struct HostOptions {
   }
 };
 
+struct CudaOptions {
+  std::string gpus = "all";
+  std::string isolation = "process";
+  int compile_workers = 0;
+  double compile_seconds = 20;
+  std::int64_t compile_memory_mib = 4096;
+  std::int64_t cache_mib = 4096;
+  double launch_seconds = 5;
+  double timing_ms = 20;
+  int min_samples = 5;
+  int max_samples = 200;
+  double precision = 0.005;
+  double race_margin = 0.15;
+  double min_gain = 0.005;
+  int input_sets = 3;
+  std::string l2 = "hot";
+  std::string screening = "s2,s1,s5,s4,d21,d1,d2,d7,d8,d12,d13,d16";
+  std::string confirmation = "d3,d5,d6,d9,d10,d11,d14,d15,d17,d20,d22,d23,d24,d25";
+  std::string final = "d4,d18,d19,d26,d27";
+  std::int64_t profile_every = 0;
+  bool operator==(const CudaOptions&) const = default;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = CudaOptions;
+    v(&O::gpus, OptionText{"gpus", "all, none, indices (0,1), or a file of workers: one command line each", "", "gpus"}, AnyValue{});
+    v(&O::isolation, OptionText{"isolation", "process: kernels run in worker processes; none: in this one, for debugging", "", "isolation"}, AnyValue{});
+    v(&O::compile_workers, OptionText{"compile_workers", "compiler processes; 0: one a core, less one for each device", "docs/cuda-runner.md"}, Range{0, 1024});
+    v(&O::compile_seconds, OptionText{"compile_seconds", "limit on one compile", ""}, Range{0.1, 3600.0});
+    v(&O::compile_memory_mib, OptionText{"compile_memory_mib", "address-space limit of a compiler process", ""}, Range<std::int64_t>{256, 1 << 20});
+    v(&O::cache_mib, OptionText{"cache_mib", "limit on the cache of compiled code; 0: no cache", ""}, Range<std::int64_t>{0, 1 << 24});
+    v(&O::launch_seconds, OptionText{"launch_seconds", "limit on one launch; a longer one is timed_out", ""}, Range{0.01, 3600.0});
+    v(&O::timing_ms, OptionText{"timing_ms", "time spent sampling one workload at screening", "docs/cuda-runner.md"}, Range{0.1, 60000.0});
+    v(&O::min_samples, OptionText{"min_samples", "least samples of one workload", ""}, Range{3, 100000});
+    v(&O::max_samples, OptionText{"max_samples", "most samples of one workload", ""}, Range{3, 100000});
+    v(&O::precision, OptionText{"precision", "sampling ends when the interval of the median is this narrow, relative", "docs/cuda-runner.md"}, Range{1e-5, 1.0});
+    v(&O::race_margin, OptionText{"race_margin", "sampling ends when a candidate is slower than the best so far by this share", "docs/cuda-runner.md"}, Range{0.0, 100.0});
+    v(&O::min_gain, OptionText{"min_gain", "least gain over the incumbent that interleaved pairs must confirm", "docs/cuda-runner.md"}, Range{0.0, 10.0});
+    v(&O::input_sets, OptionText{"input_sets", "input sets of a workload that launches rotate over", "docs/cuda-runner.md"}, Range{2, 64});
+    v(&O::l2, OptionText{"l2", "timing of workloads that declare nothing: hot or cold level-2 cache", "docs/cuda-runner.md"}, AnyValue{});
+    v(&O::screening, OptionText{"screening", "gates of every evaluation, by identifier", "docs/gates.md"}, AnyValue{});
+    v(&O::confirmation, OptionText{"confirmation", "gates that a possible best must pass as well", "docs/gates.md"}, AnyValue{});
+    v(&O::final, OptionText{"final", "gates that what is reported must pass as well", "docs/gates.md"}, AnyValue{});
+    v(&O::profile_every, OptionText{"profile_every", "counters of every n-th measured variant; 0: never, 1: all", "", "profile-every"}, Range<std::int64_t>{0, 1'000'000'000});
+  }
+};
+
 struct SyntheticOptions {
   int knobs = 6;
   int levels = 4;
@@ -173,6 +219,7 @@ struct Options {
   RunOptions run;
   RecordOptions record;
   HostOptions host;
+  CudaOptions cuda;
   SyntheticOptions synthetic;
   bool operator==(const Options&) const = default;
   template <class Visitor>
@@ -181,6 +228,7 @@ struct Options {
     v(&Options::run, std::string_view("run"));
     v(&Options::record, std::string_view("record"));
     v(&Options::host, std::string_view("host"));
+    v(&Options::cuda, std::string_view("cuda"));
     v(&Options::synthetic, std::string_view("synthetic"));
   }
 };
@@ -212,6 +260,7 @@ static_assert(kFullyDescribed<SearchOptions>);
 static_assert(kFullyDescribed<RunOptions>);
 static_assert(kFullyDescribed<RecordOptions>);
 static_assert(kFullyDescribed<HostOptions>);
+static_assert(kFullyDescribed<CudaOptions>);
 static_assert(kFullyDescribed<SyntheticOptions>);
 
 }  // namespace warpath

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -16,6 +17,15 @@
 
 namespace warpath {
 
+/// How thoroughly an evaluation is judged; each stage adds to the one before. A runner with one protocol treats them alike.
+enum class Stage : std::uint8_t {
+  screening,     ///< every candidate
+  confirmation,  ///< a candidate that may become the best: interleaved with the incumbent, fresh inputs, more gates
+  final,         ///< the few that are reported: everything, on inputs that no search has seen
+};
+inline constexpr std::array<std::string_view, 3> kStageNames{"screening", "confirmation", "final"};
+[[nodiscard]] constexpr std::string_view name(Stage stage) { return kStageNames[static_cast<std::size_t>(stage)]; }
+
 /// One evaluation. References outlive the call.
 struct RunRequest {
   const KernelSpec& spec;
@@ -23,6 +33,7 @@ struct RunRequest {
   Hash128 key;               ///< of the variant
   std::uint64_t seed = 0;    ///< of this evaluation's inputs: hash(root seed, "inputs", dispatch index)
   double incumbent_ns = 0;   ///< objective time of the best so far, for racing; 0 = do not race
+  Stage stage = Stage::screening;
 };
 
 /// Executes variants. `run` never throws for a bad candidate: the outcome carries the status.

@@ -197,7 +197,11 @@ class Session {
 
   void submit(std::uint64_t sequence, NodeId node, double incumbent_ns) {
     const KernelSpace& space = campaign_->space();
-    evaluator_->submit(sequence, space.variant(node), space.key(node), campaign_->input_seed(sequence), incumbent_ns);
+    evaluator_->submit({.sequence = sequence,
+                        .variant = space.variant(node),
+                        .key = space.key(node),
+                        .seed = campaign_->input_seed(sequence),
+                        .incumbent_ns = incumbent_ns});
   }
 
   void measure_baseline() {

@@ -13,13 +13,6 @@
 namespace warpath {
 namespace {
 
-/// Flags that belong to parts this build does not have say so, instead of doing nothing.
-void refuse_absent_parts(const Arguments& arguments) {
-  if (const auto gpus = arguments.value("gpus"); gpus && *gpus != "none") {
-    throw bad_input("--gpus", *gpus, "none: this build has no GPU runner");
-  }
-}
-
 std::string quoted_word(const std::string& word) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
@@ -54,7 +47,6 @@ KernelReport report_on(const KernelRun& planned, bool resume, const Plugins& plu
 }
 
 int run(const Arguments& arguments, const Program& program) {
-  refuse_absent_parts(arguments);
   if (arguments.has("print-config")) {
     std::printf("%s\n", options_text(apply_layers({}, arguments)).c_str());
     return 0;
@@ -84,7 +76,6 @@ std::vector<Flag> run_flags() {
       {.name = "runner",
        .value = "NAME[:ARG]",
        .help = "auto, host (CUDA C++ on the CPU) or synthetic[:NAME] (a landscape with a known optimum) (auto)"},
-      {.name = "gpus", .value = "none", .help = "no GPU runner is built in: only none is accepted"},
       {.name = "no-llm", .value = "", .help = "no language model proposes moves; none is built in", .takes = nothing},
       {.name = "resume",
        .value = "",

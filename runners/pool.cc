@@ -31,9 +31,9 @@ class RunnerPool final : public Evaluator {
 
   [[nodiscard]] int width() const override { return width_; }
 
-  void submit(std::uint64_t sequence, Variant variant, Hash128 key, std::uint64_t seed, double incumbent_ns) override {
+  void submit(Submission submission) override {
     // Shared: a task must be copyable, and a variant is large.
-    auto job = std::make_shared<const Job>(Job{sequence, std::move(variant), key, seed, incumbent_ns});
+    auto job = std::make_shared<const Submission>(std::move(submission));
     arena_.enqueue(tasks_.defer([this, job = std::move(job), stop = stop_.get_token()] {
       if (stop.stop_requested()) return;
       Result result = evaluate(*job, stop);
@@ -57,26 +57,24 @@ class RunnerPool final : public Evaluator {
   }
 
  private:
-  struct Job {
-    std::uint64_t sequence;
-    Variant variant;
-    Hash128 key;
-    std::uint64_t seed;
-    double incumbent_ns;
-  };
   struct Result {
     Completion completion;
     std::exception_ptr error;  // of the infrastructure
   };
 
   /// The task boundary: nothing is thrown from here.
-  Result evaluate(const Job& job, std::stop_token stop) noexcept {
+  Result evaluate(const Submission& job, std::stop_token stop) noexcept {
     Result result;
     result.completion.sequence = job.sequence;
     Outcome& outcome = result.completion.outcome;
     try {
-      outcome = runner_.run({.spec = spec_, .variant = job.variant, .key = job.key, .seed = job.seed, .incumbent_ns = job.incumbent_ns},
-                            std::move(stop));
+      const RunRequest request{.spec = spec_,
+                               .variant = job.variant,
+                               .key = job.key,
+                               .seed = job.seed,
+                               .incumbent_ns = job.incumbent_ns,
+                               .stage = job.stage};
+      outcome = runner_.run(request, std::move(stop));
     } catch (const Error&) {
       result.error = std::current_exception();
     } catch (const std::exception& e) {

@@ -69,7 +69,7 @@ TEST_SUITE("pool") {
     });
     const auto pool = runner_pool(runner, spec);
     CHECK(pool->width() == 3);
-    for (std::uint64_t i = 0; i < 100; ++i) pool->submit(i, {}, {}, 1000 + i, 0);
+    for (std::uint64_t i = 0; i < 100; ++i) pool->submit({.sequence = i, .variant = {}, .key = {}, .seed = 1000 + i});
     std::set<std::uint64_t> seen;
     while (seen.size() < 100) {
       const auto done = pool->wait(10s);
@@ -96,7 +96,7 @@ TEST_SUITE("pool") {
       return good();
     });
     const auto pool = runner_pool(runner, spec);
-    for (std::uint64_t i = 0; i < kLanes; ++i) pool->submit(i, {}, {}, 0, 0);
+    for (std::uint64_t i = 0; i < kLanes; ++i) pool->submit({.sequence = i, .variant = {}, .key = {}, .seed = 0});
     for (int i = 0; i < kLanes; ++i) {
       const auto done = pool->wait(30s);
       REQUIRE(done.has_value());
@@ -112,14 +112,14 @@ TEST_SUITE("pool") {
       throw environment_error("the device is gone");
     });
     const auto pool = runner_pool(runner, spec);
-    pool->submit(0, {}, {}, 0, 0);
+    pool->submit({.sequence = 0, .variant = {}, .key = {}, .seed = 0});
     const auto first = pool->wait(10s);
     REQUIRE(first.has_value());
     CHECK(first->outcome.status == Status::crashed);
     CHECK(first->outcome.log == "runner scripted failed: out of luck");
-    pool->submit(1, {}, {}, 1, 0);
+    pool->submit({.sequence = 1, .variant = {}, .key = {}, .seed = 1});
     CHECK(pool->wait(10s)->outcome.status == Status::crashed);
-    pool->submit(2, {}, {}, 2, 0);
+    pool->submit({.sequence = 2, .variant = {}, .key = {}, .seed = 2});
     CHECK_THROWS_AS(static_cast<void>(pool->wait(10s)), Error);
   }
 
@@ -130,7 +130,7 @@ TEST_SUITE("pool") {
       return good();
     });
     auto pool = runner_pool(runner, spec);
-    for (std::uint64_t i = 0; i < 10; ++i) pool->submit(i, {}, {}, 0, 0);
+    for (std::uint64_t i = 0; i < 10; ++i) pool->submit({.sequence = i, .variant = {}, .key = {}, .seed = 0});
     pool->cancel();
     CHECK_FALSE(pool->wait(1ms).has_value());
     pool.reset();
