@@ -10,7 +10,11 @@ std::vector<std::string> nvrtc_candidates() {
   std::vector<std::string> folders;
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) folders.push_back((program.parent_path() / "lib").string());
+  if (!error) {
+    const std::filesystem::path folder = program.parent_path();
+    folders.push_back((folder.parent_path() / "lib").string());
+    folders.push_back((folder / "lib").string());
+  }
   for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') {
       folders.push_back(std::string(value) + "/lib64");
