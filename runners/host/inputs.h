@@ -31,11 +31,6 @@ struct InputSet {
 [[nodiscard]] std::vector<BoundArgument> bound_arguments(const KernelSpec& spec,
                                                          const Workload& workload,
                                                          const InputSet& inputs);
-/// The spec's arguments that a kernel receives, in order.
-[[nodiscard]] std::vector<const ArgSpec*> kernel_arguments(const KernelSpec& spec);
-/// Names of output and inout tensors, in argument order.
-[[nodiscard]] std::vector<const ArgSpec*> output_arguments(const KernelSpec& spec);
-
 /// Macros a kernel is compiled with under `workload`: meta scalars, then tunables, then the -D of
 /// `options`. An option that means nothing on the host is passed over; `refused` gets the first one
 /// that may not be.
@@ -49,8 +44,5 @@ struct Macros {
                                 const Workload& workload,
                                 const TunableValues& tunables,
                                 const std::vector<std::string>& options);
-
-/// Bytes of all tensors of one launch.
-[[nodiscard]] std::int64_t tensor_bytes(const KernelSpec& spec, const Workload& workload);
 
 }  // namespace warpath::host
