@@ -42,7 +42,8 @@ std::optional<Nvrtc> Nvrtc::open_any(std::string& why) {
     if (auto nvrtc = open(candidate, why)) return nvrtc;
     if (first_reason.empty() || std::filesystem::path(candidate).is_absolute()) first_reason = why;
   }
-  why = first_reason + "; install it (Debian: nvidia-cuda-toolkit, pip: nvidia-cuda-nvrtc) or set CUDA_PATH";
+  why = first_reason + "; looked in lib/ beside the program, CUDA_PATH, CUDA_HOME, the loader's folders, /usr/local/cuda and /opt/cuda; "
+        "install it (Debian: nvidia-cuda-toolkit, pip: nvidia-cuda-nvrtc) or set CUDA_PATH";
   return std::nullopt;
 }
 
