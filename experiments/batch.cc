@@ -99,9 +99,10 @@ std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plu
     std::optional<RecordedConfig> record;
     if (recorded) record = recorded_config(folder);
     const std::string text = runner_text.value_or(record ? record->runner_text : "auto");
+    const Options options = apply_layers(record ? record->options : Options{}, arguments);
     KernelRun planned{.spec = std::move(spec),
-                      .options = apply_layers(record ? record->options : Options{}, arguments),
-                      .runner = choose_runner(text, plugins.runners),
+                      .options = options,
+                      .runner = choose_runner(text, plugins.runners, options.cuda),
                       .folder = folder};
     check_kernel(planned, plugins, program);
     runs.push_back(std::move(planned));

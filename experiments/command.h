@@ -31,6 +31,7 @@ struct Command {
 [[nodiscard]] Command options_command();
 [[nodiscard]] Command moves_command();
 [[nodiscard]] Command doctor_command();
+[[nodiscard]] Command bundle_command();
 [[nodiscard]] Command worker_command();
 
 }  // namespace warpath

@@ -12,6 +12,8 @@
 #include "experiments/build_facts.h"
 #include "experiments/command.h"
 #include "experiments/environment.h"
+#include "runners/cuda/availability.h"
+#include "runners/sandbox.h"
 
 namespace warpath {
 namespace {
@@ -23,31 +25,20 @@ struct Finding {
   std::string detail;  ///< what was found, or what to do
 };
 
-/// Opens a shared library for as long as the program runs. The first of `names` that there is; null if none.
-void* open_library(std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;
-  }
-  return nullptr;
-}
-
-template <class Function>
-Function* symbol(void* library, const char* name) {
-  return library == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library, name));
-}
-
 /// "13.0" from the driver's and the CUDA libraries' way of counting, 13000.
 std::string cuda_version(int packed) {
   return std::to_string(packed / 1000) + "." + std::to_string(packed % 1000 / 10);
 }
 
-Finding compiler_finding() {
+/// Without a GPU the host runner is all there is, and it needs a compiler.
+Finding compiler_finding(bool needed) {
+  const Finding::State absent = needed ? Finding::State::broken : Finding::State::missing;
   const std::string compiler = HostOptions{}.compiler;
   const std::string path = find_program(compiler);
-  if (path.empty()) return {Finding::State::broken, "C++ compiler", compiler + " is not on PATH: apt-get install g++"};
+  if (path.empty()) return {absent, "C++ compiler", compiler + " is not on PATH: apt-get install g++"};
   const std::string command = "echo '#include <atomic>' | '" + path + "' -std=c++20 -fsyntax-only -x c++ - 2>/dev/null";
   if (std::system(command.c_str()) != 0) {  // NOLINT(cert-env33-c): a path that access() accepted, quoted
-    return {Finding::State::broken, "C++ compiler", path + " does not compile C++20: apt-get install g++"};
+    return {absent, "C++ compiler", path + " does not compile C++20: apt-get install g++"};
   }
   return {Finding::State::ok, "C++ compiler", path + " (the host runner compiles kernels with it)"};
 }
@@ -65,67 +56,79 @@ Finding outdir_finding(const std::string& outdir) {
   return {Finding::State::ok, "output folder", outdir + " (" + std::to_string(space.available >> 30U) + " GiB free)"};
 }
 
-Finding headers_finding() {
-  if (kHasCudaHeaders) return {Finding::State::ok, "CUDA headers", "found when the program was built"};
-  return {Finding::State::missing, "CUDA headers", "not found when the program was built; not needed: it has no CUDA runner"};
-}
-
-Finding nvrtc_finding() {
-  void* library = open_library({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
-  auto* version = symbol<int(int*, int*)>(library, "nvrtcVersion");
-  int major = 0, minor = 0;
-  if (version == nullptr || version(&major, &minor) != 0) {
-    return {Finding::State::missing, "NVRTC", "no libnvrtc: install NVIDIA's cuda-nvrtc package to compile for GPUs"};
+std::vector<Finding> cuda_findings(const cuda::Platform& platform) {
+  using enum Finding::State;
+  std::vector<Finding> findings;
+  if (kHasCudaHeaders) {
+    findings.push_back({ok, "CUDA headers", "found when the program was built"});
+  } else {
+    findings.push_back({missing, "CUDA headers", "not found when the program was built: it cannot use a GPU"});
   }
-  return {Finding::State::ok, "NVRTC", std::to_string(major) + "." + std::to_string(minor)};
-}
-
-std::vector<Finding> gpu_findings() {
-  void* library = open_library({"libcuda.so.1"});
-  auto* init = symbol<int(unsigned)>(library, "cuInit");
-  auto* driver_version = symbol<int(int*)>(library, "cuDriverGetVersion");
-  auto* device_count = symbol<int(int*)>(library, "cuDeviceGetCount");
-  auto* device_name = symbol<int(char*, int, int)>(library, "cuDeviceGetName");
-  const std::string no_gpu = "none: kernels run on the CPU (host runner), timings are CPU timings";
-  int version = 0, count = 0;
-  if (init == nullptr || driver_version == nullptr || device_count == nullptr || device_name == nullptr ||
-      driver_version(&version) != 0) {
-    return {{Finding::State::missing, "CUDA driver", "no libcuda.so.1: install the NVIDIA driver to use a GPU"},
-            {Finding::State::missing, "GPU", no_gpu}};
+  if (platform.nvrtc_problem.empty()) {
+    findings.push_back({ok, "NVRTC", platform.nvrtc_version + ", " + platform.nvrtc_path});
+  } else {
+    findings.push_back({missing, "NVRTC", platform.nvrtc_problem + "; without it nothing is compiled for GPUs"});
   }
-  std::vector<Finding> findings{{Finding::State::ok, "CUDA driver", "CUDA " + cuda_version(version)}};
-  if (init(0) != 0 || device_count(&count) != 0 || count == 0) {
-    findings.push_back({Finding::State::missing, "GPU", no_gpu});
-    return findings;
+  if (platform.driver_problem.empty()) {
+    findings.push_back({ok, "CUDA driver", "supports CUDA " + cuda_version(platform.driver_version)});
+  } else {
+    findings.push_back({missing, "CUDA driver", platform.driver_problem + "; without it kernels run on the CPU only"});
   }
-  for (int i = 0; i < count; ++i) {
-    char name[256] = "";
-    device_name(name, sizeof name, i);
-    findings.push_back({Finding::State::ok, "GPU " + std::to_string(i), name});
+  for (const cuda::DeviceSummary& device : platform.devices) {
+    findings.push_back({ok, "GPU " + std::to_string(device.index),
+                        device.name + ", " + std::to_string(device.multiprocessors) + " multiprocessors, compute capability " +
+                            std::to_string(device.compute_major) + "." + std::to_string(device.compute_minor) + ", " +
+                            std::to_string(device.memory_bytes >> 30U) + " GiB"});
+  }
+  if (platform.devices.empty()) {
+    findings.push_back({missing, "GPU", "none: kernels run on the CPU (host runner), timings are CPU timings"});
   }
   return findings;
 }
 
-Finding tool_finding(const std::string& tool, const std::string& package) {
+Finding cupti_finding() {
+  std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
+    const char* const folder = std::getenv(variable);
+    if (folder != nullptr) names.push_back(std::string(folder) + "/extras/CUPTI/lib64/libcupti.so");
+  }
+  names.emplace_back("/usr/local/cuda/extras/CUPTI/lib64/libcupti.so");
+  for (const std::string& name : names) {
+    if (dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return {Finding::State::ok, "CUPTI", name};
+  }
+  return {Finding::State::missing, "CUPTI", "no libcupti: without it there are no hardware counters, only facts read off the code"};
+}
+
+Finding sandbox_finding() {
+  const Sandbox sandbox = probe_sandbox();
+  if (sandbox.blocks_files()) return {Finding::State::ok, "sandbox", sandbox.summary() + " keep compilers from the file system"};
+  return {Finding::State::missing, "sandbox",
+          "neither landlock nor seccomp: only the gate s2_source keeps a kernel's text from including files of this machine"};
+}
+
+Finding tool_finding(const std::string& tool, const std::string& cost) {
   const std::string path = find_program(tool);
   if (!path.empty()) return {Finding::State::ok, tool, path};
-  return {Finding::State::missing, tool, "not on PATH; optional, part of NVIDIA's " + package};
+  return {Finding::State::missing, tool, "not on PATH: " + cost};
 }
 
 int doctor(const Arguments& arguments, const Program&) {
   const Environment environment = probe_environment();
+  const Finding sandbox = sandbox_finding();  // forks: before a driver starts threads
+  const cuda::Platform platform = cuda::probe_platform();
+  const bool has_gpu = kHasCudaHeaders && !platform.devices.empty() && platform.nvrtc_problem.empty();
   std::vector<Finding> findings{
       {Finding::State::ok, "program", "revision " + environment.revision + ", built by " + environment.build_compiler},
       {Finding::State::ok, "CPU", environment.cpu + ", " + std::to_string(environment.cores) + " cores"},
       {Finding::State::ok, "memory", std::to_string(environment.memory_mib) + " MiB"},
-      compiler_finding(),
+      compiler_finding(!has_gpu),
       outdir_finding(arguments.value("outdir").value_or("out")),
-      headers_finding(),
-      nvrtc_finding()};
-  for (Finding& finding : gpu_findings()) findings.push_back(std::move(finding));
-  findings.push_back(tool_finding("ncu", "nsight-compute"));
-  findings.push_back(tool_finding("nvdisasm", "cuda-nvdisasm"));
-  findings.push_back(tool_finding("compute-sanitizer", "cuda-sanitizer"));
+      sandbox};
+  for (Finding& finding : cuda_findings(platform)) findings.push_back(std::move(finding));
+  findings.push_back(cupti_finding());
+  findings.push_back(tool_finding("ncu", "no counters where CUPTI is refused (NVIDIA's nsight-compute)"));
+  findings.push_back(tool_finding("nvdisasm", "machine code is not shown as text (NVIDIA's cuda-nvdisasm)"));
+  findings.push_back(tool_finding("compute-sanitizer", "finalists are not searched for races (NVIDIA's cuda-sanitizer)"));
   bool broken = false;
   for (const Finding& finding : findings) {
     const char* const state = finding.state == Finding::State::ok        ? "ok"

@@ -75,7 +75,8 @@ std::vector<Flag> run_flags() {
       {.name = "name", .value = "PATTERN", .help = "only kernels of this name; * and ? stand for any text", .takes = repeated},
       {.name = "runner",
        .value = "NAME[:ARG]",
-       .help = "auto, host (CUDA C++ on the CPU) or synthetic[:NAME] (a landscape with a known optimum) (auto)"},
+       .help = "auto, cuda, host (CUDA C++ on the CPU) or synthetic[:NAME] (a landscape with a known optimum) (auto: cuda where a GPU "
+               "can be used, else host)"},
       {.name = "no-llm", .value = "", .help = "no language model proposes moves; none is built in", .takes = nothing},
       {.name = "resume",
        .value = "",

@@ -1,14 +1,42 @@
 #include "experiments/runner_choice.h"
 
 #include "engine/error.h"
+#include "runners/cuda/availability.h"
 
 namespace warpath {
+namespace {
 
-RunnerChoice choose_runner(std::string_view text, const RunnerRegistry& registry) {
+/// "0", "0,1": devices of this machine, as opposed to all, none or a file of workers elsewhere.
+bool names_devices(std::string_view gpus) {
+  return !gpus.empty() && gpus.find_first_not_of("0123456789,") == std::string_view::npos;
+}
+
+/// The best that this machine offers. Whoever names devices does not want the CPU.
+std::string automatic_runner(const RunnerRegistry& registry, const CudaOptions& cuda) {
+  if (cuda.gpus == "none") return "host";
+  std::string why;
+  const bool usable = registry.contains("cuda") && (cuda.gpus != "all" && !names_devices(cuda.gpus) ? true : cuda::cuda_available(why));
+  if (!usable && names_devices(cuda.gpus)) throw environment_error("--gpus " + cuda.gpus + ": " + (why.empty() ? "this build has no CUDA runner" : why));
+  return usable ? "cuda" : "host";
+}
+
+/// Refuses early what no run could do.
+void require_gpu(std::string_view text, const CudaOptions& cuda) {
+  if (cuda.gpus == "none") throw bad_input("--gpus", "none", "devices, for the cuda runner");
+  std::string why;
+  if ((cuda.gpus == "all" || names_devices(cuda.gpus)) && !cuda::cuda_available(why)) {
+    throw environment_error("--runner " + std::string(text) + ": " + why);
+  }
+}
+
+}  // namespace
+
+RunnerChoice choose_runner(std::string_view text, const RunnerRegistry& registry, const CudaOptions& cuda) {
   const auto colon = text.find(':');
   RunnerChoice choice{std::string(text.substr(0, colon)),
                       colon == std::string_view::npos ? "" : std::string(text.substr(colon + 1))};
-  if (text == "auto") choice.name = "host";
+  if (choice.name == "cuda") require_gpu(text, cuda);
+  if (text == "auto") choice.name = automatic_runner(registry, cuda);
   if (!registry.contains(choice.name)) {
     throw bad_input("--runner", text, "a runner of this build: one of auto, " + registry.names());
   }

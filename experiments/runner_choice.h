@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/options.h"
 #include "engine/runner.h"
 
 namespace warpath {
@@ -16,8 +17,10 @@ struct RunnerChoice {
   [[nodiscard]] std::string text() const { return argument.empty() ? name : name + ":" + argument; }
 };
 
-/// `auto` is the host runner: it runs everywhere. Throws Error(bad_input) naming what is built in.
-[[nodiscard]] RunnerChoice choose_runner(std::string_view text, const RunnerRegistry& registry);
+/// `auto` is the cuda runner where a GPU can be used and is wanted (`--gpus` other than none), else the host runner, which runs
+/// everywhere. Throws Error(bad_input) naming what is built in, Error(environment) where a GPU is asked for by `text` or by index and
+/// cannot be used.
+[[nodiscard]] RunnerChoice choose_runner(std::string_view text, const RunnerRegistry& registry, const CudaOptions& cuda);
 
 /// "CPU timings" where times are not those of a GPU; empty for a GPU's.
 [[nodiscard]] std::string_view timing_label(std::string_view runner_text);

@@ -84,7 +84,12 @@ void limit(int resource, std::int64_t most) {
                          int in,
                          int out,
                          int error,
-                         int report) {
+                         int report,
+                         pid_t starter) {
+  if (spec.dies_with_starter) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != starter) ::_exit(127);  // it ended before it could be watched
+  }
   ::setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
@@ -108,6 +113,7 @@ void limit(int resource, std::int64_t most) {
     limit(RLIMIT_AS, spec.memory_bytes);
     limit(RLIMIT_FSIZE, spec.file_bytes);
     limit(RLIMIT_CPU, spec.cpu_seconds);
+    limit(RLIMIT_NOFILE, spec.open_files);
     ::execve(path, argv, environment);
     failed = errno;
   }
@@ -126,10 +132,11 @@ pid_t spawn(const ProcessSpec& spec, int in, int out, int error) {
   sigset_t all, before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t starter = ::getpid();
   const pid_t pid = ::fork();
   const int fork_error = errno;
   if (pid == 0)
-    become(spec, path.c_str(), argv.data(), environment.data(), in, out, error, report_write.get());
+    become(spec, path.c_str(), argv.data(), environment.data(), in, out, error, report_write.get(), starter);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) throw environment_error("cannot start " + path + ": " + std::strerror(fork_error));
   ::setpgid(pid, pid);  // both sides, so that the group exists whoever runs first
@@ -145,9 +152,9 @@ pid_t spawn(const ProcessSpec& spec, int in, int out, int error) {
   return pid;
 }
 
-int reap(pid_t pid) {
+int reap(pid_t pid, rusage& usage) {
   int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  while (::wait4(pid, &status, 0, &usage) < 0 && errno == EINTR) {
   }
   return status;
 }
@@ -208,7 +215,8 @@ ProcessResult run_process(const ProcessSpec& spec,
       kill_as(ProcessEnd::stopped);
   }
   ::kill(-pid, SIGKILL);  // also what the child left behind; the zombie keeps the group id ours
-  const int status = reap(pid);
+  rusage usage{};
+  const int status = reap(pid, usage);
   if (result.output.size() > output_limit_bytes) result.output.resize(output_limit_bytes);
   if (!killed) {
     result.end = WIFSIGNALED(status) ? ProcessEnd::signalled : ProcessEnd::exited;
@@ -236,16 +244,32 @@ Child::~Child() {
   ::close(socket_);
 }
 
+std::optional<std::size_t> Child::write_some(std::span<const std::byte> bytes) {
+  while (true) {
+    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent >= 0) return static_cast<std::size_t>(sent);
+    if (errno == EAGAIN) return 0;
+    if (errno != EINTR) return std::nullopt;
+  }
+}
+
+std::optional<std::size_t> Child::read_some(std::span<std::byte> bytes) {
+  while (true) {
+    const ssize_t got = ::recv(socket_, bytes.data(), bytes.size(), 0);
+    if (got > 0) return static_cast<std::size_t>(got);
+    if (got < 0 && errno == EAGAIN) return 0;
+    if (got == 0 || errno != EINTR) return std::nullopt;
+  }
+}
+
 Child::Io Child::write(std::span<const std::byte> bytes,
                        Clock::time_point deadline,
                        const std::stop_token& stop) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(sent));
-      continue;
-    }
-    if (sent < 0 && errno != EAGAIN && errno != EINTR) return Io::closed;
+    const auto sent = write_some(bytes);
+    if (!sent) return Io::closed;
+    bytes = bytes.subspan(*sent);
+    if (*sent > 0) continue;
     if (stop.stop_requested()) return Io::stopped;
     if (Clock::now() >= deadline) return Io::timed_out;
     pollfd wait{socket_, POLLOUT, 0};
@@ -258,12 +282,10 @@ Child::Io Child::read(std::span<std::byte> bytes,
                       Clock::time_point deadline,
                       const std::stop_token& stop) {
   while (!bytes.empty()) {
-    const ssize_t got = ::recv(socket_, bytes.data(), bytes.size(), 0);
-    if (got > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(got));
-      continue;
-    }
-    if (got == 0 || (errno != EAGAIN && errno != EINTR)) return Io::closed;
+    const auto got = read_some(bytes);
+    if (!got) return Io::closed;
+    bytes = bytes.subspan(*got);
+    if (*got > 0) continue;
     if (stop.stop_requested()) return Io::stopped;
     if (Clock::now() >= deadline) return Io::timed_out;
     pollfd wait{socket_, POLLIN, 0};
@@ -275,7 +297,9 @@ Child::Io Child::read(std::span<std::byte> bytes,
 int Child::kill() {
   if (!reaped_) {
     ::kill(-pid_, SIGKILL);
-    status_ = reap(pid_);
+    rusage usage{};
+    status_ = reap(pid_, usage);
+    peak_memory_bytes_ = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024U;
     reaped_ = true;
   }
   return status_;

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -22,6 +23,8 @@ struct ProcessSpec {
   std::int64_t memory_bytes = 0;         ///< address-space limit; 0: none
   std::int64_t file_bytes = 0;           ///< limit on any file it writes; 0: none
   std::int64_t cpu_seconds = 0;          ///< ends it even when its starter was killed; 0: none
+  std::int64_t open_files = 0;           ///< limit on its descriptors; 0: the caller's
+  bool dies_with_starter = false;        ///< killed when the thread that started it ends
 };
 
 enum class ProcessEnd : std::uint8_t {
@@ -65,9 +68,17 @@ class Child {
   [[nodiscard]] Io read(std::span<std::byte> bytes,
                         std::chrono::steady_clock::time_point deadline,
                         const std::stop_token& stop);
+  /// What is possible now, without waiting: bytes moved (0: none now), nullopt once the stream is at
+  /// its end.
+  [[nodiscard]] std::optional<std::size_t> write_some(std::span<const std::byte> bytes);
+  [[nodiscard]] std::optional<std::size_t> read_some(std::span<std::byte> bytes);
+  /// The stream, for poll().
+  [[nodiscard]] int fd() const { return socket_; }
   /// Kills the group and reaps the child; returns its wait status (as of waitpid). Later calls
   /// return the same.
   int kill();
+  /// After its end: the memory it had used at most.
+  [[nodiscard]] std::uint64_t peak_memory_bytes() const { return peak_memory_bytes_; }
   /// Waits up to `limit` for the child to end by itself, then kills it. Wait status.
   int wait(std::chrono::duration<double> limit);
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -77,6 +88,7 @@ class Child {
   int socket_ = -1;
   bool reaped_ = false;
   int status_ = 0;
+  std::uint64_t peak_memory_bytes_ = 0;
 };
 
 }  // namespace warpath

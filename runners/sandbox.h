@@ -17,4 +17,7 @@ struct Sandbox {
 /// descriptors that are open stay usable. For good. Threads that run already are not covered: call it before starting any.
 [[nodiscard]] Sandbox lock_down();
 
+/// What lock_down() would find here, tried in a child process.
+[[nodiscard]] Sandbox probe_sandbox();
+
 }  // namespace warpath

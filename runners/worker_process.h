@@ -1,7 +1,5 @@
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "runners/frames.h"
+#include "runners/process.h"
 
 namespace warpath {
 
@@ -19,19 +18,15 @@ struct WorkerCommand {
   std::uint64_t memory_bytes = 0;  ///< address space; 0: no limit
 };
 
-/// A child that is spoken to in frames over its standard input and output (one socket; its stderr is discarded) by a thread that
-/// serves many at once: nothing here blocks. Killed and reaped on destruction; it also dies with the thread that started it.
-/// Not thread-safe.
+/// A Child that is spoken to in frames by a thread that serves many at once: nothing here blocks. It dies with the thread that
+/// started it. Not thread-safe.
 class WorkerProcess {
  public:
   /// Throws Error(environment) if no process, socket or folder can be had.
   explicit WorkerProcess(const WorkerCommand& command);
-  ~WorkerProcess();
-  WorkerProcess(const WorkerProcess&) = delete;
-  WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   /// For poll(): always interested in input, in output while `wants_to_write()`.
-  [[nodiscard]] int fd() const { return socket_; }
+  [[nodiscard]] int fd() const { return child_.fd(); }
   [[nodiscard]] bool wants_to_write() const { return !outgoing_.empty(); }
   /// Queues a frame and writes what the socket takes now.
   void send(std::string_view payload);
@@ -40,21 +35,26 @@ class WorkerProcess {
   [[nodiscard]] bool pump();
   /// The next frame that has arrived whole.
   [[nodiscard]] std::optional<std::string> receive() { return decoder_.next(); }
-  /// SIGKILL, and waits for the end. Later calls do nothing.
-  void kill();
-  /// After `kill()`: how it ended, as of waitpid, and the memory it had used at most.
-  [[nodiscard]] int wait_status() const { return status_; }
-  [[nodiscard]] std::uint64_t peak_memory_bytes() const { return peak_memory_bytes_; }
-  [[nodiscard]] pid_t pid() const { return pid_; }
+  /// SIGKILL, and waits for the end; how it ended, as of waitpid. Later calls return the same.
+  int kill() { return child_.kill(); }
+  /// After `kill()`: the memory it had used at most.
+  [[nodiscard]] std::uint64_t peak_memory_bytes() const { return child_.peak_memory_bytes(); }
+  [[nodiscard]] pid_t pid() const { return child_.pid(); }
 
  private:
-  pid_t pid_ = -1;
-  int socket_ = -1;
-  std::string folder_;
+  /// An empty folder that goes when the child is gone.
+  struct EmptyFolder {
+    EmptyFolder();
+    ~EmptyFolder();
+    EmptyFolder(const EmptyFolder&) = delete;
+    EmptyFolder& operator=(const EmptyFolder&) = delete;
+    std::string path;
+  };
+
+  EmptyFolder folder_;  // before the child, which lives in it
+  Child child_;
   std::string outgoing_;
   FrameDecoder decoder_;
-  int status_ = 0;
-  std::uint64_t peak_memory_bytes_ = 0;
 };
 
 }  // namespace warpath

@@ -179,6 +179,7 @@ CodeCacheCounts CodeCache::counts() const {
 }
 
 fs::path default_code_cache_folder() {
+  if (const char* own = std::getenv("WARPATH_CACHE"); own != nullptr && *own != '\0') return fs::absolute(own) / "code";
   if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') return fs::path(cache) / "warpath" / "code";
   if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return fs::path(home) / ".cache" / "warpath" / "code";
   return fs::temp_directory_path() / "warpath-code";

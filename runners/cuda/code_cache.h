@@ -47,7 +47,7 @@ class CodeCache {
   std::uint64_t estimate_bytes_ = 0;  // at the last scan, plus what this process has written since
 };
 
-/// The folder used unless an option names one: XDG_CACHE_HOME or ~/.cache, "warpath/code" in it.
+/// "code" in WARPATH_CACHE, or where that is not set "warpath/code" in XDG_CACHE_HOME or ~/.cache.
 [[nodiscard]] std::filesystem::path default_code_cache_folder();
 
 }  // namespace warpath::cuda

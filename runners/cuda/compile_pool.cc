@@ -170,7 +170,6 @@ void CompilePool::read(Slot& slot) {
     finish(id, std::move(result));
   }
   if (alive) return;
-  slot.process->kill();
   if (!slot.ready) {
     slot.process.reset();
     ++failed_starts_;
@@ -180,7 +179,7 @@ void CompilePool::read(Slot& slot) {
 }
 
 CompileResult CompilePool::cause_of_death(const Slot& slot) const {
-  const int status = slot.process->wait_status();
+  const int status = slot.process->kill();
   const std::uint64_t limit = options_.setup.limits.memory_bytes;
   const bool signalled = WIFSIGNALED(status);
   const bool out_of_memory =

@@ -63,7 +63,7 @@ class Nvrtc {
   std::vector<int> architectures_;
 };
 
-/// Where NVRTC may be, best first: lib/ beside the program (a bundle), CUDA_PATH and CUDA_HOME, the loader's
+/// Where NVRTC may be, best first: lib/ beside the program or its folder (a bundle), CUDA_PATH and CUDA_HOME, the loader's
 /// own places, the usual installation folders.
 [[nodiscard]] std::vector<std::string> nvrtc_candidates();
 

@@ -10,7 +10,11 @@ std::vector<std::string> nvrtc_candidates() {
   std::vector<std::string> folders;
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (!error) folders.push_back((program.parent_path() / "lib").string());
+  if (!error) {
+    const std::filesystem::path folder = program.parent_path();
+    folders.push_back((folder.parent_path() / "lib").string());
+    folders.push_back((folder / "lib").string());
+  }
   for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') {
       folders.push_back(std::string(value) + "/lib64");
@@ -38,7 +42,8 @@ std::optional<Nvrtc> Nvrtc::open_any(std::string& why) {
     if (auto nvrtc = open(candidate, why)) return nvrtc;
     if (first_reason.empty() || std::filesystem::path(candidate).is_absolute()) first_reason = why;
   }
-  why = first_reason + "; install it (Debian: nvidia-cuda-toolkit, pip: nvidia-cuda-nvrtc) or set CUDA_PATH";
+  why = first_reason + "; looked in lib/ beside the program, CUDA_PATH, CUDA_HOME, the loader's folders, /usr/local/cuda and /opt/cuda; "
+        "install it (Debian: nvidia-cuda-toolkit, pip: nvidia-cuda-nvrtc) or set CUDA_PATH";
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/error.h"
 #include "engine/rng.h"
+#include "runners/arguments.h"
 
 namespace warpath::host {
 namespace {

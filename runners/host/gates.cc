@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/compare.h"
+#include "runners/arguments.h"
 
 namespace warpath::host {
 namespace {

@@ -2,27 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 #include "engine/error.h"
 #include "engine/tensor_init.h"
+#include "runners/arguments.h"
 
 namespace warpath::host {
 namespace {
-
-std::string macro_text(const ArgSpec& arg, const Workload& workload) {
-  if (const auto scalar = scalar_value(arg, workload)) {
-    if (const auto* const d = std::get_if<double>(&*scalar)) {
-      char text[40];
-      std::snprintf(text, sizeof text, "%.17g", *d);
-      const std::string number = text;
-      return number.find_first_of(".en") == std::string::npos ? number + ".0" : number;
-    }
-    return std::to_string(as_integer(*scalar));
-  }
-  const auto* const text = std::get_if<std::string>(&arg.value);
-  return text == nullptr ? "" : *text;
-}
 
 /// Compiler options of NVRTC and nvcc without a meaning here.
 bool means_nothing(std::string_view option) {
@@ -61,11 +47,12 @@ bool means_nothing(std::string_view option) {
 InputSet make_inputs(const KernelSpec& spec, const Workload& workload, std::uint64_t seed) {
   InputSet out;
   out.seed = seed;
-  out.scalars = scalar_values(spec, workload);
   for (const auto& arg : spec.io.args) {
     if (arg.type == ArgType::tensor) {
       if (arg.role != ArgRole::output)
         out.tensors.emplace(arg.name, materialize(spec, arg, workload, seed));
+    } else if (const auto scalar = scalar_value(arg, workload)) {
+      out.scalars.emplace(arg.name, *scalar);
     }
   }
   return out;
@@ -114,42 +101,13 @@ Macros macros_for(const KernelSpec& spec,
         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (number) out.integers[name] = std::stoll(text);
   };
-  for (const auto& arg : spec.io.args) {
-    if (arg.is_meta || arg.type == ArgType::string) define(arg.name, macro_text(arg, workload));
-  }
-  for (const auto& [name, value] : tunables) define(name, std::to_string(value));
-  for (std::size_t i = 0; i < options.size(); ++i) {
-    std::string option = options[i];
-    if ((option == "-D" || option == "--define-macro") && i + 1 < options.size())
-      option = "-D" + options[++i];
-    if (option.starts_with("--define-macro=")) option = "-D" + option.substr(15);
-    if (option.starts_with("-D") && option.size() > 2) {
-      const auto equals = option.find('=');
-      const std::string name =
-          option.substr(2, equals == std::string::npos ? std::string::npos : equals - 2);
-      const bool identifier = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-      });
-      const std::string text = equals == std::string::npos ? "1" : option.substr(equals + 1);
-      if (identifier && text.find_first_of("\n\r\\") == std::string::npos) {
-        define(name, text);
-        continue;
-      }
-    }
-    if (!means_nothing(option) && out.refused.empty()) out.refused = options[i];
+  for (const auto& [name, text] : workload_macros(spec, workload, tunables)) define(name, text);
+  const SplitOptions split = split_options(options);
+  for (const auto& [name, text] : split.macros) define(name, text);
+  for (const std::string& option : split.others) {
+    if (!means_nothing(option) && out.refused.empty()) out.refused = option;
   }
   return out;
-}
-
-std::int64_t tensor_bytes(const KernelSpec& spec, const Workload& workload) {
-  double total = 0;  // a product of extents may exceed 64 bits
-  for (const auto& arg : spec.io.args) {
-    if (arg.type != ArgType::tensor) continue;
-    double bytes = static_cast<double>(info(arg.tensor->dtype).size_bytes);
-    for (const auto extent : spec.shape_of(arg, workload)) bytes *= static_cast<double>(extent);
-    total += bytes;
-  }
-  return static_cast<std::int64_t>(std::min(total, 9e18));
 }
 
 }  // namespace warpath::host

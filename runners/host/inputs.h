@@ -46,7 +46,4 @@ struct Macros {
                                 const TunableValues& tunables,
                                 const std::vector<std::string>& options);
 
-/// Bytes of all tensors of one launch.
-[[nodiscard]] std::int64_t tensor_bytes(const KernelSpec& spec, const Workload& workload);
-
 }  // namespace warpath::host

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/error.h"
+#include "runners/arguments.h"
 
 namespace warpath::host {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "engine/error.h"
 #include "engine/options.h"
+#include "runners/arguments.h"
 #include "runners/host/evaluation.h"
 
 namespace warpath {
@@ -128,7 +129,7 @@ class HostRunner final : public Runner {
       throw bad_input(spec.origin + "/kernel/workloads", "",
                       "a workload for the host runner (target host or any)");
     for (const Workload* const workload : workloads) {
-      const std::int64_t bytes = host::tensor_bytes(spec, *workload);
+      const std::int64_t bytes = tensor_bytes(spec, *workload);
       const std::int64_t limit =
           (options_.memory_mib << 20) / 4;  // the worker keeps each tensor and its pristine copy
       if (bytes > limit) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runners/cuda/availability.h"
 #include "tests/experiments/program.h"
 #include "tests/support/figure.h"
 
@@ -76,11 +77,14 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
       {run({"--input", spec, "--config", config}), "config.json/run/seeds"},
       {run({"--input", spec, "--config", folder / "absent.json"}), "absent.json"},
       {run({"--input", spec, "--name", "nothing*"}), "nothing*"},
-      {run({"--input", spec, "--gpus", "0,1"}), "--gpus"},
       {run({"--input", spec, "--resume=yes"}), "--resume"},
       {run({"--input", spec, "--llm-model", "m"}), "--llm-model"},
       {run({"--resume"}), "--resume"},
-      {{"run", "--input", spec, "--runner", "cuda", "--outdir", out}, "host, synthetic"},
+      {{"run", "--input", spec, "--runner", "opencl", "--outdir", out}, "host, synthetic"},
+      {{"run", "--input", spec, "--runner", "cuda", "--gpus", "none", "--outdir", out}, "--gpus"},
+      {{"bundle"}, "DIR"},
+      {{"bundle", folder.path().string()}, "empty"},
+      {{"bundle", out, "--specs", folder / "absent"}, "--specs"},
       {{"run", "--input", spec, "--runner", "host:x", "--outdir", out}, "host:x"},
       {{"run", "--input", spec, "--runner", "synthetic:nowhere", "--outdir", out}, "nowhere"},
       {{"run", "--input", spec, "--runner", "synthetic", "--outdir", file}, "file"}};
@@ -88,6 +92,18 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
   for (const auto& [words, expected] : table) check_refused(words, 64, expected);
   CHECK(listing(folder.path()) == before);
   report_figure("bad_inputs", table.size());
+}
+
+TEST_CASE("who asks for a GPU where none can be used is told so by one line, with exit code 3, and nothing is written") {
+  std::string why;
+  if (warpath::cuda::cuda_available(why)) return;
+  const TemporaryFolder folder;
+  const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
+  const std::string out = folder / "out";
+  check_refused({"run", "--input", spec, "--runner", "cuda", "--outdir", out}, 3, why);
+  check_refused({"run", "--input", spec, "--runner", "cuda", "--gpus", "0", "--outdir", out}, 3, why);
+  check_refused({"run", "--input", spec, "--gpus", "0,1", "--outdir", out}, 3, "--gpus 0,1");
+  CHECK(listing(folder.path()).empty());
 }
 
 TEST_CASE("no command at all shows the overview and exits with 64") {
@@ -124,7 +140,7 @@ TEST_CASE("doctor says what there is and refuses an output folder that is none")
   CAPTURE(fine.out);
   CHECK(fine.code == 0);
   CHECK_FALSE(std::filesystem::exists(folder / "out"));
-  for (const char* what : {"C++ compiler", "NVRTC", "GPU", "ncu", "output folder"}) {
+  for (const char* what : {"C++ compiler", "NVRTC", "CUDA driver", "GPU", "CUPTI", "sandbox", "ncu", "compute-sanitizer", "output folder"}) {
     CHECK(fine.out.find(what) != std::string::npos);
   }
   write_file(folder / "file", "");
@@ -134,7 +150,7 @@ TEST_CASE("doctor says what there is and refuses an output folder that is none")
 TEST_CASE("every command explains itself") {
   const ProgramResult overview = run_program({"--help"});
   CHECK(overview.code == 0);
-  for (const char* command : {"run", "validate", "inspect", "options", "moves", "doctor", "worker"}) {
+  for (const char* command : {"run", "validate", "inspect", "options", "moves", "doctor", "bundle", "worker"}) {
     CAPTURE(command);
     CHECK(overview.out.find(command) != std::string::npos);
     const ProgramResult help = run_program({command, "--help"});

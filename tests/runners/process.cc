@@ -2,20 +2,28 @@
 
 #include <dirent.h>
 #include <doctest/doctest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
+#include <memory>
+#include <span>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "engine/error.h"
+#include "runners/worker_process.h"
 
 using namespace std::chrono_literals;
 using warpath::Child;
 using warpath::ProcessEnd;
 using warpath::ProcessSpec;
 using warpath::run_process;
+using warpath::WorkerProcess;
 
 namespace {
 
@@ -125,6 +133,65 @@ TEST_CASE("a conversation goes both ways, and its end is told apart from silence
   CHECK(WIFSIGNALED(child.kill()));
   CHECK(child.read(std::as_writable_bytes(std::span(reply.data(), 1)), soon(), {}) ==
         Child::Io::closed);
+}
+
+TEST_CASE("what can be moved without waiting is moved, and silence is told apart from the end") {
+  Child child(shell("read line; echo got $line"));
+  std::array<std::byte, 100> bytes{};
+  CHECK(child.read_some(bytes) == 0);
+  const std::string text = "ping\n";
+  CHECK(child.write_some(std::as_bytes(std::span(text))) == text.size());
+  std::size_t got = 0;
+  pollfd wait{child.fd(), POLLIN, 0};
+  while (::poll(&wait, 1, 10000) == 1) {
+    const auto more = child.read_some(std::span(bytes).subspan(got));
+    if (!more) break;
+    got += *more;
+  }
+  CHECK(got == 9);
+  CHECK_FALSE(child.read_some(bytes).has_value());
+  CHECK(child.wait(10s) == 0);
+  CHECK(child.peak_memory_bytes() > 100000);
+}
+
+TEST_CASE("a child may be tied to the thread that started it, and to a number of descriptors") {
+  auto limited = shell("ulimit -n");
+  limited.open_files = 17;
+  CHECK(run_process(limited, 10s, 100).output == "17\n");
+  auto tied = shell("sleep 300");
+  tied.dies_with_starter = true;
+  std::unique_ptr<Child> child;
+  std::thread([&] { child = std::make_unique<Child>(tied); }).join();
+  std::byte byte{};
+  CHECK(child->read(std::span(&byte, 1), std::chrono::steady_clock::now() + 10s, {}) == Child::Io::closed);
+  const int status = child->kill();
+  CHECK(WIFSIGNALED(status));
+}
+
+TEST_CASE("a worker is spoken to in frames of any size, and its folder goes with it") {
+  std::filesystem::path folder;
+  {
+    WorkerProcess worker({.argv = {"/bin/cat"}});
+    folder = std::filesystem::read_symlink("/proc/" + std::to_string(worker.pid()) + "/cwd");
+    CHECK(std::filesystem::is_empty(folder));
+    std::string large(5 << 20, 'x');
+    for (std::size_t i = 0; i < large.size(); i += 1000) large[i] = static_cast<char>('a' + i / 1000 % 26);
+    worker.send("first");
+    worker.send(large);
+    std::vector<std::string> echoed;
+    while (echoed.size() < 2) {
+      pollfd wait{worker.fd(), static_cast<short>(worker.wants_to_write() ? POLLIN | POLLOUT : POLLIN), 0};
+      REQUIRE(::poll(&wait, 1, 10000) == 1);
+      REQUIRE(worker.pump());
+      while (auto message = worker.receive()) echoed.push_back(std::move(*message));
+    }
+    CHECK(echoed[0] == "first");
+    CHECK(echoed[1] == large);
+    const int status = worker.kill();
+    CHECK(WIFSIGNALED(status));
+    CHECK_FALSE(worker.pump());
+  }
+  CHECK_FALSE(std::filesystem::exists(folder));
 }
 
 TEST_SUITE_END();
