@@ -34,7 +34,7 @@ std::string uuid_text(const DriverApi& api, CUdevice device) {
 /// Everything between two messages.
 class Worker {
  public:
-  explicit Worker(int out) : out_(out) {}
+  Worker(int out, int gpu) : out_(out), gpu_(gpu) {}
 
   /// False: the worker ends with `status`.
   bool serve(std::string_view request) {
@@ -69,7 +69,7 @@ class Worker {
       std::string why;
       api_ = load_driver(why);
       if (!api_) throw environment_error("no CUDA driver: " + why);
-      device_ = std::make_unique<Device>(*api_, request.gpu);
+      device_ = std::make_unique<Device>(*api_, gpu_);
       hello.facts.name = device_->name();
       hello.facts.arch = device_->arch();
       hello.limits = device_->limits();
@@ -138,6 +138,7 @@ class Worker {
   }
 
   int out_;
+  int gpu_;
   Options options_;
   std::optional<DriverApi> api_;
   std::unique_ptr<Device> device_;
@@ -148,8 +149,8 @@ class Worker {
 
 }  // namespace
 
-int device_worker_main(int in_fd, int out_fd) {
-  auto* const worker = new Worker(out_fd);  // never freed: see below
+int device_worker_main(int in_fd, int out_fd, int gpu) {
+  auto* const worker = new Worker(out_fd, gpu);  // never freed: see below
   std::string request;
   for (;;) {
     const FrameStatus got = read_frame(in_fd, request);
@@ -160,6 +161,13 @@ int device_worker_main(int in_fd, int out_fd) {
   // A poisoned context fails every release, and one with a running kernel waits for it: the process
   // ends, and the driver cleans up behind it.
   ::_exit(worker->status);
+}
+
+void serve_device(int fd, int gpu) {
+  Worker worker(fd, gpu);
+  std::string request;
+  while (read_frame(fd, request) == FrameStatus::done && worker.serve(request)) {
+  }
 }
 
 }  // namespace warpath::cuda

@@ -66,11 +66,10 @@ void each_limit(Limits& limits, Visit&& visit) {
 }  // namespace
 
 std::string encode(const OpenDevice& message) {
-  return request(DeviceMessage::open).u32(static_cast<std::uint32_t>(message.gpu)).text(message.options).bytes();
+  return request(DeviceMessage::open).text(message.options).bytes();
 }
 bool decode(std::string_view bytes, OpenDevice& message) {
   WireReader from(bytes);
-  message.gpu = static_cast<int>(from.u32());
   message.options = from.text();
   return from.complete();
 }

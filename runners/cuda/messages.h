@@ -16,9 +16,8 @@ namespace warpath::cuda {
 
 enum class DeviceMessage : std::uint8_t { open, tools, prepare, evaluate };
 
-/// Opens a device; answered by DeviceHello.
+/// Opens the worker's device; answered by DeviceHello.
 struct OpenDevice {
-  int gpu = 0;
   std::string options;  ///< all options as JSON (engine/options_io.h)
 };
 struct DeviceHello {

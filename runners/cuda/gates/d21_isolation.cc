@@ -6,9 +6,9 @@ namespace {
 
 /// D21: the state in which the last candidate left the device does not touch this one. A failure is the
 /// device's or the worker's, never the candidate's.
-class Canary final : public DeviceGate {
+class Isolation final : public DeviceGate {
  public:
-  [[nodiscard]] std::string_view name() const override { return "d21_canary"; }
+  [[nodiscard]] std::string_view name() const override { return "d21_isolation"; }
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     double ns = 0;
     if (const std::string problem = trial.bench().canary(ns); !problem.empty()) {
@@ -21,11 +21,11 @@ class Canary final : public DeviceGate {
 
 }  // namespace
 
-void register_device_gate_d21_canary(DeviceGateRegistry& registry);
-void register_device_gate_d21_canary(DeviceGateRegistry& registry) {
-  registry.add("d21_canary",
+void register_device_gate_d21_isolation(DeviceGateRegistry& registry);
+void register_device_gate_d21_isolation(DeviceGateRegistry& registry) {
+  registry.add("d21_isolation",
                "a kernel with a known answer gives it before the candidate runs",
-               [] { return std::make_unique<Canary>(); });
+               [] { return std::make_unique<Isolation>(); });
 }
 
 }  // namespace warpath::cuda
