@@ -13,6 +13,7 @@
 #include "engine/error.h"
 #include "engine/json_record.h"
 #include "engine/outcome_io.h"
+#include "engine/statistics.h"
 #include "experiments/progress.h"
 #include "experiments/runner_choice.h"
 
@@ -31,6 +32,9 @@ std::string format(const char* pattern, Values... values) {
   return text.data();
 }
 
+constexpr double kConfidence = 0.95;
+constexpr int kDraws = 100;
+
 json milliseconds(double ns) { return number_to_json(ns * 1e-6); }
 
 const GateResult* first_failure(const Outcome& outcome) {
@@ -44,6 +48,20 @@ std::string one_line(std::string text, std::size_t most) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   }
   return text;
+}
+
+json workload_times(const Outcome& outcome) {
+  json out = json::array();
+  for (const WorkloadTiming& timing : outcome.timings) {
+    const Interval interval = bootstrap_median(timing.samples_ns, kConfidence, kDraws, 1);
+    out.push_back({{"workload", timing.workload},
+                   {"cache", timing.cache},
+                   {"samples", timing.samples_ns.size()},
+                   {"median_ms", milliseconds(median(timing.samples_ns))},
+                   {"low_ms", milliseconds(interval.low)},
+                   {"high_ms", milliseconds(interval.high)}});
+  }
+  return out;
 }
 
 double rate(std::size_t count, double seconds) { return seconds > 0 ? static_cast<double>(count) / seconds : 0; }
@@ -79,6 +97,7 @@ std::string json_line(const Evaluated& result, const TimeSummary& time, Stage st
     out["tunables"] = result.candidate->variant.tunables;
   }
   if (outcome.status == Status::ok) {
+    out["workloads"] = workload_times(outcome);
     out["time_ms"] = milliseconds(time.median_ns);
     out["time_ms_interval"] = {milliseconds(time.interval_ns.low), milliseconds(time.interval_ns.high)};
     out["speedup"] = number_to_json(result.speedup);
