@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "engine/error.h"
+#include "engine/rng.h"
 #include "engine/runner.h"
-#include "engine/statistics.h"
 
 namespace warpath {
 namespace {
@@ -120,6 +120,42 @@ double ObjectiveFunction::reward(const Outcome& outcome) const {
     case Objective::worst: return worst;
   }
   WARPATH_CHECK(false);
+}
+
+namespace {
+
+void resample(std::vector<double>& samples, Rng& rng) {
+  std::vector<double> drawn(samples.size());
+  for (double& x : drawn) x = samples[rng.below(samples.size())];
+  samples = std::move(drawn);
+}
+
+/// The timings alone, each list of samples drawn anew.
+Outcome resampled(const Outcome& outcome, Rng& rng) {
+  Outcome out;
+  out.status = outcome.status;
+  out.timings = outcome.timings;
+  for (WorkloadTiming& timing : out.timings) {
+    resample(timing.samples_ns, rng);
+    resample(timing.baseline_samples_ns, rng);
+  }
+  return out;
+}
+
+}  // namespace
+
+Interval speedup_interval(ObjectiveFunction objective, const Outcome& baseline, const Outcome& candidate, double confidence,
+                          int draws, std::uint64_t seed) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  if (draws < 1 || candidate.status != Status::ok || !objective.set_baseline(baseline).empty()) return {kNone, kNone};
+  Rng rng(seed, "speedup");
+  std::vector<double> rewards;
+  for (int i = 0; i < draws; ++i) {
+    static_cast<void>(objective.set_baseline(resampled(baseline, rng)));
+    rewards.push_back(objective.reward(resampled(candidate, rng)));
+  }
+  const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
+  return {std::exp(quantile(rewards, tail)), std::exp(quantile(rewards, 1 - tail))};
 }
 
 }  // namespace warpath

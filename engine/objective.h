@@ -7,6 +7,7 @@
 #include "engine/move.h"
 #include "engine/outcome.h"
 #include "engine/spec.h"
+#include "engine/statistics.h"
 
 namespace warpath {
 
@@ -49,5 +50,10 @@ class ObjectiveFunction {
 [[nodiscard]] double median_ns(const Outcome& outcome, std::string_view workload);
 /// Median of the baseline's samples that were taken beside them; `otherwise` if none were. NaN as above.
 [[nodiscard]] double paired_baseline_ns(const Outcome& outcome, std::string_view workload, double otherwise);
+
+/// Percentile bootstrap interval of the speed-up exp(reward): every list of samples of candidate and baseline is resampled, `draws`
+/// times (Efron 1979). Deterministic in `seed`. NaN unless `baseline` can be one, `candidate` is ok and `draws` >= 1.
+[[nodiscard]] Interval speedup_interval(ObjectiveFunction objective, const Outcome& baseline, const Outcome& candidate,
+                                        double confidence, int draws, std::uint64_t seed);
 
 }  // namespace warpath

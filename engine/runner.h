@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -52,6 +53,8 @@ class Runner {
   virtual void prepare(const KernelSpec& spec) = 0;
   /// Thread-safe up to `lanes()` calls. Abandons soon after `stop` is requested (any outcome; it is discarded).
   [[nodiscard]] virtual Outcome run(const RunRequest& request, std::stop_token stop) = 0;
+  /// What the runner says of its own work so far, by name ("lane_busy": share of the time that the measuring lanes measured). Any thread.
+  [[nodiscard]] virtual std::map<std::string, double> figures() const { return {}; }
 };
 using RunnerRegistry = Registry<Runner, const struct RunnerConfig&>;
 

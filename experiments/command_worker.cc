@@ -4,10 +4,23 @@
 #include "experiments/build_facts.h"
 #include "experiments/command.h"
 #include "runners/cuda/compile_worker.h"
+#include "runners/cuda/device_worker.h"
 #include "runners/host/worker.h"
 
 namespace warpath {
 namespace {
+
+int serve_device_worker(const Arguments& arguments) {
+  const std::string text = arguments.value("gpu").value_or("0");
+  if (text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != std::string::npos) {
+    throw bad_input("--gpu", text, "the index of a device");
+  }
+  if constexpr (kHasCudaHeaders) {
+    return cuda::device_worker_main(STDIN_FILENO, STDOUT_FILENO, std::stoi(text));
+  } else {
+    throw environment_error("warpath worker device: this program was built without the CUDA headers");
+  }
+}
 
 int serve(const Arguments& arguments, const Program&) {
   const std::string& kind = arguments.words().front();
@@ -16,15 +29,17 @@ int serve(const Arguments& arguments, const Program&) {
     if (!kHasCudaHeaders) throw environment_error("warpath worker compile: this program was built without the CUDA headers");
     return cuda::compile_worker_main(STDIN_FILENO, STDOUT_FILENO);
   }
-  throw bad_input("warpath worker", kind, "host or compile");
+  if (kind == "device") return serve_device_worker(arguments);
+  throw bad_input("warpath worker", kind, "host, compile or device");
 }
 
 }  // namespace
 
 Command worker_command() {
   return {.name = "worker",
-          .usage = "host|compile",
+          .usage = "host|compile|device [--gpu N]",
           .help = "serve evaluations over stdin and stdout; started by runners, not by people",
+          .flags = {{.name = "gpu", .value = "N", .help = "device: which GPU of this machine (0)"}},
           .least_words = 1,
           .most_words = 1,
           .run = serve};

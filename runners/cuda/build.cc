@@ -1,0 +1,155 @@
+#include "runners/cuda/build.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/error.h"
+#include "runners/cuda/binary_key.h"
+#include "runners/cuda/cubin.h"
+#include "runners/cuda/gates/register_gates.h"
+#include "runners/cuda/ptx.h"
+#include "runners/cuda/static_diagnosis.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Judges one candidate; once a gate has failed the others do not run.
+class Judge {
+ public:
+  Judge(const GatePlan& plan, Stage stage, Build& build) : plan_(plan), stage_(stage), build_(build) {
+    GateRegistry registry("gate");
+    register_gates(registry);
+    for (const auto& [name, entry] : registry.entries()) gates_.push_back(entry.make());
+  }
+
+  /// Puts the gate `id` to a subject; false if it fails. A gate that has passed on an earlier subject
+  /// keeps one line in the verdict.
+  bool ask(const std::string& id, const GateSubject& subject) {
+    if (!plan_.runs(id, stage_)) return true;
+    const auto gate = std::find_if(gates_.begin(), gates_.end(), [&](const auto& one) {
+      return gate_identifier(one->name()) == id;
+    });
+    if (gate == gates_.end()) return true;
+    GateResult result = (*gate)->judge(subject);
+    const bool failed = result.answer == GateResult::Answer::fail;
+    if (failed) {
+      build_.status = Status::rejected;
+      build_.log = result.detail;
+    }
+    std::erase_if(build_.gates, [&](const GateResult& r) { return r.gate == result.gate; });
+    build_.gates.push_back(std::move(result));
+    return !failed;
+  }
+
+ private:
+  const GatePlan& plan_;
+  Stage stage_;
+  Build& build_;
+  std::vector<std::unique_ptr<Gate>> gates_;
+};
+
+std::vector<std::string> global_names(const PtxModule& ptx) {
+  std::vector<std::string> names;
+  for (const PtxVariable& variable : ptx.variables) {
+    if (variable.space == "global") names.emplace_back(variable.name);
+  }
+  return names;
+}
+
+void refuse(Build& build, Status status, const char* gate, std::string why) {
+  build.status = status;
+  build.log = why;
+  build.gates.push_back({gate, GateResult::Answer::fail, std::move(why)});
+}
+
+}  // namespace
+
+Build Builder::build(const KernelSpec& spec, const Variant& variant,
+                     const std::vector<const Workload*>& workloads, const BaselineText* baseline,
+                     Stage stage, const std::stop_token& stop) const {
+  Build build;
+  Judge judge(plan_, stage, build);
+  GateSubject subject;
+  subject.spec = &spec;
+  subject.source = &variant.source;
+  if (!judge.ask("s2", subject)) return build;
+  try {
+    for (const Workload* const workload : workloads) {
+      build.candidate.numbers.push_back(
+          evaluate(launch_for(spec, variant, *workload), spec.bindings(*workload, variant.tunables),
+                   "launch of workload " + workload->name));
+      const std::string problem = launch_problem(build.candidate.numbers.back());
+      if (!problem.empty()) {
+        refuse(build, Status::launch_error, "s4_launch_contract", problem);
+        return build;
+      }
+    }
+  } catch (const Error& error) {  // a move may write an expression that fails
+    refuse(build, Status::launch_error, "s4_launch_contract", error.what());
+    return build;
+  }
+  const CompiledVariant compiled = service_.compile(spec, variant, workloads, arch_, stop);
+  build.compile_seconds = compiled.seconds;
+  if (compiled.status != Status::ok) {
+    refuse(build, compiled.status, "s3_compile", compiled.log);
+    return build;
+  }
+  build.gates.push_back({"s3_compile", GateResult::Answer::pass, ""});
+  std::vector<BinaryUse> uses;
+  std::vector<Hash128> hashes;
+  for (std::size_t c = 0; c < compiled.codes.size(); ++c) {
+    const CompileResult& code = *compiled.codes[c];
+    std::string why;
+    const auto ptx = parse_ptx(code.ptx, why);
+    const auto cubin = read_cubin(code.cubin, code.lowered_name, why);
+    if (!ptx || !cubin) {
+      refuse(build, Status::rejected, "s1_ptx", "the compiler's output cannot be read: " + why);
+      return build;
+    }
+    const auto first = std::find(compiled.code_of.begin(), compiled.code_of.end(), c);
+    const auto w = static_cast<std::size_t>(first - compiled.code_of.begin());
+    std::optional<PtxModule> own;
+    if (baseline != nullptr) own = parse_ptx(baseline->ptx[w], why);
+    subject.code = &code;
+    subject.ptx = &*ptx;
+    subject.baseline_ptx = own ? &*own : nullptr;
+    if (baseline == nullptr) subject.baseline_ptx = &*ptx;
+    if (!judge.ask("s1", subject) || !judge.ask("s5", subject)) return build;
+    if (c == compiled.code_of.front()) {
+      build.diagnosis = static_diagnosis(code, *ptx, build.candidate.numbers.front(), limits_);
+    }
+    build.candidate.codes.push_back({code.cubin, code.lowered_name, global_names(*ptx)});
+    hashes.push_back(cubin->code_hash);
+  }
+  for (std::size_t w = 0; w < workloads.size(); ++w) {
+    build.candidate.code_of.push_back(static_cast<std::uint32_t>(compiled.code_of[w]));
+    uses.push_back({hashes[compiled.code_of[w]], build.candidate.numbers[w]});
+  }
+  build.candidate.key = binary_key(uses);
+  return build;
+}
+
+BaselineText Builder::text_of(const KernelSpec& spec, const Variant& variant,
+                              const std::vector<const Workload*>& workloads) const {
+  const CompiledVariant compiled = service_.compile(spec, variant, workloads, arch_);
+  if (compiled.status != Status::ok) {
+    throw bad_input(spec.place("/kernel"), "",
+                    "a kernel that NVRTC compiles: " + compiled.log.substr(0, compiled.log.find('\n')));
+  }
+  BaselineText text;
+  for (std::size_t w = 0; w < workloads.size(); ++w) text.ptx.push_back(compiled.code(w).ptx);
+  return text;
+}
+
+std::optional<Variant> reference_variant(const KernelSpec& spec) {
+  const auto* const kernel = std::get_if<ReferenceKernel>(&spec.reference);
+  if (kernel == nullptr) return std::nullopt;
+  Variant variant = baseline_variant(spec);
+  variant.source = kernel->source;
+  variant.kernel_name = kernel->kernel_name;
+  variant.launch = kernel->launch;
+  variant.compiler_options.clear();
+  return variant;
+}
+
+}  // namespace warpath::cuda

@@ -1,0 +1,429 @@
+#include "engine/runner.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "engine/error.h"
+#include "engine/options_io.h"
+#include "engine/rng.h"
+#include "engine/spec_load.h"
+#include "engine/statistics.h"
+#include "runners/cuda/availability.h"
+#include "runners/cuda/build.h"
+#include "runners/cuda/device_lane.h"
+#include "runners/cuda/evaluation.h"
+#include "runners/cuda/harness.h"
+
+namespace warpath {
+namespace {
+
+using namespace cuda;
+using Clock = std::chrono::steady_clock;
+
+/// What all evaluations of one spec share.
+struct Known {
+  KernelSpec spec;
+  std::vector<const Workload*> workloads;  ///< of `spec`
+  Variant baseline;
+  BaselineText baseline_text;
+  PrepareProblem problem;
+  std::mutex mutex;
+  std::condition_variable measured;
+  std::map<std::string, std::optional<Outcome>> by_code;  ///< level-1: nullopt while it is measured
+  std::optional<Candidate> rival;                         ///< best confirmed on any device
+  std::uint64_t rival_version = 0;
+};
+
+/// One device and what it was told last.
+struct Lane {
+  explicit Lane(LaneSetup setup) : device(std::move(setup)) {}
+  DeviceLane device;
+  const Known* problem = nullptr;
+  std::uint64_t rival_version = 0;
+  int restarts = 0;
+  std::vector<double> baseline_ns;  ///< by workload, on this device; empty: not measured yet
+  double busy_seconds = 0;
+};
+
+std::vector<LaneSetup> lane_setups(const CudaOptions& options, const std::string& program,
+                                   const std::string& all_options) {
+  std::vector<LaneSetup> setups;
+  const auto local = [&](int gpu) {
+    LaneSetup setup;
+    setup.label = "GPU " + std::to_string(gpu);
+    if (options.isolation == "process") {
+      setup.argv = {program, "worker", "device", "--gpu", std::to_string(gpu)};
+    }
+    setup.gpu = gpu;
+    setups.push_back(std::move(setup));
+  };
+  if (options.isolation != "process" && options.isolation != "none") {
+    throw bad_input("--isolation", options.isolation, "process or none");
+  }
+  const std::string& gpus = options.gpus;
+  const bool indices = !gpus.empty() && gpus.find_first_not_of("0123456789,") == std::string::npos;
+  if (gpus == "all") {
+    for (const DeviceSummary& device : probe_platform().devices) local(device.index);
+    if (setups.empty()) throw environment_error("--gpus all: there is no GPU here");
+  } else if (indices) {
+    std::stringstream list(gpus);
+    for (std::string one; std::getline(list, one, ',');) {
+      if (one.empty() || one.size() > 4) throw bad_input("--gpus", gpus, "indices such as 0,1");
+      local(std::stoi(one));
+    }
+  } else {
+    std::ifstream file(gpus);
+    if (!file) throw bad_input("--gpus", gpus, "all, none, indices (0,1) or a file of worker command lines");
+    for (std::string line; std::getline(file, line);) {
+      if (line.empty() || line.front() == '#') continue;
+      LaneSetup setup;
+      setup.label = line;
+      std::stringstream words(line);
+      for (std::string word; words >> word;) setup.argv.push_back(word);
+      setups.push_back(std::move(setup));
+    }
+    if (setups.empty()) throw bad_input("--gpus", gpus, "a file with a worker's command line on each line");
+  }
+  for (LaneSetup& setup : setups) {
+    setup.options = all_options;
+    setup.launch_seconds = options.launch_seconds;
+  }
+  return setups;
+}
+
+/// CUDA kernels on GPUs: compiled by worker processes side by side, judged and timed by one worker
+/// process a device.
+class CudaRunner final : public Runner {
+ public:
+  explicit CudaRunner(const RunnerConfig& config)
+      : options_(config.options == nullptr ? Options{} : *config.options),
+        plan_(GatePlan::from(options_.cuda, gate_identifiers())) {
+    if (!config.argument.empty()) throw bad_input("--runner cuda", config.argument, "no argument");
+    const std::string& l2 = options_.cuda.l2;
+    if (l2 != "hot" && l2 != "cold" && l2 != "both") throw bad_input("cuda.l2", l2, "hot, cold or both");
+    if (options_.cuda.gpus == "none") throw bad_input("--gpus", "none", "a device for --runner cuda");
+    const std::string program = config.program.empty() ? "/proc/self/exe" : config.program;
+    for (LaneSetup& setup : lane_setups(options_.cuda, program, to_json(options_).dump())) {
+      lanes_.push_back(std::make_unique<Lane>(std::move(setup)));
+    }
+    service_ = std::make_unique<CompileService>(
+        service_options(options_.cuda, program, static_cast<int>(lanes_.size())));
+    open_lanes();
+  }
+
+  [[nodiscard]] std::string_view name() const override { return "cuda"; }
+  [[nodiscard]] DeviceFacts device() const override { return hello_.facts; }
+  /// Enough to keep every compiler and every device busy, and to have the next candidate at hand.
+  [[nodiscard]] int lanes() const override {
+    const auto devices = static_cast<int>(lanes_.size());
+    return service_options(options_.cuda, "", devices).workers + 3 * devices;
+  }
+
+  void prepare(const KernelSpec& spec) override;
+  [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override;
+  [[nodiscard]] std::map<std::string, double> figures() const override;
+
+ private:
+  void open_lanes();
+  [[nodiscard]] Lane* acquire(const std::stop_token& stop);
+  void release(Lane* lane);
+  [[nodiscard]] TrialReply measure(Known& known, const Evaluate& request, Outcome& outcome,
+                                   const std::stop_token& stop);
+  [[nodiscard]] TrialReply measure_on(Lane& lane, Known& known, Evaluate request,
+                                      const std::stop_token& stop);
+  void measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop);
+  void list_gates(Outcome& outcome, Stage stage) const;
+
+  const Options options_;
+  const GatePlan plan_;
+  std::unique_ptr<CompileService> service_;
+  std::unique_ptr<Builder> builder_;
+  DeviceHello hello_;
+  std::map<std::string, std::unique_ptr<Known>> known_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any freed_;
+  std::vector<Lane*> idle_;
+  std::string lost_;  // why the last device was taken out
+  std::size_t usable_ = 0;
+  std::optional<Clock::time_point> first_, last_;
+};
+
+void CudaRunner::open_lanes() {
+  // One after the other: the first says which machine code the tools must be.
+  hello_ = lanes_.front()->device.open();
+  const CodePtr tools = service_->compile(harness_request(hello_.facts.arch));
+  if (tools->status != Status::ok) {
+    throw environment_error("the harness's own kernels do not compile: " + tools->log);
+  }
+  for (auto& lane : lanes_) {
+    const DeviceHello& hello = lane->device.open();
+    if (hello.facts.arch != hello_.facts.arch) {
+      throw bad_input("--gpus", lane->device.label() + ": " + hello.facts.arch,
+                      "devices of one architecture (" + hello_.facts.arch + ")");
+    }
+    lane->device.equip({.harness_cubin = tools->cubin, .peaks_cubin = ""});
+    idle_.push_back(lane.get());
+  }
+  usable_ = lanes_.size();
+  builder_ = std::make_unique<Builder>(*service_, plan_, hello_.facts.arch, hello_.limits);
+}
+
+void CudaRunner::prepare(const KernelSpec& spec) {
+  if (spec.kernel_type != KernelType::cuda) {
+    throw bad_input(spec.place("/kernel/kernel_type"), "another type", "cuda");
+  }
+  auto known = std::make_unique<Known>();
+  known->spec = spec;
+  known->workloads = workloads_for(known->spec, device());
+  if (known->workloads.empty()) {
+    throw bad_input(spec.place("/kernel/workloads"), "", "a workload for a GPU (target gpu or any)");
+  }
+  known->baseline = baseline_variant(known->spec);
+  known->baseline_text = builder_->text_of(known->spec, known->baseline, known->workloads);
+  const Build own = builder_->build(known->spec, known->baseline, known->workloads, nullptr, Stage::screening, {});
+  known->problem.spec = to_json(known->spec).dump();
+  for (const Workload* const workload : known->workloads) {
+    known->problem.workloads.push_back(workload->name);
+  }
+  known->problem.baseline = own.candidate;
+  known->problem.seed = Rng(options_.run.seed, "inputs").next();
+  if (const auto reference = reference_variant(known->spec)) {
+    const Build build = builder_->build(known->spec, *reference, known->workloads, nullptr, Stage::screening, {});
+    if (build.candidate.key.empty()) {
+      throw bad_input(spec.place("/reference"), "", "a reference kernel that can be used: " + build.log);
+    }
+    known->problem.reference = build.candidate;
+  }
+  if (own.candidate.key.empty()) {
+    throw bad_input(spec.place("/kernel"), "", "a kernel that can be launched: " + own.log);
+  }
+  const std::lock_guard lock(mutex_);
+  known_[spec.origin + "\n" + spec.name] = std::move(known);
+}
+
+Lane* CudaRunner::acquire(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  freed_.wait(lock, stop, [&] { return !idle_.empty() || usable_ == 0; });
+  if (usable_ == 0) throw environment_error(lost_);
+  if (idle_.empty()) return nullptr;
+  Lane* const lane = idle_.front();
+  idle_.erase(idle_.begin());
+  if (!first_) first_ = Clock::now();
+  return lane;
+}
+
+void CudaRunner::release(Lane* lane) {
+  const std::lock_guard lock(mutex_);
+  last_ = Clock::now();
+  idle_.push_back(lane);
+  freed_.notify_one();
+}
+
+void CudaRunner::measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop) {
+  Evaluate request;
+  request.candidate = known.problem.baseline;
+  request.seed = known.problem.seed;
+  const TrialReply reply = lane.device.evaluate(request, stop);
+  if (reply.status != Status::ok || !reply.trouble.empty()) return;  // the next one tries again
+  lane.baseline_ns.assign(known.workloads.size(), 0);
+  for (const WorkloadTiming& timing : reply.timings) {
+    for (std::size_t w = 0; w < known.workloads.size(); ++w) {
+      if (timing.workload == known.workloads[w]->name && lane.baseline_ns[w] == 0) {
+        lane.baseline_ns[w] = median(timing.samples_ns);
+      }
+    }
+  }
+}
+
+TrialReply CudaRunner::measure_on(Lane& lane, Known& known, Evaluate request,
+                                  const std::stop_token& stop) {
+  const auto begin = Clock::now();
+  if (lane.problem != &known) {
+    lane.device.prepare(known.problem);
+    lane.problem = &known;
+    lane.rival_version = 0;
+    lane.baseline_ns.clear();
+  }
+  const bool is_baseline = request.candidate.key == known.problem.baseline.key;
+  if (lane.baseline_ns.empty() && !is_baseline) measure_baseline_on(lane, known, stop);
+  if (lane.device.restarts() != lane.restarts) lane.rival_version = 0;  // it was forgotten
+  lane.restarts = lane.device.restarts();
+  std::uint64_t version = 0;
+  {
+    const std::lock_guard lock(known.mutex);
+    version = known.rival_version;
+    if (version != lane.rival_version) request.rival = known.rival;
+  }
+  TrialReply reply = lane.device.evaluate(request, stop);
+  lane.rival_version = version;
+  if (reply.confirmed_faster) {
+    const std::lock_guard lock(known.mutex);
+    known.rival = request.candidate;
+    lane.rival_version = ++known.rival_version;
+  }
+  lane.busy_seconds += std::chrono::duration<double>(Clock::now() - begin).count();
+  return reply;
+}
+
+TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& outcome,
+                               const std::stop_token& stop) {
+  constexpr int kTries = 3;
+  TrialReply reply;
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    Lane* const lane = acquire(stop);
+    if (lane == nullptr) {
+      reply.trouble = "stopped";
+      return reply;
+    }
+    try {
+      reply = measure_on(*lane, known, request, stop);
+    } catch (const Error& error) {
+      const std::lock_guard lock(mutex_);
+      if (!lane->device.failed()) {
+        idle_.push_back(lane);
+        freed_.notify_one();
+        throw;
+      }
+      lost_ = error.what();
+      --usable_;
+      freed_.notify_all();
+      continue;
+    }
+    for (WorkloadTiming& timing : reply.timings) {
+      if (!timing.baseline_samples_ns.empty() || timing.cache != "hot" || lane->baseline_ns.empty()) continue;
+      for (std::size_t w = 0; w < known.workloads.size(); ++w) {
+        if (timing.workload == known.workloads[w]->name && lane->baseline_ns[w] > 0) {
+          timing.baseline_samples_ns = {lane->baseline_ns[w]};
+        }
+      }
+    }
+    outcome.diagnosis->facts["device_restarts"] = {static_cast<double>(lane->device.restarts()), FactSource::measured};
+    release(lane);
+    if (reply.trouble.empty() || reply.trouble == "stopped") return reply;
+  }
+  return reply;
+}
+
+/// Every gate of the plan has a line; those that did not run say why.
+void CudaRunner::list_gates(Outcome& outcome, Stage stage) const {
+  const bool failed = outcome.status != Status::ok;
+  for (std::size_t s = 0; s < kStageNames.size(); ++s) {
+    for (const std::string& id : plan_.stages[s]) {
+      const bool there = std::any_of(outcome.verdict.gates.begin(), outcome.verdict.gates.end(),
+                                     [&](const GateResult& r) { return gate_identifier(r.gate) == id; });
+      if (there) continue;
+      std::string why = "only at " + std::string(kStageNames[s]);
+      if (failed) why = "an earlier gate failed";
+      if (!failed && s <= static_cast<std::size_t>(stage)) why = "not in this build";
+      outcome.verdict.gates.push_back({id, GateResult::Answer::not_run, why});
+    }
+  }
+}
+
+Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
+  Known* known = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    known = known_.at(request.spec.origin + "\n" + request.spec.name).get();  // prepare() comes first
+  }
+  const bool is_baseline = request.variant == known->baseline;
+  Build build = builder_->build(known->spec, request.variant, known->workloads,
+                                is_baseline ? nullptr : &known->baseline_text, request.stage, stop);
+  Outcome outcome;
+  outcome.status = build.status;
+  outcome.log = build.log;
+  outcome.verdict.gates = build.gates;
+  outcome.diagnosis = build.diagnosis;
+  outcome.compile_seconds = build.compile_seconds;
+  outcome.binary_key = build.candidate.key;
+  if (build.status != Status::ok) {
+    list_gates(outcome, request.stage);
+    return outcome;
+  }
+  const bool merges = request.stage == Stage::screening && !is_baseline;
+  if (merges) {
+    std::unique_lock lock(known->mutex);
+    const auto [it, first] = known->by_code.try_emplace(build.candidate.key);
+    if (!first) {
+      known->measured.wait(lock, [&] { return it->second.has_value(); });
+      Outcome same = *it->second;
+      same.compile_seconds = build.compile_seconds;
+      same.run_seconds = 0;
+      return same;
+    }
+  }
+  const Evaluate evaluate{.candidate = build.candidate,
+                          .stage = request.stage,
+                          .seed = request.seed,
+                          .incumbent_ns = is_baseline ? 0 : request.incumbent_ns,
+                          .profile = options_.cuda.profile_every == 1,
+                          .rival = std::nullopt};
+  const auto publish = [&] {
+    if (request.stage != Stage::screening) return;
+    const std::lock_guard lock(known->mutex);
+    known->by_code[build.candidate.key] = outcome;
+    known->measured.notify_all();
+  };
+  TrialReply reply;
+  try {
+    reply = measure(*known, evaluate, outcome, stop);
+    if (!reply.trouble.empty() && reply.trouble != "stopped") throw environment_error(reply.trouble);
+  } catch (...) {
+    outcome.status = Status::crashed;
+    outcome.log = "the device failed";
+    publish();  // others may wait for the same code
+    throw;
+  }
+  outcome.status = reply.trouble.empty() ? reply.status : Status::crashed;
+  if (!reply.log.empty()) outcome.log = reply.log;
+  outcome.verdict.gates.insert(outcome.verdict.gates.end(), reply.gates.begin(), reply.gates.end());
+  if (outcome.status == Status::ok) outcome.timings = reply.timings;
+  outcome.run_seconds = reply.seconds;
+  for (const auto& [fact, value] : reply.diagnosis.facts) outcome.diagnosis->facts[fact] = value;
+  for (const auto& [fact, value] : reply.diagnosis.time_bound_ns) outcome.diagnosis->time_bound_ns[fact] = value;
+  list_gates(outcome, request.stage);
+  publish();
+  return outcome;
+}
+
+std::map<std::string, double> CudaRunner::figures() const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, double> out;
+  double busy = 0;
+  int restarts = 0;
+  for (const auto& lane : lanes_) {
+    busy += lane->busy_seconds;
+    restarts += lane->device.restarts();
+  }
+  if (first_ && last_) {
+    const double wall = std::chrono::duration<double>(*last_ - *first_).count();
+    if (wall > 0) out["lane_busy"] = busy / (wall * static_cast<double>(lanes_.size()));
+  }
+  out["devices"] = static_cast<double>(lanes_.size());
+  out["worker_restarts"] = restarts;
+  const CompileServiceCounts counts = service_->counts();
+  out["compiled"] = static_cast<double>(counts.compiled);
+  out["code_cache_hits"] = static_cast<double>(counts.memory_hits + counts.disk_hits);
+  out["compile_seconds"] = counts.compile_seconds;
+  return out;
+}
+
+}  // namespace
+
+void register_runner_cuda(RunnerRegistry& registry);
+void register_runner_cuda(RunnerRegistry& registry) {
+  registry.add("cuda", "CUDA C++ on GPUs: compiled by NVRTC in worker processes, judged and timed by one worker process a device",
+               [](const RunnerConfig& config) { return std::make_unique<CudaRunner>(config); });
+}
+
+}  // namespace warpath

