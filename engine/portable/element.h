@@ -8,11 +8,13 @@ namespace warpath {
 /// alone. Plain data, so that a device kernel takes it by value.
 struct ElementRule {
   enum class Kind : int {
-    constant,     ///< first
-    ramp,         ///< first + second * (i mod row)
-    normal,       ///< mean first, standard deviation second
-    uniform,      ///< first + second * u, u in [0, 1)
+    // Real numbers, rounded to the type:
+    constant,       ///< first
+    ramp,           ///< first + second * (i mod row)
+    normal,         ///< mean first, standard deviation second
+    uniform,        ///< first + second * u, u in [0, 1)
     floor_uniform,  ///< the same rounded down
+    // Integers, of which the low bytes are stored:
     random_bits,
     integer,      ///< base + floor(range * bits / 2^64); base where another u < skew
     permutation,  ///< of 0..row-1, another one in every row
@@ -35,33 +37,37 @@ inline Word integer_element(DType dtype, Word x) {
   return bits == 64 ? x : x & ((Word{1} << bits) - 1);
 }
 
+/// Element `i` of a rule that makes real numbers.
+inline double real_value(const ElementRule& rule, Word i) {
+  switch (rule.kind) {
+    case ElementRule::Kind::constant: return rule.first;
+    case ElementRule::Kind::ramp: return rule.first + rule.second * static_cast<double>(i % rule.row);
+    default: break;
+  }
+  const double u = unit(random_word(rule.seed, i));
+  if (rule.kind == ElementRule::Kind::normal) {
+    return rule.first + rule.second * normal_quantile(u + 0x1p-54);
+  }
+  const double x = rule.first + rule.second * u;
+  return rule.kind == ElementRule::Kind::floor_uniform ? floor(x) : x;
+}
+
+/// Element `i` of the others.
+inline Word integer_value(const ElementRule& rule, Word i) {
+  if (rule.kind == ElementRule::Kind::permutation) {
+    return shuffled(i % rule.row, rule.row, random_word(rule.seed, i / rule.row, 2));
+  }
+  const Word bits = random_word(rule.seed, i);
+  if (rule.kind == ElementRule::Kind::random_bits) return bits;
+  const bool common = rule.skew > 0 && unit(random_word(rule.seed, i, 1)) < rule.skew;
+  return common ? rule.base : rule.base + multiply_high(bits, rule.range);
+}
+
 /// Element `i`, in the low bytes.
 inline Word element(const ElementRule& rule, Word i) {
-  switch (rule.kind) {
-    case ElementRule::Kind::constant: return element_of(rule.dtype, rule.first);
-    case ElementRule::Kind::ramp:
-      return element_of(rule.dtype, rule.first + rule.second * static_cast<double>(i % rule.row));
-    case ElementRule::Kind::normal: {
-      const double u = unit(random_word(rule.seed, i)) + 0x1p-54;
-      return element_of(rule.dtype, rule.first + rule.second * normal_quantile(u));
-    }
-    case ElementRule::Kind::uniform:
-      return element_of(rule.dtype, rule.first + rule.second * unit(random_word(rule.seed, i)));
-    case ElementRule::Kind::floor_uniform:
-      return element_of(rule.dtype,
-                        floor(rule.first + rule.second * unit(random_word(rule.seed, i))));
-    case ElementRule::Kind::random_bits:
-      return integer_element(rule.dtype, random_word(rule.seed, i));
-    case ElementRule::Kind::integer: {
-      const bool common = rule.skew > 0 && unit(random_word(rule.seed, i, 1)) < rule.skew;
-      const Word above = common ? 0 : multiply_high(random_word(rule.seed, i), rule.range);
-      return integer_element(rule.dtype, rule.base + above);
-    }
-    case ElementRule::Kind::permutation:
-      return integer_element(rule.dtype, shuffled(i % rule.row, rule.row,
-                                                  random_word(rule.seed, i / rule.row, 2)));
-  }
-  return 0;
+  return rule.kind < ElementRule::Kind::random_bits
+             ? element_of(rule.dtype, real_value(rule, i))
+             : integer_element(rule.dtype, integer_value(rule, i));
 }
 
 }  // namespace portable

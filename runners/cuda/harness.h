@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,12 @@ namespace warpath::cuda {
 inline constexpr int kCanaryWords = 256;
 [[nodiscard]] std::vector<std::uint64_t> canary_answer(std::uint64_t seed);
 
+/// The kernels of a loaded module.
+struct HarnessFunctions {
+  CUfunction fill, family, poison, mask, compare, compare_finish, digest, digest_finish, guard_fill,
+      guard_check, guard_finish, flush, poison_shared, poison_local, canary, spin, noise;
+};
+
 /// The trusted kernels on one device. Every method only enqueues; what it writes may be read once
 /// the stream has passed it. compare, digest and guard_check share one workspace: their launches
 /// must be ordered (one stream). Pointers to elements may have any alignment of their type;
@@ -56,14 +63,14 @@ class Harness {
   void poison(CUstream stream, CUdeviceptr out, std::uint64_t elements, DType dtype,
               std::uint64_t seed) const;
   /// XORs with the keystream of `key`; a second call restores. `data` is 16-byte aligned.
-  void mask(CUstream stream, CUdeviceptr data, std::uint64_t size_bytes, MaskKey key) const;
+  void mask(CUstream stream, CUdeviceptr data, std::uint64_t size_bytes, const MaskKey& key) const;
   /// Writes a DeviceComparison to `result` (8-byte aligned). rule.key: that of the reference.
   void compare(CUstream stream, CUdeviceptr output, CUdeviceptr reference, const CompareRule& rule,
                CUdeviceptr result) const;
   /// Writes a DeviceDigest: equal for equal bytes under one seed, wherever they lie.
   void digest(CUstream stream, CUdeviceptr data, std::uint64_t size_bytes, std::uint64_t seed,
               std::uint64_t nonce, CUdeviceptr result) const;
-  /// Fills bytes with a pattern of (seed, address).
+  /// Fills bytes with a pattern of (seed, offset, alignment of `zone`).
   void guard_fill(CUstream stream, CUdeviceptr zone, std::uint64_t size_bytes,
                   std::uint64_t seed) const;
   /// Writes a DeviceGuard.
@@ -76,7 +83,7 @@ class Harness {
   void flush_l2(CUstream stream, CUdeviceptr scratch, std::uint64_t size_bytes,
                 std::uint32_t value) const;
   /// Leaves NaNs in all shared memory of every multiprocessor, and in 512 bytes of local memory of
-  /// every resident thread.
+  /// every resident thread; the context keeps that much local memory from the first call on.
   void poison_shared(CUstream stream, std::uint32_t seed) const;
   void poison_local(CUstream stream, std::uint32_t seed) const;
 
@@ -91,21 +98,21 @@ class Harness {
   void canary(CUstream stream, CUdeviceptr out, std::uint64_t seed) const;
 
  private:
-  [[nodiscard]] CUfunction find(const char* name) const;
-  void launch(CUstream stream, CUfunction function, unsigned blocks, unsigned threads,
-              unsigned smem_bytes, std::initializer_list<const void*> arguments) const;
-  [[nodiscard]] unsigned blocks_for(std::uint64_t items) const;
+  struct Grid {
+    unsigned blocks, threads, smem_bytes;
+  };
+  /// Enough blocks for one thread each, or as many as the device holds.
+  [[nodiscard]] Grid grid_for(std::uint64_t threads) const;
+  void launch(CUstream stream, CUfunction function, const Grid& grid,
+              std::initializer_list<const void*> arguments) const;
 
   const Device& device_;
   Module module_;
-  DeviceMemory workspace_;
+  DeviceMemory workspace_;  // a record a block
+  HarnessFunctions functions_{};
   unsigned multiprocessors_ = 0;
   unsigned shared_bytes_ = 0;
   std::uint64_t flush_bytes_ = 0;
-  struct {
-    CUfunction fill, family, poison, mask, compare, compare_finish, digest, digest_finish, guard_fill,
-        guard_check, guard_finish, flush, poison_shared, poison_local, spin, noise, canary;
-  } kernels_{};
 };
 
 }  // namespace warpath::cuda

@@ -8,6 +8,10 @@
 #include <string_view>
 
 #include "runners/cuda/compile_worker.h"
+#include "runners/host/worker.h"
+#if __has_include(<cuda.h>)
+#include "runners/cuda/driver.h"
+#endif
 #include "tests/cuda/support.h"
 
 namespace cuda_test {
@@ -48,17 +52,39 @@ std::string read_file(const std::filesystem::path& path) {
 
 }  // namespace cuda_test
 
-/// `test_cuda worker compile` is a compile worker, so that the pool's tests need no other program. A suite that compiles is
-/// skipped (exit status 77) where NVRTC is missing.
+namespace {
+
+/// Why no GPU can be used; empty if one can.
+std::string why_no_gpu() {
+  std::string why = "built without the CUDA headers";
+#if __has_include(<cuda.h>)
+  const auto driver = warpath::cuda::load_driver(why);
+  int count = 0;
+  if (driver && driver->cuInit(0) == CUDA_SUCCESS) static_cast<void>(driver->cuDeviceGetCount(&count));
+  if (driver) why = count > 0 ? "" : "no GPU";
+#endif
+  return why;
+}
+
+}  // namespace
+
+/// `test_cuda worker compile` and `test_cuda worker host` are workers, so that the tests need no
+/// other program. A suite that compiles is skipped (exit status 77) where NVRTC is missing, one that
+/// launches kernels where there is no GPU.
 int main(int argc, char** argv) {
   constexpr int kSkipped = 77;
   if (argc == 3 && std::string_view(argv[1]) == "worker" && std::string_view(argv[2]) == "compile") {
     return warpath::cuda::compile_worker_main(0, 1);
   }
+  if (argc == 3 && std::string_view(argv[1]) == "worker" && std::string_view(argv[2]) == "host") {
+    return warpath::host::worker_main();
+  }
   for (int i = 1; i < argc; ++i) {
-    if (!std::string_view(argv[i]).starts_with("--test-suite=nvrtc")) continue;
-    std::string why;
-    if (!warpath::cuda::Nvrtc::open_any(why)) {
+    const std::string_view argument = argv[i];
+    const bool gpu = argument.starts_with("--test-suite=gpu");
+    if (!gpu && !argument.starts_with("--test-suite=nvrtc")) continue;
+    std::string why = gpu ? why_no_gpu() : "";
+    if (!why.empty() || !warpath::cuda::Nvrtc::open_any(why)) {
       std::printf("skipped: %s\n", why.c_str());
       return kSkipped;
     }

@@ -78,4 +78,10 @@ struct FamilyRule {
   bool nonnegative;    ///< take the absolute value: the declared rule has no negative values
 };
 
+// Every thread of the canary takes kCanarySteps steps x -> x * kCanaryFactor + kCanaryTerm
+// (Knuth's MMIX generator).
+constexpr unsigned kCanarySteps = 1024;
+constexpr portable::Word kCanaryFactor = 6364136223846793005ULL;
+constexpr portable::Word kCanaryTerm = 1442695040888963407ULL;
+
 }  // namespace warpath::cuda
