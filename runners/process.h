@@ -24,7 +24,8 @@ struct ProcessSpec {
   std::int64_t file_bytes = 0;           ///< limit on any file it writes; 0: none
   std::int64_t cpu_seconds = 0;          ///< ends it even when its starter was killed; 0: none
   std::int64_t open_files = 0;           ///< limit on its descriptors; 0: the caller's
-  bool dies_with_starter = false;        ///< killed when the thread that started it ends
+  bool dies_with_starter = false;        ///< killed when the thread that started it ends; what it has
+                                         ///< started itself is not
 };
 
 enum class ProcessEnd : std::uint8_t {

@@ -158,7 +158,7 @@ TEST_CASE("a child may be tied to the thread that started it, and to a number of
   auto limited = shell("ulimit -n");
   limited.open_files = 17;
   CHECK(run_process(limited, 10s, 100).output == "17\n");
-  auto tied = shell("sleep 300");
+  auto tied = shell("exec sleep 300");
   tied.dies_with_starter = true;
   std::unique_ptr<Child> child;
   std::thread([&] { child = std::make_unique<Child>(tied); }).join();
