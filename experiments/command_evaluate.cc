@@ -103,7 +103,7 @@ class Progress {
 int evaluate(const Arguments& arguments, const Program& program) {
   const Options options = apply_layers({}, arguments);
   const Plugins plugins;
-  const RunnerChoice choice = choose_runner(arguments.value("runner").value_or("auto"), plugins.runners);
+  const RunnerChoice choice = choose_runner(arguments.value("runner").value_or("auto"), plugins.runners, options.cuda);
   KernelSpec spec = wanted_spec(arguments);
   const auto runner = plugins.runners.create("--runner", choice.name,
                                              RunnerConfig{.argument = choice.argument,

@@ -3,7 +3,7 @@
 extern "C" __global__ void softmax(const float* x, float* out, int N, int C) {
   __shared__ float partial[128];
   const float* const row = x + static_cast<long long>(blockIdx.x) * C;
-  float most = -INFINITY, sum = 0;
+  float most = __int_as_float(0xff800000), sum = 0;
   for (int j = 0; j < C; ++j) most = fmaxf(most, row[j]);
   for (int j = threadIdx.x; j < C; j += 128) sum += __half2float(hexp(__float2half(row[j] - most)));
   partial[threadIdx.x] = sum;
