@@ -1,0 +1,215 @@
+#include "runners/cuda/ncu.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <set>
+
+#include "engine/error.h"
+#include "runners/cuda/cupti_places.h"
+#include "runners/process.h"
+
+namespace warpath::cuda {
+namespace {
+
+constexpr std::string_view kKernelColumn = "Kernel Name";
+constexpr std::size_t kMostOutputBytes = std::size_t{16} << 20U;
+
+using Row = std::vector<std::string>;
+
+/// The fields of one line (RFC 4180 without line breaks in fields).
+Row split_fields(std::string_view line) {
+  Row fields(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
+      fields.back() += '"';
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      fields.emplace_back();
+    } else if (c != '\r') {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
+/// Factor that turns a value in `unit` into base units: decimal prefixes of bytes and rates, parts
+/// of a second to nanoseconds.
+double unit_scale(std::string_view unit) {
+  struct Known {
+    std::string_view name;
+    double scale;
+  };
+  constexpr Known kTimes[] = {{"ns", 1},   {"nsecond", 1},   {"us", 1e3}, {"usecond", 1e3},
+                              {"ms", 1e6}, {"msecond", 1e6}, {"s", 1e9},  {"second", 1e9}};
+  for (const Known& known : kTimes) {
+    if (unit == known.name) return known.scale;
+  }
+  constexpr Known kPrefixes[] = {{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}};
+  for (const Known& prefix : kPrefixes) {
+    const std::string_view rest = unit.substr(std::min(unit.size(), std::size_t{1}));
+    if (unit.starts_with(prefix.name) && (rest.starts_with("byte") || rest.starts_with("hz")))
+      return prefix.scale;
+  }
+  return 1;
+}
+
+/// A number as Nsight Compute prints it ("1,234.5"), or nullopt.
+std::optional<double> number_of(std::string text) {
+  std::erase(text, ',');
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+/// The last line that says what went wrong, else the last line with text.
+std::string complaint(std::string_view output) {
+  std::string last, error;
+  while (!output.empty()) {
+    const std::size_t end = std::min(output.find('\n'), output.size());
+    const std::string_view line = output.substr(0, end);
+    if (line.find_first_not_of(" \t\r") != std::string_view::npos) last = line;
+    if (line.starts_with("==ERROR==")) error = line;
+    output.remove_prefix(std::min(end + 1, output.size()));
+  }
+  return error.empty() ? last : error;
+}
+
+/// What a profiled program may see of this one's environment.
+std::vector<std::string> environment() {
+  std::vector<std::string> kept;
+  for (const char* name : {"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES",
+                           "CUDA_PATH", "CUDA_HOME"}) {
+    if (const char* value = std::getenv(name); value != nullptr)
+      kept.push_back(std::string(name) + "=" + value);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<NcuLaunch> parse_ncu_csv(std::string_view text, const std::string& place) {
+  Row header, units;
+  std::size_t kernel_column = 0;
+  std::vector<NcuLaunch> launches;
+  for (std::size_t number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty() || line.starts_with("==")) continue;
+    Row fields = split_fields(line);
+    if (header.empty()) {
+      const auto found = std::ranges::find(fields, kKernelColumn);
+      if (fields.front() != "ID" || found == fields.end()) continue;
+      kernel_column = static_cast<std::size_t>(found - fields.begin());
+      header = std::move(fields);
+      continue;
+    }
+    if (fields.size() != header.size()) {
+      throw bad_input(place + ":" + std::to_string(number),
+                      std::to_string(fields.size()) + " fields",
+                      std::to_string(header.size()) + " fields, as in the header");
+    }
+    if (units.empty()) {
+      units = std::move(fields);
+      continue;
+    }
+    NcuLaunch launch{.kernel = fields[kernel_column], .counters = {}};
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      if (header[i].find("__") == std::string::npos)
+        continue;  // a column of another kind ("Block Size")
+      if (const auto value = number_of(fields[i]))
+        launch.counters[header[i]] = *value * unit_scale(units[i]);
+    }
+    launches.push_back(std::move(launch));
+  }
+  if (header.empty())
+    throw bad_input(
+        place, "", "a header that begins with ID and names \"Kernel Name\" (ncu --csv --page raw)");
+  if (launches.empty()) throw bad_input(place, "", "a line for at least one launch");
+  return launches;
+}
+
+Readings metric_values(const NcuLaunch& launch, std::span<const Metric> wanted) {
+  const auto resolved = resolve_metrics(
+      wanted, [&](std::string_view name) { return launch.counters.contains(name); });
+  return metric_values(resolved, launch.counters);
+}
+
+std::vector<std::string> ncu_arguments(const std::string& kernel, std::span<const Metric> wanted) {
+  std::set<std::string_view> names;
+  for (const Metric& metric : wanted) {
+    for (const MetricSource& source : metric.sources)
+      names.insert({source.numerator, source.denominator, source.less});
+  }
+  names.erase("");
+  std::string list;
+  for (const std::string_view name : names) list += (list.empty() ? "" : ",") + std::string(name);
+  return {"--csv", "--page",         "raw", "--print-units", "base", "--clock-control",
+          "none",  "--launch-count", "1",   "--kernel-name", kernel, "--metrics",
+          list};
+}
+
+std::optional<Ncu> Ncu::open(const std::string& program, std::string& why) {
+  constexpr std::chrono::seconds kLimit{20};
+  constexpr std::size_t kMostVersionBytes = 1 << 16;
+  const std::vector<std::string> candidates =
+      program.empty() ? ncu_candidates() : std::vector<std::string>{program};
+  why =
+      "there is no Nsight Compute (ncu) in PATH, a CUDA installation or /opt/nvidia/nsight-compute";
+  for (const std::string& candidate : candidates) {
+    try {
+      ProcessSpec spec;
+      spec.argv = {candidate, "--version"};
+      spec.environment = environment();
+      const ProcessResult result = run_process(spec, kLimit, kMostVersionBytes);
+      const std::size_t at = result.output.find("Version ");
+      if (result.end == ProcessEnd::exited && result.code == 0 && at != std::string::npos) {
+        const std::size_t begin = at + std::string_view("Version ").size();
+        return Ncu(candidate,
+                   result.output.substr(begin, result.output.find_first_of(" \n", begin) - begin));
+      }
+      why = candidate + ": does not tell its version: " + complaint(result.output);
+    } catch (const Error& error) {
+      why = error.what();
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Readings> Ncu::collect(const std::vector<std::string>& argv,
+                                     const std::string& kernel,
+                                     double limit_s,
+                                     std::string& why,
+                                     std::span<const Metric> wanted) const {
+  ProcessSpec spec;
+  spec.argv = {program_};
+  spec.environment = environment();
+  for (const std::string& argument : ncu_arguments(kernel, wanted)) spec.argv.push_back(argument);
+  spec.argv.insert(spec.argv.end(), argv.begin(), argv.end());
+  try {
+    const ProcessResult result =
+        run_process(spec, std::chrono::duration<double>(limit_s), kMostOutputBytes);
+    if (result.end != ProcessEnd::exited || result.code != 0) {
+      why = program_ + (result.end == ProcessEnd::timed_out ? ": took too long: " : ": failed: ") +
+            complaint(result.output);
+      return std::nullopt;
+    }
+    for (const NcuLaunch& launch : parse_ncu_csv(result.output, program_)) {
+      if (launch.kernel.starts_with(kernel)) return metric_values(launch, wanted);
+    }
+    why = program_ + ": profiled no launch of " + kernel;
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  return std::nullopt;
+}
+
+}  // namespace warpath::cuda

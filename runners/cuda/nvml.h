@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace warpath::cuda {
+
+/// A GPU at a moment. A value that the management library does not give is absent.
+struct DeviceState {
+  std::optional<int> sm_clock_mhz;
+  std::optional<int> memory_clock_mhz;
+  std::optional<double> power_watts;
+  std::optional<int> temperature_celsius;
+  std::optional<std::uint64_t>
+      throttle_bits;  ///< nvmlClocksThrottleReason bits; see throttle_reasons
+  bool operator==(const DeviceState&) const = default;
+};
+
+/// Names of the reasons in `bits` for which clocks are lower than they could be, ascending by bit
+/// ("power_cap", "hw_thermal_slowdown"); an unknown bit is "bit_N".
+[[nodiscard]] std::vector<std::string> throttle_reasons(std::uint64_t bits);
+
+/// Whether clocks in `state` are held down by heat, power or a fault. Idle clocks and clocks that
+/// an administrator has set are not throttling. False where the bits are absent.
+[[nodiscard]] bool throttled(const DeviceState& state);
+
+/// The functions of NVIDIA's management library that this program calls: they read, none changes a
+/// setting. The library's header is not part of every toolkit, so its few stable types are spelled
+/// out here (NVML API reference, CUDA 13.0): results and enumerations are int, 0 is success; a
+/// device is a pointer.
+struct NvmlApi {
+  using Device = struct nvmlDevice_st*;
+  int (*init)() = nullptr;  ///< nvmlInit_v2
+  int (*device_by_pci_bus_id)(const char*,
+                              Device*) = nullptr;            ///< nvmlDeviceGetHandleByPciBusId_v2
+  int (*clock)(Device, int which, unsigned* mhz) = nullptr;  ///< nvmlDeviceGetClockInfo
+  int (*power)(Device, unsigned* milliwatts) = nullptr;      ///< nvmlDeviceGetPowerUsage
+  int (*temperature)(Device, int which, unsigned* celsius) = nullptr;  ///< nvmlDeviceGetTemperature
+  int (*throttle_bits)(Device, unsigned long long* bits) =
+      nullptr;                                 ///< nvmlDeviceGetCurrentClocksThrottleReasons
+  const char* (*error_string)(int) = nullptr;  ///< nvmlErrorString
+};
+
+/// Reads the state of one GPU. Calls may come from any thread.
+class Nvml {
+ public:
+  /// `pci_bus_id` as cuDeviceGetPCIBusId writes it ("0000:0f:00.0"). nullopt and one line in `why`
+  /// without the library, or where it does not know the GPU.
+  [[nodiscard]] static std::optional<Nvml> open(const std::string& pci_bus_id,
+                                                std::string& why,
+                                                const char* library = "libnvidia-ml.so.1");
+  /// As `open` with functions that are there already.
+  [[nodiscard]] static std::optional<Nvml> with(const NvmlApi& api,
+                                                const std::string& pci_bus_id,
+                                                std::string& why);
+
+  /// Now. Takes some tens of microseconds up to milliseconds: not inside a timed region.
+  [[nodiscard]] DeviceState read() const;
+
+ private:
+  Nvml(const NvmlApi& api, NvmlApi::Device device) : api_(api), device_(device) {}
+
+  NvmlApi api_;
+  NvmlApi::Device device_;
+};
+
+}  // namespace warpath::cuda

@@ -1,0 +1,80 @@
+#include "runners/cuda/nvml.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+using warpath::cuda::DeviceState;
+using warpath::cuda::Nvml;
+using warpath::cuda::NvmlApi;
+
+namespace {
+
+constexpr int kNotSupported = 3;
+const NvmlApi::Device kDevice = reinterpret_cast<NvmlApi::Device>(16);
+
+/// A management library with one GPU, "0000:0f:00.0", which does not tell its temperature.
+NvmlApi fake_library() {
+  NvmlApi api;
+  api.init = [] { return 0; };
+  api.device_by_pci_bus_id = [](const char* id, NvmlApi::Device* device) {
+    *device = kDevice;
+    return std::strcmp(id, "0000:0f:00.0") == 0 ? 0 : 6;
+  };
+  api.clock = [](NvmlApi::Device, int which, unsigned* mhz) {
+    *mhz = which == 1 ? 1980 : 3201;
+    return 0;
+  };
+  api.power = [](NvmlApi::Device, unsigned* milliwatts) {
+    *milliwatts = 123'400;
+    return 0;
+  };
+  api.temperature = [](NvmlApi::Device, int, unsigned*) { return kNotSupported; };
+  api.throttle_bits = [](NvmlApi::Device, unsigned long long* bits) {
+    *bits = 4;
+    return 0;
+  };
+  api.error_string = [](int) { return "Not Found"; };
+  return api;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("nvml");
+
+TEST_CASE("what the library tells is read, the rest is absent") {
+  std::string why;
+  const auto nvml = Nvml::with(fake_library(), "0000:0f:00.0", why);
+  REQUIRE(nvml);
+  const DeviceState state = nvml->read();
+  CHECK(state.sm_clock_mhz == 1980);
+  CHECK(state.memory_clock_mhz == 3201);
+  CHECK(state.power_watts.value() == doctest::Approx(123.4));
+  CHECK(!state.temperature_celsius);
+  CHECK(state.throttle_bits == 4U);
+  CHECK(throttled(state));
+}
+
+TEST_CASE("an unknown GPU and an absent or foreign library give one line") {
+  std::string why;
+  CHECK(!Nvml::with(fake_library(), "0000:01:00.0", why));
+  CHECK(why == "the management library does not know GPU 0000:01:00.0: Not Found (6)");
+  CHECK(!Nvml::open("0000:0f:00.0", why, "libno_such_nvml.so.1"));
+  CHECK(why.find("libno_such_nvml.so.1") != std::string::npos);
+  CHECK(!Nvml::open("0000:0f:00.0", why, "libm.so.6"));
+  CHECK(why.find("libm.so.6") != std::string::npos);
+}
+
+TEST_CASE("reasons have names, and idling or a chosen clock is no throttling") {
+  CHECK(warpath::cuda::throttle_reasons(0b100'0101) ==
+        std::vector<std::string>{"idle", "power_cap", "hw_thermal_slowdown"});
+  CHECK(warpath::cuda::throttle_reasons(std::uint64_t{1} << 40U) ==
+        std::vector<std::string>{"bit_40"});
+  DeviceState state;
+  CHECK(!throttled(state));
+  state.throttle_bits = 0b11;
+  CHECK(!throttled(state));
+  state.throttle_bits = 0b100'0000;
+  CHECK(throttled(state));
+}
+TEST_SUITE_END();
