@@ -40,9 +40,12 @@ inline Word integer_element(DType dtype, Word x) {
 /// Element `i` of a rule that makes real numbers.
 inline double real_value(const ElementRule& rule, Word i) {
   switch (rule.kind) {
-    case ElementRule::Kind::constant: return rule.first;
-    case ElementRule::Kind::ramp: return rule.first + rule.second * static_cast<double>(i % rule.row);
-    default: break;
+    case ElementRule::Kind::constant:
+      return rule.first;
+    case ElementRule::Kind::ramp:
+      return rule.first + rule.second * static_cast<double>(i % rule.row);
+    default:
+      break;
   }
   const double u = unit(random_word(rule.seed, i));
   if (rule.kind == ElementRule::Kind::normal) {

@@ -54,8 +54,8 @@ inline double error_ratio(double out, double reference, double atol, double rtol
 }
 
 /// The same where `exact` asks for equal bytes: 0 or infinite.
-inline double element_ratio(double out, double reference, bool same_bytes, bool exact, double atol,
-                            double rtol) {
+inline double element_ratio(
+    double out, double reference, bool same_bytes, bool exact, double atol, double rtol) {
   if (exact) return same_bytes ? 0 : double_of(0x7ff0000000000000ULL);
   return error_ratio(out, reference, atol, rtol);
 }

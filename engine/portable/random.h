@@ -16,23 +16,27 @@ inline Words4 philox(Words4 counter, Bits key_low, Bits key_high) {
   for (int round = 0; round < rounds; ++round) {
     const Word even = Word{0xD2511F53U} * counter.x;
     const Word odd = Word{0xCD9E8D57U} * counter.z;
-    counter = Words4{static_cast<Bits>(odd >> 32U) ^ counter.y ^ key_low, static_cast<Bits>(odd),
-                     static_cast<Bits>(even >> 32U) ^ counter.w ^ key_high,
-                     static_cast<Bits>(even)};
+    counter =
+        Words4{static_cast<Bits>(odd >> 32U) ^ counter.y ^ key_low, static_cast<Bits>(odd),
+               static_cast<Bits>(even >> 32U) ^ counter.w ^ key_high, static_cast<Bits>(even)};
     key_low += 0x9E3779B9U;
     key_high += 0xBB67AE85U;
   }
   return counter;
 }
 
-inline Bits low_word(Word x) { return static_cast<Bits>(x); }
-inline Bits high_word(Word x) { return static_cast<Bits>(x >> 32U); }
+inline Bits low_word(Word x) {
+  return static_cast<Bits>(x);
+}
+inline Bits high_word(Word x) {
+  return static_cast<Bits>(x >> 32U);
+}
 
 /// 64 random bits of element `i`.
 inline Word random_word(Word seed, Word i, Bits stream = 0) {
   const Word block = i / 2;
-  const Words4 words = philox(Words4{low_word(block), high_word(block), stream, 0}, low_word(seed),
-                              high_word(seed));
+  const Words4 words =
+      philox(Words4{low_word(block), high_word(block), stream, 0}, low_word(seed), high_word(seed));
   return i % 2 == 0 ? words.x | Word{words.y} << 32U : words.z | Word{words.w} << 32U;
 }
 
@@ -45,7 +49,9 @@ inline constexpr Word mix(Word x) {
 }
 
 /// The 53 high bits as a number in [0, 1).
-inline constexpr double unit(Word bits) { return static_cast<double>(bits >> 11U) * 0x1p-53; }
+inline constexpr double unit(Word bits) {
+  return static_cast<double>(bits >> 11U) * 0x1p-53;
+}
 
 /// High 64 bits of a product.
 inline Word multiply_high(Word a, Word b) {
@@ -127,8 +133,9 @@ inline double normal_quantile(double p) {
     return q * evaluate(kCentreTop, r) / evaluate(kCentreBottom, r);
   }
   const double r = sqrt(-logarithm(q < 0 ? p : 1 - p));
-  const double magnitude = r <= 5 ? evaluate(kShoulderTop, r - 1.6) / evaluate(kShoulderBottom, r - 1.6)
-                                  : evaluate(kTailTop, r - 5) / evaluate(kTailBottom, r - 5);
+  const double magnitude =
+      r <= 5 ? evaluate(kShoulderTop, r - 1.6) / evaluate(kShoulderBottom, r - 1.6)
+             : evaluate(kTailTop, r - 5) / evaluate(kTailBottom, r - 5);
   return q < 0 ? -magnitude : magnitude;
 }
 

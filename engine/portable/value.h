@@ -9,7 +9,19 @@ namespace warpath {
 
 /// Element types of tensors and scalars; engine/dtype.h names them.
 enum class DType : unsigned char {
-  f64, f32, f16, bf16, i64, i32, i16, i8, u64, u32, u16, u8, boolean
+  f64,
+  f32,
+  f16,
+  bf16,
+  i64,
+  i32,
+  i16,
+  i8,
+  u64,
+  u32,
+  u16,
+  u8,
+  boolean
 };
 
 namespace portable {
@@ -18,35 +30,53 @@ using Word = unsigned long long;  ///< 64 bits
 using Half = unsigned short;      ///< 16 bits
 using Bits = unsigned int;        ///< 32 bits
 
-inline Word bits_of(double x) { return __builtin_bit_cast(Word, x); }
-inline Bits bits_of(float x) { return __builtin_bit_cast(Bits, x); }
-inline double double_of(Word bits) { return __builtin_bit_cast(double, bits); }
-inline float float_of(Bits bits) { return __builtin_bit_cast(float, bits); }
+inline Word bits_of(double x) {
+  return __builtin_bit_cast(Word, x);
+}
+inline Bits bits_of(float x) {
+  return __builtin_bit_cast(Bits, x);
+}
+inline double double_of(Word bits) {
+  return __builtin_bit_cast(double, bits);
+}
+inline float float_of(Bits bits) {
+  return __builtin_bit_cast(float, bits);
+}
 
-inline bool is_floating(DType dtype) { return dtype <= DType::bf16; }
-inline bool is_signed(DType dtype) { return dtype <= DType::i8; }
+inline bool is_floating(DType dtype) {
+  return dtype <= DType::bf16;
+}
+inline bool is_signed(DType dtype) {
+  return dtype <= DType::i8;
+}
 
 /// Bytes of one element.
 inline unsigned width_of(DType dtype) {
   switch (dtype) {
     case DType::f64:
     case DType::i64:
-    case DType::u64: return 8;
+    case DType::u64:
+      return 8;
     case DType::f32:
     case DType::i32:
-    case DType::u32: return 4;
+    case DType::u32:
+      return 4;
     case DType::f16:
     case DType::bf16:
     case DType::i16:
-    case DType::u16: return 2;
+    case DType::u16:
+      return 2;
     case DType::i8:
     case DType::u8:
-    case DType::boolean: return 1;
+    case DType::boolean:
+      return 1;
   }
   return 1;
 }
 
-inline bool is_nan(double x) { return x != x; }
+inline bool is_nan(double x) {
+  return x != x;
+}
 inline bool is_finite(double x) {
   return (bits_of(x) & 0x7ff0000000000000ULL) != 0x7ff0000000000000ULL;
 }
@@ -91,7 +121,9 @@ inline Half bfloat16_of(float value) {
   return static_cast<Half>(round_off(bits, 16));
 }
 
-inline float float_of_bfloat16(Half brain) { return float_of(static_cast<Bits>(brain) << 16U); }
+inline float float_of_bfloat16(Half brain) {
+  return float_of(static_cast<Bits>(brain) << 16U);
+}
 
 /// To nearest even. A NaN keeps its sign and the high bits of its payload: what processors do
 /// with a NaN differs.
@@ -132,12 +164,18 @@ inline Word integer_bits(DType dtype, double value) {
 /// `value` rounded to `dtype`, in the low bytes.
 inline Word element_of(DType dtype, double value) {
   switch (dtype) {
-    case DType::f64: return bits_of(value);
-    case DType::f32: return bits_of(narrow(value));
-    case DType::f16: return half_of(narrow_to_odd(value));
-    case DType::bf16: return bfloat16_of(narrow_to_odd(value));
-    case DType::boolean: return value != 0 ? 1 : 0;
-    default: return integer_bits(dtype, value);
+    case DType::f64:
+      return bits_of(value);
+    case DType::f32:
+      return bits_of(narrow(value));
+    case DType::f16:
+      return half_of(narrow_to_odd(value));
+    case DType::bf16:
+      return bfloat16_of(narrow_to_odd(value));
+    case DType::boolean:
+      return value != 0 ? 1 : 0;
+    default:
+      return integer_bits(dtype, value);
   }
 }
 
@@ -145,16 +183,26 @@ inline Word element_of(DType dtype, double value) {
 /// 2^53 lose low bits.
 inline double value_of(DType dtype, Word bits) {
   switch (dtype) {
-    case DType::f64: return double_of(bits);
-    case DType::f32: return static_cast<double>(float_of(static_cast<Bits>(bits)));
-    case DType::f16: return static_cast<double>(float_of_half(static_cast<Half>(bits)));
-    case DType::bf16: return static_cast<double>(float_of_bfloat16(static_cast<Half>(bits)));
-    case DType::i64: return static_cast<double>(static_cast<long long>(bits));
-    case DType::i32: return static_cast<int>(bits);
-    case DType::i16: return static_cast<short>(bits);
-    case DType::i8: return static_cast<signed char>(bits);
-    case DType::u64: return static_cast<double>(bits);
-    default: return static_cast<double>(static_cast<Bits>(bits));
+    case DType::f64:
+      return double_of(bits);
+    case DType::f32:
+      return static_cast<double>(float_of(static_cast<Bits>(bits)));
+    case DType::f16:
+      return static_cast<double>(float_of_half(static_cast<Half>(bits)));
+    case DType::bf16:
+      return static_cast<double>(float_of_bfloat16(static_cast<Half>(bits)));
+    case DType::i64:
+      return static_cast<double>(static_cast<long long>(bits));
+    case DType::i32:
+      return static_cast<int>(bits);
+    case DType::i16:
+      return static_cast<short>(bits);
+    case DType::i8:
+      return static_cast<signed char>(bits);
+    case DType::u64:
+      return static_cast<double>(bits);
+    default:
+      return static_cast<double>(static_cast<Bits>(bits));
   }
 }
 

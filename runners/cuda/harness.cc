@@ -16,7 +16,7 @@ constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
 struct Entry {
   std::string_view name;
-  CUfunction HarnessFunctions::* function;
+  CUfunction HarnessFunctions::*function;
 };
 constexpr std::array<Entry, 17> kEntries{{
     {"harness_fill", &HarnessFunctions::fill},
@@ -68,7 +68,9 @@ std::string device_code() {
   return std::string(portable_device_code()) + std::string(timed_device_code());
 }
 
-std::span<const std::string_view> harness_kernels() { return kNames; }
+std::span<const std::string_view> harness_kernels() {
+  return kNames;
+}
 
 CompileRequest harness_request(std::string_view arch) {
   return {.source = device_code(),
@@ -77,8 +79,10 @@ CompileRequest harness_request(std::string_view arch) {
           .options = {"-default-device", "--fmad=false"}};
 }
 
-Comparison finish(const DeviceComparison& record, const Tolerance& tolerance,
-                  std::span<const std::int64_t> shape, std::uint64_t nonce) {
+Comparison finish(const DeviceComparison& record,
+                  const Tolerance& tolerance,
+                  std::span<const std::int64_t> shape,
+                  std::uint64_t nonce) {
   const std::int64_t elements = elements_of(shape);
   const auto in_range = [elements](std::int64_t i) { return i >= -1 && i < elements; };
   if (record.nonce != nonce || record.elements != static_cast<std::uint64_t>(elements) ||
@@ -126,20 +130,23 @@ Harness::Harness(const Device& device, const std::string& cubin) : device_(devic
   const DeviceLimits limits = device_.limits();
   multiprocessors_ = static_cast<unsigned>(limits.multiprocessors);
   shared_bytes_ = static_cast<unsigned>(limits.smem_per_block_bytes);
-  flush_bytes_ = 2 * static_cast<std::uint64_t>(device_.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
+  flush_bytes_ =
+      2 * static_cast<std::uint64_t>(device_.attribute(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE));
   require(api, allow_dynamic_smem(api, functions_.poison_shared, limits.smem_per_block_bytes),
           "cannot use all shared memory");
 }
 
-void Harness::launch(CUstream stream, CUfunction function, const Grid& grid,
+void Harness::launch(CUstream stream,
+                     CUfunction function,
+                     const Grid& grid,
                      std::initializer_list<const void*> arguments) const {
   std::array<void*, 8> pointers{};
   std::transform(arguments.begin(), arguments.end(), pointers.begin(),
                  [](const void* argument) { return const_cast<void*>(argument); });
   const DriverApi& api = device_.api();
   require(api,
-          api.cuLaunchKernel(function, grid.blocks, 1, 1, grid.threads, 1, 1, grid.smem_bytes, stream,
-                             pointers.data(), nullptr),
+          api.cuLaunchKernel(function, grid.blocks, 1, 1, grid.threads, 1, 1, grid.smem_bytes,
+                             stream, pointers.data(), nullptr),
           "cannot launch a kernel of the harness");
 }
 
@@ -149,7 +156,9 @@ Harness::Grid Harness::grid_for(std::uint64_t threads) const {
   return {static_cast<unsigned>(std::clamp<std::uint64_t>(wanted, 1, most)), kThreads, 0};
 }
 
-void Harness::fill(CUstream stream, CUdeviceptr out, std::uint64_t elements,
+void Harness::fill(CUstream stream,
+                   CUdeviceptr out,
+                   std::uint64_t elements,
                    const ElementRule& rule) const {
   launch(stream, functions_.fill, grid_for(elements / 4 + 1), {&out, &elements, &rule});
 }
@@ -159,18 +168,26 @@ void Harness::family(CUstream stream, CUdeviceptr data, const FamilyRule& rule) 
   launch(stream, functions_.family, grid_for(rule.elements), {&data, &rule});
 }
 
-void Harness::poison(CUstream stream, CUdeviceptr out, std::uint64_t elements, DType dtype,
+void Harness::poison(CUstream stream,
+                     CUdeviceptr out,
+                     std::uint64_t elements,
+                     DType dtype,
                      std::uint64_t seed) const {
   launch(stream, functions_.poison, grid_for(elements / 4 + 1), {&out, &elements, &dtype, &seed});
 }
 
-void Harness::mask(CUstream stream, CUdeviceptr data, std::uint64_t size_bytes,
+void Harness::mask(CUstream stream,
+                   CUdeviceptr data,
+                   std::uint64_t size_bytes,
                    const MaskKey& key) const {
   launch(stream, functions_.mask, grid_for(size_bytes / 16 + 1), {&data, &size_bytes, &key});
 }
 
-void Harness::compare(CUstream stream, CUdeviceptr output, CUdeviceptr reference,
-                      const CompareRule& rule, CUdeviceptr result) const {
+void Harness::compare(CUstream stream,
+                      CUdeviceptr output,
+                      CUdeviceptr reference,
+                      const CompareRule& rule,
+                      CUdeviceptr result) const {
   const CUdeviceptr parts = workspace_.get();
   const Grid grid = grid_for(rule.elements / 4 + 1);
   launch(stream, functions_.compare, grid, {&output, &reference, &rule, &parts});
@@ -178,8 +195,12 @@ void Harness::compare(CUstream stream, CUdeviceptr output, CUdeviceptr reference
          {&output, &reference, &rule, &parts, &grid.blocks, &result});
 }
 
-void Harness::digest(CUstream stream, CUdeviceptr data, std::uint64_t size_bytes,
-                     std::uint64_t seed, std::uint64_t nonce, CUdeviceptr result) const {
+void Harness::digest(CUstream stream,
+                     CUdeviceptr data,
+                     std::uint64_t size_bytes,
+                     std::uint64_t seed,
+                     std::uint64_t nonce,
+                     CUdeviceptr result) const {
   const CUdeviceptr parts = workspace_.get();
   const Grid grid = grid_for(size_bytes / 16 + 1);
   launch(stream, functions_.digest, grid, {&data, &size_bytes, &seed, &parts});
@@ -187,13 +208,19 @@ void Harness::digest(CUstream stream, CUdeviceptr data, std::uint64_t size_bytes
          {&parts, &grid.blocks, &size_bytes, &nonce, &result});
 }
 
-void Harness::guard_fill(CUstream stream, CUdeviceptr zone, std::uint64_t size_bytes,
+void Harness::guard_fill(CUstream stream,
+                         CUdeviceptr zone,
+                         std::uint64_t size_bytes,
                          std::uint64_t seed) const {
   launch(stream, functions_.guard_fill, grid_for(size_bytes / 8 + 2), {&zone, &size_bytes, &seed});
 }
 
-void Harness::guard_check(CUstream stream, CUdeviceptr zone, std::uint64_t size_bytes,
-                          std::uint64_t seed, std::uint64_t nonce, CUdeviceptr result) const {
+void Harness::guard_check(CUstream stream,
+                          CUdeviceptr zone,
+                          std::uint64_t size_bytes,
+                          std::uint64_t seed,
+                          std::uint64_t nonce,
+                          CUdeviceptr result) const {
   const CUdeviceptr parts = workspace_.get();
   const Grid grid = grid_for(size_bytes / 8 + 2);
   launch(stream, functions_.guard_check, grid, {&zone, &size_bytes, &seed, &parts});
@@ -201,7 +228,9 @@ void Harness::guard_check(CUstream stream, CUdeviceptr zone, std::uint64_t size_
          {&parts, &grid.blocks, &size_bytes, &nonce, &result});
 }
 
-void Harness::flush_l2(CUstream stream, CUdeviceptr scratch, std::uint64_t size_bytes,
+void Harness::flush_l2(CUstream stream,
+                       CUdeviceptr scratch,
+                       std::uint64_t size_bytes,
                        std::uint32_t value) const {
   launch(stream, functions_.flush, grid_for(size_bytes / 16), {&scratch, &size_bytes, &value});
 }
@@ -213,17 +242,24 @@ void Harness::poison_shared(CUstream stream, std::uint32_t seed) const {
 }
 
 void Harness::poison_local(CUstream stream, std::uint32_t seed) const {
-  launch(stream, functions_.poison_local, {kBlocksPerMultiprocessor * multiprocessors_, kThreads, 0},
-         {&seed});
+  launch(stream, functions_.poison_local,
+         {kBlocksPerMultiprocessor * multiprocessors_, kThreads, 0}, {&seed});
 }
 
-void Harness::spin(CUstream stream, CUdeviceptr flag, std::uint32_t value,
+void Harness::spin(CUstream stream,
+                   CUdeviceptr flag,
+                   std::uint32_t value,
                    std::uint64_t limit_ns) const {
   launch(stream, functions_.spin, {1, 1, 0}, {&flag, &value, &limit_ns});
 }
 
-void Harness::noise(CUstream stream, CUdeviceptr scratch, std::uint64_t size_bytes, int blocks,
-                    CUdeviceptr flag, std::uint32_t value, std::uint64_t limit_ns) const {
+void Harness::noise(CUstream stream,
+                    CUdeviceptr scratch,
+                    std::uint64_t size_bytes,
+                    int blocks,
+                    CUdeviceptr flag,
+                    std::uint32_t value,
+                    std::uint64_t limit_ns) const {
   launch(stream, functions_.noise, {static_cast<unsigned>(blocks), kThreads, 0},
          {&scratch, &size_bytes, &flag, &value, &limit_ns});
 }

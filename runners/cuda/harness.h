@@ -32,8 +32,10 @@ namespace warpath::cuda {
 
 /// The verdict that engine/compare.h's compare would give. A record without `nonce`, or of another
 /// number of elements than `shape` has, fails: it is not this comparison's.
-[[nodiscard]] Comparison finish(const DeviceComparison& record, const Tolerance& tolerance,
-                                std::span<const std::int64_t> shape, std::uint64_t nonce);
+[[nodiscard]] Comparison finish(const DeviceComparison& record,
+                                const Tolerance& tolerance,
+                                std::span<const std::int64_t> shape,
+                                std::uint64_t nonce);
 
 /// What canary() must leave: kCanaryWords words.
 inline constexpr int kCanaryWords = 256;
@@ -56,31 +58,52 @@ class Harness {
   Harness(const Device& device, const std::string& cubin);
 
   /// Fills `elements` elements by `rule` (engine/tensor_init.h: element_rule).
-  void fill(CUstream stream, CUdeviceptr out, std::uint64_t elements, const ElementRule& rule) const;
+  void fill(CUstream stream,
+            CUdeviceptr out,
+            std::uint64_t elements,
+            const ElementRule& rule) const;
   /// Replaces the rule.elements values at `data` by those of another family, in place.
   void family(CUstream stream, CUdeviceptr data, const FamilyRule& rule) const;
   /// NaNs for floating types, noise for others. Seeds 2k and 2k + 1 differ in every element.
-  void poison(CUstream stream, CUdeviceptr out, std::uint64_t elements, DType dtype,
+  void poison(CUstream stream,
+              CUdeviceptr out,
+              std::uint64_t elements,
+              DType dtype,
               std::uint64_t seed) const;
   /// XORs with the keystream of `key`; a second call restores. `data` is 16-byte aligned.
   void mask(CUstream stream, CUdeviceptr data, std::uint64_t size_bytes, const MaskKey& key) const;
   /// Writes a DeviceComparison to `result` (8-byte aligned). rule.key: that of the reference.
-  void compare(CUstream stream, CUdeviceptr output, CUdeviceptr reference, const CompareRule& rule,
+  void compare(CUstream stream,
+               CUdeviceptr output,
+               CUdeviceptr reference,
+               const CompareRule& rule,
                CUdeviceptr result) const;
   /// Writes a DeviceDigest: equal for equal bytes under one seed, wherever they lie.
-  void digest(CUstream stream, CUdeviceptr data, std::uint64_t size_bytes, std::uint64_t seed,
-              std::uint64_t nonce, CUdeviceptr result) const;
+  void digest(CUstream stream,
+              CUdeviceptr data,
+              std::uint64_t size_bytes,
+              std::uint64_t seed,
+              std::uint64_t nonce,
+              CUdeviceptr result) const;
   /// Fills bytes with a pattern of (seed, offset, alignment of `zone`).
-  void guard_fill(CUstream stream, CUdeviceptr zone, std::uint64_t size_bytes,
+  void guard_fill(CUstream stream,
+                  CUdeviceptr zone,
+                  std::uint64_t size_bytes,
                   std::uint64_t seed) const;
   /// Writes a DeviceGuard.
-  void guard_check(CUstream stream, CUdeviceptr zone, std::uint64_t size_bytes, std::uint64_t seed,
-                   std::uint64_t nonce, CUdeviceptr result) const;
+  void guard_check(CUstream stream,
+                   CUdeviceptr zone,
+                   std::uint64_t size_bytes,
+                   std::uint64_t seed,
+                   std::uint64_t nonce,
+                   CUdeviceptr result) const;
 
   /// Twice the L2 cache: what `scratch` of flush_l2 should hold at least.
   [[nodiscard]] std::uint64_t flush_bytes() const { return flush_bytes_; }
   /// Writes all of `scratch` (16-byte aligned).
-  void flush_l2(CUstream stream, CUdeviceptr scratch, std::uint64_t size_bytes,
+  void flush_l2(CUstream stream,
+                CUdeviceptr scratch,
+                std::uint64_t size_bytes,
                 std::uint32_t value) const;
   /// Leaves NaNs in all shared memory of every multiprocessor, and in 512 bytes of local memory of
   /// every resident thread; the context keeps that much local memory from the first call on.
@@ -92,9 +115,15 @@ class Harness {
   void spin(CUstream stream, CUdeviceptr flag, std::uint32_t value, std::uint64_t limit_ns) const;
   /// Keeps memory, multipliers and shared memory busy with `blocks` blocks of 256 threads, until
   /// the word at `flag` is `value`, at most `limit_ns`. `scratch` (16-byte aligned) is overwritten.
-  void noise(CUstream stream, CUdeviceptr scratch, std::uint64_t size_bytes, int blocks,
-             CUdeviceptr flag, std::uint32_t value, std::uint64_t limit_ns) const;
-  /// Leaves canary_answer(seed) at `out`: integer work of a fixed amount, some tens of microseconds.
+  void noise(CUstream stream,
+             CUdeviceptr scratch,
+             std::uint64_t size_bytes,
+             int blocks,
+             CUdeviceptr flag,
+             std::uint32_t value,
+             std::uint64_t limit_ns) const;
+  /// Leaves canary_answer(seed) at `out`: integer work of a fixed amount, some tens of
+  /// microseconds.
   void canary(CUstream stream, CUdeviceptr out, std::uint64_t seed) const;
 
  private:
@@ -103,7 +132,9 @@ class Harness {
   };
   /// Enough blocks for one thread each, or as many as the device holds.
   [[nodiscard]] Grid grid_for(std::uint64_t threads) const;
-  void launch(CUstream stream, CUfunction function, const Grid& grid,
+  void launch(CUstream stream,
+              CUfunction function,
+              const Grid& grid,
               std::initializer_list<const void*> arguments) const;
 
   const Device& device_;

@@ -19,19 +19,28 @@ bool is_nonnegative(const ElementRule& rule) {
   using Kind = ElementRule::Kind;
   switch (rule.kind) {
     case Kind::constant:
-    case Kind::uniform: return rule.first >= 0;
-    case Kind::ramp: return rule.first >= 0 && rule.second >= 0;
-    case Kind::integer: return static_cast<std::int64_t>(rule.base) >= 0;
-    case Kind::permutation: return true;
-    case Kind::normal: return rule.second == 0 && rule.first >= 0;
-    default: return false;
+    case Kind::uniform:
+      return rule.first >= 0;
+    case Kind::ramp:
+      return rule.first >= 0 && rule.second >= 0;
+    case Kind::integer:
+      return static_cast<std::int64_t>(rule.base) >= 0;
+    case Kind::permutation:
+      return true;
+    case Kind::normal:
+      return rule.second == 0 && rule.first >= 0;
+    default:
+      return false;
   }
 }
 
 }  // namespace
 
-FamilyRule family_rule(const KernelSpec& spec, const ArgSpec& arg, const Workload& workload,
-                       InputFamily family, std::uint64_t seed) {
+FamilyRule family_rule(const KernelSpec& spec,
+                       const ArgSpec& arg,
+                       const Workload& workload,
+                       InputFamily family,
+                       std::uint64_t seed) {
   const TensorSpec content = spec.tensor_of(arg, workload);
   const std::vector<std::int64_t> shape = spec.shape_of(arg, workload);
   FamilyRule out{};

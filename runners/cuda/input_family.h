@@ -18,11 +18,13 @@ inline constexpr std::array<std::string_view, 11> kInputFamilies{
   return kInputFamilies[static_cast<std::size_t>(family)];
 }
 
-/// The rule that turns the tensor of `arg` under `workload` into `family`. Its scale and sign follow
-/// the declared rule: randn has its deviation, uniform its width; a tensor whose rule has no
+/// The rule that turns the tensor of `arg` under `workload` into `family`. Its scale and sign
+/// follow the declared rule: randn has its deviation, uniform its width; a tensor whose rule has no
 /// negative value keeps that. Throws Error(bad_input) where an expression fails.
-[[nodiscard]] FamilyRule family_rule(const KernelSpec& spec, const ArgSpec& arg,
-                                     const Workload& workload, InputFamily family,
+[[nodiscard]] FamilyRule family_rule(const KernelSpec& spec,
+                                     const ArgSpec& arg,
+                                     const Workload& workload,
+                                     InputFamily family,
                                      std::uint64_t seed);
 
 /// Replaces the values of a tensor; the same bits as Harness::family. `rule` must be made for its

@@ -67,15 +67,17 @@ class CpuBench {
   }
 
   /// One launch of 256-thread blocks; what output and inout tensors hold then.
-  std::vector<Bytes> run(const std::string& kernel, std::int64_t blocks, std::int64_t shared = 0,
+  std::vector<Bytes> run(const std::string& kernel,
+                         std::int64_t blocks,
+                         std::int64_t shared = 0,
                          host::Placement placement = host::Placement::canaries) {
     CAPTURE(kernel);
     const auto arguments = std::exchange(arguments_, {});
     const auto it = std::find(kernels_.begin(), kernels_.end(), kernel);
     REQUIRE(it != kernels_.end());
     const host::WorkerClient::Limit limit(60);
-    const auto loaded = worker_.load(
-        compiled_.object_path, static_cast<std::size_t>(it - kernels_.begin()), limit, {});
+    const auto loaded = worker_.load(compiled_.object_path,
+                                     static_cast<std::size_t>(it - kernels_.begin()), limit, {});
     REQUIRE_FALSE(loaded.loss);
     REQUIRE(loaded.reply.parameters.size() == arguments.size());
     REQUIRE_FALSE(worker_.bind(arguments, limit, {}));
@@ -95,13 +97,16 @@ class CpuBench {
     return std::move(answer.reply.outputs);
   }
 
-  Comparison compare(const Tensor& output, const Tensor& reference, const Tolerance& tolerance,
-                     const MaskKey& key, std::int64_t blocks = 3) {
-    const Bytes masked =
-        key.low == 0 ? reference.bytes
-                     : inout(reference.bytes).scalar(std::uint64_t{reference.bytes.size()})
-                           .scalar(key)
-                           .run("harness_mask", 2)[0];
+  Comparison compare(const Tensor& output,
+                     const Tensor& reference,
+                     const Tolerance& tolerance,
+                     const MaskKey& key,
+                     std::int64_t blocks = 3) {
+    const Bytes masked = key.low == 0 ? reference.bytes
+                                      : inout(reference.bytes)
+                                            .scalar(std::uint64_t{reference.bytes.size()})
+                                            .scalar(key)
+                                            .run("harness_mask", 2)[0];
     CompareRule rule{};
     rule.nonce = 99;
     rule.elements = static_cast<std::uint64_t>(output.elements());
@@ -112,7 +117,8 @@ class CpuBench {
     rule.output = output.dtype;
     rule.reference = reference.dtype;
     const std::size_t parts_bytes = static_cast<std::size_t>(blocks) * sizeof(DeviceComparison);
-    const Bytes parts = in(output.bytes).in(masked).scalar(rule).out(parts_bytes).run("harness_compare", blocks)[0];
+    const Bytes parts =
+        in(output.bytes).in(masked).scalar(rule).out(parts_bytes).run("harness_compare", blocks)[0];
     const auto record = record_of<DeviceComparison>(in(output.bytes)
                                                         .in(masked)
                                                         .scalar(rule)
@@ -126,7 +132,8 @@ class CpuBench {
   DeviceDigest digest(std::span<const std::byte> data, std::uint64_t seed, std::int64_t blocks) {
     const std::uint64_t size = data.size();
     const std::size_t parts_bytes = static_cast<std::size_t>(blocks) * sizeof(DeviceDigest);
-    const Bytes parts = in(data).scalar(size).scalar(seed).out(parts_bytes).run("harness_digest", blocks)[0];
+    const Bytes parts =
+        in(data).scalar(size).scalar(seed).out(parts_bytes).run("harness_digest", blocks)[0];
     return record_of<DeviceDigest>(in(parts)
                                        .scalar(static_cast<std::uint32_t>(blocks))
                                        .scalar(size)
@@ -137,8 +144,11 @@ class CpuBench {
 
   DeviceGuard guard_check(std::span<const std::byte> zone, std::uint64_t seed) {
     const std::uint64_t size = zone.size();
-    const Bytes parts =
-        in(zone).scalar(size).scalar(seed).out(2 * sizeof(DeviceGuard)).run("harness_guard_check", 2)[0];
+    const Bytes parts = in(zone)
+                            .scalar(size)
+                            .scalar(seed)
+                            .out(2 * sizeof(DeviceGuard))
+                            .run("harness_guard_check", 2)[0];
     return record_of<DeviceGuard>(in(parts)
                                       .scalar(std::uint32_t{2})
                                       .scalar(size)
@@ -193,8 +203,13 @@ TEST_CASE("a device fills every type by every rule with the host's bits") {
         const auto elements = static_cast<std::uint64_t>(expected.elements());
         const auto plan = element_rule(rule, 77, type.dtype, shape, {}, "here");
         REQUIRE(plan);
-        const auto placement = shape.size() == 2 ? host::Placement::fence : host::Placement::canaries;
-        const auto got = bench().out(expected.bytes.size()).scalar(elements).scalar(*plan).run("harness_fill", 2, 0, placement);
+        const auto placement =
+            shape.size() == 2 ? host::Placement::fence : host::Placement::canaries;
+        const auto got = bench()
+                             .out(expected.bytes.size())
+                             .scalar(elements)
+                             .scalar(*plan)
+                             .run("harness_fill", 2, 0, placement);
         CHECK(got[0] == expected.bytes);
       }
     }
@@ -218,7 +233,8 @@ TEST_CASE("every input family gives the host's bits and what its name says") {
       Tensor expected = declared;
       apply_family(expected, rule);
       CHECK(expected.bytes != declared.bytes);
-      CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] == expected.bytes);
+      CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] ==
+            expected.bytes);
     }
   }
 }
@@ -264,7 +280,11 @@ TEST_CASE("poison is NaN for real types, and two seeds of a pair differ in every
     CAPTURE(type.name);
     Tensor first = make_tensor(type.dtype, {301}), second = first;
     const auto poison = [&](Tensor& tensor, std::uint64_t seed) {
-      tensor.bytes = bench().out(tensor.bytes.size()).scalar(std::uint64_t{301}).scalar(type.dtype).scalar(seed)
+      tensor.bytes = bench()
+                         .out(tensor.bytes.size())
+                         .scalar(std::uint64_t{301})
+                         .scalar(type.dtype)
+                         .scalar(seed)
                          .run("harness_poison", 2)[0];
     };
     poison(first, 12);
@@ -280,7 +300,11 @@ TEST_CASE("poison is NaN for real types, and two seeds of a pair differ in every
 TEST_CASE("masking twice restores, once leaves noise") {
   const Tensor zeros = make_tensor(DType::u8, {1003});
   const auto masked = [&](const std::vector<std::byte>& bytes) {
-    return bench().inout(bytes).scalar(std::uint64_t{bytes.size()}).scalar(kKey).run("harness_mask", 3)[0];
+    return bench()
+        .inout(bytes)
+        .scalar(std::uint64_t{bytes.size()})
+        .scalar(kKey)
+        .run("harness_mask", 3)[0];
   };
   const auto once = masked(zeros.bytes);
   CHECK(std::count(once.begin(), once.end(), std::byte{0}) < 20);
@@ -289,7 +313,8 @@ TEST_CASE("masking twice restores, once leaves noise") {
 
 TEST_CASE("a comparison on the device gives the host's verdict for every pair of types") {
   for (const DTypeInfo& output : kDTypes) {
-    for (const DType wider : {output.dtype, output.is_float ? DType::f64 : DType::i64, DType::f32}) {
+    for (const DType wider :
+         {output.dtype, output.is_float ? DType::f64 : DType::i64, DType::f32}) {
       for (const bool exact : {false, true}) {
         CAPTURE(output.name);
         CAPTURE(info(wider).name);
@@ -307,7 +332,8 @@ TEST_CASE("a comparison on the device gives the host's verdict for every pair of
 TEST_CASE("equal buffers pass, one differing element of any class does not") {
   const Tensor reference = harness_test::special_values(DType::f32, 517, 8);
   for (const Tolerance& tolerance : {Tolerance{}, Tolerance{.exact = true}}) {
-    check_equal(bench().compare(reference, reference, tolerance, kKey), compare(reference, reference, tolerance));
+    check_equal(bench().compare(reference, reference, tolerance, kKey),
+                compare(reference, reference, tolerance));
     CHECK(bench().compare(reference, reference, tolerance, kKey).passed);
     for (const double value : {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e9}) {
       Tensor out = reference;
@@ -322,10 +348,12 @@ TEST_CASE("equal buffers pass, one differing element of any class does not") {
   CHECK(bench().compare(nothing, nothing, {}, {}, 1).passed);
 }
 
-TEST_CASE("the order of blocks does not change a record; a record of another launch is no verdict") {
+TEST_CASE(
+    "the order of blocks does not change a record; a record of another launch is no verdict") {
   const Tensor reference = harness_test::special_values(DType::f64, 2000, 1);
   const Tensor out = harness_test::with_errors(reference, DType::f32, 2);
-  CHECK(bench().compare(out, reference, {}, kKey).detail == bench().compare(out, reference, {}, MaskKey{1, 2}).detail);
+  CHECK(bench().compare(out, reference, {}, kKey).detail ==
+        bench().compare(out, reference, {}, MaskKey{1, 2}).detail);
   DeviceComparison record{};
   record.nonce = 3;
   record.elements = 4;
@@ -356,7 +384,11 @@ TEST_CASE("a digest depends on every byte, its place and the length, not on the 
 
 TEST_CASE("a guard zone tells how many bytes changed and where the first is") {
   for (const std::size_t size : {std::size_t{8}, std::size_t{1000}, std::size_t{4101}}) {
-    auto zone = bench().out(size).scalar(std::uint64_t{size}).scalar(std::uint64_t{21}).run("harness_guard_fill", 2)[0];
+    auto zone = bench()
+                    .out(size)
+                    .scalar(std::uint64_t{size})
+                    .scalar(std::uint64_t{21})
+                    .run("harness_guard_fill", 2)[0];
     CHECK(bench().guard_check(zone, 21).changed == 0);
     CHECK(bench().guard_check(zone, 22).changed > size / 2);
     zone[size - 1] ^= std::byte{0x80};
@@ -369,16 +401,26 @@ TEST_CASE("a guard zone tells how many bytes changed and where the first is") {
 }
 
 TEST_CASE("the canary leaves the answer known beforehand") {
-  const auto got = bench().out(kCanaryWords * 8).scalar(std::uint64_t{17}).run("harness_canary", kCanaryWords)[0];
+  const auto got = bench()
+                       .out(kCanaryWords * 8)
+                       .scalar(std::uint64_t{17})
+                       .run("harness_canary", kCanaryWords)[0];
   const auto expected = canary_answer(17);
   CHECK(std::memcmp(got.data(), expected.data(), got.size()) == 0);
   CHECK(canary_answer(18) != expected);
 }
 
 TEST_CASE("flushing writes the whole buffer; the residue kernels run") {
-  const auto flushed = bench().out(4096).scalar(std::uint64_t{4096}).scalar(std::uint32_t{0xabcd0000}).run("harness_flush", 1)[0];
+  const auto flushed = bench()
+                           .out(4096)
+                           .scalar(std::uint64_t{4096})
+                           .scalar(std::uint32_t{0xabcd0000})
+                           .run("harness_flush", 1)[0];
   CHECK(std::count(flushed.begin() + 3, flushed.end(), std::byte{0xab}) >= 1024);
-  bench().scalar(std::uint32_t{4096}).scalar(std::uint32_t{1}).run("harness_poison_shared", 2, 4096);
+  bench()
+      .scalar(std::uint32_t{4096})
+      .scalar(std::uint32_t{1})
+      .run("harness_poison_shared", 2, 4096);
   bench().scalar(std::uint32_t{1}).run("harness_poison_local", 1);
 }
 

@@ -28,9 +28,8 @@ std::vector<std::pair<InitRule, std::string>> rules() {
   add(Kind::ones, "ones", [](InitRule&) {});
   add(Kind::full, "full", [](InitRule& r) { r.fill_value = -70000.3; });
   add(Kind::arange, "arange", [](InitRule& r) { r.start = -2, r.step = 0.75; });
-  add(Kind::randint, "randint", [](InitRule& r) {
-    r.low = warpath::Expression(-5), r.high = warpath::Expression(1000);
-  });
+  add(Kind::randint, "randint",
+      [](InitRule& r) { r.low = warpath::Expression(-5), r.high = warpath::Expression(1000); });
   add(Kind::randint, "randint with skew", [](InitRule& r) {
     r.low = warpath::Expression(0), r.high = warpath::Expression(7), r.skew = 0.5;
   });

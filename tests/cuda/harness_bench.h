@@ -17,11 +17,13 @@ namespace harness_test {
 [[nodiscard]] const std::vector<std::vector<std::int64_t>>& shapes();
 
 /// Values of every class and rounding: normals of several magnitudes, zeros, NaN, infinity.
-[[nodiscard]] warpath::Tensor special_values(warpath::DType dtype, std::int64_t elements,
+[[nodiscard]] warpath::Tensor special_values(warpath::DType dtype,
+                                             std::int64_t elements,
                                              std::uint64_t seed);
 
 /// `reference` as `dtype`, with errors of all sizes.
-[[nodiscard]] warpath::Tensor with_errors(const warpath::Tensor& reference, warpath::DType dtype,
+[[nodiscard]] warpath::Tensor with_errors(const warpath::Tensor& reference,
+                                          warpath::DType dtype,
                                           std::uint64_t seed);
 
 /// Checks for the same verdict and figures; sums may have been added up in another order.

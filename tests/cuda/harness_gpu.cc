@@ -61,8 +61,10 @@ struct GpuBench {
   }
 
   /// `data` at `offset` bytes behind an aligned address.
-  [[nodiscard]] Comparison compare(const Tensor& output, const Tensor& reference,
-                                   const Tolerance& tolerance, std::size_t offset = 0) const {
+  [[nodiscard]] Comparison compare(const Tensor& output,
+                                   const Tensor& reference,
+                                   const Tolerance& tolerance,
+                                   std::size_t offset = 0) const {
     const MaskKey key{11, 22};
     std::vector<std::byte> shifted(offset);
     shifted.insert(shifted.end(), output.bytes.begin(), output.bytes.end());
@@ -105,7 +107,8 @@ TEST_CASE("the GPU fills every type by every rule with the host's bits") {
           CAPTURE(shape.back());
           const Tensor expected = fill_tensor(rule, 77, type.dtype, shape, {}, nullptr, "here");
           const DeviceMemory out = allocate(gpu.api, expected.bytes.size() + 16);
-          gpu.harness.fill(gpu.stream.get(), out.get() + offset, static_cast<std::uint64_t>(expected.elements()),
+          gpu.harness.fill(gpu.stream.get(), out.get() + offset,
+                           static_cast<std::uint64_t>(expected.elements()),
                            *element_rule(rule, 77, type.dtype, shape, {}, "here"));
           CHECK(gpu.download(out.get() + offset, expected.bytes.size()) == expected.bytes);
         }
@@ -149,7 +152,8 @@ TEST_CASE("a comparison on the GPU gives the host's verdict for every pair of ty
         const Tolerance tolerance{.atol = 1e-3, .rtol = 1e-2, .norm = 0.1, .exact = exact};
         const Comparison expected = compare(out, reference, tolerance);
         harness_test::check_equal(bench().compare(out, reference, tolerance), expected);
-        harness_test::check_equal(bench().compare(out, reference, tolerance, output.size_bytes), expected);
+        harness_test::check_equal(bench().compare(out, reference, tolerance, output.size_bytes),
+                                  expected);
       }
     }
   }
@@ -179,7 +183,8 @@ TEST_CASE("digests and guard zones see every byte") {
     return gpu.record<DeviceGuard>(result.get());
   };
   CHECK(check().changed == 0);
-  CHECK(digest(memory.get() + 100003, 1000) == digest(gpu.upload(std::span(data.bytes).subspan(100003, 1000)).get(), 1000));
+  CHECK(digest(memory.get() + 100003, 1000) ==
+        digest(gpu.upload(std::span(data.bytes).subspan(100003, 1000)).get(), 1000));
   require(gpu.api, gpu.api.cuMemsetD8(zone + 99990, 0x11, 10), "cannot write");
   CHECK(check().changed >= 8);
   CHECK(check().first_offset >= 99990);
@@ -197,7 +202,8 @@ TEST_CASE("poison reaches every element, the residue of shared memory is NaN eve
   request.source =
       "extern \"C\" __global__ void probe(unsigned* finite) {\n"
       "  extern __shared__ float x[];\n"
-      "  for (unsigned i = threadIdx.x; i < 8192; i += 256) if (x[i] == x[i]) atomicAdd(finite, 1);\n"
+      "  for (unsigned i = threadIdx.x; i < 8192; i += 256) if (x[i] == x[i]) atomicAdd(finite, "
+      "1);\n"
       "}\n";
   request.kernel = "probe";
   std::string why;
@@ -209,7 +215,9 @@ TEST_CASE("poison reaches every element, the residue of shared memory is NaN eve
   const DeviceMemory finite = gpu.upload(zero);
   CUdeviceptr pointer = finite.get();
   void* arguments[] = {&pointer};
-  require(gpu.api, gpu.api.cuLaunchKernel(probe->function, 64, 1, 1, 256, 1, 1, 32768, gpu.stream.get(), arguments, nullptr),
+  require(gpu.api,
+          gpu.api.cuLaunchKernel(probe->function, 64, 1, 1, 256, 1, 1, 32768, gpu.stream.get(),
+                                 arguments, nullptr),
           "cannot launch");
   CHECK(gpu.record<std::uint32_t>(finite.get()) == 0);
 }

@@ -5,7 +5,9 @@ namespace warpath::cuda {
 struct CanarySum {
   Word sum;
 };
-inline void merge(CanarySum& into, const CanarySum& other) { into.sum += other.sum; }
+inline void merge(CanarySum& into, const CanarySum& other) {
+  into.sum += other.sum;
+}
 
 }  // namespace warpath::cuda
 

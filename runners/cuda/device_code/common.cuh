@@ -9,8 +9,12 @@ using portable::Word;
 constexpr unsigned kThreads = 256;  ///< of every block that reduces
 constexpr Word kNone = ~Word{0};
 
-inline Word thread_index() { return Word{blockIdx.x} * blockDim.x + threadIdx.x; }
-inline Word thread_count() { return Word{gridDim.x} * blockDim.x; }
+inline Word thread_index() {
+  return Word{blockIdx.x} * blockDim.x + threadIdx.x;
+}
+inline Word thread_count() {
+  return Word{gridDim.x} * blockDim.x;
+}
 
 /// Whether four elements behind `data` can be read at once.
 inline bool is_aligned(const void* data, unsigned width) {
@@ -20,19 +24,30 @@ inline bool is_aligned(const void* data, unsigned width) {
 
 inline Word load_one(const void* data, unsigned width, Word i) {
   switch (width) {
-    case 8: return static_cast<const Word*>(data)[i];
-    case 4: return static_cast<const Bits*>(data)[i];
-    case 2: return static_cast<const Half*>(data)[i];
-    default: return static_cast<const unsigned char*>(data)[i];
+    case 8:
+      return static_cast<const Word*>(data)[i];
+    case 4:
+      return static_cast<const Bits*>(data)[i];
+    case 2:
+      return static_cast<const Half*>(data)[i];
+    default:
+      return static_cast<const unsigned char*>(data)[i];
   }
 }
 
 inline void store_one(void* data, unsigned width, Word i, Word element) {
   switch (width) {
-    case 8: static_cast<Word*>(data)[i] = element; break;
-    case 4: static_cast<Bits*>(data)[i] = static_cast<Bits>(element); break;
-    case 2: static_cast<Half*>(data)[i] = static_cast<Half>(element); break;
-    default: static_cast<unsigned char*>(data)[i] = static_cast<unsigned char>(element);
+    case 8:
+      static_cast<Word*>(data)[i] = element;
+      break;
+    case 4:
+      static_cast<Bits*>(data)[i] = static_cast<Bits>(element);
+      break;
+    case 2:
+      static_cast<Half*>(data)[i] = static_cast<Half>(element);
+      break;
+    default:
+      static_cast<unsigned char*>(data)[i] = static_cast<unsigned char>(element);
   }
 }
 

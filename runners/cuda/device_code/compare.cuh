@@ -33,13 +33,13 @@ inline Word wanted_bits(const CompareRule& rule, Word reference) {
   return portable::element_of(rule.output, portable::value_of(rule.reference, reference));
 }
 
-inline void judge(DeviceComparison& record, const CompareRule& rule, Word i, Word output,
-                  Word reference) {
+inline void judge(
+    DeviceComparison& record, const CompareRule& rule, Word i, Word output, Word reference) {
   const Word wanted = wanted_bits(rule, reference);
   const double out = portable::value_of(rule.output, output);
   const double ref = portable::value_of(rule.exact ? rule.output : rule.reference, wanted);
-  const double ratio = portable::element_ratio(out, ref, output == wanted, rule.exact, rule.atol,
-                                               rule.rtol);
+  const double ratio =
+      portable::element_ratio(out, ref, output == wanted, rule.exact, rule.atol, rule.rtol);
   ++record.elements;
   if (ratio > 1) {
     ++record.bad_elements;
@@ -59,7 +59,8 @@ inline void judge(DeviceComparison& record, const CompareRule& rule, Word i, Wor
 }
 
 /// This thread's share. Inlined, so that where the types are known no code asks for them.
-__forceinline__ DeviceComparison judge_share(const void* output, const void* reference,
+__forceinline__ DeviceComparison judge_share(const void* output,
+                                             const void* reference,
                                              const CompareRule& rule) {
   const unsigned out_width = portable::width_of(rule.output);
   const unsigned ref_width = portable::width_of(rule.reference);
@@ -91,7 +92,9 @@ inline Word load_masked(const void* data, const MaskKey& key, unsigned width, Wo
 }  // namespace warpath::cuda
 
 extern "C" __global__ void __launch_bounds__(256, 3)
-    harness_compare(const void* output, const void* reference, warpath::cuda::CompareRule rule,
+    harness_compare(const void* output,
+                    const void* reference,
+                    warpath::cuda::CompareRule rule,
                     warpath::cuda::DeviceComparison* parts) {
   using namespace warpath::cuda;
   using warpath::DType;
@@ -114,9 +117,11 @@ extern "C" __global__ void __launch_bounds__(256, 3)
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-    harness_compare_finish(const void* output, const void* reference,
+    harness_compare_finish(const void* output,
+                           const void* reference,
                            warpath::cuda::CompareRule rule,
-                           const warpath::cuda::DeviceComparison* parts, unsigned count,
+                           const warpath::cuda::DeviceComparison* parts,
+                           unsigned count,
                            warpath::cuda::DeviceComparison* result) {
   using namespace warpath::cuda;
   namespace portable = warpath::portable;
@@ -128,8 +133,8 @@ extern "C" __global__ void __launch_bounds__(256)
     const Word out = load_one(output, portable::width_of(rule.output), at);
     const Word ref = load_masked(reference, rule.key, portable::width_of(rule.reference), at);
     record.worst_output = portable::value_of(rule.output, out);
-    record.worst_reference = portable::value_of(rule.exact ? rule.output : rule.reference,
-                                                wanted_bits(rule, ref));
+    record.worst_reference =
+        portable::value_of(rule.exact ? rule.output : rule.reference, wanted_bits(rule, ref));
   }
   *result = record;
 }

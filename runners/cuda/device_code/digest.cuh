@@ -9,7 +9,9 @@ inline void merge(DeviceDigest& into, const DeviceDigest& other) {
 }
 
 /// Both halves of a * b, folded.
-inline Word folded_product(Word a, Word b) { return a * b ^ __umul64hi(a, b); }
+inline Word folded_product(Word a, Word b) {
+  return a * b ^ __umul64hi(a, b);
+}
 
 inline void add_chunk(DeviceDigest& sum, Word key, Word chunk, Word first, Word second) {
   const Word low_key = key + chunk * 0x9e3779b97f4a7c15ULL;
@@ -21,7 +23,9 @@ inline void add_chunk(DeviceDigest& sum, Word key, Word chunk, Word first, Word 
 }  // namespace warpath::cuda
 
 extern "C" __global__ void __launch_bounds__(256)
-    harness_digest(const void* data, unsigned long long size_bytes, unsigned long long seed,
+    harness_digest(const void* data,
+                   unsigned long long size_bytes,
+                   unsigned long long seed,
                    warpath::cuda::DeviceDigest* parts) {
   using namespace warpath::cuda;
   const Word key = warpath::portable::mix(seed);
@@ -44,8 +48,10 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-    harness_digest_finish(const warpath::cuda::DeviceDigest* parts, unsigned count,
-                          unsigned long long size_bytes, unsigned long long nonce,
+    harness_digest_finish(const warpath::cuda::DeviceDigest* parts,
+                          unsigned count,
+                          unsigned long long size_bytes,
+                          unsigned long long nonce,
                           warpath::cuda::DeviceDigest* result) {
   using namespace warpath::cuda;
   DeviceDigest sum = reduce_parts(parts, count, DeviceDigest{0, 0, 0, 0});

@@ -19,13 +19,26 @@ inline double family_value(const FamilyRule& rule, portable::Word i, double own,
   const portable::Word column = i % rule.row;
   double x = own;
   switch (rule.family) {
-    case InputFamily::as_declared: return own;
-    case InputFamily::tiny: x = own * (narrow ? 0x1p-6 : 0x1p-20); break;
-    case InputFamily::huge: x = own * (narrow ? 0x1p4 : 0x1p10); break;
-    case InputFamily::shifted: x = own + 1000 * rule.scale; break;
-    case InputFamily::constant: x = chosen; break;
-    case InputFamily::sparse: x = portable::unit(bits) < 0.9 ? 0 : own; break;
-    case InputFamily::heavy_tail: x = own / sqrt(portable::unit(bits) + 0x1p-54); break;
+    case InputFamily::as_declared:
+      return own;
+    case InputFamily::tiny:
+      x = own * (narrow ? 0x1p-6 : 0x1p-20);
+      break;
+    case InputFamily::huge:
+      x = own * (narrow ? 0x1p4 : 0x1p10);
+      break;
+    case InputFamily::shifted:
+      x = own + 1000 * rule.scale;
+      break;
+    case InputFamily::constant:
+      x = chosen;
+      break;
+    case InputFamily::sparse:
+      x = portable::unit(bits) < 0.9 ? 0 : own;
+      break;
+    case InputFamily::heavy_tail:
+      x = own / sqrt(portable::unit(bits) + 0x1p-54);
+      break;
     case InputFamily::small_integers:
       x = static_cast<double>(static_cast<int>(portable::multiply_high(bits, 3)) - 1);
       break;

@@ -5,11 +5,16 @@ namespace warpath::cuda {
 /// A quiet NaN of a floating type with `noise` as its sign and payload; noise for others.
 inline Word poison_element(DType dtype, Word noise) {
   switch (dtype) {
-    case DType::f64: return noise | 0x7ff8000000000000ULL;
-    case DType::f32: return noise | 0x7fc00000U;
-    case DType::f16: return noise | 0x7e00U;
-    case DType::bf16: return noise | 0x7fc0U;
-    default: return noise;
+    case DType::f64:
+      return noise | 0x7ff8000000000000ULL;
+    case DType::f32:
+      return noise | 0x7fc00000U;
+    case DType::f16:
+      return noise | 0x7e00U;
+    case DType::bf16:
+      return noise | 0x7fc0U;
+    default:
+      return noise;
   }
 }
 
@@ -45,9 +50,10 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-    harness_poison(void* out, unsigned long long elements, warpath::DType dtype,
-                   unsigned long long seed) {
+extern "C" __global__ void __launch_bounds__(256) harness_poison(void* out,
+                                                                 unsigned long long elements,
+                                                                 warpath::DType dtype,
+                                                                 unsigned long long seed) {
   using namespace warpath::cuda;
   const unsigned width = warpath::portable::width_of(dtype);
   const bool aligned = is_aligned(out, width);

@@ -45,7 +45,9 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-    harness_guard_check(const void* zone, unsigned long long size_bytes, unsigned long long seed,
+    harness_guard_check(const void* zone,
+                        unsigned long long size_bytes,
+                        unsigned long long seed,
                         warpath::cuda::DeviceGuard* parts) {
   using namespace warpath::cuda;
   DeviceGuard found{0, 0, 0, kNone};
@@ -64,8 +66,10 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-    harness_guard_finish(const warpath::cuda::DeviceGuard* parts, unsigned count,
-                         unsigned long long size_bytes, unsigned long long nonce,
+    harness_guard_finish(const warpath::cuda::DeviceGuard* parts,
+                         unsigned count,
+                         unsigned long long size_bytes,
+                         unsigned long long nonce,
                          warpath::cuda::DeviceGuard* result) {
   using namespace warpath::cuda;
   DeviceGuard found = reduce_parts(parts, count, DeviceGuard{0, 0, 0, kNone});

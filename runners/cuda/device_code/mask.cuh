@@ -21,7 +21,9 @@ inline void unmask_four(const MaskKey& key, unsigned width, Word i, Word four[4]
     four[3] ^= b.z | Word{b.w} << 32U;
     return;
   }
-  const portable::Words4 a = keystream(key, width == 4 ? group : width == 2 ? group / 2 : group / 4);
+  const portable::Words4 a = keystream(key, width == 4   ? group
+                                            : width == 2 ? group / 2
+                                                         : group / 4);
   if (width == 4) {
     four[0] ^= a.x, four[1] ^= a.y, four[2] ^= a.z, four[3] ^= a.w;
     return;

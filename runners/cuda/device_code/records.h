@@ -19,7 +19,8 @@ struct DeviceComparison {
   portable::Word bad_elements;  ///< out of bounds or of the wrong class; `exact`: other bytes
   portable::Word finite;        ///< finite in both
   portable::Word first_bad;     ///< index; all ones if none
-  portable::Word worst_index;   ///< first with the largest ratio (`exact`: first bad); all ones if none
+  portable::Word
+      worst_index;  ///< first with the largest ratio (`exact`: first bad); all ones if none
   double worst_ratio;
   double worst_output, worst_reference;  ///< values at `worst_index`
   double max_abs_error;                  ///< over elements finite in both
@@ -70,7 +71,7 @@ enum class InputFamily : int {
 /// How a tensor's values are replaced; element i follows from this, its own value and i alone.
 struct FamilyRule {
   InputFamily family;
-  DType dtype;         ///< a floating-point type; others are left as they are
+  DType dtype;  ///< a floating-point type; others are left as they are
   portable::Word seed;
   portable::Word elements;
   portable::Word row;  ///< last dimension

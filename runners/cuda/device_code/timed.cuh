@@ -11,16 +11,19 @@ inline Word now_ns() {
 
 }  // namespace warpath::cuda
 
-extern "C" __global__ void harness_spin(const volatile unsigned* flag, unsigned value,
+extern "C" __global__ void harness_spin(const volatile unsigned* flag,
+                                        unsigned value,
                                         unsigned long long limit_ns) {
   using namespace warpath::cuda;
   const Word start = now_ns();
   while (*flag != value && now_ns() - start < limit_ns) __nanosleep(200);
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-    harness_noise(void* scratch, unsigned long long size_bytes, const volatile unsigned* flag,
-                  unsigned value, unsigned long long limit_ns) {
+extern "C" __global__ void __launch_bounds__(256) harness_noise(void* scratch,
+                                                                unsigned long long size_bytes,
+                                                                const volatile unsigned* flag,
+                                                                unsigned value,
+                                                                unsigned long long limit_ns) {
   using namespace warpath::cuda;
   __shared__ float tile[256];
   const Word start = now_ns(), chunks = size_bytes / 16;
