@@ -4,6 +4,7 @@
 #include <chrono>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "engine/counter_random.h"
 #include "engine/error.h"
@@ -48,7 +49,8 @@ void Answers::fetch() {
   require(api_, api_.cuMemcpyDtoH(host_, memory_.get(), used_), "cannot read the answers of the GPU");
 }
 
-Bench::Bench(const Device& device, const std::string& harness_cubin, const CudaOptions& options)
+Bench::Bench(const Device& device, const std::string& harness_cubin, Peaks peaks,
+             const CudaOptions& options)
     : device_(device),
       options_(options),
       limits_(device.limits()),
@@ -58,11 +60,25 @@ Bench::Bench(const Device& device, const std::string& harness_cubin, const CudaO
       answers_(device.api()),
       flush_memory_(allocate(device.api(), harness_.flush_bytes())),
       canary_memory_(allocate(device.api(), kCanaryWords * sizeof(std::uint64_t))),
-      noise_flag_(allocate(device.api(), sizeof(std::uint64_t))) {
+      noise_flag_(allocate(device.api(), sizeof(std::uint64_t))),
+      peaks_(std::move(peaks)) {
+  char pci_bus_id[32] = {};
+  require(api(), api().cuDeviceGetPCIBusId(pci_bus_id, sizeof pci_bus_id, device.handle()),
+          "cannot read the GPU's bus identifier");
+  std::string no_clocks;
+  nvml_ = Nvml::open(pci_bus_id, no_clocks);
   std::random_device entropy;
   for (auto& word : secret_state_) word = std::uint64_t{entropy()} << 32U | entropy();
   require(api(), api().cuCtxSetLimit(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, 0),
           "cannot turn off the persisting level-2 cache");
+}
+
+Counters* Bench::counters(std::string& why) {
+  if (!std::exchange(asked_for_counters_, true)) {
+    counters_ = Counters::open(device_, "", no_counters_);
+  }
+  why = no_counters_;
+  return counters_ ? &*counters_ : nullptr;
 }
 
 std::uint64_t Bench::secret() { return random_bits(secret_state_[0], secrets_++) ^ secret_state_[1]; }

@@ -8,7 +8,10 @@
 #include "engine/options.h"
 #include "engine/outcome.h"
 #include "runners/cuda/device.h"
+#include "runners/cuda/counters.h"
 #include "runners/cuda/harness.h"
+#include "runners/cuda/nvml.h"
+#include "runners/cuda/peaks.h"
 
 namespace warpath::cuda {
 
@@ -54,7 +57,9 @@ class Answers {
 /// What every evaluation on one device works with: streams, trusted kernels, clocks. One thread.
 class Bench {
  public:
-  Bench(const Device& device, const std::string& harness_cubin, const CudaOptions& options);
+  /// `peaks` of this device; may lack everything.
+  Bench(const Device& device, const std::string& harness_cubin, Peaks peaks,
+        const CudaOptions& options);
 
   [[nodiscard]] const Device& device() const { return device_; }
   [[nodiscard]] const DriverApi& api() const { return device_.api(); }
@@ -64,6 +69,11 @@ class Bench {
   [[nodiscard]] CUstream stream() const { return stream_.get(); }
   [[nodiscard]] CUstream side_stream() const { return side_stream_.get(); }
   [[nodiscard]] Answers& answers() { return answers_; }
+  [[nodiscard]] const Peaks& peaks() const { return peaks_; }
+  /// Clocks, power and throttling now; empty where they cannot be read.
+  [[nodiscard]] DeviceState state() const { return nvml_ ? nvml_->read() : DeviceState{}; }
+  /// Opened at the first call; nullptr with one line in `why` where there are none.
+  [[nodiscard]] Counters* counters(std::string& why);
   /// A number that no candidate can guess, another one at every call.
   [[nodiscard]] std::uint64_t secret();
 
@@ -110,6 +120,11 @@ class Bench {
   DeviceMemory noise_flag_;
   std::vector<Event> events_;
   double launch_floor_ns_ = 0;
+  const Peaks peaks_;
+  std::optional<Nvml> nvml_;
+  std::optional<Counters> counters_;
+  bool asked_for_counters_ = false;
+  std::string no_counters_;
   std::uint64_t secret_state_[2];
   std::uint64_t secrets_ = 0;
 };

@@ -84,7 +84,13 @@ class Worker {
   bool tools(std::string_view bytes) {
     DeviceTools request;
     if (device_ == nullptr || !decode(bytes, request)) return end(kFailed);
-    return done([&] { bench_ = std::make_unique<Bench>(*device_, request.harness_cubin, options_.cuda); });
+    return done([&] {
+      Peaks peaks;
+      if (!request.peaks_cubin.empty()) {
+        peaks = find_peaks(*device_, default_peaks_folder(), [&] { return request.peaks_cubin; });
+      }
+      bench_ = std::make_unique<Bench>(*device_, request.harness_cubin, std::move(peaks), options_.cuda);
+    });
   }
 
   bool prepare(std::string_view bytes) {

@@ -65,6 +65,27 @@ bool Evaluation::judge(Running& running, Stage stage) const {
   return true;
 }
 
+/// What the device was like, and how near the first scored workload is to its bound.
+void Evaluation::diagnose(Trial& trial) const {
+  auto& facts = trial.diagnosis.facts;
+  const DeviceState state = bench_.state();
+  if (state.sm_clock_mhz) facts["sm_clock_mhz"] = {static_cast<double>(*state.sm_clock_mhz), FactSource::measured};
+  if (state.throttle_bits) facts["throttled"] = {throttled(state) ? 1.0 : 0.0, FactSource::measured};
+  facts["launch_floor_ns"] = {bench_.peaks().launch_event_ns, FactSource::measured};
+  for (std::size_t w = 0; w < trial.workloads(); ++w) {
+    const PlacedWorkload& placed = trial.at(w);
+    if (placed.workload->role != WorkloadRole::score || placed.floor_ns <= 0) continue;
+    const Sampling& sampling = trial.timing(w);
+    const double ns = median(sampling.hot_ns.empty() ? sampling.cold_ns : sampling.hot_ns);
+    facts["floor_fraction"] = {placed.floor_ns / ns, FactSource::measured};
+    for (const auto& [resource, bound] :
+         bench_.peaks().bounds_ns(placed.bytes, placed.operations, bench_.options().l2 != "cold")) {
+      trial.diagnosis.time_bound_ns[resource] = {bound, FactSource::measured};
+    }
+    return;
+  }
+}
+
 void Evaluation::report_times(Running& running, TrialReply& reply) const {
   Trial& trial = running.trial;
   for (std::size_t w = 0; w < trial.workloads(); ++w) {
@@ -105,6 +126,10 @@ TrialReply Evaluation::run(const TrialRequest& request) {
       if (promising || request.stage >= Stage::confirmation) good = judge(running, Stage::confirmation);
       if (good && request.stage >= Stage::final) good = judge(running, Stage::final);
     }
+    if (good && (request.profile || request.stage == Stage::final) && trial.counters.empty()) {
+      static_cast<void>(trial.profile());  // without counters the static facts remain
+    }
+    if (good) diagnose(trial);
     reply.diagnosis = trial.diagnosis;
     if (good) {
       report_times(running, reply);

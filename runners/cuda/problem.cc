@@ -82,6 +82,13 @@ void Problem::place(const Workload& workload) {
     }
     placed.parameters.push_back(std::move(parameter));
   }
+  const Bindings bindings = spec().bindings(workload, spec().default_tunables());
+  const std::string at = spec().place("/bound");
+  for (const auto& [type, count] : spec().bound.flops) {
+    placed.operations[type] = static_cast<double>(count.evaluate(bindings, at));
+  }
+  if (spec().bound.bytes) placed.bytes = static_cast<double>(spec().bound.bytes->evaluate(bindings, at));
+  placed.floor_ns = bench_.peaks().floor_ns(placed.bytes, placed.operations, bench_.options().l2 != "cold");
   placed_.push_back(std::move(placed));
 }
 

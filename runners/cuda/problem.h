@@ -84,6 +84,8 @@ struct PlacedWorkload {
   std::vector<FamilyCheck> families;
   bool asked_for_perturbed = false;
   std::vector<Slot> slots;  ///< one for each declared set; the last one barely aligned
+  double bytes = 0;         ///< compulsory traffic, as the spec declares it; 0: not declared
+  std::map<std::string, double> operations;  ///< by type, likewise
   double floor_ns = 0;      ///< least time that the declared work can take here; 0: not known
   double launch_bytes = 0;  ///< of all tensors
   [[nodiscard]] bool mutates_inputs() const;  ///< an inout tensor: launches need restored inputs

@@ -1,9 +1,11 @@
 #include "engine/runner.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <fstream>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +23,7 @@
 #include "runners/cuda/device_lane.h"
 #include "runners/cuda/evaluation.h"
 #include "runners/cuda/harness.h"
+#include "runners/cuda/peaks.h"
 
 namespace warpath {
 namespace {
@@ -140,6 +143,7 @@ class CudaRunner final : public Runner {
   [[nodiscard]] TrialReply measure_on(Lane& lane, Known& known, Evaluate request,
                                       const std::stop_token& stop);
   void measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop);
+  [[nodiscard]] bool profiles();
   void list_gates(Outcome& outcome, Stage stage) const;
 
   const Options options_;
@@ -155,13 +159,18 @@ class CudaRunner final : public Runner {
   std::vector<Lane*> idle_;
   std::string lost_;  // why the last device was taken out
   std::size_t usable_ = 0;
+  std::atomic<std::int64_t> measured_ = 0;
   std::optional<Clock::time_point> first_, last_;
 };
 
 void CudaRunner::open_lanes() {
   // One after the other: the first says which machine code the tools must be.
   hello_ = lanes_.front()->device.open();
+  std::future<CodePtr> peaks = std::async(std::launch::async, [&] {
+    return service_->compile(peaks_request(hello_.facts.arch));
+  });
   const CodePtr tools = service_->compile(harness_request(hello_.facts.arch));
+  const CodePtr peak_tools = peaks.get();
   if (tools->status != Status::ok) {
     throw environment_error("the harness's own kernels do not compile: " + tools->log);
   }
@@ -171,7 +180,7 @@ void CudaRunner::open_lanes() {
       throw bad_input("--gpus", lane->device.label() + ": " + hello.facts.arch,
                       "devices of one architecture (" + hello_.facts.arch + ")");
     }
-    lane->device.equip({.harness_cubin = tools->cubin, .peaks_cubin = ""});
+    lane->device.equip({.harness_cubin = tools->cubin, .peaks_cubin = peak_tools->cubin});
     idle_.push_back(lane.get());
   }
   usable_ = lanes_.size();
@@ -314,6 +323,11 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
   return reply;
 }
 
+bool CudaRunner::profiles() {
+  const std::int64_t every = options_.cuda.profile_every;
+  return every > 0 && measured_++ % every == 0;
+}
+
 /// Every gate of the plan has a line; those that did not run say why.
 void CudaRunner::list_gates(Outcome& outcome, Stage stage) const {
   const bool failed = outcome.status != Status::ok;
@@ -366,7 +380,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
                           .stage = request.stage,
                           .seed = request.seed,
                           .incumbent_ns = is_baseline ? 0 : request.incumbent_ns,
-                          .profile = options_.cuda.profile_every == 1,
+                          .profile = profiles(),
                           .rival = std::nullopt};
   const auto publish = [&] {
     if (request.stage != Stage::screening) return;

@@ -1,6 +1,7 @@
 #include "runners/cuda/trial.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "engine/statistics.h"
@@ -152,6 +153,29 @@ Hash128 Trial::fingerprint(std::size_t w, std::size_t slot, std::string_view doi
     hash.add(static_cast<std::uint64_t>(digest.low)).add(static_cast<std::uint64_t>(digest.high));
   }
   return hash.digest();
+}
+
+std::string Trial::profile() {
+  std::size_t w = 0;
+  while (w + 1 < workloads() && at(w).workload->role != WorkloadRole::score) ++w;
+  std::string why;
+  Counters* const device_counters = bench_.counters(why);
+  if (device_counters == nullptr) return why;
+  const InputSet& set = declared_set(w, 0);
+  const auto begin = std::chrono::steady_clock::now();
+  const auto readings = device_counters->collect(
+      [&] {
+        problem_.restore(w, 0, set);
+        bench_.flush_l2();
+      },
+      [&] { launch(w, 0); }, why);
+  bench_.synchronize("a profiled launch");
+  if (!readings) return why;
+  counters = *readings;
+  add_facts(counters, diagnosis);
+  diagnosis.facts["counter_seconds"] = {
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), FactSource::measured};
+  return "";
 }
 
 const Sampling& Trial::timing(std::size_t w) {

@@ -90,6 +90,10 @@ class Trial {
   bool nondeterministic = false;
   /// What gates want to be known beyond their answers.
   Diagnosis diagnosis;
+  /// Hardware counters of one cold launch of the first scored workload; empty until collected.
+  Readings counters;
+  /// Collects them; one line where there are none.
+  std::string profile();
   /// Samples of the interleaved pairs, by workload: the candidate's, and the baseline's if it was the
   /// rival. Empty before gate d23.
   std::vector<std::vector<double>> paired_ns;
