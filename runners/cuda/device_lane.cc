@@ -91,6 +91,13 @@ class DeviceLane::Link {
     }
   }
 
+  /// No more requests: the worker ends by itself, within a time.
+  void finish() {
+    constexpr std::chrono::duration<double> kGrace{20};
+    ::shutdown(fd_, SHUT_WR);
+    if (child_) static_cast<void>(child_->wait(kGrace));
+  }
+
   /// Sends a request and decodes its answer; false if there is none.
   template <class Reply>
   [[nodiscard]] bool ask(const std::string& request, Reply& reply, double seconds) {
@@ -162,8 +169,14 @@ void DeviceLane::ensure_ready() {
     if (!link_->ask(encode(*problem_), done, kPrepareSeconds)) fail("the worker ended over the spec");
     if (!done.problem.empty()) fail(done.problem);
     prepared_ = true;
-    if (!spare_ && !setup_.argv.empty()) spare_ = start();
+    if (setup_.spare && !spare_ && !setup_.argv.empty()) spare_ = start();
   }
+}
+
+void DeviceLane::close() {
+  spare_.reset();
+  if (link_) link_->finish();
+  retire();
 }
 
 const DeviceHello& DeviceLane::open() {

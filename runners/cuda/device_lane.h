@@ -17,9 +17,11 @@ namespace warpath::cuda {
 struct LaneSetup {
   std::string label;              ///< for messages: "GPU 0", "ssh host warpath worker device"
   std::vector<std::string> argv;  ///< of a worker; empty: in a thread of this process
-  int gpu = 0;                    ///< in-process only
+  int gpu = 0;                    ///< index on this machine
+  bool is_local = false;          ///< `gpu` is its index
   std::string options;            ///< all options as JSON
   double launch_seconds = 5;
+  bool spare = true;              ///< a second worker stands by
 };
 
 /// One device as the engine sees it: a worker process that evaluates, a spare that stands by with a
@@ -40,6 +42,9 @@ class DeviceLane {
   /// `stop` was requested. Throws Error(environment) once the device has failed three times in a row
   /// without a candidate to blame.
   [[nodiscard]] TrialReply evaluate(const Evaluate& request, const std::stop_token& stop);
+
+  /// Ends the worker in good order and waits for it.
+  void close();
 
   [[nodiscard]] const std::string& label() const { return setup_.label; }
   [[nodiscard]] int restarts() const { return restarts_; }

@@ -15,24 +15,22 @@ struct Evaluation::Running {
   TrialReply& reply;
 };
 
-std::vector<std::string> gate_identifiers() {
+std::vector<std::string> all_gate_names() {
   GateRegistry on_code("gate");
   register_gates(on_code);
   DeviceGateRegistry on_device("gate");
   register_device_gates(on_device);
   std::vector<std::string> all;
-  for (const auto& [name, entry] : on_code.entries()) all.push_back(gate_identifier(name));
-  for (const auto& [name, entry] : on_device.entries()) all.push_back(gate_identifier(name));
-  for (const char* const elsewhere : {"d18", "d26"}) {
-    if (std::find(all.begin(), all.end(), elsewhere) == all.end()) all.emplace_back(elsewhere);
-  }
+  for (const auto& [name, entry] : on_code.entries()) all.push_back(name);
+  for (const auto& [name, entry] : on_device.entries()) all.push_back(name);
+  all.emplace_back("d18_sanitizer");
   return all;
 }
 
 Evaluation::Evaluation(Bench& bench, Problem& problem)
     : bench_(bench),
       problem_(problem),
-      plan_(GatePlan::from(bench.options(), gate_identifiers())),
+      plan_(GatePlan::from(bench.options(), all_gate_names())),
       rival_{problem.setup().baseline, true} {
   DeviceGateRegistry registry("gate");
   register_device_gates(registry);
@@ -122,7 +120,7 @@ TrialReply Evaluation::run(const TrialRequest& request) {
     bool good = judge(running, Stage::screening);
     if (good) {
       reply.objective_ns = trial.objective_ns();
-      const bool promising = request.incumbent_ns <= 0 || reply.objective_ns < request.incumbent_ns;
+      const bool promising = request.incumbent_ns > 0 && reply.objective_ns < request.incumbent_ns;
       if (promising || request.stage >= Stage::confirmation) good = judge(running, Stage::confirmation);
       if (good && request.stage >= Stage::final) good = judge(running, Stage::final);
     }

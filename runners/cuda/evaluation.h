@@ -33,7 +33,7 @@ class Evaluation {
   Rival rival_;
 };
 
-/// Identifiers of all gates of this build, those on text and code included.
-[[nodiscard]] std::vector<std::string> gate_identifiers();
+/// Names of all gates of this build, those on text and code and the sanitizer included.
+[[nodiscard]] std::vector<std::string> all_gate_names();
 
 }  // namespace warpath::cuda

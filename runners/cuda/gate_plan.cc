@@ -11,8 +11,9 @@ std::string gate_identifier(std::string_view name) {
   return std::string(name.substr(0, name.find('_')));
 }
 
-GatePlan GatePlan::from(const CudaOptions& options, const std::vector<std::string>& known) {
+GatePlan GatePlan::from(const CudaOptions& options, const std::vector<std::string>& names) {
   GatePlan plan;
+  for (const std::string& name : names) plan.name_of.emplace(gate_identifier(name), name);
   std::set<std::string> seen;
   const std::string* const lists[] = {&options.screening, &options.confirmation, &options.final};
   for (std::size_t stage = 0; stage < kStageNames.size(); ++stage) {
@@ -22,9 +23,9 @@ GatePlan GatePlan::from(const CudaOptions& options, const std::vector<std::strin
       const std::size_t end = std::min(list.find(',', begin), list.size());
       const std::string id = list.substr(begin, end - begin);
       begin = end + 1;
-      if (std::find(known.begin(), known.end(), id) == known.end()) {
+      if (!plan.name_of.contains(id)) {
         std::string all;
-        for (const auto& one : known) all += (all.empty() ? "" : ", ") + one;
+        for (const auto& [one, name] : plan.name_of) all += (all.empty() ? "" : ", ") + one;
         throw bad_input(place, id, "a gate: one of " + all);
       }
       if (!seen.insert(id).second) throw bad_input(place, id, "every gate once, at its first stage");

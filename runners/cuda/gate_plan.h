@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,11 +13,12 @@ namespace warpath::cuda {
 /// Which gates run at which stage, by identifier ("d2": what stands before the first "_" of a name).
 struct GatePlan {
   std::array<std::vector<std::string>, kStageNames.size()> stages;
+  std::map<std::string, std::string, std::less<>> name_of;  ///< by identifier
 
   /// From cuda.screening, cuda.confirmation and cuda.final. Throws Error(bad_input) naming the option
-  /// where an identifier is unknown or listed twice. `known`: identifiers of all gates.
+  /// where an identifier is unknown or listed twice. `names`: of all gates.
   [[nodiscard]] static GatePlan from(const CudaOptions& options,
-                                     const std::vector<std::string>& known);
+                                     const std::vector<std::string>& names);
   /// True if `id` runs at `stage` or an earlier one.
   [[nodiscard]] bool runs(const std::string& id, Stage stage) const;
 };

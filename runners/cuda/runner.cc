@@ -24,6 +24,7 @@
 #include "runners/cuda/evaluation.h"
 #include "runners/cuda/harness.h"
 #include "runners/cuda/peaks.h"
+#include "runners/cuda/sanitizer.h"
 
 namespace warpath {
 namespace {
@@ -66,6 +67,7 @@ std::vector<LaneSetup> lane_setups(const CudaOptions& options, const std::string
       setup.argv = {program, "worker", "device", "--gpu", std::to_string(gpu)};
     }
     setup.gpu = gpu;
+    setup.is_local = true;
     setups.push_back(std::move(setup));
   };
   if (options.isolation != "process" && options.isolation != "none") {
@@ -108,17 +110,16 @@ class CudaRunner final : public Runner {
  public:
   explicit CudaRunner(const RunnerConfig& config)
       : options_(config.options == nullptr ? Options{} : *config.options),
-        plan_(GatePlan::from(options_.cuda, gate_identifiers())) {
+        plan_(GatePlan::from(options_.cuda, all_gate_names())) {
     if (!config.argument.empty()) throw bad_input("--runner cuda", config.argument, "no argument");
     const std::string& l2 = options_.cuda.l2;
     if (l2 != "hot" && l2 != "cold" && l2 != "both") throw bad_input("cuda.l2", l2, "hot, cold or both");
     if (options_.cuda.gpus == "none") throw bad_input("--gpus", "none", "a device for --runner cuda");
-    const std::string program = config.program.empty() ? "/proc/self/exe" : config.program;
-    for (LaneSetup& setup : lane_setups(options_.cuda, program, to_json(options_).dump())) {
-      lanes_.push_back(std::make_unique<Lane>(std::move(setup)));
-    }
+    program_ = config.program.empty() ? "/proc/self/exe" : config.program;
+    setups_ = lane_setups(options_.cuda, program_, to_json(options_).dump());
+    for (const LaneSetup& setup : setups_) lanes_.push_back(std::make_unique<Lane>(setup));
     service_ = std::make_unique<CompileService>(
-        service_options(options_.cuda, program, static_cast<int>(lanes_.size())));
+        service_options(options_.cuda, program_, static_cast<int>(lanes_.size())));
     open_lanes();
   }
 
@@ -143,6 +144,7 @@ class CudaRunner final : public Runner {
   [[nodiscard]] TrialReply measure_on(Lane& lane, Known& known, Evaluate request,
                                       const std::stop_token& stop);
   void measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop);
+  void sanitize(const Known& known, const Candidate& candidate, Outcome& outcome) const;
   [[nodiscard]] bool profiles();
   void list_gates(Outcome& outcome, Stage stage) const;
 
@@ -150,6 +152,9 @@ class CudaRunner final : public Runner {
   const GatePlan plan_;
   std::unique_ptr<CompileService> service_;
   std::unique_ptr<Builder> builder_;
+  std::string program_;
+  std::vector<LaneSetup> setups_;
+  DeviceTools tools_;
   DeviceHello hello_;
   std::map<std::string, std::unique_ptr<Known>> known_;
   std::vector<std::unique_ptr<Lane>> lanes_;
@@ -174,13 +179,14 @@ void CudaRunner::open_lanes() {
   if (tools->status != Status::ok) {
     throw environment_error("the harness's own kernels do not compile: " + tools->log);
   }
+  tools_ = {.harness_cubin = tools->cubin, .peaks_cubin = peak_tools->cubin};
   for (auto& lane : lanes_) {
     const DeviceHello& hello = lane->device.open();
     if (hello.facts.arch != hello_.facts.arch) {
       throw bad_input("--gpus", lane->device.label() + ": " + hello.facts.arch,
                       "devices of one architecture (" + hello_.facts.arch + ")");
     }
-    lane->device.equip({.harness_cubin = tools->cubin, .peaks_cubin = peak_tools->cubin});
+    lane->device.equip(tools_);
     idle_.push_back(lane.get());
   }
   usable_ = lanes_.size();
@@ -323,6 +329,20 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
   return reply;
 }
 
+void CudaRunner::sanitize(const Known& known, const Candidate& candidate, Outcome& outcome) const {
+  const LaneSetup& first = setups_.front();
+  GateResult result{"d18_sanitizer", GateResult::Answer::not_run, "only for devices of this machine"};
+  if (first.is_local && !first.argv.empty()) {
+    result = cuda::sanitize(program_, first.gpu, options_, tools_, known.problem, candidate);
+  }
+  if (result.answer == GateResult::Answer::fail) {
+    outcome.status = Status::rejected;
+    outcome.log = result.detail;
+    outcome.timings.clear();
+  }
+  outcome.verdict.gates.push_back(std::move(result));
+}
+
 bool CudaRunner::profiles() {
   const std::int64_t every = options_.cuda.profile_every;
   return every > 0 && measured_++ % every == 0;
@@ -339,7 +359,7 @@ void CudaRunner::list_gates(Outcome& outcome, Stage stage) const {
       std::string why = "only at " + std::string(kStageNames[s]);
       if (failed) why = "an earlier gate failed";
       if (!failed && s <= static_cast<std::size_t>(stage)) why = "not in this build";
-      outcome.verdict.gates.push_back({id, GateResult::Answer::not_run, why});
+      outcome.verdict.gates.push_back({plan_.name_of.at(id), GateResult::Answer::not_run, why});
     }
   }
 }
@@ -377,7 +397,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
     }
   }
   const Evaluate evaluate{.candidate = build.candidate,
-                          .stage = request.stage,
+                          .stage = is_baseline ? std::max(request.stage, Stage::confirmation) : request.stage,
                           .seed = request.seed,
                           .incumbent_ns = is_baseline ? 0 : request.incumbent_ns,
                           .profile = profiles(),
@@ -403,6 +423,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   outcome.verdict.gates.insert(outcome.verdict.gates.end(), reply.gates.begin(), reply.gates.end());
   if (outcome.status == Status::ok) outcome.timings = reply.timings;
   outcome.run_seconds = reply.seconds;
+  if (outcome.status == Status::ok && plan_.runs("d18", request.stage)) sanitize(*known, build.candidate, outcome);
   for (const auto& [fact, value] : reply.diagnosis.facts) outcome.diagnosis->facts[fact] = value;
   for (const auto& [fact, value] : reply.diagnosis.time_bound_ns) outcome.diagnosis->time_bound_ns[fact] = value;
   list_gates(outcome, request.stage);

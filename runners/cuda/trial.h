@@ -17,7 +17,7 @@ struct TrialRequest {
   Candidate candidate;
   Stage stage = Stage::screening;  ///< what is done at least; a possible best goes on by itself
   std::uint64_t seed = 0;
-  double incumbent_ns = 0;         ///< objective time of the best so far; 0: do not race
+  double incumbent_ns = 0;         ///< objective time of the best so far; 0: none, do not race
   bool profile = false;
 };
 

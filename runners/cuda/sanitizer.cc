@@ -1,0 +1,137 @@
+#include "runners/cuda/sanitizer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "engine/error.h"
+#include "engine/options_io.h"
+#include "runners/cuda/device_lane.h"
+
+namespace warpath::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* kName = "d18_sanitizer";
+constexpr const char* kTools[] = {"memcheck", "racecheck", "synccheck"};
+
+/// A file that goes with its owner.
+class ScratchFile {
+ public:
+  ScratchFile() : path_((fs::temp_directory_path() / "warpath-sanitizer-XXXXXX").string()) {
+    const int fd = ::mkstemp(path_.data());
+    if (fd < 0) throw environment_error(path_ + ": cannot be made");
+    ::close(fd);
+  }
+  ~ScratchFile() { ::unlink(path_.c_str()); }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string text() const {
+    std::ifstream file(path_);
+    std::stringstream all;
+    all << file.rdbuf();
+    return all.str();
+  }
+
+ private:
+  std::string path_;
+};
+
+/// Checked launches only: a slowed-down kernel has no time.
+Options checking_options(Options options) {
+  options.cuda.screening = "s4,d2";
+  options.cuda.confirmation.clear();
+  options.cuda.final.clear();
+  options.cuda.input_sets = 2;
+  options.cuda.timing_ms = 0.1;
+  options.cuda.min_samples = options.cuda.max_samples = 5;
+  options.cuda.launch_seconds *= 20;  // instrumented kernels are slow
+  return options;
+}
+
+}  // namespace
+
+std::string find_sanitizer() {
+  std::vector<fs::path> folders;
+  if (const char* const path = std::getenv("PATH")) {
+    std::stringstream list(path);
+    for (std::string folder; std::getline(list, folder, ':');) folders.emplace_back(folder);
+  }
+  if (const char* const cuda = std::getenv("CUDA_PATH")) folders.push_back(fs::path(cuda) / "bin");
+  folders.emplace_back("/usr/local/cuda/bin");
+  for (const fs::path& folder : folders) {
+    const fs::path tool = folder / "compute-sanitizer";
+    if (::access(tool.c_str(), X_OK) == 0) return tool.string();
+  }
+  return "";
+}
+
+SanitizerLog read_sanitizer_log(const std::string& text) {
+  SanitizerLog log;
+  std::stringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("=========")) continue;
+    line.erase(0, std::min(line.find_first_not_of("= "), line.size()));
+    const auto summary = line.find("SUMMARY: ");
+    if (summary != std::string::npos) {
+      const char* const begin = line.c_str() + summary + 9;
+      int count = 0;
+      if (std::from_chars(begin, line.c_str() + line.size(), count).ec == std::errc{}) {
+        log.errors = std::max(log.errors, 0) + count;
+      }
+    } else if (log.first.empty() && !line.empty() && !line.starts_with("COMPUTE-SANITIZER")) {
+      log.first = line.substr(0, 160);
+    }
+  }
+  return log;
+}
+
+GateResult sanitize(const std::string& program, int gpu, const Options& options,
+                    const DeviceTools& tools, const PrepareProblem& problem,
+                    const Candidate& candidate) {
+  const std::string tool = find_sanitizer();
+  if (tool.empty()) return {kName, GateResult::Answer::not_run, "compute-sanitizer is not installed"};
+  std::string ran;
+  for (const char* const check : kTools) {
+    const ScratchFile log;
+    LaneSetup setup;
+    setup.label = std::string("compute-sanitizer ") + check;
+    setup.argv = {tool,         "--tool",      check, "--report-api-errors", "no", "--kernel-name",
+                  "kernel_name=" + candidate.codes.front().entry,
+                  "--log-file", log.path(),    program, "worker", "device", "--gpu", std::to_string(gpu)};
+    setup.options = to_json(checking_options(options)).dump();
+    setup.launch_seconds = options.cuda.launch_seconds * 20;
+    setup.spare = false;
+    TrialReply reply;
+    try {
+      DeviceLane lane(setup);
+      lane.equip({.harness_cubin = tools.harness_cubin, .peaks_cubin = ""});
+      lane.prepare(problem);
+      Evaluate request;
+      request.candidate = candidate;
+      request.incumbent_ns = 1e-3;  // nothing is promising: screening alone
+      reply = lane.evaluate(request, {});
+      lane.close();  // the summary is written at the end
+    } catch (const Error& error) {
+      return {kName, GateResult::Answer::not_run, error.what()};
+    }
+    const SanitizerLog found = read_sanitizer_log(log.text());
+    if (found.errors > 0) {
+      return {kName, GateResult::Answer::fail, std::string(check) + ": " + std::to_string(found.errors) + " errors, the first: " + found.first};
+    }
+    if (found.errors < 0) {
+      return {kName, GateResult::Answer::not_run, std::string(check) + " gave no summary" + (reply.log.empty() ? "" : ": " + reply.log)};
+    }
+    ran += (ran.empty() ? "" : ", ") + std::string(check);
+  }
+  return {kName, GateResult::Answer::pass, ran};
+}
+
+}  // namespace warpath::cuda
