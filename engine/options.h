@@ -148,7 +148,7 @@ struct CudaOptions {
   double timing_ms = 20;
   int min_samples = 5;
   int max_samples = 200;
-  double precision = 0.005;
+  double precision = 0.01;
   double race_margin = 0.15;
   double min_gain = 0.005;
   int input_sets = 3;

@@ -92,11 +92,13 @@ void Bench::synchronize(std::string_view doing, double expected_seconds) {
     const CUresult result = api().cuStreamQuery(stream());
     if (result == CUDA_SUCCESS) return;
     if (result != CUDA_ERROR_NOT_READY) {
+      abandon_releases();
       throw CandidateFault{status_of(result), std::string(doing) + ": " + error_text(api(), result),
                            true};
     }
     const auto waited = Clock::now() - begin;
     if (waited > limit) {
+      abandon_releases();
       char text[64];
       std::snprintf(text, sizeof text, " did not end within %g s (cuda.launch_seconds)",
                     options_.launch_seconds);
@@ -129,6 +131,7 @@ void Bench::launch(const LoadedKernel& kernel, const LaunchNumbers& numbers, voi
   const CUresult result = api().cuLaunchKernelEx(&config, kernel.function, parameters, nullptr);
   if (result == CUDA_SUCCESS) return;
   const Status status = status_of(result);
+  if (status != Status::launch_error) abandon_releases();
   throw CandidateFault{status, "the launch was refused: " + error_text(api(), result),
                        status != Status::launch_error};
 }

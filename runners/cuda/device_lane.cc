@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 constexpr double kOpenSeconds = 60;
 constexpr double kPrepareSeconds = 600;
 /// An evaluation may compute references on the host; what launches may take comes on top.
-constexpr double kEvaluationSeconds = 300;
+constexpr double kEvaluationSeconds = 120;
 
 /// What a device worker may know of its surroundings: where the driver is, nothing else.
 std::vector<std::string> worker_environment() {

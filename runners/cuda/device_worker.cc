@@ -126,6 +126,7 @@ class Worker {
     } catch (const std::exception& error) {
       reply.trouble = error.what();
     }
+    if (!reply.trouble.empty()) abandon_releases();
     const bool over = reply.poisoned || !reply.trouble.empty();
     return send(encode(reply)) && (!over || end(0));
   }

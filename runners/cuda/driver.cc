@@ -8,6 +8,7 @@ namespace warpath::cuda {
 namespace {
 
 std::atomic<std::uint64_t> failed_release_count{0};  // destructors have nowhere else to report to
+std::atomic<bool> abandoned{false};                  // nor can they be told
 
 }  // namespace
 
@@ -46,6 +47,14 @@ void require(const DriverApi& api, CUresult result, const char* what) {
 
 std::uint64_t failed_releases() noexcept {
   return failed_release_count.load();
+}
+
+void abandon_releases() noexcept {
+  abandoned = true;
+}
+
+bool releases_abandoned() noexcept {
+  return abandoned;
 }
 
 void note_release(CUresult result) noexcept {

@@ -51,6 +51,10 @@ void require(const DriverApi& api, CUresult result, const char* what);
 /// Releases that failed since the program started: destructors cannot throw. A faulted context makes every release fail.
 [[nodiscard]] std::uint64_t failed_releases() noexcept;
 void note_release(CUresult result) noexcept;
+/// From now on nothing is released: a context that faulted refuses it, and one with a kernel that does not end waits for it. For a
+/// process that is about to end.
+void abandon_releases() noexcept;
+[[nodiscard]] bool releases_abandoned() noexcept;
 
 /// Owns one handle, freed by the table's function `Release`; the context that made it must be current then.
 template <class Handle, auto Release>
@@ -66,7 +70,7 @@ class Unique {
     return *this;
   }
   ~Unique() {
-    if (handle_ != Handle{}) note_release((api_->*Release)(handle_));
+    if (handle_ != Handle{} && !releases_abandoned()) note_release((api_->*Release)(handle_));
   }
   [[nodiscard]] Handle get() const noexcept { return handle_; }
   explicit operator bool() const noexcept { return handle_ != Handle{}; }

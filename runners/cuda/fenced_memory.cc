@@ -59,6 +59,7 @@ FencedMemory& FencedMemory::operator=(FencedMemory&& other) noexcept {
 }
 
 void FencedMemory::release() noexcept {
+  if (releases_abandoned()) return;
   if (mapped_ != 0) note_release(api_->cuMemUnmap(mapped_, mapped_bytes_));
   if (memory_ != 0) note_release(api_->cuMemRelease(memory_));
   if (reserved_ != 0) note_release(api_->cuMemAddressFree(reserved_, reserved_bytes_));

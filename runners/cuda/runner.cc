@@ -165,6 +165,7 @@ class CudaRunner final : public Runner {
   std::string lost_;  // why the last device was taken out
   std::size_t usable_ = 0;
   std::atomic<std::int64_t> measured_ = 0;
+  std::atomic<std::int64_t> merged_ = 0;
   std::optional<Clock::time_point> first_, last_;
 };
 
@@ -390,6 +391,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
     const auto [it, first] = known->by_code.try_emplace(build.candidate.key);
     if (!first) {
       known->measured.wait(lock, [&] { return it->second.has_value(); });
+      ++merged_;
       Outcome same = *it->second;
       same.compile_seconds = build.compile_seconds;
       same.run_seconds = 0;
@@ -446,6 +448,7 @@ std::map<std::string, double> CudaRunner::figures() const {
   }
   out["devices"] = static_cast<double>(lanes_.size());
   out["worker_restarts"] = restarts;
+  out["merged_by_code"] = static_cast<double>(merged_);
   const CompileServiceCounts counts = service_->counts();
   out["compiled"] = static_cast<double>(counts.compiled);
   out["code_cache_hits"] = static_cast<double>(counts.memory_hits + counts.disk_hits);

@@ -10,8 +10,8 @@ namespace warpath::cuda {
 namespace {
 
 /// Shorter launches are timed as one graph of many, so that neither events nor the host show.
-constexpr double kGraphBelowNs = 100e3;
-constexpr double kBatchNs = 200e3;
+constexpr double kGraphBelowNs = 50e3;
+constexpr double kBatchNs = 100e3;
 constexpr int kMostLaunches = 64;
 /// Samples enqueued before the host looks at them.
 constexpr int kGroup = 5;

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "engine/statistics.h"
 #include "runners/cuda/gates/device_gate.h"
@@ -44,11 +46,17 @@ class Clocks final : public DeviceGate {
     }
     return out;
   }
+  /// The shortest of a few: the host may be interrupted, a device may not be early.
   static double by_host(Trial& trial, std::size_t w) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < kTogether; ++i) trial.launch(w, 0);
-    trial.bench().synchronize("a launch");
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count();
+    double shortest = std::numeric_limits<double>::infinity();
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      const auto begin = std::chrono::steady_clock::now();
+      for (int i = 0; i < kTogether; ++i) trial.launch(w, 0);
+      trial.bench().synchronize("a launch");
+      const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+      shortest = std::min(shortest, took.count());
+    }
+    return shortest;
   }
 };
 

@@ -1,5 +1,6 @@
 // y[i] = sum over k of taps[k] * x[i + k], 42 taps. WORK outputs a thread, UNROLL taps at a time; STAGED: x through shared memory.
 constexpr int kTaps = 42;
+constexpr int kUnroll = UNROLL;  // a macro is not expanded in a pragma
 
 #if STAGED
 extern "C" __global__ void __launch_bounds__(BLOCK) fir(const float* __restrict__ x, const float* __restrict__ taps, float* __restrict__ y, int n) {
@@ -8,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) fir(const float* __restrict_
   for (int e = threadIdx.x; e < BLOCK * WORK + kTaps - 1; e += BLOCK) line[e] = begin + e < n + kTaps - 1 ? x[begin + e] : 0.0f;
   __syncthreads();
   float sum[WORK] = {};
-#pragma unroll UNROLL
+#pragma unroll kUnroll
   for (int k = 0; k < kTaps; ++k) {
     const float tap = taps[k];
 #pragma unroll
@@ -24,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) fir(const float* __restrict_
 extern "C" __global__ void __launch_bounds__(BLOCK) fir(const float* __restrict__ x, const float* __restrict__ taps, float* __restrict__ y, int n) {
   const int begin = blockIdx.x * BLOCK * WORK + threadIdx.x;
   float sum[WORK] = {};
-#pragma unroll UNROLL
+#pragma unroll kUnroll
   for (int k = 0; k < kTaps; ++k) {
     const float tap = taps[k];
 #pragma unroll

@@ -3,19 +3,14 @@ constexpr int kRows = BY * TM;
 constexpr int kColumns = BX * TN;
 constexpr int kThreads = BX * BY;
 
+// Whole tiles only: M, N and K are multiples of them.
 __device__ __forceinline__ void load(float (&a)[BK][kRows], float (&b)[BK][kColumns], const float* __restrict__ A, const float* __restrict__ B,
-                                     int row0, int column0, int k0, int M, int N, int K) {
+                                     int row0, int column0, int k0, int N, int K) {
   const int t = threadIdx.y * BX + threadIdx.x;
 #pragma unroll
-  for (int e = t; e < kRows * BK; e += kThreads) {
-    const int row = row0 + e / BK, k = k0 + e % BK;
-    a[e % BK][e / BK] = row < M && k < K ? A[row * K + k] : 0.0f;
-  }
+  for (int e = t; e < kRows * BK; e += kThreads) a[e % BK][e / BK] = A[(row0 + e / BK) * K + k0 + e % BK];
 #pragma unroll
-  for (int e = t; e < kColumns * BK; e += kThreads) {
-    const int k = k0 + e / kColumns, column = column0 + e % kColumns;
-    b[e / kColumns][e % kColumns] = k < K && column < N ? B[k * N + column] : 0.0f;
-  }
+  for (int e = t; e < kColumns * BK; e += kThreads) b[e / kColumns][e % kColumns] = B[(k0 + e / kColumns) * N + column0 + e % kColumns];
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) sgemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int M, int N, int K) {
@@ -23,12 +18,12 @@ extern "C" __global__ void __launch_bounds__(kThreads) sgemm(const float* __rest
   __shared__ float b[STAGES][BK][kColumns];
   const int row0 = blockIdx.y * kRows, column0 = blockIdx.x * kColumns;
   float sum[TM][TN] = {};
-  load(a[0], b[0], A, B, row0, column0, 0, M, N, K);
+  load(a[0], b[0], A, B, row0, column0, 0, N, K);
   __syncthreads();
   int stage = 0;
   for (int k0 = 0; k0 < K; k0 += BK) {
-    if (STAGES == 2) load(a[(stage + 1) % STAGES], b[(stage + 1) % STAGES], A, B, row0, column0, k0 + BK, M, N, K);
-#pragma unroll
+    if (STAGES == 2 && k0 + BK < K) load(a[(stage + 1) % STAGES], b[(stage + 1) % STAGES], A, B, row0, column0, k0 + BK, N, K);
+#pragma unroll 8
     for (int k = 0; k < BK; ++k) {
       float left[TM], right[TN];
 #pragma unroll
@@ -42,8 +37,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) sgemm(const float* __rest
       }
     }
     __syncthreads();
-    if (STAGES == 1) {
-      load(a[0], b[0], A, B, row0, column0, k0 + BK, M, N, K);
+    if (STAGES == 1 && k0 + BK < K) {
+      load(a[0], b[0], A, B, row0, column0, k0 + BK, N, K);
       __syncthreads();
     }
     stage = (stage + 1) % STAGES;
@@ -53,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) sgemm(const float* __rest
 #pragma unroll
     for (int j = 0; j < TN; ++j) {
       const int row = row0 + threadIdx.y * TM + i, column = column0 + threadIdx.x + j * BX;
-      if (row < M && column < N) C[row * N + column] = sum[i][j];
+      C[row * N + column] = sum[i][j];
     }
   }
 }
