@@ -105,6 +105,7 @@ class Worker {
       setup.reference = std::move(request.reference);
       setup.baseline = std::move(request.baseline);
       setup.seed = request.seed;
+      setup.exact_memory = request.exact_memory;
       problem_ = std::make_unique<Problem>(*bench_, std::move(setup));
       evaluation_ = std::make_unique<Evaluation>(*bench_, *problem_);
     });

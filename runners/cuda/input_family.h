@@ -11,9 +11,10 @@
 namespace warpath::cuda {
 
 /// Names in reports, in enumerator order.
-inline constexpr std::array<std::string_view, 11> kInputFamilies{
+inline constexpr std::array<std::string_view, 13> kInputFamilies{
     "as_declared", "tiny",           "huge",     "shifted",      "constant",   "sparse",
-    "heavy_tail",  "small_integers", "mantissa", "cancellation", "sorted_ties"};
+    "heavy_tail",  "small_integers", "mantissa", "cancellation", "sorted_ties",
+    "rare_outliers", "specials"};
 [[nodiscard]] constexpr std::string_view name_of(InputFamily family) {
   return kInputFamilies[static_cast<std::size_t>(family)];
 }

@@ -121,7 +121,7 @@ std::string encode(const PrepareProblem& message) {
   to.text(message.spec).texts(message.workloads);
   put_optional(to, message.reference);
   put(to, message.baseline);
-  return to.u64(message.seed).bytes();
+  return to.u64(message.seed).u8(message.exact_memory ? 1 : 0).bytes();
 }
 bool decode(std::string_view bytes, PrepareProblem& message) {
   WireReader from(bytes);
@@ -130,6 +130,7 @@ bool decode(std::string_view bytes, PrepareProblem& message) {
   message.reference = get_optional(from);
   message.baseline = get_candidate(from);
   message.seed = from.u64();
+  message.exact_memory = from.u8() != 0;
   return from.complete();
 }
 

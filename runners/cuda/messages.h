@@ -45,6 +45,7 @@ struct PrepareProblem {
   std::optional<Candidate> reference;
   Candidate baseline;
   std::uint64_t seed = 0;
+  bool exact_memory = false;  ///< see ProblemSetup
 };
 
 /// One evaluation; answered by TrialReply.

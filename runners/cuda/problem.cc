@@ -93,6 +93,14 @@ void Problem::place(const Workload& workload) {
 }
 
 Slot Problem::make_slot(const PlacedWorkload& placed, bool odd) {
+  Slot slot;
+  if (setup_.exact_memory) {
+    for (const TensorPlace& tensor : placed.tensors) {
+      slot.memory.push_back(allocate(bench_.api(), std::max<std::size_t>(tensor.size_bytes, 1)));
+      slot.tensors.push_back(slot.memory.back().get());
+    }
+    return slot;
+  }
   // The odd slot's tensors start at odd multiples of the declared alignment: more cannot be relied on.
   std::size_t total = kZoneBytes;
   std::vector<std::size_t> offsets;
@@ -103,15 +111,15 @@ Slot Problem::make_slot(const PlacedWorkload& placed, bool odd) {
     offsets.push_back(offset);
     total = offset + tensor.size_bytes + kZoneBytes;
   }
-  Slot slot;
-  slot.memory = allocate(bench_.api(), total);
+  slot.memory.push_back(allocate(bench_.api(), total));
+  const CUdeviceptr base = slot.memory.front().get();
   std::size_t zone = 0;
   for (std::size_t t = 0; t < offsets.size(); ++t) {
-    slot.tensors.push_back(slot.memory.get() + offsets[t]);
-    slot.zones.push_back({slot.memory.get() + zone, offsets[t] - zone});
+    slot.tensors.push_back(base + offsets[t]);
+    slot.zones.push_back({base + zone, offsets[t] - zone});
     zone = offsets[t] + placed.tensors[t].size_bytes;
   }
-  slot.zones.push_back({slot.memory.get() + zone, total - zone});
+  slot.zones.push_back({base + zone, total - zone});
   return slot;
 }
 

@@ -45,6 +45,8 @@ struct MaskedReference {
 struct InputSet {
   std::uint64_t seed = 0;
   InputFamily family = InputFamily::as_declared;
+  /// By tensor: results of this family over those of the declared one, in root mean squares. Empty: 1.
+  std::vector<double> result_scale;
   std::int64_t changed_element = -1;  ///< of the first floating-point input, against `seed`'s values
   std::vector<DeviceMemory> pristine;       ///< empty where the tensor is not read
   std::vector<MaskedReference> reference;   ///< empty where it is not written
@@ -68,7 +70,7 @@ struct Slot {
     CUdeviceptr address = 0;
     std::size_t size_bytes = 0;
   };
-  DeviceMemory memory;
+  std::vector<DeviceMemory> memory;
   std::vector<CUdeviceptr> tensors;
   std::vector<Zone> zones;
   std::uint64_t guard_seed = 0;
@@ -97,6 +99,8 @@ struct ProblemSetup {
   KernelSpec spec;
   std::vector<std::string> workloads;  ///< names, in the candidates' order
   std::optional<Candidate> reference;  ///< the spec's reference kernel, or its own where it has none
+  /// Every tensor in an allocation of exactly its size, for tools that watch allocations; no guards.
+  bool exact_memory = false;
   Candidate baseline;
   std::uint64_t seed = 0;              ///< of all input sets
 };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <future>
 #include <utility>
@@ -194,7 +195,13 @@ const std::vector<FamilyCheck>& Problem::family_checks(std::size_t w) {
   make_references(w, sets);
   const TrialRequest request{.candidate = setup_.baseline};
   Trial baseline(bench_, *this, request);
+  const std::vector<double> declared = baseline.reference_scale(w, *placed.sets.front());
   for (FamilyCheck& check : placed.families) {
+    std::vector<double> scale = baseline.reference_scale(w, *check.set);
+    for (std::size_t t = 0; t < scale.size(); ++t) {
+      scale[t] = declared[t] > 0 && std::isfinite(scale[t] / declared[t]) ? scale[t] / declared[t] : 1;
+    }
+    check.set->result_scale = std::move(scale);
     baseline.launch_fresh(w, 0, *check.set, 0);
     check.baseline = baseline.compare(w, 0, *check.set, "the baseline");
     check.baseline_exact = check.baseline.passed && check.baseline.max_abs_error == 0;

@@ -113,7 +113,9 @@ GateResult sanitize(const std::string& program, int gpu, const Options& options,
     try {
       DeviceLane lane(setup);
       lane.equip({.harness_cubin = tools.harness_cubin, .peaks_cubin = ""});
-      lane.prepare(problem);
+      PrepareProblem exact = problem;
+      exact.exact_memory = true;
+      lane.prepare(exact);
       Evaluate request;
       request.candidate = candidate;
       request.incumbent_ns = 1e-3;  // nothing is promising: screening alone

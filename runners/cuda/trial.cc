@@ -90,6 +90,12 @@ Comparison Trial::compare_at(std::size_t w, const std::vector<CUdeviceptr>& addr
                              const InputSet& set, std::string_view doing) {
   Answers& answers = bench_.answers();
   answers.clear();
+  // An absolute bound is meant for declared values: for others it grows and shrinks with the results.
+  const auto tolerance_for = [&](std::size_t t, const InputSet& of) {
+    Tolerance tolerance = problem_.spec().tolerance_of(at(w).tensors[t].arg->name);
+    if (!of.result_scale.empty()) tolerance.atol *= of.result_scale[t];
+    return tolerance;
+  };
   struct Asked {
     std::size_t tensor, place;
     std::uint64_t nonce;
@@ -98,7 +104,7 @@ Comparison Trial::compare_at(std::size_t w, const std::vector<CUdeviceptr>& addr
   const auto& tensors = at(w).tensors;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (!tensors[t].is_written()) continue;
-    const Tolerance& tolerance = problem_.spec().tolerance_of(tensors[t].arg->name);
+    const Tolerance tolerance = tolerance_for(t, set);
     const MaskedReference& reference = set.reference[t];
     const CompareRule rule{.nonce = bench_.secret(),
                            .elements = tensors[t].elements,
@@ -118,8 +124,8 @@ Comparison Trial::compare_at(std::size_t w, const std::vector<CUdeviceptr>& addr
   for (const Asked& one : asked) {
     const auto& tensor = tensors[one.tensor];
     Comparison comparison =
-        finish(answers.at<DeviceComparison>(one.place),
-               problem_.spec().tolerance_of(tensor.arg->name), tensor.shape, one.nonce);
+        finish(answers.at<DeviceComparison>(one.place), tolerance_for(one.tensor, set), tensor.shape,
+               one.nonce);
     const bool replaces = first || (!comparison.passed && worst.passed) ||
                           (comparison.passed == worst.passed &&
                            comparison.worst_ratio > worst.worst_ratio);
@@ -129,6 +135,37 @@ Comparison Trial::compare_at(std::size_t w, const std::vector<CUdeviceptr>& addr
     first = false;
   }
   return worst;
+}
+
+std::vector<double> Trial::reference_scale(std::size_t w, const InputSet& set) {
+  Answers& answers = bench_.answers();
+  answers.clear();
+  const auto& tensors = at(w).tensors;
+  std::vector<std::size_t> places(tensors.size());
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    if (!tensors[t].is_written()) continue;
+    const MaskedReference& reference = set.reference[t];
+    const CompareRule rule{.nonce = bench_.secret(),
+                           .elements = tensors[t].elements,
+                           .key = reference.key,
+                           .atol = 0,
+                           .rtol = 0,
+                           .output = tensors[t].dtype,
+                           .reference = reference.dtype,
+                           .exact = false};
+    places[t] = answers.place<DeviceComparison>();
+    bench_.harness().compare(bench_.stream(), at(w).slots[0].tensors[t], reference.memory.get(), rule,
+                             answers.address(places[t]));
+  }
+  bench_.collect("references");
+  std::vector<double> scale(tensors.size(), 0.0);
+  for (std::size_t t = 0; t < tensors.size(); ++t) {
+    if (!tensors[t].is_written()) continue;
+    const auto& record = answers.at<DeviceComparison>(places[t]);
+    const double square = record.reference.middle;  // results of ordinary size
+    if (record.finite > 0) scale[t] = std::sqrt(square / static_cast<double>(record.finite));
+  }
+  return scale;
 }
 
 Hash128 Trial::fingerprint(std::size_t w, std::size_t slot, std::string_view doing) {
@@ -189,6 +226,10 @@ double Trial::launch_ns(std::size_t w) {
   launch_fresh(w, 0, set, bench_.secret());  // warm: the first launch of a module is slow
   if (at(w).mutates_inputs()) problem_.restore(w, 0, set);
   return estimates_[w] = bench_.time([&] { launch(w, 0); }, "a launch");
+}
+
+int Trial::warm_launches(std::size_t w) {
+  return static_cast<int>(std::clamp(50e6 / launch_ns(w), 60.0, 1000.0));
 }
 
 double Trial::objective_ns() {

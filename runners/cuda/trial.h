@@ -72,6 +72,8 @@ class Trial {
   /// The same for outputs anywhere.
   [[nodiscard]] Comparison compare_at(std::size_t w, const std::vector<CUdeviceptr>& addresses,
                                       const InputSet& set, std::string_view doing);
+  /// Root mean square of the reference by tensor, over finite elements; 0 where it is not written.
+  [[nodiscard]] std::vector<double> reference_scale(std::size_t w, const InputSet& set);
   /// Fingerprint of all outputs of a slot; waits.
   [[nodiscard]] Hash128 fingerprint(std::size_t w, std::size_t slot, std::string_view doing);
 
@@ -83,6 +85,8 @@ class Trial {
   [[nodiscard]] const Sampling& timing(std::size_t w);
   [[nodiscard]] bool timed(std::size_t w) const { return timings_[w].has_value(); }
   [[nodiscard]] double launch_ns(std::size_t w);  ///< estimate of one launch
+  /// How many launches count as many: what 50 ms hold, 60 at least, 1000 at most.
+  [[nodiscard]] int warm_launches(std::size_t w);
   /// Objective time so far (ns): geometric or arithmetic mean of the medians, as the spec says.
   [[nodiscard]] double objective_ns();
 

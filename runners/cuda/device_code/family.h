@@ -57,6 +57,20 @@ inline double family_value(const FamilyRule& rule, portable::Word i, double own,
     case InputFamily::sorted_ties:
       x = (static_cast<double>(column * 8 / rule.row) - 3) * 0.5 * rule.scale;
       break;
+    case InputFamily::rare_outliers: {
+      const portable::Word quiet = rule.elements > 8192 ? 4096 : rule.elements / 2;
+      if (i >= quiet && portable::unit(bits) < 0x1p-12) x = own * (narrow ? 0x1p4 : 0x1p10);
+      break;
+    }
+    case InputFamily::specials: {
+      const portable::Word kind = portable::multiply_high(bits, 1U << 16U) / 32;
+      if (kind == 0) x = portable::double_of(0x7ff8000000000000ULL);
+      if (kind == 1) x = portable::double_of(0x7ff0000000000000ULL);
+      if (kind == 2) x = -portable::double_of(0x7ff0000000000000ULL);
+      if (kind == 3) x = -0.0;
+      if (kind == 4) x = own * 0x1p-126 * 0x1p-10;
+      break;
+    }
   }
   return rule.nonnegative ? fabs(x) : x;
 }

@@ -6,7 +6,7 @@
 namespace warpath::cuda {
 namespace {
 
-/// D10: after 60 launches on the same contents and addresses, one of them changes.
+/// D10: after many launches on the same contents and addresses, one of them changes.
 class Replay final : public DeviceGate {
  public:
   [[nodiscard]] std::string_view name() const override { return "d10_replay"; }
@@ -37,7 +37,7 @@ class Replay final : public DeviceGate {
  private:
   static void warm(Trial& trial, std::size_t w, const InputSet& set) {
     trial.problem().restore(w, 0, set);
-    for (int i = 0; i < 60; ++i) {
+    for (int i = 0; i < trial.warm_launches(w); ++i) {
       if (trial.at(w).mutates_inputs()) trial.problem().restore(w, 0, set);
       trial.launch(w, 0);
     }

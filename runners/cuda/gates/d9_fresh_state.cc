@@ -3,12 +3,11 @@
 namespace warpath::cuda {
 namespace {
 
-/// D9: results and module variables after a fresh load and after 50 launches.
+/// D9: results and module variables after a fresh load and after many launches.
 class FreshState final : public DeviceGate {
  public:
   [[nodiscard]] std::string_view name() const override { return "d9_fresh_state"; }
   [[nodiscard]] GateResult judge(Trial& trial) const override {
-    constexpr int kWarmLaunches = 50;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       const InputSet& set = trial.declared_set(w, 0);
       trial.reload();
@@ -16,13 +15,13 @@ class FreshState final : public DeviceGate {
       trial.launch_fresh(w, 0, set, 2 * trial.bench().secret());
       Comparison result = trial.compare(w, 0, set, "the first launch of a fresh module");
       if (!result.passed) return fail(where(trial, w, set) + "first launch of a fresh module: " + result.detail);
-      for (int i = 0; i < kWarmLaunches; ++i) {
+      for (int i = 0; i < trial.warm_launches(w); ++i) {
         if (trial.at(w).mutates_inputs()) trial.problem().restore(w, 0, set);
         trial.launch(w, 0);
       }
       trial.launch_fresh(w, 0, set, 2 * trial.bench().secret());
       result = trial.compare(w, 0, set, "warm launches");
-      if (!result.passed) return fail(where(trial, w, set) + "after 50 launches: " + result.detail);
+      if (!result.passed) return fail(where(trial, w, set) + "after many launches: " + result.detail);
       if (globals(trial, w) != before) {
         return fail("variables of the module change from launch to launch: state that outlives a launch");
       }

@@ -1,10 +1,11 @@
 // C = A B, row major, fp32. Blocks of BX x BY threads, TM x TN outputs a thread, steps of BK, STAGES buffers.
 constexpr int kRows = BY * TM;
+constexpr int kPitch = kRows + 4;  // columns of A are written: other banks
 constexpr int kColumns = BX * TN;
 constexpr int kThreads = BX * BY;
 
 // Whole tiles only: M, N and K are multiples of them.
-__device__ __forceinline__ void load(float (&a)[BK][kRows], float (&b)[BK][kColumns], const float* __restrict__ A, const float* __restrict__ B,
+__device__ __forceinline__ void load(float (&a)[BK][kPitch], float (&b)[BK][kColumns], const float* __restrict__ A, const float* __restrict__ B,
                                      int row0, int column0, int k0, int N, int K) {
   const int t = threadIdx.y * BX + threadIdx.x;
 #pragma unroll
@@ -14,7 +15,7 @@ __device__ __forceinline__ void load(float (&a)[BK][kRows], float (&b)[BK][kColu
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads) sgemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int M, int N, int K) {
-  __shared__ float a[STAGES][BK][kRows];
+  __shared__ float a[STAGES][BK][kPitch];
   __shared__ float b[STAGES][BK][kColumns];
   const int row0 = blockIdx.y * kRows, column0 = blockIdx.x * kColumns;
   float sum[TM][TN] = {};
