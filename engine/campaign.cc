@@ -16,6 +16,7 @@ std::string Campaign::apply(const BaselineEvent& event) {
   baseline_problem_ = objective_.set_baseline(event.outcome);
   if (!baseline_problem_.empty()) return baseline_problem_;
   space_.set_outcome(NodeId{0}, event.outcome);
+  finals_.emplace(objective_, options_.run.finalists);
   search_.emplace(space_, options_.search, options_.run.seed, event.key);
   return "";
 }
@@ -52,9 +53,11 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
   ++since_improvement_;
   ++by_status_[static_cast<std::size_t>(event.outcome.status)];
   space_.set_outcome(applied.node, event.outcome);
-  if (event.outcome.status != Status::ok) return applied;
-  const double reward = objective_.reward(event.outcome);
+  const bool ok = event.outcome.status == Status::ok;
+  const double reward = ok ? objective_.reward(event.outcome) : 0;
   if (!std::isfinite(reward)) throw bad_input(place, "an ok outcome", "a time for every scored workload");
+  finals_->enter(applied.node, reward);
+  if (!ok) return applied;
   applied.speedup = std::exp(reward);
   applied.improved = reward > best_reward_;
   if (applied.improved) since_improvement_ = 0;
@@ -69,6 +72,15 @@ Campaign::Applied Campaign::apply(const OutcomeEvent& event, const std::string& 
   const Applied applied = count(event, place);
   const bool ok = event.outcome.status == Status::ok;
   search_->complete(event.sequence, {.ok = ok, .reward = ok ? objective_.reward(event.outcome) : 0});
+  return applied;
+}
+
+Finals::Applied Campaign::apply(const FinalEvent& event, const std::string& place) {
+  if (index(event.node) >= space_.size() || space_.key(event.node) != event.key) {
+    throw bad_input(place, "final of " + event.key.short_hex(), "the key of node " + std::to_string(index(event.node)));
+  }
+  Finals::Applied applied = finals_->apply(event, place);
+  seconds_ = event.seconds;
   return applied;
 }
 
@@ -96,6 +108,20 @@ void Campaign::adopt(Snapshot snapshot, const std::string& place) {
 }
 
 std::uint64_t Campaign::input_seed(std::uint64_t sequence) const { return Rng(options_.run.seed, "inputs", sequence).next(); }
+
+std::uint64_t Campaign::final_seed(NodeId node) const { return Rng(options_.run.seed, "finals", index(node)).next(); }
+
+Campaign::Standing Campaign::standing() const {
+  Standing out{.node = best_, .speedup = best_speedup(), .baseline_ms = baseline_ms(), .verdict = &space_.outcome(best_)->verdict, .finalists = 0};
+  if (const auto winner = finals_->winner()) {
+    out.node = winner->node;
+    out.speedup = winner->speedup;
+    out.baseline_ms = winner->baseline_ns * 1e-6;
+    out.verdict = winner->verdict != nullptr ? winner->verdict : &space_.outcome(winner->node)->verdict;
+    out.finalists = winner->finalists;
+  }
+  return out;
+}
 
 Progress Campaign::progress(double seconds) const {
   return {.evaluations = evaluations_, .since_improvement = since_improvement_, .seconds = seconds, .best_reward = best_reward_};

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/events.h"
+#include "engine/finals.h"
 #include "engine/kernel_space.h"
 #include "engine/objective.h"
 #include "engine/options.h"
@@ -20,7 +21,7 @@ namespace warpath {
 /// The state of one run: what every event does to it. A live session and the replay of a log go through the same calls, in the
 /// same order, and so reach the same state. One thread only.
 ///
-///   baseline -> { select -> [proposals] dispatch | idle ;  apply(outcome) }*
+///   baseline -> { { select -> [proposals] dispatch | idle ;  apply(outcome) }* -> apply(final)* }*
 class Campaign {
  public:
   /// References outlive the campaign. `record` is told what impure proposers say.
@@ -45,6 +46,8 @@ class Campaign {
   };
   /// Throws Error(bad_input) with `place` if nothing with this sequence is in flight.
   Applied apply(const OutcomeEvent& event, const std::string& place);
+  /// The same under a snapshot: the graph takes no part. Throws Error(bad_input) with `place` for another variant's key, or as Finals.
+  Finals::Applied apply(const FinalEvent& event, const std::string& place);
   void recall(const ProposalsEvent& event) { space_.recall(event); }
 
   // A prefix of the log whose graph a snapshot holds: contents and counts only.
@@ -63,6 +66,7 @@ class Campaign {
   [[nodiscard]] const std::deque<Pending>& pending() const { return pending_; }
   /// Seed of an evaluation's inputs.
   [[nodiscard]] std::uint64_t input_seed(std::uint64_t sequence) const;
+  [[nodiscard]] std::uint64_t final_seed(NodeId node) const;
 
   [[nodiscard]] const KernelSpace& space() const { return space_; }
   [[nodiscard]] const Search& search() const { return *search_; }  ///< once begun
@@ -70,6 +74,16 @@ class Campaign {
   [[nodiscard]] const StatusCounts& by_status() const { return by_status_; }
   [[nodiscard]] Progress progress(double seconds) const;
   [[nodiscard]] NodeId best() const { return best_; }
+  [[nodiscard]] const Finals& finals() const { return *finals_; }  ///< once begun
+  /// What is to be reported as of now: the winner of the finals where they are decided, else the best of the search.
+  struct Standing {
+    NodeId node{0};
+    double speedup = 1;
+    double baseline_ms = 0;
+    const Verdict* verdict = nullptr;
+    int finalists = 0;
+  };
+  [[nodiscard]] Standing standing() const;  ///< once begun
   [[nodiscard]] double baseline_ms() const { return objective_.baseline_ns() * 1e-6; }
   [[nodiscard]] double best_speedup() const;
   /// Speed-up of a node's outcome; 0 unless it has one that is ok.
@@ -84,6 +98,7 @@ class Campaign {
   const Options& options_;
   ObjectiveFunction objective_;
   std::optional<Search> search_;
+  std::optional<Finals> finals_;
   std::deque<Pending> pending_;
   std::uint64_t dispatched_ = 0;
   std::uint64_t evaluations_ = 0;

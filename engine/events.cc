@@ -1,5 +1,6 @@
 #include "engine/events.h"
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "engine/json_record.h"
@@ -122,7 +123,24 @@ IdleEvent read_idle(const JsonCursor& c) {
   return {.sequence = c.at("seq").unsigned_integer()};
 }
 
+json write(const FinalEvent& e) {
+  return {{"type", "final"}, {"key", e.key.hex()}, {"node", index(e.node)}, {"outcome", to_json(e.outcome)}, {"at", e.at}, {"seconds", e.seconds}};
+}
+
+FinalEvent read_final(const JsonCursor& c) {
+  require_only(c, {"type", "key", "node", "outcome", "at", "seconds"});
+  return {.key = hash_from_json(c.at("key")),
+          .node = node_id(c.at("node")),
+          .outcome = outcome_at(c),
+          .at = c.at("at").number(),
+          .seconds = c.at("seconds").number()};
+}
+
 }  // namespace
+
+double unix_now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 std::string encode(const Event& event) {
   return std::visit([](const auto& e) { return write(e).dump(); }, event);
@@ -140,6 +158,7 @@ Event decode(std::string_view object, const std::string& place) {
   if (word == "dispatch") return read_dispatch(cursor);
   if (word == "outcome") return read_outcome(cursor);
   if (word == "idle") return read_idle(cursor);
+  if (word == "final") return read_final(cursor);
   type.fail("a kind of event");
 }
 

@@ -62,7 +62,17 @@ struct OutcomeEvent {  ///< applied to the graph after this line was written
 struct IdleEvent {  ///< the search was asked and had nothing to dispatch (looking may have linked known nodes)
   std::uint64_t sequence = 0;  ///< of the next dispatch
 };
-using Event = std::variant<RunEvent, SessionEvent, BaselineEvent, ProposalsEvent, DispatchEvent, OutcomeEvent, IdleEvent>;
+struct FinalEvent {  ///< a finalist, or the baseline beside them, was evaluated again; nothing of it reaches the graph
+  Hash128 key;       ///< variant_key of `node`
+  NodeId node = kNoNode;
+  Outcome outcome;
+  double at = 0;
+  double seconds = 0;
+};
+using Event = std::variant<RunEvent, SessionEvent, BaselineEvent, ProposalsEvent, DispatchEvent, OutcomeEvent, IdleEvent, FinalEvent>;
+
+/// Unix time now, for `at`.
+[[nodiscard]] double unix_now();
 
 /// One JSON object without a line feed. Outcomes must be `recordable`.
 [[nodiscard]] std::string encode(const Event& event);

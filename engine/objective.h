@@ -12,7 +12,7 @@
 namespace warpath {
 
 /// Turns timings into the reward of the search: ln(baseline / candidate) over the workloads of role score, from medians
-/// (engine/statistics.h). b_i is the baseline timed beside the candidate where the runner did so, else in its own evaluation. With speed-ups s_i = b_i / c_i and weights w_i:
+/// (engine/statistics.h) of a workload's first timing; more of them, with another state of the cache, are for people. b_i is the baseline timed beside the candidate where the runner did so, else in its own evaluation. With speed-ups s_i = b_i / c_i and weights w_i:
 ///
 ///   geomean   exp(sum w_i ln s_i / sum w_i)       every workload counts by its ratio
 ///   weighted  sum w_i b_i / sum w_i c_i           long workloads count more: total time

@@ -80,6 +80,7 @@ struct RunOptions {
   std::uint64_t seed = 1;
   double min_speedup = 0.98;
   double min_gain = 0.02;
+  int finalists = 3;
   std::string prior = "uniform";
   bool operator==(const RunOptions&) const = default;
   template <class Visitor>
@@ -91,6 +92,7 @@ struct RunOptions {
     v(&O::seed, OptionText{"seed", "root of every random stream", "", "seed"}, AnyValue{});
     v(&O::min_speedup, OptionText{"min_speedup", "floor on every guard workload's baseline/candidate", "per-shape floor, docs/search.md"}, Range{0.0, 100.0});
     v(&O::min_gain, OptionText{"min_gain", "least gain over the baseline that counts as improved (exit code 0)", "2 %: above timing noise", "min-gain"}, Range{0.0, 100.0});
+    v(&O::finalists, OptionText{"finalists", "the best of the search that are judged and timed again at the end, for the report; 0: none", "docs/run-folder.md", "finalists"}, Range{0, 1000});
     v(&O::prior, OptionText{"prior", "registered prior over proposals", "", "prior"}, AnyValue{});
   }
 };

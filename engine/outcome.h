@@ -38,7 +38,7 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-/// All samples of one workload, in the order taken. Summaries are derived (engine/statistics.h), never stored alone.
+/// All samples of one workload in one state of the cache, in the order taken. Summaries are derived (engine/statistics.h), never stored alone.
 struct WorkloadTiming {
   std::string workload;
   std::vector<double> samples_ns;      ///< one launch each (or batch time / launches)
@@ -53,7 +53,7 @@ struct WorkloadTiming {
 /// Result of evaluating one variant. Never an exception.
 struct Outcome {
   Status status = Status::crashed;
-  std::vector<WorkloadTiming> timings;  ///< status ok: one for each workload of role score or guard
+  std::vector<WorkloadTiming> timings;  ///< status ok: at least one for each workload of role score or guard; a workload's first counts
   Verdict verdict;
   std::string log;                      ///< filtered: compiler diagnostics or the reason, at most 4 KiB
   std::optional<Diagnosis> diagnosis;

@@ -54,8 +54,10 @@ void RunRecord::write(const std::string& trace, const std::string& ledger) {
 void RunRecord::add(const SessionEvent& event) { write(trace_session(++session_, event.at), ""); }
 
 void RunRecord::add(const BaselineEvent& event) {
-  write(trace_baseline(campaign_, event), ledger_rows(campaign_, names_, session_, event.at, 0, NodeId{0}, event.outcome));
-  if (published_) write_node(NodeId{0}, event.outcome);
+  write(trace_baseline(campaign_, event), ledger_rows(campaign_, names_, {.session = session_, .at = event.at, .sequence = "baseline", .node = NodeId{0}, .outcome = event.outcome, .baseline = nullptr, .speedup = campaign_.speedup(NodeId{0})}));
+  if (!published_) return;
+  write_node(NodeId{0}, event.outcome);
+  point_best();
 }
 
 void RunRecord::add(const DispatchEvent& event) { paths_[event.sequence] = event.path; }
@@ -63,10 +65,41 @@ void RunRecord::add(const DispatchEvent& event) { paths_[event.sequence] = event
 void RunRecord::add(const OutcomeEvent& event, const Campaign::Applied& applied) {
   const auto path = paths_.extract(event.sequence);
   write(trace_outcome(campaign_, event, applied, path.mapped()),
-        ledger_rows(campaign_, names_, session_, event.at, event.sequence, applied.node, event.outcome));
+        ledger_rows(campaign_,
+                    names_,
+                    {.session = session_,
+                     .at = event.at,
+                     .sequence = std::to_string(event.sequence),
+                     .node = applied.node,
+                     .outcome = event.outcome,
+                     .baseline = campaign_.space().outcome(NodeId{0}),
+                     .speedup = applied.speedup}));
   if (!published_) return;
   write_node(applied.node, event.outcome);
-  if (applied.improved && options_.record.keep_variants) folder_.point_best("variants/" + campaign_.space().key(applied.node).hex());
+  point_best();
+}
+
+void RunRecord::add(const FinalEvent& event, const Finals::Applied& applied) {
+  const Outcome* const again = campaign_.finals().baseline();
+  write(trace_final(campaign_, event, applied),
+        ledger_rows(campaign_,
+                    names_,
+                    {.session = session_,
+                     .at = event.at,
+                     .sequence = "final",
+                     .node = event.node,
+                     .outcome = event.outcome,
+                     .baseline = again != nullptr ? again : campaign_.space().outcome(NodeId{0}),
+                     .speedup = applied.speedup}));
+  if (published_) point_best();
+}
+
+void RunRecord::point_best() {
+  if (!campaign_.begun()) return;
+  const NodeId best = options_.record.keep_variants ? campaign_.standing().node : NodeId{0};
+  if (best == pointed_) return;
+  folder_.point_best(best == NodeId{0} ? "baseline" : "variants/" + campaign_.space().key(best).hex());
+  pointed_ = best;
 }
 
 void RunRecord::write_node(NodeId node, const Outcome& outcome) const {
@@ -80,7 +113,6 @@ void RunRecord::write_node(NodeId node, const Outcome& outcome) const {
   const std::string json = to_json(outcome).dump(2) + "\n";
   if (node == NodeId{0}) {
     folder_.write_folder(target, {{"source.cu", variant.source}, {"terms", terms_text(variant)}, {"outcome.json", json}}, sync);
-    folder_.point_best(target);
     return;
   }
   folder_.write_folder(target,
@@ -98,9 +130,7 @@ void RunRecord::publish() {
   for (std::uint32_t i = 0; i < campaign_.space().size(); ++i) {
     if (const Outcome* outcome = campaign_.space().outcome(NodeId{i})) write_node(NodeId{i}, *outcome);
   }
-  if (campaign_.begun() && options_.record.keep_variants && campaign_.best() != NodeId{0}) {
-    folder_.point_best("variants/" + campaign_.space().key(campaign_.best()).hex());
-  }
+  point_best();
   published_ = true;
   trace_.clear();
   ledger_.clear();

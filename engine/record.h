@@ -28,12 +28,14 @@ class RunRecord {
   void add(const BaselineEvent& event);
   void add(const DispatchEvent& event);
   void add(const OutcomeEvent& event, const Campaign::Applied& applied);
+  void add(const FinalEvent& event, const Finals::Applied& applied);
 
   void publish();
 
  private:
   void write(const std::string& trace, const std::string& ledger);
   void write_node(NodeId node, const Outcome& outcome) const;
+  void point_best();
 
   const RunFolder& folder_;
   const Campaign& campaign_;
@@ -43,6 +45,7 @@ class RunRecord {
   std::string trace_;   // until published
   std::string ledger_;  // until published
   int session_ = 0;
+  NodeId pointed_ = kNoNode;  // by the link `best`
   std::map<std::uint64_t, std::vector<NodeId>> paths_;  // of dispatches in flight
 };
 

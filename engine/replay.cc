@@ -49,6 +49,11 @@ class Replay {
     record_.add(e, restoring_ ? campaign_.restore(e, place_) : campaign_.apply(e, place_));
   }
 
+  void operator()(const FinalEvent& e) {
+    require_begun();
+    record_.add(e, campaign_.apply(e, place_));
+  }
+
   void operator()(const IdleEvent& e) {
     require_begun();
     if (restoring_) return campaign_.restore(e);

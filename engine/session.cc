@@ -9,6 +9,7 @@
 #include "engine/campaign.h"
 #include "engine/error.h"
 #include "engine/event_log.h"
+#include "engine/final_stage.h"
 #include "engine/options_io.h"
 #include "engine/outcome_io.h"
 #include "engine/record.h"
@@ -23,10 +24,6 @@ using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds kTick{100};
-
-double unix_now() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 /// Differs for any two runs; nothing else depends on it.
 std::string new_run_id() {
@@ -84,6 +81,7 @@ class Session {
     if (campaign_->begun()) {
       search();
       save_snapshot();
+      if (!interrupted_) finals();
     }
     evaluator_->cancel();
     log_->sync();
@@ -319,6 +317,22 @@ class Session {
     if (++since_snapshot_ >= static_cast<std::uint64_t>(options_.record.snapshot_every)) save_snapshot();
   }
 
+  void finals() {
+    const bool decided = time_finalists({.campaign = *campaign_,
+                                         .log = *log_,
+                                         .record = *record_,
+                                         .evaluator = *evaluator_,
+                                         .observer = observer_,
+                                         .lanes = lanes(),
+                                         .seconds = [this] { return seconds(); },
+                                         .tick = [this] { observer_.on_progress(progress()); },
+                                         .stop = stop_,
+                                         .abandon = abandon_});
+    if (decided) return;
+    interrupted_ = true;
+    stop_reason_ = "interrupted";
+  }
+
   // Saving and telling.
 
   void save_snapshot() {
@@ -356,7 +370,7 @@ class Session {
     r.device = device_.name;
     r.seed = options_.run.seed;
     r.seconds = seconds();
-    r.best_key = campaign_->space().key(campaign_->best());
+    r.best_key = campaign_->space().key(NodeId{0});
     r.stop_reason = stop_reason_;
     r.interrupted = interrupted_;
     if (!campaign_->begun()) {
@@ -365,13 +379,17 @@ class Session {
       return r;
     }
     r.baseline_ok = true;
-    r.baseline_ms = campaign_->baseline_ms();
-    r.speedup = campaign_->best_speedup();
+    const Campaign::Standing standing = campaign_->standing();
+    r.best_key = campaign_->space().key(standing.node);
+    r.baseline_ms = standing.baseline_ms;
+    r.speedup = standing.speedup;
     r.best_ms = r.baseline_ms / r.speedup;
+    r.searched_speedup = campaign_->best_speedup();
+    r.finalists = standing.finalists;
     r.improved = r.speedup >= 1 + options_.run.min_gain;
     r.builds = campaign_->progress(0).evaluations;
     r.by_status = campaign_->by_status();
-    r.verdict = campaign_->space().outcome(campaign_->best())->verdict;
+    r.verdict = *standing.verdict;
     r.fingerprint = campaign_->search().fingerprint();
     return r;
   }

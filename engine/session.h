@@ -32,11 +32,14 @@ struct SessionResult {
   std::string runner;  ///< "host", "synthetic:rugged", ...
   std::string device;  ///< DeviceFacts::name
   bool baseline_ok = false;  ///< false: nothing was searched, `stop_reason` says why
+  // Where finalists were timed again, the next five and `verdict` are theirs, else the search's.
   double baseline_ms = 0;    ///< objective time of the baseline; 0 unless baseline_ok
   double best_ms = 0;        ///< baseline_ms / speedup
   double speedup = 1;        ///< of the best variant, by the spec's objective; the baseline itself is 1
   bool improved = false;     ///< speedup >= 1 + run.min_gain
   Hash128 best_key;          ///< variant_key of the best
+  double searched_speedup = 1;  ///< of the search's best, as the search saw it
+  int finalists = 0;         ///< variants that were timed again, refused ones included; 0: the figures are the search's
   std::uint64_t builds = 0;  ///< outcomes applied, earlier sessions included, baseline excluded
   StatusCounts by_status{};  ///< sums to `builds`
   Verdict verdict;           ///< of the best variant
@@ -73,6 +76,16 @@ struct OutcomeReport {
 };
 inline constexpr std::uint64_t kBaselineSequence = UINT64_MAX;
 
+/// One applied final outcome; node 0 is the baseline, which comes before the finalists.
+struct FinalReport {
+  NodeId node = kNoNode;
+  const Hash128& key;
+  std::string move;             ///< as in OutcomeReport
+  const Outcome& outcome;
+  double speedup = 0;           ///< 0 unless ok; baseline: 1, or 0 where the search's must serve in its place
+  double searched_speedup = 0;  ///< as the search saw it
+};
+
 struct SessionProgress {
   std::uint64_t builds = 0;
   std::uint64_t budget_builds = 0;
@@ -93,6 +106,7 @@ class SessionObserver {
   /// One line for people: a torn last event was dropped, a snapshot was not used.
   virtual void on_note(std::string_view) {}
   virtual void on_outcome(const OutcomeReport&) {}
+  virtual void on_final(const FinalReport&) {}
   /// After every outcome and at least five times a second while waiting.
   virtual void on_progress(const SessionProgress&) {}
   virtual void on_finish(const SessionResult&) {}
@@ -117,7 +131,7 @@ struct SessionSetup {
   SessionObserver* observer = nullptr;
 };
 
-/// Runs one campaign to its end: baseline, search, record. Blocks; call from one thread.
+/// Runs one campaign to its end: baseline, search, finals, record. Blocks; call from one thread.
 /// `stop`: finish what is being evaluated, save, return (`interrupted`). `abandon`: drop what is being evaluated as well.
 /// Throws Error(bad_input) before anything is written when `folder` holds a run and `resume` is false, when another process
 /// works in it, or when the recorded run does not fit (options, spec, schema, damaged file); Error(environment) when the
@@ -132,7 +146,7 @@ struct RecordedConfig {
 };
 [[nodiscard]] std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folder);
 
-/// Hash of every option that shapes the graph: all but run.budget_*, record.* and search.in_flight.
+/// Hash of every option that shapes the graph: all but run.budget_*, run.finalists, record.* and search.in_flight.
 [[nodiscard]] Hash128 config_hash(const Options& options, std::string_view runner_text);
 
 }  // namespace warpath

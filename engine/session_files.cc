@@ -26,6 +26,8 @@ json to_json(const SessionResult& r) {
           {"baseline_ms", number_to_json(r.baseline_ms)},
           {"best_ms", number_to_json(r.best_ms)},
           {"speedup", number_to_json(r.speedup)},
+          {"searched_speedup", number_to_json(r.searched_speedup)},
+          {"finalists", r.finalists},
           {"improved", r.improved},
           {"best_key", r.best_key.hex()},
           {"builds", r.builds},
@@ -43,6 +45,7 @@ Hash128 config_hash(const Options& options, std::string_view runner_text) {
   shaping.erase("record");
   shaping["run"].erase("budget_builds");
   shaping["run"].erase("budget_seconds");
+  shaping["run"].erase("finalists");
   shaping["search"].erase("in_flight");
   return Hasher().add(shaping.dump()).add(runner_text).digest();
 }

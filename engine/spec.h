@@ -106,6 +106,10 @@ using Reference =
 enum class WorkloadRole : std::uint8_t { score, regress, guard };  ///< counted | correctness only | must not get slower
 enum class WorkloadTarget : std::uint8_t { any, gpu, host };       ///< which runners use it
 
+/// The level-2 cache that launches are timed with: `hot` holds what the launch before touched, `cold` was flushed. `both`: hot is
+/// scored, cold is reported beside it.
+enum class L2Timing : std::uint8_t { hot, cold, both };
+
 struct Workload {
   std::string name;
   WorkloadRole role = WorkloadRole::score;
@@ -116,6 +120,7 @@ struct Workload {
   std::map<std::string, TensorSpec, std::less<>> tensors;                                ///< whole overrides by tensor name; `init` goes on top
   std::optional<LaunchPlan> launch;                                                      ///< overrides the baseline plan
   double min_speedup = 0;  ///< guard: floor on baseline/candidate (0: the run's option)
+  std::optional<L2Timing> l2;  ///< of runners with such a cache; none: the runner's option
 };
 
 /// An integer that moves may change: a macro defined as -D<name>=<value>, also a name in expressions.

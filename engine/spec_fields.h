@@ -130,6 +130,7 @@ struct Description<Workload> {
     v(&T::tensors, {"tensors", "whole tensor_specs by tensor name"});
     v(&T::launch, {"launch", "launch geometry; parts left out come from io.launch"});
     v(&T::min_speedup, {"min_speedup", "guard: floor on baseline/candidate; 0: the run's option"});
+    v(&T::l2, {"l2", "level-2 cache of timed launches: hot, cold, or both (hot counts); default: the run's option"});
   }
 };
 

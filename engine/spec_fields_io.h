@@ -38,6 +38,11 @@ struct EnumWords<WorkloadTarget> {
       {{"any", WorkloadTarget::any}, {"gpu", WorkloadTarget::gpu}, {"host", WorkloadTarget::host}}};
 };
 template <>
+struct EnumWords<L2Timing> {
+  static constexpr std::array<std::pair<std::string_view, L2Timing>, 3> rows{
+      {{"hot", L2Timing::hot}, {"cold", L2Timing::cold}, {"both", L2Timing::both}}};
+};
+template <>
 struct EnumWords<Objective> {
   static constexpr std::array<std::pair<std::string_view, Objective>, 5> rows{{{"geomean", Objective::geomean},
                                                                                {"weighted", Objective::weighted},

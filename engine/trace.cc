@@ -53,16 +53,15 @@ std::string csv_figures(const Figures& f) {
   return out;
 }
 
-/// What `t` is compared with: the baseline's launches beside it, else those of its own evaluation.
+/// What `t` is compared with: the baseline's launches beside it, else those of its own evaluation in the same state of the cache.
 const std::vector<double>* baseline_samples(const Outcome* baseline, const WorkloadTiming& t) {
   if (!t.baseline_samples_ns.empty()) return &t.baseline_samples_ns;
   if (baseline == nullptr) return nullptr;
-  const auto it = std::ranges::find(baseline->timings, t.workload, &WorkloadTiming::workload);
+  const auto it = std::ranges::find_if(baseline->timings, [&](const WorkloadTiming& b) { return b.workload == t.workload && b.cache == t.cache; });
   return it == baseline->timings.end() ? nullptr : &it->samples_ns;
 }
 
-std::string times_line(const Campaign& campaign, const Outcome& outcome) {
-  const Outcome* baseline = campaign.space().outcome(NodeId{0});
+std::string times_line(const Outcome* baseline, const Outcome& outcome) {
   std::string out;
   for (const WorkloadTiming& t : outcome.timings) {
     out += out.empty() ? "" : "; ";
@@ -73,9 +72,9 @@ std::string times_line(const Campaign& campaign, const Outcome& outcome) {
   return out;
 }
 
-std::string common_lines(const Campaign& campaign, const Outcome& outcome) {
+std::string common_lines(const Outcome* baseline, const Outcome& outcome) {
   std::string out = "- verdict: " + outcome.verdict.summary() + "\n";
-  if (!outcome.timings.empty()) out += "- time: " + times_line(campaign, outcome) + "\n";
+  if (!outcome.timings.empty()) out += "- time: " + times_line(baseline, outcome) + "\n";
   if (!outcome.log.empty()) out += "- log: " + in_ticks(outcome.log) + "\n";
   out += "- spent: compile " + number(outcome.compile_seconds, "%.3f") + " s, run " + number(outcome.run_seconds, "%.3f") + " s\n\n";
   return out;
@@ -115,7 +114,7 @@ std::string trace_session(int session, double at) {
 std::string trace_baseline(const Campaign& campaign, const BaselineEvent& event) {
   const std::string& problem = campaign.baseline_problem();
   const std::string what = problem.empty() ? number(campaign.baseline_ms()) + " ms" : "cannot be searched: " + in_ticks(problem);
-  return "## Baseline " + event.key.short_hex() + ": " + what + "\n\n" + common_lines(campaign, event.outcome);
+  return "## Baseline " + event.key.short_hex() + ": " + what + "\n\n" + common_lines(campaign.space().outcome(NodeId{0}), event.outcome);
 }
 
 std::string trace_outcome(const Campaign& campaign, const OutcomeEvent& event, const Campaign::Applied& applied, const std::vector<NodeId>& path) {
@@ -130,7 +129,20 @@ std::string trace_outcome(const Campaign& campaign, const OutcomeEvent& event, c
     if (const double s = campaign.speedup(node); node != NodeId{0} && node != applied.node && s > 0) route += " (" + number(s, "%.3f") + "x)";
   }
   return head + "\n\n- path: " + route + "\n- candidate: " + in_ticks(label(campaign, applied.node)) + " by " + space.source(applied.node) +
-         " on " + space.key(space.parent(applied.node)).short_hex() + "\n" + common_lines(campaign, event.outcome);
+         " on " + space.key(space.parent(applied.node)).short_hex() + "\n" + common_lines(space.outcome(NodeId{0}), event.outcome);
+}
+
+std::string trace_final(const Campaign& campaign, const FinalEvent& event, const Finals::Applied& applied) {
+  const Outcome* const again = campaign.finals().baseline();
+  const Outcome* const baseline = again != nullptr ? again : campaign.space().outcome(NodeId{0});
+  std::string head = "## Final " + event.key.short_hex() + ": ";
+  if (event.node == NodeId{0}) {
+    head += applied.problem.empty() ? "the baseline timed again" : "the baseline cannot be timed again, the search's counts: " + in_ticks(applied.problem);
+    return head + "\n\n" + common_lines(baseline, event.outcome);
+  }
+  head += applied.speedup > 0 ? number(applied.speedup, "%.3f") + "x" : std::string(name(event.outcome.status));
+  return head + ", in the search " + number(campaign.speedup(event.node), "%.3f") + "x\n\n- candidate: " +
+         in_ticks(label(campaign, event.node)) + "\n" + common_lines(baseline, event.outcome);
 }
 
 std::string ledger_header() {
@@ -140,24 +152,19 @@ std::string ledger_header() {
          "speedup,objective_speedup,compile_s,run_s,valid,verdict,runner,device,revision\n";
 }
 
-std::string ledger_rows(const Campaign& campaign,
-                        const RecordNames& names,
-                        int session,
-                        double at,
-                        std::uint64_t sequence,
-                        NodeId node,
-                        const Outcome& outcome) {
+std::string ledger_rows(const Campaign& campaign, const RecordNames& names, const LedgerEntry& entry) {
   const KernelSpace& space = campaign.space();
+  const NodeId node = entry.node;
+  const Outcome& outcome = entry.outcome;
   const bool root = node == NodeId{0};
-  const std::string head = utc_text(at) + "," + std::to_string(session) + "," + (root ? "baseline" : std::to_string(sequence)) + "," +
+  const std::string head = utc_text(entry.at) + "," + std::to_string(entry.session) + "," + entry.sequence + "," +
                            space.key(node).hex() + "," + (root ? "" : space.key(space.parent(node)).hex()) + "," +
                            csv_field(label(campaign, node)) + "," + csv_field(space.source(node)) + "," + std::string(name(outcome.status)) + ",";
-  const double objective = campaign.speedup(node);
-  const std::string tail = (objective > 0 ? number(objective, "%.6g") : "") + "," + number(outcome.compile_seconds, "%.6g") + "," +
+  const std::string tail = (entry.speedup > 0 ? number(entry.speedup, "%.6g") : "") + "," + number(outcome.compile_seconds, "%.6g") + "," +
                            number(outcome.run_seconds, "%.6g") + "," + (outcome.status == Status::ok ? "1" : "0") + "," +
                            csv_field(outcome.verdict.summary()) + "," + csv_field(names.runner) + "," + csv_field(names.device) + "," +
                            csv_field(names.revision) + "\n";
-  const Outcome* baseline = space.outcome(NodeId{0});
+  const Outcome* const baseline = entry.baseline != nullptr ? entry.baseline : &outcome;
   const auto row = [&](const WorkloadTiming& t) {
     const std::vector<double>* reference = baseline_samples(baseline, t);
     const Figures before = figures(reference == nullptr ? std::vector<double>() : *reference);

@@ -29,17 +29,23 @@ struct RecordNames {
                                         const Campaign::Applied& applied,
                                         const std::vector<NodeId>& path);
 
-// ledger.csv: one row a workload of an outcome (one row without figures if it has no times).
+/// A finalist or, as node 0, the baseline beside them.
+[[nodiscard]] std::string trace_final(const Campaign& campaign, const FinalEvent& event, const Finals::Applied& applied);
+
+// ledger.csv: one row a workload and cache state of an outcome (one row without figures if it has no times).
 
 [[nodiscard]] std::string ledger_header();
-/// `node` 0: the baseline.
-[[nodiscard]] std::string ledger_rows(const Campaign& campaign,
-                                      const RecordNames& names,
-                                      int session,
-                                      double at,
-                                      std::uint64_t sequence,
-                                      NodeId node,
-                                      const Outcome& outcome);
+/// An outcome to be entered.
+struct LedgerEntry {
+  int session = 0;
+  double at = 0;
+  std::string sequence;               ///< "baseline", the number of the dispatch, "final"
+  NodeId node = kNoNode;
+  const Outcome& outcome;
+  const Outcome* baseline = nullptr;  ///< what it is compared with unless the baseline was timed beside it; null: itself
+  double speedup = 0;                 ///< by the objective; 0: none
+};
+[[nodiscard]] std::string ledger_rows(const Campaign& campaign, const RecordNames& names, const LedgerEntry& entry);
 
 /// One field of CSV, quoted where RFC 4180 asks for it; line ends become blanks.
 [[nodiscard]] std::string csv_field(std::string_view text);

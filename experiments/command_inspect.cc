@@ -12,12 +12,21 @@ namespace {
 
 constexpr std::size_t kShownNodes = 10;
 
+std::string ratio_text(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3fx", ratio);
+  return text;
+}
+
 std::string speedup_text(const RecordedNode& node) {
   if (!node.outcome) return "in flight";
-  if (node.speedup <= 0) return std::string(name(node.outcome->status));
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3fx", node.speedup);
-  return text;
+  return node.speedup > 0 ? ratio_text(node.speedup) : std::string(name(node.outcome->status));
+}
+
+/// As timed again at the end of the search.
+std::string final_text(const RecordedNode& node) {
+  if (!node.timed_again) return "-";
+  return node.final_speedup > 0 ? ratio_text(node.final_speedup) : "refused";
 }
 
 void print_summary(const RecordedRun& run) {
@@ -31,12 +40,13 @@ void print_summary(const RecordedRun& run) {
     std::printf("%s%d %s", separator, count, status.c_str());
     separator = ", ";
   }
-  std::printf("\n\n%-14s%-10s%-14s%s\n", "key", "speed-up", "parent", "move");
+  std::printf("\n\n%-14s%-10s%-10s%-14s%s\n", "key", "speed-up", "final", "parent", "move");
   const auto ranking = run.ranking();
   for (std::size_t i = 0; i < std::min(kShownNodes, ranking.size()); ++i) {
     const RecordedNode& node = run.nodes()[ranking[i]];
     const std::string parent = node.parent == kNoNode ? "-" : run.nodes()[index(node.parent)].key.short_hex();
-    std::printf("%-14s%-10s%-14s%s\n", node.key.short_hex().c_str(), speedup_text(node).c_str(), parent.c_str(), node.move.c_str());
+    std::printf("%-14s%-10s%-10s%-14s%s\n", node.key.short_hex().c_str(), speedup_text(node).c_str(), final_text(node).c_str(), parent.c_str(),
+                node.move.c_str());
   }
 }
 
@@ -54,6 +64,7 @@ void print_outcome(const Outcome& outcome) {
 void print_node(const RecordedRun& run, std::size_t id) {
   const RecordedNode& node = run.nodes()[id];
   std::printf("key       %s\nspeed-up  %s\n", node.key.hex().c_str(), speedup_text(node).c_str());
+  if (node.timed_again) std::printf("final     %s\n", final_text(node).c_str());
   if (!node.proposer.empty()) std::printf("proposer  %s\n", node.proposer.c_str());
   std::printf("path\n");
   for (const std::size_t i : run.path(id)) {

@@ -103,6 +103,16 @@ void ProgressPrinter::on_outcome(const OutcomeReport& report) {
   }
 }
 
+void ProgressPrinter::on_final(const FinalReport& report) {
+  std::string line = name_ + ": final: ";
+  if (report.node == NodeId{0}) {
+    const bool good = report.speedup > 0;
+    return print_line(line + (good ? "baseline timed again" : "baseline refused, the search's counts: " + report.outcome.verdict.summary()));
+  }
+  line += report.speedup > 0 ? format("%.3fx", report.speedup) : "refused (" + report.outcome.verdict.summary() + ")";
+  print_line(line + format(", %.3fx in the search, by ", report.searched_speedup) + report.move);
+}
+
 void ProgressPrinter::on_progress(const SessionProgress& progress) {
   const auto now = std::chrono::steady_clock::now();
   if (terminal_) {

@@ -25,6 +25,7 @@ class ProgressPrinter final : public SessionObserver {
   void on_start(const SessionStart& start) override;
   void on_note(std::string_view line) override;
   void on_outcome(const OutcomeReport& report) override;
+  void on_final(const FinalReport& report) override;
   void on_progress(const SessionProgress& progress) override;
   void on_finish(const SessionResult& result) override;
   /// Removes the drawn line; for use when a session ended by an exception.

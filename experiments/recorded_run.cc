@@ -7,7 +7,6 @@
 #include "engine/error.h"
 #include "engine/event_log.h"
 #include "engine/json_reader.h"
-#include "engine/objective.h"
 #include "engine/session.h"
 #include "engine/spec_load.h"
 
@@ -30,12 +29,12 @@ RecordedRun::RecordedRun(const std::filesystem::path& folder) {
   const auto config = recorded_config(folder);
   if (!config) throw bad_input(folder.string(), "", "a run folder: OUTDIR/kernels/NAME");
   min_speedup_ = config->options.run.min_speedup;
+  finalists_ = config->options.run.finalists;
   const std::string spec_file = (folder / "input_spec.json").string();
   spec_ = spec_from_json(read_json_file(spec_file), spec_file);
   EventReader log(folder / "events.jsonl");
   while (const auto object = log.next()) add(decode(*object, log.place()), log.place());
   if (nodes_.empty()) throw bad_input(folder.string(), "", "a run whose baseline was measured");
-  rate();
 }
 
 RecordedNode& RecordedRun::at(NodeId node, const std::string& place) {
@@ -53,6 +52,7 @@ void RecordedRun::add(const Event& event, const std::string& place) {
                           RecordedNode& root = at(NodeId{0}, place);
                           root.key = e.key;
                           root.outcome = e.outcome;
+                          begin(e.outcome);
                         },
                         [&](const DispatchEvent& e) {
                           if (index(e.parent) >= nodes_.size() || index(e.parent) >= index(e.node)) {
@@ -70,23 +70,32 @@ void RecordedRun::add(const Event& event, const std::string& place) {
                           const auto it = std::find_if(dispatched_.begin(), dispatched_.end(),
                                                        [&](const auto& d) { return d.first == e.sequence; });
                           if (it == dispatched_.end()) throw bad_input(place, std::to_string(e.sequence), "a dispatched sequence");
-                          at(it->second, place).outcome = e.outcome;
+                          RecordedNode& node = at(it->second, place);
+                          node.outcome = e.outcome;
+                          const bool ok = objective_ && e.outcome.status == Status::ok;
+                          const double reward = ok ? objective_->reward(e.outcome) : 0;
+                          if (ok) node.speedup = std::exp(reward);
+                          if (finals_) finals_->enter(it->second, reward);
                           dispatched_.erase(it);
+                        },
+                        [&](const FinalEvent& e) {
+                          if (!finals_ || index(e.node) >= nodes_.size()) throw bad_input(place, "a final", "a search before it");
+                          RecordedNode& node = nodes_[index(e.node)];
+                          node.final_speedup = finals_->apply(e, place).speedup;
+                          node.timed_again = true;
                         },
                         [](const auto&) {}},
              event);
 }
 
-void RecordedRun::rate() {
-  const auto& baseline = nodes_[0].outcome;
-  if (!baseline || baseline->timings.empty()) return;
+void RecordedRun::begin(const Outcome& baseline) {
   DeviceFacts device;
   device.is_gpu = run_.runner.starts_with("cuda");
   ObjectiveFunction objective(spec_, device, min_speedup_);
-  if (!objective.set_baseline(*baseline).empty()) return;
-  for (RecordedNode& node : nodes_) {
-    if (node.outcome && node.outcome->status == Status::ok) node.speedup = std::exp(objective.reward(*node.outcome));
-  }
+  if (!objective.set_baseline(baseline).empty()) return;
+  nodes_[0].speedup = 1;
+  finals_.emplace(objective, finalists_);
+  objective_ = std::move(objective);
 }
 
 std::vector<std::size_t> RecordedRun::path(std::size_t node) const {
@@ -114,6 +123,7 @@ std::vector<std::size_t> RecordedRun::ranking() const {
 std::size_t RecordedRun::find(std::string_view name) const {
   if (name == "baseline") return 0;
   if (name == "best") {
+    if (const auto winner = finals_ ? finals_->winner() : std::nullopt) return index(winner->node);
     const auto order = ranking();
     return order.empty() ? 0 : order.front();
   }

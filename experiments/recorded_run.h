@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "engine/events.h"
+#include "engine/finals.h"
+#include "engine/objective.h"
 #include "engine/outcome.h"
 #include "engine/spec.h"
 #include "engine/variant.h"
@@ -24,6 +26,8 @@ struct RecordedNode {
   VariantPatch change;              ///< against the parent
   std::optional<Outcome> outcome;   ///< none: it was in flight when the log ended
   double speedup = 0;               ///< by the spec's objective; 0 unless measured
+  bool timed_again = false;         ///< as a finalist
+  double final_speedup = 0;         ///< of that evaluation; 0: refused
 };
 
 /// A run folder read without being run: nothing is locked, a run under way may be looked at.
@@ -40,20 +44,23 @@ class RecordedRun {
   [[nodiscard]] Variant variant(std::size_t node) const;
   /// From the baseline to `node`.
   [[nodiscard]] std::vector<std::size_t> path(std::size_t node) const;
-  /// Measured nodes, best first.
+  /// Measured nodes, best of the search first.
   [[nodiscard]] std::vector<std::size_t> ranking() const;
-  /// The node of this key or prefix of a key, or `best` or `baseline`. Throws Error(bad_input) listing the candidates if
+  /// The node of this key or prefix of a key, or `best` (the winner of the finals where they are decided) or `baseline`. Throws Error(bad_input) listing the candidates if
   /// there are several, or if there is none.
   [[nodiscard]] std::size_t find(std::string_view name) const;
 
  private:
   void add(const Event& event, const std::string& place);
-  void rate();
+  void begin(const Outcome& baseline);
   RecordedNode& at(NodeId node, const std::string& place);
 
   RunEvent run_;
   KernelSpec spec_;
   double min_speedup_ = 0;  // of guard workloads, as the run was configured
+  int finalists_ = 0;
+  std::optional<ObjectiveFunction> objective_;  // once the baseline is good
+  std::optional<Finals> finals_;                // with it
   std::vector<RecordedNode> nodes_;
   std::vector<std::pair<std::uint64_t, NodeId>> dispatched_;  // sequence -> node, in order
 };

@@ -74,10 +74,10 @@ void Evaluation::diagnose(Trial& trial) const {
     const PlacedWorkload& placed = trial.at(w);
     if (placed.workload->role != WorkloadRole::score || placed.floor_ns <= 0) continue;
     const Sampling& sampling = trial.timing(w);
-    const double ns = median(sampling.hot_ns.empty() ? sampling.cold_ns : sampling.hot_ns);
+    const double ns = median(sampling.scored_ns());
     facts["floor_fraction"] = {placed.floor_ns / ns, FactSource::measured};
     for (const auto& [resource, bound] :
-         bench_.peaks().bounds_ns(placed.bytes, placed.operations, bench_.options().l2 != "cold")) {
+         bench_.peaks().bounds_ns(placed.bytes, placed.operations, !placed.cold_scored)) {
       trial.diagnosis.time_bound_ns[resource] = {bound, FactSource::measured};
     }
     return;
@@ -99,12 +99,14 @@ void Evaluation::report_times(Running& running, TrialReply& reply) const {
       timing.cache = cache;
       reply.timings.push_back(std::move(timing));
     };
+    // The first entry of a workload is the one that counts.
+    const bool cold = sampling.cold_scored;
     const bool paired = !trial.paired_ns[w].empty();
-    add(paired ? trial.paired_ns[w] : sampling.hot_ns, "hot");
+    add(paired ? trial.paired_ns[w] : sampling.scored_ns(), cold ? "cold" : "hot");
     if (paired && !trial.baseline_ns[w].empty()) {
       reply.timings.back().baseline_samples_ns = trial.baseline_ns[w];
     }
-    add(sampling.cold_ns, "cold");
+    add(cold ? sampling.hot_ns : sampling.cold_ns, cold ? "hot" : "cold");
     reply.diagnosis.facts["launches_per_sample"] = {
         static_cast<double>(sampling.launches_per_sample), FactSource::measured};
   }
@@ -115,7 +117,10 @@ TrialReply Evaluation::run(const TrialRequest& request) {
   TrialReply reply;
   reply.status = Status::ok;
   try {
-    Trial trial(bench_, problem_, request, &rival_);
+    // What is reported is a ratio to the baseline, taken side by side.
+    const bool reported = request.stage == Stage::final;
+    const Rival baseline{problem_.setup().baseline, true};
+    Trial trial(bench_, problem_, request, reported ? &baseline : &rival_);
     Running running{trial, reply};
     bool good = judge(running, Stage::screening);
     if (good) {
@@ -131,8 +136,8 @@ TrialReply Evaluation::run(const TrialRequest& request) {
     reply.diagnosis = trial.diagnosis;
     if (good) {
       report_times(running, reply);
-      reply.confirmed_faster = trial.confirmed_faster;
-      if (trial.confirmed_faster) rival_ = {request.candidate, false};
+      reply.confirmed_faster = trial.confirmed_faster && !reported;
+      if (reply.confirmed_faster) rival_ = {request.candidate, false};
     }
   } catch (const CandidateFault& fault) {  // the modules, or a timing between gates
     reply.status = fault.status;

@@ -4,6 +4,7 @@
 
 #include "engine/error.h"
 #include "runners/arguments.h"
+#include "runners/cuda/cache_plan.h"
 
 namespace warpath::cuda {
 namespace {
@@ -88,7 +89,8 @@ void Problem::place(const Workload& workload) {
     placed.operations[type] = static_cast<double>(count.evaluate(bindings, at));
   }
   if (spec().bound.bytes) placed.bytes = static_cast<double>(spec().bound.bytes->evaluate(bindings, at));
-  placed.floor_ns = bench_.peaks().floor_ns(placed.bytes, placed.operations, bench_.options().l2 != "cold");
+  placed.cold_scored = cache_plan(workload.l2, bench_.options().l2, Stage::screening).cold_scored;
+  placed.floor_ns = bench_.peaks().floor_ns(placed.bytes, placed.operations, !placed.cold_scored);
   placed_.push_back(std::move(placed));
 }
 

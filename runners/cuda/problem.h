@@ -90,6 +90,7 @@ struct PlacedWorkload {
   std::map<std::string, double> operations;  ///< by type, likewise
   double floor_ns = 0;      ///< least time that the declared work can take here; 0: not known
   double launch_bytes = 0;  ///< of all tensors
+  bool cold_scored = false;  ///< the time that counts is that with a flushed level-2 cache
   [[nodiscard]] bool mutates_inputs() const;  ///< an inout tensor: launches need restored inputs
   [[nodiscard]] std::size_t odd_slot() const { return slots.size() - 1; }
 };

@@ -4,6 +4,7 @@
 #include "engine/error.h"
 #include "engine/rng.h"
 #include "engine/statistics.h"
+#include "runners/cuda/cache_plan.h"
 #include "runners/cuda/trial.h"
 
 namespace warpath::cuda {
@@ -80,17 +81,17 @@ class Sampler {
     out.timed_slots.assign(slots_, false);
     const double launch_ns = trial_.launch_ns(w_);
     prepare();
-    const std::string& l2 = bench_.options().l2;
-    const bool both = l2 == "both" || trial_.request().stage == Stage::final;
-    if (l2 != "cold" || both) {
+    const CachePlan plan =
+        cache_plan(trial_.at(w_).workload->l2, bench_.options().l2, trial_.request().stage);
+    out.cold_scored = plan.cold_scored;
+    if (plan.hot) {
       // What a launch changes must be restored before the next: one launch a sample then.
       out.launches_per_sample =
           trial_.at(w_).mutates_inputs() ? 1 : launches_per_sample(launch_ns);
       for (std::size_t s = 0; s < slots_; ++s) batches_.emplace_back(trial_, w_, s, out.launches_per_sample);
       sample(out.hot_ns, out, false);
     }
-    if ((l2 == "cold" || both) && !out.raced_out) {
-      out.launches_per_sample = l2 == "cold" && !both ? 1 : out.launches_per_sample;
+    if (plan.cold && !out.raced_out) {
       batches_.clear();
       for (std::size_t s = 0; s < slots_; ++s) batches_.emplace_back(trial_, w_, s, 1);
       sample(out.cold_ns, out, true);
@@ -178,12 +179,13 @@ Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs) {
   const DriverApi& api = bench.api();
   Trial* const sides[2] = {&first, &second};
   const bool mutates = first.at(w).mutates_inputs();
+  const bool cold = first.at(w).cold_scored;
   const double longest = std::max(first.launch_ns(w), second.launch_ns(w));
   int launches[2];
   std::vector<Batch> batches[2];
   const std::size_t slots = Sampler::timing_slots(first, w);
   for (int side = 0; side < 2; ++side) {
-    launches[side] = mutates ? 1 : launches_per_sample(sides[side]->launch_ns(w));
+    launches[side] = mutates || cold ? 1 : launches_per_sample(sides[side]->launch_ns(w));
     for (std::size_t s = 0; s < slots; ++s) batches[side].emplace_back(*sides[side], w, s, launches[side]);
   }
   Rng rng(bench.secret(), "pairs");
@@ -195,9 +197,10 @@ Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs) {
       const auto at = static_cast<std::size_t>(2 * side);
       if (mutates) {
         first.problem().restore(w, slot, first.declared_set(w, slot));
-      } else {
+      } else if (!cold) {
         sides[side]->launch(w, slot);
       }
+      if (cold) bench.flush_l2();
       require(api, api.cuEventRecord(bench.event(at), bench.stream()), "cannot record an event");
       batches[side][slot].enqueue();
       require(api, api.cuEventRecord(bench.event(at + 1), bench.stream()), "cannot record an event");

@@ -237,7 +237,7 @@ double Trial::objective_ns() {
   for (std::size_t w = 0; w < workloads(); ++w) {
     if (at(w).workload->role != WorkloadRole::score) continue;
     const Sampling& sampling = timing(w);
-    const double ns = median(sampling.hot_ns.empty() ? sampling.cold_ns : sampling.hot_ns);
+    const double ns = median(sampling.scored_ns());
     const double weight = at(w).workload->weight;
     sum += weight * ns;
     logs += weight * std::log(ns);

@@ -34,6 +34,8 @@ struct Sampling {
   int launches_per_sample = 1;  ///< of hot samples: a graph of so many launches
   std::vector<bool> timed_slots;  ///< whose outputs are a timed launch's
   bool raced_out = false;       ///< ended early: clearly slower than the incumbent
+  bool cold_scored = false;     ///< `cold_ns` are what counts
+  [[nodiscard]] const std::vector<double>& scored_ns() const { return cold_scored ? cold_ns : hot_ns; }
 };
 
 /// One candidate on one device: its modules, the launches made with it, and what was seen. Gates ask
@@ -98,7 +100,7 @@ class Trial {
   Readings counters;
   /// Collects them; one line where there are none.
   std::string profile();
-  /// Samples of the interleaved pairs, by workload: the candidate's, and the baseline's if it was the
+  /// Samples of the interleaved pairs, by workload, as it is scored: the candidate's, and the baseline's if it was the
   /// rival. Empty before gate d23.
   std::vector<std::vector<double>> paired_ns;
   std::vector<std::vector<double>> baseline_ns;
@@ -118,7 +120,8 @@ class Trial {
 
 /// Runs all launches of one workload that timing takes; in timing.cc.
 [[nodiscard]] Sampling sample(Trial& trial, std::size_t w);
-/// Interleaved launches of two candidates on one workload, in random order: times by pair, ns.
+/// Interleaved launches of two candidates on one workload, in random order, with the level-2 cache as the workload is scored:
+/// times by pair, ns.
 struct Pairs {
   std::vector<double> first_ns, second_ns;
 };

@@ -57,8 +57,10 @@ struct NoteTaker final : SessionObserver {
   void on_outcome(const OutcomeReport& r) override {
     if (r.sequence != kBaselineSequence && ++outcomes == stop_after) source->request_stop();
   }
+  void on_final(const FinalReport&) override { ++finals; }
   std::vector<std::string> notes;
   int outcomes = 0;
+  int finals = 0;
   int stop_after = -1;
   std::stop_source* source = nullptr;
 };
@@ -66,7 +68,11 @@ struct NoteTaker final : SessionObserver {
 /// One finished run to damage and to resume.
 struct FinishedRun {
   explicit FinishedRun(Options options = small_options(12)) : bench(std::move(options)) {
+    NoteTaker watcher;
+    bench.observer = &watcher;
     result = bench.run(path());
+    bench.observer = nullptr;
+    finals = watcher.finals;
     log = text_of(path() / "events.jsonl");
     state = text_of(path() / "search_state.json");
   }
@@ -74,6 +80,7 @@ struct FinishedRun {
   TemporaryFolder folder;
   CampaignBench bench;
   SessionResult result;
+  int finals = 0;  ///< applied, the baseline's included
   std::string log, state;
 };
 
@@ -196,10 +203,13 @@ TEST_SUITE("resume") {
     run.bench.options.run.budget_builds = 20;
     run.bench.options.record.keep_variants = true;
     fs::remove(run.path() / "ledger.csv");
+    NoteTaker watcher;
+    run.bench.observer = &watcher;
     const SessionResult more = run.bench.run(run.path(), true);
+    run.bench.observer = nullptr;
     CHECK(more.builds == 20);
     const std::string ledger = text_of(run.path() / "ledger.csv");
-    CHECK(std::count(ledger.begin(), ledger.end(), '\n') == 22);
+    CHECK(std::count(ledger.begin(), ledger.end(), '\n') == 22 + run.finals + watcher.finals);
     CHECK(std::distance(fs::directory_iterator(run.path() / "variants"), fs::directory_iterator()) == 20);
     CHECK(text_of(run.path() / "trace.md").find("*Session 2 begins") != std::string::npos);
   }
@@ -281,6 +291,11 @@ TEST_SUITE("resume") {
     expect_refused(4, [](const std::string&) { return std::string("{\"type\":\"idle\",\"seq\":0}"); });
     expect_refused(4, [](const std::string&) { return std::string("{\"type\":\"outcome\"}"); });
     expect_refused(5, with("seq", 0));
+    const std::size_t last = line_ends(run.log).size();
+    REQUIRE(run.finals > 1);  // the last line is a finalist's
+    expect_refused(last, with("key", hash128("another").hex()));
+    expect_refused(last, with("node", 4'000'000'000U));
+    expect_refused(last, with("outcome", "ok"));
   }
 
   TEST_CASE("a snapshot that is damaged, stale or foreign is not used: a note says so, the result is the same") {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "engine/error.h"
 #include "runners/synthetic/landscape.h"
@@ -106,7 +107,7 @@ TEST_SUITE("session") {
       CHECK(summary.contains(key));
     }
     const std::string ledger = text_of(folder.path() / "run/ledger.csv");
-    CHECK(std::count(ledger.begin(), ledger.end(), '\n') == 14);  // header, baseline, 12
+    CHECK(std::count(ledger.begin(), ledger.end(), '\n') == 15 + result.finalists);  // header, baseline, 12; baseline and finalists
     CHECK(text_of(folder.path() / "run/trace.md").find("- path: baseline > `set_tunable@") != std::string::npos);
   }
 
@@ -183,6 +184,33 @@ TEST_SUITE("session") {
     CHECK(result.exit_code() == 0);
     result.improved = false;
     CHECK(result.exit_code() == 2);
+  }
+
+  TEST_CASE("a workload timed in two states of the cache is scored by the first; the ledger compares each with its like") {
+    const TemporaryFolder folder;
+    Options options = small_options(12);
+    options.synthetic.noise = 0;
+    AlteredBench bench(options, [](Outcome& outcome) {
+      if (outcome.timings.empty()) return;
+      outcome.timings[0].cache = "hot";
+      outcome.timings.push_back(outcome.timings[0]);
+      outcome.timings[1].cache = "cold";
+      for (double& ns : outcome.timings[1].samples_ns) ns *= 3;
+    });
+    const SessionResult result = bench.run(folder.path());
+    const double baseline_ns = result.baseline_ms * 1e6;
+    CHECK(result.baseline_ms / result.best_ms == doctest::Approx(result.searched_speedup));
+    std::istringstream ledger(text_of(folder.path() / "ledger.csv"));
+    std::size_t rows = 0;
+    for (std::string line; std::getline(ledger, line);) {
+      std::vector<std::string> fields;
+      std::istringstream cells(line);
+      for (std::string cell; std::getline(cells, cell, ',');) fields.push_back(cell);
+      if (fields[9] != "hot" && fields[9] != "cold") continue;
+      ++rows;
+      CHECK(std::stod(fields[11]) == doctest::Approx(fields[9] == "cold" ? 3 * baseline_ns : baseline_ns).epsilon(1e-4));
+    }
+    CHECK(rows > 4);
   }
 
   TEST_CASE("compiler output in any encoding is recorded") {

@@ -129,6 +129,7 @@ const std::vector<Row> kMalformed{
     {"/kernel/workloads/1/target", "\"cpu\"", "f.json:/kernel/workloads/1/target", "one of any, gpu, host"},
     {"/kernel/workloads/1/weight", "0", "f.json:/kernel/workloads/1/weight", "a number above 0"},
     {"/kernel/workloads/1/min_speedup", "-1", "f.json:/kernel/workloads/1/min_speedup", "at least 0"},
+    {"/kernel/workloads/1/l2", "\"warm\"", "f.json:/kernel/workloads/1/l2", "one of hot, cold, both"},
     {"/kernel/workloads/1/scalars/Q", "1", "f.json:/kernel/workloads/1/scalars/Q", "the name of a number or bool argument"},
     {"/kernel/workloads/1/scalars/x", "1", "f.json:/kernel/workloads/1/scalars/x", "the name of a number or bool argument"},
     {"/kernel/workloads/1/scalars/M", "1.5", "f.json:/kernel/workloads/1/scalars/M", "a value of the argument's type"},

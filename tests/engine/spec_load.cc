@@ -60,6 +60,8 @@ TEST_CASE("a spec is read as written") {
 TEST_CASE("a workload overrides scalars, contents and parts of the launch plan") {
   const KernelSpec spec = test::gather_spec();
   const Workload& small = spec.workloads.at(1);
+  CHECK(small.l2 == L2Timing::cold);
+  CHECK_FALSE(spec.workloads.at(0).l2.has_value());
   CHECK(std::get<double>(small.scalars.at("s")) == 1.5);
   CHECK(spec.bindings(small, {{"BLOCK", 32}}) == Bindings{{"BLOCK", 32}, {"M", 3}, {"N", 64}});
   CHECK(spec.shape_of(spec.io.args[0], small) == std::vector<std::int64_t>{3});

@@ -44,11 +44,13 @@ std::string whole_lines(const fs::path& out) {
   return text.substr(0, text.find_last_of('\n') + 1);
 }
 
-std::uint64_t outcomes_in(const std::string& log) {
+std::uint64_t events_in(const std::string& log, const std::string& type) {
   std::uint64_t count = 0;
-  for (const std::string& line : lines_of(log)) count += line.find("\"type\":\"outcome\"") != std::string::npos ? 1U : 0U;
+  for (const std::string& line : lines_of(log)) count += line.find("\"type\":\"" + type + "\"") != std::string::npos ? 1U : 0U;
   return count;
 }
+
+std::uint64_t outcomes_in(const std::string& log) { return events_in(log, "outcome"); }
 
 /// Outcomes of `before` that `after` does not begin with.
 std::uint64_t lost_outcomes(const std::string& before, const std::string& after) {
@@ -97,6 +99,38 @@ TEST_CASE("a run killed at random points resumes to the graph of an uninterrupte
   CHECK(midway > 0);
   report_figure("kill_points", points);
   report_figure("outcomes_lost", lost);
+}
+
+TEST_CASE("a run killed while its finalists are timed again resumes and pays for none of them twice") {
+  const auto with_finals = [](const fs::path& out, bool resume) {
+    Words words = search(out, resume);
+    words.insert(words.end(), {"--finalists", "8", "--set", "synthetic.delay_ms=20", "--set", "synthetic.noise=0.1"});
+    return words;
+  };
+  const TemporaryFolder out;
+  std::string before;
+  {
+    RunningProgram program(with_finals(out.path(), false));
+    REQUIRE(program.wait_until([&] {
+      const fs::path log = out.path() / "kernels/softmax_scaled/events.jsonl";
+      return fs::exists(log) && events_in(whole_lines(out.path()), "final") >= 3;
+    }));
+    program.signal(SIGKILL);
+    static_cast<void>(program.finish());
+    before = whole_lines(out.path());
+  }
+  CHECK(events_in(before, "final") < 9);
+  const ProgramResult resumed = run_program(with_finals(out.path(), true));
+  CAPTURE(resumed.err);
+  CHECK(resumed.code == 0);
+  const std::string after = whole_lines(out.path());
+  CHECK(after.starts_with(before));
+  CHECK(outcomes_in(after) == 100);
+  CHECK(events_in(after, "final") == 9);  // the baseline and eight
+  const auto summary = nlohmann::json::parse(read_file(out.path() / "kernels/softmax_scaled/best_summary.json"));
+  CHECK(summary.at("finalists") == 8);
+  CHECK(summary.at("speedup") != summary.at("searched_speedup"));
+  CHECK(resumed.err.find("softmax_scaled: final: ") != std::string::npos);
 }
 
 TEST_SUITE_END();

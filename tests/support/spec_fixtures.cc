@@ -28,7 +28,7 @@ std::string gather_spec_text() {
     "workloads": [
       {"name": "main"},
       {"name": "small", "role": "guard", "target": "host", "weight": 2, "scalars": {"M": 3, "s": 1.5},
-       "init": {"x": {"kind": "ones"}}, "launch": {"grid": {"x": 1}}, "min_speedup": 0.9}
+       "init": {"x": {"kind": "ones"}}, "launch": {"grid": {"x": 1}}, "min_speedup": 0.9, "l2": "cold"}
     ]
   },
   "tunables": [{"name": "BLOCK", "values": [32, 64, 128], "default": 64}],

@@ -17,7 +17,7 @@ class PhysicsFloor final : public DeviceGate {
       const PlacedWorkload& placed = trial.at(w);
       if (placed.workload->role == WorkloadRole::regress || placed.floor_ns <= 0) continue;
       const Sampling& sampling = trial.timing(w);
-      const double ns = median(sampling.hot_ns.empty() ? sampling.cold_ns : sampling.hot_ns);
+      const double ns = median(sampling.scored_ns());
       char text[96];
       std::snprintf(text, sizeof text, "workload %s: %.1f %% of the bound of %.3g us",
                     placed.workload->name.c_str(), 100 * placed.floor_ns / ns, placed.floor_ns * 1e-3);

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <stop_token>
+
+#include "engine/campaign.h"
+#include "engine/evaluator.h"
+#include "engine/event_log.h"
+#include "engine/record.h"
+#include "engine/session.h"
+
+namespace warpath {
+
+/// What the end of a session is made with. Everything referred to outlives the call; nothing is under way in the evaluator.
+struct FinalStage {
+  Campaign& campaign;
+  EventWriter& log;
+  RunRecord& record;
+  Evaluator& evaluator;
+  SessionObserver& observer;
+  std::size_t lanes = 1;           ///< evaluations under way at once
+  std::function<double()> seconds;  ///< wall time of the run so far
+  std::function<void()> tick;       ///< called while waiting
+  std::stop_token stop;             ///< finish what is under way
+  std::stop_token abandon;          ///< drop it
+};
+
+/// Evaluates the finalists of a begun campaign at Stage::final and applies their outcomes, in the order of Finals::due whatever
+/// they take, each after its line is on disk. True once the finals are decided, false if a stop came first. Throws Error(environment)
+/// as the session does.
+[[nodiscard]] bool time_finalists(const FinalStage& stage);
+
+}  // namespace warpath

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/events.h"
+#include "engine/ids.h"
+#include "engine/objective.h"
+#include "engine/outcome.h"
+
+namespace warpath {
+
+/// The last word on what a search found. The best of many noisy measurements flatters itself: the largest of n readings of equal
+/// kernels lies above all of them (the winner's curse; Capen, Clapp and Campbell 1971). So the best few are evaluated again at
+/// Stage::final, on inputs of their own, and only these outcomes say what is reported. The search never sees them.
+///
+/// Finalists are taken from the search's ranking, best first, until `count` of them came back ok or none is left that beat the
+/// baseline. The baseline is evaluated again before the first of a round; a round ends where the search goes on. What was evaluated
+/// once is not evaluated again, in whatever round. One thread only.
+class Finals {
+ public:
+  /// `objective`: with the baseline set that the search was judged by. `count` 0: no finals.
+  Finals(ObjectiveFunction objective, int count) : search_objective_(objective), objective_(std::move(objective)), count_(count) {}
+
+  /// The search applied an outcome. `reward`: 0 unless it is ok.
+  void enter(NodeId node, double reward);
+
+  /// Whom to evaluate now, in the order in which the outcomes must be applied; empty: nobody, the finals are decided.
+  [[nodiscard]] std::vector<NodeId> due() const;
+
+  /// Adds the last gates, against the baseline of this round.
+  void judge(NodeId node, Outcome& outcome) const;
+  struct Applied {
+    double speedup = 0;  ///< over the baseline; 0 unless ok; 1 for the baseline
+    std::string problem;  ///< baseline: why it cannot be one; the search's then serves in its place
+  };
+  /// Throws Error(bad_input) with `place` for a node that the search has no better outcome of than the baseline's, a second
+  /// outcome of one, or an ok outcome without times.
+  Applied apply(const FinalEvent& event, const std::string& place);
+
+  struct Final {
+    Outcome outcome;
+    double reward = 0;       ///< of one that is ok
+    double baseline_ns = 0;  ///< objective time of the baseline it was held against
+  };
+  /// Null unless evaluated.
+  [[nodiscard]] const Final* find(NodeId node) const;
+  /// The baseline's outcome of this round; null if there is none that can be a baseline.
+  [[nodiscard]] const Outcome* baseline() const { return baseline_ ? &*baseline_ : nullptr; }
+
+  struct Winner {
+    NodeId node{0};          ///< 0: no finalist is better than the baseline
+    double speedup = 1;
+    double baseline_ns = 0;
+    const Verdict* verdict = nullptr;  ///< null for the baseline where its final outcome is not ok
+    int finalists = 0;       ///< evaluated in all rounds, refused ones included, the baseline not
+  };
+  /// nullopt while finalists are due, if there were none, and with `count` 0.
+  [[nodiscard]] std::optional<Winner> winner() const;
+
+ private:
+  ObjectiveFunction search_objective_;
+  ObjectiveFunction objective_;  // of this round
+  int count_;
+  std::set<std::pair<double, NodeId>> ranking_;  // (-reward, node): of the search, better than the baseline
+  std::map<NodeId, Final> finals_;               // without the baseline
+  bool baseline_timed_ = false;                  // in this round
+  std::optional<Outcome> baseline_;
+};
+
+}  // namespace warpath
