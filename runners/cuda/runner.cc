@@ -141,6 +141,8 @@ class CudaRunner final : public Runner {
   void release(Lane* lane);
   [[nodiscard]] TrialReply measure(Known& known, const Evaluate& request, Outcome& outcome,
                                    const std::stop_token& stop);
+  void place_on(Lane& lane, Known& known);
+  void ready_all(Known& known, const std::stop_token& stop);
   [[nodiscard]] TrialReply measure_on(Lane& lane, Known& known, Evaluate request,
                                       const std::stop_token& stop);
   void measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop);
@@ -261,15 +263,44 @@ void CudaRunner::measure_baseline_on(Lane& lane, Known& known, const std::stop_t
   }
 }
 
+void CudaRunner::place_on(Lane& lane, Known& known) {
+  if (lane.problem == &known) return;
+  lane.device.prepare(known.problem);
+  lane.problem = &known;
+  lane.rival_version = 0;
+  lane.baseline_ns.clear();
+}
+
+/// Readies every idle device at once: when the baseline is asked for, nothing else is under way.
+void CudaRunner::ready_all(Known& known, const std::stop_token& stop) {
+  std::vector<Lane*> lanes;
+  {
+    const std::lock_guard lock(mutex_);
+    lanes.swap(idle_);
+  }
+  std::vector<std::future<void>> work;
+  for (Lane* const lane : lanes) {
+    work.push_back(std::async(std::launch::async, [&, lane] {
+      place_on(*lane, known);
+      if (lane->baseline_ns.empty()) measure_baseline_on(*lane, known, stop);
+    }));
+  }
+  std::exception_ptr problem;
+  for (auto& one : work) {
+    try {
+      one.get();
+    } catch (...) {
+      problem = std::current_exception();
+    }
+  }
+  for (Lane* const lane : lanes) release(lane);
+  if (problem) std::rethrow_exception(problem);
+}
+
 TrialReply CudaRunner::measure_on(Lane& lane, Known& known, Evaluate request,
                                   const std::stop_token& stop) {
   const auto begin = Clock::now();
-  if (lane.problem != &known) {
-    lane.device.prepare(known.problem);
-    lane.problem = &known;
-    lane.rival_version = 0;
-    lane.baseline_ns.clear();
-  }
+  place_on(lane, known);
   const bool is_baseline = request.candidate.key == known.problem.baseline.key;
   if (lane.baseline_ns.empty() && !is_baseline) measure_baseline_on(lane, known, stop);
   if (lane.device.restarts() != lane.restarts) lane.rival_version = 0;  // it was forgotten
@@ -333,7 +364,12 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
 void CudaRunner::sanitize(const Known& known, const Candidate& candidate, Outcome& outcome) const {
   const LaneSetup& first = setups_.front();
   GateResult result{"d18_sanitizer", GateResult::Answer::not_run, "only for devices of this machine"};
-  if (first.is_local && !first.argv.empty()) {
+  double longest = 0;
+  for (const WorkloadTiming& timing : outcome.timings) longest = std::max(longest, median(timing.samples_ns));
+  constexpr double kLongNs = 5e6;
+  if (longest > kLongNs) {
+    result.detail = "launches of " + std::to_string(longest * 1e-6) + " ms would take minutes";
+  } else if (first.is_local && !first.argv.empty()) {
     result = cuda::sanitize(program_, first.gpu, options_, tools_, known.problem, candidate);
   }
   if (result.answer == GateResult::Answer::fail) {
@@ -412,6 +448,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   };
   TrialReply reply;
   try {
+    if (is_baseline && lanes_.size() > 1) ready_all(*known, stop);
     reply = measure(*known, evaluate, outcome, stop);
     if (!reply.trouble.empty() && reply.trouble != "stopped") throw environment_error(reply.trouble);
   } catch (...) {

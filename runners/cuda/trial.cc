@@ -228,8 +228,8 @@ double Trial::launch_ns(std::size_t w) {
   return estimates_[w] = bench_.time([&] { launch(w, 0); }, "a launch");
 }
 
-int Trial::warm_launches(std::size_t w) {
-  return static_cast<int>(std::clamp(50e6 / launch_ns(w), 60.0, 1000.0));
+int Trial::repeats(std::size_t w, int wanted, int least, double budget_ns) {
+  return static_cast<int>(std::clamp(budget_ns / launch_ns(w), static_cast<double>(least), static_cast<double>(wanted)));
 }
 
 double Trial::objective_ns() {

@@ -6,6 +6,7 @@ namespace {
 
 constexpr int kSamples = 7;
 constexpr double kLeast = 0.8;
+constexpr double kLongNs = 20e6;
 
 /// D15: after a flush, data that the kernel has just used are no faster than data that it has not.
 class L2Hygiene final : public DeviceGate {
@@ -14,7 +15,8 @@ class L2Hygiene final : public DeviceGate {
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       if (trial.at(w).workload->role == WorkloadRole::regress || trial.at(w).mutates_inputs()) continue;
-      std::vector<double> touched, untouched;
+      if (trial.launch_ns(w) > kLongNs) continue;  // what a cache could keep does not show
+    std::vector<double> touched, untouched;
       const std::size_t far = trial.at(w).slots.size() > 2 ? trial.at(w).slots.size() - 2 : 0;
       if (far == 0) return not_run("too few input sets");
       trial.problem().restore(w, far, trial.declared_set(w, far));

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "engine/statistics.h"
@@ -20,10 +21,12 @@ class Interleaved final : public DeviceGate {
     TrialRequest request{.candidate = rival.candidate, .seed = trial.request().seed};
     Trial other(trial.bench(), trial.problem(), request);
     double log_gain = 0, low = 0, high = 0, weights = 0;
+    std::size_t most = 0;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       const Workload& workload = *trial.at(w).workload;
       if (workload.role == WorkloadRole::regress) continue;
-      const Pairs pairs = sample_pairs(other, trial, w, kPairs);
+      const Pairs pairs = sample_pairs(other, trial, w, std::min(trial.repeats(w, kPairs, 5), other.repeats(w, kPairs, 5)));
+      most = std::max(most, pairs.first_ns.size());
       if (rival.is_baseline) trial.baseline_ns[w] = pairs.first_ns;
       trial.paired_ns[w] = pairs.second_ns;
       if (workload.role != WorkloadRole::score) continue;
@@ -35,19 +38,19 @@ class Interleaved final : public DeviceGate {
       high += workload.weight * interval.high;
       weights += workload.weight;
     }
-    return pass(verdict(trial, rival, log_gain / weights, low / weights, high / weights));
+    return pass(verdict(trial, rival, log_gain / weights, low / weights, high / weights, most));
   }
 
  private:
-  static std::string verdict(Trial& trial, const Rival& rival, double gain, double low, double high) {
+  static std::string verdict(Trial& trial, const Rival& rival, double gain, double low, double high, std::size_t pairs) {
     const double least = std::log1p(trial.bench().options().min_gain);
     const char* word = "no difference";
     if (low > 0 && gain >= least) word = "faster";
     if (high < 0 && gain <= -least) word = "slower";
     trial.confirmed_faster = low > 0 && gain >= least;
     char text[160];
-    std::snprintf(text, sizeof text, "%s: %+.2f %% [%+.2f, %+.2f] over the %s, %d pairs", word, 100 * std::expm1(gain),
-                  100 * std::expm1(low), 100 * std::expm1(high), rival.is_baseline ? "baseline" : "incumbent", kPairs);
+    std::snprintf(text, sizeof text, "%s: %+.2f %% [%+.2f, %+.2f] over the %s, %zu pairs", word, 100 * std::expm1(gain),
+                  100 * std::expm1(low), 100 * std::expm1(high), rival.is_baseline ? "baseline" : "incumbent", pairs);
     return text;
   }
 };

@@ -1,0 +1,109 @@
+#include "runners/cuda/messages.h"
+
+#include <doctest/doctest.h>
+
+#include "engine/rng.h"
+
+using namespace warpath;
+using namespace warpath::cuda;
+
+namespace {
+
+Candidate candidate() {
+  Candidate c;
+  c.key = "0123";
+  c.codes = {{std::string("\x7f"
+                          "ELF\0code",
+                          9),
+              "_Z4copyPf", {"table", "counter"}}};
+  c.code_of = {0, 0};
+  c.numbers.resize(2);
+  c.numbers[1] = {.grid = {4, 5, 6}, .block = {32, 2, 1}, .cluster = {2, 1, 1}, .dynamic_smem_bytes = 70000};
+  return c;
+}
+
+TrialReply reply() {
+  TrialReply r;
+  r.status = Status::wrong_result;
+  r.gates = {{"d2_reference", GateResult::Answer::fail, "worst 3.5"}, {"d4_shapes", GateResult::Answer::not_run, ""}};
+  WorkloadTiming timing;
+  timing.workload = "gpu";
+  timing.cache = "hot";
+  timing.samples_ns = {1.5, 2.5};
+  timing.baseline_samples_ns = {9};
+  timing.launch.grid = {7, 1, 1};
+  r.timings = {timing};
+  r.diagnosis.facts["occupancy"] = {0.5, FactSource::static_analysis};
+  r.diagnosis.time_bound_ns["dram"] = {12, FactSource::measured};
+  r.log = "log";
+  r.seconds = 0.25;
+  r.objective_ns = 2;
+  r.poisoned = true;
+  return r;
+}
+
+}  // namespace
+
+TEST_SUITE("messages") {
+  TEST_CASE("an evaluation survives the way to a worker") {
+    Evaluate sent;
+    sent.candidate = candidate();
+    sent.stage = Stage::confirmation;
+    sent.seed = 0xfeedfacecafebeefULL;
+    sent.incumbent_ns = 1234.5;
+    sent.rival = candidate();
+    const std::string bytes = encode(sent);
+    CHECK(bytes.front() == static_cast<char>(DeviceMessage::evaluate));
+    Evaluate got;
+    REQUIRE(decode(std::string_view(bytes).substr(1), got));
+    CHECK(got.candidate == sent.candidate);
+    CHECK(got.rival == sent.rival);
+    CHECK(got.stage == sent.stage);
+    CHECK(got.seed == sent.seed);
+    CHECK(got.incumbent_ns == sent.incumbent_ns);
+  }
+
+  TEST_CASE("a reply survives the way back") {
+    const TrialReply sent = reply();
+    TrialReply got;
+    REQUIRE(decode(encode(sent), got));
+    CHECK(got.status == sent.status);
+    CHECK(got.gates == sent.gates);
+    CHECK(got.timings == sent.timings);
+    CHECK(got.diagnosis == sent.diagnosis);
+    CHECK(got.log == sent.log);
+    CHECK(got.poisoned);
+    CHECK_FALSE(got.confirmed_faster);
+  }
+
+  TEST_CASE("a message that is cut anywhere, or has a byte too many, is refused") {
+    PrepareProblem problem;
+    problem.spec = "{}";
+    problem.workloads = {"gpu", "odd"};
+    problem.reference = candidate();
+    problem.baseline = candidate();
+    const std::string texts[] = {encode(reply()), encode(problem).substr(1)};
+    for (std::size_t kind = 0; kind < 2; ++kind) {
+      const auto whole = [&](std::string_view bytes) {
+        TrialReply a;
+        PrepareProblem b;
+        return kind == 0 ? decode(bytes, a) : decode(bytes, b);
+      };
+      REQUIRE(whole(texts[kind]));
+      for (std::size_t size = 0; size < texts[kind].size(); ++size) CHECK_FALSE(whole(std::string_view(texts[kind]).substr(0, size)));
+      CHECK_FALSE(whole(texts[kind] + "x"));
+    }
+  }
+
+  TEST_CASE("any bytes are safe to decode") {
+    Rng rng(7, "messages");
+    for (int i = 0; i < 2000; ++i) {
+      std::string bytes = encode(reply());
+      for (int flips = 0; flips < 4; ++flips) bytes[rng.below(bytes.size())] = static_cast<char>(rng.below(256));
+      TrialReply got;
+      static_cast<void>(decode(bytes, got));
+      Evaluate other;
+      static_cast<void>(decode(bytes, other));
+    }
+  }
+}
