@@ -107,6 +107,7 @@ class DeviceLane::Link {
   }
 
   bool opening = false;  ///< its hello has been asked for
+  std::string hello;     ///< as it came; empty: not yet
 
  private:
   /// False at the deadline, or when `stop` is requested.
@@ -151,8 +152,10 @@ void DeviceLane::ensure_ready() {
     link_ = spare_ ? std::move(spare_) : start();
     DeviceHello hello;
     std::string payload;
-    if (!link_->opening || link_->receive(payload, after(kOpenSeconds), {}) != Link::Got::message ||
-        !decode(payload, hello)) {
+    payload = link_->hello;
+    const bool answers = !payload.empty() ||
+                         (link_->opening && link_->receive(payload, after(kOpenSeconds), {}) == Link::Got::message);
+    if (!answers || !decode(payload, hello)) {
       fail("the worker does not answer");
     }
     if (!hello.problem.empty()) fail(hello.problem);
@@ -164,12 +167,18 @@ void DeviceLane::ensure_ready() {
     if (!done.problem.empty()) fail(done.problem);
     equipped_ = true;
   }
+  // A spare that opens the device slows what runs there: it starts beside the preparation, and nothing is
+  // evaluated before it stands by.
+  if (setup_.spare && equipped_ && !spare_ && !setup_.argv.empty()) spare_ = start();
   if (problem_ && !prepared_) {
     Done done;
     if (!link_->ask(encode(*problem_), done, kPrepareSeconds)) fail("the worker ended over the spec");
     if (!done.problem.empty()) fail(done.problem);
     prepared_ = true;
-    if (setup_.spare && !spare_ && !setup_.argv.empty()) spare_ = start();
+  }
+  if (spare_ && spare_->hello.empty() &&
+      (!spare_->opening || spare_->receive(spare_->hello, after(kOpenSeconds), {}) != Link::Got::message)) {
+    spare_.reset();  // the next start will say why
   }
 }
 

@@ -128,7 +128,7 @@ class CudaRunner final : public Runner {
   /// Enough to keep every compiler and every device busy, and to have the next candidate at hand.
   [[nodiscard]] int lanes() const override {
     const auto devices = static_cast<int>(lanes_.size());
-    return service_options(options_.cuda, "", devices).workers + 3 * devices;
+    return 3 * service_options(options_.cuda, "", devices).workers / 2 + 3 * devices;
   }
 
   void prepare(const KernelSpec& spec) override;

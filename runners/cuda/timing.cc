@@ -12,7 +12,7 @@ namespace {
 
 /// Shorter launches are timed as one graph of many, so that neither events nor the host show.
 constexpr double kGraphBelowNs = 50e3;
-constexpr double kBatchNs = 100e3;
+constexpr double kBatchNs = 80e3;
 constexpr int kMostLaunches = 64;
 /// Samples enqueued before the host looks at them.
 constexpr int kGroup = 5;
@@ -37,15 +37,18 @@ double relative_half_width(std::vector<double> samples) {
 class Batch {
  public:
   Batch(Trial& trial, std::size_t w, std::size_t slot, int launches)
-      : trial_(trial), w_(w), slot_(slot) {
-    if (launches == 1) return;
-    const DriverApi& api = trial.bench().api();
-    const CUstream stream = trial.bench().stream();
+      : trial_(trial), w_(w), slot_(slot), launches_(launches) {}
+
+  /// Makes the graph at the first call: not while a clock runs.
+  void ready() {
+    if (launches_ == 1 || exec_) return;
+    const DriverApi& api = trial_.bench().api();
+    const CUstream stream = trial_.bench().stream();
     require(api, api.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED),
             "cannot capture launches");
     CUgraph graph = nullptr;
     try {
-      for (int i = 0; i < launches; ++i) trial.launch(w, slot);
+      for (int i = 0; i < launches_; ++i) trial_.launch(w_, slot_);
     } catch (...) {
       static_cast<void>(api.cuStreamEndCapture(stream, &graph));
       throw;
@@ -66,6 +69,7 @@ class Batch {
  private:
   Trial& trial_;
   std::size_t w_, slot_;
+  int launches_;
   Graph graph_;
   GraphExec exec_;
 };
@@ -136,6 +140,7 @@ class Sampler {
     const std::size_t slot = (trial_.request().seed + next_++) % slots_;
     const bool mutates = trial_.at(w_).mutates_inputs();
     out.timed_slots[slot] = true;
+    batches_[slot].ready();
     if (!cold && !mutates) trial_.launch(w_, slot);
     for (std::size_t i = 0; i < kGroup; ++i) {
       if (mutates) trial_.problem().restore(w_, slot, trial_.declared_set(w_, slot));
@@ -186,7 +191,10 @@ Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs) {
   const std::size_t slots = Sampler::timing_slots(first, w);
   for (int side = 0; side < 2; ++side) {
     launches[side] = mutates || cold ? 1 : launches_per_sample(sides[side]->launch_ns(w));
-    for (std::size_t s = 0; s < slots; ++s) batches[side].emplace_back(*sides[side], w, s, launches[side]);
+    for (std::size_t s = 0; s < slots; ++s) {
+      batches[side].emplace_back(*sides[side], w, s, launches[side]);
+      batches[side].back().ready();
+    }
   }
   Rng rng(bench.secret(), "pairs");
   for (int pair = 0; pair < pairs; ++pair) {

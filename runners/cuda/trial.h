@@ -87,8 +87,8 @@ class Trial {
   [[nodiscard]] const Sampling& timing(std::size_t w);
   [[nodiscard]] bool timed(std::size_t w) const { return timings_[w].has_value(); }
   [[nodiscard]] double launch_ns(std::size_t w);  ///< estimate of one launch
-  /// How many launches count as many: what 50 ms hold, 8 at least, 1000 at most.
-  [[nodiscard]] int warm_launches(std::size_t w) { return repeats(w, 1000, 8, 50e6); }
+  /// How many launches count as many: what 20 ms hold, 8 at least, 1000 at most.
+  [[nodiscard]] int warm_launches(std::size_t w) { return repeats(w, 1000, 8, 20e6); }
   /// How often something may be repeated: `wanted` times, fewer (but `least`) where the launches
   /// would take longer than `budget_ns`.
   [[nodiscard]] int repeats(std::size_t w, int wanted, int least, double budget_ns = 500e6);

@@ -11,22 +11,24 @@ class Inputs final : public DeviceGate {
     Answers& answers = trial.bench().answers();
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       const PlacedWorkload& placed = trial.at(w);
-      for (std::size_t slot = 0; slot < placed.slots.size(); ++slot) {
-        answers.clear();
-        const std::uint64_t nonce = trial.bench().secret();
-        std::vector<std::size_t> places(placed.tensors.size());
+      answers.clear();
+      const std::uint64_t nonce = trial.bench().secret();
+      std::vector<std::size_t> places;
+      for (const Slot& slot : placed.slots) {
         for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+          places.push_back(answers.place<DeviceDigest>());
           if (placed.tensors[t].role != ArgRole::input) continue;
-          places[t] = answers.place<DeviceDigest>();
-          trial.bench().harness().digest(trial.bench().stream(), placed.slots[slot].tensors[t],
+          trial.bench().harness().digest(trial.bench().stream(), slot.tensors[t],
                                          placed.tensors[t].size_bytes, kDigestSeed, nonce,
-                                         answers.address(places[t]));
+                                         answers.address(places.back()));
         }
-        trial.bench().collect("inputs");
+      }
+      trial.bench().collect("inputs");
+      for (std::size_t slot = 0; slot < placed.slots.size(); ++slot) {
         const InputSet& set = trial.declared_set(w, slot);
         for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
           if (placed.tensors[t].role != ArgRole::input) continue;
-          const auto& now = answers.at<DeviceDigest>(places[t]);
+          const auto& now = answers.at<DeviceDigest>(places[slot * placed.tensors.size() + t]);
           if (now.nonce == nonce && now.low == set.digest[t].low && now.high == set.digest[t].high) continue;
           return fail(where(trial, w, set) + "the kernel wrote to its input " + placed.tensors[t].arg->name);
         }
