@@ -219,14 +219,14 @@ TEST_CASE("a device fills every type by every rule with the host's bits") {
 TEST_CASE("every input family gives the host's bits and what its name says") {
   InitRule normal;
   for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
-    const Tensor declared = fill_tensor(normal, 5, dtype, {17, 60}, {}, nullptr, "here");
+    const Tensor declared = fill_tensor(normal, 5, dtype, {400, 60}, {}, nullptr, "here");
     for (std::size_t i = 1; i < kInputFamilies.size(); ++i) {
       CAPTURE(kInputFamilies[i]);
       FamilyRule rule{};
       rule.family = static_cast<InputFamily>(i);
       rule.dtype = dtype;
       rule.seed = 9;
-      rule.elements = 1020;
+      rule.elements = 24000;
       rule.row = 60;
       rule.scale = 1;
       rule.nonnegative = i % 2 == 0 && dtype == DType::f32;
@@ -273,6 +273,22 @@ TEST_CASE("families have their meaning") {
   const auto sorted = values(InputFamily::sorted_ties);
   CHECK(std::is_sorted(sorted.begin(), sorted.begin() + 500));
   CHECK(sorted[0] == sorted[60]);
+  const auto declared = values(InputFamily::as_declared);
+  const auto outliers = values(InputFamily::rare_outliers);
+  int changed = 0;
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    if (outliers[i] == declared[i]) continue;
+    CHECK(i >= 4096);
+    CHECK(outliers[i] == 1024 * declared[i]);
+    ++changed;
+  }
+  CHECK(changed > 0);
+  const auto specials = values(InputFamily::specials);
+  const auto count = [&](auto is) { return std::count_if(specials.begin(), specials.end(), is); };
+  CHECK(count([](double x) { return std::isnan(x); }) > 0);
+  CHECK(count([](double x) { return std::isinf(x) && x > 0; }) > 0);
+  CHECK(count([](double x) { return std::isinf(x) && x < 0; }) > 0);
+  CHECK(count([](double x) { return x == 0 && std::signbit(x); }) > 0);
 }
 
 TEST_CASE("poison is NaN for real types, and two seeds of a pair differ in every element") {

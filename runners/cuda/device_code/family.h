@@ -59,7 +59,7 @@ inline double family_value(const FamilyRule& rule, portable::Word i, double own,
       break;
     case InputFamily::rare_outliers: {
       const portable::Word quiet = rule.elements > 8192 ? 4096 : rule.elements / 2;
-      if (i >= quiet && portable::unit(bits) < 0x1p-12) x = own * (narrow ? 0x1p4 : 0x1p10);
+      if (i >= quiet && portable::unit(bits) < 0x1p-10) x = own * (narrow ? 0x1p4 : 0x1p10);
       break;
     }
     case InputFamily::specials: {

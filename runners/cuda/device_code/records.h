@@ -66,7 +66,7 @@ enum class InputFamily : int {
   mantissa,        ///< +-(1 + j * 2^-23), j random; float64: 2^-52
   cancellation,    ///< +-(1 + u * 2^-10) * scale, the sign alternating along rows and columns
   sorted_ties,     ///< eight ascending steps of scale / 2 along the last dimension
-  rare_outliers,   ///< one in 4096 is as in `huge`, none of the first 4096
+  rare_outliers,   ///< one in 1024 is as in `huge`, none of the first 4096
   specials,        ///< of 2048 one is NaN, infinite of either sign, -0 and nearly 0 each
 };
 
