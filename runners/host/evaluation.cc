@@ -1,11 +1,13 @@
 #include "runners/host/evaluation.h"
 
 #include <algorithm>
+#include <limits>
 #include <chrono>
 #include <map>
 
 #include "engine/error.h"
 #include "engine/rng.h"
+#include "engine/statistics.h"
 #include "runners/arguments.h"
 
 namespace warpath::host {
@@ -25,7 +27,25 @@ constexpr Order kOrders[] = {
 };
 
 /// Baseline and candidate are timed in turn, so that what else the machine does meets both.
-constexpr int kRounds = 5;
+constexpr int kRounds = 9;
+
+/// What else ran on the machine lasts longer than a round: one whose median is this far above the
+/// quietest round's was disturbed and is left out, on either side alike.
+constexpr double kDisturbed = 1.25;
+
+/// Samples of the quiet rounds, in order.
+std::vector<double> quiet(const std::vector<std::vector<double>>& rounds) {
+  double quietest = std::numeric_limits<double>::infinity();
+  for (const auto& round : rounds) {
+    if (!round.empty()) quietest = std::min(quietest, median(round));
+  }
+  std::vector<double> out;
+  for (const auto& round : rounds) {
+    if (!round.empty() && median(round) <= kDisturbed * quietest)
+      out.insert(out.end(), round.begin(), round.end());
+  }
+  return out;
+}
 
 /// One candidate's way through the gates.
 class Evaluation {
@@ -164,13 +184,15 @@ class Evaluation {
       timing.cache = "cpu";
       const InputSet& inputs = *keep(context_.oracle.kept_inputs(*context_.workloads[w], 0));
       bool paired = place_baseline(w, inputs);
-      for (int round = 0; round < kRounds; ++round) {
+      std::vector<std::vector<double>> candidate(kRounds), baseline(kRounds);
+      for (std::size_t round = 0; round < kRounds; ++round) {
         const bool baseline_first = round % 2 == 0;
-        if (baseline_first) paired = paired && time_baseline(w, timing.baseline_samples_ns);
-        if (!time_candidate(w, inputs, round == 0, timing.samples_ns)) return;
-        if (!baseline_first) paired = paired && time_baseline(w, timing.baseline_samples_ns);
+        if (baseline_first) paired = paired && time_baseline(w, baseline[round]);
+        if (!time_candidate(w, inputs, round == 0, candidate[round])) return;
+        if (!baseline_first) paired = paired && time_baseline(w, baseline[round]);
       }
-      if (!paired) timing.baseline_samples_ns.clear();
+      timing.samples_ns = quiet(candidate);
+      if (paired) timing.baseline_samples_ns = quiet(baseline);
       out_.timings.push_back(std::move(timing));
     }
   }

