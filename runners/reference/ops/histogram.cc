@@ -1,6 +1,3 @@
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -37,10 +34,9 @@ class Histogram final : public HostOp {
     std::vector<std::int64_t> counts(static_cast<std::size_t>(bins));
     std::mutex mutex;
     std::atomic<std::int64_t> outside{-1};  // an element out of range
-    constexpr std::int64_t kGrain = 1 << 16;
-    tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, x.elements(), kGrain), [&](const auto& range) {
+    in_parallel(x.elements(), 1, [&](std::int64_t begin, std::int64_t end) {
       std::vector<std::int64_t> own(counts.size());
-      for (std::int64_t i = range.begin(); i < range.end(); ++i) {
+      for (std::int64_t i = begin; i < end; ++i) {
         const double value = x.at(i);
         if (value >= 0 && value < limit) {
           ++own[static_cast<std::size_t>(value)];
