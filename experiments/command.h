@@ -28,6 +28,7 @@ struct Command {
 [[nodiscard]] Command run_command();
 [[nodiscard]] Command validate_command();
 [[nodiscard]] Command evaluate_command();
+[[nodiscard]] Command apply_command();
 [[nodiscard]] Command inspect_command();
 [[nodiscard]] Command options_command();
 [[nodiscard]] Command moves_command();
