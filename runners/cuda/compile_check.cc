@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "engine/error.h"
-#include "runners/arguments.h"
 #include "runners/cuda/gates/register_gates.h"
 
 namespace warpath::cuda {
@@ -85,18 +84,10 @@ void CompileCheck::prepare(const KernelSpec& spec) {
   baseline_ = builder_->text_of(spec, baseline_variant(spec), workloads_);
 }
 
-std::string CompileCheck::launch_refusal(const Variant& variant, const Build& build) const {
+std::string CompileCheck::launch_refusal(const Build& build) const {
   const auto fact = [&](const char* name) { return build.diagnosis.facts.at(name).value; };
-  const BaselineText text = builder_->text_of(*spec_, variant, workloads_);  // from the service's memory
-  const std::size_t passed = kernel_arguments(*spec_).size();
   for (std::size_t w = 0; w < workloads_.size(); ++w) {
     const LaunchNumbers& numbers = build.candidate.numbers[w];
-    std::string why;
-    const auto ptx = parse_ptx(text.ptx[w], why);
-    const PtxFunction* const entry = ptx ? ptx->entry(build.candidate.codes[build.candidate.code_of[w]].entry) : nullptr;
-    if (entry != nullptr && entry->parameters.size() != passed) {
-      return "the kernel takes " + std::to_string(entry->parameters.size()) + " parameters, the spec passes " + std::to_string(passed);
-    }
     const BlockNeeds needs{.threads = static_cast<int>(numbers.block[0] * numbers.block[1] * numbers.block[2]),
                            .registers_per_thread = static_cast<int>(fact("registers_per_thread")),
                            .static_smem_bytes = static_cast<std::int64_t>(fact("static_smem_bytes")),
@@ -118,7 +109,7 @@ Outcome CompileCheck::check(const Variant& variant, const std::stop_token& stop)
   outcome.compile_seconds = build.compile_seconds;
   outcome.binary_key = build.candidate.key;
   if (outcome.status != Status::ok) return outcome;
-  const std::string problem = launch_refusal(variant, build);
+  const std::string problem = launch_refusal(build);
   outcome.verdict.gates.push_back({"s4_launch_contract", problem.empty() ? GateResult::Answer::pass : GateResult::Answer::fail, problem});
   if (problem.empty()) return outcome;
   outcome.status = Status::limits_exceeded;

@@ -29,7 +29,7 @@ class CompileCheck {
 
  private:
   /// Why the compiled variant cannot be launched as its plan says: one line; empty if it can.
-  [[nodiscard]] std::string launch_refusal(const Variant& variant, const Build& build) const;
+  [[nodiscard]] std::string launch_refusal(const Build& build) const;
 
   DeviceFacts facts_;
   std::string arch_;
