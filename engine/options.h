@@ -133,6 +133,24 @@ struct RunOptions {
   }
 };
 
+struct TuneOptions {
+  int builds = 6;
+  double share = 0.5;
+  double reach = 0.7;
+  double margin = 0.05;
+  int patience = 3;
+  bool operator==(const TuneOptions&) const = default;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = TuneOptions;
+    v(&O::builds, OptionText{"builds", "most evaluations that tune the parameters of one move at one site of one node; 0: no inner tuning", "docs/search.md", "tune-builds"}, Range{0, 10000});
+    v(&O::share, OptionText{"share", "most of all evaluations that may be inner tuning, as long as the search has others", "docs/search.md"}, Range{0.0, 1.0});
+    v(&O::reach, OptionText{"reach", "moves are tuned whose first result is at most this log ratio behind the best so far", "a factor of 2"}, Range{0.0, 100.0});
+    v(&O::margin, OptionText{"margin", "log ratio behind its site's best from which a value ends the tuning in its direction", "above timing noise"}, Range{0.0, 100.0});
+    v(&O::patience, OptionText{"patience", "a site is tuned no further after so many results in a row without a better one", "docs/search.md"}, Range{1, 10000});
+  }
+};
+
 struct RecordOptions {
   std::string sync = "always";
   std::int64_t snapshot_every = 500;
@@ -255,6 +273,7 @@ struct SyntheticOptions {
 struct Options {
   SearchOptions search;
   RunOptions run;
+  TuneOptions tune;
   RecordOptions record;
   HostOptions host;
   CudaOptions cuda;
@@ -264,6 +283,7 @@ struct Options {
   static constexpr void describe_groups(Visitor&& v) {
     v(&Options::search, std::string_view("search"));
     v(&Options::run, std::string_view("run"));
+    v(&Options::tune, std::string_view("tune"));
     v(&Options::record, std::string_view("record"));
     v(&Options::host, std::string_view("host"));
     v(&Options::cuda, std::string_view("cuda"));
@@ -296,6 +316,7 @@ template <class T>
 inline constexpr bool kFullyDescribed = options_detail::described_count<T>() == options_detail::field_count<T>();
 static_assert(kFullyDescribed<SearchOptions>);
 static_assert(kFullyDescribed<RunOptions>);
+static_assert(kFullyDescribed<TuneOptions>);
 static_assert(kFullyDescribed<RecordOptions>);
 static_assert(kFullyDescribed<HostOptions>);
 static_assert(kFullyDescribed<CudaOptions>);

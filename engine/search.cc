@@ -62,6 +62,7 @@ struct Search::Impl final : Field {
   [[nodiscard]] std::vector<EdgeId> creating_path(NodeId node) const;
 
   std::optional<Dispatch> next();
+  std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
   void complete(std::uint64_t sequence, const Evaluation& evaluation);
   void remeasure(NodeId node, double reward);
 
@@ -251,6 +252,19 @@ std::vector<EdgeId> Search::Impl::creating_path(NodeId node) const {
   return out;
 }
 
+std::optional<Dispatch> Search::Impl::graft(NodeId parent, const Hash128& key, float prior) {
+  WARPATH_CHECK(nodes[parent].state == NodeState::measured && nodes[parent].opened);
+  const Hash128 child_key = key_of_child(parent, kGraft, key);
+  if (nodes.find(child_key) != kNoNode) return std::nullopt;
+  bool created = false;
+  const NodeId child = nodes.find_or_insert(child_key, static_cast<std::uint16_t>(nodes[parent].depth + 1), created);
+  live.count_edge(nodes, nodes.add_edge(parent, child, kGraft, prior));
+  live.update(nodes, parent);
+  space.adopt(child, parent, kGraft);
+  path = creating_path(child);
+  return dispatch();
+}
+
 std::optional<Dispatch> Search::Impl::next() {
   if (strategy) return next_of_strategy();
   if (selection->draws()) stream = Rng(seed, "select", state.next_sequence);
@@ -355,6 +369,7 @@ Search::Search(Space& space, const SearchOptions& options, std::uint64_t seed, G
 Search::~Search() = default;
 
 std::optional<Dispatch> Search::next() { return impl_->next(); }
+std::optional<Dispatch> Search::graft(NodeId parent, const Hash128& key, float prior) { return impl_->graft(parent, key, prior); }
 void Search::complete(std::uint64_t sequence, const Evaluation& evaluation) { impl_->complete(sequence, evaluation); }
 void Search::remeasure(NodeId node, double reward) { impl_->remeasure(node, reward); }
 

@@ -17,6 +17,8 @@ namespace warpath {
 
 /// The action of an edge that sets any number of tunables at once (Space::jump).
 inline constexpr std::uint32_t kJump = UINT32_MAX;
+/// The action of an edge that the space asked for by itself (Search::graft).
+inline constexpr std::uint32_t kGraft = UINT32_MAX - 1;
 
 /// The space as the search sees it: which actions leave a node, and where they lead. Keys are content hashes.
 class Space {
@@ -73,6 +75,10 @@ class Search {
   /// Selects, and reserves the path (O += 1 on it). nullopt: see idle(). Such a call may have spent actions that proved illegal
   /// or known, so a replay repeats it at the same place among the others; repeating it twice changes nothing.
   [[nodiscard]] std::optional<Dispatch> next();
+  /// Dispatches an evaluation that is none of the parent's actions: a sibling of its children that the space came upon (inner
+  /// tuning). `key`: of the variant, which the space adopts under the action kGraft; `parent` has been expanded. nullopt, and nothing
+  /// changed, if that variant is a node already.
+  [[nodiscard]] std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
   [[nodiscard]] Idle idle() const;
   [[nodiscard]] bool is_in_flight(std::uint64_t sequence) const;
   /// Applies the outcome of a dispatch: O -= 1, N += 1 along its path, M recomputed leaf to root, B propagated.

@@ -36,7 +36,7 @@ std::string check_shape(const Graph& graph) {
   for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
     const Edge& e = graph[EdgeId{i}];
     ends.emplace_back(e.source, e.target);
-    if (e.action != kJump && e.action >= graph[e.source].action_count) return text(EdgeId{i}) + " has an action that its source lacks";
+    if (e.action < kGraft && e.action >= graph[e.source].action_count) return text(EdgeId{i}) + " has an action that its source lacks";
     if (!graph.forward(e) && (e.visits != 0 || e.in_flight != 0)) return text(EdgeId{i}) + " is not forward but was descended";
   }
   std::sort(ends.begin(), ends.end());
