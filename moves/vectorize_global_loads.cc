@@ -15,10 +15,9 @@ constexpr std::string_view kLoopPrefix = "loop:";
 /// A number of elements a thread takes at once.
 constexpr std::int64_t kWidths[] = {2, 4, 8, 16};
 
-std::string loop_site(const Unit& unit, const KernelFacts& facts, const Loop& loop) {
+std::string loop_site(const KernelFacts& facts, const Loop& loop) {
   std::size_t ordinal = 0;
   for (const auto& other : facts.loops) ordinal += other->stmt->span.begin < loop.stmt->span.begin ? 1U : 0U;
-  static_cast<void>(unit);
   return std::string(kLoopPrefix) + std::to_string(ordinal);
 }
 
@@ -42,7 +41,7 @@ class VectorizeGlobalLoads final : public Move {
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return out;
     std::vector<std::string> sites{std::string(kThreadSite)};
-    for (const auto& loop : model->facts.loops) sites.push_back(loop_site(model->unit, model->facts, *loop));
+    for (const auto& loop : model->facts.loops) sites.push_back(loop_site(model->facts, *loop));
     for (const std::string& site : sites) {
       std::vector<std::pair<std::int64_t, MoveInstance>> found;
       for (const std::int64_t width : kWidths) {
@@ -79,7 +78,7 @@ class VectorizeGlobalLoads final : public Move {
     if (!model.facts.veto.empty()) return why = model.facts.veto, std::nullopt;
     if (wanted.site == kThreadSite) return for_thread(context, model, width, bytes, why);
     for (const auto& loop : model.facts.loops) {
-      if (loop_site(model.unit, model.facts, *loop) == wanted.site) return for_loop(context, model, *loop, width, bytes, why);
+      if (loop_site(model.facts, *loop) == wanted.site) return for_loop(context, model, *loop, width, bytes, why);
     }
     return why = "no loop at " + wanted.site, std::nullopt;
   }
