@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/runner.h"
+
 namespace warpath {
 
 using namespace model;
@@ -141,11 +143,7 @@ std::string factor_of(const Unit& unit, const Expr& expr) {
 }
 
 std::vector<const Workload*> workloads_of(const MoveContext& context) {
-  const WorkloadTarget target = context.device.is_gpu ? WorkloadTarget::gpu : WorkloadTarget::host;
-  std::vector<const Workload*> out;
-  for (const Workload& w : context.spec.workloads) {
-    if (w.target == WorkloadTarget::any || w.target == target) out.push_back(&w);
-  }
+  std::vector<const Workload*> out = workloads_for(context.spec, context.device);
   if (out.empty()) {
     for (const Workload& w : context.spec.workloads) out.push_back(&w);
   }

@@ -55,7 +55,7 @@ void rename_variable(const model::Expr& root, std::string_view name, std::string
 /// The expression's text, in parentheses unless it is a name, a number, a call or a subscript.
 [[nodiscard]] std::string factor_of(const model::Unit& unit, const model::Expr& expr);
 
-/// Workloads that the device's runner uses, never empty.
+/// Workloads that the device's runner uses; all of the spec if there are none. Never empty.
 [[nodiscard]] std::vector<const Workload*> workloads_of(const MoveContext& context);
 /// The argument of the spec that the kernel's parameter receives; null if the counts differ.
 [[nodiscard]] const ArgSpec* argument_of(const KernelSpec& spec, const model::Function& kernel, const model::Declarator& parameter);
