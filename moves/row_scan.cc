@@ -30,7 +30,7 @@ class ScanWriter {
       : model_(model), unit_(model.unit), loop_(loop), r_(*scanned(loop)), group_(group), shape_(shape), fresh_(fresh),
         tab_(model::indent_unit(model.unit)) {}
 
-  std::string text() {
+  std::optional<std::string> text() {
     items_ = shape_.packs * shape_.vector;
     tile_ = items_ * group_.lanes;
     running_ = fresh_("running"), total_ = fresh_("total"), before_ = fresh_("before");
@@ -40,6 +40,7 @@ class ScanWriter {
     full_ = length_ && *length_ % tile_ == 0;
     if (!once_) t_ = fresh_("t");
     find_packs();
+    if (shape_.vector > 1 && loaded_.empty() && stored_.empty()) return std::nullopt;
     std::string body = loads() + totals();
     body += group_.within_warp() ? within_warp() : over_block();
     for (const auto& [access, local] : stored_) body += transfer(*access, local, false);
@@ -306,7 +307,7 @@ std::string scan_refusal(const model::KernelModel& model, const model::Loop& loo
   return {};
 }
 
-std::string scan_text(const model::KernelModel& model, const model::Loop& loop, const LaneGroup& group, const ScanShape& shape,
+std::optional<std::string> scan_text(const model::KernelModel& model, const model::Loop& loop, const LaneGroup& group, const ScanShape& shape,
                       const std::function<std::string(std::string_view)>& fresh) {
   return ScanWriter(model, loop, group, shape, fresh).text();
 }

@@ -21,7 +21,8 @@ struct ScanShape {
 
 /// The statement that replaces a scan loop: totals of packs, a shuffle scan over a warp, the warps' totals through shared memory,
 /// then the loop's own body within each pack; the accumulator ends as it did. `fresh` gives unused names. The text is not indented.
-[[nodiscard]] std::string scan_text(const model::KernelModel& model, const model::Loop& loop, const LaneGroup& group,
+/// nullopt if packs of more than one element fit no array of the loop.
+[[nodiscard]] std::optional<std::string> scan_text(const model::KernelModel& model, const model::Loop& loop, const LaneGroup& group,
                                     const ScanShape& shape, const std::function<std::string(std::string_view)>& fresh);
 
 }  // namespace warpath

@@ -85,7 +85,9 @@ class Splitter {
     for (const Stmt* s : barriers_) {
       insert_before(*s, (group.within_warp() ? warp_barrier(group) : "__syncthreads();") + "  // what other lanes wrote is read next");
     }
-    for (const Loop* split : splits_) edit_loop(*split, group);
+    for (const Loop* split : splits_) {
+      if (!edit_loop(*split, group, why)) return std::nullopt;
+    }
     for (const Combine& c : combines_) edit_combine(c, group);
     for (const Stmt* s : single_) edit_single(*s, group);
     Variant out = context_.variant;
@@ -457,13 +459,14 @@ class Splitter {
     edits_.push_back({e.span.begin, e.span.end, std::move(text)});
   }
 
-  void edit_loop(const Loop& loop, const LaneGroup& group) {
+  bool edit_loop(const Loop& loop, const LaneGroup& group, std::string& why) {
     if (loop.kind == LoopClass::scan) {
       const std::string indent = model::indentation(unit_, loop.stmt->span.begin);
-      const std::string text = scan_text(model_, loop, group, *scan_, [&](std::string_view wish) { return fresh(wish); });
+      const auto text = scan_text(model_, loop, group, *scan_, [&](std::string_view wish) { return fresh(wish); });
+      if (!text) return why = "no array of the loop moves in packs of " + std::to_string(scan_->vector), false;
       const std::size_t begin = loop.stmt->pragma != nullptr ? loop.stmt->pragma->span.begin : loop.stmt->span.begin;
-      edits_.push_back({begin, loop.stmt->span.end, open_wrap(*loop.stmt) + model::indented(text, indent).substr(indent.size())});
-      return;
+      edits_.push_back({begin, loop.stmt->span.end, open_wrap(*loop.stmt) + model::indented(*text, indent).substr(indent.size())});
+      return true;
     }
     const std::int64_t step = *loop.step.constant(), size = step < 0 ? -step : step;
     const std::string places = size == 1 ? group.lane : group.lane + " * " + std::to_string(size);
@@ -474,6 +477,7 @@ class Splitter {
     const std::string stride = size == 1 ? group.lanes_name : group.lanes_name + " * " + std::to_string(size);
     const model::Span old = loop.stmt->step->outer;
     edits_.push_back({old.begin, old.end, loop.variable + (step > 0 ? " += " : " -= ") + stride});
+    return true;
   }
 
   void edit_combine(const Combine& c, const LaneGroup& group) {
