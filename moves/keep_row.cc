@@ -200,17 +200,13 @@ class RowKeeper {
       if (!mask.empty()) inside += "\nif (" + mask + ") continue;";
     }
     std::string head = before_[s] + "#pragma unroll\nfor (int k = 0; k < " + std::to_string(items_) + "; ++k)";
+    edits_.push_back({begin, stmt.header.end, model::indented(head, indent).substr(indent.size())});
     const bool braces = stmt.body->is(StmtKind::block);
-    head = model::indented(head, indent).substr(indent.size());
-    const std::size_t body = braces ? stmt.body->span.begin + 1 : stmt.body->span.begin;
-    if (braces) head += " {";
     if (!inside.empty()) {
       const std::string lines = model::indented(inside, indent + tab_);
-      head += braces ? "\n" + lines : " {\n" + lines + "\n" + indent + tab_;
-    } else if (!braces) {
-      head += " ";
+      const std::size_t at = braces ? stmt.body->span.begin + 1 : stmt.body->span.begin;
+      edits_.push_back({at, at, braces ? "\n" + lines : "{\n" + lines + "\n" + indent + tab_});
     }
-    edits_.push_back({begin, body, head});
     for (const auto& [expr, text] : replaced_) {
       if (stmt.span.contains(expr->span)) edits_.push_back({expr->span.begin, expr->span.end, text});
     }

@@ -22,13 +22,6 @@ std::string shuffles(const LaneGroup& group, const std::vector<Partial>& partial
   return out + "}\n";
 }
 
-/// The letters that the shared-memory store of the type takes in PTX, and the constraint of its operand.
-std::pair<std::string_view, std::string_view> ptx_type(std::string_view type) {
-  if (type == "float") return {"f32", "f"};
-  if (type == "double") return {"f64", "d"};
-  return {model::size_of_type(type) == 8 ? "b64" : "b32", model::size_of_type(type) == 8 ? "l" : "r"};
-}
-
 }  // namespace
 
 std::string update_text(const Partial& partial, std::string_view other) {
@@ -87,16 +80,9 @@ std::string cluster_helpers(const LaneGroup& group, std::string_view indent) {
   const std::string tab(indent);
   std::string out = "// Writes `value` to `place` in the shared memory of another block of the cluster.\n";
   out += "template <class T>\n__device__ __forceinline__ void " + group.send + "(T* place, unsigned block, T value) {\n";
-  out += tab + "unsigned there;\n";
-  out += tab + "asm volatile(\"mapa.shared::cluster.u32 %0, %1, %2;\"\n";
-  out += tab + "             : \"=r\"(there) : \"r\"((unsigned)__cvta_generic_to_shared(place)), \"r\"(block));\n";
-  const auto store = [&](std::string_view condition, std::string_view type, std::string_view value) {
-    const auto [letters, constraint] = ptx_type(type);
-    out += tab + std::string(condition) + "asm volatile(\"st.shared::cluster." + std::string(letters) + " [%0], %1;\" :: \"r\"(there), \"" +
-           std::string(constraint) + "\"(" + std::string(value) + ") : \"memory\");\n";
-  };
-  store("if constexpr (sizeof(T) == 8) ", "long long", "*reinterpret_cast<long long*>(&value)");
-  store("if constexpr (sizeof(T) == 4) ", "int", "*reinterpret_cast<int*>(&value)");
+  out += tab + "unsigned long long there;\n";
+  out += tab + "asm volatile(\"mapa.u64 %0, %1, %2;\" : \"=l\"(there) : \"l\"(place), \"r\"(block));\n";
+  out += tab + "*reinterpret_cast<volatile T*>(there) = value;\n";
   out += "}\n\n";
   out += "// Waits for all blocks of the cluster; what they wrote to shared memory is then seen.\n";
   out += "__device__ __forceinline__ void " + group.barrier + "() {\n";

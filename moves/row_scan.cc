@@ -122,16 +122,39 @@ class ScanWriter {
     return out;
   }
 
-  /// Text of a statement of the loop's body with packed accesses replaced and the accumulator under its new name.
+  /// Text of a statement of the loop, its comments too, with packed accesses replaced and the accumulator under its new name; a
+  /// block without its braces, lines as far left as they go.
   std::string body_text(const Stmt& stmt) const {
+    model::Span span = stmt.span;
+    if (stmt.is(StmtKind::block)) ++span.begin, --span.end;
     std::vector<Edit> edits;
     model::walk_expressions(stmt, [&](const Expr& e) {
       const auto packed = replaced_.find(&e);
-      if (packed != replaced_.end()) return edits.push_back({e.span.begin - stmt.span.begin, e.span.end - stmt.span.begin, packed->second}), false;
-      if (e.is_name(r_.accumulator)) edits.push_back({e.span.begin - stmt.span.begin, e.span.end - stmt.span.begin, running_});
+      if (packed != replaced_.end()) return edits.push_back({e.span.begin - span.begin, e.span.end - span.begin, packed->second}), false;
+      if (e.is_name(r_.accumulator)) edits.push_back({e.span.begin - span.begin, e.span.end - span.begin, running_});
       return true;
     });
-    return edited(unit_.text(stmt), std::move(edits));
+    return shifted_left(edited(unit_.text(span), std::move(edits)));
+  }
+
+  static std::string shifted_left(std::string_view text) {
+    std::vector<std::string> lines;
+    std::size_t least = std::string::npos;
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      lines.emplace_back(text.substr(begin, end - begin));
+      const std::size_t blanks = lines.back().find_first_not_of(" \t\r");
+      if (blanks == std::string::npos) lines.back().clear();
+      else if (lines.size() > 1) least = std::min(least, blanks);
+      begin = end + 1;
+    }
+    std::string out;
+    for (std::size_t k = 0; k < lines.size(); ++k) {
+      const std::size_t cut = k == 0 ? lines[k].find_first_not_of(" \t") : least;
+      const std::string line = cut < lines[k].size() ? lines[k].substr(cut) : std::string();
+      if (!line.empty()) out += (out.empty() ? "" : "\n") + line;
+    }
+    return out;
   }
 
   bool needs_place(const std::vector<const Stmt*>& list) const {
@@ -209,8 +232,7 @@ class ScanWriter {
     std::string out = "if (" + rank() + " > 0) " + update(running_, before_ + "[p]") + "\n";
     out += "#pragma unroll\nfor (int k = p * " + v + "; k < p * " + v + " + " + v + "; ++k) {\n";
     const std::vector<const Stmt*> list = model::statements(*loop_.stmt->body);
-    std::string element = place_lines(list);
-    for (const Stmt* s : list) element += body_text(*s) + "\n";
+    const std::string element = place_lines(list) + body_text(*loop_.stmt->body) + "\n";
     return out + model::indented(element, tab_) + "}\n";
   }
 

@@ -131,7 +131,7 @@ TEST_CASE("a cluster takes a row on a GPU that has clusters") {
   const Variant out = reached(spec, "parallelise_row_loop(cluster=2,lanes=128)");
   CHECK(out.launch.cluster[0].text() == "2");
   CHECK(out.launch.grid[0].text() == "N * 2");
-  CHECK(holds(out.source, "mapa.shared::cluster"));
+  CHECK(holds(out.source, "mapa.u64"));
   std::string why;
   DeviceFacts host;
   CHECK_FALSE(climbed(spec, "parallelise_row_loop(cluster=2,lanes=128)", why, host).has_value());
