@@ -33,8 +33,8 @@ class ParalleliseRowLoop final : public Move {
       wanted.insert(wanted.begin(), {{2048, 4}, {4096, 8}, {2048, 8}, {2048, 2}});
     }
     for (const auto& [lanes, cluster] : wanted) {
-      MoveInstance instance = made(lanes, cluster);
-      if (apply(context, instance, why)) out.push_back(std::move(instance));
+      const LaneGroup group = group_of(lanes, cluster);
+      if (legal(group, context, why) && split_rows(context, *model, group, nullptr, why)) out.push_back(made(lanes, cluster));
     }
     return out;
   }
@@ -56,9 +56,7 @@ class ParalleliseRowLoop final : public Move {
     if (!wanted.site.empty() || wanted.parameters.size() != 2 || lanes == wanted.parameters.end() || cluster == wanted.parameters.end()) {
       return why = "parallelise_row_loop takes lanes and cluster, and no site", std::nullopt;
     }
-    LaneGroup group;
-    group.lanes = lanes->second;
-    group.cluster = cluster->second;
+    const LaneGroup group = group_of(lanes->second, cluster->second);
     if (!legal(group, context, why)) return std::nullopt;
     const auto model = model_of(context, why);
     if (!model) return std::nullopt;
@@ -68,6 +66,13 @@ class ParalleliseRowLoop final : public Move {
  private:
   static MoveInstance made(std::int64_t lanes, std::int64_t cluster) {
     return {"parallelise_row_loop", "", {{"cluster", cluster}, {"lanes", lanes}}};
+  }
+
+  static LaneGroup group_of(std::int64_t lanes, std::int64_t cluster) {
+    LaneGroup out;
+    out.lanes = lanes;
+    out.cluster = cluster;
+    return out;
   }
 
   static std::unique_ptr<const model::KernelModel> model_of(const MoveContext& context, std::string& why) {

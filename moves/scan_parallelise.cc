@@ -35,13 +35,11 @@ class ScanParallelise final : public Move {
     std::vector<MoveInstance> out;
     for (const auto& [lanes, packs] : std::vector<std::array<std::int64_t, 2>>{{256, 4}, {128, 4}, {32, 4}, {512, 2}, {1024, 1}, {32, 1}, {8, 1}}) {
       if (trips > 0 && static_cast<double>(lanes * packs) > 2 * trips) continue;
-      // The widest vector at which the loads become packs makes another text than single elements do.
       for (const std::int64_t vector : {4, 1}) {
-        MoveInstance instance{std::string(name()), "", {{"lanes", lanes}, {"packs", packs}, {"vector", vector}}};
-        if (apply(context, instance, why)) {
-          out.push_back(std::move(instance));
-          break;
-        }
+        const MoveInstance instance{std::string(name()), "", {{"lanes", lanes}, {"packs", packs}, {"vector", vector}}};
+        if (!shared(context, *model, instance, why)) continue;
+        out.push_back(instance);
+        break;
       }
     }
     return out;
@@ -56,6 +54,13 @@ class ScanParallelise final : public Move {
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted,
                                              std::string& why) const override {
+    const auto model = model::model_kernel(context.spec, context.variant, why);
+    return model ? shared(context, *model, wanted, why) : std::nullopt;
+  }
+
+ private:
+  static std::optional<Variant> shared(const MoveContext& context, const model::KernelModel& model, const MoveInstance& wanted,
+                                       std::string& why) {
     const auto read = [&](std::string_view key) {
       const auto it = wanted.parameters.find(key);
       return it == wanted.parameters.end() ? std::int64_t{0} : it->second;
@@ -71,9 +76,7 @@ class ScanParallelise final : public Move {
       return why = "a block's packs have more than 32 totals of warps", std::nullopt;
     }
     if (group.lanes > context.device.max_threads_per_block) return why = "the device's blocks are smaller", std::nullopt;
-    const auto model = model::model_kernel(context.spec, context.variant, why);
-    if (!model) return std::nullopt;
-    return split_rows(context, *model, group, &shape, why);
+    return split_rows(context, model, group, &shape, why);
   }
 };
 
