@@ -43,6 +43,7 @@ struct ContractionOperand {
   std::string load;                   ///< "A[(b * K + k) * M + m]": in terms of the parameter, aliases resolved
   std::string index;                  ///< what stands in its brackets
   std::string value;                  ///< the whole factor: "__bfloat162float(A[...])"; equal to `load` without conversion
+  std::string value_type;             ///< type of `value`: "float"
   std::string value_prefix;           ///< what stands before and behind the load in `value`
   std::string value_suffix;
   bool k_contiguous = false;          ///< the index grows by 1 with k ("row-major A", "column-major B")
@@ -87,9 +88,13 @@ struct Contraction {
   std::string output_element;
   std::string output_index;           ///< text in the brackets
   std::string output_value;           ///< text on the right of "="
+  std::string output_before;          ///< statements of the epilogue before the store
   bool output_n_contiguous = false;
   int output_vector = 1;              ///< as ContractionOperand::vector, along n
   std::optional<ContractionGroups> groups;
+
+  /// Grid axes for the tiles of m and n: a new launch spreads them over these (two of 0, 1, 2; the batch keeps its own).
+  std::size_t m_grid_axis = 1, n_grid_axis = 0;
 
   /// Byte ranges of the source: the body between the kernel's braces, and its parameter list with the parentheses.
   std::size_t body_begin = 0, body_end = 0;
@@ -106,10 +111,10 @@ struct Contraction {
 /// The contraction that the variant's kernel is; nullopt with one line in `why` if it is none, or none that is provably of this form.
 [[nodiscard]] std::optional<Contraction> find_contraction(const MoveContext& context, std::string& why);
 
+/// True if the identifier `name` occurs in the C text (not as a member).
+[[nodiscard]] bool mentions_name(std::string_view text, std::string_view name);
+
 /// `text` with every occurrence of the identifier `name` replaced by `by` (members and literals are left alone).
 [[nodiscard]] std::string replace_name(std::string_view text, std::string_view name, std::string_view by);
-
-/// `wanted` if no identifier of the source has this name, else with the smallest number behind it that makes it new.
-[[nodiscard]] std::string fresh_name(std::string_view source, std::string_view wanted);
 
 }  // namespace warpath
