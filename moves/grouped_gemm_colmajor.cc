@@ -65,6 +65,7 @@ class GroupedGemmColmajor final : public Move {
     std::array<bool, 2> used{};
     std::vector<Edit> edits;
     for (std::size_t i = 0; i + 2 < code.tokens.size(); ++i) {
+      if (code.is(i, "gridDim")) return why = "the kernel has an order of blocks of its own", std::nullopt;
       if (!code.is(i, "blockIdx")) continue;
       if (!body.contains({code.tokens[i].begin, code.tokens[i].end})) return why = "the block index is used outside the kernel's body", std::nullopt;
       const std::size_t axis = code.is(i + 2, "x") ? 0 : code.is(i + 2, "y") ? 1 : 2;

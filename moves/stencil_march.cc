@@ -3,6 +3,7 @@
 #include <set>
 
 #include "engine/error.h"
+#include "moves/code_writer.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
@@ -266,7 +267,7 @@ class March {
     const std::string first = fresh(z_ + "_first"), last = fresh(z_ + "_last"), size = fresh("PLANES"), d = fresh("d");
     const std::string index = center();
     const std::string step = indent_unit(unit_);
-    const std::size_t begin = line_begin(unit_.source(), region_.front()->span.begin);
+    const std::size_t begin = line_of_statement(unit_.source(), region_.front()->span.begin);
     const std::string pad = indentation(unit_, region_.front()->span.begin);
     std::string head = pad + "// March along " + z_ + ": each thread keeps the points before and behind its own in registers.\n";
     head += pad + "constexpr int " + size + " = " + number(planes) + ";\n";
@@ -317,7 +318,6 @@ class March {
   }
 
   void edit_loads(const Column& column, const std::string& name) {
-    std::set<const Stmt*> unrolled;
     for (const ColumnLoad& load : column.loads) {
       const Span span = load.access->expr->span;
       const std::int64_t at = column.low + load.constant;
