@@ -1,0 +1,45 @@
+#include "moves/code_template.h"
+
+#include "moves/contraction.h"
+
+namespace warpath {
+namespace {
+
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+
+}  // namespace
+
+const std::string& CodeTemplate::name(std::string_view name) {
+  const auto known = values_.find(name);
+  if (known != values_.end()) return known->second;
+  return values_[std::string(name)] = fresh_name(source_, name);
+}
+
+std::string CodeTemplate::fill(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] != '@') {
+      out += text[i++];
+      continue;
+    }
+    std::size_t end = ++i;
+    while (end < text.size() && is_word(text[end])) ++end;
+    out += name(text.substr(i, end - i));
+    i = end;
+  }
+  return out;
+}
+
+std::string indented(std::string_view text, std::string_view indent) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end == std::string_view::npos ? text.size() : end + 1);
+    if (line != "\n") out += indent;
+    out += line;
+    text.remove_prefix(line.size());
+  }
+  return out;
+}
+
+}  // namespace warpath
