@@ -17,8 +17,6 @@ class CodeWriter {
     out_ += '\n';
     return *this;
   }
-  /// A preprocessor line: not indented.
-  CodeWriter& pragma(std::string_view text) { return out_ += text, out_ += '\n', *this; }
   /// Each line of `text` at the current depth; nothing for an empty text.
   CodeWriter& lines(std::string_view text) {
     while (!text.empty()) {

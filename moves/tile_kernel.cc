@@ -214,7 +214,7 @@ class TileWriter {
   }
 
   void open_unrolled(const std::string& index, const std::string& end, std::int64_t step = 1) {
-    w_.pragma("#pragma unroll");
+    w_.line("#pragma unroll");
     w_.open("for (int " + index + " = 0; " + index + " < " + end + "; " + index + (step == 1 ? "++" : " += " + number(step)) + ")");
   }
 
@@ -285,7 +285,7 @@ class TileWriter {
         w_.line(t->guarded ? "if (" + t->condition + ") " + update : update);
         w_.close();
       } else {
-        w_.line(c_.k_type + " " + c_.k + " = " + k0 + " + " + in_k + ";");
+        w_.line(c_.k_type + " " + c_.k + " = " + (k0 == "0" ? "" : k0 + " + ") + in_k + ";");
         w_.line(outer);
         w_.lines(c_.prologue_for(t->operand->value, ""));
         if (t->vector > 1) {
@@ -340,9 +340,9 @@ class TileWriter {
   void write_products(const std::string& buffer) {
     open_unrolled(kk_, dot_ ? bk_ + " / 4" : bk_);
     w_.line(tile_type_ + " " + a_reg_ + "[" + tm_ + "], " + b_reg_ + "[" + tn_ + "];");
-    w_.pragma("#pragma unroll");
+    w_.line("#pragma unroll");
     w_.line("for (int " + i_ + " = 0; " + i_ + " < " + tm_ + "; " + i_ + "++) " + a_reg_ + "[" + i_ + "] = " + a_.tile + buffer + "[" + kk_ + "][" + tile_m_ + piece(i_, s_.tm, chunk_m_, step_m_) + "];");
-    w_.pragma("#pragma unroll");
+    w_.line("#pragma unroll");
     w_.line("for (int " + j_ + " = 0; " + j_ + " < " + tn_ + "; " + j_ + "++) " + b_reg_ + "[" + j_ + "] = " + b_.tile + buffer + "[" + kk_ + "][" + tile_n_ + piece(j_, s_.tn, chunk_n_, step_n_) + "];");
     open_unrolled(i_, tm_);
     open_unrolled(j_, tn_);
@@ -392,9 +392,11 @@ class TileWriter {
     if (!condition.empty()) w_.open("if (" + replace_name(condition, c_.n.name, first) + ")");
     w_.line("alignas(16) " + c_.output_element + " " + out + "[" + number(wide) + "];");
     open_unrolled(u_, number(wide));
-    w_.line(c_.n.type + " " + c_.n.name + " = " + first + " + " + u_ + ";");
+    const std::string values = c_.output_before + "\n" + c_.output_value;
+    const std::string needs = c_.prologue_for(values, "");
+    if (mentions_name(values + "\n" + needs, c_.n.name)) w_.line(c_.n.type + " " + c_.n.name + " = " + first + " + " + u_ + ";");
     w_.line(c_.accumulator_type + " " + c_.accumulator + " = " + acc_ + "[" + i_ + "][" + j_ + " + " + u_ + "];");
-    w_.lines(c_.prologue_for(c_.output_before + "\n" + c_.output_value, ""));
+    w_.lines(needs);
     w_.lines(c_.output_before);
     w_.line(out + "[" + u_ + "] = " + c_.output_value + ";");
     w_.close();

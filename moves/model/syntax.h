@@ -71,6 +71,7 @@ struct Expr {
   const Expr* parent = nullptr;       ///< null at the root of an expression
   const Stmt* stmt = nullptr;         ///< the innermost statement that holds it; null at file level
   const Stmt* body = nullptr;
+  std::uint16_t height = 1;           ///< levels of the tree from here down, bounded by the parser
   bool parenthesised = false;         ///< stands in its own (); `span` excludes, `outer` includes them
   Span outer;                         ///< `span` with enclosing parentheses
   [[nodiscard]] const Expr& arg(std::size_t i) const { return *args[i]; }
@@ -152,7 +153,8 @@ struct Stmt {
   const Stmt* otherwise = nullptr;
   std::span<Stmt* const> children;    ///< of a block, in order
   std::span<Declarator* const> declarators;
-  std::span<Expr* const> operands;    ///< of assembly
+  std::span<Expr* const> operands;    ///< of assembly, outputs first
+  std::size_t outputs = 0;            ///< how many of the operands are written
   std::string_view name;
   Span header;                        ///< from `for`, `if`, ... to behind its ")"
   const Stmt* pragma = nullptr;       ///< of a loop: the `#pragma unroll` directly before it
@@ -245,12 +247,14 @@ class Unit {
   [[nodiscard]] const Function* find_kernel(std::string_view kernel_name) const;
   [[nodiscard]] const Function* find_function(std::string_view name) const;  ///< the only definition; else null
   [[nodiscard]] bool is_type_name(std::string_view name) const;
+  /// The type's words with the template parameters that the kernel name binds replaced, and names of `using A = B;` followed.
+  [[nodiscard]] std::string resolved_type(std::string_view words) const;
   /// Integer constants by name: macros, constexpr and const variables at file level, ParseOptions::bindings and template
   /// arguments of the kernel name.
   [[nodiscard]] const Bindings& constants() const;
   [[nodiscard]] const Bindings& bindings() const;      ///< those of ParseOptions alone
 
-  struct Storage;
+  struct Storage;  ///< moves/model/storage.h
   explicit Unit(std::unique_ptr<Storage> storage);
 
  private:
@@ -288,6 +292,11 @@ void walk(const Stmt& root, const std::function<bool(const Stmt&)>& visit);
 
 /// True if evaluating it changes nothing: no assignment, ++, --, asm, and only calls of known pure functions.
 [[nodiscard]] bool is_pure(const Unit& unit, const Expr& expr);
+/// The function changes nothing and depends on its arguments (or on the thread's place) alone: maths, conversions, vector
+/// constructors, and `__device__` functions of the file whose body is one return of a pure expression.
+[[nodiscard]] bool is_pure_function(const Unit& unit, std::string_view name);
+/// The expression a helper function returns, if its body is just that; null otherwise.
+[[nodiscard]] const Expr* returned_expression(const Function& function);
 /// True if the name occurs below as a variable (not as a member).
 [[nodiscard]] bool mentions(const Expr& expr, std::string_view name);
 [[nodiscard]] bool mentions(const Stmt& stmt, std::string_view name);
