@@ -185,13 +185,13 @@ std::string attention_body(CodeTemplate& code, const Attention& a, const Attenti
                    "for (int @i = 0; @i < @ROWS; @i++) @top[@i] = -1e30f, @sum[@i] = 0.0f;\n\n");
   out += code.fill("for (int @key0 = 0; @key0 < @keys_end; @key0 += @BK) {\n") + wait;
   out += code.fill("  __syncthreads();  // keys are there, values of the tile before are done with\n");
-  out += indented(stage(code, a.v, a.u, "@BK", "@key0", a.keys, "@v_tile", "@CHANNELS"), "  ");
+  out += model::indented(stage(code, a.v, a.u, "@BK", "@key0", a.keys, "@v_tile", "@CHANNELS"), "  ");
   out += code.fill(a.causal ? "  const bool @whole = @key0 + @BK <= @K_END && @key0 + @BK <= @query0 + 1;  // nothing to mask\n\n"
                             : "  const bool @whole = @key0 + @BK <= @K_END;  // nothing to mask\n\n");
-  out += indented(code.fill(kScores), "  ") + wait;
+  out += model::indented(code.fill(kScores), "  ") + wait;
   out += code.fill("  __syncthreads();  // values and weights are there, keys are done with\n  if (@key0 + @BK < @keys_end) {\n");
-  out += indented(stage(code, a.k, a.u, "@BK", "@key0 + @BK", a.keys, "@k_tile", "@PITCH"), "    ") + "  }\n";
-  out += indented(code.fill(kValues), "  ") + "}\n\n";
+  out += model::indented(stage(code, a.k, a.u, "@BK", "@key0 + @BK", a.keys, "@k_tile", "@PITCH"), "    ") + "  }\n";
+  out += model::indented(code.fill(kValues), "  ") + "}\n\n";
   return out + code.fill(kStore);
 }
 

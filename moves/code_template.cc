@@ -1,7 +1,5 @@
 #include "moves/code_template.h"
 
-#include "moves/contraction.h"
-
 namespace warpath {
 namespace {
 
@@ -12,7 +10,7 @@ bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') |
 const std::string& CodeTemplate::name(std::string_view name) {
   const auto known = values_.find(name);
   if (known != values_.end()) return known->second;
-  return values_[std::string(name)] = fresh_name(source_, name);
+  return values_[std::string(name)] = model::fresh_name(unit_, name, &taken_);
 }
 
 std::string CodeTemplate::fill(std::string_view text) {
@@ -26,18 +24,6 @@ std::string CodeTemplate::fill(std::string_view text) {
     while (end < text.size() && is_word(text[end])) ++end;
     out += name(text.substr(i, end - i));
     i = end;
-  }
-  return out;
-}
-
-std::string indented(std::string_view text, std::string_view indent) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end == std::string_view::npos ? text.size() : end + 1);
-    if (line != "\n") out += indent;
-    out += line;
-    text.remove_prefix(line.size());
   }
   return out;
 }

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+
+#include "moves/model/syntax.h"
 
 namespace warpath {
 
@@ -10,8 +13,8 @@ namespace warpath {
 /// the source does not have yet (the same one each time), or for the text that set() gave it.
 class CodeTemplate {
  public:
-  /// Keeps a view of `source`.
-  explicit CodeTemplate(std::string_view source) : source_(source) {}
+  /// `unit` must outlive this.
+  explicit CodeTemplate(const model::Unit& unit) : unit_(unit) {}
   /// `@name` is `text` from now on; `text` is taken as it is.
   void set(std::string_view name, std::string text) { values_[std::string(name)] = std::move(text); }
   void set(std::string_view name, long long value) { set(name, std::to_string(value)); }
@@ -21,11 +24,9 @@ class CodeTemplate {
   [[nodiscard]] const std::string& name(std::string_view name);
 
  private:
-  std::string_view source_;
+  const model::Unit& unit_;
+  std::set<std::string, std::less<>> taken_;
   std::map<std::string, std::string, std::less<>> values_;
 };
-
-/// `text` with `indent` before every line that is not empty.
-[[nodiscard]] std::string indented(std::string_view text, std::string_view indent);
 
 }  // namespace warpath

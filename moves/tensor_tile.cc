@@ -90,7 +90,7 @@ const int @row0 = (@band + @in_band % @band_rows) * @BM, @col0 = @in_band / @ban
 
 constexpr std::string_view kRaggedTiles = R"(// A tile holds rows of one group. Each warp looks for the group of this tile row, 32 groups a step; blocks behind the last
 // tile have nothing to do.
-int @GROUP = -1, @tile_row = blockIdx.y;
+int @GROUP = -1, @tile_row = @ROW_BLOCK;
 for (int @first = 0; @GROUP < 0; @first += 32) {
   if (@first >= @GROUPS) return;
   const int @i = @first + @lane;
@@ -105,7 +105,7 @@ for (int @first = 0; @GROUP < 0; @first += 32) {
   if (@found) @GROUP = @first + @owner;
   @tile_row -= __shfl_sync(~0u, @found ? @upto - @tiles : @upto, @owner);
 }
-const int @row0 = @OFF[@GROUP] + @tile_row * @BM, @row_end = @OFF[@GROUP + 1], @col0 = blockIdx.x * @BN;
+const int @row0 = @OFF[@GROUP] + @tile_row * @BM, @row_end = @OFF[@GROUP + 1], @col0 = @BLOCK_ID * @BN;
 )";
 
 constexpr std::string_view kMmaLoop = R"(for (int @slice = 0; @slice < @slices; @slice++) {
@@ -149,6 +149,8 @@ constexpr std::string_view kWgmmaLoop = R"(for (int @slice = 0; @slice < @slices
 @finish_products(@acc);
 )";
 
+std::string with_line_end(std::string text) { return text.empty() || text.ends_with('\n') ? text : text + "\n"; }
+
 /// One or two results at (row, col): the epilogue as written, or both values in one store.
 std::string store_code(CodeTemplate& code, const Contraction& c, const TensorTile& tile) {
   const std::size_t bytes = c.output_element == "float" || c.output_element == "int" ? 4
@@ -167,9 +169,7 @@ std::string store_code(CodeTemplate& code, const Contraction& c, const TensorTil
   if (!paired) {
     std::string out = code.fill("#pragma unroll\nfor (int @e = 0; @e < 2; @e++) {\n  const @N_TYPE @N = @first_col + @e;\n");
     out += "  " + open + "{\n" + c.prologue_for(initial_prologue + c.epilogue, "    ") + code.fill(sum);
-    out += indented(c.epilogue, "    ");
-    if (!c.epilogue.ends_with('\n')) out += "\n";
-    return out + "  }\n}\n";
+    return out + with_line_end(model::indented(c.epilogue, "    ")) + "  }\n}\n";
   }
   code.set("OUT", c.output_element);
   code.set("OUT_BYTES", static_cast<long long>(2 * bytes));
@@ -177,7 +177,8 @@ std::string store_code(CodeTemplate& code, const Contraction& c, const TensorTil
   code.set("VALUE", c.output_value);
   std::string out = open + "{\n";
   out += code.fill("  __align__(@OUT_BYTES) @OUT @pair[2];\n  #pragma unroll\n  for (int @e = 0; @e < 2; @e++) {\n    const @N_TYPE @N = @first_col + @e;\n");
-  out += c.prologue_for(initial_prologue + c.output_value, "    ") + code.fill(sum) + code.fill("    @pair[@e] = @VALUE;\n  }\n");
+  out += c.prologue_for(initial_prologue + c.output_before + c.output_value, "    ") + code.fill(sum);
+  out += with_line_end(model::indented(c.output_before, "    ")) + code.fill("    @pair[@e] = @VALUE;\n  }\n");
   out += code.fill("  const @N_TYPE @N = @first_col;\n") + c.prologue_for(c.output_index, "  ");
   out += "  *reinterpret_cast<" + code.name("WORD") + "*>(&" + c.output + "[" + c.output_index + "]) = ";
   return out + code.fill("*reinterpret_cast<const @WORD*>(@pair);\n}\n");
@@ -194,10 +195,10 @@ std::string epilogue_code(CodeTemplate& code, const Contraction& c, const Tensor
   const std::string col = tile.wgmma ? "@col0 + @j * 8 + @lane % 4 * 2" : "@col0 + @warp_col * @WN + @j * 8 + @lane % 4 * 2";
   std::string inner = code.fill("#pragma unroll\nfor (int @j = 0; @j < " + std::string(tile.wgmma ? "@BN" : "@WN") + " / 8; @j++) {\n");
   inner += code.fill("  #pragma unroll\n  for (int @h = 0; @h < 2; @h++) {\n    const @M_TYPE @M = " + row + ";\n    const int @first_col = " + col + ";\n");
-  inner += indented(store_code(code, c, tile), "    ") + "  }\n}\n";
+  inner += model::indented(store_code(code, c, tile), "    ") + "  }\n}\n";
   std::string out = "// A lane holds two neighbours in a row of each 8 x 8 part.\n";
   if (tile.wgmma) return out + inner;
-  return out + code.fill("#pragma unroll\nfor (int @i = 0; @i < @WM / 16; @i++) {\n") + indented(inner, "  ") + "}\n";
+  return out + code.fill("#pragma unroll\nfor (int @i = 0; @i < @WM / 16; @i++) {\n") + model::indented(inner, "  ") + "}\n";
 }
 
 /// Offsets that a lane hands to ldmatrix for a 16 x 16 part (16 x 32 bytes) of the tile at step kk.
@@ -212,8 +213,7 @@ void set_fragment_loads(CodeTemplate& code, bool a_k_major, bool b_k_major) {
         "      @load_transposed(@b[@j], @tile_b + @swizzled(@at / 64 * 64 + @kk * 16 + @lane % 16, @at % 64 / 8));\n    }"));
 }
 
-/// The grid axis whose block index counts tiles.
-std::size_t tile_axis(const Contraction& c) { return !c.batch.name.empty() && c.batch.launch_axis == 0 ? 1 : 0; }
+std::string block_index(std::size_t axis) { return "static_cast<int>(blockIdx." + std::string(1, "xyz"[axis]) + ")"; }
 
 }  // namespace
 
@@ -233,8 +233,7 @@ std::string tensor_problem(const Contraction& c) {
                             : exact(c.a, {"__bfloat162float(", "__half2float(", "(float)", "((float)", "float(", "static_cast<float>("}) &&
                               exact(c.b, {"__bfloat162float(", "__half2float(", "(float)", "((float)", "float(", "static_cast<float>("});
   if (!converted) return "a factor is more than an element";
-  if (!c.guards.empty()) return "a guard besides the extents: " + c.guards.front();
-  if (c.groups && !c.batch.name.empty()) return "ragged groups in batches";
+  if (c.groups && !c.batch.launch_extent.empty()) return "ragged groups in batches";
   if (!c.groups && extent_of(c.m).empty()) return "no end of " + c.m.name + " in the kernel";
   if (extent_of(c.n).empty()) return "no end of " + c.n.name + " in the kernel";
   return "";
@@ -279,13 +278,15 @@ std::string tensor_body(CodeTemplate& code, const Contraction& c, const TensorTi
   code.set("M_END", extent_of(c.m));
   code.set("N_END", extent_of(c.n));
   code.set("K_END", c.k_extent);
-  code.set("BLOCK_ID", "static_cast<int>(blockIdx." + std::string(tile_axis(c) == 0 ? "x)" : "y)"));
+  code.set("BLOCK_ID", block_index(c.n_grid_axis));
+  code.set("ROW_BLOCK", block_index(c.m_grid_axis));
   if (c.groups) {
     code.set("GROUP", c.groups->group);
     code.set("GROUPS", c.groups->count);
     code.set("OFF", c.groups->offsets);
   }
   std::string body = c.uniform_prologue("");
+  for (const std::string& guard : c.guards) body += "if (!(" + guard + ")) return;\n";
   body += code.fill(R"(constexpr int @BM = @BM_VALUE, @BN = @BN_VALUE, @BK = @BK_VALUE;  // tile of the block, depth of a slice
 constexpr int @STAGES = @STAGES_VALUE, @THREADS = @THREADS_VALUE;
 constexpr int @SLOT = (@BM + @BN) * 128;  // bytes of one slice of both operands
@@ -298,7 +299,7 @@ const int @thread = threadIdx.x, @warp = @thread / 32, @lane = @thread % 32;
   body += "\n" + code.fill(c.groups ? kRaggedTiles : kTiles);
   body += code.fill("\n// Starts the copies of a slice, operand tiles in lines of 128 bytes.\nconst auto @copy_slice = [&](int @slice) {\n");
   body += code.fill("  const int @slot = @slice % @STAGES * @SLOT;\n");
-  body += indented(copy_code(code, c, tile, true), "  ") + indented(copy_code(code, c, tile, false), "  ") + "};\n\n";
+  body += model::indented(copy_code(code, c, tile, true), "  ") + model::indented(copy_code(code, c, tile, false), "  ") + "};\n\n";
   body += code.fill("const int @slices = (@K_END + @BK - 1) / @BK;\n");
   body += code.fill(tile.wgmma ? "@ACC @acc[@BN / 2] = {};\n" : "");
   if (!tile.wgmma) {
@@ -325,16 +326,15 @@ LaunchPlan tensor_launch(const Contraction& c, const TensorTile& tile, const Lau
   const auto tiles = [](const ContractionAxis& axis, int size) { return "ceil_div(" + axis.launch_extent + ", " + std::to_string(size) + ")"; };
   const auto expression = [](const std::string& text) { return Expression::parse(text, "tensor tile"); };
   LaunchPlan out = before;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    if (c.batch.name.empty() || c.batch.launch_axis != axis) out.grid[axis] = Expression(1);
-    out.block[axis] = Expression(1);
-  }
+  out.grid = {Expression(1), Expression(1), Expression(1)};
+  if (!c.batch.launch_extent.empty()) out.grid[c.batch.launch_axis] = before.grid[c.batch.launch_axis];
   if (c.groups) {
-    out.grid[0] = expression(tiles(c.n, tile.block_n));
-    out.grid[1] = expression(tiles(c.m, tile.block_m) + " + " + c.groups->launch_count);
+    out.grid[c.n_grid_axis] = expression(tiles(c.n, tile.block_n));
+    out.grid[c.m_grid_axis] = expression(tiles(c.m, tile.block_m) + " + " + c.groups->launch_count);
   } else {
-    out.grid[tile_axis(c)] = expression(tiles(c.m, tile.block_m) + " * " + tiles(c.n, tile.block_n));
+    out.grid[c.n_grid_axis] = expression(tiles(c.m, tile.block_m) + " * " + tiles(c.n, tile.block_n));
   }
+  out.block = {Expression(1), Expression(1), Expression(1)};
   out.block[0] = Expression(tile.threads());
   out.dynamic_smem_bytes = Expression(tile.smem_bytes());
   return out;
