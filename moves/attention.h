@@ -24,7 +24,7 @@ struct Attention {
   std::string t = "t", u = "u", d = "d";  ///< variables of query, key and channel
   std::string type = "int";               ///< their type
   std::string queries, keys;              ///< exclusive ends as C text
-  std::string launch_queries;             ///< of the queries, over names of the launch plan
+  std::string launch_queries;             ///< threads along the queries, over names of the launch plan
   std::size_t launch_axis = 0;            ///< grid axis that spreads the queries
   std::int64_t channels = 0;              ///< D, a constant
   bool causal = false;                    ///< u <= t
@@ -43,7 +43,8 @@ struct AttentionTile {
   int queries = 128;  ///< of a block
   int keys = 64;      ///< that pass by at a time
   int threads = 256;
-  bool async = true;  ///< tiles come by asynchronous copies
+  int blocks = 2;     ///< that share a multiprocessor
+  int async = 1;      ///< 1: tiles come by asynchronous copies
 };
 
 [[nodiscard]] int attention_lanes(const Attention& a);  ///< threads that share a query

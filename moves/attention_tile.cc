@@ -154,7 +154,7 @@ std::string attention_tile_problem(const Attention& a, const AttentionTile& t) {
 }
 
 std::string attention_helpers(CodeTemplate& code, const AttentionTile& tile) {
-  return code.fill(tile.async ? kAsyncHelpers : kPlainHelpers);
+  return code.fill(tile.async != 0 ? kAsyncHelpers : kPlainHelpers);
 }
 
 std::string attention_body(CodeTemplate& code, const Attention& a, const AttentionTile& tile) {
@@ -172,7 +172,7 @@ std::string attention_body(CodeTemplate& code, const Attention& a, const Attenti
   code.set("OUT", a.o.load);
   code.set("AXIS", std::string(1, "xyz"[a.launch_axis]));
   code.set("ALLOWED", code.fill(a.causal ? "@at < @K_END && @at <= @query0 + @y + @Y * @i" : "@at < @K_END"));
-  const std::string wait = tile.async ? code.fill("  @wait_packs();\n") : "";
+  const std::string wait = tile.async != 0 ? code.fill("  @wait_packs();\n") : "";
 
   std::string out = a.prologue + code.fill(kHead);
   out += code.fill(a.causal ? "\n// The last queries have the most keys: they start first.\nconst int @query0 = static_cast<int>(gridDim.@AXIS - 1 - blockIdx.@AXIS) * @BQ;\n"
