@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -40,5 +41,12 @@ class CodeWriter {
   int depth_ = 1;
   std::string out_;
 };
+
+/// Where new lines in front of the statement at byte `at` go: the start of its line, or itself if other code stands before it.
+[[nodiscard]] inline std::size_t line_of_statement(std::string_view source, std::size_t at) {
+  std::size_t begin = at;
+  while (begin > 0 && (source[begin - 1] == ' ' || source[begin - 1] == '\t')) --begin;
+  return begin == 0 || source[begin - 1] == '\n' ? begin : at;
+}
 
 }  // namespace warpath
