@@ -40,10 +40,10 @@ struct Attention {
 
 /// How an attention runs in tiles.
 struct AttentionTile {
-  int queries = 128;  ///< of a block
+  int queries = 64;   ///< of a block
   int keys = 64;      ///< that pass by at a time
-  int threads = 256;
-  int blocks = 2;     ///< that share a multiprocessor
+  int threads = 128;
+  int blocks = 4;     ///< that share a multiprocessor
   int async = 1;      ///< 1: tiles come by asynchronous copies
 };
 

@@ -23,9 +23,9 @@ const std::array<Parameter, 5>& parameters() {
   return all;
 }
 
-/// queries, keys, threads, blocks. Best guess first: many queries a block read the keys seldom.
+/// queries, keys, threads, blocks. Best guess first: 8 x 4 scores a thread, and as many blocks as fit.
 constexpr std::array<std::array<int, 4>, 8> kTiles{{
-    {128, 64, 256, 2}, {128, 32, 256, 2}, {64, 64, 256, 2}, {128, 64, 128, 1}, {64, 32, 128, 4}, {256, 64, 512, 1}, {64, 32, 128, 1}, {32, 16, 64, 1},
+    {64, 64, 128, 4}, {128, 128, 256, 1}, {64, 64, 128, 3}, {64, 64, 256, 2}, {128, 64, 256, 2}, {64, 32, 128, 4}, {64, 32, 128, 1}, {32, 16, 64, 1},
 }};
 
 /// Streams keys and values through shared memory past the queries of a block: scores and results in registers, the softmax kept up to

@@ -48,9 +48,9 @@ TensorTile wgmma_tile(int m, int n, int stages) { return {true, m, n, 1, 1, stag
 TensorTile mma_tile(int m, int n, int warps_m, int warps_n, int stages) { return {false, m, n, warps_m, warps_n, stages, 8}; }
 
 /// Best guess first: large tiles ask least of the caches, small ones fill the machine.
-const std::array<TensorTile, 6> kWgmmaTiles{wgmma_tile(128, 256, 4), wgmma_tile(128, 128, 3), wgmma_tile(256, 128, 4),
-                                            wgmma_tile(128, 128, 5), wgmma_tile(64, 256, 4),  wgmma_tile(64, 64, 4)};
-const std::array<TensorTile, 6> kMmaTiles{mma_tile(128, 128, 2, 2, 3), mma_tile(128, 256, 2, 4, 3), mma_tile(128, 128, 2, 4, 3),
+const std::array<TensorTile, 6> kWgmmaTiles{wgmma_tile(128, 256, 4), wgmma_tile(256, 128, 4), wgmma_tile(128, 192, 4),
+                                            wgmma_tile(128, 128, 6), wgmma_tile(128, 128, 3), wgmma_tile(64, 64, 4)};
+const std::array<TensorTile, 6> kMmaTiles{mma_tile(128, 128, 2, 2, 3), mma_tile(256, 128, 4, 2, 4), mma_tile(128, 256, 2, 4, 4),
                                           mma_tile(64, 128, 2, 2, 4),  mma_tile(64, 64, 2, 2, 4),   mma_tile(32, 64, 2, 2, 4)};
 
 /// Empty if the device has the instructions and the room, otherwise why not.

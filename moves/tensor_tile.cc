@@ -239,8 +239,10 @@ std::string tensor_problem(const Contraction& c) {
   return "";
 }
 
-TensorOperand tensor_operand(const Contraction&, const ContractionOperand& x) {
+TensorOperand tensor_operand(const Contraction& c, const ContractionOperand& x) {
   const int each = static_cast<int>(16 / x.element_bytes);
+  // A group's first row is anywhere.
+  if (c.groups && &x == &c.a && !x.k_contiguous) return {true, false};
   if (x.k_contiguous) return {true, x.vector >= each};
   // Bytes cannot be transposed on their way to the registers.
   if (x.outer_contiguous && x.element_bytes == 2) return {false, x.vector >= each};

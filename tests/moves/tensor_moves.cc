@@ -137,4 +137,48 @@ TEST_CASE("attention streams its keys through shared memory") {
   CHECK(why == "the row length is no constant");
 }
 
+namespace {
+
+/// Tiles of 16 x 16 in shared memory, as a textbook does it.
+constexpr std::string_view kTextbook = R"(
+#define TILE 16
+extern "C" __global__ void sgemm_tn_batched(int M, int N, int K, const float* A, const float* B, float* C) {
+  __shared__ float a_tile[TILE][TILE];
+  __shared__ float b_tile[TILE][TILE];
+  int x = threadIdx.x, y = threadIdx.y, b = blockIdx.z;
+  int m = blockIdx.y * TILE + y, n = blockIdx.x * TILE + x;
+  float sum = 0.0f;
+  // One tile of both operands a step.
+  for (int k0 = 0; k0 < K; k0 += TILE) {
+    int first = blockIdx.y * TILE + x;
+    a_tile[y][x] = k0 + y < K && first < M ? A[(b * K + k0 + y) * M + first] : 0.0f;
+    b_tile[y][x] = k0 + y < K && n < N ? B[(b * K + k0 + y) * N + n] : 0.0f;
+    __syncthreads();
+    for (int k = 0; k < TILE; k++) {
+      sum += a_tile[k][y] * b_tile[k][x];
+    }
+    __syncthreads();
+  }
+  if (m < M && n < N) C[(b * M + m) * N + n] = sum;
+}
+)";
+
+}  // namespace
+
+TEST_CASE("copies to tiles run ahead of their use") {
+  KernelSpec spec = sized("sgemm_tn_batched", {{"M", 35}, {"N", 41}, {"K", 57}, {"BATCH", 2}});
+  spec.source = kTextbook;
+  spec.tunables.clear(), spec.constraints.clear();
+  spec.io.launch.grid = {Expression::parse("ceil_div(N, 16)", "test"), Expression::parse("ceil_div(M, 16)", "test"), Expression::parse("BATCH", "test")};
+  spec.io.launch.block = {Expression(16), Expression(16), Expression(1)};
+  std::string why;
+  const auto variant = moved(spec, baseline_variant(spec), "enable_async_pipeline@loop:0(stages=3)", why);
+  CAPTURE(why);
+  REQUIRE(variant.has_value());
+  CAPTURE(variant->source);
+  CHECK(variant->source.find("__shared__ float a_tile[3][TILE][TILE];") != std::string::npos);
+  CHECK(variant->source.find("// One tile of both operands a step.") != std::string::npos);
+  for (const char* stages : {"2", "3", "5"}) check_runs(spec, "enable_async_pipeline@loop:0(stages=" + std::string(stages) + ")");
+}
+
 TEST_SUITE_END();
