@@ -108,7 +108,7 @@ void Bench::synchronize(std::string_view doing, double expected_seconds) {
   }
 }
 
-void Bench::launch(const LoadedKernel& kernel, const LaunchNumbers& numbers, void** parameters,
+void Bench::launch(const KernelFunction& kernel, const LaunchNumbers& numbers, void** parameters,
                    CUstream stream) {
   CUlaunchConfig config{};
   const auto extent = [](std::int64_t n) { return static_cast<unsigned>(n); };

@@ -1,0 +1,517 @@
+#include <algorithm>
+
+#include "moves/model/parser.h"
+#include "moves/source_edit.h"
+
+namespace warpath::model {
+namespace {
+
+constexpr std::size_t kMaxItem = 4096;  // lexemes of a function's head
+
+bool is_access_word(std::string_view word) { return word == "public" || word == "private" || word == "protected"; }
+
+/// Sorted, without those inside others.
+std::vector<Span> outermost(std::vector<Span> spans) {
+  std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
+  std::vector<Span> out;
+  for (const Span span : spans) {
+    if (out.empty() || !out.back().contains(span)) out.push_back(span);
+  }
+  return out;
+}
+
+/// Splits "float, Pair<int, 4>, 8" at its outer commas.
+std::vector<std::string> split_arguments(std::string_view text) {
+  std::vector<std::string> out(1);
+  int depth = 0;
+  for (const char c : text) {
+    if (c == '<' || c == '(') ++depth;
+    if (c == '>' || c == ')') --depth;
+    if (c == ',' && depth == 0) {
+      out.emplace_back();
+    } else if (c != ' ' || (!out.back().empty() && out.back().back() != ' ')) {
+      out.back() += c;
+    }
+  }
+  for (std::string& part : out) {
+    while (!part.empty() && part.back() == ' ') part.pop_back();
+  }
+  return out;
+}
+
+}  // namespace
+
+Parser::Parser(Unit::Storage& storage) : s_(storage), limit_(storage.lexemes.size()) {
+  for (const Macro& macro : s_.macros) macros_.insert(macro.name);
+}
+
+Span Parser::span(std::size_t from, std::size_t end) const {
+  const std::vector<Lexeme>& all = s_.lexemes;
+  if (from >= all.size()) return {s_.source.size(), s_.source.size()};
+  if (end <= from) return {all[from].begin, all[from].begin};
+  return {all[from].begin, all[std::min(end, all.size()) - 1].end};
+}
+
+std::string_view Parser::joined(std::size_t from, std::size_t end) {
+  if (end == from + 1) return lex(from).text;
+  std::string text;
+  for (std::size_t i = from; i < end; ++i) {
+    const bool word = is_word(i) || lex(i).kind == TokenKind::number;
+    if (word && i > from && (is_word(i - 1) || lex(i - 1).kind == TokenKind::number)) text += ' ';
+    text += lex(i).text;
+  }
+  return s_.keep(text);
+}
+
+std::size_t Parser::close_of(std::size_t open) const {
+  const std::size_t close = lex(open).match;
+  return close != kNone && close > open && close < limit_ ? close : kNone;
+}
+
+void Parser::parse_unit() {
+  parse_items(s_.lexemes.size(), "", false);
+  s_.opaque = outermost(std::move(s_.opaque));
+  fold_constants();
+  bind_template_arguments();
+}
+
+void Parser::parse_items(std::size_t end, std::string_view scope, bool in_class) {
+  const Deeper deeper(*this);
+  const Limit limit(*this, std::min(end, limit_));
+  while (at_ < limit_) {
+    const std::size_t before = at_;
+    if (too_deep()) {
+      at_ = limit_;
+    } else {
+      parse_item(limit_, scope, in_class);
+    }
+    if (at_ <= before) at_ = before + 1;
+  }
+}
+
+void Parser::parse_item(std::size_t end, std::string_view scope, bool in_class) {
+  while (next_directive_ < s_.directives.size() && s_.directives[next_directive_].before <= at_) ++next_directive_;
+  if (is(at_, ";") || is(at_, "}") || is(at_, ")")) {
+    ++at_;
+    return;
+  }
+  if (is_access_word(lex(at_).text) && is(at_ + 1, ":")) {
+    at_ += 2;
+    return;
+  }
+  Function head;
+  const std::size_t from = at_;
+  head.span = span(from, from + 1);
+  if (parse_namespace(end, scope, in_class)) return;
+  while (is(at_, "template")) {
+    if (!parse_template_head(head)) break;
+  }
+  if (is(at_, "using") || is(at_, "typedef") || is(at_, "static_assert") || is(at_, "friend") || is(at_, "namespace") || is(at_, "concept")) {
+    std::size_t stop = at_;
+    while (stop < end && !is(stop, ";")) stop = close_of(stop) != kNone ? close_of(stop) + 1 : stop + 1;
+    if (is(at_, "using") || is(at_, "typedef")) note_alias(at_, stop);
+    at_ = std::min(stop + 1, end);
+    return;
+  }
+  if (parse_function(end, scope, in_class, head)) return;
+  parse_type_item(end, scope, head);
+}
+
+bool Parser::parse_namespace(std::size_t end, std::string_view scope, bool in_class) {
+  std::size_t at = at_;
+  if (is(at, "inline")) ++at;
+  const bool linkage = is(at, "extern") && lex(at + 1).kind == TokenKind::string && is(at + 2, "{");
+  if (!linkage && !is(at, "namespace")) return false;
+  const std::size_t name = at + 1;
+  at += linkage ? 2 : 1;
+  while (!linkage && (is_word(at) || is(at, "::")) && at < end) ++at;
+  if (!is(at, "{")) return false;
+  const std::size_t close = close_of(at);
+  if (close == kNone) {  // a brace is missing somewhere: read on as if it were open to the end
+    at_ = at + 1;
+    return true;
+  }
+  std::string inner(scope);
+  if (!linkage && at > name) inner += (inner.empty() ? "" : "::") + std::string(joined(name, at));
+  at_ = at + 1;
+  parse_items(close, s_.keep(inner), in_class);
+  at_ = close + 1;
+  return true;
+}
+
+/// template <typename T, int N = 4>
+bool Parser::parse_template_head(Function& head) {
+  const std::size_t from = at_;
+  if (!is(from + 1, "<")) {  // an explicit instantiation
+    ++at_;
+    return true;
+  }
+  std::size_t close = from + 2;  // template_close stops at "="
+  for (int depth = 1; close < limit_ && depth > 0; ++close) {
+    const std::string_view t = lex(close).text;
+    if (t == "<") ++depth;
+    if (t == ">" || t == ">>" || t == ">>>") depth -= static_cast<int>(t.size());
+    if (t == ";" || t == "}" || close > from + kMaxLook) return ++at_, false;
+    if ((t == "(" || t == "{") && close_of(close) != kNone) close = close_of(close);
+  }
+  std::vector<TemplateParameter> parameters(head.template_parameters.begin(), head.template_parameters.end());
+  for (std::size_t i = from + 2; i + 1 < close;) {
+    std::size_t stop = i;
+    std::size_t equals = kNone;
+    for (int depth = 0; stop + 1 < close; ++stop) {
+      const std::string_view t = lex(stop).text;
+      if (t == "<") ++depth;
+      if (t == ">" || t == ">>") depth -= static_cast<int>(t.size());
+      if (t == "," && depth == 0) break;
+      if (t == "=" && equals == kNone) equals = stop;
+      if ((t == "(" || t == "{") && close_of(stop) != kNone) stop = close_of(stop);
+    }
+    const std::size_t name_end = equals != kNone ? equals : stop;
+    if (name_end > i && is_word(name_end - 1)) {
+      TemplateParameter parameter;
+      parameter.name = lex(name_end - 1).text;
+      parameter.span = span(i, stop);
+      parameter.is_type = is(i, "typename") || is(i, "class") || is(i, "template");
+      if (parameter.is_type) s_.types.insert(parameter.name);
+      if (equals != kNone && !parameter.is_type) {
+        const Limit limit(*this, stop);
+        at_ = equals + 1;
+        parameter.default_value = parse_binary(1);
+      }
+      parameters.push_back(parameter);
+    }
+    i = stop + 1;
+  }
+  head.template_parameters = s_.keep(parameters);
+  head.template_head = span(from, close);
+  at_ = close;
+  if (is(at_, "requires")) {
+    while (at_ < limit_ && !is(at_, "__global__") && !is(at_, "__device__") && !is(at_, "void") && !is(at_, "{") && !is(at_, ";")) ++at_;
+  }
+  return true;
+}
+
+/// Lexeme of the name of the function that starts at at_; kNone if this is something else.
+std::size_t Parser::find_function_name(std::size_t end) const {
+  for (std::size_t i = at_; i < std::min(end, at_ + kMaxItem);) {
+    const std::string_view t = lex(i).text;
+    if (t == ";" || t == "=" || t == "{" || t == "}" || t == "[" || t == ",") return kNone;
+    if (t == "<") {
+      const std::size_t close = template_close(i, true);
+      i = close == kNone ? i + 1 : close;
+    } else if (t == "operator") {
+      std::size_t open = i + 1;
+      while (open < end && !is(open, "(") && open < i + 8) ++open;
+      return is(open, "(") ? i : kNone;
+    } else if (is_word(i) && is(i + 1, "(")) {
+      const std::size_t close = close_of(i + 1);
+      if (close == kNone) return kNone;
+      if (is_parenthesised_attribute(t) || t == "decltype" || t == "explicit" || t == "noexcept") {
+        i = close + 1;
+        continue;
+      }
+      if (is_builtin_type_word(t) || qualifier_bit(t) != 0) return kNone;
+      if (is_word(close + 1) && !is(close + 1, "const") && !is(close + 1, "noexcept") && !is(close + 1, "override") &&
+          !is(close + 1, "final") && !is_parenthesised_attribute(lex(close + 1).text) && !is(close + 1, "requires")) {
+        if (i == at_) return kNone;  // a macro call
+        i = close + 1;  // a macro among the attributes
+        continue;
+      }
+      return i;
+    } else if (t == "(") {
+      return kNone;
+    } else {
+      ++i;
+    }
+  }
+  return kNone;
+}
+
+/// Behind const, noexcept, -> type and a constructor's initialisers, at "{" or ";"; kNone if neither follows.
+std::size_t Parser::behind_function_head(std::size_t close, std::size_t end) const {
+  std::size_t i = close + 1;
+  bool initialisers = false;
+  for (std::size_t looked = 0; i < end && looked < kMaxLook; ++looked) {
+    const std::string_view t = lex(i).text;
+    if (t == "{") {
+      // a member initialised with braces is no body
+      const std::size_t group = close_of(i);
+      if (!initialisers || group == kNone || !(is(group + 1, ",") || is(group + 1, "{"))) return i;
+      i = group + 1;
+    } else if (t == ";") {
+      return i;
+    } else if (t == "=" && (is(i + 1, "default") || is(i + 1, "delete") || is(i + 1, "0"))) {
+      i += 2;
+    } else if (t == "(" || t == "[") {
+      const std::size_t group = close_of(i);
+      if (group == kNone) return kNone;
+      i = group + 1;
+    } else if (t == ":") {
+      initialisers = true;
+      ++i;
+    } else if (t == "->" || t == "&" || t == "&&" || t == "*" || t == "::" || t == "..." || is_word(i) || t == "<" || t == ">" || t == ">>" || (t == "," && initialisers) || lex(i).kind == TokenKind::number) {
+      ++i;
+    } else {
+      return kNone;
+    }
+  }
+  return kNone;
+}
+
+/// The parentheses hold parameters, not arguments: nothing, or a type first that is followed by a name, a star or a comma.
+bool Parser::looks_like_parameters(std::size_t open) const {
+  const std::size_t close = close_of(open);
+  if (close == kNone) return false;
+  if (close == open + 1 || is(open + 1, "...")) return true;
+  const TypeScan type = scan_type(open + 1);
+  if (type.end == kNone || type.end > close) return false;
+  return type.certain || type.pointer || (is_word(type.end) && precedence(lex(type.end).text) == 0);
+}
+
+void Parser::read_attributes(Function& function, std::size_t from, std::size_t to) {
+  std::size_t type_from = to;
+  for (std::size_t i = from; i < to; ++i) {
+    const std::string_view t = lex(i).text;
+    function.is_global = function.is_global || t == "__global__";
+    function.is_device = function.is_device || t == "__device__";
+    function.is_host = function.is_host || t == "__host__";
+    if (t == "extern" && lex(i + 1).text == "\"C\"") function.extern_c = true;
+    if (is_parenthesised_attribute(t) && is(i + 1, "(") && close_of(i + 1) != kNone) {
+      const std::size_t close = close_of(i + 1);
+      if (t == "__launch_bounds__") {
+        const std::size_t saved = at_;
+        std::vector<Expr*> args;
+        function.launch_bounds = span(i, close + 1);
+        if (parse_arguments(i + 1, args)) function.launch_bounds_args = s_.keep(args);
+        at_ = saved;
+      }
+      i = close;
+    } else if (type_from == to && qualifier_bit(t) == 0 && !is_ignored_word(t) && t != "__global__" && t != "__host__" && lex(i).kind != TokenKind::string) {
+      const bool macro = is(i + 1, "(");
+      if (macro && close_of(i + 1) != kNone) {
+        i = close_of(i + 1);
+      } else {
+        type_from = i;
+      }
+    }
+  }
+  if (type_from < to) {
+    std::size_t type_end = type_from;
+    for (std::size_t i = type_from; i < to && !is_parenthesised_attribute(lex(i).text) && lex(i).text != "__global__" && lex(i).text != "__device__"; ++i) type_end = i + 1;
+    function.return_type = span(type_from, type_end);
+  }
+}
+
+void Parser::parse_parameters(Function& function, std::size_t open) {
+  const std::size_t close = close_of(open);
+  std::vector<Declarator*> parameters;
+  const Limit limit(*this, close);
+  at_ = open + 1;
+  function.parameters_span = {s_.lexemes[open].end, s_.lexemes[close].begin};
+  while (at_ < close) {
+    const std::size_t from = at_;
+    std::size_t stop = from;
+    for (int depth = 0; stop < close; ++stop) {
+      const std::string_view t = lex(stop).text;
+      if (t == "<") ++depth;
+      if (t == ">" || t == ">>") depth = std::max(0, depth - static_cast<int>(t.size()));
+      if (t == "=") depth = 0;
+      if (t == "," && depth == 0) break;
+      if (close_of(stop) != kNone) stop = close_of(stop);
+    }
+    const Limit own(*this, stop);
+    Specifiers specifiers;
+    const bool nothing = stop == from + 1 && (is(from, "void") || is(from, "..."));
+    if (!nothing && stop > from) {
+      Declarator* parameter = parse_specifiers(specifiers, stop) ? parse_declarator(specifiers, true) : nullptr;
+      if (parameter == nullptr || at_ != stop) {
+        parameter = s_.make<Declarator>();
+        parameter->is_parameter = true;
+        parameter->function = function_;
+        parameter->specifiers = parameter->type = parameter->span = span(from, stop);
+        note_opaque(parameter->span);
+      }
+      parameter->span = span(from, stop);
+      parameters.push_back(parameter);
+    }
+    at_ = stop + 1;
+  }
+  function.parameters = s_.keep(parameters);
+}
+
+bool Parser::parse_function(std::size_t end, std::string_view scope, bool in_class, Function& head) {
+  const std::size_t from = at_;
+  const std::size_t name = find_function_name(end);
+  if (name == kNone) return false;
+  std::size_t open = name + 1;
+  std::size_t name_end = open;
+  if (is(name, "operator")) {
+    if (is(name + 1, "(") && is(name + 2, ")")) open = name + 3;
+    while (open < end && !is(open, "(")) ++open;
+    name_end = open;
+  }
+  const std::size_t close = close_of(open);
+  if (close == kNone) return false;
+  const std::size_t behind = behind_function_head(close, end);
+  if (behind == kNone) return false;
+  const bool defines = is(behind, "{");
+  bool global = false;
+  for (std::size_t i = from; i < name; ++i) global = global || is(i, "__global__") || is(i, "__device__");
+  if (!defines && !global && (name == from || !looks_like_parameters(open))) return false;
+  const std::size_t body_close = defines ? close_of(behind) : kNone;
+  if (defines && body_close == kNone) return false;
+
+  Function* const out = s_.make<Function>();
+  *out = head;
+  out->name = joined(name, name_end);
+  out->name_span = span(name, name_end);
+  out->attributes = span(from, name);
+  out->scope = scope;
+  out->is_member = in_class;
+  const std::size_t opaque_before = s_.opaque.size();
+  const Function* const outer = function_;
+  function_ = out;
+  read_attributes(*out, from, name);
+  if (!out->template_parameters.empty()) templates_.insert(out->name);
+  parse_parameters(*out, open);
+  at_ = behind + 1;
+  if (defines) {
+    while (next_directive_ < s_.directives.size() && s_.directives[next_directive_].before <= behind) ++next_directive_;
+    at_ = behind;
+    out->body = parse_block();
+    if (out->body == nullptr) note_opaque(span(behind, body_close + 1));
+    at_ = body_close + 1;
+  }
+  function_ = outer;
+  out->span = {head.span.begin, span(from, at_).end};
+  out->opaque = s_.keep(outermost({s_.opaque.begin() + static_cast<std::ptrdiff_t>(opaque_before), s_.opaque.end()}));
+  const auto line = std::lower_bound(s_.directives.begin(), s_.directives.end(), out->span.begin, [](const DirectiveLine& l, std::size_t at) { return l.span.begin < at; });
+  for (auto l = line; l != s_.directives.end() && l->span.end <= out->span.end; ++l) {
+    out->unresolved_conditionals = out->unresolved_conditionals || l->unresolved;
+  }
+  s_.functions.push_back(out);
+  return true;
+}
+
+/// A class, an enumeration, variables, or text that is stepped over.
+void Parser::parse_type_item(std::size_t end, std::string_view scope, Function& head) {
+  const std::size_t from = at_;
+  // Members first: parse_specifiers steps over the braces.
+  std::size_t at = at_;
+  while (at < end && (qualifier_bit(lex(at).text) != 0 || is_ignored_word(lex(at).text))) ++at;
+  if (is(at, "struct") || is(at, "class") || is(at, "union")) {
+    std::size_t open = at + 1;
+    while (open < end && open < at + kMaxLook && !is(open, "{") && !is(open, ";") && !is(open, "=")) {
+      open = is(open, "(") && close_of(open) != kNone ? close_of(open) + 1 : open + 1;
+    }
+    std::size_t name = at + 1;
+    while (is_parenthesised_attribute(lex(name).text) && is(name + 1, "(") && close_of(name + 1) != kNone) name = close_of(name + 1) + 1;
+    if (is_word(name)) {
+      s_.types.insert(lex(name).text);
+      if (!head.template_parameters.empty()) templates_.insert(lex(name).text);
+    }
+    if (is(open, "{") && close_of(open) != kNone) {
+      std::string inner(scope);
+      if (is_word(name)) inner += (inner.empty() ? "" : "::") + std::string(lex(name).text);
+      at_ = open + 1;
+      const std::size_t close = close_of(open);
+      parse_items(close, s_.keep(inner), true);
+    }
+    at_ = from;
+  }
+  const Stmt* const outer = stmt_;
+  Specifiers specifiers;
+  std::vector<Declarator*> declarators;
+  const std::size_t opaque_before = s_.opaque.size();
+  const bool declares = parse_specifiers(specifiers, end) && specifiers.has_type && !is(at_, ";") &&
+                        parse_declarators(specifiers, declarators) && is(at_, ";");
+  stmt_ = outer;
+  if (declares) {
+    ++at_;
+    for (Declarator* d : declarators) s_.globals.push_back(d);
+    return;
+  }
+  s_.opaque.resize(opaque_before);
+  if (at_ > from && is(at_, ";")) return;
+  at_ = from;
+  while (at_ < end && !is(at_, ";")) {
+    const std::size_t close = close_of(at_);
+    const bool braces = is(at_, "{");
+    const bool call = is(at_, "(");
+    at_ = close != kNone ? close + 1 : at_ + 1;
+    if (braces && close != kNone) break;
+    if (call && close != kNone && lex(at_).first_on_line) break;  // a macro call without ;
+  }
+}
+
+void Parser::parse_enumerators(std::size_t open) {
+  const std::size_t close = close_of(open);
+  std::int64_t next = 0;
+  bool known = true;
+  for (std::size_t i = open + 1; i < close;) {
+    std::size_t stop = i;
+    while (stop < close && !is(stop, ",")) stop = close_of(stop) != kNone ? close_of(stop) + 1 : stop + 1;
+    if (is(i + 1, "=")) {
+      std::vector<Word> words;
+      for (std::size_t j = i + 2; j < stop; ++j) words.push_back({lex(j).kind, std::string(lex(j).text)});
+      const auto value = evaluate_words(
+          words,
+          [this](const std::string& n) {
+            const auto found = s_.constants.find(n);
+            return found == s_.constants.end() ? NameValue{} : NameValue{NameValue::Kind::number, found->second};
+          },
+          [](const std::string&) { return std::optional<bool>(); });
+      known = value.has_value();
+      next = value.value_or(0);
+    }
+    if (known && is_word(i)) s_.constants.try_emplace(std::string(lex(i).text), next);
+    if (next < INT64_MAX) ++next;
+    i = stop + 1;
+  }
+}
+
+/// Values of constants at file level, in order.
+void Parser::fold_constants() {
+  for (const Declarator* d : s_.globals) {
+    if (!d->is_constant() || d->is_array() || d->is_pointer() || d->value() == nullptr || d->name.empty()) continue;
+    std::vector<Word> words;
+    const Span value = d->value()->span;
+    const auto first = std::lower_bound(s_.lexemes.begin(), s_.lexemes.end(), value.begin, [](const Lexeme& l, std::size_t at) { return l.begin < at; });
+    for (auto l = first; l != s_.lexemes.end() && l->end <= value.end; ++l) words.push_back({l->kind, std::string(l->text)});
+    const auto number = evaluate_words(
+        words,
+        [this](const std::string& n) {
+          const auto found = s_.constants.find(n);
+          return found == s_.constants.end() ? NameValue{} : NameValue{NameValue::Kind::number, found->second};
+        },
+        [](const std::string&) { return std::optional<bool>(); });
+    if (number) s_.constants.try_emplace(std::string(d->name), *number);
+  }
+}
+
+/// "k<float, 4>" gives the template parameters of k their values.
+void Parser::bind_template_arguments() {
+  const std::string& wanted = s_.options.kernel_name;
+  const std::size_t open = wanted.find('<');
+  if (open == std::string::npos || !wanted.ends_with('>')) return;
+  const std::vector<std::string> arguments = split_arguments(std::string_view(wanted).substr(open + 1, wanted.size() - open - 2));
+  std::string_view name = std::string_view(wanted).substr(0, open);
+  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos) name.remove_prefix(colons + 2);
+  const Function* kernel = nullptr;
+  for (const Function* f : s_.functions) {
+    if (f->name == name && f->body != nullptr) kernel = f;
+  }
+  if (kernel == nullptr) return;
+  for (std::size_t i = 0; i < std::min(arguments.size(), kernel->template_parameters.size()); ++i) {
+    const TemplateParameter& parameter = kernel->template_parameters[i];
+    if (parameter.is_type) {
+      s_.aliases.insert_or_assign(parameter.name, arguments[i]);
+    } else if (const auto number = integer_value(arguments[i])) {
+      s_.constants.insert_or_assign(std::string(parameter.name), *number);
+    } else if (arguments[i] == "true" || arguments[i] == "false") {
+      s_.constants.insert_or_assign(std::string(parameter.name), arguments[i] == "true" ? 1 : 0);
+    }
+  }
+}
+
+}  // namespace warpath::model

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "moves/model/storage.h"
+
+namespace warpath::model {
+
+/// Recursive descent over the lexemes of one unit. A parse function returns null (or false) where it does not understand; the
+/// nearest statement or argument then becomes opaque. Nothing is parsed twice but types, in bounded looks ahead.
+class Parser {
+ public:
+  explicit Parser(Unit::Storage& storage);
+  void parse_unit();
+
+ private:
+  // parse_file.cc
+  void parse_items(std::size_t end, std::string_view scope, bool in_class);
+  void parse_item(std::size_t end, std::string_view scope, bool in_class);
+  void parse_type_item(std::size_t end, std::string_view scope, Function& head);
+  bool parse_namespace(std::size_t end, std::string_view scope, bool in_class);
+  bool parse_template_head(Function& head);
+  bool parse_function(std::size_t end, std::string_view scope, bool in_class, Function& head);
+  std::size_t find_function_name(std::size_t end) const;
+  std::size_t behind_function_head(std::size_t close, std::size_t end) const;
+  [[nodiscard]] bool looks_like_parameters(std::size_t open) const;
+  void parse_parameters(Function& function, std::size_t open);
+  void read_attributes(Function& function, std::size_t from, std::size_t to);
+  void parse_enumerators(std::size_t open);
+  void bind_template_arguments();
+  void fold_constants();
+
+  // parse_declaration.cc
+  struct Specifiers {
+    Span all, type;
+    std::uint32_t qualifiers = 0;
+    bool has_type = false;
+  };
+  /// End of a type that starts at `at`: behind its words, stars and brackets; kNone if none does.
+  struct TypeScan {
+    std::size_t end = kNone;
+    bool certain = false;      ///< built-in, known or marked by typename, not just a name
+    bool pointer = false;
+  };
+  [[nodiscard]] TypeScan scan_type(std::size_t at) const;
+  [[nodiscard]] std::size_t scan_name(std::size_t at, bool in_type) const;
+  [[nodiscard]] std::size_t template_close(std::size_t open, bool in_type) const;
+  [[nodiscard]] bool starts_declaration(std::size_t at) const;
+  [[nodiscard]] bool is_known_type(std::size_t from, std::size_t end) const;
+  bool parse_specifiers(Specifiers& out, std::size_t end);
+  bool skip_attribute();
+  Declarator* parse_declarator(const Specifiers& specifiers, bool is_parameter);
+  bool parse_initialiser(Declarator& out);
+  bool parse_declarator_name(Declarator& out);
+  bool parse_extents(Declarator& out, std::vector<Expr*>& extents);
+  bool parse_declarators(const Specifiers& specifiers, std::vector<Declarator*>& out);
+  void note_alias(std::size_t from, std::size_t end);
+
+  // parse_statement.cc
+  Stmt* parse_statement();
+  Stmt* parse_block();
+  Stmt* parse_simple(StmtKind kind);
+  Stmt* parse_keyword();
+  Stmt* parse_if();
+  Stmt* parse_for();
+  Stmt* parse_while();
+  Stmt* parse_do();
+  Stmt* parse_switch();
+  Stmt* parse_case();
+  Stmt* parse_return();
+  Stmt* parse_goto();
+  Stmt* parse_asm();
+  Stmt* parse_try();
+  Stmt* parse_declaration();
+  Stmt* parse_text_declaration();
+  Stmt* parse_label();
+  Stmt* parse_expression_statement();
+  Stmt* parse_condition(Stmt& owner, std::size_t open);
+  bool parse_for_header(Stmt& out, std::size_t open);
+  Stmt* opaque_statement(std::size_t from);
+  Stmt* directives_before(std::vector<Stmt*>* into);
+  Stmt* body_of(Stmt& owner);
+  Stmt* begin_statement(StmtKind kind, std::size_t from);
+  Stmt* finish(Stmt* stmt, std::size_t from);
+  bool semicolon();
+
+  // parse_expression.cc
+  Expr* parse_comma();
+  Expr* parse_assignment();
+  Expr* parse_binary(int least);
+  Expr* parse_unary();
+  Expr* parse_sized();
+  Expr* parse_new();
+  Expr* parse_cast();
+  Expr* parse_named_cast();
+  Expr* parse_postfix();
+  Expr* parse_postfix_of(Expr* primary, std::size_t from);
+  Expr* parse_launch(Expr* callee, std::size_t from);
+  Expr* parse_member(Expr* object, std::size_t from);
+  Expr* parse_primary();
+  Expr* parse_name();
+  Expr* parse_lambda();
+  Expr* parse_group();
+  Expr* parse_braces();
+  Expr* parse_argument();
+  bool parse_arguments(std::size_t open, std::vector<Expr*>& out);
+  Expr* opaque_expression(std::size_t from, std::size_t end);
+  Expr* make(ExprKind kind, std::size_t from, std::vector<Expr*> args);
+
+  // shared
+  [[nodiscard]] const Lexeme& lex(std::size_t i) const { return i < limit_ ? s_.lexemes[i] : end_; }
+  [[nodiscard]] bool is(std::size_t i, std::string_view text) const { return lex(i).text == text; }
+  [[nodiscard]] bool is_word(std::size_t i) const { return lex(i).kind == TokenKind::identifier; }
+  [[nodiscard]] Span span(std::size_t from, std::size_t end) const;  ///< of lexemes [from, end)
+  [[nodiscard]] std::string_view joined(std::size_t from, std::size_t end);
+  /// The closing index of a bracket that lies within the limit; kNone otherwise.
+  [[nodiscard]] std::size_t close_of(std::size_t open) const;
+  void note_opaque(Span span) { s_.opaque.push_back(span); }
+
+  /// Bounds all parsing to what lies before `limit`.
+  class Limit {
+   public:
+    Limit(Parser& parser, std::size_t limit) : parser_(parser), before_(parser.limit_) { parser.limit_ = limit; }
+    Limit(const Limit&) = delete;
+    Limit& operator=(const Limit&) = delete;
+    ~Limit() { parser_.limit_ = before_; }
+
+   private:
+    Parser& parser_;
+    std::size_t before_;
+  };
+  class Deeper {
+   public:
+    explicit Deeper(Parser& parser) : parser_(parser) { ++parser.depth_; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+    ~Deeper() { --parser_.depth_; }
+
+   private:
+    Parser& parser_;
+  };
+  static constexpr int kMaxDepth = 400;        // of recursion
+  static constexpr int kMaxHeight = 1000;      // of an expression
+  static constexpr std::size_t kMaxLook = 256; // lexemes of a template argument list
+  [[nodiscard]] bool too_deep() const { return depth_ > kMaxDepth; }
+
+  Unit::Storage& s_;
+  std::size_t at_ = 0;
+  std::size_t limit_ = 0;
+  std::size_t next_directive_ = 0;
+  int depth_ = 0;
+  const Stmt* stmt_ = nullptr;          // being parsed
+  const Function* function_ = nullptr;  // being parsed
+  std::set<std::string_view> variables_;  // declared anywhere so far: (name)(x) is then no cast
+  std::set<std::string_view> macros_;
+  const Stmt* pending_pragma_ = nullptr;  // directly before the next statement of a block
+  std::set<std::string_view> templates_;  // functions and classes with a template head
+  Lexeme end_;
+};
+
+}  // namespace warpath::model

@@ -1,0 +1,193 @@
+#include "moves/model/syntax.h"
+
+#include <algorithm>
+#include <array>
+
+#include "moves/model/parser.h"
+#include "moves/source_edit.h"
+
+namespace warpath::model {
+namespace {
+
+/// "space::k<float, 4>" without scope and arguments.
+std::string_view plain_name(std::string_view name) {
+  name = name.substr(0, name.find('<'));
+  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos) name.remove_prefix(colons + 2);
+  while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
+  return name;
+}
+
+}  // namespace
+
+bool Declarator::is_constant() const {
+  return has(kConstexpr) || (has(kConst) && pointer_depth == 0 && !reference) ||
+         (pointer_depth > 0 && (pointer_qualifiers & kConst) != 0);
+}
+
+const Declarator* Function::parameter(std::string_view wanted) const {
+  for (const Declarator* p : parameters) {
+    if (p->name == wanted) return p;
+  }
+  return nullptr;
+}
+
+Unit::Unit(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
+Unit::Unit(Unit&&) noexcept = default;
+Unit& Unit::operator=(Unit&&) noexcept = default;
+Unit::~Unit() = default;
+
+std::string_view Unit::source() const { return storage_->source; }
+std::string_view Unit::text(Span span) const { return source().substr(span.begin, span.size()); }
+
+std::string Unit::plain_text(Span span) const {
+  std::string out;
+  bool first = true;
+  for (const Token& token : tokenize(text(span)).tokens) {
+    if (token.kind == TokenKind::comment) continue;
+    if (!first && token.space_before) out += ' ';
+    out += spelling(text(span), token);
+    first = false;
+  }
+  return out;
+}
+
+std::span<const Function* const> Unit::functions() const { return storage_->functions; }
+std::span<const Declarator* const> Unit::globals() const { return storage_->globals; }
+std::span<const Macro> Unit::macros() const { return storage_->macros; }
+std::span<const Conditional> Unit::conditionals() const { return storage_->conditionals; }
+std::span<const Span> Unit::opaque() const { return storage_->opaque; }
+bool Unit::ambiguous() const { return storage_->ambiguous; }
+const Bindings& Unit::constants() const { return storage_->constants; }
+const Bindings& Unit::bindings() const { return storage_->options.bindings; }
+
+const Macro* Unit::macro(std::string_view name) const {
+  const Macro* found = nullptr;
+  for (const Macro& macro : storage_->macros) {
+    if (macro.name == name) found = &macro;
+  }
+  return found;
+}
+
+const Function* Unit::find_function(std::string_view name) const {
+  const Function* found = nullptr;
+  for (const Function* function : storage_->functions) {
+    if (function->name != name || function->body == nullptr) continue;
+    if (found != nullptr) return nullptr;
+    found = function;
+  }
+  return found;
+}
+
+const Function* Unit::find_kernel(std::string_view kernel_name) const { return find_function(plain_name(kernel_name)); }
+
+bool Unit::is_type_name(std::string_view name) const {
+  return is_builtin_type_word(name) || is_library_type(name) || storage_->types.contains(name);
+}
+
+std::string Unit::resolved_type(std::string_view words) const {
+  constexpr int kAliasDepth = 8;
+  std::string out(words);
+  for (int i = 0; i < kAliasDepth; ++i) {
+    const auto alias = storage_->aliases.find(out);
+    if (alias == storage_->aliases.end()) break;
+    out = alias->second;
+  }
+  return out;
+}
+
+Unit parse(std::string source, const ParseOptions& options) {
+  auto storage = std::make_unique<Unit::Storage>();
+  storage->source = std::move(source);
+  storage->options = options;
+  preprocess(*storage);
+  Parser(*storage).parse_unit();
+  return Unit(std::move(storage));
+}
+
+Unit parse(const Variant& variant) {
+  ParseOptions options;
+  for (const auto& [name, value] : variant.tunables) options.bindings.emplace(name, value);
+  for (const std::string& option : variant.compiler_options) {
+    std::string_view text = option;
+    if (text.starts_with("-D")) {
+      text.remove_prefix(2);
+    } else if (text.starts_with("--define-macro=")) {
+      text.remove_prefix(std::string_view("--define-macro=").size());
+    } else {
+      continue;
+    }
+    const std::size_t equals = text.find('=');
+    const auto value = equals == std::string_view::npos ? std::optional<std::int64_t>(1) : integer_value(text.substr(equals + 1));
+    if (value) options.bindings.emplace(text.substr(0, equals), *value);
+  }
+  options.kernel_name = variant.kernel_name;
+  return parse(variant.source, options);
+}
+
+std::size_t size_of_type(std::string_view type) {
+  if (const auto dtype = dtype_of_type(type)) return info(*dtype).size_bytes;
+  const std::string_view base = type.empty() ? type : type.substr(0, type.size() - 1);
+  const char count = type.empty() ? '0' : type.back();
+  if (count >= '1' && count <= '4' && is_library_type(type)) {
+    const std::size_t n = static_cast<std::size_t>(count - '0');
+    if (base == "float" || base == "int" || base == "uint") return 4 * n;
+    if (base == "double" || base == "longlong" || base == "ulonglong" || base == "long" || base == "ulong") return 8 * n;
+    if (base == "short" || base == "ushort") return 2 * n;
+    if (base == "char" || base == "uchar") return n;
+  }
+  if (type == "half2" || type == "__half2" || type == "__nv_bfloat162" || type == "nv_bfloat162") return 4;
+  if (type == "cuFloatComplex" || type == "cuComplex") return 8;
+  if (type == "cuDoubleComplex") return 16;
+  return 0;
+}
+
+std::optional<DType> dtype_of_type(std::string_view type) {
+  struct Row {
+    std::string_view name;
+    DType dtype;
+  };
+  static constexpr auto kRows = std::to_array<Row>({
+      {"half", DType::f16}, {"__half", DType::f16}, {"nv_bfloat16", DType::bf16}, {"__nv_bfloat16", DType::bf16},
+      {"float", DType::f32}, {"double", DType::f64}, {"bool", DType::boolean},
+      {"int8_t", DType::i8}, {"int16_t", DType::i16}, {"int32_t", DType::i32}, {"int64_t", DType::i64},
+      {"uint8_t", DType::u8}, {"uint16_t", DType::u16}, {"uint32_t", DType::u32}, {"uint64_t", DType::u64},
+      {"uint", DType::u32}, {"uchar", DType::u8}, {"ushort", DType::u16}, {"ulong", DType::u64},
+      {"size_t", DType::u64}, {"ptrdiff_t", DType::i64}, {"ssize_t", DType::i64}, {"uintptr_t", DType::u64},
+      {"intptr_t", DType::i64}, {"clock_t", DType::i64}});
+  if (type.starts_with("std::")) type.remove_prefix(5);
+  for (const Row& row : kRows) {
+    if (row.name == type) return row.dtype;
+  }
+  // Any order of the words of an integer type.
+  bool is_unsigned = false, is_signed = false, is_char = false, is_short = false, seen = false;
+  int longs = 0;
+  for (const Token& token : tokenize(type).tokens) {
+    const std::string_view word = type.substr(token.begin, token.size());
+    seen = true;
+    if (word == "unsigned") {
+      is_unsigned = true;
+    } else if (word == "signed") {
+      is_signed = true;
+    } else if (word == "char") {
+      is_char = true;
+    } else if (word == "short") {
+      is_short = true;
+    } else if (word == "long") {
+      ++longs;
+    } else if (word != "int" && word != "const" && word != "volatile") {
+      return std::nullopt;
+    }
+  }
+  if (!seen || (is_signed && is_unsigned)) return std::nullopt;
+  if (is_char) return is_unsigned ? DType::u8 : DType::i8;
+  if (is_short) return is_unsigned ? DType::u16 : DType::i16;
+  if (longs > 0) return is_unsigned ? DType::u64 : DType::i64;
+  return is_unsigned ? DType::u32 : DType::i32;
+}
+
+bool is_integer_type(std::string_view type) {
+  const auto dtype = dtype_of_type(type);
+  return dtype && !info(*dtype).is_float;
+}
+
+}  // namespace warpath::model

@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <array>
+
+#include "moves/model/storage.h"
+
+namespace warpath::model {
+namespace {
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& sorted, std::string_view word) {
+  return std::binary_search(sorted.begin(), sorted.end(), word);
+}
+
+template <std::size_t N>
+constexpr std::array<std::string_view, N> sorted(std::array<std::string_view, N> words) {
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+constexpr auto kBuiltin = sorted(std::to_array<std::string_view>(
+    {"auto", "bool", "char", "char16_t", "char32_t", "char8_t", "double", "float", "int", "long", "short", "signed", "unsigned",
+     "void", "wchar_t", "__int64", "__int128", "_Bool", "__signed__", "_Float16"}));
+
+constexpr auto kIgnored = sorted(std::to_array<std::string_view>(
+    {"__forceinline__", "__noinline__", "__device_builtin__", "__inline", "__inline__", "__forceinline", "__cdecl",
+     "__extension__", "friend", "virtual", "explicit", "mutable", "typename", "__stdcall", "consteval",
+     "__device_builtin_texture_type__", "export"}));
+
+constexpr auto kParenthesised = sorted(std::to_array<std::string_view>(
+    {"__launch_bounds__", "__attribute__", "__attribute", "__declspec", "alignas", "__align__", "_Alignas",
+     "__cluster_dims__", "__maxnreg__", "__block_size__", "__nv_pure__", "__nvrtc_align__"}));
+
+constexpr auto kStatementWords = sorted(std::to_array<std::string_view>(
+    {"if", "else", "for", "while", "do", "switch", "case", "default", "return", "break", "continue", "goto", "try", "catch",
+     "asm", "__asm__", "__asm", "new", "delete", "throw", "sizeof", "alignof", "_Alignof", "static_cast", "dynamic_cast",
+     "const_cast", "reinterpret_cast", "operator", "this", "true", "false", "nullptr", "and", "or", "not", "xor", "bitand",
+     "bitor", "compl", "and_eq", "or_eq", "xor_eq", "not_eq", "using", "namespace", "template", "static_assert", "typeid",
+     "noexcept", "public", "private", "protected", "requires", "co_await", "co_return", "co_yield", "decltype"}));
+
+constexpr auto kLibraryTypes = sorted(std::to_array<std::string_view>(
+    {"size_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
+     "uint16_t", "uint32_t", "uint64_t", "clock_t", "time_t", "uint", "uchar", "ushort", "ulong", "dim3", "half", "half2",
+     "__half", "__half2", "__half_raw", "__half2_raw", "nv_bfloat16", "nv_bfloat162", "__nv_bfloat16", "__nv_bfloat162",
+     "__nv_fp8_e4m3", "__nv_fp8_e5m2", "__nv_fp8x2_e4m3", "__nv_fp8x4_e4m3", "__nv_fp8x2_e5m2", "__nv_fp8x4_e5m2",
+     "cuComplex", "cuFloatComplex", "cuDoubleComplex", "cudaStream_t", "cudaEvent_t", "cudaError_t", "cudaTextureObject_t",
+     "cudaSurfaceObject_t", "curandState", "curandState_t", "FILE", "string", "CUtensorMap", "cuuint64_t", "int2x2",
+     "CUdeviceptr", "cudaDeviceProp", "cublasHandle_t", "float8", "complex"}));
+
+struct QualifierWord {
+  std::string_view word;
+  std::uint32_t bit;
+};
+constexpr auto kQualifiers = std::to_array<QualifierWord>({
+    {"const", kConst},          {"volatile", kVolatile},     {"__restrict__", kRestrict},
+    {"__restrict", kRestrict},  {"restrict", kRestrict},     {"RESTRICT", kRestrict},
+    {"__shared__", kShared},    {"__constant__", kConstant}, {"__device__", kDeviceSpace},
+    {"constexpr", kConstexpr},  {"extern", kExtern},         {"static", kStatic},
+    {"register", kRegister},    {"typedef", kTypedef},       {"__managed__", kManaged},
+    {"inline", kInline},        {"thread_local", kThreadLocal}, {"__grid_constant__", kGridConstant},
+    {"__const", kConst},        {"__volatile__", kVolatile}, {"constinit", kStatic},
+});
+
+bool is_vector_type(std::string_view word) {
+  if (word.size() < 4 || word.back() < '1' || word.back() > '4') return false;
+  std::string_view base = word.substr(0, word.size() - 1);
+  if (base == "float" || base == "double") return true;
+  if (base.starts_with('u')) base.remove_prefix(1);
+  return base == "char" || base == "short" || base == "int" || base == "long" || base == "longlong";
+}
+
+}  // namespace
+
+int precedence(std::string_view op) {
+  if (op.empty() || op.size() > 6) return 0;
+  switch (op[0]) {
+    case '*': return op == "*" ? 11 : 0;
+    case '/': return op == "/" ? 11 : 0;
+    case '%': return op == "%" ? 11 : 0;
+    case '+': return op == "+" ? 10 : 0;
+    case '-': return op == "-" ? 10 : op == "->*" ? 12 : 0;
+    case '.': return op == ".*" ? 12 : 0;
+    case '<': return op == "<<" ? 9 : op == "<" || op == "<=" ? 7 : op == "<=>" ? 8 : 0;
+    case '>': return op == ">>" ? 9 : op == ">" || op == ">=" ? 7 : 0;
+    case '=': return op == "==" ? 6 : 0;
+    case '!': return op == "!=" ? 6 : 0;
+    case '&': return op == "&" ? 5 : op == "&&" ? 2 : 0;
+    case '^': return op == "^" ? 4 : 0;
+    case '|': return op == "|" ? 3 : op == "||" ? 1 : 0;
+    case 'a': return op == "and" ? 2 : 0;
+    case 'o': return op == "or" ? 1 : 0;
+    case 'x': return op == "xor" ? 4 : 0;
+    case 'b': return op == "bitand" ? 5 : op == "bitor" ? 3 : 0;
+    case 'n': return op == "not_eq" ? 6 : 0;
+    default: return 0;
+  }
+}
+
+bool is_assignment(std::string_view op) {
+  if (op == "=") return true;
+  if (op == "and_eq" || op == "or_eq" || op == "xor_eq") return true;
+  if (op.size() < 2 || op.back() != '=') return false;
+  const std::string_view base = op.substr(0, op.size() - 1);
+  return base == "+" || base == "-" || base == "*" || base == "/" || base == "%" || base == "&" || base == "|" ||
+         base == "^" || base == "<<" || base == ">>";
+}
+
+bool is_builtin_type_word(std::string_view word) { return is_one_of(kBuiltin, word); }
+
+std::uint32_t qualifier_bit(std::string_view word) {
+  for (const QualifierWord& row : kQualifiers) {
+    if (row.word == word) return row.bit;
+  }
+  return 0;
+}
+
+bool is_ignored_word(std::string_view word) { return is_one_of(kIgnored, word); }
+bool is_parenthesised_attribute(std::string_view word) { return is_one_of(kParenthesised, word); }
+bool is_library_type(std::string_view word) { return is_vector_type(word) || is_one_of(kLibraryTypes, word); }
+bool is_statement_word(std::string_view word) { return is_one_of(kStatementWords, word); }
+
+bool looks_like_macro(std::string_view word) {
+  return word.size() > 1 && std::none_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+}
+
+std::optional<std::int64_t> apply_integer(std::string_view op, std::int64_t a, std::int64_t b) {
+  std::int64_t out = 0;
+  if (op == "+") return __builtin_add_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+  if (op == "-") return __builtin_sub_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+  if (op == "*") return __builtin_mul_overflow(a, b, &out) ? std::nullopt : std::optional(out);
+  if (op == "/" || op == "%") {
+    if (b == 0 || (b == -1 && a == INT64_MIN)) return std::nullopt;
+    return op == "/" ? a / b : a % b;
+  }
+  if (op == "<<") {
+    if (b < 0 || b > 62 || a < 0 || a > (INT64_MAX >> b)) return std::nullopt;
+    return a << b;
+  }
+  if (op == ">>") return b < 0 || b > 63 ? std::nullopt : std::optional(a >> b);
+  if (op == "&" || op == "bitand") return a & b;
+  if (op == "|" || op == "bitor") return a | b;
+  if (op == "^" || op == "xor") return a ^ b;
+  if (op == "&&" || op == "and") return a != 0 && b != 0 ? 1 : 0;
+  if (op == "||" || op == "or") return a != 0 || b != 0 ? 1 : 0;
+  if (op == "==") return a == b ? 1 : 0;
+  if (op == "!=" || op == "not_eq") return a != b ? 1 : 0;
+  if (op == "<") return a < b ? 1 : 0;
+  if (op == ">") return a > b ? 1 : 0;
+  if (op == "<=") return a <= b ? 1 : 0;
+  if (op == ">=") return a >= b ? 1 : 0;
+  return std::nullopt;
+}
+
+std::string_view name(ExprKind kind) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"number", "literal", "name", "unary", "postfix", "binary", "assign", "conditional", "call", "launch", "subscript",
+       "member", "cast", "init_list", "comma", "size_of", "designated", "new_object", "lambda", "statement", "type",
+       "opaque"});
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name(StmtKind kind) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"block", "declaration", "expression", "if", "for", "range_for", "while", "do", "switch", "case", "return", "break",
+       "continue", "goto", "label", "empty", "assembly", "directive", "try", "opaque"});
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+}  // namespace warpath::model
