@@ -31,6 +31,7 @@ constexpr const char* kDefaultArch = "sm_90a";
 struct Request {
   Options options;
   KernelSpec spec;
+  std::vector<std::string> patches;
   std::vector<MoveInstance> script;
   Stage stage = Stage::confirmation;
   bool keep_going = false;
@@ -42,6 +43,7 @@ Request read_request(const Arguments& arguments) {
   Request out;
   out.options = apply_layers({}, arguments);
   out.spec = wanted_spec("warpath apply", arguments);
+  out.patches = arguments.values("patch");
   if (const auto script = arguments.value("moves")) out.script = parse_move_script(*script, "--moves");
   out.stage = parse_stage(arguments.value("stage").value_or("confirmation"), "--stage");
   out.keep_going = arguments.has("keep-going");
@@ -58,6 +60,13 @@ Rung baseline_rung(const KernelSpec& spec) {
   rung.step = "baseline";
   rung.variant = baseline_variant(spec);
   return rung;
+}
+
+/// Patches first, then moves.
+void take_steps(const Request& request, const MoveTable& moves, const DeviceFacts& device, std::vector<Rung>& rungs) {
+  patch(request.spec, request.patches, request.keep_going, rungs);
+  if (rungs.back().refused() && !request.keep_going) return;
+  climb(moves, request.spec, device, request.script, request.keep_going, "--moves", rungs);
 }
 
 /// What is to be evaluated: every step that was taken. `rung_of`: by candidate.
@@ -125,7 +134,7 @@ class Report {
     if (error) throw environment_error(request_.outdir->string() + ": cannot be made: " + error.message());
     for (std::size_t i = 0; i < rungs_.size(); ++i) {
       if (rungs_[i].refused()) continue;
-      const std::string stem = (i < 10 ? "0" : "") + std::to_string(i) + "_" + MoveInstance::parse(rungs_[i].step, "step").move;
+      const std::string stem = (i < 10 ? "0" : "") + std::to_string(i) + "_" + rungs_[i].step.substr(0, rungs_[i].step.find_first_of("@( "));
       write_file_atomically(*request_.outdir / (stem + ".cu"), rungs_[i].variant.source, false);
       nlohmann::json variant = to_json(rungs_[i].variant);
       write_file_atomically(*request_.outdir / (stem + ".json"), variant.dump(2) + "\n", false);
@@ -142,7 +151,7 @@ class Report {
 /// 0 all rungs ok, 2 one is not, 64 a refused step ended the path.
 int exit_code(const Request& request, const std::vector<Rung>& rungs) {
   if (rungs.back().refused() && !request.keep_going) {
-    throw bad_input("--moves, step " + std::to_string(rungs.size() - 1), rungs.back().step,
+    throw bad_input("warpath apply, step " + std::to_string(rungs.size() - 1), rungs.back().step,
                     "a step that applies: " + rungs.back().refusal);
   }
   for (const Rung& rung : rungs) {
@@ -158,7 +167,7 @@ int check_only(const Request& request, const MoveTable& moves, const std::string
   cuda::CompileCheck check(request.options.cuda, program.path, colon == std::string::npos ? kDefaultArch : runner_text.substr(colon + 1));
   check.prepare(request.spec);
   std::vector<Rung> rungs{baseline_rung(request.spec)};
-  climb(moves, request.spec, check.device(), request.script, request.keep_going, "--moves", rungs);
+  take_steps(request, moves, check.device(), rungs);
   Report report(request, rungs);
   const InterruptWatch interrupts;
   std::vector<std::size_t> rung_of;
@@ -184,7 +193,7 @@ int evaluate_ladder(Request& request, const MoveTable& moves, const RunnerChoice
   }
   const DeviceFacts device = runner->device();
   std::vector<Rung> rungs{baseline_rung(request.spec)};
-  climb(moves, request.spec, device, request.script, request.keep_going, "--moves", rungs);
+  take_steps(request, moves, device, rungs);
   Report report(request, rungs);
   std::vector<std::size_t> rung_of;
   const std::vector<Candidate> candidates = candidates_of(rungs, rung_of);
@@ -226,6 +235,10 @@ std::vector<Flag> apply_flags() {
       {.name = "input", .value = "SPEC|DIR...", .help = "the kernel spec; --name picks one of many", .takes = several},
       {.name = "name", .value = "PATTERN", .help = "the spec of this name; * and ? stand for any text"},
       {.name = "moves", .value = "STEPS", .help = "MOVE[@SITE][(NAME=INTEGER,...)]; ...: what is left out is the move's best guess (docs/apply.md)"},
+      {.name = "patch",
+       .value = "FILE...",
+       .help = "before the moves: a source, SEARCH/REPLACE blocks or a unified diff, a rung each",
+       .takes = several},
       {.name = "runner",
        .value = "NAME[:ARG]",
        .help = "as for `warpath run` (auto); compile[:ARCH]: NVRTC and the gates on text and code, for machines without a GPU"},
@@ -242,8 +255,8 @@ std::vector<Flag> apply_flags() {
 
 Command apply_command() {
   return {.name = "apply",
-          .usage = "--input SPEC --moves \"MOVE; MOVE@SITE(NAME=INTEGER)\" [FLAGS]",
-          .help = "a scripted path of moves: every step built, verified and timed in turn with the baseline, printed as a ladder",
+          .usage = "--input SPEC [--patch FILE...] [--moves \"MOVE; MOVE@SITE(NAME=INTEGER)\"] [FLAGS]",
+          .help = "a scripted path of patches and moves: every step built, verified and timed in turn with the baseline, printed as a ladder",
           .flags = apply_flags(),
           .run = apply};
 }

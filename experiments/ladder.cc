@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/error.h"
+#include "engine/json_reader.h"
 #include "engine/json_record.h"
 #include "engine/objective.h"
 #include "experiments/command_line.h"
 #include "experiments/evaluation_report.h"
 #include "experiments/runner_choice.h"
+#include "moves/patch.h"
 
 namespace warpath {
 namespace {
@@ -80,6 +82,23 @@ double least_time_ns(const Outcome& outcome) {
 }
 
 }  // namespace
+
+void patch(const KernelSpec& spec, const std::vector<std::string>& files, bool keep_going, std::vector<Rung>& rungs) {
+  for (const std::string& file : files) {
+    Rung rung;
+    rung.step = "patch " + file;
+    rung.variant = rungs.back().variant;
+    std::optional<std::string> source = apply_patch(rung.variant.source, read_text_file(file, kMaxPatchBytes, "--patch " + file), rung.refusal);
+    if (source) {
+      rung.refusal.clear();
+      rung.variant.source = std::move(*source);
+      if (!satisfies_constraints(spec, rung.variant, rung.refusal)) rung.variant = rungs.back().variant;
+    }
+    const bool refused = rung.refused();
+    rungs.push_back(std::move(rung));
+    if (refused && !keep_going) return;
+  }
+}
 
 void climb(const MoveTable& moves, const KernelSpec& spec, const DeviceFacts& device, const std::vector<MoveInstance>& script,
            bool keep_going, std::string_view place, std::vector<Rung>& rungs) {

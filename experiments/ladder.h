@@ -24,6 +24,10 @@ struct Rung {
   [[nodiscard]] bool refused() const { return !refusal.empty(); }
 };
 
+/// Applies the patches in `files` (moves/patch.h), a rung each, to the source of rungs.back(). Ends after one that does not fit unless
+/// `keep_going`. Throws Error(bad_input) for a file that cannot be read.
+void patch(const KernelSpec& spec, const std::vector<std::string>& files, bool keep_going, std::vector<Rung>& rungs);
+
 /// Carries `script` out from rungs.back() on and appends a rung a step. Ends after a refused step unless `keep_going`. Throws
 /// Error(bad_input) with `place` for a move that is not registered.
 void climb(const MoveTable& moves, const KernelSpec& spec, const DeviceFacts& device, const std::vector<MoveInstance>& script,
