@@ -164,6 +164,8 @@ class March {
     if (out.type != "float" || out.alignment_bytes % 16 != 0 || out.alignment_bytes == 0) return fail("the output is not float and aligned");
     for (const StencilLine& line : stencil_.lines) {
       if (line.array->type != "float" || line.array->alignment_bytes % 16 != 0 || line.array->alignment_bytes == 0) return fail(line.array->name + " is not float and aligned");
+      const bool across = line.axis > 0 && line.axis + 1 < stencil_.axes.size();
+      if (across && !stencil_.axes[line.axis].index->bound) return fail("the extent of " + stencil_.axes[line.axis].index->name + " is not known");
       if (line.low > kWide || line.high > kWide) return fail("the stencil reaches beyond " + number(kWide) + " points");
     }
     const auto stores_here = [&](const Stmt& stmt) {

@@ -162,7 +162,7 @@ void Bench::flush_l2() {
 
 void Bench::start_noise() {
   constexpr std::uint64_t kMostNs = 1'000'000'000;
-  require(api(), api().cuMemsetD32(noise_flag_.get(), 0, 1), "cannot set a flag");
+  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 0, 1, side_stream()), "cannot set a flag");
   harness_.noise(side_stream(), flush_memory_.get(), harness_.flush_bytes(),
                  std::max(1, limits_.multiprocessors / 2), noise_flag_.get(), 1, kMostNs);
 }
