@@ -31,7 +31,10 @@ constexpr const char* kDefaultArch = "sm_90a";
 struct Request {
   Options options;
   KernelSpec spec;
+  std::vector<std::string> patches;
   std::vector<MoveInstance> script;
+  std::optional<std::string> each;  ///< "all" or a move
+  std::size_t most = SIZE_MAX;      ///< of a move's instances
   Stage stage = Stage::confirmation;
   bool keep_going = false;
   std::optional<std::string> show;  ///< "source" or "diff"
@@ -42,9 +45,12 @@ Request read_request(const Arguments& arguments) {
   Request out;
   out.options = apply_layers({}, arguments);
   out.spec = wanted_spec("warpath apply", arguments);
+  out.patches = arguments.values("patch");
   if (const auto script = arguments.value("moves")) out.script = parse_move_script(*script, "--moves");
   out.stage = parse_stage(arguments.value("stage").value_or("confirmation"), "--stage");
   out.keep_going = arguments.has("keep-going");
+  out.each = arguments.value("each");
+  if (const auto most = arguments.value("most")) out.most = parse_count(*most, "--most");
   out.show = arguments.value("show");
   if (out.show && *out.show != "source" && *out.show != "diff") throw bad_input("--show", *out.show, "source or diff");
   if (const auto folder = arguments.value("outdir")) out.outdir = *folder;
@@ -58,6 +64,20 @@ Rung baseline_rung(const KernelSpec& spec) {
   rung.step = "baseline";
   rung.variant = baseline_variant(spec);
   return rung;
+}
+
+/// Patches first, then moves.
+void take_steps(const Request& request, const MoveTable& moves, const DeviceFacts& device, std::vector<Rung>& rungs) {
+  patch(request.spec, request.patches, request.keep_going, rungs);
+  if (rungs.back().refused() && !request.keep_going) return;
+  climb(moves, request.spec, device, request.script, request.keep_going, "--moves", rungs);
+  if (!request.each || (rungs.back().refused() && !request.keep_going)) return;
+  std::vector<const Move*> tried;
+  for (const std::string& name : *request.each == "all" ? moves.names() : std::vector<std::string>{*request.each}) {
+    tried.push_back(moves.find(name));
+    if (tried.back() == nullptr) throw bad_input("--each", name, "all or a move; `warpath moves` lists them");
+  }
+  try_each(tried, request.spec, device, request.most, rungs);
 }
 
 /// What is to be evaluated: every step that was taken. `rung_of`: by candidate.
@@ -111,7 +131,7 @@ class Report {
       return;
     }
     for (std::size_t i = 1; i < rungs_.size(); ++i) {
-      if (rungs_[i].refused()) continue;
+      if (rungs_[i].refused() || rungs_[i].aside) continue;
       std::printf("\n# %zu %s\n%s", i, rungs_[i].step.c_str(), diff_of(i).c_str());
       nlohmann::json rest = to_json(patch_between(rungs_[i - 1].variant, rungs_[i].variant));
       rest.erase("source");
@@ -125,7 +145,8 @@ class Report {
     if (error) throw environment_error(request_.outdir->string() + ": cannot be made: " + error.message());
     for (std::size_t i = 0; i < rungs_.size(); ++i) {
       if (rungs_[i].refused()) continue;
-      const std::string stem = (i < 10 ? "0" : "") + std::to_string(i) + "_" + MoveInstance::parse(rungs_[i].step, "step").move;
+      if (rungs_[i].aside) continue;
+      const std::string stem = (i < 10 ? "0" : "") + std::to_string(i) + "_" + rungs_[i].step.substr(0, rungs_[i].step.find_first_of("@( "));
       write_file_atomically(*request_.outdir / (stem + ".cu"), rungs_[i].variant.source, false);
       nlohmann::json variant = to_json(rungs_[i].variant);
       write_file_atomically(*request_.outdir / (stem + ".json"), variant.dump(2) + "\n", false);
@@ -141,8 +162,8 @@ class Report {
 
 /// 0 all rungs ok, 2 one is not, 64 a refused step ended the path.
 int exit_code(const Request& request, const std::vector<Rung>& rungs) {
-  if (rungs.back().refused() && !request.keep_going) {
-    throw bad_input("--moves, step " + std::to_string(rungs.size() - 1), rungs.back().step,
+  if (rungs.back().refused() && !rungs.back().aside && !request.keep_going) {
+    throw bad_input("warpath apply, step " + std::to_string(rungs.size() - 1), rungs.back().step,
                     "a step that applies: " + rungs.back().refusal);
   }
   for (const Rung& rung : rungs) {
@@ -158,7 +179,7 @@ int check_only(const Request& request, const MoveTable& moves, const std::string
   cuda::CompileCheck check(request.options.cuda, program.path, colon == std::string::npos ? kDefaultArch : runner_text.substr(colon + 1));
   check.prepare(request.spec);
   std::vector<Rung> rungs{baseline_rung(request.spec)};
-  climb(moves, request.spec, check.device(), request.script, request.keep_going, "--moves", rungs);
+  take_steps(request, moves, check.device(), rungs);
   Report report(request, rungs);
   const InterruptWatch interrupts;
   std::vector<std::size_t> rung_of;
@@ -184,7 +205,7 @@ int evaluate_ladder(Request& request, const MoveTable& moves, const RunnerChoice
   }
   const DeviceFacts device = runner->device();
   std::vector<Rung> rungs{baseline_rung(request.spec)};
-  climb(moves, request.spec, device, request.script, request.keep_going, "--moves", rungs);
+  take_steps(request, moves, device, rungs);
   Report report(request, rungs);
   std::vector<std::size_t> rung_of;
   const std::vector<Candidate> candidates = candidates_of(rungs, rung_of);
@@ -226,10 +247,18 @@ std::vector<Flag> apply_flags() {
       {.name = "input", .value = "SPEC|DIR...", .help = "the kernel spec; --name picks one of many", .takes = several},
       {.name = "name", .value = "PATTERN", .help = "the spec of this name; * and ? stand for any text"},
       {.name = "moves", .value = "STEPS", .help = "MOVE[@SITE][(NAME=INTEGER,...)]; ...: what is left out is the move's best guess (docs/apply.md)"},
+      {.name = "patch",
+       .value = "FILE...",
+       .help = "before the moves: a source, SEARCH/REPLACE blocks or a unified diff, a rung each",
+       .takes = several},
       {.name = "runner",
        .value = "NAME[:ARG]",
        .help = "as for `warpath run` (auto); compile[:ARCH]: NVRTC and the gates on text and code, for machines without a GPU"},
       {.name = "stage", .value = "NAME", .help = "screening, confirmation or final: how thoroughly each rung is judged (confirmation)"},
+      {.name = "each",
+       .value = "MOVE|all",
+       .help = "at the end of the path try every instance that the move lists there, or that all moves list, each by itself"},
+      {.name = "most", .value = "N", .help = "--each: at most so many instances of a move (all)"},
       {.name = "keep-going", .value = "", .help = "after a refused step go on from the rung before it", .takes = nothing},
       {.name = "show", .value = "source|diff", .help = "also print the last rung's source, or every step's diff"},
       {.name = "outdir", .value = "DIR", .help = "write every rung's source, diff and variant there"},
@@ -242,8 +271,8 @@ std::vector<Flag> apply_flags() {
 
 Command apply_command() {
   return {.name = "apply",
-          .usage = "--input SPEC --moves \"MOVE; MOVE@SITE(NAME=INTEGER)\" [FLAGS]",
-          .help = "a scripted path of moves: every step built, verified and timed in turn with the baseline, printed as a ladder",
+          .usage = "--input SPEC [--patch FILE...] [--moves \"MOVE; MOVE@SITE(NAME=INTEGER)\"] [FLAGS]",
+          .help = "a scripted path of patches and moves: every step built, verified and timed in turn with the baseline, printed as a ladder",
           .flags = apply_flags(),
           .run = apply};
 }

@@ -1,4 +1,3 @@
-#include <charconv>
 #include <cstdio>
 #include <optional>
 
@@ -19,21 +18,11 @@ namespace {
 
 constexpr int kNotAsExpected = 2;
 
-/// A whole number of at least 1.
-std::size_t count(const std::string& flag, const std::string& text) {
-  std::size_t out = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size() || out < 1 || out > 1'000'000) {
-    throw bad_input("--" + flag, text, flag == "tunables" ? "all or a number from 1 to 1000000" : "a number from 1 to 1000000");
-  }
-  return out;
-}
-
 /// Lists, sources, combinations of tunables; with none of them but --repeat, the spec's own kernel; else only the baseline is measured.
 std::vector<Candidate> wanted_candidates(const Arguments& arguments, const KernelSpec& spec, std::uint64_t seed) {
   std::vector<Candidate> out = read_candidates(spec, arguments.values("candidates"));
   if (const auto tunables = arguments.value("tunables")) {
-    const std::size_t most = *tunables == "all" ? SIZE_MAX : count("tunables", *tunables);
+    const std::size_t most = *tunables == "all" ? SIZE_MAX : parse_count(*tunables, "--tunables");
     for (Candidate& candidate : tuned_candidates(spec, most, seed)) out.push_back(std::move(candidate));
   }
   if (out.empty() && arguments.has("repeat")) out.push_back({.name = spec.name, .variant = baseline_variant(spec), .expectation = {}});
@@ -53,7 +42,7 @@ int evaluate(const Arguments& arguments, const Program& program) {
   if (auto substitute = runner->substitute(spec)) spec = std::move(*substitute);
   else if (const std::string problem = run_problem(spec); !problem.empty()) throw bad_input(spec.origin, problem, "a spec that can be run");
   const Stage stage = parse_stage(arguments.value("stage").value_or("screening"), "--stage");
-  const auto repeat = static_cast<int>(count("repeat", arguments.value("repeat").value_or("1")));
+  const auto repeat = static_cast<int>(parse_count(arguments.value("repeat").value_or("1"), "--repeat"));
   const std::vector<Candidate> candidates = wanted_candidates(arguments, spec, options.run.seed);
   std::optional<LineFile> lines;
   if (const auto file = arguments.value("json")) lines.emplace(*file);

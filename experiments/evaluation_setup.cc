@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 
 #include "engine/error.h"
@@ -28,6 +29,15 @@ Stage parse_stage(const std::string& text, std::string_view place) {
   const auto it = std::ranges::find(kStageNames, text);
   if (it == kStageNames.end()) throw bad_input(place, text, "screening, confirmation or final");
   return static_cast<Stage>(it - kStageNames.begin());
+}
+
+std::size_t parse_count(const std::string& text, std::string_view place) {
+  std::size_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc() || end != text.data() + text.size() || out < 1 || out > 1'000'000) {
+    throw bad_input(place, text, "a number from 1 to 1000000");
+  }
+  return out;
 }
 
 EvaluationProgress::EvaluationProgress(std::string name) : name_(std::move(name)), terminal_(isatty(STDERR_FILENO) == 1) {}

@@ -17,6 +17,9 @@ namespace warpath {
 /// "screening", "confirmation" or "final". Throws Error(bad_input) with `place`.
 [[nodiscard]] Stage parse_stage(const std::string& text, std::string_view place);
 
+/// A whole number from 1 to 1000000. Throws Error(bad_input) with `place`.
+[[nodiscard]] std::size_t parse_count(const std::string& text, std::string_view place);
+
 /// The state of an evaluation on stderr: on a terminal one line that is drawn anew, elsewhere plain lines, few.
 class EvaluationProgress {
  public:

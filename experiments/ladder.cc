@@ -6,11 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/error.h"
+#include "engine/json_reader.h"
 #include "engine/json_record.h"
 #include "engine/objective.h"
 #include "experiments/command_line.h"
 #include "experiments/evaluation_report.h"
 #include "experiments/runner_choice.h"
+#include "moves/patch.h"
 
 namespace warpath {
 namespace {
@@ -81,6 +83,23 @@ double least_time_ns(const Outcome& outcome) {
 
 }  // namespace
 
+void patch(const KernelSpec& spec, const std::vector<std::string>& files, bool keep_going, std::vector<Rung>& rungs) {
+  for (const std::string& file : files) {
+    Rung rung;
+    rung.step = "patch " + file;
+    rung.variant = rungs.back().variant;
+    std::optional<std::string> source = apply_patch(rung.variant.source, read_text_file(file, kMaxPatchBytes, "--patch " + file), rung.refusal);
+    if (source) {
+      rung.refusal.clear();
+      rung.variant.source = std::move(*source);
+      if (!satisfies_constraints(spec, rung.variant, rung.refusal)) rung.variant = rungs.back().variant;
+    }
+    const bool refused = rung.refused();
+    rungs.push_back(std::move(rung));
+    if (refused && !keep_going) return;
+  }
+}
+
 void climb(const MoveTable& moves, const KernelSpec& spec, const DeviceFacts& device, const std::vector<MoveInstance>& script,
            bool keep_going, std::string_view place, std::vector<Rung>& rungs) {
   std::vector<const Move*> found;
@@ -108,6 +127,30 @@ void climb(const MoveTable& moves, const KernelSpec& spec, const DeviceFacts& de
   }
 }
 
+void try_each(const std::vector<const Move*>& tried, const KernelSpec& spec, const DeviceFacts& device, std::size_t most,
+              std::vector<Rung>& rungs) {
+  const Variant base = rungs.back().variant;
+  const MoveContext context{.spec = spec, .variant = base, .device = device};
+  for (const Move* const move : tried) {
+    std::vector<MoveInstance> listed = move->enumerate(context);
+    listed.resize(std::min(listed.size(), most));
+    for (const MoveInstance& instance : listed) {
+      Rung rung;
+      rung.step = instance.text();
+      rung.aside = true;
+      rung.variant = base;
+      std::optional<Variant> next = move->apply(context, instance, rung.refusal);
+      if (next && satisfies_constraints(spec, *next, rung.refusal)) {
+        rung.variant = std::move(*next);
+        rung.refusal.clear();
+      } else if (rung.refusal.empty()) {
+        rung.refusal = "it does not apply";
+      }
+      rungs.push_back(std::move(rung));
+    }
+  }
+}
+
 void relate(const KernelSpec& spec, const DeviceFacts& device, std::vector<Rung>& rungs) {
   std::string scored;
   for (const Workload* const workload : workloads_for(spec, device)) {
@@ -118,7 +161,7 @@ void relate(const KernelSpec& spec, const DeviceFacts& device, std::vector<Rung>
   for (Rung& rung : rungs) {
     if (rung.refused() || rung.result.outcome.status != Status::ok) continue;
     rung.over_previous = before > 0 ? rung.result.speedup / before : 1;
-    before = rung.result.speedup;
+    if (!rung.aside) before = rung.result.speedup;
     rung.bound_ns = bound_ns;
     const double ns = median_ns(rung.result.outcome, scored);
     rung.bound_fraction = bound_ns > 0 && ns > 0 ? bound_ns / ns : 0;
@@ -152,6 +195,8 @@ nlohmann::json ladder_json(const Rung& rung, std::size_t number, Stage stage) {
   if (!rung.refused()) out = evaluation_json(rung.result, rung.time, stage);
   out["rung"] = number;
   out["step"] = valid_utf8(rung.step);
+  out["move"] = valid_utf8(rung.step.substr(0, rung.step.find_first_of("@( ")));
+  out["aside"] = rung.aside;
   out["refusal"] = valid_utf8(rung.refusal);
   out["key"] = variant_key(rung.variant).hex();
   out["speedup_over_previous"] = number_to_json(rung.over_previous);
