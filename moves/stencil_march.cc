@@ -4,157 +4,89 @@
 
 #include "engine/error.h"
 #include "moves/code_writer.h"
-#include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
+#include "moves/stencil.h"
 
 namespace warpath {
 namespace {
 
 using namespace model;
 
-constexpr std::array<std::int64_t, 4> kPlanes{64, 32, 16, 128};
-constexpr std::int64_t kMostReach = 16;
+constexpr std::array<std::array<std::int64_t, 2>, 6> kShapes{{{64, 4}, {32, 4}, {64, 1}, {32, 1}, {16, 1}, {128, 1}}};  // planes, width
+constexpr std::int64_t kWide = 4;
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-/// A load at index(center) + (constant + per_r * r) planes.
-struct ColumnLoad {
-  const Access* access = nullptr;
-  std::int64_t constant = 0, per_r = 0;
-  const Loop* loop = nullptr;      ///< of r; null if per_r is 0
-};
-
-/// The loads of one array along the marched axis.
-struct Column {
-  const Array* array = nullptr;
-  std::vector<ColumnLoad> loads;
-  std::int64_t low = 0, high = 0;  ///< planes before and behind the center
-};
-
-/// A stencil kernel and how one of its thread axes becomes a loop.
+/// Rewrites a stencil: the slowest axis becomes a loop, and a thread makes `width` points side by side.
 class March {
  public:
-  March(const MoveContext& context, const KernelModel& kernel, std::string& why)
-      : context_(context), unit_(kernel.unit), kernel_(*kernel.kernel), facts_(kernel.facts), why_(why) {}
+  March(const MoveContext& context, const KernelModel& kernel, std::int64_t planes, std::int64_t width, std::string& why)
+      : context_(context), kernel_(kernel), unit_(kernel.unit), facts_(kernel.facts), planes_(planes), width_(width), why_(why) {}
 
-  std::optional<Variant> with_planes(std::int64_t planes) {
-    if (!find_axis() || !find_region()) return std::nullopt;
-    return rewritten(planes);
+  std::optional<Variant> write() {
+    const auto found = find_stencil(context_, kernel_, why_);
+    if (!found) return std::nullopt;
+    stencil_ = *found;
+    if (!choose_axes() || !find_region() || (width_ > 1 && !wide_is_legal())) return std::nullopt;
+    return rewritten();
   }
 
  private:
+  struct Marked {                         ///< an axis that is taken apart
+    std::string name, end;
+    std::size_t axis = 0;                 ///< of the launch
+  };
+
   bool fail(std::string text) { return why_ = std::move(text), false; }
 
-  bool find_axis() {
-    if (!facts_.veto.empty()) return fail(facts_.veto);
-    if (facts_.has_barrier || facts_.has_warp_ops || facts_.has_assembly) return fail("the threads of a block work together already");
-    for (const Access& access : facts_.accesses) {
-      if (!access.writes()) continue;
-      if (access.kind != AccessKind::write || !access.index.is_known()) return fail("the output is not only stored to");
-      if (store_ != nullptr && (store_->array != access.array || !(store_->index == access.index))) return fail("a thread stores to more than one place");
-      store_ = &access;
+  bool choose_axes() {
+    const StencilAxis& z = stencil_.axes.front();
+    const auto column = std::find_if(stencil_.lines.begin(), stencil_.lines.end(), [](const StencilLine& l) { return l.axis == 0 && l.low > 0 && l.high > 0; });
+    if (stencil_.axes.size() < 2 || column == stencil_.lines.end()) return fail("no slow thread axis has loads on both sides of its point");
+    if (with_constants(kernel_, z.stride) == Polynomial(1)) return fail("the points of the slowest axis lie side by side");
+    z_ = {z.index->name, "", static_cast<std::size_t>(z.index->axis)};
+    if (width_ > 1) {
+      const StencilAxis& x = stencil_.axes.back();
+      if (!(with_constants(kernel_, x.stride) == Polynomial(1)) || x.on_blocks) return fail("no thread axis has its points side by side");
+      x_ = {x.index->name, "", static_cast<std::size_t>(x.index->axis)};
     }
-    if (store_ == nullptr) return fail("nothing is stored");
-    for (int axis = 2; axis >= 1; --axis) {
-      for (const ThreadIndex& index : facts_.thread_indices) {
-        if (index.axis == axis && take_axis(index)) return true;
-      }
+    const ArgSpec* out = context_.spec.io.find(facts_.arrays[static_cast<std::size_t>(stencil_.stores[0]->array)].spec_name);
+    for (const StencilLine& line : stencil_.lines) {
+      const ArgSpec* in = context_.spec.io.find(line.array->spec_name);
+      if (out == nullptr || in == nullptr || !out->tensor || !in->tensor || out->tensor->shape != in->tensor->shape) return fail(line.array->name + " and the output have different shapes");
     }
-    return fail("no thread axis beyond the first has loads on both sides of its point");
-  }
-
-  bool take_axis(const ThreadIndex& index) {
-    const bool block = index.form == ThreadIndex::Form::block;
-    if (index.name.empty() || index.declarator == nullptr || (!block && index.form != ThreadIndex::Form::global)) return false;
-    const Stmt* stmt = index.declarator->stmt;
-    if (stmt == nullptr || stmt->parent != kernel_.body || stmt->declarators.size() != 1) return false;
-    const std::string letter(1, "xyz"[index.axis]);
-    const std::string atom = (block ? "blockIdx." : "threadIdx.") + letter;
-    if (block && context_.variant.launch.block[static_cast<std::size_t>(index.axis)] != Expression(1)) return false;
-    if (!store_->index.affine_in(atom)) return false;
-    const Polynomial stride = store_->index.coefficient_of(atom);
-    if (stride.is_zero() || stride == Polynomial(1)) return false;
-    columns_.clear();
-    for (const Access& access : facts_.accesses) {
-      if (access.writes() || access.array == store_->array || !access.index.is_known() || access.in_helper || access.vector_width != 1) continue;
-      const Array& array = facts_.arrays[static_cast<std::size_t>(access.array)];
-      if (array.space != Space::global || array.written || facts_.may_alias(access.array, store_->array)) continue;
-      note_load(access, array, stride);
-    }
-    std::erase_if(columns_, [](const Column& c) { return c.low == 0 || c.high == 0 || c.low + c.high > kMostReach; });
-    if (columns_.empty()) return false;
-    z_ = index.name, axis_ = static_cast<std::size_t>(index.axis), definition_ = stmt, is_block_ = block;
-    z_type_ = index.declarator->has(kAuto) ? "int" : std::string(unit_.text(index.declarator->type));
     return true;
   }
 
-  void note_load(const Access& access, const Array& array, const Polynomial& stride) {
-    const Polynomial offset = access.index - store_->index;
-    ColumnLoad load{&access, 0, 0, nullptr};
-    Polynomial rest = offset;
-    for (const Loop* loop : access.loops) {
-      if (!offset.mentions(loop->variable)) continue;
-      if (load.loop != nullptr || !offset.affine_in(loop->variable) || !loop->counted || !loop->trip_count || !loop->first.constant()) return;
-      load.loop = loop;
-      const auto per = multiple(offset.coefficient_of(loop->variable), stride);
-      if (!per || *per == 0) return;
-      load.per_r = *per;
-      rest = offset.without(loop->variable);
-    }
-    const auto constant = multiple(rest, stride);
-    if (!constant) return;
-    load.constant = *constant;
-    std::int64_t first = load.constant, last = load.constant;
-    if (load.loop != nullptr) {
-      const auto step = load.loop->step.constant();
-      if (!step || *load.loop->trip_count < 1) return;
-      first += load.per_r * *load.loop->first.constant();
-      last = first + load.per_r * *step * (*load.loop->trip_count - 1);
-    }
-    auto column = std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.array == &array; });
-    if (column == columns_.end()) column = columns_.insert(columns_.end(), {&array, {}, 0, 0});
-    column->loads.push_back(load);
-    column->low = std::max({column->low, -first, -last});
-    column->high = std::max({column->high, first, last});
-  }
+  bool is_marked(const Stmt& stmt) const { return mentions(stmt, z_.name) || (width_ > 1 && mentions(stmt, x_.name)); }
 
-  static std::optional<std::int64_t> multiple(const Polynomial& value, const Polynomial& stride) {
-    for (std::int64_t n = -kMostReach; n <= kMostReach; ++n) {
-      if (value == stride * Polynomial(n)) return n;
-    }
-    return std::nullopt;
-  }
+  bool defines_axis(const Stmt& stmt) const { return &stmt == axis_statement(0) || (width_ > 1 && &stmt == axis_statement(stencil_.axes.size() - 1)); }
+  const Stmt* axis_statement(std::size_t axis) const { return stencil_.axes[axis].index->declarator->stmt; }
 
-  /// `stmt` reads the marched index, through locals too.
-  bool on_axis(const Stmt& stmt) const {
-    return std::any_of(on_axis_.begin(), on_axis_.end(), [&](const std::string& name) { return mentions(stmt, name); });
-  }
-
-  /// Finds the first statement that the loop must hold; conditions before it lose what they say of the index.
+  /// Finds the first statement that the loops must hold; guards before it lose what they say of the marched index.
   bool find_region() {
-    on_axis_ = {z_};
-    const Stmt* block = kernel_.body;
+    const Stmt* block = kernel_.kernel->body;
     for (std::size_t i = 0; i < block->children.size();) {
       const Stmt& stmt = *block->children[i];
-      if (&stmt == definition_ || !on_axis(stmt)) {
+      if (defines_axis(stmt) || !is_marked(stmt)) {
         ++i;
         continue;
       }
-      const bool exits = stmt.is(StmtKind::if_) && stmt.otherwise == nullptr && stmt.init == nullptr && statements(*stmt.body).size() == 1 &&
-                         statements(*stmt.body)[0]->is(StmtKind::return_);
-      const bool last = stmt.is(StmtKind::if_) && stmt.otherwise == nullptr && stmt.init == nullptr && i + 1 == block->children.size() && stmt.body->is(StmtKind::block);
-      if (exits && take_bound(*stmt.expr, true, stmt)) {
+      const bool plain = stmt.is(StmtKind::if_) && stmt.otherwise == nullptr && stmt.init == nullptr;
+      const bool exits = plain && statements(*stmt.body).size() == 1 && statements(*stmt.body)[0]->is(StmtKind::return_);
+      const bool last = plain && i + 1 == block->children.size() && stmt.body->is(StmtKind::block);
+      if (exits && take_bounds(*stmt.expr, true, stmt)) {
         ++i;
-      } else if (last && take_bound(*stmt.expr, false, stmt)) {
+      } else if (last && !exits && take_bounds(*stmt.expr, false, stmt)) {
         block = stmt.body, i = 0;
       } else {
         region_ = {block->children.begin() + static_cast<std::ptrdiff_t>(i), block->children.end()};
         break;
       }
     }
-    if (region_.empty()) return fail("nothing depends on " + z_);
-    if (end_.empty() && !end_from_launch()) return fail("the extent of " + z_ + " is not known");
+    if (region_.empty()) return fail("nothing depends on " + z_.name);
+    if (z_.end.empty() && !end_from_launch()) return fail("the extent of " + z_.name + " is not known");
     for (const Stmt* stmt : region_) {
       bool bad = false;
       walk(*stmt, [&](const Stmt& s) {
@@ -164,26 +96,31 @@ class March {
       });
       if (bad) return fail("the kernel leaves from inside a loop");
     }
-    return planes_exist();
+    return true;
   }
 
-  /// Takes `z < end` out of the terms of a condition (of `z >= end` under a return). False: the condition says more of z than that.
-  bool take_bound(const Expr& condition, bool negated, const Stmt& stmt) {
+  /// Takes `z < end` out of the terms of a condition (of `z >= end` under a return), notes `x < end`. False: it says more of them.
+  bool take_bounds(const Expr& condition, bool negated, const Stmt& stmt) {
     std::vector<const Expr*> terms;
     split_terms(condition, negated ? "||" : "&&", terms);
     std::vector<std::string> kept;
-    std::string end;
+    std::string z_end = z_.end, x_end = x_.end;
     for (const Expr* term : terms) {
-      if (!mentions(*term, z_)) {
-        kept.push_back(unit_.plain_text(term->outer.empty() ? term->span : term->outer));
+      const bool on_z = mentions(*term, z_.name), on_x = width_ > 1 && mentions(*term, x_.name);
+      const std::string text = unit_.plain_text(term->outer.empty() ? term->span : term->outer);
+      if (!on_z && !on_x) {
+        kept.push_back(text);
         continue;
       }
-      const bool upper = term->is_op(ExprKind::binary, negated ? ">=" : "<") && term->arg(0).is_name(z_) && !mentions(term->arg(1), z_);
-      if (!upper || !end.empty() || facts_.uniformity(term->arg(1)) == Uniformity::thread) return false;
+      const std::string& name = on_z ? z_.name : x_.name;
+      std::string& end = on_z ? z_end : x_end;
+      const bool upper = term->is_op(ExprKind::binary, negated ? ">=" : "<") && term->arg(0).is_name(name) && facts_.uniformity(term->arg(1)) != Uniformity::thread;
+      if (!upper || !end.empty() || (on_z && on_x)) return false;
       end = unit_.plain_text(term->arg(1).outer.empty() ? term->arg(1).span : term->arg(1).outer);
+      if (on_x) kept.push_back(replaced(text, {{x_.name, x_first()}})), x_bound_ = facts_.source_polynomial(term->arg(1));
     }
-    if (end.empty() || !end_.empty() || (!negated && kept.empty())) return false;
-    end_ = end;
+    if (!negated && kept.empty()) return false;
+    z_.end = z_end, x_.end = x_end;
     std::string text;
     for (const std::string& term : kept) text += (text.empty() ? "" : negated ? " || " : " && ") + term;
     if (kept.empty()) {
@@ -203,42 +140,58 @@ class March {
 
   /// The number of blocks along a block axis, where it is one argument or a constant.
   bool end_from_launch() {
-    if (!is_block_) return false;
-    const Expression& grid = context_.variant.launch.grid[axis_];
-    if (grid.is_constant()) return end_ = grid.text(), true;
+    if (!stencil_.axes.front().on_blocks) return false;
+    const Expression& grid = context_.variant.launch.grid[z_.axis];
+    if (grid.is_constant()) return z_.end = grid.text(), true;
     std::size_t at = 0;
     for (const ArgSpec& arg : context_.spec.io.args) {
-      if (arg.is_meta || at == kernel_.parameters.size()) continue;
-      const Declarator& parameter = *kernel_.parameters[at++];
-      if (arg.name == grid.text() && arg.type == ArgType::integer && !parameter.name.empty()) return end_ = std::string(parameter.name), true;
+      if (arg.is_meta || at == kernel_.kernel->parameters.size()) continue;
+      const Declarator& parameter = *kernel_.kernel->parameters[at++];
+      if (arg.name == grid.text() && arg.type == ArgType::integer && !parameter.name.empty()) return z_.end = std::string(parameter.name), true;
     }
     return false;
   }
 
-  /// Every plane below the end exists: the array is as large as the output, or its center is loaded wherever the thread works.
-  bool planes_exist() {
-    const ArgSpec* out = context_.spec.io.find(facts_.arrays[static_cast<std::size_t>(store_->array)].spec_name);
-    for (const Column& column : columns_) {
-      const ArgSpec* in = context_.spec.io.find(column.array->spec_name);
-      const bool same = out != nullptr && in != nullptr && out->tensor && in->tensor && out->tensor->shape == in->tensor->shape;
-      if (!same) return fail(column.array->name + " and the output have different shapes");
+  /// Wide accesses are aligned and inside, and every point is stored to exactly once at the end of its work.
+  bool wide_is_legal() {
+    const Access& store = *stencil_.stores[0];
+    const std::string atom = std::string("threadIdx.") + "xyz"[x_.axis];
+    const Bindings multiples = facts_.multiples();
+    if (x_.end.empty() || !x_bound_.is_known() || !with_constants(kernel_, x_bound_).divisible_by(kWide, multiples)) return fail("the extent of " + x_.name + " is no multiple of " + number(kWide));
+    Polynomial rest = with_constants(kernel_, store.index).without(atom).without(std::string("blockIdx.") + "xyz"[x_.axis]);
+    if (!rest.divisible_by(kWide, multiples)) return fail("rows do not start at multiples of " + number(kWide));
+    const Array& out = facts_.arrays[static_cast<std::size_t>(store.array)];
+    if (out.type != "float" || out.alignment_bytes % 16 != 0 || out.alignment_bytes == 0) return fail("the output is not float and aligned");
+    for (const StencilLine& line : stencil_.lines) {
+      if (line.array->type != "float" || line.array->alignment_bytes % 16 != 0 || line.array->alignment_bytes == 0) return fail(line.array->name + " is not float and aligned");
+      const bool across = line.axis > 0 && line.axis + 1 < stencil_.axes.size();
+      if (across && !stencil_.axes[line.axis].index->bound) return fail("the extent of " + stencil_.axes[line.axis].index->name + " is not known");
+      if (line.low > kWide || line.high > kWide) return fail("the stencil reaches beyond " + number(kWide) + " points");
     }
-    return true;
+    const auto stores_here = [&](const Stmt& stmt) {
+      return stmt.is(StmtKind::expression) && std::any_of(stencil_.stores.begin(), stencil_.stores.end(), [&](const Access* a) { return is_inside(*a->expr, stmt); });
+    };
+    bool good = stores_here(*region_.back()) && stencil_.stores.size() == returns_.size() + 1;
+    for (const Stmt* stmt : returns_) {
+      const std::vector<const Stmt*> siblings = stmt->parent == nullptr ? std::vector<const Stmt*>{} : statements(*stmt->parent);
+      const auto at = std::find(siblings.begin(), siblings.end(), stmt);
+      good = good && at != siblings.end() && at != siblings.begin() && stores_here(**(at - 1));
+    }
+    return good || fail("not every point is stored to as the last thing");
   }
 
-  /// Index of the center with x, y and z as names: the store's, with locals of the loop's region replaced.
+  /// Index of the point with the axes as names: the store's, with locals of the region replaced.
   std::string center() const {
-    Polynomial value = store_->source_index;
-    const Expr& index = store_->expr->arg(1);
-    if (index.is(ExprKind::name)) {
-      const Declarator* d = declaration_of(unit_, index);
-      if (d != nullptr && d->value() != nullptr && d->stmt != nullptr && only_outer_names(*d->value())) return unit_.plain_text(d->value()->span);
-    }
+    const Access& store = *stencil_.stores[0];
+    const Expr& index = store.expr->arg(1);
+    const Declarator* named = index.is(ExprKind::name) ? declaration_of(unit_, index) : nullptr;
+    if (named != nullptr && named->value() != nullptr && named->stmt != nullptr && only_outer_names(*named->value())) return unit_.plain_text(named->value()->span);
+    Polynomial value = store.source_index;
     for (int depth = 0; depth < 8; ++depth) {
       bool changed = false;
       for (const std::string& name : value.names()) {
-        const Declarator* d = visible(unit_, kernel_, name, store_->expr->span.begin);
-        if (d == nullptr || name == z_ || d->stmt == nullptr || d->value() == nullptr || !in_region(*d->stmt)) continue;
+        const Declarator* d = visible(unit_, *kernel_.kernel, name, store.expr->span.begin);
+        if (d == nullptr || d->stmt == nullptr || d->value() == nullptr || !in_region(*d->stmt)) continue;
         value = value.substituted(name, facts_.source_polynomial(*d->value()));
         changed = true;
       }
@@ -261,114 +214,191 @@ class March {
     return ok;
   }
 
-  std::optional<Variant> rewritten(std::int64_t planes) {
-    std::set<std::string, std::less<>> taken;
-    const auto fresh = [&](const std::string& wish) { return fresh_name(unit_, wish, &taken); };
-    const std::string first = fresh(z_ + "_first"), last = fresh(z_ + "_last"), size = fresh("PLANES"), d = fresh("d");
-    const std::string index = center();
-    const std::string step = indent_unit(unit_);
-    const std::size_t begin = line_of_statement(unit_.source(), region_.front()->span.begin);
-    const std::string pad = indentation(unit_, region_.front()->span.begin);
-    std::string head = pad + "// March along " + z_ + ": each thread keeps the points before and behind its own in registers.\n";
-    head += pad + "constexpr int " + size + " = " + number(planes) + ";\n";
-    head += pad + z_type_ + " " + first + " = blockIdx." + std::string(1, "xyz"[axis_]) + " * " + size + ";\n";
-    head += pad + z_type_ + " " + last + " = " + first + " + " + size + " < " + end_ + " ? " + first + " + " + size + " : " + end_ + ";\n";
-    std::string inside;
-    for (const Column& column : columns_) {
-      const std::string name = fresh(column.array->name + "_column");
-      const std::string count = number(column.low + column.high + 1), reach = number(column.low + column.high);
-      const std::string zero = column.array->type == "float" ? "0.0f" : column.array->type + "()";
-      const auto load = [&](const std::string& z) { return column.array->name + "[" + replaced(index, z) + "]"; };
-      head += pad + column.array->type + " " + name + "[" + count + "];\n";
-      head += pad + "#pragma unroll\n";
-      head += pad + "for (int " + d + " = 1; " + d + " < " + count + "; " + d + "++) {\n";
-      head += pad + step + z_type_ + " " + z_ + " = " + first + " + " + d + " - " + number(column.low + 1) + ";\n";
-      head += pad + step + name + "[" + d + "] = " + z_ + " >= 0 && " + z_ + " < " + end_ + " ? " + load(z_) + " : " + zero + ";\n";
-      head += pad + "}\n";
-      inside += pad + step + "#pragma unroll\n";
-      inside += pad + step + "for (int " + d + " = 0; " + d + " < " + reach + "; " + d + "++) " + name + "[" + d + "] = " + name + "[" + d + " + 1];\n";
-      inside += pad + step + name + "[" + reach + "] = " + z_ + " + " + number(column.high) + " < " + end_ + " ? " + load("(" + z_ + " + " + number(column.high) + ")") + " : " + zero + ";\n";
-      edit_loads(column, name);
+  static std::string replaced(const std::string& text, const std::vector<std::pair<std::string, std::string>>& names) {
+    const CodeText code(text);
+    std::vector<Edit> edits;
+    for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+      for (const auto& [from, to] : names) {
+        if (code.is(i, from) && code.is_name(i) && !is_member(code, i)) edits.push_back({code.tokens[i].begin, code.tokens[i].end, to});
+      }
     }
-    head += pad + "for (" + z_type_ + " " + z_ + " = " + first + "; " + z_ + " < " + last + "; " + z_ + "++) {\n" + inside;
-    const Span definition = whole_lines(unit_, definition_->span);
-    edits_.push_back({definition.begin, definition.end, ""});
-    edits_.push_back({begin, begin, head});
+    return edited(text, std::move(edits));
+  }
+
+  std::string x_first() { return x_first_.empty() ? x_first_ = fresh_name(unit_, x_.name + "_first", &taken_) : x_first_; }
+  std::string fresh(const std::string& wish) { return fresh_name(unit_, wish, &taken_); }
+
+  /// `target = array[index]` of one point, or of the thread's points at once; only where `inside` holds.
+  void write_load(CodeWriter& w, const std::string& target, const StencilLine& line, const std::string& index, const std::string& inside) {
+    if (width_ == 1) {
+      w.line(target + " = " + inside + " ? " + line.array->name + "[" + index + "] : " + (line.array->type == "float" ? "0.0f" : line.array->type + "()") + ";");
+    } else {
+      w.line("if (" + inside + ") *reinterpret_cast<float4*>(" + target + ") = *reinterpret_cast<const float4*>(&" + line.array->name + "[" + index + "]);");
+    }
+  }
+
+  std::string declared(const StencilLine& line, const std::string& name, const std::string& extents) const {
+    return width_ == 1 ? line.array->type + " " + name + extents + ";" : "alignas(16) float " + name + extents + " = {};";
+  }
+
+  std::optional<Variant> rewritten() {
+    const std::string index = center(), first = fresh(z_.name + "_first"), last = fresh(z_.name + "_last"), size = fresh("PLANES"), d = fresh("d"), u = fresh("u");
+    const std::string type = stencil_.axes.front().type, z = z_.name, side = width_ == 1 ? "" : "[" + number(width_) + "]";
+    const std::size_t begin = line_of_statement(unit_.source(), region_.front()->span.begin);
+    const std::string pad = indentation(unit_, region_.front()->span.begin), step = indent_unit(unit_);
+    CodeWriter head(step, 0);
+    head.line("// March along " + z + ": each thread keeps the points before and behind its own in registers.");
+    head.line("constexpr int " + size + " = " + number(planes_) + ";");
+    head.line(type + " " + first + " = blockIdx." + std::string(1, "xyz"[z_.axis]) + " * " + size + ";");
+    head.line(type + " " + last + " = " + first + " + " + size + " < " + z_.end + " ? " + first + " + " + size + " : " + z_.end + ";");
+    CodeWriter inside(step, 1);
+    const auto at = [&](const std::string& z_text) {
+      std::vector<std::pair<std::string, std::string>> names{{z, z_text}};
+      if (width_ > 1) names.emplace_back(x_.name, x_first());
+      return replaced(index, names);
+    };
+    for (const StencilLine& line : stencil_.lines) {
+      const std::string count = number(line.low + line.high + 1), reach = number(line.low + line.high);
+      if (line.axis == 0) {
+        if (line.low == 0 && line.high == 0 && width_ == 1) continue;
+        const std::string name = fresh(line.array->name + "_column");
+        head.line(declared(line, name, "[" + count + "]" + side));
+        head.line("#pragma unroll").open("for (int " + d + " = 1; " + d + " < " + count + "; " + d + "++)");
+        head.line(type + " " + z + " = " + first + " + " + d + " - " + number(line.low + 1) + ";");
+        write_load(head, name + "[" + d + "]", line, at(z), z + " >= 0 && " + z + " < " + z_.end);
+        head.close();
+        inside.line("#pragma unroll").open("for (int " + d + " = 0; " + d + " < " + reach + "; " + d + "++)");
+        if (width_ == 1) inside.line(name + "[" + d + "] = " + name + "[" + d + " + 1];");
+        if (width_ > 1) inside.line("#pragma unroll").line("for (int " + u + " = 0; " + u + " < " + number(width_) + "; " + u + "++) " + name + "[" + d + "][" + u + "] = " + name + "[" + d + " + 1][" + u + "];");
+        inside.close();
+        write_load(inside, name + "[" + reach + "]", line, at("(" + z + " + " + number(line.high) + ")"), z + " + " + number(line.high) + " < " + z_.end);
+        edit_loads(line, name, line.low, u);
+      } else if (width_ > 1 && line.axis + 1 == stencil_.axes.size()) {
+        write_row(inside, line, at(z), d, u);
+      } else if (width_ > 1) {
+        write_across(inside, line, at(z), d, u);
+      }
+    }
+    const std::string store_name = facts_.arrays[static_cast<std::size_t>(stencil_.stores[0]->array)].name, made = fresh(store_name + "_points");
+    if (width_ > 1) {
+      inside.line("alignas(16) float " + made + "[" + number(width_) + "];");
+      inside.line("#pragma unroll").open("for (int " + u + " = 0; " + u + " < " + number(width_) + "; " + u + "++)");
+      inside.line(stencil_.axes.back().type + " " + x_.name + " = " + x_first() + " + " + u + ";");
+      for (const Access* store : stencil_.stores) edits_.push_back({store->expr->span.begin, store->expr->span.end, made + "[" + u + "]"});
+    }
+    head.line("for (" + type + " " + z + " = " + first + "; " + z + " < " + last + "; " + z + "++) {");
+    edits_.push_back({begin, begin, indented(head.text() + inside.text(), pad)});
     const std::size_t end = region_.back()->span.end;
-    for (std::size_t at = begin; at < end;) {
-      const std::size_t next = std::min(unit_.source().find('\n', at), unit_.source().size()) + 1;
-      if (next > at + 1) edits_.push_back({at, at, step});
-      at = next;
+    for (std::size_t line = begin; line < end;) {
+      edits_.push_back({line, line, width_ > 1 ? step + step : step});
+      line = std::min(unit_.source().find('\n', line), unit_.source().size()) + 1;
+    }
+    std::string tail = "\n";
+    if (width_ > 1) {
+      tail += pad + step + "}\n" + pad + step + "*reinterpret_cast<float4*>(&" + store_name + "[" + at(z) + "]) = *reinterpret_cast<const float4*>(" + made + ");\n";
+    }
+    edits_.push_back({end, end, tail + pad + "}"});
+    return finished();
+  }
+
+  /// The points left and right of the thread's own, as one row of registers.
+  void write_row(CodeWriter& w, const StencilLine& line, const std::string& index, const std::string& d, const std::string& u) {
+    const std::string name = fresh(line.array->name + "_row");
+    w.line(declared(line, name, "[" + number(3 * kWide) + "]"));
+    w.line("#pragma unroll").open("for (int " + d + " = 0; " + d + " < 3; " + d + "++)");
+    const std::string x = x_first() + " + (" + d + " - 1) * " + number(kWide);
+    write_load(w, name + " + " + d + " * " + number(kWide), line, replaced(index, {{x_first(), "(" + x + ")"}}), x + " >= 0 && " + x + " < " + x_.end);
+    w.close();
+    for (const LineLoad& load : line.loads) edits_.push_back({load.access->expr->span.begin, load.access->expr->span.end, name + "[" + u + " + " + place(load, kWide) + "]"}), unroll(load);
+  }
+
+  /// The points along an axis between, a row of registers each.
+  void write_across(CodeWriter& w, const StencilLine& line, const std::string& index, const std::string& d, const std::string& u) {
+    const StencilAxis& axis = stencil_.axes[line.axis];
+    const std::string name = fresh(line.array->name + "_across"), y = axis.index->name, moved = y + " + " + d + " - " + number(line.low);
+    w.line(declared(line, name, "[" + number(line.low + line.high + 1) + "][" + number(width_) + "]"));
+    w.line("#pragma unroll").open("for (int " + d + " = 0; " + d + " < " + number(line.low + line.high + 1) + "; " + d + "++)");
+    const std::string end = axis.index->bound ? axis.index->bound->text() : std::string();
+    write_load(w, name + "[" + d + "]", line, replaced(index, {{y, "(" + moved + ")"}}), moved + " >= 0 && " + moved + " < " + end);
+    w.close();
+    edit_loads(line, name, line.low, u);
+  }
+
+  /// "4 - r": where the load lies on a line whose point has this place.
+  static std::string place(const LineLoad& load, std::int64_t point) {
+    const std::int64_t constant = point + load.constant;
+    if (load.loop == nullptr) return number(constant);
+    const std::string r = load.per_r == 1 || load.per_r == -1 ? load.loop->variable : number(std::abs(load.per_r)) + " * " + load.loop->variable;
+    return constant == 0 && load.per_r > 0 ? r : number(constant) + (load.per_r > 0 ? " + " : " - ") + r;
+  }
+
+  void edit_loads(const StencilLine& line, const std::string& name, std::int64_t point, const std::string& u) {
+    for (const LineLoad& load : line.loads) {
+      const std::string side = width_ > 1 ? "[" + u + "]" : "";
+      edits_.push_back({load.access->expr->span.begin, load.access->expr->span.end, name + "[" + place(load, point) + "]" + side});
+      unroll(load);
+    }
+  }
+
+  void unroll(const LineLoad& load) {
+    if (load.loop == nullptr || load.loop->stmt->pragma != nullptr || !unrolled_.insert(load.loop->stmt).second) return;
+    const std::size_t at = load.loop->stmt->span.begin;
+    const std::string step = indent_unit(unit_);
+    edits_.push_back({at, at, "#pragma unroll\n" + indentation(unit_, at) + step + (width_ > 1 ? step : "")});
+  }
+
+  std::optional<Variant> finished() {
+    const Span z_line = whole_lines(unit_, axis_statement(0)->span);
+    edits_.push_back({z_line.begin, z_line.end, ""});
+    if (width_ > 1) {
+      const Declarator& x = *stencil_.axes.back().index->declarator;
+      const Span value = x.value()->outer.empty() ? x.value()->span : x.value()->outer;
+      edits_.push_back({x.name_span.begin, x.name_span.end, x_first()});
+      edits_.push_back({value.begin, value.end, "(" + unit_.plain_text(value) + ") * " + number(width_)});
     }
     for (const Stmt* stmt : returns_) edits_.push_back({stmt->span.begin, stmt->span.begin + 6, "continue"});
-    edits_.push_back({end, end, "\n" + pad + "}"});
     Variant out = context_.variant;
     out.source = edited(unit_.source(), std::move(edits_));
-    if (!set_launch(out.launch, planes)) return why_ = "the launch does not say how long " + z_ + " is", std::nullopt;
+    try {
+      out.launch.grid[z_.axis] = Expression::parse("ceil_div(" + points(z_.axis, stencil_.axes.front().on_blocks) + ", " + number(planes_) + ")", "launch plan");
+      out.launch.block[z_.axis] = Expression(1);
+      if (width_ > 1) {
+        const std::string threads = number(width_) + " * (" + context_.variant.launch.block[x_.axis].text() + ")";
+        out.launch.grid[x_.axis] = Expression::parse("ceil_div(" + points(x_.axis, false) + ", " + threads + ")", "launch plan");
+      }
+    } catch (const Error&) {
+      return why_ = "the launch does not say how many points there are", std::nullopt;
+    }
     return out;
   }
 
-  std::string replaced(const std::string& index, const std::string& z) const {
-    const CodeText code(index);
-    std::vector<Edit> edits;
-    for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-      if (code.is(i, z_) && !is_member(code, i)) edits.push_back({code.tokens[i].begin, code.tokens[i].end, z});
-    }
-    return edited(index, std::move(edits));
-  }
-
-  void edit_loads(const Column& column, const std::string& name) {
-    for (const ColumnLoad& load : column.loads) {
-      const Span span = load.access->expr->span;
-      const std::int64_t at = column.low + load.constant;
-      std::string index = number(at);
-      if (load.loop != nullptr) {
-        const std::string r = load.per_r == 1 || load.per_r == -1 ? load.loop->variable : number(std::abs(load.per_r)) + " * " + load.loop->variable;
-        index = at == 0 && load.per_r > 0 ? r : number(at) + (load.per_r > 0 ? " + " : " - ") + r;
-        const Stmt* loop = load.loop->stmt;
-        if (loop->pragma == nullptr && unrolled_.insert(loop).second) {
-          edits_.push_back({loop->span.begin, loop->span.begin, "#pragma unroll\n" + indentation(unit_, loop->span.begin) + indent_unit(unit_)});
-        }
-      }
-      edits_.push_back({span.begin, span.end, name + "[" + index + "]"});
-    }
-  }
-
-  bool set_launch(LaunchPlan& launch, std::int64_t planes) const {
-    const std::string grid = launch.grid[axis_].text(), block = launch.block[axis_].text();
-    std::string extent = is_block_ ? grid : "(" + grid + ") * (" + block + ")";
-    const std::string tail = ", " + block + ")";
-    if (!is_block_ && grid.starts_with("ceil_div(") && grid.ends_with(tail)) extent = grid.substr(9, grid.size() - 9 - tail.size());
-    try {
-      launch.grid[axis_] = Expression::parse("ceil_div(" + extent + ", " + number(planes) + ")", "launch plan");
-    } catch (const Error&) {
-      return false;
-    }
-    launch.block[axis_] = Expression(1);
-    return true;
+  /// How many points the launch has along an axis.
+  std::string points(std::size_t axis, bool on_blocks) const {
+    const std::string grid = context_.variant.launch.grid[axis].text(), block = context_.variant.launch.block[axis].text(), tail = ", " + block + ")";
+    if (on_blocks) return grid;
+    if (grid.starts_with("ceil_div(") && grid.ends_with(tail)) return grid.substr(9, grid.size() - 9 - tail.size());
+    return "(" + grid + ") * (" + block + ")";
   }
 
   const MoveContext& context_;
+  const KernelModel& kernel_;
   const Unit& unit_;
-  const Function& kernel_;
   const KernelFacts& facts_;
+  std::int64_t planes_ = 0, width_ = 1;
   std::string& why_;
-  const Access* store_ = nullptr;
-  std::vector<Column> columns_;
-  std::string z_, z_type_, end_;
-  std::size_t axis_ = 2;
-  bool is_block_ = true;
-  const Stmt* definition_ = nullptr;
-  std::vector<std::string> on_axis_;
+  Stencil stencil_;
+  Marked z_, x_;
+  Polynomial x_bound_ = Polynomial::unknown();
+  std::string x_first_;
   std::vector<const Stmt*> region_, returns_;
   std::set<const Stmt*> unrolled_;
+  std::set<std::string, std::less<>> taken_;
   std::vector<Edit> edits_;
 };
 
-std::optional<Variant> marched(const MoveContext& context, std::int64_t planes, std::string& why) {
+std::optional<Variant> marched(const MoveContext& context, std::int64_t planes, std::int64_t width, std::string& why) {
   const auto kernel = model_kernel(context.spec, context.variant, why);
-  if (kernel == nullptr) return std::nullopt;
-  return March(context, *kernel, why).with_planes(planes);
+  return kernel == nullptr ? std::nullopt : March(context, *kernel, planes, width, why).write();
 }
 
 /// Makes the slowest thread axis of a stencil a loop: the points along it stay in registers from one plane to the next.
@@ -379,30 +409,29 @@ class StencilMarch final : public Move {
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;
     std::string why;
-    for (const std::int64_t planes : kPlanes) {
-      if (!marched(context, planes, why)) break;
-      out.push_back({std::string(name()), "", {{"planes", planes}}});
+    for (const auto& [planes, width] : kShapes) {
+      if (marched(context, planes, width, why)) out.push_back({std::string(name()), "", {{"planes", planes}, {"width", width}}});
     }
     return out;
   }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
     if (!site.empty()) return {};
-    return {Tunable{"planes", values(), values().front(), "points along the marched axis that a thread makes"}};
+    return {Tunable{"planes", {4, 8, 16, 32, 64, 128, 256, 512}, 64, "points along the marched axis that a thread makes"},
+            Tunable{"width", {1, kWide}, 1, "points side by side that a thread makes; 4: by wide loads, rows must be multiples of 4"}};
   }
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
-    const auto planes = wanted.parameters.find("planes");
-    if (!wanted.site.empty() || planes == wanted.parameters.end() || wanted.parameters.size() != 1) {
-      return why = "stencil_march takes one parameter, planes, and no site", std::nullopt;
+    const std::vector<Tunable> known = domain(context, wanted.site);
+    for (const Tunable& t : known) {
+      const auto value = wanted.parameters.find(t.name);
+      if (value != wanted.parameters.end() && !std::binary_search(t.values.begin(), t.values.end(), value->second)) return why = "no such value of " + t.name, std::nullopt;
     }
-    const std::vector<std::int64_t> legal = values();
-    if (!std::binary_search(legal.begin(), legal.end(), planes->second)) return why = number(planes->second) + " is no value of planes", std::nullopt;
-    return marched(context, planes->second, why);
+    if (known.empty() || wanted.parameters.size() != 2 || !wanted.parameters.contains("planes") || !wanted.parameters.contains("width")) {
+      return why = "stencil_march takes the parameters planes and width, and no site", std::nullopt;
+    }
+    return marched(context, wanted.parameters.at("planes"), wanted.parameters.at("width"), why);
   }
-
- private:
-  static std::vector<std::int64_t> values() { return {4, 8, 16, 32, 64, 128, 256, 512}; }
 };
 
 }  // namespace

@@ -28,10 +28,10 @@ const std::array<Parameter, 6>& parameters() {
 
 /// Best guess first: large tiles reuse most, small ones fill the machine.
 constexpr std::array<std::array<std::int64_t, 6>, 8> kShapes{{
-    {128, 128, 16, 8, 8, 2},
     {128, 128, 8, 8, 8, 2},
-    {128, 128, 8, 8, 8, 1},
     {128, 64, 16, 8, 8, 2},
+    {128, 128, 16, 8, 8, 2},
+    {128, 128, 8, 8, 8, 1},
     {64, 64, 16, 8, 4, 2},
     {64, 64, 16, 4, 4, 1},
     {32, 64, 16, 4, 4, 1},

@@ -13,6 +13,7 @@ namespace warpath {
 namespace {
 
 constexpr std::int64_t kStaticSmemBytes = 48 << 10, kMaxThreads = 1024, kWarp = 32;
+constexpr std::int64_t kRegisters = 65536, kRegistersOf64 = 128;  // of a multiprocessor; of a thread with 64 outputs
 constexpr std::int64_t kPack = 4;  // bytes of one dot product
 
 std::string number(std::int64_t value) { return std::to_string(value); }
@@ -54,7 +55,10 @@ class TileWriter {
     write_loop();
     write_epilogue();
     Variant out = context_.variant;
-    out.source = with_body(context_, c_, w_.text(), s_.threads());
+    // 64 outputs a thread fit 128 registers; left alone, the compiler takes more and halves the threads at work.
+    const std::int64_t registers = s_.tm * s_.tn == 64 ? kRegistersOf64 : 0;
+    const std::int64_t blocks = registers == 0 ? 0 : kRegisters / (registers * s_.threads());
+    out.source = with_body(context_, c_, w_.text(), s_.threads(), blocks);
     set_tile_launch(out.launch, c_, s_.bm, s_.bn, s_.threads());
     return out;
   }
@@ -436,13 +440,16 @@ void set_tile_launch(LaunchPlan& launch, const Contraction& c, std::int64_t bm, 
   launch.dynamic_smem_bytes = Expression(0);
 }
 
-std::string with_body(const MoveContext& context, const Contraction& c, const std::string& body, std::int64_t threads) {
+std::string with_body(const MoveContext& context, const Contraction& c, const std::string& body, std::int64_t threads, std::int64_t min_blocks) {
   const std::string& source = context.variant.source;
   std::vector<Edit> edits{{c.body_begin, c.body_end, "\n" + body}};
   const model::Unit unit = model::parse(context.variant);
   const model::Function* kernel = unit.find_kernel(context.variant.kernel_name);
+  const std::string bounds = "__launch_bounds__(" + number(threads) + (min_blocks > 0 ? ", " + number(min_blocks) : "") + ")";
   if (kernel != nullptr && !kernel->launch_bounds.empty()) {
-    edits.push_back({kernel->launch_bounds.begin, kernel->launch_bounds.end, "__launch_bounds__(" + number(threads) + ")"});
+    edits.push_back({kernel->launch_bounds.begin, kernel->launch_bounds.end, bounds});
+  } else if (kernel != nullptr && min_blocks > 0) {
+    edits.push_back({kernel->name_span.begin, kernel->name_span.begin, bounds + " "});
   }
   return edited(source, std::move(edits));
 }

@@ -28,7 +28,9 @@ struct TileShape {
 /// The launch of one block a tile: `tiles` over the grid axes of m and n, a tile each for every group's rest, `threads` in a row.
 void set_tile_launch(LaunchPlan& launch, const Contraction& contraction, std::int64_t bm, std::int64_t bn, std::int64_t threads);
 
-/// Source edits that change the kernel's __launch_bounds__, if it has any, to `threads`.
-[[nodiscard]] std::string with_body(const MoveContext& context, const Contraction& contraction, const std::string& body, std::int64_t threads);
+/// The source with `body` as the kernel's body. A __launch_bounds__ of the kernel is set to `threads`; with `min_blocks` it is added
+/// where there is none, so that the compiler leaves registers for so many blocks a multiprocessor.
+[[nodiscard]] std::string with_body(const MoveContext& context, const Contraction& contraction, const std::string& body, std::int64_t threads,
+                                    std::int64_t min_blocks = 0);
 
 }  // namespace warpath
