@@ -2,10 +2,12 @@
 #include <cstdio>
 #include <map>
 
+#include "engine/error.h"
 #include "engine/record.h"
 #include "engine/statistics.h"
 #include "experiments/command.h"
 #include "experiments/recorded_run.h"
+#include "experiments/source_report.h"
 
 namespace warpath {
 namespace {
@@ -80,6 +82,12 @@ void print_node(const RecordedRun& run, std::size_t id) {
 }
 
 int inspect(const Arguments& arguments, const Program&) {
+  if (arguments.has("parse")) {
+    if (!arguments.words().empty()) throw bad_input("warpath inspect", arguments.words()[0], "--parse FILE... alone");
+    print_source_reports(arguments.values("parse"));
+    return 0;
+  }
+  if (arguments.words().empty()) throw bad_input("warpath inspect", "no RUN", "RUN [NODE], or --parse FILE...");
   const RecordedRun run(arguments.words()[0]);
   if (arguments.words().size() == 1) {
     print_summary(run);
@@ -93,10 +101,11 @@ int inspect(const Arguments& arguments, const Program&) {
 
 Command inspect_command() {
   return {.name = "inspect",
-          .usage = "RUN [NODE]",
+          .usage = "RUN [NODE] | --parse FILE...",
           .help = "a recorded run and its best nodes, or one node: path, outcome, difference to its parent, source; "
                   "NODE is the start of a key, best or baseline",
-          .least_words = 1,
+          .flags = {{"parse", "FILE...", "instead: kernels, opaque spans and facts of CUDA sources", Flag::Takes::several}},
+          .least_words = 0,
           .most_words = 2,
           .run = inspect};
 }

@@ -43,11 +43,11 @@ struct AttentionTile {
   int queries = 64;   ///< of a block
   int keys = 64;      ///< that pass by at a time
   int threads = 128;
+  int lanes = 16;     ///< threads that share a query
   int blocks = 4;     ///< that share a multiprocessor
   int async = 1;      ///< 1: tiles come by asynchronous copies
 };
 
-[[nodiscard]] int attention_lanes(const Attention& a);  ///< threads that share a query
 [[nodiscard]] std::int64_t attention_smem_bytes(const Attention& a, const AttentionTile& tile);
 /// Empty if the template takes `tile` for `a`, otherwise why not.
 [[nodiscard]] std::string attention_tile_problem(const Attention& a, const AttentionTile& tile);

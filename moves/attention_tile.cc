@@ -22,7 +22,7 @@ __device__ __forceinline__ void @copy_pack(float* to, const float* from, bool wa
 constexpr std::string_view kHead = R"(constexpr int @BQ = @BQ_VALUE, @BK = @BK_VALUE, @CHANNELS = @D_VALUE;  // queries of the block, keys of a tile, row length
 constexpr int @X = @X_VALUE, @Y = @THREADS_VALUE / @X;  // threads that share a query; queries that are worked on side by side
 constexpr int @ROWS = @BQ / @Y, @COLS = @BK / @X, @PARTS = @CHANNELS / @X / 4;
-constexpr int @PITCH = @CHANNELS + 4, @P_PITCH = @BK + 16;  // keep rows that are read together in different banks
+constexpr int @PITCH = @CHANNELS + 4, @P_PITCH = @BK + @X;  // keep rows that are read together in different banks
 extern __shared__ __align__(16) float @shared[];
 float* @q_tile = @shared;                     // [BQ][PITCH]
 float* @k_tile = @q_tile + @BQ * @PITCH;      // [BK][PITCH]
@@ -136,20 +136,18 @@ std::string stage(CodeTemplate& code, const AttentionOperand& x, const std::stri
 
 }  // namespace
 
-int attention_lanes(const Attention& a) { return a.channels % 64 == 0 ? 16 : a.channels % 32 == 0 ? 8 : 4; }
-
 std::int64_t attention_smem_bytes(const Attention& a, const AttentionTile& t) {
-  return 4 * ((t.queries + t.keys) * (a.channels + 4) + t.keys * a.channels + t.queries * (std::int64_t{t.keys} + 16));
+  return 4 * ((t.queries + t.keys) * (a.channels + 4) + t.keys * a.channels + t.queries * (std::int64_t{t.keys} + t.lanes));
 }
 
 std::string attention_tile_problem(const Attention& a, const AttentionTile& t) {
-  const int x = attention_lanes(a), y = t.threads / x;
-  if (a.channels % 16 != 0 || a.channels < 16 || a.channels > 256) return "the row length must be a multiple of 16 up to 256";
+  const int x = t.lanes, y = t.threads / x;
+  if (a.channels % (4 * x) != 0) return "the row length must be a multiple of " + std::to_string(4 * x);
   if (t.threads % 32 != 0 || t.threads < 32 || t.threads > 1024) return "threads: whole warps, at most 1024";
   if (t.queries % y != 0 || t.queries < y) return "queries: a multiple of " + std::to_string(y);
   if (t.keys % x != 0 || t.keys % 4 != 0 || t.keys < x) return "keys: a multiple of " + std::to_string(x);
   const std::int64_t registers = t.queries / y * (t.keys / x + a.channels / x);
-  if (registers > 128) return "more scores and sums a thread than registers";
+  if (registers > 160) return "more scores and sums a thread than registers";
   return "";
 }
 
@@ -161,7 +159,7 @@ std::string attention_body(CodeTemplate& code, const Attention& a, const Attenti
   code.set("BQ_VALUE", tile.queries);
   code.set("BK_VALUE", tile.keys);
   code.set("D_VALUE", a.channels);
-  code.set("X_VALUE", attention_lanes(a));
+  code.set("X_VALUE", tile.lanes);
   code.set("THREADS_VALUE", tile.threads);
   code.set("TYPE", a.type);
   code.set("T", a.t);

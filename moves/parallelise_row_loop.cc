@@ -30,7 +30,7 @@ class ParalleliseRowLoop final : public Move {
     std::vector<std::array<std::int64_t, 2>> wanted;
     for (const std::int64_t lanes : ranked_lanes(*model, context, trips)) wanted.push_back({lanes, 1});
     if (has_clusters(context.device) && trips >= 1 << 14) {
-      wanted.insert(wanted.begin(), {{2048, 4}, {4096, 8}, {2048, 8}, {2048, 2}});
+      wanted.insert(wanted.begin(), {{2048, 8}, {4096, 8}, {2048, 4}});
     }
     for (const auto& [lanes, cluster] : wanted) {
       const LaneGroup group = group_of(lanes, cluster);

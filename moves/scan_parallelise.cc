@@ -33,7 +33,7 @@ class ScanParallelise final : public Move {
     if (!model || !can_split_rows(context, *model, &any, why)) return {};
     const double trips = typical_trips(context, *model);
     std::vector<MoveInstance> out;
-    for (const auto& [lanes, packs] : std::vector<std::array<std::int64_t, 2>>{{256, 4}, {128, 4}, {32, 4}, {512, 2}, {1024, 1}, {32, 1}, {8, 1}}) {
+    for (const auto& [lanes, packs] : std::vector<std::array<std::int64_t, 2>>{{512, 2}, {256, 4}, {128, 2}, {32, 4}, {1024, 1}, {32, 1}, {8, 1}}) {
       if (trips > 0 && static_cast<double>(lanes * packs) > 2 * trips) continue;
       for (const std::int64_t vector : {4, 1}) {
         const MoveInstance instance{std::string(name()), "", {{"lanes", lanes}, {"packs", packs}, {"vector", vector}}};

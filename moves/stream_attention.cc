@@ -12,20 +12,21 @@ struct Parameter {
   int AttentionTile::*field;
 };
 
-const std::array<Parameter, 5>& parameters() {
-  static const std::array<Parameter, 5> all{{
+const std::array<Parameter, 6>& parameters() {
+  static const std::array<Parameter, 6> all{{
       {{"queries", {16, 32, 64, 128, 256}, 128, "queries of a block"}, &AttentionTile::queries},
       {{"keys", {8, 16, 32, 64, 128}, 64, "keys and values in shared memory at a time"}, &AttentionTile::keys},
       {{"threads", {32, 64, 128, 256, 512}, 256, "threads of a block"}, &AttentionTile::threads},
+      {{"lanes", {4, 8, 16}, 16, "threads that share a query"}, &AttentionTile::lanes},
       {{"blocks", {1, 2, 3, 4}, 2, "blocks that share a multiprocessor: what the registers are cut to"}, &AttentionTile::blocks},
       {{"async", {0, 1}, 1, "1: tiles come by asynchronous copies"}, &AttentionTile::async},
   }};
   return all;
 }
 
-/// queries, keys, threads, blocks. Best guess first: 8 x 4 scores a thread, and as many blocks as fit.
-constexpr std::array<std::array<int, 4>, 8> kTiles{{
-    {64, 64, 128, 4}, {128, 128, 256, 1}, {64, 64, 128, 3}, {64, 64, 256, 2}, {128, 64, 256, 2}, {64, 32, 128, 4}, {64, 32, 128, 1}, {32, 16, 64, 1},
+/// queries, keys, threads, lanes, blocks. Best guess first: 8 x 4 scores a thread, and as many blocks as fit.
+constexpr std::array<std::array<int, 5>, 8> kTiles{{
+    {64, 64, 128, 16, 4}, {128, 128, 256, 16, 1}, {128, 64, 128, 8, 2}, {64, 64, 256, 16, 2}, {128, 64, 256, 16, 2}, {64, 32, 128, 8, 1}, {32, 16, 64, 8, 1}, {32, 16, 64, 4, 1},
 }};
 
 /// Streams keys and values through shared memory past the queries of a block: scores and results in registers, the softmax kept up to
@@ -40,8 +41,8 @@ class StreamAttention final : public Move {
     std::string why;
     const auto attention = find_attention(context, why);
     if (!attention) return out;
-    for (const auto& [queries, keys, threads, blocks] : kTiles) {
-      const AttentionTile tile{queries, keys, threads, blocks, context.device.is_gpu ? 1 : 0};
+    for (const auto& [queries, keys, threads, lanes, blocks] : kTiles) {
+      const AttentionTile tile{queries, keys, threads, lanes, blocks, context.device.is_gpu ? 1 : 0};
       if (!problem(context.device, *attention, tile).empty()) continue;
       MoveInstance instance{std::string(name()), "", {}};
       for (const Parameter& p : parameters()) instance.parameters[p.tunable.name] = tile.*p.field;
@@ -63,7 +64,7 @@ class StreamAttention final : public Move {
     for (const Parameter& p : parameters()) {
       if (!read_parameter(wanted, p.tunable, tile.*p.field, why)) return std::nullopt;
     }
-    if (wanted.parameters.size() != parameters().size()) return why = "stream_attention takes queries, keys, threads, blocks and async", std::nullopt;
+    if (wanted.parameters.size() != parameters().size()) return why = "stream_attention takes queries, keys, threads, lanes, blocks and async", std::nullopt;
     const auto attention = find_attention(context, why);
     if (!attention) return std::nullopt;
     why = problem(context.device, *attention, tile);

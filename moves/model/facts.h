@@ -128,6 +128,7 @@ struct Loop {
   std::string reason;                 ///< why it is serial
   std::vector<Reduction> reductions;
   std::vector<std::string> assigned;  ///< variables declared outside that the loop changes, accumulators included
+  std::vector<std::string> inductions;       ///< of those, bumped by the same amount each time (`A += BK`): folded into indices
   std::vector<std::string> private_scalars;  ///< of those, set before use in each iteration (and so no dependence)
 };
 

@@ -262,6 +262,15 @@ std::unique_ptr<InputSet> Problem::perturbed_inputs(std::size_t w, std::size_t t
   return set;
 }
 
+std::unique_ptr<InputSet> Problem::scaled_set(std::size_t w, std::size_t t) {
+  const TensorPlace& tensor = placed_[w].tensors[t];
+  auto set = make_inputs(w, InputFamily::as_declared, setup_.seed);
+  bench_.harness().family(bench_.stream(), set->pristine[t].get(),
+                          family_rule(spec(), *tensor.arg, *placed_[w].workload, InputFamily::huge, setup_.seed));
+  digest_inputs(w, *set);
+  return set;
+}
+
 bool Problem::inputs_intact() {
   for (std::size_t w = 0; w < placed_.size(); ++w) {
     for (const auto& set : placed_[w].sets) {

@@ -127,13 +127,13 @@ TEST_CASE("attention streams its keys through shared memory") {
     return spec;
   };
   const KernelSpec spec = fixed(sized("attention_causal", {{"H", 3}, {"T", 83}, {"D", 32}}));
-  for (const char* text : {"stream_attention(queries=32,keys=16,threads=64,blocks=1,async=0)", "stream_attention(queries=64,keys=32,threads=128,blocks=2,async=1)",
-                           "stream_attention(queries=16,keys=8,threads=32,blocks=1,async=0)"}) {
+  for (const char* text : {"stream_attention(queries=32,keys=16,threads=64,lanes=8,blocks=1,async=0)", "stream_attention(queries=64,keys=32,threads=128,lanes=4,blocks=2,async=1)",
+                           "stream_attention(queries=16,keys=8,threads=32,lanes=8,blocks=1,async=0)"}) {
     check_runs(spec, text);
   }
   std::string why;
   const KernelSpec open = sized("attention_causal", {});
-  CHECK_FALSE(moved(open, baseline_variant(open), "stream_attention(queries=64,keys=32,threads=128,blocks=1,async=0)", why).has_value());
+  CHECK_FALSE(moved(open, baseline_variant(open), "stream_attention(queries=64,keys=32,threads=128,lanes=8,blocks=1,async=0)", why).has_value());
   CHECK(why == "the row length is no constant");
 }
 

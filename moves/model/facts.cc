@@ -1,0 +1,366 @@
+#include "moves/model/facts.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/error.h"
+#include "moves/model/facts_state.h"
+
+namespace warpath::model {
+namespace {
+
+constexpr auto kAxes = std::to_array<std::string_view>({"x", "y", "z"});
+
+/// The spec's argument behind each parameter: those that are passed, in order.
+const ArgSpec* argument_of(const FactSources& sources, const Function& kernel, const Declarator& parameter) {
+  if (sources.spec == nullptr) return nullptr;
+  std::size_t at = 0;
+  while (at < kernel.parameters.size() && kernel.parameters[at] != &parameter) ++at;
+  std::size_t passed = 0;
+  for (const ArgSpec& argument : sources.spec->io.args) {
+    if (argument.is_meta) continue;
+    if (passed == at) return &argument;
+    ++passed;
+  }
+  return nullptr;
+}
+
+void note_launch(KernelFacts& facts) {
+  KernelFacts::State& state = *facts.state;
+  if (state.sources.variant == nullptr) return;
+  Bindings known;
+  for (const auto& [name, value] : state.sources.variant->tunables) known.emplace(name, value);
+  const LaunchPlan& plan = state.sources.variant->launch;
+  const auto note = [&](const std::array<Expression, 3>& extents, const std::string& what) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto names = extents[i].names();
+      if (!std::all_of(names.begin(), names.end(), [&](const std::string& n) { return known.contains(n); })) continue;
+      try {
+        state.launch_constants.emplace(what + "." + std::string(kAxes[i]), extents[i].evaluate(known, "launch"));
+      } catch (const Error&) {
+        continue;  // a division by zero in a plan that another check reports
+      }
+    }
+  };
+  note(plan.block, "blockDim");
+  note(plan.grid, "gridDim");
+}
+
+void find_thread_indices(KernelFacts& facts) {
+  walk(*facts.kernel->body, [&](const Stmt& s) {
+    for (const Declarator* d : s.declarators) {
+      if (d->is_pointer() || d->is_array() || d->value() == nullptr || facts.state->write_counts.contains(d)) continue;
+      ThreadIndex out;
+      out.name = std::string(d->name);
+      out.declarator = d;
+      out.value = facts.polynomial(*d->value());
+      bool any = false;
+      for (int axis = 0; axis < 3; ++axis) {
+        const std::string a(kAxes[static_cast<std::size_t>(axis)]);
+        const std::string thread = "threadIdx." + a;
+        const std::string block = "blockIdx." + a;
+        if (!out.value.mentions(thread) && !out.value.mentions(block)) continue;
+        any = true;
+        out.axis = axis;
+        const Polynomial extent = facts.resolved(Polynomial::name("blockDim." + a));
+        const Polynomial global = facts.resolved(Polynomial::name(block)) * extent + Polynomial::name(thread);
+        if (out.value == Polynomial::name(thread)) out.form = ThreadIndex::Form::thread;
+        if (out.value == Polynomial::name(block)) out.form = ThreadIndex::Form::block;
+        if (facts.resolved(out.value) == global) out.form = ThreadIndex::Form::global;
+        if (out.form != ThreadIndex::Form::other) break;
+      }
+      if (!any) continue;
+      for (const auto& guard : facts.guards) {
+        if (out.bound || guard->condition->span.begin < d->span.begin) continue;
+        for (const Polynomial& p : guard->nonnegative) {
+          const Polynomial rest = p + out.value + 1;
+          if (p.mentions("threadIdx.x") || p.mentions("threadIdx.y") || p.mentions("threadIdx.z") || p.mentions("blockIdx.x") ||
+              p.mentions("blockIdx.y") || p.mentions("blockIdx.z")) {
+            const auto names = rest.names();
+            const bool free = std::none_of(names.begin(), names.end(), [](const std::string& n) { return n.starts_with("threadIdx") || n.starts_with("blockIdx"); });
+            if (!free || !rest.is_known()) continue;
+            out.bound = rest;
+            out.guard = guard.get();
+            break;
+          }
+        }
+      }
+      facts.thread_indices.push_back(std::move(out));
+    }
+    return true;
+  });
+}
+
+std::string find_veto(const KernelFacts& facts) {
+  if (facts.unit->ambiguous()) return "compilers disagree on the tokens of the source";
+  if (!facts.kernel->opaque.empty()) {
+    const std::size_t line = line_of(*facts.unit, facts.kernel->opaque[0].begin);
+    return "line " + std::to_string(line) + " of the kernel is not understood";
+  }
+  if (facts.kernel->unresolved_conditionals) return "a preprocessor condition in the kernel depends on names the source does not set";
+  if (facts.has_assembly) return "the kernel holds inline assembly";
+  if (facts.has_unknown_calls) return "the kernel calls " + facts.unknown_calls[0] + ", whose effects are unknown";
+  for (const Array& array : facts.arrays) {
+    if (array.escapes) return "the address of " + array.name + " goes where it is not followed";
+  }
+  return {};
+}
+
+}  // namespace
+
+KernelFacts::KernelFacts() : state(std::make_unique<State>()) {}
+KernelFacts::KernelFacts(KernelFacts&&) noexcept = default;
+KernelFacts& KernelFacts::operator=(KernelFacts&&) noexcept = default;
+KernelFacts::~KernelFacts() = default;
+
+int array_of(KernelFacts& facts, const Declarator& d) {
+  const auto [found, fresh] = facts.state->arrays.try_emplace(&d, static_cast<int>(facts.arrays.size()));
+  if (!fresh) return found->second;
+  const Unit& unit = *facts.unit;
+  Array out;
+  out.name = std::string(d.name);
+  out.declarator = &d;
+  out.is_parameter = d.is_parameter;
+  out.type = unit.resolved_type(unit.plain_text(d.type));
+  if (d.pointer_depth > 1 || (d.is_array() && d.is_pointer())) out.type += "*";
+  out.dtype = dtype_of_type(out.type);
+  out.element_bytes = out.type.ends_with('*') ? 8 : size_of_type(out.type);
+  out.space = d.has(kShared) ? Space::shared : d.has(kConstant) ? Space::constant : d.is_array() && d.function != nullptr && !d.is_parameter ? Space::local : Space::global;
+  out.is_const = d.has(kConst) || d.has(kConstexpr);
+  out.is_restrict = ((d.pointer_qualifiers | d.qualifiers) & kRestrict) != 0;
+  out.dynamic_shared = d.has(kShared) && d.has(kExtern);
+  for (const Expr* e : d.extents) {
+    ValueReader reader(facts);
+    const auto constant = e == nullptr ? std::nullopt : constant_value(unit, *e);
+    const bool tunable = e != nullptr && std::any_of(unit.bindings().begin(), unit.bindings().end(), [&](const auto& b) { return mentions(*e, b.first); });
+    out.extents.push_back(e == nullptr ? Polynomial::unknown() : constant && !tunable ? Polynomial(*constant) : reader.read(*e).full);
+  }
+  if (out.space == Space::shared || out.space == Space::local) out.alignment_bytes = static_cast<std::int64_t>(out.element_bytes);
+  if (const ArgSpec* argument = d.is_parameter ? argument_of(facts.state->sources, *facts.kernel, d) : nullptr) {
+    out.spec_name = argument->name;
+    if (argument->tensor) out.alignment_bytes = argument->tensor->alignment_bytes;
+  }
+  facts.arrays.push_back(std::move(out));
+  return found->second;
+}
+
+KernelFacts analyse(const Unit& unit, const Function& kernel, const FactSources& sources) {
+  std::set<const Declarator*> written;
+  for (const bool last : {false, true}) {  // the first walk finds what is written: loads of the rest are stable
+    KernelFacts facts;
+    facts.unit = &unit;
+    facts.kernel = &kernel;
+    facts.state->sources = sources;
+    facts.state->written_arrays = written;
+    note_launch(facts);
+    if (kernel.body == nullptr) {
+      facts.veto = "no body";
+      return facts;
+    }
+    resolve_names(facts);
+    walk_kernel(facts);
+    written = facts.state->written_arrays;
+    if (!last) continue;
+    facts.has_opaque = !kernel.opaque.empty() || kernel.unresolved_conditionals;
+    find_uniformity(facts);
+    classify_loops(facts);
+    find_thread_indices(facts);
+    facts.veto = find_veto(facts);
+    return facts;
+  }
+  return {};
+}
+
+std::unique_ptr<const KernelModel> model_kernel(const KernelSpec& spec, const Variant& variant, std::string& why) {
+  Unit unit = parse(variant);
+  const Function* kernel = unit.find_kernel(variant.kernel_name);
+  if (kernel == nullptr || !kernel->is_global) return why = "the source has no single kernel " + variant.kernel_name, nullptr;
+  if (unit.ambiguous()) return why = "compilers disagree on the tokens of the source", nullptr;
+  if (!kernel->opaque.empty() || kernel->unresolved_conditionals) {
+    const bool text = !kernel->opaque.empty();
+    why = text ? "line " + std::to_string(line_of(unit, kernel->opaque[0].begin)) + " is not understood" : "a preprocessor condition in the kernel is open";
+    return nullptr;
+  }
+  KernelFacts facts = analyse(unit, *kernel, {&spec, &variant});
+  auto out = std::make_unique<KernelModel>(KernelModel{std::move(unit), kernel, std::move(facts)});
+  out->facts.unit = &out->unit;
+  return out;
+}
+
+const Array* KernelFacts::array(std::string_view name) const {
+  const int at = array_index(name);
+  return at < 0 ? nullptr : &arrays[static_cast<std::size_t>(at)];
+}
+
+int KernelFacts::array_index(std::string_view name) const {
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+const Loop* KernelFacts::loop_of(const Stmt& stmt) const {
+  const auto found = state->loops.find(&stmt);
+  return found == state->loops.end() ? nullptr : found->second;
+}
+
+const Loop* KernelFacts::innermost_loop(const Stmt& stmt) const {
+  const Stmt* around = enclosing_loop(stmt);
+  return around == nullptr ? nullptr : loop_of(*around);
+}
+
+std::vector<const Access*> KernelFacts::accesses_in(const Stmt& stmt) const {
+  std::vector<const Access*> out;
+  for (const Access& access : accesses) {
+    if (stmt.span.contains(access.expr->span)) out.push_back(&access);
+  }
+  return out;
+}
+
+std::vector<const Access*> KernelFacts::accesses_to(int wanted) const {
+  std::vector<const Access*> out;
+  for (const Access& access : accesses) {
+    if (access.array == wanted) out.push_back(&access);
+  }
+  return out;
+}
+
+const Access* KernelFacts::access_of(const Expr& subscript) const {
+  const auto found = state->access_of.find(&subscript);
+  return found == state->access_of.end() ? nullptr : &accesses[static_cast<std::size_t>(found->second)];
+}
+
+std::vector<const Guard*> KernelFacts::guards_at(const Stmt& stmt) const {
+  const auto found = state->guards.find(&stmt);
+  return found == state->guards.end() ? std::vector<const Guard*>{} : found->second;
+}
+
+const ThreadIndex* KernelFacts::thread_index(std::string_view name) const {
+  for (const ThreadIndex& index : thread_indices) {
+    if (index.name == name) return &index;
+  }
+  return nullptr;
+}
+
+Polynomial KernelFacts::polynomial(const Expr& expr) const {
+  const Value value = ValueReader(*this).read(expr);
+  return value.is_pointer() ? Polynomial::unknown() : value.full;
+}
+
+Polynomial KernelFacts::source_polynomial(const Expr& expr) const {
+  const Value value = ValueReader(*this).read(expr);
+  return value.is_pointer() ? Polynomial::unknown() : value.source;
+}
+
+Polynomial KernelFacts::resolved(const Polynomial& value) const {
+  Bindings known = state->launch_constants;
+  for (const auto& [name, number] : unit->bindings()) known.emplace(name, number);
+  for (const std::string& name : value.names()) {  // constants of the body keep their names in source polynomials
+    if (known.contains(name)) continue;
+    const Declarator* only = nullptr;
+    int count = 0;
+    for (const auto& [expr, declarator] : state->declared) {
+      if (declarator->name == name && declarator != only) only = declarator, ++count;
+    }
+    if (count != 1 || !only->is_constant() || only->value() == nullptr || only->is_array()) continue;
+    if (const auto number = constant_value(*unit, *only->value())) known.emplace(name, *number);
+  }
+  return value.bound(known);
+}
+
+Bindings KernelFacts::values(const Workload& workload) const {
+  Bindings out = unit->constants();
+  const KernelSpec* spec = state->sources.spec;
+  if (spec == nullptr) return out;
+  TunableValues tunables;
+  if (state->sources.variant != nullptr) tunables = state->sources.variant->tunables;
+  for (const auto& [name, value] : tunables) out.insert_or_assign(name, value);
+  const Bindings scalars = spec->bindings(workload, tunables);
+  for (const Declarator* p : kernel->parameters) {
+    const ArgSpec* argument = argument_of(state->sources, *kernel, *p);
+    if (argument == nullptr) continue;
+    if (const auto found = scalars.find(argument->name); found != scalars.end()) out.insert_or_assign(std::string(p->name), found->second);
+  }
+  if (state->sources.variant == nullptr) return out;
+  try {
+    const LaunchNumbers numbers = evaluate(launch_for(*spec, *state->sources.variant, workload), scalars, "launch");
+    for (std::size_t i = 0; i < 3; ++i) {
+      out.insert_or_assign("blockDim." + std::string(kAxes[i]), numbers.block[i]);
+      out.insert_or_assign("gridDim." + std::string(kAxes[i]), numbers.grid[i]);
+    }
+  } catch (const Error&) {
+    return out;  // a plan that fails for this workload: its numbers stay unknown
+  }
+  return out;
+}
+
+Bindings KernelFacts::multiples() const {
+  Bindings out;
+  if (state->sources.spec == nullptr) return out;
+  for (const Expression& constraint : state->sources.spec->constraints) {
+    const Unit piece = parse("bool value = (" + constraint.text() + ");");
+    if (piece.globals().size() != 1 || piece.globals()[0]->value() == nullptr) continue;
+    std::vector<const Expr*> conjuncts{piece.globals()[0]->value()};
+    while (!conjuncts.empty()) {
+      const Expr& e = *conjuncts.back();
+      conjuncts.pop_back();
+      if (e.kind == ExprKind::binary && (e.op == "and" || e.op == "&&")) {
+        conjuncts.push_back(e.args[0]);
+        conjuncts.push_back(e.args[1]);
+      } else if (e.is_op(ExprKind::binary, "==") && e.arg(0).is_op(ExprKind::binary, "%") && e.arg(0).arg(0).kind == ExprKind::name && e.arg(1).kind == ExprKind::number && e.arg(1).name == "0") {
+        const auto divisor = constant_value(piece, e.arg(0).arg(1), unit->bindings());
+        if (!divisor || *divisor <= 0) continue;
+        for (const Declarator* p : kernel->parameters) {
+          const ArgSpec* argument = argument_of(state->sources, *kernel, *p);
+          if (argument == nullptr || argument->name != e.arg(0).arg(0).name) continue;
+          std::int64_t& known = out.try_emplace(std::string(p->name), 1).first->second;
+          known = std::max(known, *divisor);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+bool KernelFacts::may_alias(int a, int b) const {
+  if (a == b) return true;
+  const Array& x = arrays[static_cast<std::size_t>(a)];
+  const Array& y = arrays[static_cast<std::size_t>(b)];
+  const auto followed = [](const Array& array) { return array.declarator != nullptr && (array.is_parameter || array.space != Space::global || array.declarator->function == nullptr); };
+  if (x.dynamic_shared && y.dynamic_shared) return true;  // all begin at the same byte
+  if (!followed(x) || !followed(y)) return true;
+  if (!x.is_parameter || !y.is_parameter) return false;
+  if (state->sources.spec == nullptr) return !x.is_restrict && !y.is_restrict;
+  if (x.spec_name.empty() || y.spec_name.empty()) return true;
+  for (const auto& group : state->sources.spec->io.may_alias) {
+    const bool both = std::find(group.begin(), group.end(), x.spec_name) != group.end() && std::find(group.begin(), group.end(), y.spec_name) != group.end();
+    if (both) return true;
+  }
+  return false;
+}
+
+namespace {
+
+void unite(std::vector<std::string>& out, std::string_view name) {
+  if (std::find(out.begin(), out.end(), name) == out.end()) out.emplace_back(name);
+}
+
+}  // namespace
+
+std::vector<std::string> KernelFacts::names_read(const Stmt& stmt) const {
+  std::vector<std::string> out;
+  for (const Read& read : state->reads) {
+    if (stmt.span.contains(read.name->span) && read.variable->function != nullptr) unite(out, read.variable->name);
+  }
+  return out;
+}
+
+std::vector<std::string> KernelFacts::names_written(const Stmt& stmt) const {
+  std::vector<std::string> out;
+  for (const Write& write : state->writes) {
+    if (stmt.span.contains(write.name->span)) unite(out, write.variable->name);
+  }
+  return out;
+}
+
+}  // namespace warpath::model

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "moves/model/facts.h"
+
+namespace warpath::model {
+
+/// What an expression is worth at a place: an integer, or a pointer into an array.
+struct Value {
+  Polynomial full = Polynomial::unknown();
+  Polynomial source = Polynomial::unknown();
+  int array = -1;        ///< >= 0: a pointer; full and source are its offset in elements of the array
+  int width = 1;         ///< elements of the array that one step of the pointer covers (float4* into float: 4)
+  int dimensions = 0;    ///< dimensions already consumed by subscripts of a multi-dimensional array
+  std::vector<Polynomial> subscripts;
+  [[nodiscard]] bool is_pointer() const { return array >= 0; }
+};
+
+/// One change of a variable.
+struct Write {
+  const Declarator* variable = nullptr;
+  const Expr* node = nullptr;    ///< the assignment, ++, call, ...; null for an asm output
+  const Expr* name = nullptr;    ///< the variable's name in it
+  const Stmt* stmt = nullptr;
+  bool partial = false;          ///< v.x = e
+  bool escapes = false;          ///< &v, v passed by reference
+};
+
+/// One use of a variable's value.
+struct Read {
+  const Declarator* variable = nullptr;
+  const Expr* name = nullptr;
+};
+
+struct KernelFacts::State {
+  FactSources sources;
+  std::unordered_map<const Expr*, const Declarator*> declared;  ///< by name expression
+  std::vector<Write> writes;                                    ///< in source order
+  std::vector<Read> reads;
+  std::map<const Declarator*, int> write_counts;
+  std::unordered_map<const Expr*, Value> values;                ///< of names where they stand
+  std::unordered_map<const Expr*, Value> parameter_values;      ///< of names in helper functions
+  std::unordered_map<const Stmt*, std::vector<const Guard*>> guards;
+  std::unordered_map<const Stmt*, const Loop*> loops;
+  std::map<const Declarator*, int> arrays;
+  std::map<const Expr*, int> versions;                          ///< of expressions that stand for themselves
+  std::map<const Expr*, int> access_of;
+  std::set<const Declarator*> written_arrays;                   ///< from a first walk
+  std::map<const Declarator*, Uniformity> levels;
+  std::map<std::string, Uniformity, std::less<>> name_levels;   ///< the widest of all variables of a name
+  int next_version = 1;
+  Bindings launch_constants;                                    ///< blockDim.x ... where the plan fixes them
+};
+
+/// Turns expressions into values with what a walk has noted.
+class ValueReader {
+ public:
+  explicit ValueReader(const KernelFacts& facts) : facts_(facts), state_(*facts.state) {}
+  [[nodiscard]] Value read(const Expr& expr);
+  /// Where a pointer expression, or an lvalue whose address is meant, points to.
+  [[nodiscard]] Value place(const Expr& expr);
+  /// The comparisons that `condition` (or its negation) says; false if it says more.
+  bool comparisons(const Expr& condition, bool negated, std::vector<Polynomial>& out);
+
+ private:
+  Value binary(const Expr& expr);
+  Value called(const Expr& expr);
+  Value named(const Expr& expr);
+  Value member(const Expr& expr);
+  Value load(const Expr& expr);
+  Value cast(const Expr& expr);
+  Value itself(const Expr& expr);
+  Value combine(std::string_view op, const std::vector<Value>& operands);
+
+  const KernelFacts& facts_;
+  KernelFacts::State& state_;
+  int depth_ = 0;
+};
+
+/// Finds what each name refers to, and all reads and writes of variables.
+void resolve_names(KernelFacts& facts);
+/// Walks the kernel in order: arrays, accesses, guards, loops with their ranges, values of names.
+void walk_kernel(KernelFacts& facts);
+/// Classes of the loops.
+void classify_loops(KernelFacts& facts);
+/// How far variables agree among threads.
+void find_uniformity(KernelFacts& facts);
+/// The array that `declarator` names, made when first asked for.
+int array_of(KernelFacts& facts, const Declarator& declarator);
+/// Writes to variables that lie in `span`.
+[[nodiscard]] std::vector<const Write*> writes_in(const KernelFacts& facts, Span span);
+/// A name atom that equals no other: printed as `text`.
+[[nodiscard]] Polynomial fresh_atom(KernelFacts::State& state, std::string_view text);
+/// The statement never lets control go on behind it.
+[[nodiscard]] bool leaves(const Stmt& stmt);
+/// `v op= e` in any spelling; nullopt if the write is none.
+[[nodiscard]] std::optional<Reduction> reduction_of(const KernelFacts& facts, const Write& write);
+/// The same for a write to memory: `y[i] += e`.
+[[nodiscard]] std::optional<Reduction> reduction_of(const KernelFacts& facts, const Access& access);
+
+}  // namespace warpath::model

@@ -1,0 +1,298 @@
+#include <algorithm>
+
+#include "moves/model/facts_state.h"
+#include "moves/model/storage.h"
+#include "moves/source_edit.h"
+
+namespace warpath::model {
+namespace {
+
+constexpr int kHelperDepth = 4;
+
+bool is_launch_name(std::string_view name) { return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim"; }
+
+Value integer(const Polynomial& p) {
+  Value out;
+  out.full = out.source = p;
+  return out;
+}
+
+bool is_load_intrinsic(std::string_view name) {
+  return name == "__ldg" || name == "__ldcs" || name == "__ldca" || name == "__ldcg" || name == "__ldlu" || name == "__ldcv";
+}
+
+}  // namespace
+
+Polynomial fresh_atom(KernelFacts::State& state, std::string_view text) {
+  return Polynomial::name(std::string(text) + "'" + std::to_string(state.next_version++));
+}
+
+/// The expression as an atom of its own, the same whenever it is asked for.
+Value ValueReader::itself(const Expr& expr) {
+  const auto [found, fresh] = state_.versions.try_emplace(&expr, state_.next_version);
+  if (fresh) ++state_.next_version;
+  std::string text = facts_.unit->plain_text(expr.span);
+  constexpr std::size_t kLongest = 200;
+  if (text.size() > kLongest || text.find('\'') != std::string::npos) return {};
+  if (expr.kind != ExprKind::name && expr.kind != ExprKind::member && expr.kind != ExprKind::call && expr.kind != ExprKind::subscript) text = "(" + text + ")";
+  return integer(Polynomial::name(text + "'" + std::to_string(found->second)));
+}
+
+Value ValueReader::combine(std::string_view op, const std::vector<Value>& operands) {
+  std::vector<Polynomial> full;
+  std::vector<Polynomial> source;
+  for (const Value& v : operands) {
+    full.push_back(v.full);
+    source.push_back(v.source);
+  }
+  Value out;
+  out.full = Polynomial::operation(op, std::move(full));
+  out.source = Polynomial::operation(op, std::move(source));
+  return out;
+}
+
+Value ValueReader::named(const Expr& e) {
+  if (const auto found = state_.values.find(&e); found != state_.values.end()) return found->second;
+  const auto declared = state_.declared.find(&e);
+  if (declared == state_.declared.end()) {
+    if (facts_.unit->bindings().contains(e.name)) return integer(Polynomial::name(e.name));
+    const auto constant = facts_.unit->constants().find(e.name);
+    if (constant != facts_.unit->constants().end()) return integer(constant->second);
+    return integer(Polynomial::name(e.name));
+  }
+  return integer(Polynomial::name(e.name));
+}
+
+Value ValueReader::member(const Expr& e) {
+  const Expr& object = e.arg(0);
+  if (object.kind == ExprKind::name && is_launch_name(object.name)) return integer(Polynomial::name(std::string(object.name) + "." + std::string(e.name)));
+  const Expr* root = &object;
+  while (root->kind == ExprKind::member) root = root->args[0];
+  const auto declared = root->kind == ExprKind::name ? state_.declared.find(root) : state_.declared.end();
+  const bool fixed = declared != state_.declared.end() && declared->second->is_parameter && !declared->second->is_pointer() && !state_.write_counts.contains(declared->second);
+  if (fixed) return integer(Polynomial::name(facts_.unit->plain_text(e.span)));
+  return itself(e);
+}
+
+Value ValueReader::cast(const Expr& e) {
+  if (e.args.size() != 1) return {};
+  const std::string type = facts_.unit->resolved_type(facts_.unit->plain_text(e.type));
+  Value inner = read(e.arg(0));
+  if (inner.is_pointer() || type.find('*') != std::string::npos) {
+    if (!inner.is_pointer()) return inner;
+    std::string element = type.substr(0, type.find('*'));
+    while (!element.empty() && element.back() == ' ') element.pop_back();
+    if (element.starts_with("const ")) element.erase(0, 6);
+    if (element.ends_with(" const")) element.erase(element.size() - 6);
+    const std::size_t bytes = size_of_type(facts_.unit->resolved_type(element));
+    const std::size_t own = facts_.arrays[static_cast<std::size_t>(inner.array)].element_bytes;
+    const bool whole = bytes != 0 && own != 0 && bytes % own == 0;
+    if (!whole) return {};
+    inner.width = static_cast<int>(bytes / own);
+    inner.dimensions = 0;
+    inner.subscripts.clear();
+    return inner;
+  }
+  if (is_integer_type(type) && type != "bool") return inner;
+  return {};
+}
+
+/// Subscripts and stars: where they point to. `place` of a name that is no pointer is unknown.
+Value ValueReader::place(const Expr& e) {
+  if (e.kind == ExprKind::subscript && e.args.size() == 2) {
+    Value base = read(e.arg(0));
+    if (!base.is_pointer()) {
+      base = read(e.arg(1));  // i[x]
+      if (!base.is_pointer()) return {};
+      return {};
+    }
+    const Value index = read(e.arg(1));
+    const Array& array = facts_.arrays[static_cast<std::size_t>(base.array)];
+    Polynomial stride(base.width);
+    const std::size_t dims = array.extents.size();
+    const std::size_t used = static_cast<std::size_t>(base.dimensions);
+    if (dims > 1 && base.width == 1) {
+      for (std::size_t i = used + 1; i < dims; ++i) stride = stride * array.extents[i];
+      base.subscripts.push_back(index.full);
+    }
+    ++base.dimensions;
+    base.full += index.full * stride;
+    base.source += index.source * stride;
+    return base;
+  }
+  if (e.kind == ExprKind::unary && e.op == "*") {
+    Value base = read(e.arg(0));
+    if (base.is_pointer()) ++base.dimensions;
+    return base;
+  }
+  if (e.kind == ExprKind::member && e.op == "." && (e.arg(0).kind == ExprKind::subscript || e.arg(0).kind == ExprKind::unary || e.arg(0).kind == ExprKind::member)) return place(e.arg(0));
+  if (e.kind == ExprKind::cast && e.args.size() == 1) return place(e.arg(0));
+  return {};
+}
+
+/// A value loaded from memory: stable if nothing in the kernel writes there.
+Value ValueReader::load(const Expr& e) {
+  const Value where = place(e);
+  if (!where.is_pointer()) return itself(e);
+  const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
+  if (array.extents.size() > 1 && where.dimensions < static_cast<int>(array.extents.size()) && where.width == 1 && e.kind == ExprKind::subscript) return where;  // a row
+  bool changes = array.space == Space::shared || array.space == Space::local || array.escapes || (array.declarator != nullptr && state_.written_arrays.contains(array.declarator));
+  for (const Declarator* written : state_.written_arrays) {
+    const auto other = state_.arrays.find(written);
+    if (other != state_.arrays.end() && other->second != where.array) changes = changes || facts_.may_alias(where.array, other->second);
+  }
+  if (changes || where.width != 1) return itself(e);
+  Value out;
+  out.full = Polynomial::operation("load " + array.name, {where.full});
+  out.source = Polynomial::operation("load " + array.name, {where.source});
+  return out;
+}
+
+Value ValueReader::called(const Expr& e) {
+  const std::string_view name = callee(e);
+  std::string_view plain = name;
+  if (plain.starts_with("std::")) plain.remove_prefix(5);
+  if (is_load_intrinsic(plain) && e.args.size() == 2) {
+    Value where = read(e.arg(1));
+    if (where.is_pointer()) {
+      const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
+      if (array.declarator != nullptr && !state_.written_arrays.contains(array.declarator) && where.width == 1) return combine("load " + array.name, {where});
+    }
+    return itself(e);
+  }
+  if ((plain == "min" || plain == "max" || plain == "umin" || plain == "umax") && e.args.size() == 3) {
+    return combine(plain.ends_with("min") ? "min" : "max", {read(e.arg(1)), read(e.arg(2))});
+  }
+  if (plain == "__mul24" || plain == "__umul24") {
+    if (e.args.size() == 3) {
+      const Value a = read(e.arg(1));
+      const Value b = read(e.arg(2));
+      Value out;
+      out.full = a.full * b.full;
+      out.source = a.source * b.source;
+      return out;
+    }
+  }
+  const Function* helper = facts_.unit->find_function(name);
+  const Expr* result = helper != nullptr ? returned_expression(*helper) : nullptr;
+  if (result != nullptr && depth_ < kHelperDepth && helper->parameters.size() == e.args.size() - 1 && is_pure(*facts_.unit, *result)) {
+    std::vector<Value> arguments;
+    for (std::size_t i = 1; i < e.args.size(); ++i) arguments.push_back(read(e.arg(i)));
+    walk(*result, [&](const Expr& inner) {
+      if (inner.kind != ExprKind::name) return true;
+      for (std::size_t i = 0; i < arguments.size(); ++i) {
+        if (helper->parameters[i]->name == inner.name) state_.values[&inner] = arguments[i];
+      }
+      return true;
+    });
+    ++depth_;
+    const Value out = read(*result);
+    --depth_;
+    return out;
+  }
+  if (name.empty() || !is_pure_function(*facts_.unit, name) || helper != nullptr) return itself(e);
+  std::vector<Value> arguments;
+  for (std::size_t i = 1; i < e.args.size(); ++i) {
+    arguments.push_back(read(e.arg(i)));
+    if (arguments.back().is_pointer()) return itself(e);
+  }
+  Value out = combine("call " + std::string(name), arguments);
+  return out.full.is_known() ? out : itself(e);
+}
+
+Value ValueReader::binary(const Expr& e) {
+  Value a = read(e.arg(0));
+  Value b = read(e.arg(1));
+  if (e.op == "+" && b.is_pointer()) std::swap(a, b);
+  if (a.is_pointer()) {
+    if (b.is_pointer() || (e.op != "+" && e.op != "-")) return {};
+    Polynomial stride(a.width);
+    const Array& array = facts_.arrays[static_cast<std::size_t>(a.array)];
+    for (std::size_t i = static_cast<std::size_t>(a.dimensions) + 1; a.width == 1 && i < array.extents.size(); ++i) stride = stride * array.extents[i];
+    const Polynomial sign(e.op == "+" ? 1 : -1);
+    a.full += sign * stride * b.full;
+    a.source += sign * stride * b.source;
+    a.subscripts.clear();
+    return a;
+  }
+  Value out;
+  if (e.op == "+") {
+    out.full = a.full + b.full;
+    out.source = a.source + b.source;
+  } else if (e.op == "-") {
+    out.full = a.full - b.full;
+    out.source = a.source - b.source;
+  } else if (e.op == "*") {
+    out.full = a.full * b.full;
+    out.source = a.source * b.source;
+  } else {
+    out = combine(e.op, {a, b});
+  }
+  return out;
+}
+
+Value ValueReader::read(const Expr& e) {
+  switch (e.kind) {
+    case ExprKind::number: {
+      const auto value = integer_value(e.name);
+      return value ? integer(*value) : Value{};
+    }
+    case ExprKind::literal: return e.name == "true" ? integer(1) : e.name == "false" ? integer(0) : Value{};
+    case ExprKind::name: return named(e);
+    case ExprKind::member: return member(e);
+    case ExprKind::cast: return cast(e);
+    case ExprKind::subscript: return load(e);
+    case ExprKind::call: return called(e);
+    case ExprKind::binary: return binary(e);
+    case ExprKind::conditional: {
+      const Value yes = read(e.arg(1));
+      if (yes.is_pointer()) return {};
+      return combine("?:", {read(e.arg(0)), yes, read(e.arg(2))});
+    }
+    case ExprKind::size_of: {
+      const auto value = constant_value(*facts_.unit, e);
+      return value ? integer(*value) : itself(e);
+    }
+    case ExprKind::unary: {
+      if (e.args.empty()) return {};
+      if (e.op == "&") return place(e.arg(0));
+      if (e.op == "*") return load(e);
+      const Value a = read(e.arg(0));
+      if (e.op == "+") return a;
+      if (e.op == "-") {
+        Value out;
+        out.full = -a.full;
+        out.source = -a.source;
+        return out;
+      }
+      if (e.op == "!" || e.op == "~") return combine(e.op, {a});
+      return {};
+    }
+    default: return {};
+  }
+}
+
+bool ValueReader::comparisons(const Expr& e, bool negated, std::vector<Polynomial>& out) {
+  if (e.is_op(ExprKind::unary, "!")) return comparisons(e.arg(0), !negated, out);
+  const bool both = e.is_op(ExprKind::binary, "&&") || e.is_op(ExprKind::binary, "and");
+  const bool either = e.is_op(ExprKind::binary, "||") || e.is_op(ExprKind::binary, "or");
+  if ((both && !negated) || (either && negated)) {
+    const bool left = comparisons(e.arg(0), negated, out);
+    return comparisons(e.arg(1), negated, out) && left;
+  }
+  if (e.kind != ExprKind::binary || both || either) return false;
+  const Value a = read(e.arg(0));
+  const Value b = read(e.arg(1));
+  if (a.is_pointer() || b.is_pointer() || !a.full.is_known() || !b.full.is_known()) return false;
+  const Polynomial difference = b.full - a.full;
+  std::string_view op = e.op;
+  if (negated) op = op == "<" ? ">=" : op == "<=" ? ">" : op == ">" ? "<=" : op == ">=" ? "<" : op == "==" ? "!=" : op == "!=" ? "==" : "";
+  if (op == "<") return out.push_back(difference - 1), true;
+  if (op == "<=") return out.push_back(difference), true;
+  if (op == ">") return out.push_back(-difference - 1), true;
+  if (op == ">=") return out.push_back(-difference), true;
+  if (op == "==") return out.push_back(difference), out.push_back(-difference), true;
+  return false;
+}
+
+}  // namespace warpath::model
