@@ -138,20 +138,40 @@ std::optional<Hash128> KernelSpace::apply(NodeId node, std::uint32_t action) {
   if (!variant) return std::nullopt;
   const Hash128 key = variant_key(*variant);
   if (key == at(node).key) return std::nullopt;  // nothing changed
-  last_ = Applied{.node = node, .action = action, .variant = std::move(*variant), .key = key};
+  last_ = Applied{.node = node, .action = action, .variant = std::move(*variant), .key = key, .instance = {}, .source = {}};
+  return key;
+}
+
+std::vector<Tunable> KernelSpace::domain(NodeId parent, const MoveInstance& instance) const {
+  const auto it = moves_.find(instance.move);
+  if (it == moves_.end()) return {};
+  return it->second->domain({parts_.spec, at(parent).variant, parts_.device}, instance.site);
+}
+
+std::optional<Hash128> KernelSpace::graft(NodeId parent, const MoveInstance& instance, const std::string& source) {
+  last_.reset();
+  std::optional<Variant> variant = made(parent, {.instance = instance, .source = source, .variant = std::nullopt, .prior = 0});
+  if (!variant) return std::nullopt;
+  const Hash128 key = variant_key(*variant);
+  last_ = Applied{.node = parent, .action = kGraft, .variant = std::move(*variant), .key = key, .instance = instance, .source = source};
   return key;
 }
 
 void KernelSpace::adopt(NodeId child, NodeId parent, std::uint32_t action) {
   WARPATH_CHECK(index(child) == size());
   WARPATH_CHECK(last_ && last_->node == parent && last_->action == action);
-  const Action& by = actions(parent)[action];
   Node node;
   node.variant = std::move(last_->variant);
   node.key = last_->key;
   node.parent = parent;
-  node.instance = by.instance;
-  node.source = by.source;
+  if (action == kGraft) {
+    node.instance = std::move(last_->instance);
+    node.source = std::move(last_->source);
+  } else {
+    const Action& by = actions(parent)[action];
+    node.instance = by.instance;
+    node.source = by.source;
+  }
   last_.reset();
   nodes_.push_back(std::move(node));
 }

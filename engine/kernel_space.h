@@ -36,6 +36,12 @@ class KernelSpace final : public Space {
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
   void adopt(NodeId child, NodeId parent, std::uint32_t action) override;
 
+  // Inner tuning's side.
+  /// The numeric parameters of `instance` at `parent` and their values (Move::domain); empty for moves that are not known.
+  [[nodiscard]] std::vector<Tunable> domain(NodeId parent, const MoveInstance& instance) const;
+  /// Key of the variant that `instance` makes of `parent`, for Search::graft; nullopt if it proves illegal. `source`: as of a proposal.
+  [[nodiscard]] std::optional<Hash128> graft(NodeId parent, const MoveInstance& instance, const std::string& source);
+
   // What a node is. Node 0 is the spec's own kernel.
   [[nodiscard]] const Variant& variant(NodeId node) const { return at(node).variant; }
   [[nodiscard]] const Hash128& key(NodeId node) const { return at(node).key; }
@@ -75,6 +81,8 @@ class KernelSpace final : public Space {
     std::uint32_t action = 0;
     Variant variant;
     Hash128 key;
+    MoveInstance instance;  // of a graft
+    std::string source;
   };
 
   [[nodiscard]] const Node& at(NodeId node) const { return nodes_[index(node)]; }

@@ -337,7 +337,7 @@ class Session {
 
   void save_snapshot() {
     since_snapshot_ = 0;
-    if (log_->position().lines == saved_lines_) return;
+    if (!campaign_->search().restorable() || log_->position().lines == saved_lines_) return;
     log_->sync();  // a snapshot is never ahead of the log
     const Snapshot snapshot{.log = log_->position(), .arenas = campaign_->search().graph().arenas(), .state = campaign_->search().state()};
     write_file_atomically(folder_->file("search_state.json"), encode(snapshot), sync_ != SyncRule::never);

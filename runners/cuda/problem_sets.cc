@@ -9,6 +9,7 @@
 #include "engine/tensor_init.h"
 #include "runners/arguments.h"
 #include "runners/cuda/problem.h"
+#include "runners/cuda/transfer.h"
 #include "runners/cuda/trial.h"
 #include "runners/reference/reference.h"
 
@@ -25,7 +26,7 @@ Tensor download(const DriverApi& api, const TensorPlace& place, CUdeviceptr from
 
 void upload(const DriverApi& api, const Tensor& tensor, CUdeviceptr to) {
   if (tensor.bytes.empty()) return;
-  require(api, api.cuMemcpyHtoD(to, tensor.bytes.data(), tensor.bytes.size()), "cannot write inputs");
+  copy_to_device(api, to, tensor.bytes.data(), tensor.bytes.size(), "cannot write inputs");
 }
 
 /// Room that copies and 16-byte accesses may use as a whole.
@@ -185,6 +186,10 @@ std::unique_ptr<InputSet> Problem::fresh_set(std::size_t w, std::uint64_t seed) 
 const std::vector<FamilyCheck>& Problem::family_checks(std::size_t w) {
   PlacedWorkload& placed = placed_[w];
   if (!placed.families.empty()) return placed.families;
+  const bool any_float = std::any_of(placed.tensors.begin(), placed.tensors.end(), [](const TensorPlace& tensor) {
+    return tensor.is_read() && info(tensor.dtype).is_float;
+  });
+  if (!any_float) return placed.families;  // a family leaves integers as they are
   std::vector<InputSet*> sets;
   for (std::size_t f = 1; f < kInputFamilies.size(); ++f) {
     FamilyCheck check;
@@ -251,8 +256,17 @@ std::unique_ptr<InputSet> Problem::perturbed_inputs(std::size_t w, std::size_t t
     require(api, api.cuMemcpyDtoH(after.data(), data + other * width, width), "cannot read inputs");
   }
   if (before == after) return nullptr;
-  require(api, api.cuMemcpyHtoD(data + changed * width, after.data(), width), "cannot write inputs");
+  copy_to_device(api, data + changed * width, after.data(), width, "cannot write inputs");
   set->changed_element = static_cast<std::int64_t>(changed);
+  digest_inputs(w, *set);
+  return set;
+}
+
+std::unique_ptr<InputSet> Problem::scaled_set(std::size_t w, std::size_t t) {
+  const TensorPlace& tensor = placed_[w].tensors[t];
+  auto set = make_inputs(w, InputFamily::as_declared, setup_.seed);
+  bench_.harness().family(bench_.stream(), set->pristine[t].get(),
+                          family_rule(spec(), *tensor.arg, *placed_[w].workload, InputFamily::huge, setup_.seed));
   digest_inputs(w, *set);
   return set;
 }

@@ -8,7 +8,16 @@ root=$(readlink -f -- "$tools/../..")
 warpath=${WARPATH:-$root/warpath}
 self=$(basename -- "$0")
 work=$(mktemp -d)
-trap 'rm -rf -- "$work"' EXIT
+
+# Nothing that was begun goes on when the command ends, however it ends.
+stop_children() {
+  local begun
+  begun=$(jobs -p)
+  [[ -z $begun ]] || { pkill -TERM -P "$(paste -sd, <<<"$begun")"; kill -TERM $begun; wait; } 2>/dev/null || true
+}
+trap 'stop_children; rm -rf -- "$work"' EXIT
+# The GPUs whose turns a command takes: GPUS='0 2', default all of the machine.
+read -ra all_gpus <<<"${GPUS:-$(nvidia-smi -L 2>/dev/null | sed -n 's/^GPU \([0-9]*\):.*/\1/p' | paste -sd' ' || true)}"
 
 say() { printf '%s: %s\n' "$self" "$*" >&2; }
 fail() { say "$*"; exit 1; }

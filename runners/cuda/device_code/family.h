@@ -10,6 +10,9 @@ inline portable::Word chosen_element(const FamilyRule& rule) {
   return portable::mix(rule.seed) % rule.elements;
 }
 
+/// InputFamily::huge is the declared values times 2 to this power.
+inline int huge_exponent(DType dtype) { return portable::width_of(dtype) == 2 ? 4 : 10; }
+
 /// What element `i` of value `own` becomes. `chosen`: the value at chosen_element, which only
 /// InputFamily::constant needs.
 inline double family_value(const FamilyRule& rule, portable::Word i, double own, double chosen) {
@@ -25,7 +28,7 @@ inline double family_value(const FamilyRule& rule, portable::Word i, double own,
       x = own * (narrow ? 0x1p-6 : 0x1p-20);
       break;
     case InputFamily::huge:
-      x = own * (narrow ? 0x1p4 : 0x1p10);
+      x = own * (1 << huge_exponent(rule.dtype));
       break;
     case InputFamily::shifted:
       x = own + 1000 * rule.scale;
