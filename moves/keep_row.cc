@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/error.h"
+#include "moves/lanes.h"
 #include "moves/packs.h"
 #include "moves/source_edit.h"
 
@@ -65,7 +66,8 @@ bool fits_packs(const KernelFacts& facts, const RowOperand& o, std::int64_t vect
 class RowKeeper {
  public:
   RowKeeper(const MoveContext& context, const model::KernelModel& model, const RowSweeps& sweeps)
-      : context_(context), unit_(model.unit), facts_(model.facts), model_(model), sweeps_(sweeps), tab_(model::indent_unit(unit_)) {}
+      : context_(context), unit_(model.unit), facts_(model.facts), model_(model), sweeps_(sweeps), tab_(model::indent_unit(unit_)),
+        k_(free_name(unit_, {"k", "e"}, taken_)) {}
 
   std::optional<Variant> in_registers(std::int64_t vector, std::string& why) {
     const std::vector<const RowOperand*> kept = kept_operands(model_, sweeps_);
@@ -151,15 +153,20 @@ class RowKeeper {
 
   /// First element of the pack that starts at local place k.
   std::string pack_place() const {
-    if (sweeps_.lanes == 1) return "k";
-    return times("k", sweeps_.lanes) + " + " + times(sweeps_.lane, vector_);
+    if (sweeps_.lanes == 1) return k_;
+    return times(k_, sweeps_.lanes) + " + " + times(sweeps_.lane, vector_);
   }
 
   std::string element_place() const {
-    if (sweeps_.lanes == 1) return "k";
-    if (vector_ == 1) return times("k", sweeps_.lanes) + " + " + sweeps_.lane;
+    if (sweeps_.lanes == 1) return k_;
+    if (vector_ == 1) return times(k_, sweeps_.lanes) + " + " + sweeps_.lane;
     const std::string v = std::to_string(vector_);
-    return "k / " + v + " * " + std::to_string(sweeps_.lanes * vector_) + " + " + times(sweeps_.lane, vector_) + " + k % " + v;
+    return k_ + " / " + v + " * " + std::to_string(sweeps_.lanes * vector_) + " + " + times(sweeps_.lane, vector_) + " + " + k_ + " % " + v;
+  }
+
+  std::string loop_head(std::int64_t step) const {
+    return "#pragma unroll\nfor (int " + k_ + " = 0; " + k_ + " < " + std::to_string(items_) + "; " +
+           (step > 1 ? k_ + " += " + std::to_string(step) : "++" + k_) + ")";
   }
 
   bool is_full() const { return *sweeps_.length == items_ * sweeps_.lanes; }
@@ -169,8 +176,8 @@ class RowKeeper {
     const Array& array = array_of(o);
     const std::int64_t width = fits_packs(facts_, o, vector_) && *sweeps_.length % vector_ == 0 ? vector_ : 1;
     const std::string place = width > 1 ? pack_place() : element_place(), base = o.base.is_zero() ? "" : o.base.text() + " + ";
-    std::string text = "#pragma unroll\nfor (int k = 0; k < " + std::to_string(items_) + "; " + (width > 1 ? "k += " + std::to_string(width) : "++k") + ") ";
-    std::string move = pack_move(array, width, local, "k", base + place, load);
+    std::string text = loop_head(width) + " ";
+    std::string move = pack_move(array, width, local, k_, base + place, load);
     if (!is_full()) move = "if (" + place + " < " + std::to_string(*sweeps_.length) + ") " + move;
     return text + "{\n" + tab_ + move + "\n}";
   }
@@ -178,7 +185,7 @@ class RowKeeper {
   void keep(const RowOperand& o) {
     const Array& array = array_of(o);
     const std::string local = fresh(array.name + "_row");
-    for (const RowOperand::Use& use : o.uses) replaced_[use.access->expr] = local + "[k]";
+    for (const RowOperand::Use& use : o.uses) replaced_[use.access->expr] = local + "[" + k_ + "]";
     std::string head = vector_ > 1 ? "alignas(16) " : "";
     head += array.type + " " + local + "[" + std::to_string(items_) + "];  // this " + (sweeps_.lanes > 1 ? "lane" : "thread") + "'s elements of the row";
     if (o.read_first()) head += "\n" + transfer(o, local, true);
@@ -199,7 +206,7 @@ class RowKeeper {
       inside = "const " + type_of_variable(loop) + " " + loop.variable + " = " + element_place() + ";";
       if (!mask.empty()) inside += "\nif (" + mask + ") continue;";
     }
-    std::string head = before_[s] + "#pragma unroll\nfor (int k = 0; k < " + std::to_string(items_) + "; ++k)";
+    std::string head = before_[s] + loop_head(1);
     edits_.push_back({begin, stmt.header.end, model::indented(head, indent).substr(indent.size())});
     const bool braces = stmt.body->is(StmtKind::block);
     if (!inside.empty()) {
@@ -296,6 +303,7 @@ class RowKeeper {
   std::map<const Expr*, std::string> replaced_;
   std::map<std::size_t, std::string> before_, behind_;
   std::set<std::string, std::less<>> taken_;
+  std::string k_;                            ///< loop variable over a lane's elements
   std::vector<Edit> edits_;
 };
 

@@ -13,9 +13,10 @@ std::string shuffles(const LaneGroup& group, const std::vector<Partial>& partial
   if (lanes < 2) return {};
   const std::string mask = group.lanes < kWarpLanes ? group.mask : "0xffffffffu";
   const auto line = [&](const Partial& p) {
-    return update_text(p, "__shfl_xor_sync(" + mask + ", " + p.variable + ", d)");
+    return update_text(p, "__shfl_xor_sync(" + mask + ", " + p.variable + ", " + group.step + ")");
   };
-  std::string out = "#pragma unroll\nfor (int d = " + std::string(half_text) + "; d > 0; d /= 2) ";
+  const std::string& d = group.step;
+  std::string out = "#pragma unroll\nfor (int " + d + " = " + std::string(half_text) + "; " + d + " > 0; " + d + " /= 2) ";
   if (partials.size() == 1) return out + line(partials[0]) + "\n";
   out += "{\n";
   for (const Partial& p : partials) out += std::string(indent) + line(p) + "\n";
@@ -71,7 +72,8 @@ std::string combine_lanes(const LaneGroup& group, const std::vector<Partial>& pa
   for (std::size_t k = 0; k < partials.size(); ++k) {
     const std::string array = names[k] + "_block";
     out += partials[k].variable + " = " + array + "[0];\n";
-    out += "#pragma unroll\nfor (int k = 1; k < " + blocks + "; ++k) " + update_text(partials[k], array + "[k]") + "\n";
+    out += "#pragma unroll\nfor (int " + group.part + " = 1; " + group.part + " < " + blocks + "; ++" + group.part + ") " +
+           update_text(partials[k], array + "[" + group.part + "]") + "\n";
   }
   return out;
 }
@@ -89,6 +91,14 @@ std::string cluster_helpers(const LaneGroup& group, std::string_view indent) {
   out += tab + "asm volatile(\"barrier.cluster.arrive.release.aligned;\" ::: \"memory\");\n";
   out += tab + "asm volatile(\"barrier.cluster.wait.acquire.aligned;\" ::: \"memory\");\n";
   return out + "}\n\n";
+}
+
+std::string free_name(const model::Unit& unit, std::initializer_list<std::string_view> wishes, std::set<std::string, std::less<>>& taken) {
+  for (const std::string_view wish : wishes) {
+    if (taken.contains(wish) || model::fresh_name(unit, wish) != wish) continue;
+    return *taken.insert(std::string(wish)).first;
+  }
+  return *taken.insert(model::fresh_name(unit, *wishes.begin(), &taken)).first;
 }
 
 std::optional<Expression> items_of(const LaunchPlan& plan) {

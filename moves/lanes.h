@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +22,7 @@ struct LaneGroup {
   std::string lane = "lane";          ///< local with the thread's place, 0 .. lanes - 1
   std::string lanes_name = "LANES";   ///< its constant
   std::string mask = "row_mask";      ///< of a group smaller than a warp
+  std::string step = "d", part = "k"; ///< loop variables
   std::string send, barrier;          ///< helpers of a cluster; see cluster_helpers
   [[nodiscard]] std::int64_t block() const { return lanes / cluster; }
   [[nodiscard]] bool within_warp() const { return lanes <= kWarpLanes; }
@@ -43,6 +46,10 @@ struct Partial {
 
 /// Device functions `send` and `barrier` of a group that spans a cluster (sm_90), to stand before the kernel.
 [[nodiscard]] std::string cluster_helpers(const LaneGroup& group, std::string_view indent_unit);
+
+/// The first of `wishes` that nothing in the file is called; else a fresh name like the first. Added to `taken`.
+[[nodiscard]] std::string free_name(const model::Unit& unit, std::initializer_list<std::string_view> wishes,
+                                    std::set<std::string, std::less<>>& taken);
 
 /// The count E of work items of a plan whose grid.x is ceil_div(E, block.x) in any spelling; nullopt otherwise.
 [[nodiscard]] std::optional<Expression> items_of(const LaunchPlan& plan);

@@ -26,14 +26,16 @@ const Reduction* scanned(const Loop& loop) { return loop.reductions.size() == 1 
 class ScanWriter {
  public:
   ScanWriter(const model::KernelModel& model, const Loop& loop, const LaneGroup& group, const ScanShape& shape,
-             const std::function<std::string(std::string_view)>& fresh)
-      : model_(model), unit_(model.unit), loop_(loop), r_(*scanned(loop)), group_(group), shape_(shape), fresh_(fresh),
+             std::set<std::string, std::less<>>& taken)
+      : model_(model), unit_(model.unit), loop_(loop), r_(*scanned(loop)), group_(group), shape_(shape), taken_(taken),
         tab_(model::indent_unit(model.unit)) {}
 
   std::optional<std::string> text() {
     items_ = shape_.packs * shape_.vector;
     tile_ = items_ * group_.lanes;
-    running_ = fresh_("running"), total_ = fresh_("total"), before_ = fresh_("before");
+    running_ = fresh_("running"), total_ = fresh_("total"), before_ = fresh_("before"), left_ = fresh_("left"), at_ = fresh_("at");
+    p_ = free_name(unit_, {"p", "pack"}, taken_), d_ = group_.step;
+    k_ = shape_.vector == 1 ? p_ : group_.part;
     const auto end = model_.facts.resolved(loop_.end).constant(), first = model_.facts.resolved(loop_.first).constant();
     if (end && first) length_ = std::max<std::int64_t>(0, *end - *first);
     once_ = length_ && *length_ <= tile_;
@@ -53,6 +55,7 @@ class ScanWriter {
     std::string local;
   };
 
+  std::string fresh_(std::string_view wish) { return *taken_.insert(model::fresh_name(unit_, wish, &taken_)).first; }
   const Array& array_of(const Access& a) const { return model_.facts.arrays[static_cast<std::size_t>(a.array)]; }
   std::int64_t warps() const { return group_.block() / kWarpLanes; }
   std::int64_t span() const { return group_.within_warp() ? group_.lanes : kWarpLanes; }  ///< lanes that shuffle
@@ -77,7 +80,7 @@ class ScanWriter {
       const auto known = std::find_if(list.begin(), list.end(), [&](const Packed& p) { return p.access->array == a->array && p.access->index == a->index; });
       const std::string local = known != list.end() ? known->local : fresh_(array_of(*a).name + (a->writes() ? "_out" : "_pack"));
       if (known == list.end()) list.push_back({a, local});
-      replaced_[a->expr] = local + "[k]";
+      replaced_[a->expr] = local + "[" + k_ + "]";
     }
   }
 
@@ -94,22 +97,22 @@ class ScanWriter {
     return once_ ? first : t_ + " + ";
   }
   std::string element_place() const {
-    if (shape_.vector == 1) return start_text() + "k * " + group_.lanes_name + " + " + group_.lane;
+    if (shape_.vector == 1) return start_text() + k_ + " * " + group_.lanes_name + " + " + group_.lane;
     const std::string v = std::to_string(shape_.vector);
-    return start_text() + "k / " + v + " * " + std::to_string(group_.lanes * shape_.vector) + " + " + group_.lane + " * " + v + " + k % " + v;
+    return start_text() + k_ + " / " + v + " * " + std::to_string(group_.lanes * shape_.vector) + " + " + group_.lane + " * " + v + " + " + k_ + " % " + v;
   }
   std::string pack_place() const {
-    return start_text() + "k * " + group_.lanes_name + " + " + group_.lane + (shape_.vector > 1 ? " * " + std::to_string(shape_.vector) : "");
+    return start_text() + k_ + " * " + group_.lanes_name + " + " + group_.lane + (shape_.vector > 1 ? " * " + std::to_string(shape_.vector) : "");
   }
   std::string end_text() const { return loop_.source_end.text(); }
 
   std::string transfer(const Access& a, const std::string& local, bool load) const {
     const Polynomial base = a.source_index.without(loop_atom(a.source_index, loop_));
     const std::string there = (base.is_zero() ? "" : base.text() + " + ") + pack_place();
-    std::string move = pack_move(array_of(a), shape_.vector, local, "k", there, load);
+    std::string move = pack_move(array_of(a), shape_.vector, local, k_, there, load);
     if (!full_) move = "if (" + pack_place() + " < " + end_text() + ") " + move;
-    return "#pragma unroll\nfor (int k = 0; k < " + std::to_string(items_) + "; " + (shape_.vector > 1 ? "k += " + std::to_string(shape_.vector) : "++k") +
-           ") {\n" + tab_ + move + "\n}\n";
+    return "#pragma unroll\nfor (int " + k_ + " = 0; " + k_ + " < " + std::to_string(items_) + "; " +
+           (shape_.vector > 1 ? k_ + " += " + std::to_string(shape_.vector) : "++" + k_) + ") {\n" + tab_ + move + "\n}\n";
   }
 
   std::string loads() const {
@@ -169,12 +172,33 @@ class ScanWriter {
     return out;
   }
 
-  std::string place_lines(const std::vector<const Stmt*>& list) const {
-    if (!needs_place(list)) return {};
-    const std::string type = loop_.declarator == nullptr ? "int" : std::string(unit_.text(loop_.declarator->type));
-    std::string out = "const " + type + " " + loop_.variable + " = " + element_place() + ";\n";
-    if (!full_) out += "if (" + loop_.variable + " >= " + end_text() + ") break;\n";
-    return out;
+  /// `text` for each element of pack p that lies in the row; `used`: what of the loop it holds.
+  std::string each_element(const std::vector<const Stmt*>& used, const std::string& text) const {
+    std::string element;
+    if (needs_place(used)) {
+      const std::string type = loop_.declarator == nullptr ? "int" : std::string(unit_.text(loop_.declarator->type));
+      element = "const " + type + " " + loop_.variable + " = " + element_place() + ";\n";
+    }
+    if (shape_.vector == 1) {
+      if (full_) return "{\n" + model::indented(element + text, tab_) + "}\n";
+      return element + "if (" + loop_.variable + " < " + end_text() + ") {\n" + model::indented(text, tab_) + "}\n";
+    }
+    if (!full_) element += "if (" + loop_.variable + " >= " + end_text() + ") break;\n";
+    const std::string v = std::to_string(shape_.vector);
+    return "#pragma unroll\nfor (int " + k_ + " = " + p_ + " * " + v + "; " + k_ + " < " + p_ + " * " + v + " + " + v + "; ++" + k_ + ") {\n" +
+           model::indented(element + text, tab_) + "}\n";
+  }
+
+  std::string pack_loop(const std::string& text) const {
+    return "#pragma unroll\nfor (int " + p_ + " = 0; " + p_ + " < " + std::to_string(shape_.packs) + "; ++" + p_ + ") {\n" +
+           model::indented(text, tab_) + "}\n";
+  }
+
+  /// Each lane's value is combined with those of the lanes before it.
+  std::string shuffle_scan(const std::string& variable, const std::string& lanes, const std::string& width) const {
+    return "#pragma unroll\nfor (int " + d_ + " = 1; " + d_ + " < " + lanes + "; " + d_ + " *= 2) {\n" + tab_ + "const " + r_.type + " " + left_ +
+           " = __shfl_up_sync(" + mask() + ", " + variable + ", " + d_ + width + ");\n" + tab_ + "if (" + rank() + " >= " + d_ + ") " + variable + " = " +
+           combined(left_, variable) + ";\n}\n";
   }
 
   /// Statements that make the value to be combined: declarations before the update.
@@ -206,40 +230,26 @@ class ScanWriter {
 
   /// Sum of each pack, then of all packs of the lanes before in the warp.
   std::string totals() const {
-    const std::string packs = std::to_string(shape_.packs), v = std::to_string(shape_.vector);
-    std::string out = r_.type + " " + total_ + "[" + packs + "], " + before_ + "[" + packs + "];  // of a pack and all before it, of those before it: in the warp\n";
-    out += "#pragma unroll\nfor (int p = 0; p < " + packs + "; ++p) {\n";
-    std::string in = total_ + "[p] = " + identity() + ";\n";
-    in += "#pragma unroll\nfor (int k = p * " + v + "; k < p * " + v + " + " + v + "; ++k) {\n";
-    std::vector<const Stmt*> list = value_statements();
+    const std::string packs = std::to_string(shape_.packs), own = total_ + "[" + p_ + "]";
+    std::vector<const Stmt*> used = value_statements();
     std::string element;
-    list.push_back(r_.stmt);
-    element += place_lines(list);
-    list.pop_back();
-    for (const Stmt* s : list) element += body_text(*s) + "\n";
-    element += update(total_ + "[p]", value_text()) + "\n";
-    in += model::indented(element, tab_) + "}\n";
-    in += "#pragma unroll\nfor (int d = 1; d < " + std::to_string(span()) + "; d *= 2) {\n";
-    in += tab_ + "const " + r_.type + " left = __shfl_up_sync(" + mask() + ", " + total_ + "[p], d" + width() + ");\n";
-    in += tab_ + "if (" + rank() + " >= d) " + total_ + "[p] = " + combined("left", total_ + "[p]") + ";\n}\n";
-    in += before_ + "[p] = __shfl_up_sync(" + mask() + ", " + total_ + "[p], 1" + width() + ");\n";
-    return out + model::indented(in, tab_) + "}\n";
+    for (const Stmt* s : used) element += body_text(*s) + "\n";
+    element += update(own, value_text()) + "\n";
+    used.push_back(r_.stmt);
+    std::string in = own + " = " + identity() + ";\n" + each_element(used, element) + shuffle_scan(own, std::to_string(span()), width());
+    in += before_ + "[" + p_ + "] = __shfl_up_sync(" + mask() + ", " + own + ", 1" + width() + ");\n";
+    return r_.type + " " + total_ + "[" + packs + "], " + before_ + "[" + packs + "];  // up to a lane's pack, and before it, in the warp\n" + pack_loop(in);
   }
 
   /// The loop's body over the elements of pack p; `running` holds what precedes them.
   std::string elements() const {
-    const std::string v = std::to_string(shape_.vector);
-    std::string out = "if (" + rank() + " > 0) " + update(running_, before_ + "[p]") + "\n";
-    out += "#pragma unroll\nfor (int k = p * " + v + "; k < p * " + v + " + " + v + "; ++k) {\n";
-    const std::vector<const Stmt*> list = model::statements(*loop_.stmt->body);
-    const std::string element = place_lines(list) + body_text(*loop_.stmt->body) + "\n";
-    return out + model::indented(element, tab_) + "}\n";
+    const std::string first = "if (" + rank() + " > 0) " + update(running_, before_ + "[" + p_ + "]") + "\n";
+    return first + each_element(model::statements(*loop_.stmt->body), body_text(*loop_.stmt->body) + "\n");
   }
 
   std::string within_warp() const {
-    std::string in = r_.type + " " + running_ + " = " + r_.accumulator + ";\n" + elements();
-    in += update(r_.accumulator, "__shfl_sync(" + mask() + ", " + total_ + "[p], " + group_.lanes_name + " - 1" + width() + ")") + "\n";
-    return "#pragma unroll\nfor (int p = 0; p < " + std::to_string(shape_.packs) + "; ++p) {\n" + model::indented(in, tab_) + "}\n";
+    const std::string last = "__shfl_sync(" + mask() + ", " + total_ + "[" + p_ + "], " + group_.lanes_name + " - 1" + width() + ")";
+    return pack_loop(r_.type + " " + running_ + " = " + r_.accumulator + ";\n" + elements() + update(r_.accumulator, last) + "\n");
   }
 
   std::string over_block() {
@@ -248,19 +258,17 @@ class ScanWriter {
     const std::string chosen = once_ ? shared : shared + "[" + (side_ = fresh_("side")) + "]", sum = fresh_("warps");
     if (model::enclosing_loop(*loop_.stmt) != nullptr) shared_ = "__syncthreads();  // the last totals have been read\n";
     shared_ += "__shared__ " + r_.type + " " + shared + (once_ ? "" : "[2]") + "[" + count + "];  // totals of the warps\n";
-    std::string out = "if (" + rank() + " == 31) {\n" + tab_ + "#pragma unroll\n" + tab_ + "for (int p = 0; p < " + std::to_string(shape_.packs) +
-                      "; ++p) " + chosen + "[p * " + w + " + " + group_.lane + " / 32] = " + total_ + "[p];\n}\n__syncthreads();\n";
+    const std::string place = p_ + " * " + w + " + " + group_.lane + " / 32";
+    std::string out = "if (" + rank() + " == 31) {\n" + model::indented(pack_loop(chosen + "[" + place + "] = " + total_ + "[" + p_ + "];\n"), tab_) +
+                      "}\n__syncthreads();\n";
     out += r_.type + " " + sum + " = " + (all < kWarpLanes ? rank() + " < " + count + " ? " : "") + chosen + "[" + rank() + "]" +
            (all < kWarpLanes ? " : " + identity() : std::string()) + ";\n";
-    out += "#pragma unroll\nfor (int d = 1; d < " + count + "; d *= 2) {\n";
-    out += tab_ + "const " + r_.type + " left = __shfl_up_sync(0xffffffffu, " + sum + ", d);\n";
-    out += tab_ + "if (" + rank() + " >= d) " + sum + " = " + combined("left", sum) + ";\n}\n";
-    out += "#pragma unroll\nfor (int p = 0; p < " + std::to_string(shape_.packs) + "; ++p) {\n";
-    std::string in = "const int at = p * " + w + " + " + group_.lane + " / 32;\n";
-    in += "const " + r_.type + " left = __shfl_sync(0xffffffffu, " + sum + ", at == 0 ? 0 : at - 1);\n";
+    out += shuffle_scan(sum, count, "");
+    std::string in = "const int " + at_ + " = " + place + ";\n";
+    in += "const " + r_.type + " " + left_ + " = __shfl_sync(0xffffffffu, " + sum + ", " + at_ + " == 0 ? 0 : " + at_ + " - 1);\n";
     in += r_.type + " " + running_ + " = " + r_.accumulator + ";\n";
-    in += "if (at > 0) " + update(running_, "left") + "\n" + elements();
-    out += model::indented(in, tab_) + "}\n";
+    in += "if (" + at_ + " > 0) " + update(running_, left_) + "\n" + elements();
+    out += pack_loop(in);
     return out + update(r_.accumulator, "__shfl_sync(0xffffffffu, " + sum + ", " + std::to_string(all - 1) + ")") + "\n";
   }
 
@@ -285,12 +293,13 @@ class ScanWriter {
   const Reduction& r_;
   const LaneGroup& group_;
   ScanShape shape_;
-  const std::function<std::string(std::string_view)>& fresh_;
+  std::set<std::string, std::less<>>& taken_;
   std::string tab_;
   std::int64_t items_ = 0, tile_ = 0;
   std::optional<std::int64_t> length_;
   bool once_ = false, full_ = false;
-  std::string running_, total_, before_, t_, side_, shared_;
+  std::string running_, total_, before_, left_, at_, t_, side_, shared_;
+  std::string p_, k_, d_;             ///< loop variables over packs, elements, distances
   std::vector<Packed> loaded_, stored_;
   std::map<const Expr*, std::string> replaced_;
 };
@@ -329,9 +338,9 @@ std::string scan_refusal(const model::KernelModel& model, const model::Loop& loo
   return {};
 }
 
-std::optional<std::string> scan_text(const model::KernelModel& model, const model::Loop& loop, const LaneGroup& group, const ScanShape& shape,
-                      const std::function<std::string(std::string_view)>& fresh) {
-  return ScanWriter(model, loop, group, shape, fresh).text();
+std::optional<std::string> scan_text(const model::KernelModel& model, const model::Loop& loop, const LaneGroup& group,
+                                     const ScanShape& shape, std::set<std::string, std::less<>>& taken) {
+  return ScanWriter(model, loop, group, shape, taken).text();
 }
 
 }  // namespace warpath

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "moves/lanes.h"
@@ -20,9 +20,9 @@ struct ScanShape {
 [[nodiscard]] std::string scan_refusal(const model::KernelModel& model, const model::Loop& loop);
 
 /// The statement that replaces a scan loop: totals of packs, a shuffle scan over a warp, the warps' totals through shared memory,
-/// then the loop's own body within each pack; the accumulator ends as it did. `fresh` gives unused names. The text is not indented.
+/// then the loop's own body within each pack; the accumulator ends as it did. `taken`: names given out. The text is not indented.
 /// nullopt if packs of more than one element fit no array of the loop.
 [[nodiscard]] std::optional<std::string> scan_text(const model::KernelModel& model, const model::Loop& loop, const LaneGroup& group,
-                                    const ScanShape& shape, const std::function<std::string(std::string_view)>& fresh);
+                                    const ScanShape& shape, std::set<std::string, std::less<>>& taken);
 
 }  // namespace warpath

@@ -395,6 +395,8 @@ class Splitter {
   // --- the new text ---------------------------------------------------------------------------------------------------
 
   void name_things(LaneGroup& group) {
+    group.step = free_name(unit_, {"d", "step"}, taken_);
+    group.part = free_name(unit_, {"k", "part"}, taken_);
     group.lane = fresh("lane");
     group.lanes_name = fresh("LANES");
     group.mask = fresh("row_mask");
@@ -416,8 +418,8 @@ class Splitter {
     if (group.within_warp()) {
       head += "const int " + group.lane + " = threadIdx.x % " + group.lanes_name + ";\n";
       if (group.lanes < kWarpLanes && needs_mask()) {
-        head += "const unsigned " + group.mask + " = (1u << " + group.lanes_name + ") - 1 << threadIdx.x % 32 / " + group.lanes_name + " * " +
-                group.lanes_name + ";\n";
+        head += "const unsigned " + group.mask + " = ((1u << " + group.lanes_name + ") - 1) << (threadIdx.x % 32 / " + group.lanes_name + " * " +
+                group.lanes_name + ");\n";
       }
       index = "blockIdx.x * (" + block + " / " + group.lanes_name + ") + threadIdx.x / " + group.lanes_name;
     } else if (group.cluster == 1) {
@@ -462,7 +464,7 @@ class Splitter {
   bool edit_loop(const Loop& loop, const LaneGroup& group, std::string& why) {
     if (loop.kind == LoopClass::scan) {
       const std::string indent = model::indentation(unit_, loop.stmt->span.begin);
-      const auto text = scan_text(model_, loop, group, *scan_, [&](std::string_view wish) { return fresh(wish); });
+      const auto text = scan_text(model_, loop, group, *scan_, taken_);
       if (!text) return why = "no array of the loop moves in packs of " + std::to_string(scan_->vector), false;
       const std::size_t begin = loop.stmt->pragma != nullptr ? loop.stmt->pragma->span.begin : loop.stmt->span.begin;
       edits_.push_back({begin, loop.stmt->span.end, open_wrap(*loop.stmt) + model::indented(*text, indent).substr(indent.size())});

@@ -142,6 +142,18 @@ std::string factor_of(const Unit& unit, const Expr& expr) {
   return simple ? text : "(" + text + ")";
 }
 
+std::string as_factor(const std::string& text) {
+  const CodeText code(text);
+  for (std::size_t i = 0, depth = 0; i < code.tokens.size(); ++i) {
+    const std::string& word = code.text[i];
+    if (word == "(" || word == "[") ++depth;
+    if (word == ")" || word == "]") --depth;
+    const bool operation = code.tokens[i].kind == TokenKind::punctuator && word != "(" && word != ")" && word != "[" && word != "]" && word != "." && word != "->";
+    if (depth == 0 && operation && word != "*" && word != "::") return "(" + text + ")";
+  }
+  return text;
+}
+
 std::vector<const Workload*> workloads_of(const MoveContext& context) {
   std::vector<const Workload*> out = workloads_for(context.spec, context.device);
   if (out.empty()) {
@@ -255,6 +267,12 @@ std::optional<GuardedBody> guarded_body(const KernelFacts& facts, int axis, std:
   if (out.statements.empty()) return why = "the guard protects nothing", std::nullopt;
   out.span = {out.statements.front()->span.begin, out.statements.back()->span.end};
   return out;
+}
+
+std::string bound_text(const Unit& unit, const GuardedBody& body) {
+  const Expr& c = *body.guard->expr;
+  const bool plain = c.is_op(ExprKind::binary, body.early_exit ? ">=" : "<") && c.arg(0).is_name(body.index->name);
+  return plain ? unit.plain_text(c.arg(1).outer) : body.index->bound->text();
 }
 
 }  // namespace warpath

@@ -152,8 +152,7 @@ class UnrollIlp final : public Move {
 
     Rewrite rewrite(model);
     const std::string count = rewrite.fresh("UNROLL"), u = rewrite.fresh("u"), j = loop.variable, step = indent_unit(unit);
-    const auto factor_text = [](const std::string& t) { return t.find_first_of(" ?") == std::string::npos ? t : "(" + t + ")"; };
-    const std::string stride = factor_text(head->stride), at = head->stride == "1" ? j + " + " + u : j + " + " + u + " * " + stride;
+    const std::string stride = as_factor(head->stride), at = head->stride == "1" ? j + " + " + u : j + " + " + u + " * " + stride;
     const std::string type = unit.plain_text(loop.declarator->type);
 
     // Early part: locals become arrays over u.

@@ -232,6 +232,7 @@ class WarpShuffleReduce final : public Move {
     };
     LaneGroup warp;
     warp.lanes = kWarpLanes;
+    warp.step = free_name(model.unit, {"d", "step"}, taken);
     const auto tree_of = [&](const std::string& lanes) {
       warp.lanes_name = lanes;
       return combine_lanes(warp, partials, {}, false, tab);
