@@ -42,7 +42,17 @@ std::vector<std::string> split_arguments(std::string_view text) {
 }  // namespace
 
 Parser::Parser(Unit::Storage& storage) : s_(storage), limit_(storage.lexemes.size()) {
-  for (const Macro& macro : s_.macros) macros_.insert(macro.name);
+  for (const Macro& macro : s_.macros) {
+    macros_.insert(macro.name);
+    const std::string_view body = macro.body;
+    const std::string_view first = body.substr(0, body.find_first_of(" (<*"));
+    if (macro.function_like) continue;
+    if (is_statement_word(first) || first == "_Pragma") statement_macros_.insert(macro.name);
+    if (is_builtin_type_word(first) || is_library_type(first) || s_.types.contains(first)) {
+      const bool plain = body.find_first_of("()*;=,") == std::string_view::npos;
+      if (plain) s_.types.insert(macro.name), s_.aliases.emplace(macro.name, macro.body);
+    }
+  }
 }
 
 Span Parser::span(std::size_t from, std::size_t end) const {

@@ -77,6 +77,7 @@ class Parser {
   Stmt* parse_text_declaration();
   Stmt* parse_label();
   Stmt* parse_expression_statement();
+  Stmt* parse_macro(Stmt* out, std::size_t from);
   Stmt* parse_condition(Stmt& owner, std::size_t open);
   bool parse_for_header(Stmt& out, std::size_t open);
   Stmt* opaque_statement(std::size_t from);
@@ -155,6 +156,7 @@ class Parser {
   const Function* function_ = nullptr;  // being parsed
   std::set<std::string_view> variables_;  // declared anywhere so far: (name)(x) is then no cast
   std::set<std::string_view> macros_;
+  std::set<std::string_view> statement_macros_;  // without parameters, standing for the start of a statement or a pragma
   const Stmt* pending_pragma_ = nullptr;  // directly before the next statement of a block
   std::set<std::string_view> templates_;  // functions and classes with a template head
   Lexeme end_;

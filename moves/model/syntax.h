@@ -138,6 +138,7 @@ enum class StmtKind : std::uint8_t {
   assembly,     ///< asm(...); the operands' expressions are in `operands`
   directive,    ///< a preprocessor line or _Pragma between statements; `name` = pragma, define, if, ...
   try_,         ///< `body`; handlers are opaque children
+  macro,        ///< a macro that governs a statement: NAME(args) { ... }, UNROLL for ...; `expr` is its call or name, `body`
   opaque,       ///< not understood
 };
 

@@ -156,6 +156,13 @@ class KernelWalker {
           if (i < s.outputs) changed(*s.operands[i]);
         }
         break;
+      case StmtKind::macro:  // may repeat or skip its body
+        unknown_call(unit_.plain_text(s.header));
+        if (s.expr != nullptr) visit(*s.expr, Mode::read);
+        forget_written(s.span);
+        if (s.body != nullptr) statement(*s.body);
+        forget_written(s.span);
+        break;
       case StmtKind::try_:
         if (s.body != nullptr) statement(*s.body);
         break;
