@@ -201,6 +201,12 @@ bool Parser::parse_template_head(Function& head) {
   return true;
 }
 
+/// A word that may begin a function behind a macro with its attributes.
+bool Parser::starts_function_head(std::size_t at) const {
+  const std::string_view t = lex(at).text;
+  return t == "__global__" || t == "__host__" || is_builtin_type_word(t) || qualifier_bit(t) != 0 || is_ignored_word(t);
+}
+
 /// Lexeme of the name of the function that starts at at_; kNone if this is something else.
 std::size_t Parser::find_function_name(std::size_t end) const {
   for (std::size_t i = at_; i < std::min(end, at_ + kMaxItem);) {
@@ -208,6 +214,7 @@ std::size_t Parser::find_function_name(std::size_t end) const {
     if (t == ";" || t == "=" || t == "{" || t == "}" || t == "[" || t == ",") return kNone;
     if (t == "<") {
       const std::size_t close = template_close(i, true);
+      if (close != kNone && is(close, "(") && i > at_ && is_word(i - 1)) return i - 1;  // k<float>(...), a specialisation
       i = close == kNone ? i + 1 : close;
     } else if (t == "operator") {
       std::size_t open = i + 1;
@@ -223,7 +230,7 @@ std::size_t Parser::find_function_name(std::size_t end) const {
       if (is_builtin_type_word(t) || qualifier_bit(t) != 0) return kNone;
       if (is_word(close + 1) && !is(close + 1, "const") && !is(close + 1, "noexcept") && !is(close + 1, "override") &&
           !is(close + 1, "final") && !is_parenthesised_attribute(lex(close + 1).text) && !is(close + 1, "requires")) {
-        if (i == at_) return kNone;  // a macro call
+        if (i == at_ && !starts_function_head(close + 1)) return kNone;  // a macro call
         i = close + 1;  // a macro among the attributes
         continue;
       }
@@ -354,7 +361,10 @@ bool Parser::parse_function(std::size_t end, std::string_view scope, bool in_cla
   const std::size_t name = find_function_name(end);
   if (name == kNone) return false;
   std::size_t open = name + 1;
-  std::size_t name_end = open;
+  if (is(open, "<")) open = template_close(open, true);
+  std::size_t name_end = name + 1;
+  // MACRO(name)(parameters)
+  if (macros_.contains(lex(name).text) && close_of(open) != kNone && is(close_of(open) + 1, "(")) name_end = open = close_of(open) + 1;
   if (is(name, "operator")) {
     if (is(name + 1, "(") && is(name + 2, ")")) open = name + 3;
     while (open < end && !is(open, "(")) ++open;

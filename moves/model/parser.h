@@ -23,6 +23,7 @@ class Parser {
   bool parse_namespace(std::size_t end, std::string_view scope, bool in_class);
   bool parse_template_head(Function& head);
   bool parse_function(std::size_t end, std::string_view scope, bool in_class, Function& head);
+  [[nodiscard]] bool starts_function_head(std::size_t at) const;
   std::size_t find_function_name(std::size_t end) const;
   std::size_t behind_function_head(std::size_t close, std::size_t end) const;
   [[nodiscard]] bool looks_like_parameters(std::size_t open) const;
@@ -103,6 +104,7 @@ class Parser {
   Expr* parse_primary();
   Expr* parse_name();
   Expr* parse_lambda();
+  Expr* parse_fold();
   Expr* parse_group();
   Expr* parse_braces();
   Expr* parse_argument();

@@ -35,6 +35,7 @@ class KernelWalker {
   void run() {
     for (const Declarator* p : facts_.kernel->parameters) {
       if (p->is_pointer() || p->is_array()) array_of(facts_, *p);
+      if (!p->name.empty()) owners_.emplace(p->name, p);
     }
     statement(*facts_.kernel->body);
   }
@@ -62,7 +63,8 @@ class KernelWalker {
     if (d.is_pointer() || d.is_array()) return false;
     const std::string type = unit_.resolved_type(unit_.plain_text(d.type));
     if (type == "auto" || d.has(kAuto)) return true;
-    return is_integer_type(type) || (size_of_type(type) == 0 && type != "float" && type != "double");
+    if (is_integer_type(type)) return size_of_type(type) >= 4;  // narrow ones wrap
+    return size_of_type(type) == 0;
   }
 
   [[nodiscard]] bool is_stable(const Declarator& d) const { return !state_.write_counts.contains(&d); }
@@ -89,6 +91,7 @@ class KernelWalker {
 
   /// The atom of a variable that is set once: its name, as long as no other variable took it.
   Polynomial unique(const Declarator& d) {
+    if (active_.contains(d.name)) return fresh_atom(state_, d.name);
     const auto [owner, fresh] = owners_.try_emplace(std::string(d.name), &d);
     return fresh || owner->second == &d ? Polynomial::name(d.name) : fresh_atom(state_, d.name);
   }
@@ -166,6 +169,7 @@ class KernelWalker {
       case StmtKind::try_:
         if (s.body != nullptr) statement(*s.body);
         break;
+      case StmtKind::goto_: unknown_call("goto"); break;
       default:
         if (s.expr != nullptr) visit(*s.expr, Mode::read);
         break;
@@ -277,7 +281,7 @@ class KernelWalker {
     const Span inside{s.init != nullptr ? s.init->span.end : s.span.begin, s.span.end};
     const std::vector<const Write*> writes = writes_in(facts_, inside);
     LoopHeader header = read_header(facts_, s, writes);
-    if (header.variable != nullptr && active_.contains(header.variable->name)) header.variable = nullptr;
+    if (header.variable != nullptr && (active_.contains(header.variable->name) || hides_another(*header.variable))) header.variable = nullptr;
     if (header.variable != nullptr) {
       for (const Expr* e : {header.bound, header.step}) {
         if (e != nullptr) visit_quietly(*e);
@@ -310,6 +314,12 @@ class KernelWalker {
       if (!is_inside_declaration(*write->variable, s)) forget(*write->variable);
     }
     guards_.resize(guards);
+  }
+
+  /// Another variable of this name may be part of values that the loop uses.
+  [[nodiscard]] bool hides_another(const Declarator& d) const {
+    const auto owner = owners_.find(d.name);
+    return owner != owners_.end() && owner->second != &d;
   }
 
   /// Declared in the loop's body: another variable each time.
@@ -711,7 +721,7 @@ class KernelWalker {
   std::vector<const Guard*> guards_;
   std::vector<Loop*> loops_;
   std::set<std::string, std::less<>> active_;  // variables of the loops around
-  std::map<std::string, const Declarator*> owners_;
+  std::map<std::string, const Declarator*, std::less<>> owners_;  // whose atom a name is
   const Expr* helper_call_ = nullptr;
   int helper_depth_ = 0;
 };

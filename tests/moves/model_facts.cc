@@ -115,6 +115,12 @@ TEST_CASE("a running value that is stored is a scan") {
   CHECK(loop_class("float s = 0; for (int j = 0; j < C; ++j) { y[j] = s; s += x[j]; }") == "j 0..C 1 scan +s");
 }
 
+TEST_CASE("a value that feeds its own update is no scan") {
+  CHECK(loop_class("float s = 0; for (int j = 0; j < C; ++j) { float t = s * 2; s += x[j] * t; y[j] = s; }") == "j 0..C 1 serial");
+  CHECK(loop_class("float s = 0; for (int j = 0; j < C; ++j) { if (s < 9) s += x[j]; y[j] = s; }") == "j 0..C 1 serial");
+  CHECK(loop_class("float s = 0; for (int j = 0; j < C; ++j) { y[j] = s; s += y[j] + 1; }") == "j 0..C 1 serial");
+}
+
 TEST_CASE("dependences through memory are seen") {
   CHECK(loop_class("for (int j = 1; j < C; ++j) y[j] = y[j - 1] + x[j];") == "j 1..C 1 serial");
   CHECK(loop_class("for (int j = 0; j < C; ++j) y[c[j]] = x[j];") == "j 0..C 1 serial");
@@ -146,12 +152,20 @@ TEST_CASE("locals, aliases and bumps are folded into indices") {
   CHECK(branch.facts.accesses[0].index - branch.facts.accesses[1].index == Polynomial(1));
   CHECK(branch.facts.accesses[1].index.text() == "j");
 
+  const Facts narrow = facts_of("unsigned char u = N; y[u] = x[(char)C]; for (int q = 0; q < C; ++q) y[(int)(x[q] * 2)] = 0;");
+  CHECK(narrow.facts.accesses[0].index.mentions("C"));
+  CHECK_FALSE(narrow.facts.accesses[0].index == Polynomial::name("C"));
+  CHECK_FALSE(narrow.facts.accesses[1].index == Polynomial::name("N"));
+
+  const Facts hidden = facts_of("int base = N * 2; for (int N = 0; N < 4; ++N) y[base + N] = x[N];");
+  CHECK_FALSE(hidden.facts.loops[0]->counted);
+
   const Facts casts = facts_of("size_t j = (size_t)blockIdx.x * 4; float4 v = reinterpret_cast<const float4*>(x)[j + 1]; y[j] = v.x;");
   CHECK(accesses(casts)[0] == "read x[16 * blockIdx.x + 4]");
   CHECK(casts.facts.accesses[0].vector_width == 4);
 
   const Facts shared = facts_of("__shared__ float t[16][17]; t[threadIdx.y][threadIdx.x] = x[0]; __syncthreads(); y[0] = t[threadIdx.x][threadIdx.y];");
-  CHECK(accesses(shared)[1] == "write t[17 * threadIdx.y + threadIdx.x]");
+  CHECK(accesses(shared)[1] == "write t[threadIdx.x + 17 * threadIdx.y]");
   CHECK(shared.facts.accesses[1].subscripts.size() == 2);
   CHECK(shared.facts.has_barrier);
   CHECK(shared.facts.veto.empty());
@@ -210,18 +224,32 @@ TEST_CASE("types of expressions") {
   CHECK(types == std::vector<std::string>{"float", "int", "unsigned int", "float", "double", "bool"});
 }
 
+namespace {
+
+/// A spec's kernel and what its facts refer to.
+struct Case {
+  KernelSpec spec;
+  Variant variant;
+  std::unique_ptr<const KernelModel> model;
+};
+
+}  // namespace
+
 TEST_CASE("the specs' kernels: classes, launch and work") {
   const auto model = [](const std::string& name) {
-    const KernelSpec spec = load_specs(kRoot + "/specs/" + name + ".json").at(0);
+    auto out = std::make_unique<Case>();
+    out->spec = load_specs(kRoot + "/specs/" + name + ".json").at(0);
+    out->variant = baseline_variant(out->spec);
     std::string why;
-    auto out = model_kernel(spec, baseline_variant(spec), why);
+    out->model = model_kernel(out->spec, out->variant, why);
     CHECK(why.empty());
-    REQUIRE(out != nullptr);
-    CHECK(out->facts.veto.empty());
-    return std::pair(spec, std::move(out));
+    REQUIRE(out->model != nullptr);
+    CHECK(out->model->facts.veto.empty());
+    return out;
   };
   {
-    const auto [spec, m] = model("softmax_scaled");
+    const auto at = model("softmax_scaled");
+    const KernelModel* const m = at->model.get();
     REQUIRE(m->facts.loops.size() == 3);
     CHECK(m->facts.loops[0]->kind == LoopClass::reduction);
     CHECK(m->facts.loops[1]->kind == LoopClass::reduction);
@@ -230,21 +258,24 @@ TEST_CASE("the specs' kernels: classes, launch and work") {
     CHECK(m->facts.array("x")->alignment_bytes == 16);
   }
   {
-    const auto [spec, m] = model("rowscan");
+    const auto at = model("rowscan");
+    const KernelModel* const m = at->model.get();
     CHECK(m->facts.loops[0]->kind == LoopClass::scan);
     CHECK(m->facts.thread_indices[0].form == ThreadIndex::Form::global);
-    const WorkEstimate work = m->facts.estimate(spec.workloads[0]);
+    const WorkEstimate work = m->facts.estimate(at->spec.workloads[0]);
     CHECK(work.footprint_bytes == doctest::Approx(8.0 * 16384 * 4096));
     CHECK(work.flops == doctest::Approx(16384.0 * 4096));
     CHECK(work.exact_trips);
   }
   {
-    const auto [spec, m] = model("spmv_csr");
+    const auto at = model("spmv_csr");
+    const KernelModel* const m = at->model.get();
     CHECK(m->facts.loops[0]->kind == LoopClass::reduction);
     CHECK(m->facts.loops[0]->reductions[0].accumulator == "y[row]");
   }
   {
-    const auto [spec, m] = model("hist256");
+    const auto at = model("hist256");
+    const KernelModel* const m = at->model.get();
     CHECK(m->facts.arrays[static_cast<std::size_t>(m->facts.array_index("h"))].atomic);
     CHECK(m->facts.accesses.back().atomic_op == "atomicAdd");
   }

@@ -234,3 +234,145 @@ void host_side(float* x, int n, cudaStream_t stream) {
   float* memory = new float[n];
   delete[] memory;
 }
+
+#define LAUNCH_BOUNDS(n) __launch_bounds__(n)
+#define KERNEL_NAME(name) prefixed_##name
+#define HALF2(value) (reinterpret_cast<half2*>(&(value))[0])
+#define LOAD_MATRIX(r0, r1, address) \
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];" : "=r"(r0), "=r"(r1) : "r"(address))
+#define REAL double
+#define MAYBE_STATIC
+namespace cg = cooperative_groups;
+using namespace nvcuda;
+
+template <typename T>
+struct Reducer {
+  struct Storage {
+    T values[32];
+  };
+  __device__ explicit Reducer(Storage& storage) : storage_(storage) {}
+  __device__ T sum(T value) { return value + storage_.values[0]; }
+  Storage& storage_;
+};
+template <class... Ts>
+__device__ int count_all(const Ts&... values) {
+  const int sum = (static_cast<int>(values) + ... + 0);
+  const bool all = (... && (values > 0));
+  (void(values), ...);
+  return sizeof...(Ts) + sum + all;
+}
+
+template <>
+__global__ void __launch_bounds__(Reducer<float>::kThreads, Reducer<float>::kBlocks)
+    specialised<Reducer<float>>(typename Reducer<float>::Storage params) {
+  params.values[0] = 1.0f;
+}
+
+LAUNCH_BOUNDS(256)
+__global__ void bounds_by_macro(float* x) { x[0] = 1.0f; }
+__global__ void LAUNCH_BOUNDS(128) bounds_between(float* x) { x[0] = 1.0f; }
+__global__ void KERNEL_NAME(copy)(float* x) { x[0] = 2.0f; }
+MAYBE_STATIC __global__ void after_empty_macro(REAL* x, const REAL y) {
+  REAL z = y;
+  x[0] = (REAL)1 / z;
+}
+
+template <typename T, typename std::enable_if<std::is_same<T, float>::value, int>::type = 0>
+__global__ void cooperative(T* data, size_t count, const __grid_constant__ CUtensorMap map) {
+  cg::thread_block block = cg::this_thread_block();
+  auto tile = cg::tiled_partition<32>(block);
+  typedef Reducer<T> Reduce;
+  __shared__ typename Reduce::Storage storage;
+  __shared__ union {
+    float4 wide;
+    float narrow[4];
+  } shared_union;
+  T value = data[block.thread_rank()];
+  for (int offset = tile.size() / 2; offset > 0; offset /= 2) value += tile.shfl_down(value, offset);
+  value = cg::reduce(tile, value, cg::plus<T>{});
+  value += Reduce(storage).sum(value);
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a_fragment;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> accumulator;
+  wmma::fill_fragment(accumulator, 0.0f);
+  wmma::mma_sync(accumulator, a_fragment, a_fragment, accumulator);
+  for (int i = 0; i < accumulator.num_elements; i++) accumulator.x[i] = value;
+  cg::sync(block);
+  if constexpr (std::is_same_v<T, half> || sizeof(T) == 4) {
+    shared_union.narrow[threadIdx.x & 3] = value;
+  }
+  auto add = [] __device__(T a, T b) { return a + b; };
+  auto shape = make_shape(_1{}, Int<3>{}, 4);
+  T zero{}, one = T{1}, two(2);
+  data[0] = apply(add, one, two) + zero + get<0>(shape) + count_all(one, two);
+  const auto& [left, right] = pair_of(one, two);
+  static const int table[] = {1, 2, 3};
+  data[1] = table[threadIdx.x % 3] + left + right;
+  if (tile.thread_rank() == 0) [[likely]] {
+    data[2] = value;
+  }
+}
+
+__global__ void odd_statements(uint32_t* x, unsigned char* bytes, int n, half* h) {
+  uint32_t r0, r1, address = (uint32_t)__cvta_generic_to_shared(x);
+  LOAD_MATRIX(r0, r1, address);
+  HALF2(h[2]) = __hadd2(HALF2(h[0]), HALF2(h[4]));
+  asm volatile(
+      "{\n"
+      ".reg .pred p;\n"
+      "setp.ne.b32 p, %1, 0;\n"
+      "}\n"
+      : "+r"(x[0]), "=r"(r1)
+      : "r"(n), "r"(*(uint32_t*)&bytes[4])
+      : "memory");
+  asm volatile("cp.async.commit_group;\n" ::);
+  asm volatile("bar.sync 0;" ::: "memory");
+  [[maybe_unused]] int unused = 0b1010 + 1'000 + 'a' + '\n' + 0x1F;
+  if (n > 2) ;
+  else x[1] = 3;
+  if (not(n > 3) and n < 10 or n == 11) x[2] = 1;
+  unsigned char* at = (unsigned char*)(x + 1) + 2;
+  const volatile int& watched = (const volatile int&)x[3];
+  (void)watched;
+  union {
+    float f;
+    uint32_t u;
+  } bits;
+  bits.f = 1.0f;
+  x[4] = bits.u + *at;
+  enum { kLocal = 3 };
+  struct Adder {
+    int base;
+    __device__ int operator()(int v) const { return v + base; }
+  };
+  Adder adder{kLocal};
+  x[5] = adder(2) + Adder{4}(5);
+  int small = n, half = small / 2, quarter = half / 2;
+  x[6] = (half) * quarter + (half)-quarter + x[half + 1];
+  float (*rows)[16] = (float(*)[16])x;
+  rows[1][2] = static_cast<float>(n) / (float)half;
+  for (int i = 0, *p = (int*)x; i < n; ++i, ++p) *p = i;
+  for (int i = n; i--;) x[i] = i;
+  switch (n & 3) {
+    case 0: x[7] = 1;
+    case 1 ... 2: x[8] = 2; break;
+    default:;
+  }
+  int a = n, b = 2, c = 3;
+  bool flag = a < b || c > (b);
+  x[9] = a < b ? c > b ? 1 : 2 : flag;
+  x[10] = a << b >> c, x[11] = -a - -b;
+  x[12] = (a, b);
+  x[13] = a ^ b & c | ~a;
+  x[a > b] += (a > b) - (a < b);
+#pragma unroll(4)
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j)
+      if (i == j)
+        x[i] = j;
+      else
+        x[j] = i;
+  while (true) {
+    if (atomicCAS(&x[14], 0u, 1u) == 0u) break;
+    __nanosleep(20);
+  }
+}
