@@ -57,8 +57,10 @@ Parser::Parser(Unit::Storage& storage) : s_(storage), limit_(storage.lexemes.siz
 
 Span Parser::span(std::size_t from, std::size_t end) const {
   const std::vector<Lexeme>& all = s_.lexemes;
-  if (from >= all.size()) return {s_.source.size(), s_.source.size()};
-  if (end <= from) return {all[from].begin, all[from].begin};
+  if (end <= from || from >= all.size()) {  // nothing: a place behind the lexeme before
+    const std::size_t at = from == 0 || all.empty() ? 0 : all[std::min(from, all.size()) - 1].end;
+    return {at, at};
+  }
   return {all[from].begin, all[std::min(end, all.size()) - 1].end};
 }
 

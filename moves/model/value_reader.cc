@@ -179,7 +179,7 @@ Value ValueReader::called(const Expr& e) {
   }
   const Function* helper = facts_.unit->find_function(name);
   const Expr* result = helper != nullptr ? returned_expression(*helper) : nullptr;
-  if (result != nullptr && depth_ < kHelperDepth && helper->parameters.size() == e.args.size() - 1 && is_pure(*facts_.unit, *result)) {
+  if (result != nullptr && depth_ < kHelperDepth && ++state_.expansions < KernelFacts::State::kMaxExpansions && helper->parameters.size() == e.args.size() - 1 && is_pure(*facts_.unit, *result)) {
     std::vector<Value> arguments;
     for (std::size_t i = 1; i < e.args.size(); ++i) arguments.push_back(read(e.arg(i)));
     walk(*result, [&](const Expr& inner) {
