@@ -199,6 +199,14 @@ bool is_multiple(const KernelFacts& facts, const Polynomial& value, std::int64_t
   return with_constants(facts, value).divisible_by(n, facts.multiples());
 }
 
+bool stays_small(const MoveContext& context, const KernelFacts& facts, const Polynomial& value) {
+  for (const Workload* w : workloads_of(context)) {
+    const auto number = with_constants(facts, value).evaluate(facts.values(*w));
+    if (number && *number > INT32_MAX) return false;
+  }
+  return true;
+}
+
 Expression divided(const Expression& count, std::int64_t factor) {
   return Expression::parse("ceil_div(" + count.text() + ", " + std::to_string(factor) + ")", "launch plan");
 }
@@ -247,7 +255,9 @@ std::optional<GuardedBody> guarded_body(const KernelFacts& facts, int axis, std:
   const Guard& guard = *out.index->guard;
   out.guard = guard.stmt;
   out.early_exit = guard.early_exit;
-  out.only_bound = guard.complete && guard.nonnegative.size() == 1;
+  const Expr& c = *guard.stmt->expr;
+  const bool comparison = c.is(ExprKind::binary) && (c.op == "<" || c.op == "<=" || c.op == ">" || c.op == ">=");
+  out.only_bound = comparison && (strip_casts(c.arg(0)).is_name(out.index->name) || strip_casts(c.arg(1)).is_name(out.index->name));
   const Stmt* const block = guard.stmt->parent;
   if (block != facts.kernel->body) return why = "the guard does not stand in the kernel's body", std::nullopt;
   if (guard.stmt->otherwise != nullptr) return why = "the guard has an else branch", std::nullopt;

@@ -67,6 +67,8 @@ void rename_variable(const model::Expr& root, std::string_view name, std::string
 [[nodiscard]] std::optional<std::int64_t> fixed(const model::KernelFacts& facts, const model::Polynomial& value);
 /// A multiple of n whatever the sizes are.
 [[nodiscard]] bool is_multiple(const model::KernelFacts& facts, const model::Polynomial& value, std::int64_t n);
+/// The value stays below 2^31 in every workload, or it is not known there (it follows data).
+[[nodiscard]] bool stays_small(const MoveContext& context, const model::KernelFacts& facts, const model::Polynomial& value);
 /// "ceil_div(grid, factor)".
 [[nodiscard]] Expression divided(const Expression& count, std::int64_t factor);
 /// True if a workload has a launch plan of its own, which a new one would replace.

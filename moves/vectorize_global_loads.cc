@@ -130,6 +130,10 @@ class VectorizeGlobalLoads final : public Move {
     if (!plan) return std::nullopt;
     bytes = bytes_of(*plan);
 
+    if (size_of_type(unit.plain_text(index.type)) < 8 &&
+        !stays_small(context, facts, *body->index->bound + facts.resolved(Polynomial::name("blockDim.x")) * Polynomial(width))) {
+      return why = "a 32-bit index could overflow", std::nullopt;
+    }
     const bool whole = is_multiple(facts, *body->index->bound, width);
     if (!whole && !body->only_bound) return why = "the guard's bound is no multiple of " + std::to_string(width), std::nullopt;
     Rewrite rewrite(model);
@@ -199,7 +203,10 @@ class VectorizeGlobalLoads final : public Move {
     if (!plan) return std::nullopt;
     bytes = bytes_of(*plan);
 
-    const bool whole = is_multiple(facts, dealing->bound, width);
+    if (size_of_type(unit.plain_text(loop.declarator->type)) < 8 && !stays_small(context, facts, loop.end + loop.step * Polynomial(2 * width))) {
+      return why = "a 32-bit index could overflow", std::nullopt;
+    }
+    const bool whole = is_multiple(facts, dealing->bound, width) || is_multiple(facts, loop.end, width);
     if (!whole && !dealing->strided && *first != 0) return why = "the loop's bound is no multiple of " + std::to_string(width), std::nullopt;
     Rewrite rewrite(model);
     const std::string size = rewrite.fresh("PACK"), step = indent_unit(unit), j = loop.variable;
