@@ -207,7 +207,7 @@ class RowKeeper {
       if (!mask.empty()) inside += "\nif (" + mask + ") continue;";
     }
     std::string head = before_[s] + loop_head(1);
-    edits_.push_back({begin, stmt.header.end, model::indented(head, indent).substr(indent.size())});
+    edits_.push_back({begin, stmt.header.end, hanging(head, indent)});
     const bool braces = stmt.body->is(StmtKind::block);
     if (!inside.empty()) {
       const std::string lines = model::indented(inside, indent + tab_);
@@ -259,7 +259,7 @@ class RowKeeper {
     }
     const std::size_t at = first.stmt->pragma != nullptr ? first.stmt->pragma->span.begin : first.stmt->span.begin;
     const std::string indent = model::indentation(unit_, at);
-    edits_.push_back({at, at, model::indented(head, indent).substr(indent.size()) + "\n" + indent});
+    edits_.push_back({at, at, hanging(head, indent) + "\n" + indent});
     const auto last = o.last_write();
     for (const RowOperand::Use& use : o.uses) {
       if (last && use.sweep == *last && use.access->writes()) continue;  // the final values go to global memory

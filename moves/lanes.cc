@@ -1,6 +1,8 @@
 #include "moves/lanes.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <iterator>
 
 #include "engine/error.h"
 #include "moves/source_edit.h"
@@ -21,6 +23,26 @@ std::string shuffles(const LaneGroup& group, const std::vector<Partial>& partial
   out += "{\n";
   for (const Partial& p : partials) out += std::string(indent) + line(p) + "\n";
   return out + "}\n";
+}
+
+std::string send_helper(std::string_view name, std::string_view indent) {
+  const std::string tab(indent);
+  return "template <class T>\n__device__ __forceinline__ void " + std::string(name) + "(T* place, unsigned block, T value) {\n" + tab +
+         "unsigned long long there;\n" + tab + "asm volatile(\"mapa.u64 %0, %1, %2;\" : \"=l\"(there) : \"l\"(place), \"r\"(block));\n" + tab +
+         "*reinterpret_cast<volatile T*>(there) = value;\n}\n";
+}
+
+std::string barrier_helper(std::string_view name, std::string_view indent) {
+  const std::string tab(indent);
+  return "__device__ __forceinline__ void " + std::string(name) + "() {\n" + tab +
+         "asm volatile(\"barrier.cluster.arrive.release.aligned;\" ::: \"memory\");\n" + tab +
+         "asm volatile(\"barrier.cluster.wait.acquire.aligned;\" ::: \"memory\");\n}\n";
+}
+
+std::string without_blanks(std::string_view text) {
+  std::string out;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(out), [](char c) { return c != ' ' && c != '\n' && c != '\r' && c != '\t'; });
+  return out;
 }
 
 }  // namespace
@@ -79,18 +101,28 @@ std::string combine_lanes(const LaneGroup& group, const std::vector<Partial>& pa
 }
 
 std::string cluster_helpers(const LaneGroup& group, std::string_view indent) {
-  const std::string tab(indent);
-  std::string out = "// Writes `value` to `place` in the shared memory of another block of the cluster.\n";
-  out += "template <class T>\n__device__ __forceinline__ void " + group.send + "(T* place, unsigned block, T value) {\n";
-  out += tab + "unsigned long long there;\n";
-  out += tab + "asm volatile(\"mapa.u64 %0, %1, %2;\" : \"=l\"(there) : \"l\"(place), \"r\"(block));\n";
-  out += tab + "*reinterpret_cast<volatile T*>(there) = value;\n";
-  out += "}\n\n";
-  out += "// Waits for all blocks of the cluster; what they wrote to shared memory is then seen.\n";
-  out += "__device__ __forceinline__ void " + group.barrier + "() {\n";
-  out += tab + "asm volatile(\"barrier.cluster.arrive.release.aligned;\" ::: \"memory\");\n";
-  out += tab + "asm volatile(\"barrier.cluster.wait.acquire.aligned;\" ::: \"memory\");\n";
-  return out + "}\n\n";
+  return "// Writes `value` to `place` in the shared memory of another block of the cluster.\n" + send_helper(group.send, indent) +
+         "\n// Waits for all blocks of the cluster; what they wrote to shared memory is then seen.\n" + barrier_helper(group.barrier, indent) + "\n";
+}
+
+bool is_cluster_helper(const model::Unit& unit, std::string_view name) {
+  const model::Function* f = unit.find_function(name);
+  if (f == nullptr) return false;
+  const std::string text = without_blanks(unit.text(f->span));
+  return text == without_blanks(send_helper(name, "")) || text == without_blanks(barrier_helper(name, ""));
+}
+
+std::string unknown_call(const model::KernelModel& model) {
+  for (const std::string& name : model.facts.unknown_calls) {
+    if (!is_cluster_helper(model.unit, name)) return name;
+  }
+  return {};
+}
+
+std::string hanging(std::string_view text, std::string_view indent) {
+  const std::size_t line = text.find('\n');
+  if (line == std::string_view::npos) return std::string(text);
+  return std::string(text.substr(0, line + 1)) + model::indented(text.substr(line + 1), indent);
 }
 
 std::string free_name(const model::Unit& unit, std::initializer_list<std::string_view> wishes, std::set<std::string, std::less<>>& taken) {

@@ -51,6 +51,15 @@ struct Partial {
 [[nodiscard]] std::string free_name(const model::Unit& unit, std::initializer_list<std::string_view> wishes,
                                     std::set<std::string, std::less<>>& taken);
 
+/// The text with all lines but the first indented: what stands behind the indentation of its first line.
+[[nodiscard]] std::string hanging(std::string_view text, std::string_view indent);
+
+/// `name` is one of the functions that cluster_helpers writes, so that its effects are known.
+[[nodiscard]] bool is_cluster_helper(const model::Unit& unit, std::string_view name);
+
+/// The first call of the kernel whose effect on memory is unknown; empty if there is none. Helpers of clusters are known.
+[[nodiscard]] std::string unknown_call(const model::KernelModel& model);
+
 /// The count E of work items of a plan whose grid.x is ceil_div(E, block.x) in any spelling; nullopt otherwise.
 [[nodiscard]] std::optional<Expression> items_of(const LaunchPlan& plan);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "moves/lanes.h"
 #include "moves/source_edit.h"
 
 namespace warpath {
@@ -75,7 +76,7 @@ class PairEditor {
   }
   void replace(std::size_t begin, std::size_t end, const Stmt& at, const std::string& lines) {
     const std::string indent = model::indentation(unit_, start_of(at));
-    edits.push_back({begin, end, model::indented(lines, indent).substr(indent.size())});
+    edits.push_back({begin, end, hanging(lines, indent)});
   }
   void insert_before(const Stmt& stmt, const std::string& lines) {
     replace(start_of(stmt), start_of(stmt), stmt, lines + "\n");

@@ -75,7 +75,7 @@ class SoftmaxMathFusion final : public Move {
   static std::unique_ptr<const model::KernelModel> model_of(const MoveContext& context, std::string& why) {
     auto model = model::model_kernel(context.spec, context.variant, why);
     if (!model) return nullptr;
-    if (model->facts.has_unknown_calls) return why = "the kernel calls " + model->facts.unknown_calls.front() + ", which may write memory", nullptr;
+    if (const std::string call = unknown_call(*model); !call.empty()) return why = "the kernel calls " + call + ", which may write memory", nullptr;
     if (has_workload_plans(context.spec)) return why = "workloads have launch plans of their own", nullptr;
     return model;
   }

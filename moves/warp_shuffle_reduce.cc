@@ -249,7 +249,7 @@ class WarpShuffleReduce final : public Move {
     text += model::indented(first, tab) + "}\n__syncthreads();";
     const std::size_t begin = tree.loop->pragma != nullptr ? tree.loop->pragma->span.begin : tree.loop->span.begin;
     const std::string indent = model::indentation(model.unit, begin);
-    std::string lines = model::indented(text, indent).substr(indent.size());
+    std::string lines = hanging(text, indent);
     if (!tree.loop->parent->is(StmtKind::block)) lines = "{\n" + indent + lines + "\n" + indent + "}";
     Variant out = context.variant;
     out.source = edited(model.unit.source(), {{begin, tree.loop->span.end, lines}});

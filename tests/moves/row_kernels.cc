@@ -42,7 +42,9 @@ KernelSpec kernel(const std::string& name, const std::string& source, std::int64
   spec.io.launch.block[0] = Expression(block > 0 ? block : 64);
   ReferenceKernel reference;
   reference.source = source;
-  reference.kernel_name = name;
+  reference.source.insert(source.find(name + "(") + name.size(), "_reference");
+  reference.kernel_name = name + "_reference";
+  reference.launch = spec.io.launch;
   spec.reference = reference;
   spec.tolerance["o"] = {1e-4, 1e-4, 1e-4};
   Workload workload;
