@@ -22,6 +22,7 @@ inline warpath::KernelSpec summing() {
   ArgSpec x, y, n;
   x.name = "x";
   x.tensor.emplace().shape = {Expression::parse("n", "test")};
+  x.tensor->content = InitRule{};
   y.name = "y";
   y.role = ArgRole::output;
   y.tensor.emplace().shape = {Expression(1)};
@@ -30,8 +31,6 @@ inline warpath::KernelSpec summing() {
   n.role = ArgRole::scalar;
   n.value = std::int64_t{1003};
   spec.io.args = {x, y, n};
-  x.tensor->content = InitRule{};
-  spec.io.args[0] = x;
   spec.tolerance[""] = {.atol = 1e-3, .rtol = 1e-4, .norm = 1e-4};
   spec.workloads.emplace_back().name = "gpu";
   return spec;
