@@ -269,6 +269,18 @@ struct SyntheticOptions {
   }
 };
 
+struct ReplayOptions {
+  std::string served = "mean";
+  int devices = 1;
+  bool operator==(const ReplayOptions&) const = default;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = ReplayOptions;
+    v(&O::served, OptionText{"served", "mean: the recorded time; draw: one of its repeats, by the seed", ""}, AnyValue{});
+    v(&O::devices, OptionText{"devices", "virtual devices", ""}, Range{1, 4096});
+  }
+};
+
 /// All groups. `--set search.c_puct=2` reaches any member; flags are shorthands.
 struct Options {
   SearchOptions search;
@@ -278,6 +290,7 @@ struct Options {
   HostOptions host;
   CudaOptions cuda;
   SyntheticOptions synthetic;
+  ReplayOptions replay;
   bool operator==(const Options&) const = default;
   template <class Visitor>
   static constexpr void describe_groups(Visitor&& v) {
@@ -288,6 +301,7 @@ struct Options {
     v(&Options::host, std::string_view("host"));
     v(&Options::cuda, std::string_view("cuda"));
     v(&Options::synthetic, std::string_view("synthetic"));
+    v(&Options::replay, std::string_view("replay"));
   }
 };
 
@@ -321,5 +335,6 @@ static_assert(kFullyDescribed<RecordOptions>);
 static_assert(kFullyDescribed<HostOptions>);
 static_assert(kFullyDescribed<CudaOptions>);
 static_assert(kFullyDescribed<SyntheticOptions>);
+static_assert(kFullyDescribed<ReplayOptions>);
 
 }  // namespace warpath

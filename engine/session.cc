@@ -54,7 +54,9 @@ class Session {
                                          .proposers = setup_.proposers,
                                          .prior = setup_.prior,
                                          .max_actions = options_.search.max_actions,
-                                         .seed = options_.run.seed},
+                                         .seed = options_.run.seed,
+                                         .refuses = [this](const Variant& v) { return setup_.runner.refuses(v); },
+                                         .only_tunables = setup_.runner.only_tunables()},
                       options_,
                       [this](const ProposalsEvent& e) { record_proposals(e); });
     record_.emplace(*folder_, *campaign_, record_names(), options_);

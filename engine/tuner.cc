@@ -69,7 +69,7 @@ void Tuner::dispatched(NodeId parent, NodeId node, const MoveInstance& instance,
   ++site.spent;
   for (const auto& [name, value] : instance.parameters) {
     const auto own = site.best.parameters.find(name);
-    if (own != site.best.parameters.end() && own->second != value) site.moved[node] = {name, value > own->second};
+    if (own != site.best.parameters.end() && own->second != value) site.moved[node] = {site.best_node, {name, value > own->second}};
   }
 }
 
@@ -93,8 +93,12 @@ void Tuner::measured(const Result& result, const std::function<std::vector<Tunab
   }
   Site& site = it->second;
   const auto moved = site.moved.find(result.node);
-  const std::optional<Direction> direction = moved == site.moved.end() ? std::nullopt : std::optional(moved->second);
-  if (direction) site.moved.erase(moved);
+  // What was asked for from a best that has been replaced since says nothing of the present one's neighbours.
+  std::optional<Direction> direction;
+  if (moved != site.moved.end()) {
+    if (moved->second.first == site.best_node) direction = moved->second.second;
+    site.moved.erase(moved);
+  }
   if (result.ok && result.reward > site.best_reward) {
     site.best = result.instance;
     site.best_node = result.node;
@@ -102,7 +106,7 @@ void Tuner::measured(const Result& result, const std::function<std::vector<Tunab
     site.without_better = 0;
     return;
   }
-  if (!direction) return;  // the search's own
+  if (!direction) return;
   ++site.without_better;
   if (!result.ok || result.reward < site.best_reward - options_.margin) site.closed.insert(*direction);
 }

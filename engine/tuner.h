@@ -71,7 +71,7 @@ class Tuner {
     double best_reward = 0;
     std::set<MoveParameters> tried;
     std::set<Direction> closed;
-    std::map<NodeId, Direction> moved;  // of tuning in flight: against the best at its dispatch
+    std::map<NodeId, std::pair<NodeId, Direction>> moved;  // of tuning in flight: from which best, and where
     int spent = 0;
     int without_better = 0;
   };

@@ -68,6 +68,7 @@ class Finder {
       if (loop->parent == nullptr && loop->children.size() == 2 && loop->counted) keys_ = loop.get();
     }
     if (keys_ == nullptr) return fail("no loop over keys with a dot product and a weighted sum");
+    if (!is_top(*keys_->stmt)) return fail("the loop over keys stands in another statement");
     if (!keys_->first.is_zero() || keys_->step != Polynomial(1) || keys_->descending) return fail("the keys do not run from 0 in steps of 1");
     out_.u = keys_->variable;
     const Polynomial t = Polynomial::name(out_.t);
@@ -303,11 +304,26 @@ class Finder {
     return std::find(keys_->assigned.begin(), keys_->assigned.end(), name) != keys_->assigned.end() || defined(name) != nullptr;
   }
 
+  /// The kernel's statements; those in the braces of `if (t < T) { ... }` count as its own.
+  std::vector<const Stmt*> top_statements() const {
+    std::vector<const Stmt*> out;
+    for (const Stmt* stmt : statements(*kernel_.body)) {
+      const bool guard = stmt == query_->guard->stmt && !query_->guard->early_exit && stmt->otherwise == nullptr;
+      if (!guard) out.push_back(stmt);
+      else for (const Stmt* inner : statements(*stmt->body)) out.push_back(inner);
+    }
+    return out;
+  }
+  bool is_top(const Stmt& stmt) const {
+    const std::vector<const Stmt*> all = top_statements();
+    return std::find(all.begin(), all.end(), &stmt) != all.end();
+  }
+
   /// Behind the loop: o[..d..] = acc[d] / sum.
   bool read_end() {
     const Expr* inverse = nullptr;
     std::string inverse_name;
-    for (const Stmt* stmt : statements(*kernel_.body)) {
+    for (const Stmt* stmt : top_statements()) {
       if (stmt->span.begin < keys_->stmt->span.end || stmt->is(StmtKind::empty) || stmt->is(StmtKind::directive)) continue;
       if (stmt->is(StmtKind::declaration) && stmt->declarators.size() == 1 && stmt->declarators[0]->value() != nullptr) {
         inverse_name = std::string(stmt->declarators[0]->name);
@@ -350,18 +366,20 @@ class Finder {
         walk(*init, [&](const Expr& e) { return (acc_zero = acc_zero && (e.is(ExprKind::init_list) || is_zero(e))), true; });
       }
     }
-    for (const Stmt* stmt : statements(*kernel_.body)) {
+    for (const Stmt* stmt : top_statements()) {
       if (stmt->span.begin >= keys_->stmt->span.begin) break;
       if (stmt == query_->guard->stmt || stmt->is(StmtKind::declaration)) continue;
       for (const std::string& name : facts_.names_written(*stmt)) {
         if (name == sum->name && !(sum_zero = stmt->is(StmtKind::expression) && stmt->expr->is_op(ExprKind::assign, "=") && is_zero(stmt->expr->arg(1)))) return fail("the sum of weights does not start at 0");
-        if (name != acc->name) continue;
-        const Loop* loop = stmt->is_loop() ? facts_.loop_of(*stmt) : nullptr;
-        const std::vector<const Stmt*> body = loop != nullptr ? statements(*stmt->body) : std::vector<const Stmt*>();
-        acc_zero = body.size() == 1 && body[0]->is(StmtKind::expression) && body[0]->expr->is_op(ExprKind::assign, "=") && is_zero(body[0]->expr->arg(1)) &&
-                   loop->trip_count && *loop->trip_count >= out_.channels && loop->first.is_zero() && is_sum_of(body[0]->expr->arg(0), loop->variable);
-        if (!acc_zero) return fail("the weighted sum does not start at 0");
       }
+    }
+    for (const Access* access : facts_.accesses_to(facts_.array_index(acc->name))) {
+      if (!access->writes() || access->stmt->span.begin > keys_->stmt->span.begin) continue;
+      const Loop* loop = access->loops.empty() ? nullptr : access->loops.back();
+      const Expr* set = access->stmt->is(StmtKind::expression) ? access->stmt->expr : nullptr;
+      acc_zero = loop != nullptr && loop->parent == nullptr && set != nullptr && set->is_op(ExprKind::assign, "=") && is_zero(set->arg(1)) &&
+                 loop->trip_count && *loop->trip_count >= out_.channels && loop->first.is_zero() && is_sum_of(set->arg(0), loop->variable);
+      if (!acc_zero) return fail("the weighted sum does not start at 0");
     }
     return sum_zero && acc_zero ? true : fail("the sums do not start at 0");
   }
@@ -394,7 +412,7 @@ class Finder {
     return true;
   }
 
-  bool is_top(const Declarator& d) const { return d.stmt != nullptr && d.stmt->parent == kernel_.body; }
+  bool is_top(const Declarator& d) const { return d.stmt != nullptr && is_top(*d.stmt); }
 
   bool read_operands() {
     const Access* first = facts_.access_of(*factors_[0]);

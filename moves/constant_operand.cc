@@ -51,13 +51,14 @@ std::vector<Operand> find_operands(const MoveContext& context, const KernelModel
     bool plain = !operand.loads.empty();
     for (const Access* load : operand.loads) {
       plain = plain && load->expr->is(ExprKind::subscript) && load->expr->arg(0).is_name(array.name) && !load->in_helper && load->vector_width == 1;
-      plain = plain && load->index.is_known() && facts.uniformity(load->index) != Uniformity::thread;
+      plain = plain && load->index.is_known();
       Polynomial rest = load->index;
       for (const Loop* loop : load->loops) {
         if (!rest.mentions(loop->variable)) continue;
         if (!loop->trip_count || !loop->first.constant() || *loop->trip_count > kMostRegisters) operand.unrollable = false;
-        if (rest.affine_in(loop->variable)) rest = rest.without(loop->variable);
+        if (rest.affine_in(loop->variable) && loop->trip_count) rest = rest.without(loop->variable);
       }
+      plain = plain && facts.uniformity(rest) != Uniformity::thread;
       if (!facts.resolved(rest).constant()) operand.unrollable = false;
     }
     for (std::size_t other = 0; other < facts.arrays.size(); ++other) {

@@ -83,6 +83,7 @@ class Pipeline {
     if (facts_.has_opaque || !plain || !read_step()) return fail("no plain loop of the whole block");
     if (!split() || !read_copies() || !check_tiles()) return false;
     for (const std::string& name : loop.assigned) {
+      if (name == loop.variable) continue;
       for (const Stmt* stmt : copy_) {
         if (mentions(*stmt, name)) return fail("the copies depend on " + name + " from step to step");
       }

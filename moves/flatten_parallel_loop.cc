@@ -87,10 +87,10 @@ class FlattenParallelLoop final : public Move {
     const bool wide = !fits(context, facts, *body->index->bound, dealing->bound);
 
     Rewrite rewrite(model);
-    const std::string flat = rewrite.fresh("item"), i = body->index->name, j = loop.variable, count = dealing->bound.factor_text();
+    const std::string flat = rewrite.fresh("item"), i = body->index->name, j = loop.variable, count = as_factor(dealing->end);
     const std::string type = wide ? "long long" : "int", first = unit.plain_text(index.value()->outer);
     const std::string kind = unit.plain_text(index.type);
-    const std::string total = (wide ? "(long long)" : "") + body->index->bound->factor_text() + " * " + count;
+    const std::string total = (wide ? "(long long)" : "") + as_factor(bound_text(unit, *body)) + " * " + count;
     rewrite.replace(index.stmt->span, "const " + type + " " + flat + " = " + (wide ? "(long long)blockIdx.x * blockDim.x + threadIdx.x" : first) + ";\n" +
                                           indentation(unit, index.stmt->span.begin) + "const " + kind + " " + i + " = " + flat + " / " + count + ";");
     const Expr& condition = *body->guard->expr;

@@ -143,14 +143,16 @@ class IndexMathStrength final : public Move {
   static void narrow(const MoveContext& context, const KernelModel& model, std::vector<Edit>& edits) {
     const KernelFacts& facts = model.facts;
     if (!arrays_are_small(context)) return;
-    std::int64_t most_threads = 0;
-    for (const Workload* w : workloads_of(context)) {
-      const LaunchNumbers n = evaluate(launch_for(context.spec, context.variant, *w), context.spec.bindings(*w, context.variant.tunables), "launch plan");
-      most_threads = std::max(most_threads, n.grid[0] * n.block[0] * 16);
-    }
-    const auto fits = [&](const Polynomial& bound) {
-      const auto value = fixed(facts, bound);
-      return value && *value >= 0 && *value <= INT32_MAX - std::min<std::int64_t>(most_threads, INT32_MAX);
+    // The largest value by the launch, and one step behind the bound of a loop.
+    const auto fits = [&](const Polynomial& value, const Polynomial& step) {
+      for (const Workload* w : workloads_of(context)) {
+        const LaunchNumbers n = evaluate(launch_for(context.spec, context.variant, *w), context.spec.bindings(*w, context.variant.tunables), "launch plan");
+        Bindings last = facts.values(*w);
+        last["blockIdx.x"] = n.grid[0] - 1, last["threadIdx.x"] = n.block[0] - 1, last["blockDim.x"] = n.block[0], last["gridDim.x"] = n.grid[0];
+        const auto most = facts.resolved(value).evaluate(last), more = facts.resolved(step).evaluate(last);
+        if (!most || !more || *most < 0 || *more < 0 || *most > INT32_MAX || *more > INT32_MAX - *most) return false;
+      }
+      return true;
     };
     const auto change = [&](const Declarator& d, const Expr* step) {
       if (d.value() == nullptr || d.type.empty() || !is_wide_integer(model.unit.plain_text(d.type)) || !only_indexes(facts, d)) return;
@@ -163,10 +165,12 @@ class IndexMathStrength final : public Move {
       if (index.declarator == nullptr || index.form != ThreadIndex::Form::global || !index.bound) continue;
       bool in_loop = false;
       for (const auto& loop : facts.loops) in_loop = in_loop || loop->declarator == index.declarator;
-      if (!in_loop && fits(*index.bound)) change(*index.declarator, nullptr);
+      if (!in_loop && fixed(facts, *index.bound) && fits(index.value, 0)) change(*index.declarator, nullptr);
     }
     for (const auto& loop : facts.loops) {
-      if (loop->counted && !loop->descending && loop->declared_inside && loop->declarator != nullptr && fits(loop->end)) change(*loop->declarator, loop->stmt->step);
+      if (loop->counted && !loop->descending && loop->declared_inside && loop->declarator != nullptr && fixed(facts, loop->end) && fits(loop->end, loop->step)) {
+        change(*loop->declarator, loop->stmt->step);
+      }
     }
   }
 

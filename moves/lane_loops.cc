@@ -75,7 +75,7 @@ std::optional<LoopDealing> loop_dealing(const KernelFacts& facts, const Loop& lo
   return out;
 }
 
-bool asks_for_thread(const KernelFacts& facts, const Stmt& stmt, std::string_view except) {
+bool asks_for_thread(const KernelFacts& facts, const Stmt& stmt, const std::vector<std::string>& except) {
   bool found = false;
   walk_expressions(stmt, [&](const Expr& e) {
     if (callee(e).starts_with("atomic") && e.args.size() > 1) {
@@ -89,7 +89,7 @@ bool asks_for_thread(const KernelFacts& facts, const Stmt& stmt, std::string_vie
         return false;
       }
     }
-    if (!e.is(ExprKind::name) || e.name == except) return !found;
+    if (!e.is(ExprKind::name) || std::find(except.begin(), except.end(), e.name) != except.end()) return !found;
     if (e.name == "threadIdx" || e.name == "blockIdx") found = true;
     const Declarator* const d = declaration_of(*facts.unit, e);
     if (d != nullptr && !d->is_pointer() && !d->is_array() && d->stmt != nullptr && !is_inside(*d->stmt, stmt) && d->value() != nullptr) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "moves/model/facts.h"
 
@@ -25,8 +26,8 @@ struct LoopDealing {
 /// (a shuffle, a store to shared memory, an atomic, a helper that does it), and the body does not ask for the lane.
 [[nodiscard]] bool lanes_may_swap(const model::KernelFacts& facts, const model::Loop& loop, std::string& why);
 
-/// The body of `stmt` names threadIdx or blockIdx, or a local made of them other than `except`. What picks a place in
-/// shared memory for an atomic does not count.
-[[nodiscard]] bool asks_for_thread(const model::KernelFacts& facts, const model::Stmt& stmt, std::string_view except);
+/// `stmt` names threadIdx or blockIdx, or a local made of them that is none of `except`. What picks a place in shared memory
+/// for an atomic does not count.
+[[nodiscard]] bool asks_for_thread(const model::KernelFacts& facts, const model::Stmt& stmt, const std::vector<std::string>& except);
 
 }  // namespace warpath

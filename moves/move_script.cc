@@ -116,6 +116,9 @@ std::optional<AppliedStep> apply_step(const Move& move, const MoveContext& conte
     instance = *at_site;
     for (const auto& [name, value] : wanted.parameters) instance.parameters[name] = value;
   }
+  if (at_site == listed.end()) {  // nothing is listed there: with all its parameters the move says why
+    for (const Tunable& parameter : move.domain(context, wanted.site)) instance.parameters.try_emplace(parameter.name, parameter.default_value);
+  }
   auto step = attempt(move, context, std::move(instance), why);
   if (!step && at_site == listed.end() && !listed.empty()) {
     std::set<std::string> sites;

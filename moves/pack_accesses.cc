@@ -50,11 +50,15 @@ bool is_conditional(const Expr& e) {
   return false;
 }
 
-/// Steps by one with the variable, and is a multiple of `width` where the variable is one.
-bool steps_by_one(const KernelFacts& facts, const Polynomial& index, const std::string& variable, std::int64_t width, std::int64_t alignment) {
+/// Steps by one with the variable, and is a multiple of `alignment` where the variable is one of `width`. `folded` is the same
+/// index with all locals folded in, which may show factors that their names hide.
+bool steps_by_one(const KernelFacts& facts, const Polynomial& index, const Polynomial& folded, const std::string& variable, std::int64_t width,
+                  std::int64_t alignment) {
   if (!index.is_known()) return false;
   if (index.affine_in(variable)) {
-    return index.coefficient_of(variable).constant() == 1 && is_multiple(facts, index.without(variable), alignment);
+    if (!(index.coefficient_of(variable).constant() == 1)) return false;
+    return is_multiple(facts, index.without(variable), alignment) ||
+           (folded.is_known() && folded.affine_in(variable) && folded.coefficient_of(variable).constant() == 1 && is_multiple(facts, folded.without(variable), alignment));
   }
   // A remainder that the pack does not cross: (i + rest) % C with C and rest multiples of the width.
   for (const Polynomial::Term& term : index.terms()) {
@@ -154,7 +158,7 @@ std::optional<PackPlan> plan_packs(const KernelFacts& facts, const std::vector<c
     if (vector_type(array.type, array.element_bytes, bytes).empty() || array.alignment_bytes < static_cast<std::int64_t>(bytes)) continue;
     if (enclosing_loop(*access.stmt) != around || access.guards.size() != guards || is_conditional(*access.expr)) continue;
     const auto alignment = static_cast<std::int64_t>(bytes / array.element_bytes);
-    if (!steps_by_one(facts, indices[i], plan.variable, width, alignment)) continue;
+    if (!steps_by_one(facts, indices[i], access.index, plan.variable, width, alignment)) continue;
     bool moving = false;
     for (const std::string& name : written) moving = moving || (indices[i].mentions(name) && !inner.contains(name));
     if (moving) continue;

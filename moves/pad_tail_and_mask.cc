@@ -150,7 +150,7 @@ class PadTailAndMask final : public Move {
       }
       rewrite.insert(stmt.span.begin, "if (" + inside + ") ");
     }
-    const std::string bound = body->index->bound->factor_text();
+    const std::string bound = as_factor(bound_text(unit, *body));
     const std::string name = body->index->name, indent = indentation(unit, body->guard->span.begin);
     rewrite.replace(body->guard->span, "const bool " + inside + " = " + name + " < " + bound + ";\n" + indent + "if (!" + inside + ") " + name + " = " + bound +
                                            " - 1;  // the last item again, not stored");

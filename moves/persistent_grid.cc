@@ -113,7 +113,7 @@ class PersistentGrid final : public Move {
       if (mentions(*body->guard->expr, names[i])) return why = "the guard needs more than the thread's index", std::nullopt;
     }
     const std::string header = "for (" + type + " " + name + " = " + std::string(unit.plain_text(index.value()->outer)) + "; " + name + " < " +
-                               body->index->bound->text() + "; " + name + " += " + (wide ? "(" + type + ")" : "") + "gridDim.x * blockDim.x)";
+                               bound_text(unit, *body) + "; " + name + " += " + (wide ? "(" + type + ")" : "") + "gridDim.x * blockDim.x)";
     const std::string indent = indentation(unit, body->guard->span.begin), step = indent_unit(unit);
     rewrite.replace(whole_lines(unit, index.stmt->span), "");
     if (!body->early_exit) {

@@ -129,10 +129,7 @@ std::optional<Variant> blocked_points(const MoveContext& context, std::int64_t c
                    "constexpr int " + points + " = " + number(count) + ";  // of a thread, a block's width apart\n" + pad + "#pragma unroll\n" + pad + "for (int " + u + " = 0; " + u +
                        " < " + points + "; " + u + "++) {\n" + pad + step + type + " " + name + " = ((" + type + ")blockIdx.x * " + points + " + " + u + ") * blockDim.x + threadIdx.x;"});
   const std::size_t next = unit.source().find('\n', definition->span.end);
-  for (std::size_t at = next == std::string_view::npos ? all.back()->span.end : next + 1; at < all.back()->span.end;) {
-    edits.push_back({at, at, step});
-    at = std::min(unit.source().find('\n', at), unit.source().size()) + 1;
-  }
+  if (next != std::string_view::npos) indent_lines(unit.source(), next + 1, all.back()->span.end, step, edits);
   edits.push_back({all.back()->span.end, all.back()->span.end, "\n" + pad + "}"});
   Variant out = context.variant;
   out.source = edited(unit.source(), std::move(edits));

@@ -12,7 +12,7 @@ namespace {
 using namespace model;
 
 constexpr std::string_view kSumSite = "sum", kExchangeSite = "exchange", kStreamPrefix = "stream:";
-constexpr std::array<std::int64_t, 2> kSumTiles{32, 16}, kSteps{32, 16};
+constexpr std::array<std::array<std::int64_t, 2>, 5> kSums{{{32, 32}, {32, 16}, {16, 32}, {16, 16}, {16, 64}}};  // tile, step
 constexpr std::array<std::int64_t, 4> kRows{8, 4, 16, 32};
 constexpr std::array<std::int64_t, 4> kStream{256, 128, 512, 1024};
 
@@ -24,9 +24,7 @@ class SmemTileStage final : public Move {
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> candidates, out;
-    for (const std::int64_t tile : kSumTiles) {
-      for (const std::int64_t step : kSteps) candidates.push_back({std::string(name()), std::string(kSumSite), {{"tile", tile}, {"step", step}}});
-    }
+    for (const auto& [tile, step] : kSums) candidates.push_back({std::string(name()), std::string(kSumSite), {{"tile", tile}, {"step", step}}});
     for (const std::int64_t rows : kRows) candidates.push_back({std::string(name()), std::string(kExchangeSite), {{"tile", 32}, {"rows", rows}}});
     std::string why;
     const auto kernel = model_kernel(context.spec, context.variant, why);
@@ -39,7 +37,7 @@ class SmemTileStage final : public Move {
       if (instance.site == refused) continue;
       if (apply(context, instance, why)) {
         out.push_back(std::move(instance));
-      } else if (out.empty() || out.back().site != instance.site) {
+      } else if (instance.site != kSumSite) {
         refused = instance.site;
       }
     }

@@ -142,6 +142,18 @@ std::string factor_of(const Unit& unit, const Expr& expr) {
   return simple ? text : "(" + text + ")";
 }
 
+std::string as_factor(const std::string& text) {
+  const CodeText code(text);
+  for (std::size_t i = 0, depth = 0; i < code.tokens.size(); ++i) {
+    const std::string& word = code.text[i];
+    if (word == "(" || word == "[") ++depth;
+    if (word == ")" || word == "]") --depth;
+    const bool operation = code.tokens[i].kind == TokenKind::punctuator && word != "(" && word != ")" && word != "[" && word != "]" && word != "." && word != "->";
+    if (depth == 0 && operation && word != "*" && word != "::") return "(" + text + ")";
+  }
+  return text;
+}
+
 std::vector<const Workload*> workloads_of(const MoveContext& context) {
   std::vector<const Workload*> out = workloads_for(context.spec, context.device);
   if (out.empty()) {
@@ -185,6 +197,14 @@ std::optional<std::int64_t> fixed(const KernelFacts& facts, const Polynomial& va
 
 bool is_multiple(const KernelFacts& facts, const Polynomial& value, std::int64_t n) {
   return with_constants(facts, value).divisible_by(n, facts.multiples());
+}
+
+bool stays_small(const MoveContext& context, const KernelFacts& facts, const Polynomial& value) {
+  for (const Workload* w : workloads_of(context)) {
+    const auto number = with_constants(facts, value).evaluate(facts.values(*w));
+    if (number && *number > INT32_MAX) return false;
+  }
+  return true;
 }
 
 Expression divided(const Expression& count, std::int64_t factor) {
@@ -235,7 +255,9 @@ std::optional<GuardedBody> guarded_body(const KernelFacts& facts, int axis, std:
   const Guard& guard = *out.index->guard;
   out.guard = guard.stmt;
   out.early_exit = guard.early_exit;
-  out.only_bound = guard.complete && guard.nonnegative.size() == 1;
+  const Expr& c = *guard.stmt->expr;
+  const bool comparison = c.is(ExprKind::binary) && (c.op == "<" || c.op == "<=" || c.op == ">" || c.op == ">=");
+  out.only_bound = comparison && (strip_casts(c.arg(0)).is_name(out.index->name) || strip_casts(c.arg(1)).is_name(out.index->name));
   const Stmt* const block = guard.stmt->parent;
   if (block != facts.kernel->body) return why = "the guard does not stand in the kernel's body", std::nullopt;
   if (guard.stmt->otherwise != nullptr) return why = "the guard has an else branch", std::nullopt;
@@ -255,6 +277,12 @@ std::optional<GuardedBody> guarded_body(const KernelFacts& facts, int axis, std:
   if (out.statements.empty()) return why = "the guard protects nothing", std::nullopt;
   out.span = {out.statements.front()->span.begin, out.statements.back()->span.end};
   return out;
+}
+
+std::string bound_text(const Unit& unit, const GuardedBody& body) {
+  const Expr& c = *body.guard->expr;
+  const bool plain = c.is_op(ExprKind::binary, body.early_exit ? ">=" : "<") && c.arg(0).is_name(body.index->name);
+  return plain ? unit.plain_text(c.arg(1).outer) : body.index->bound->text();
 }
 
 }  // namespace warpath

@@ -55,6 +55,9 @@ void rename_variable(const model::Expr& root, std::string_view name, std::string
 /// The expression's text, in parentheses unless it is a name, a number, a call or a subscript.
 [[nodiscard]] std::string factor_of(const model::Unit& unit, const model::Expr& expr);
 
+/// C text fit to stand beside a *: in parentheses unless it is one operand or a product.
+[[nodiscard]] std::string as_factor(const std::string& text);
+
 /// Workloads that the device's runner uses; all of the spec if there are none. Never empty.
 [[nodiscard]] std::vector<const Workload*> workloads_of(const MoveContext& context);
 /// The argument of the spec that the kernel's parameter receives; null if the counts differ.
@@ -64,6 +67,8 @@ void rename_variable(const model::Expr& root, std::string_view name, std::string
 [[nodiscard]] std::optional<std::int64_t> fixed(const model::KernelFacts& facts, const model::Polynomial& value);
 /// A multiple of n whatever the sizes are.
 [[nodiscard]] bool is_multiple(const model::KernelFacts& facts, const model::Polynomial& value, std::int64_t n);
+/// The value stays below 2^31 in every workload, or it is not known there (it follows data).
+[[nodiscard]] bool stays_small(const MoveContext& context, const model::KernelFacts& facts, const model::Polynomial& value);
 /// "ceil_div(grid, factor)".
 [[nodiscard]] Expression divided(const Expression& count, std::int64_t factor);
 /// True if a workload has a launch plan of its own, which a new one would replace.
@@ -87,5 +92,8 @@ struct GuardedBody {
 /// The guarded body of a kernel whose threads each do the item of an index on `axis`; nullopt with one line in `why` if there is
 /// none, or if something but declarations stands outside the guard.
 [[nodiscard]] std::optional<GuardedBody> guarded_body(const model::KernelFacts& facts, int axis, std::string& why);
+
+/// The bound of the thread's index as the guard writes it.
+[[nodiscard]] std::string bound_text(const model::Unit& unit, const GuardedBody& body);
 
 }  // namespace warpath

@@ -95,10 +95,7 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context, const K
   const Stmt* top = loop.stmt->pragma != nullptr ? loop.stmt->pragma : loop.stmt;
   const std::size_t begin = line_of_statement(unit.source(), top->span.begin);
   edits.push_back({begin, begin, head});
-  for (std::size_t at = begin; at < loop.stmt->span.end;) {
-    edits.push_back({at, at, step});
-    at = std::min(unit.source().find('\n', at), unit.source().size()) + 1;
-  }
+  indent_lines(unit.source(), begin, loop.stmt->span.end, step, edits);
   edits.push_back({loop.stmt->header.begin, loop.stmt->header.end, "for (" + type + " " + j + " = " + start + "; " + j + " < " + last + "; " + j + "++)"});
   edits.push_back({loop.stmt->span.end, loop.stmt->span.end, "\n" + pad + step + "__syncthreads();\n" + pad + "}"});
   if (!active.empty()) {
@@ -122,10 +119,7 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context, const K
     }
     const std::size_t at = line_of_statement(unit.source(), first->span.begin);
     edits.push_back({at, at, pad + "if (" + active + ") {\n"});
-    for (std::size_t line = at; line < all.back()->span.end;) {
-      edits.push_back({line, line, step});
-      line = std::min(unit.source().find('\n', line), unit.source().size()) + 1;
-    }
+    indent_lines(unit.source(), at, all.back()->span.end, step, edits);
     edits.push_back({all.back()->span.end, all.back()->span.end, "\n" + pad + "}"});
   }
   Variant out = context.variant;

@@ -13,16 +13,22 @@ namespace {
 
 using namespace model;
 
-constexpr std::array<std::array<std::int64_t, 2>, 6> kShapes{{{64, 4}, {32, 4}, {64, 1}, {32, 1}, {16, 1}, {128, 1}}};  // planes, width
+constexpr std::array<std::array<std::int64_t, 3>, 7> kShapes{{{64, 4, 1}, {64, 4, 0}, {32, 4, 1}, {64, 1, 1}, {64, 1, 0}, {32, 1, 1}, {16, 1, 0}}};  // planes, width, ahead
 constexpr std::int64_t kWide = 4;
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
+struct MarchShape {
+  std::int64_t planes = 64;   ///< points along the marched axis a thread
+  std::int64_t width = 1;     ///< points side by side a thread
+  std::int64_t ahead = 0;     ///< planes that are loaded before they are needed
+};
+
 /// Rewrites a stencil: the slowest axis becomes a loop, and a thread makes `width` points side by side.
 class March {
  public:
-  March(const MoveContext& context, const KernelModel& kernel, std::int64_t planes, std::int64_t width, std::string& why)
-      : context_(context), kernel_(kernel), unit_(kernel.unit), facts_(kernel.facts), planes_(planes), width_(width), why_(why) {}
+  March(const MoveContext& context, const KernelModel& kernel, const MarchShape& shape, std::string& why)
+      : context_(context), kernel_(kernel), unit_(kernel.unit), facts_(kernel.facts), planes_(shape.planes), width_(shape.width), ahead_(shape.ahead), why_(why) {}
 
   std::optional<Variant> write() {
     const auto found = find_stencil(context_, kernel_, why_);
@@ -258,8 +264,9 @@ class March {
       return replaced(index, names);
     };
     for (const StencilLine& line : stencil_.lines) {
-      const std::string count = number(line.low + line.high + 1), reach = number(line.low + line.high);
       if (line.axis == 0) {
+        const std::int64_t high = line.high + ahead_;
+        const std::string count = number(line.low + high + 1), reach = number(line.low + high);
         if (line.low == 0 && line.high == 0 && width_ == 1) continue;
         const std::string name = fresh(line.array->name + "_column");
         head.line(declared(line, name, "[" + count + "]" + side));
@@ -271,7 +278,7 @@ class March {
         if (width_ == 1) inside.line(name + "[" + d + "] = " + name + "[" + d + " + 1];");
         if (width_ > 1) inside.line("#pragma unroll").line("for (int " + u + " = 0; " + u + " < " + number(width_) + "; " + u + "++) " + name + "[" + d + "][" + u + "] = " + name + "[" + d + " + 1][" + u + "];");
         inside.close();
-        write_load(inside, name + "[" + reach + "]", line, at("(" + z + " + " + number(line.high) + ")"), z + " + " + number(line.high) + " < " + z_.end);
+        write_load(inside, name + "[" + reach + "]", line, at("(" + z + " + " + number(high) + ")"), z + " + " + number(high) + " < " + z_.end);
         edit_loads(line, name, line.low, u);
       } else if (width_ > 1 && line.axis + 1 == stencil_.axes.size()) {
         write_row(inside, line, at(z), d, u);
@@ -287,12 +294,9 @@ class March {
       for (const Access* store : stencil_.stores) edits_.push_back({store->expr->span.begin, store->expr->span.end, made + "[" + u + "]"});
     }
     head.line("for (" + type + " " + z + " = " + first + "; " + z + " < " + last + "; " + z + "++) {");
-    edits_.push_back({begin, begin, indented(head.text() + inside.text(), pad)});
+    edits_.push_back({begin, begin, CodeWriter(pad, 1).lines(head.text() + inside.text()).text()});
     const std::size_t end = region_.back()->span.end;
-    for (std::size_t line = begin; line < end;) {
-      edits_.push_back({line, line, width_ > 1 ? step + step : step});
-      line = std::min(unit_.source().find('\n', line), unit_.source().size()) + 1;
-    }
+    indent_lines(unit_.source(), begin, end, width_ > 1 ? step + step : step, edits_);
     std::string tail = "\n";
     if (width_ > 1) {
       tail += pad + step + "}\n" + pad + step + "*reinterpret_cast<float4*>(&" + store_name + "[" + at(z) + "]) = *reinterpret_cast<const float4*>(" + made + ");\n";
@@ -384,7 +388,7 @@ class March {
   const KernelModel& kernel_;
   const Unit& unit_;
   const KernelFacts& facts_;
-  std::int64_t planes_ = 0, width_ = 1;
+  std::int64_t planes_ = 0, width_ = 1, ahead_ = 0;
   std::string& why_;
   Stencil stencil_;
   Marked z_, x_;
@@ -396,9 +400,9 @@ class March {
   std::vector<Edit> edits_;
 };
 
-std::optional<Variant> marched(const MoveContext& context, std::int64_t planes, std::int64_t width, std::string& why) {
+std::optional<Variant> marched(const MoveContext& context, const MarchShape& shape, std::string& why) {
   const auto kernel = model_kernel(context.spec, context.variant, why);
-  return kernel == nullptr ? std::nullopt : March(context, *kernel, planes, width, why).write();
+  return kernel == nullptr ? std::nullopt : March(context, *kernel, shape, why).write();
 }
 
 /// Makes the slowest thread axis of a stencil a loop: the points along it stay in registers from one plane to the next.
@@ -409,8 +413,8 @@ class StencilMarch final : public Move {
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;
     std::string why;
-    for (const auto& [planes, width] : kShapes) {
-      if (marched(context, planes, width, why)) out.push_back({std::string(name()), "", {{"planes", planes}, {"width", width}}});
+    for (const auto& [planes, width, ahead] : kShapes) {
+      if (marched(context, {planes, width, ahead}, why)) out.push_back({std::string(name()), "", {{"planes", planes}, {"width", width}, {"ahead", ahead}}});
     }
     return out;
   }
@@ -418,19 +422,19 @@ class StencilMarch final : public Move {
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
     if (!site.empty()) return {};
     return {Tunable{"planes", {4, 8, 16, 32, 64, 128, 256, 512}, 64, "points along the marched axis that a thread makes"},
-            Tunable{"width", {1, kWide}, 1, "points side by side that a thread makes; 4: by wide loads, rows must be multiples of 4"}};
+            Tunable{"width", {1, kWide}, 1, "points side by side that a thread makes; 4: by wide loads, rows must be multiples of 4"},
+            Tunable{"ahead", {0, 1, 2, 3}, 0, "planes that are loaded before they are needed"}};
   }
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
     const std::vector<Tunable> known = domain(context, wanted.site);
+    if (known.empty() || wanted.parameters.size() != known.size()) return why = "stencil_march takes planes, width and ahead, and no site", std::nullopt;
     for (const Tunable& t : known) {
       const auto value = wanted.parameters.find(t.name);
-      if (value != wanted.parameters.end() && !std::binary_search(t.values.begin(), t.values.end(), value->second)) return why = "no such value of " + t.name, std::nullopt;
+      if (value == wanted.parameters.end()) return why = "stencil_march takes planes, width and ahead, and no site", std::nullopt;
+      if (!std::binary_search(t.values.begin(), t.values.end(), value->second)) return why = "no such value of " + t.name, std::nullopt;
     }
-    if (known.empty() || wanted.parameters.size() != 2 || !wanted.parameters.contains("planes") || !wanted.parameters.contains("width")) {
-      return why = "stencil_march takes the parameters planes and width, and no site", std::nullopt;
-    }
-    return marched(context, wanted.parameters.at("planes"), wanted.parameters.at("width"), why);
+    return marched(context, {wanted.parameters.at("planes"), wanted.parameters.at("width"), wanted.parameters.at("ahead")}, why);
   }
 };
 

@@ -145,6 +145,9 @@ class UnrollIlp final : public Move {
     if (stmt.parent == nullptr || !stmt.parent->is(StmtKind::block)) return why = "the loop is the body of another statement without braces", std::nullopt;
     const auto stages = find_stages(facts, loop, why);
     if (!stages) return std::nullopt;
+    if (size_of_type(unit.plain_text(loop.declarator->type)) < 8 && !stays_small(context, facts, loop.end + loop.step * Polynomial(2 * factor))) {
+      return why = "a 32-bit index could overflow", std::nullopt;
+    }
     const auto trips = loop.trips ? fixed(facts, *loop.trips) : loop.trip_count;
     if (trips && *trips < factor) return why = "the loop has fewer iterations than that", std::nullopt;
     const bool whole = trips && *trips % factor == 0;
@@ -152,8 +155,7 @@ class UnrollIlp final : public Move {
 
     Rewrite rewrite(model);
     const std::string count = rewrite.fresh("UNROLL"), u = rewrite.fresh("u"), j = loop.variable, step = indent_unit(unit);
-    const auto factor_text = [](const std::string& t) { return t.find_first_of(" ?") == std::string::npos ? t : "(" + t + ")"; };
-    const std::string stride = factor_text(head->stride), at = head->stride == "1" ? j + " + " + u : j + " + " + u + " * " + stride;
+    const std::string stride = as_factor(head->stride), at = head->stride == "1" ? j + " + " + u : j + " + " + u + " * " + stride;
     const std::string type = unit.plain_text(loop.declarator->type);
 
     // Early part: locals become arrays over u.

@@ -113,17 +113,27 @@ class VectorizeGlobalLoads final : public Move {
     if (index.value() == nullptr || index.reference) return why = "the thread's index is not set where it is declared", std::nullopt;
     for (const Stmt* s : body->statements) {
       if (jumps_out(*s) || joins_threads(*s)) return why = "the body leaves early or joins threads", std::nullopt;
-      if (asks_for_thread(facts, *s, body->index->name)) return why = "the body asks for its thread", std::nullopt;
     }
     if (mentions(*facts.kernel->body, "gridDim")) return why = "the kernel asks for its grid", std::nullopt;
     const auto moved = moved_declarations(facts, *body, why);
     if (!moved) return std::nullopt;
     std::vector<const Stmt*> all = *moved;
     all.insert(all.end(), body->statements.begin(), body->statements.end());
+    std::vector<std::string> own{body->index->name};
+    for (const Stmt* s : all) {
+      for (const Declarator* d : s->declarators) own.emplace_back(d->name);
+    }
+    for (const Stmt* s : all) {
+      if (asks_for_thread(facts, *s, own)) return why = "the body asks for its thread", std::nullopt;
+    }
     const auto plan = plan_packs(facts, all, body->index->name, width, why);
     if (!plan) return std::nullopt;
     bytes = bytes_of(*plan);
 
+    if (size_of_type(unit.plain_text(index.type)) < 8 &&
+        !stays_small(context, facts, *body->index->bound + facts.resolved(Polynomial::name("blockDim.x")) * Polynomial(width))) {
+      return why = "a 32-bit index could overflow", std::nullopt;
+    }
     const bool whole = is_multiple(facts, *body->index->bound, width);
     if (!whole && !body->only_bound) return why = "the guard's bound is no multiple of " + std::to_string(width), std::nullopt;
     Rewrite rewrite(model);
@@ -132,14 +142,14 @@ class VectorizeGlobalLoads final : public Move {
     rewrite.replace(index.value()->outer, factor_of(unit, *index.value()) + " * " + size);
     std::string text = packed_body(facts, *plan, body->statements, *moved, size, rewrite);
     if (!whole) {
-      const std::string i = rewrite.fresh("i");
+      const std::string i = rewrite.fresh("i"), bound = bound_text(unit, *body);
       std::vector<Edit> edits;
       for (const Stmt* s : all) rename_variable(*s, plan->variable, i, edits);
       std::string tail = "for (" + std::string(unit.plain_text(index.type)) + " " + i + " = " + plan->variable + "; " + i + " < " +
-                         body->index->bound->text() + "; ++" + i + ") {\n";
+                         bound + "; ++" + i + ") {\n";
       for (const Stmt* s : *moved) tail += indented(statements_text(unit, {s}, edits), step);
       tail += indented(statements_text(unit, body->statements, edits), step) + "}\n";
-      text = "if (" + plan->variable + " + " + size + " <= " + body->index->bound->text() + ") {\n" + indented(text, step) + "} else {\n" +
+      text = "if (" + plan->variable + " + " + size + " <= " + bound + ") {\n" + indented(text, step) + "} else {\n" +
              indented(tail, step) + "}\n";
     }
     for (const Stmt* s : *moved) rewrite.replace(whole_lines(unit, s->span), "");
@@ -186,27 +196,29 @@ class VectorizeGlobalLoads final : public Move {
     }
     if (joins_threads(stmt)) return why = "the body joins threads", std::nullopt;
     if (dealing->strided && !lanes_may_swap(facts, loop, why)) return std::nullopt;
-    if (dealing->strided && asks_for_thread(facts, *stmt.body, loop.variable)) return why = "the body asks for its thread", std::nullopt;
+    if (dealing->strided && asks_for_thread(facts, *stmt.body, {loop.variable})) return why = "the body asks for its thread", std::nullopt;
     const auto first = fixed(facts, loop.first);
     if (!dealing->strided && *first % width != 0) return why = "the loop does not start at a whole pack", std::nullopt;
     const auto plan = plan_packs(facts, body, loop.variable, width, why);
     if (!plan) return std::nullopt;
     bytes = bytes_of(*plan);
 
-    const bool whole = is_multiple(facts, dealing->bound, width);
+    if (size_of_type(unit.plain_text(loop.declarator->type)) < 8 && !stays_small(context, facts, loop.end + loop.step * Polynomial(2 * width))) {
+      return why = "a 32-bit index could overflow", std::nullopt;
+    }
+    const bool whole = is_multiple(facts, dealing->bound, width) || is_multiple(facts, loop.end, width);
     if (!whole && !dealing->strided && *first != 0) return why = "the loop's bound is no multiple of " + std::to_string(width), std::nullopt;
     Rewrite rewrite(model);
     const std::string size = rewrite.fresh("PACK"), step = indent_unit(unit), j = loop.variable;
     const std::string type = unit.plain_text(loop.declarator->type);
-    const auto factor = [](const std::string& text) { return text.find_first_of(" ?") == std::string::npos ? text : "(" + text + ")"; };
-    const std::string stride = dealing->strided ? factor(dealing->stride) + " * " + size : size;
-    const std::string begin = dealing->strided ? factor(dealing->first) + " * " + size : dealing->first;
+    const std::string stride = dealing->strided ? as_factor(dealing->stride) + " * " + size : size;
+    const std::string begin = dealing->strided ? as_factor(dealing->first) + " * " + size : dealing->first;
     const std::string end = dealing->end;
     std::string text = "constexpr int " + size + " = " + std::to_string(width) + ";  // consecutive elements at once\n";
     text += "for (" + type + " " + j + " = " + begin + "; " + (whole ? j + " < " + end : j + " + " + size + " <= " + end) + "; " + j + " += " + stride + ") {\n";
     text += indented(packed_body(facts, *plan, body, {}, size, rewrite), step) + "}\n";
     if (!whole) {
-      const std::string rest = factor(end) + " / " + size + " * " + size;
+      const std::string rest = as_factor(end) + " / " + size + " * " + size;
       text += "for (" + type + " " + j + " = " + rest + (dealing->strided ? " + " + dealing->first : "") + "; " + j + " < " + end + "; ";
       text += (dealing->stride == "1" ? "++" + j : j + " += " + dealing->stride) + ") {\n" + indented(statements_text(unit, body), step) + "}\n";
     }

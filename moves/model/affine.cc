@@ -395,7 +395,7 @@ std::string Polynomial::text() const { return printable(key()); }
 std::string Polynomial::factor_text() const {
   const bool single = terms_.size() <= 1 && key_factor(*this) == key();
   const bool product = terms_.size() == 1 && terms_[0].coefficient > 0;
-  return single || (product && terms_[0].factors.size() > 1) ? text() : terms_.empty() ? "0" : "(" + text() + ")";
+  return single || (product && !terms_[0].factors.empty()) ? text() : terms_.empty() ? "0" : "(" + text() + ")";
 }
 
 }  // namespace warpath::model

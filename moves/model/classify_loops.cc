@@ -202,6 +202,7 @@ class Classifier {
     }
     if (!updates.empty() && updates.size() == own.size()) {
       const bool used = prefix_used(*own[0]->variable, updates);
+      if (used && feeds_itself(*own[0]->variable, updates)) return serial(name + " is updated by what its own value decides"), false;
       for (Reduction& update : updates) {
         update.prefix_used = used;
         loop_.reductions.push_back(update);
@@ -221,6 +222,55 @@ class Classifier {
       if (read.variable != &d || !inside_.contains(read.name->span)) continue;
       const bool own = std::any_of(updates.begin(), updates.end(), [&](const Reduction& r) { return r.stmt->kind == StmtKind::if_ ? r.stmt->span.contains(read.name->span) : update_span(r).contains(read.name->span); });
       if (!own) return true;
+    }
+    return false;
+  }
+
+  /// What is combined, or whether it is, depends on the running value.
+  bool feeds_itself(const Declarator& d, const std::vector<Reduction>& updates) const {
+    std::set<const Declarator*> tainted{&d};
+    const auto depends = [&](const Expr& e) {
+      bool found = false;
+      walk(e, [&](const Expr& inner) {
+        if (inner.kind == ExprKind::name) {
+          const auto declared = state_.declared.find(&inner);
+          found = found || (declared != state_.declared.end() && tainted.contains(declared->second));
+        }
+        return !found;
+      });
+      return found;
+    };
+    const auto taint = [&](const Declarator* variable) { return variable != nullptr && tainted.insert(variable).second; };
+    const auto controlled = [&](const Stmt* stmt) {
+      for (const Stmt* s = stmt != nullptr ? stmt->parent : nullptr; s != nullptr && s != loop_.stmt; s = s->parent) {
+        if (s->expr != nullptr && (s->kind == StmtKind::if_ || s->is_loop() || s->kind == StmtKind::switch_) && depends(*s->expr)) return true;
+      }
+      return false;
+    };
+    for (bool changed = true; changed;) {
+      changed = false;
+      walk(*loop_.stmt, [&](const Stmt& s) {
+        for (const Declarator* local : s.declarators) {
+          for (const Expr* e : local->init) changed = (depends(*e) && taint(local)) || changed;
+        }
+        return true;
+      });
+      for (const Write* write : writes_) {
+        if (write->variable == &d || write->node == nullptr) continue;
+        const bool from = (write->node->kind == ExprKind::assign && depends(write->node->arg(1))) || controlled(write->stmt);
+        changed = (from && taint(write->variable)) || changed;
+      }
+      for (const Access& access : facts_.accesses) {
+        if (!access.writes() || !inside_.contains(access.expr->span) || access.expr->parent == nullptr) continue;
+        const bool from = depends(*access.expr->parent) || controlled(access.stmt);
+        changed = (from && taint(facts_.arrays[static_cast<std::size_t>(access.array)].declarator)) || changed;
+      }
+    }
+    for (const Reduction& r : updates) {
+      for (const Expr* e : {r.value, r.factor_a, r.factor_b}) {
+        if (e != nullptr && depends(*e)) return true;
+      }
+      if (controlled(r.stmt)) return true;
     }
     return false;
   }

@@ -101,6 +101,7 @@ std::string find_veto(const KernelFacts& facts) {
   if (facts.has_assembly) return "the kernel holds inline assembly";
   if (facts.has_unknown_calls) return "the kernel calls " + facts.unknown_calls[0] + ", whose effects are unknown";
   for (const Array& array : facts.arrays) {
+    if (array.declarator != nullptr && array.declarator->has(kVolatile)) return array.name + " is volatile";
     if (array.escapes) return "the address of " + array.name + " goes where it is not followed";
   }
   return {};

@@ -243,7 +243,7 @@ struct KernelModel {
   KernelFacts facts;
 };
 /// Null with one line in `why` if the kernel is not found, the text is ambiguous or an opaque span lies in the kernel.
-/// On the heap, for the facts point into the unit.
+/// On the heap, for the facts point into the unit; spec and variant must outlive it.
 [[nodiscard]] std::unique_ptr<const KernelModel> model_kernel(const KernelSpec& spec, const Variant& variant, std::string& why);
 
 /// The type of an expression in words ("float", "int", "float*"); empty if unknown. Promotions and CUDA builtins are known.

@@ -54,6 +54,8 @@ struct KernelFacts::State {
   std::map<const Declarator*, Uniformity> levels;
   std::map<std::string, Uniformity, std::less<>> name_levels;   ///< the widest of all variables of a name
   int next_version = 1;
+  int expansions = 0;                                           ///< of helper functions, bounded by kMaxExpansions
+  static constexpr int kMaxExpansions = 2000;
   Bindings launch_constants;                                    ///< blockDim.x ... where the plan fixes them
 };
 

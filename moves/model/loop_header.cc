@@ -82,7 +82,7 @@ bool is_invariant(const KernelFacts& facts, const Expr& expr, const std::vector<
       invariant = invariant && is_pure_function(*facts.unit, callee(e));
     } else if (e.kind == ExprKind::subscript || e.is_op(ExprKind::unary, "*")) {
       const Expr* root = &e;
-      while (root->kind == ExprKind::subscript || root->kind == ExprKind::unary || root->kind == ExprKind::binary || root->kind == ExprKind::cast) root = root->args[0];
+      while (root->kind == ExprKind::subscript || (root->kind == ExprKind::unary && !root->args.empty()) || root->kind == ExprKind::binary || (root->kind == ExprKind::cast && !root->args.empty())) root = root->args[0];
       const Declarator* array = variable_of(facts, *root);
       invariant = invariant && array != nullptr && !facts.state->written_arrays.contains(array) && !array->has(kShared);
     }

@@ -47,7 +47,7 @@ Expr* Parser::opaque_expression(std::size_t from, std::size_t end) {
 Expr* Parser::parse_comma() {
   const std::size_t from = at_;
   Expr* left = parse_assignment();
-  while (left != nullptr && is(at_, ",")) {
+  while (left != nullptr && is(at_, ",") && !is(at_ + 1, "...")) {
     ++at_;
     Expr* const right = parse_assignment();
     if (right == nullptr) return nullptr;
@@ -340,7 +340,7 @@ Expr* Parser::parse_name() {
   }
   const std::size_t end = at_;
   const bool known = is_known_type(from, end) || is(from, "typename") || is(from, "decltype");
-  const bool braces = is(end, "{") && (known || is(end - 1, ">"));
+  const bool braces = is(end, "{") && (known || is(end - 1, ">") || (!looks_like_macro(lex(from).text) && !macros_.contains(lex(from).text)));
   if (braces || (is(end, "(") && known)) {
     std::vector<Expr*> args;
     if (!parse_arguments(end, args)) return nullptr;
@@ -380,7 +380,32 @@ Expr* Parser::parse_lambda() {
   return out->body == nullptr ? nullptr : out;
 }
 
-/// ( expression ), ({ statements }), or a fold expression as opaque text.
+/// What stands in parentheses: an expression, or a fold of a pack: x + ..., ... + x, x + ... + y.
+Expr* Parser::parse_fold() {
+  const std::size_t from = at_;
+  const auto folds = [&](std::size_t at) { return precedence(lex(at).text) > 0 || is(at, ","); };
+  if (is(at_, "...") && folds(at_ + 1)) {
+    at_ += 2;
+    Expr* const operand = parse_unary();
+    if (operand == nullptr) return nullptr;
+    Expr* const out = make(ExprKind::unary, from, {operand});
+    if (out != nullptr) out->op = "...";
+    return out;
+  }
+  Expr* const pattern = parse_comma();
+  if (pattern == nullptr || !folds(at_) || !is(at_ + 1, "...")) return pattern;
+  std::vector<Expr*> args{pattern};
+  at_ += 2;
+  if (folds(at_)) {
+    ++at_;
+    args.push_back(parse_unary());
+  }
+  Expr* const out = make(ExprKind::postfix, from, args);
+  if (out != nullptr) out->op = "...";
+  return out;
+}
+
+/// ( expression ) or ({ statements }).
 Expr* Parser::parse_group() {
   const std::size_t open = at_;
   const std::size_t close = close_of(open);
@@ -396,7 +421,7 @@ Expr* Parser::parse_group() {
       out->body = parse_block();
       if (out->body == nullptr) out = nullptr;
     } else {
-      out = parse_comma();
+      out = parse_fold();
     }
   }
   if (out == nullptr || at_ != close) out = opaque_expression(open + 1, close);

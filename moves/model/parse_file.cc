@@ -42,13 +42,25 @@ std::vector<std::string> split_arguments(std::string_view text) {
 }  // namespace
 
 Parser::Parser(Unit::Storage& storage) : s_(storage), limit_(storage.lexemes.size()) {
-  for (const Macro& macro : s_.macros) macros_.insert(macro.name);
+  for (const Macro& macro : s_.macros) {
+    macros_.insert(macro.name);
+    const std::string_view body = macro.body;
+    const std::string_view first = body.substr(0, body.find_first_of(" (<*"));
+    if (macro.function_like) continue;
+    if (is_statement_word(first) || first == "_Pragma") statement_macros_.insert(macro.name);
+    if (is_builtin_type_word(first) || is_library_type(first) || s_.types.contains(first)) {
+      const bool plain = body.find_first_of("()*;=,") == std::string_view::npos;
+      if (plain) s_.types.insert(macro.name), s_.aliases.emplace(macro.name, macro.body);
+    }
+  }
 }
 
 Span Parser::span(std::size_t from, std::size_t end) const {
   const std::vector<Lexeme>& all = s_.lexemes;
-  if (from >= all.size()) return {s_.source.size(), s_.source.size()};
-  if (end <= from) return {all[from].begin, all[from].begin};
+  if (end <= from || from >= all.size()) {  // nothing: a place behind the lexeme before
+    const std::size_t at = from == 0 || all.empty() ? 0 : all[std::min(from, all.size()) - 1].end;
+    return {at, at};
+  }
   return {all[from].begin, all[std::min(end, all.size()) - 1].end};
 }
 
@@ -191,6 +203,12 @@ bool Parser::parse_template_head(Function& head) {
   return true;
 }
 
+/// A word that may begin a function behind a macro with its attributes.
+bool Parser::starts_function_head(std::size_t at) const {
+  const std::string_view t = lex(at).text;
+  return t == "__global__" || t == "__host__" || is_builtin_type_word(t) || qualifier_bit(t) != 0 || is_ignored_word(t);
+}
+
 /// Lexeme of the name of the function that starts at at_; kNone if this is something else.
 std::size_t Parser::find_function_name(std::size_t end) const {
   for (std::size_t i = at_; i < std::min(end, at_ + kMaxItem);) {
@@ -198,6 +216,7 @@ std::size_t Parser::find_function_name(std::size_t end) const {
     if (t == ";" || t == "=" || t == "{" || t == "}" || t == "[" || t == ",") return kNone;
     if (t == "<") {
       const std::size_t close = template_close(i, true);
+      if (close != kNone && is(close, "(") && i > at_ && is_word(i - 1)) return i - 1;  // k<float>(...), a specialisation
       i = close == kNone ? i + 1 : close;
     } else if (t == "operator") {
       std::size_t open = i + 1;
@@ -213,7 +232,7 @@ std::size_t Parser::find_function_name(std::size_t end) const {
       if (is_builtin_type_word(t) || qualifier_bit(t) != 0) return kNone;
       if (is_word(close + 1) && !is(close + 1, "const") && !is(close + 1, "noexcept") && !is(close + 1, "override") &&
           !is(close + 1, "final") && !is_parenthesised_attribute(lex(close + 1).text) && !is(close + 1, "requires")) {
-        if (i == at_) return kNone;  // a macro call
+        if (i == at_ && !starts_function_head(close + 1)) return kNone;  // a macro call
         i = close + 1;  // a macro among the attributes
         continue;
       }
@@ -344,7 +363,10 @@ bool Parser::parse_function(std::size_t end, std::string_view scope, bool in_cla
   const std::size_t name = find_function_name(end);
   if (name == kNone) return false;
   std::size_t open = name + 1;
-  std::size_t name_end = open;
+  if (is(open, "<")) open = template_close(open, true);
+  std::size_t name_end = name + 1;
+  // MACRO(name)(parameters)
+  if (macros_.contains(lex(name).text) && close_of(open) != kNone && is(close_of(open) + 1, "(")) name_end = open = close_of(open) + 1;
   if (is(name, "operator")) {
     if (is(name + 1, "(") && is(name + 2, ")")) open = name + 3;
     while (open < end && !is(open, "(")) ++open;

@@ -129,7 +129,8 @@ Stmt* Parser::parse_keyword() {
     return finish(out, from);
   }
   if (is(at_ + 1, ":") && !is_statement_word(word)) return parse_label();
-  if (starts_declaration(at_)) return parse_declaration();
+  const bool macro_word = statement_macros_.contains(word);
+  if (!macro_word && starts_declaration(at_)) return parse_declaration();
   return parse_expression_statement();
 }
 
@@ -443,14 +444,35 @@ Stmt* Parser::parse_expression_statement() {
   const std::size_t from = at_;
   Stmt* const out = begin_statement(StmtKind::expression, from);
   stmt_ = out;
-  out->expr = parse_comma();
+  const bool word = statement_macros_.contains(lex(from).text) && !is(from + 1, "(");
+  if (word) {  // a macro before a statement: the rest is not its operand
+    ++at_;
+    Expr* const name = make(ExprKind::name, from, {});
+    name->name = lex(from).text;
+    name->name_span = name->span;
+    out->expr = name;
+  } else {
+    out->expr = parse_comma();
+  }
   if (out->expr == nullptr) return nullptr;
-  if (semicolon()) return finish(out, from);
+  if (!word && semicolon()) return finish(out, from);
+  return parse_macro(out, from);
+}
+
+/// What ends without ; is a macro, alone on its line or in front of a statement.
+Stmt* Parser::parse_macro(Stmt* out, std::size_t from) {
   const bool call = out->expr->kind == ExprKind::call || out->expr->kind == ExprKind::name;
-  const std::string_view name = call ? lex(from).text : std::string_view();
-  const bool macro = call && (looks_like_macro(name) || macros_.contains(name));
-  const bool next_starts = lex(at_).first_on_line || is(at_, "") || is_statement_word(lex(at_).text);
-  if (!macro || is(at_, "{") || !next_starts) return nullptr;
+  const std::string_view name = lex(from).text;
+  const bool defined = macros_.contains(name);
+  if (!call || !(defined || looks_like_macro(name))) return nullptr;
+  const bool statement_follows = is(at_, "{") || is(at_, "for") || is(at_, "while") || is(at_, "if") || is(at_, "do");
+  const bool governs = is(at_, "{") || (defined && !is(at_, "") && !lex(at_).first_on_line);
+  if (!governs && !statement_follows && !lex(at_).first_on_line && !is(at_, "")) return nullptr;
+  if (!governs) return finish(out, from);
+  out->kind = StmtKind::macro;
+  out->header = span(from, at_);
+  if (!defined) note_opaque(out->header);
+  out->body = body_of(*out);
   return finish(out, from);
 }
 

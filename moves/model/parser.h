@@ -23,6 +23,7 @@ class Parser {
   bool parse_namespace(std::size_t end, std::string_view scope, bool in_class);
   bool parse_template_head(Function& head);
   bool parse_function(std::size_t end, std::string_view scope, bool in_class, Function& head);
+  [[nodiscard]] bool starts_function_head(std::size_t at) const;
   std::size_t find_function_name(std::size_t end) const;
   std::size_t behind_function_head(std::size_t close, std::size_t end) const;
   [[nodiscard]] bool looks_like_parameters(std::size_t open) const;
@@ -77,6 +78,7 @@ class Parser {
   Stmt* parse_text_declaration();
   Stmt* parse_label();
   Stmt* parse_expression_statement();
+  Stmt* parse_macro(Stmt* out, std::size_t from);
   Stmt* parse_condition(Stmt& owner, std::size_t open);
   bool parse_for_header(Stmt& out, std::size_t open);
   Stmt* opaque_statement(std::size_t from);
@@ -102,6 +104,7 @@ class Parser {
   Expr* parse_primary();
   Expr* parse_name();
   Expr* parse_lambda();
+  Expr* parse_fold();
   Expr* parse_group();
   Expr* parse_braces();
   Expr* parse_argument();
@@ -155,6 +158,7 @@ class Parser {
   const Function* function_ = nullptr;  // being parsed
   std::set<std::string_view> variables_;  // declared anywhere so far: (name)(x) is then no cast
   std::set<std::string_view> macros_;
+  std::set<std::string_view> statement_macros_;  // without parameters, standing for the start of a statement or a pragma
   const Stmt* pending_pragma_ = nullptr;  // directly before the next statement of a block
   std::set<std::string_view> templates_;  // functions and classes with a template head
   Lexeme end_;

@@ -47,25 +47,25 @@ bool is_conversion(std::string_view name) {
 
 bool is_stem(std::string_view name) { return std::find(kStems.begin(), kStems.end(), name) != kStems.end(); }
 
-bool is_pure_at(const Unit& unit, std::string_view name, int depth);
+bool is_pure_at(const Unit& unit, std::string_view name, int depth, int& budget);
 
-bool is_pure_body(const Unit& unit, const Function& function, int depth) {
+bool is_pure_body(const Unit& unit, const Function& function, int depth, int& budget) {
   const Expr* const value = returned_expression(function);
   if (value == nullptr) return false;
   bool pure = true;
   walk(*value, [&](const Expr& e) {
     const bool changes = e.kind == ExprKind::assign || e.op == "++" || e.op == "--" || e.kind == ExprKind::opaque ||
                          e.kind == ExprKind::lambda || e.kind == ExprKind::statement || e.kind == ExprKind::launch;
-    if (changes || (e.kind == ExprKind::call && !is_pure_at(unit, callee(e), depth + 1))) pure = false;
+    if (changes || (e.kind == ExprKind::call && !is_pure_at(unit, callee(e), depth + 1, budget))) pure = false;
     return pure;
   });
   return pure;
 }
 
-bool is_pure_at(const Unit& unit, std::string_view name, int depth) {
+bool is_pure_at(const Unit& unit, std::string_view name, int depth, int& budget) {
   constexpr int kDepth = 4;
-  if (name.empty() || depth > kDepth) return false;
-  if (const Function* function = unit.find_function(name)) return is_pure_body(unit, *function, depth);
+  if (name.empty() || depth > kDepth || --budget < 0) return false;
+  if (const Function* function = unit.find_function(name)) return is_pure_body(unit, *function, depth, budget);
   for (const Function* f : unit.functions()) {
     if (f->name == name) return false;  // declared here, or overloaded: its own, whatever its name
   }
@@ -90,6 +90,9 @@ const Expr* returned_expression(const Function& function) {
   return value;
 }
 
-bool is_pure_function(const Unit& unit, std::string_view name) { return is_pure_at(unit, name, 0); }
+bool is_pure_function(const Unit& unit, std::string_view name) {
+  int budget = 200;  // functions looked into
+  return is_pure_at(unit, name, 0, budget);
+}
 
 }  // namespace warpath::model

@@ -62,7 +62,7 @@ class Resolver {
   void note_write(const Expr& target, const Expr* node, const Stmt* stmt, bool escapes) {
     const Expr* e = &target;
     bool partial = false;
-    while ((e->kind == ExprKind::member && e->op == ".") || e->kind == ExprKind::cast) {
+    while ((e->kind == ExprKind::member && e->op == ".") || (e->kind == ExprKind::cast && e->args.size() == 1)) {
       partial = true;
       e = e->args[0];
     }

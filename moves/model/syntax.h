@@ -39,8 +39,8 @@ enum class ExprKind : std::uint8_t {
   number,       ///< `name` = the literal
   literal,      ///< string, character, true, false, nullptr, this; `name` = its text
   name,         ///< `name` = as written without blanks ("x", "std::max", "f<4>"); threadIdx too
-  unary,        ///< `op` (+ - ! ~ * & ++ -- co_await delete throw), args: operand (none: bare throw)
-  postfix,      ///< `op` (++ -- ...), args: operand
+  unary,        ///< `op` (+ - ! ~ * & ++ -- delete throw, ... of a fold), args: operand (none: bare throw)
+  postfix,      ///< `op` (++ --, ... of packs and folds), args: operand
   binary,       ///< `op`, args: left, right
   assign,       ///< `op` (= += ...), args: target, value
   conditional,  ///< args: condition, then, else
@@ -138,6 +138,7 @@ enum class StmtKind : std::uint8_t {
   assembly,     ///< asm(...); the operands' expressions are in `operands`
   directive,    ///< a preprocessor line or _Pragma between statements; `name` = pragma, define, if, ...
   try_,         ///< `body`; handlers are opaque children
+  macro,        ///< a macro that governs a statement: NAME(args) { ... }, UNROLL for ...; `expr` is its call or name, `body`
   opaque,       ///< not understood
 };
 

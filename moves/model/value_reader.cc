@@ -93,8 +93,10 @@ Value ValueReader::cast(const Expr& e) {
     inner.subscripts.clear();
     return inner;
   }
-  if (is_integer_type(type) && type != "bool") return inner;
-  return {};
+  if (!is_integer_type(type)) return {};
+  if (size_of_type(type) >= 4) return inner;
+  const auto small = inner.full.constant();  // a narrow type wraps
+  return small && *small >= 0 && *small < 128 ? inner : itself(e);
 }
 
 /// Subscripts and stars: where they point to. `place` of a name that is no pointer is unknown.
@@ -141,6 +143,7 @@ Value ValueReader::load(const Expr& e) {
     const auto other = state_.arrays.find(written);
     if (other != state_.arrays.end() && other->second != where.array) changes = changes || facts_.may_alias(where.array, other->second);
   }
+  if (array.dtype && info(*array.dtype).is_float) return {};
   if (changes || where.width != 1) return itself(e);
   Value out;
   out.full = Polynomial::operation("load " + array.name, {where.full});
@@ -156,6 +159,7 @@ Value ValueReader::called(const Expr& e) {
     Value where = read(e.arg(1));
     if (where.is_pointer()) {
       const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
+      if (array.dtype && info(*array.dtype).is_float) return {};
       if (array.declarator != nullptr && !state_.written_arrays.contains(array.declarator) && where.width == 1) return combine("load " + array.name, {where});
     }
     return itself(e);
@@ -175,7 +179,7 @@ Value ValueReader::called(const Expr& e) {
   }
   const Function* helper = facts_.unit->find_function(name);
   const Expr* result = helper != nullptr ? returned_expression(*helper) : nullptr;
-  if (result != nullptr && depth_ < kHelperDepth && helper->parameters.size() == e.args.size() - 1 && is_pure(*facts_.unit, *result)) {
+  if (result != nullptr && depth_ < kHelperDepth && ++state_.expansions < KernelFacts::State::kMaxExpansions && helper->parameters.size() == e.args.size() - 1 && is_pure(*facts_.unit, *result)) {
     std::vector<Value> arguments;
     for (std::size_t i = 1; i < e.args.size(); ++i) arguments.push_back(read(e.arg(i)));
     walk(*result, [&](const Expr& inner) {
@@ -191,6 +195,8 @@ Value ValueReader::called(const Expr& e) {
     return out;
   }
   if (name.empty() || !is_pure_function(*facts_.unit, name) || helper != nullptr) return itself(e);
+  const auto dtype = dtype_of_type(type_of(facts_, e));
+  if (dtype && info(*dtype).is_float) return {};
   std::vector<Value> arguments;
   for (std::size_t i = 1; i < e.args.size(); ++i) {
     arguments.push_back(read(e.arg(i)));
@@ -257,6 +263,13 @@ Value ValueReader::read(const Expr& e) {
       if (e.args.empty()) return {};
       if (e.op == "&") return place(e.arg(0));
       if (e.op == "*") return load(e);
+      if (e.op == "++" || e.op == "--") {  // names keep the value from before
+        Value after = read(e.arg(0));
+        const Polynomial one(e.op == "++" ? after.width : -after.width);
+        after.full += one;
+        after.source += one;
+        return after;
+      }
       const Value a = read(e.arg(0));
       if (e.op == "+") return a;
       if (e.op == "-") {
@@ -268,6 +281,9 @@ Value ValueReader::read(const Expr& e) {
       if (e.op == "!" || e.op == "~") return combine(e.op, {a});
       return {};
     }
+    case ExprKind::postfix: return e.op == "++" || e.op == "--" ? read(e.arg(0)) : Value{};
+    case ExprKind::assign: return e.op == "=" ? read(e.arg(1)) : Value{};
+    case ExprKind::comma: return read(e.arg(1));
     default: return {};
   }
 }

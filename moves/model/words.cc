@@ -161,7 +161,7 @@ std::string_view name(ExprKind kind) {
 std::string_view name(StmtKind kind) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"block", "declaration", "expression", "if", "for", "range_for", "while", "do", "switch", "case", "return", "break",
-       "continue", "goto", "label", "empty", "assembly", "directive", "try", "opaque"});
+       "continue", "goto", "label", "empty", "assembly", "directive", "try", "macro", "opaque"});
   return kNames[static_cast<std::size_t>(kind)];
 }
 

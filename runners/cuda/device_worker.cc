@@ -2,9 +2,11 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <thread>
 #include <variant>
 
 #include "engine/error.h"
@@ -155,9 +157,19 @@ class Worker {
   std::unique_ptr<Evaluation> evaluation_;
 };
 
+/// Ends this process when the one that started it is gone: a tool between the engine and its worker does not pass that on.
+void end_with_parent() {
+  std::thread([parent = ::getppid()] {
+    constexpr std::chrono::milliseconds kTick{200};
+    while (::getppid() == parent) std::this_thread::sleep_for(kTick);
+    ::_exit(kFailed);
+  }).detach();
+}
+
 }  // namespace
 
 int device_worker_main(int in_fd, int out_fd, int gpu) {
+  end_with_parent();
   auto* const worker = new Worker(out_fd, gpu);  // never freed: see below
   std::string request;
   for (;;) {

@@ -44,7 +44,7 @@ std::optional<Variant> moved(const KernelSpec& spec, const Variant& from, const 
 
 Outcome run_on_host(const KernelSpec& spec, const Variant& variant) {
   static Options options;  // outlives every runner of this file
-  options.host.threads = 2, options.host.timing_seconds = 0.001, options.host.launch_seconds = 20, options.host.compile_seconds = 60;
+  options.host.threads = 2, options.host.timing_seconds = 0.001, options.host.min_samples = 1, options.host.max_samples = 1, options.host.optimization = "-O1", options.host.launch_seconds = 20, options.host.compile_seconds = 60;
   RunnerRegistry registry("runner");
   register_runners(registry);
   RunnerConfig config;
@@ -73,27 +73,26 @@ const std::vector<std::string> kEights{"M % 8 == 0", "N % 8 == 0", "K % 8 == 0"}
 }  // namespace
 
 TEST_CASE("a bf16 product runs on either family of instructions, whole 16-byte copies and masked edges") {
-  const KernelSpec spec = sized("gemm_bf16_nt", {{"M", 72}, {"N", 88}, {"K", 200}}, kEights);
+  const KernelSpec spec = sized("gemm_bf16_nt", {{"M", 40}, {"N", 72}, {"K", 136}}, kEights);
   check_runs(spec, "switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)");
-  check_runs(spec, "switch_to_mma_or_wgmma@mma.sync(block_m=64,block_n=64,warps_m=2,warps_n=2,stages=3,band=1)");
+  check_runs(spec, "switch_to_mma_or_wgmma@mma.sync(block_m=32,block_n=64,warps_m=1,warps_n=2,stages=2,band=1)");
 }
 
 TEST_CASE("odd sizes are staged element by element") {
-  const KernelSpec spec = sized("gemm_bf16_nt", {{"M", 67}, {"N", 69}, {"K", 71}});
+  const KernelSpec spec = sized("gemm_bf16_nt", {{"M", 35}, {"N", 69}, {"K", 71}});
   check_runs(spec, "switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=4,band=2)");
-  check_runs(spec, "switch_to_mma_or_wgmma@mma.sync(block_m=32,block_n=64,warps_m=2,warps_n=2,stages=2,band=8)");
 }
 
 TEST_CASE("int8 sums stay exact and keep their scales") {
-  const KernelSpec spec = sized("int8_scaled_mm", {{"M", 80}, {"N", 72}, {"K", 160}}, {"M % 16 == 0", "N % 8 == 0", "K % 16 == 0"});
+  const KernelSpec spec = sized("int8_scaled_mm", {{"M", 48}, {"N", 72}, {"K", 144}}, {"M % 16 == 0", "N % 8 == 0", "K % 16 == 0"});
   check_runs(spec, "switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)");
-  check_runs(spec, "switch_to_mma_or_wgmma@mma.sync(block_m=64,block_n=64,warps_m=2,warps_n=2,stages=3,band=8)");
+  check_runs(spec, "switch_to_mma_or_wgmma@mma.sync(block_m=64,block_n=64,warps_m=1,warps_n=1,stages=3,band=8)");
 }
 
 TEST_CASE("tiles of ragged groups hold rows of one group") {
-  const KernelSpec spec = sized("grouped_gemm_bf16", {{"G", 7}, {"ROWS", 161}, {"K", 72}, {"N", 72}}, {"K % 8 == 0", "N % 8 == 0"});
+  const KernelSpec spec = sized("grouped_gemm_bf16", {{"G", 5}, {"ROWS", 97}, {"K", 72}, {"N", 72}}, {"K % 8 == 0", "N % 8 == 0"});
   check_runs(spec, "switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)");
-  check_runs(spec, "switch_to_mma_or_wgmma@mma.sync(block_m=32,block_n=64,warps_m=2,warps_n=2,stages=3,band=8)");
+  check_runs(spec, "switch_to_mma_or_wgmma@mma.sync(block_m=32,block_n=64,warps_m=1,warps_n=1,stages=3,band=8)");
 }
 
 TEST_CASE("what tensor cores would round is left alone") {
@@ -178,7 +177,7 @@ TEST_CASE("copies to tiles run ahead of their use") {
   CAPTURE(variant->source);
   CHECK(variant->source.find("__shared__ float a_tile[3][TILE][TILE];") != std::string::npos);
   CHECK(variant->source.find("// One tile of both operands a step.") != std::string::npos);
-  for (const char* stages : {"2", "3", "5"}) check_runs(spec, "enable_async_pipeline@loop:0(stages=" + std::string(stages) + ")");
+  for (const char* stages : {"2", "5"}) check_runs(spec, "enable_async_pipeline@loop:0(stages=" + std::string(stages) + ")");
 }
 
 TEST_SUITE_END();

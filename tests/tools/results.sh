@@ -88,3 +88,18 @@ write_result() {
   say "wrote $file"
   sed -n '/"figures"/,/}/p' "$file"
 }
+
+# ladder KERNEL: its path in tests/data/ladders.json; empty if it has none.
+ladder() { sed -n 's/^ *"'"$1"'": *"\([^"]*\)",\{0,1\}$/\1/p' "$root/tests/data/ladders.json"; }
+# ladder_kernels: all that have one, in order.
+ladder_kernels() { sed -n 's/^ *"\([a-z0-9_]*\)": *".*$/\1/p' "$root/tests/data/ladders.json"; }
+
+# apply NAME ARGUMENTS...: one path; lines in $work/NAME.jsonl, the table in $work/NAME.txt. Rungs that are not ok and refused steps
+# are results, not failures; anything else ends the measurement.
+apply() {
+  local name=$1 code=0
+  shift
+  say "$name: warpath apply $*"
+  "$warpath" apply "$@" --json "$work/$name.jsonl" >"$work/$name.txt" 2>"$work/$name.log" || code=$?
+  [[ $code == 0 || $code == 2 || ( $code == 64 && -s $work/$name.jsonl ) ]] || fail "$name: exit code $code: $(tail -n 3 "$work/$name.log")"
+}
