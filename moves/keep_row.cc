@@ -93,7 +93,8 @@ class RowKeeper {
     std::vector<const RowOperand*> kept;
     for (const RowOperand* o : kept_operands(model_, sweeps_)) {
       const bool updated = std::any_of(o->uses.begin(), o->uses.end(), [](const RowOperand::Use& u) { return u.access->kind == model::AccessKind::read_write; });
-      if (used_twice(*o) && !updated) kept.push_back(o);
+      const bool moves = std::any_of(sweeps_.offsets.begin(), sweeps_.offsets.end(), [&](std::int64_t c) { return c % sweeps_.lanes != 0; });
+      if (used_twice(*o) && !updated && !(moves && o->written())) kept.push_back(o);
     }
     if (!worthwhile(kept, why)) return std::nullopt;
     const std::int64_t rows = std::max<std::int64_t>(1, sweeps_.threads / sweeps_.lanes);
