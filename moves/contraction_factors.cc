@@ -112,6 +112,9 @@ std::optional<FactorPart> ContractionParts::factor(const Expr& expr, const Loop&
   FactorPart out;
   out.array = load->array;
   out.index = expanded(load->source_index);
+  for (const std::string& name : out.index.names()) {  // a variable from before the loop has its value of each step
+    if (name.starts_with(loop.variable + "'")) out.index = out.index.substituted(name, Polynomial::name(loop.variable));
+  }
   if (!out.index.is_known()) return why = "the index of " + array.name + " is not understood", std::nullopt;
   const bool plain = load->expr->arg(0).is_name(array.name) && load->expr->args.size() == 2 && !inner_names;
   const Span whole = e->outer.empty() ? e->span : e->outer;
