@@ -37,7 +37,8 @@ void Forest::grow(std::span<std::uint32_t> members, Rng& rng) {
 
   Split best;
   float highest = -1;
-  for (std::size_t i = 0; i < features_->axes(); ++i) {
+  const std::size_t wanted = features_->axes();
+  for (std::size_t useful = 0, tries = 0; useful < wanted && tries < 6 * wanted; ++tries) {
     Split split = drawn(rng);
     float low = 0, high = 0;
     for (std::size_t j = 0; j < members.size(); ++j) {
@@ -46,6 +47,7 @@ void Forest::grow(std::span<std::uint32_t> members, Rng& rng) {
       high = j == 0 ? x : std::max(high, x);
     }
     if (high - low < 1e-6F) continue;
+    ++useful;
     split.threshold = low + static_cast<float>(rng.uniform()) * (high - low);
     float left = 0, left_count = 0;
     for (std::size_t j = 0; j < members.size(); ++j) {
@@ -83,16 +85,17 @@ void Forest::fit(std::span<const float> rows, std::span<const float> targets, Rn
 }
 
 Forest::Prediction Forest::predict(std::span<const float> row) const {
-  float sum = 0, squares = 0;
+  double sum = 0, squares = 0;  // trees that agree have no deviation
   for (const std::uint32_t root : roots_) {
     const Split* node = &nodes_[root];
     while (node->first >= 0) node = at(*node, row.data()) <= node->threshold ? node + 1 : &nodes_[node->right];
-    sum += node->threshold;
-    squares += node->threshold * node->threshold;
+    const double value = static_cast<double>(node->threshold);
+    sum += value;
+    squares += value * value;
   }
-  const auto trees = static_cast<float>(roots_.size());
-  const float mean = sum / trees;
-  return {.mean = mean, .deviation = std::sqrt(std::max(0.0F, squares / trees - mean * mean))};
+  const auto trees = static_cast<double>(roots_.size());
+  const double mean = sum / trees;
+  return {.mean = static_cast<float>(mean), .deviation = static_cast<float>(std::sqrt(std::max(0.0, squares / trees - mean * mean)))};
 }
 
 }  // namespace warpath

@@ -33,6 +33,7 @@ struct SearchOptions {
   std::string backup = "mean_max";
   std::string widening = "arm";
   std::string sharing = "graph";
+  std::string parallel = "unobserved";
   double c_puct = 0.3;
   double c_ucb1 = 0.3;
   double beta = 0.75;
@@ -53,16 +54,18 @@ struct SearchOptions {
   double design_roundness = 0.5;
   double kappa = 1.5;
   double compression = 0.3;
-  double refit = 0.05;
+  double refit = 0.1;
   int trees = 24;
   int frontier = 5;
-  int far_neighbours = 30;
-  int random_candidates = 200;
+  int far_neighbours = 12;
+  int random_candidates = 100;
   double escape = 0.02;
   double epsilon = 0.1;
   int beam_width = 4;
   int population = 20;
   double mutation = 0.1;
+  double softmax = 0.3;
+  double virtual_loss = 1;
   double temperature = 0.5;
   double cooling = 0.99;
   bool operator==(const SearchOptions&) const = default;
@@ -74,6 +77,7 @@ struct SearchOptions {
     v(&O::backup, OptionText{"backup", "registered backup policy", "docs/search.md"}, AnyValue{});
     v(&O::widening, OptionText{"widening", "registered widening policy", "docs/search.md"}, AnyValue{});
     v(&O::sharing, OptionText{"sharing", "graph: equal variants are one node; tree: every path makes its own", "docs/search.md"}, AnyValue{});
+    v(&O::parallel, OptionText{"parallel", "evaluations under way in a selection: unobserved (counted as visits), virtual_loss (and as bad ones), ignored", "Liu et al. 2020"}, AnyValue{});
     v(&O::c_puct, OptionText{"c_puct", "exploration constant, in units of the reward's standard deviation", "NK landscapes, docs/search.md"}, Range{0.0, 100.0});
     v(&O::c_ucb1, OptionText{"c_ucb1", "ucb1: exploration constant, in units of the reward's standard deviation", "NK landscapes, docs/search.md"}, Range{0.0, 100.0});
     v(&O::beta, OptionText{"beta", "share of the best reachable reward against the mean in Q", "NK landscapes, docs/search.md"}, Range{0.0, 1.0});
@@ -104,6 +108,8 @@ struct SearchOptions {
     v(&O::beam_width, OptionText{"beam_width", "beam: variants kept", ""}, Range{1, 100000});
     v(&O::population, OptionText{"population", "genetic, swarm: variants kept", ""}, Range{2, 100000});
     v(&O::mutation, OptionText{"mutation", "genetic: share of tunables that come from neither parent", ""}, Range{0.0, 1.0});
+    v(&O::softmax, OptionText{"softmax", "selection softmax: temperature, in standard deviations of the rewards", ""}, Range{1e-6, 1000.0});
+    v(&O::virtual_loss, OptionText{"virtual_loss", "parallel virtual_loss: how far below its value an evaluation under way counts, in standard deviations", "Chaslot et al. 2008"}, Range{0.0, 1000.0});
     v(&O::temperature, OptionText{"temperature", "annealing: first temperature, in standard deviations of the rewards", ""}, Range{0.0, 1000.0});
     v(&O::cooling, OptionText{"cooling", "annealing: factor of the temperature an evaluation", ""}, Range{0.0, 1.0});
   }

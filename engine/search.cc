@@ -24,10 +24,21 @@ bool parse_sharing(const std::string& text) {
   return text == "tree";
 }
 
+/// What selection makes of evaluations under way.
+enum class Parallel : std::uint8_t { unobserved, virtual_loss, ignored };
+
+Parallel parse_parallel(const std::string& text) {
+  if (text == "unobserved") return Parallel::unobserved;
+  if (text == "virtual_loss") return Parallel::virtual_loss;
+  if (text == "ignored") return Parallel::ignored;
+  throw bad_input("search.parallel", text, "unobserved, virtual_loss or ignored");
+}
+
 }  // namespace
 
 void check_search_options(const SearchOptions& options) {
   static_cast<void>(parse_sharing(options.sharing));
+  static_cast<void>(parse_parallel(options.parallel));
   static_cast<void>(make_selection(options));
   static_cast<void>(make_widening(options));
   static_cast<void>(make_backup(options));
@@ -40,6 +51,7 @@ struct Search::Impl final : Field {
         options(options_in),
         seed(seed_in),
         tree(parse_sharing(options.sharing)),
+        parallel(parse_parallel(options.parallel)),
         selection(make_selection(options)),
         widening(make_widening(options)),
         backup_policy(make_backup(options)),
@@ -69,6 +81,8 @@ struct Search::Impl final : Field {
   void open(NodeId v);
   /// The live edge to descend, or kNoEdge: try the next action.
   EdgeId select(NodeId v);
+  /// Changes `arms` as search.parallel asks.
+  void weigh_in_flight(double spread);
   /// Tries the next action of `v`; the edge if it led to a new node, else kNoEdge.
   EdgeId expand(NodeId v);
   Dispatch dispatch();
@@ -80,6 +94,7 @@ struct Search::Impl final : Field {
   SearchOptions options;
   std::uint64_t seed;
   bool tree;  ///< every path makes its own node
+  Parallel parallel;
   std::unique_ptr<SelectionPolicy> selection;
   std::unique_ptr<WideningPolicy> widening;
   std::unique_ptr<BackupPolicy> backup_policy;
@@ -123,6 +138,14 @@ void Search::Impl::open(NodeId v) {
   live.update(nodes, v);
 }
 
+void Search::Impl::weigh_in_flight(double spread) {
+  for (Arm& arm : arms) {
+    const double unknown = arm.in_flight;
+    if (parallel == Parallel::ignored) arm.in_flight = 0;
+    if (parallel == Parallel::virtual_loss) arm.value -= options.virtual_loss * spread * unknown / (1 + arm.visits + unknown);
+  }
+}
+
 EdgeId Search::Impl::select(NodeId v) {
   const Node& n = nodes[v];
   arms.clear();
@@ -144,6 +167,7 @@ EdgeId Search::Impl::select(NodeId v) {
     arm_edges.push_back(e);
   }
   const double spread = sigma();
+  if (parallel != Parallel::unobserved) weigh_in_flight(spread);
   std::span<const Arm> offered(arms);
   if (untried > 0) {
     if (arms.size() == 1) return kNoEdge;

@@ -82,11 +82,13 @@ class AvoidAtomicsReduce final : public Move {
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;
     std::string why;
+    const auto model = model_kernel(context.spec, context.variant, why);
+    if (model == nullptr) return out;
     for (const ArgSpec& arg : context.spec.io.args) {
       if (arg.type != ArgType::tensor || arg.role == ArgRole::input) continue;
       for (const std::int64_t copies : {0, 32, 8, 1, 16, 4, 2}) {
         MoveInstance instance{std::string(name()), std::string(kSitePrefix) + arg.name, {{"copies", copies}}};
-        if (apply(context, instance, why)) out.push_back(std::move(instance));
+        if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
       }
     }
     return out;
@@ -102,18 +104,22 @@ class AvoidAtomicsReduce final : public Move {
     const std::int64_t copies = wanted.parameters.at("copies");
     if (std::find(std::begin(kCopies), std::end(kCopies), copies) == std::end(kCopies)) return why = "copies is 0 or a power of two up to 32", std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
-    if (model == nullptr) return std::nullopt;
-    if (!model->facts.veto.empty()) return why = model->facts.veto, std::nullopt;
-    const auto target = find_target(context, *model, wanted.site, why);
-    if (!target) return std::nullopt;
-    if (jumps_out(*model->kernel->body)) return why = "threads leave early: turn the guard into an if first", std::nullopt;
-    for (const std::size_t axis : {1U, 2U}) {
-      if (context.variant.launch.block[axis] != Expression(1)) return why = "the block has more than one axis", std::nullopt;
-    }
-    return copies == 0 ? in_register(context, *model, *target, why) : in_shared(context, *model, *target, copies, why);
+    return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
   }
 
  private:
+  static std::optional<Variant> rewritten(const MoveContext& context, const KernelModel& model, const MoveInstance& wanted, std::string& why) {
+    const std::int64_t copies = wanted.parameters.at("copies");
+    if (!model.facts.veto.empty()) return why = model.facts.veto, std::nullopt;
+    const auto target = find_target(context, model, wanted.site, why);
+    if (!target) return std::nullopt;
+    if (jumps_out(*model.kernel->body)) return why = "threads leave early: turn the guard into an if first", std::nullopt;
+    for (const std::size_t axis : {1U, 2U}) {
+      if (context.variant.launch.block[axis] != Expression(1)) return why = "the block has more than one axis", std::nullopt;
+    }
+    return copies == 0 ? in_register(context, model, *target, why) : in_shared(context, model, *target, copies, why);
+  }
+
   static std::string zero_of(std::string_view type) { return type == "float" ? "0.0f" : type == "double" ? "0.0" : "0"; }
 
   /// Lines before the closing brace of the kernel.

@@ -192,7 +192,7 @@ class Finder {
       return std::none_of(s.defines.begin(), s.defines.end(), [&](const std::string& d) { return needed.contains(d); });
     });
     for (const ContractionStatement& s : out_.prologue) {
-      if (s.on_m && s.on_n) return fail("a value before the sum depends on both indices: " + s.defines.front());
+      if (s.on_m && s.on_n && !parts_.is_flat_index(s.defines.front())) return fail("a value before the sum depends on both indices: " + s.defines.front());
     }
     for (const AxisPart& part : axes_) {
       for (const std::size_t axis : part.launch_axes) {

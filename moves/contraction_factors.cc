@@ -174,8 +174,13 @@ bool ContractionParts::prologue(Contraction& out, const std::vector<AxisPart>& a
   std::vector<std::string> thread_bound;
   for (const Definition& d : definitions_) {
     if (d.defines.size() == 1 && axis_names_.contains(d.defines[0])) continue;
-    if (d.defines.size() == 1 && (d.defines[0] == out.k || d.defines[0] == flat_index_)) {
+    if (d.defines.size() == 1 && d.defines[0] == out.k) {
       dropped_.push_back(d.defines[0]);
+      continue;
+    }
+    if (d.defines.size() == 1 && d.defines[0] == flat_index_) {
+      const std::string type(unit_.text(d.declarator->type));
+      out.prologue.push_back({(d.declarator->has(kAuto) ? "int" : type) + " " + flat_index_ + " = " + flat_value_.text() + ";", d.defines, {}, true, true});
       continue;
     }
     if (d.defines.size() == 1 && d.defines[0] == out.accumulator) {

@@ -152,6 +152,11 @@ Polynomial ContractionParts::expanded(Polynomial value) const {
     bool changed = false;
     for (const std::string& name : value.names()) {
       if (axis_names_.contains(name) || constants_.contains(name)) continue;
+      if (name == flat_index_) {
+        value = value.substituted(name, flat_value_);
+        changed = true;
+        continue;
+      }
       const Definition* d = definition(name);
       const Expr* e = d == nullptr || d->declarator == nullptr || d->declarator->is_pointer() ? nullptr : d->declarator->value();
       if (e == nullptr || !is_integer_type(unit_.text(d->declarator->type)) || (groups_ && name == groups_->group)) continue;
@@ -270,6 +275,7 @@ std::vector<AxisPart> ContractionParts::divided_axes() {
     part.axis.launch_axis = static_cast<std::size_t>(index->axis);
     part.launch_axes = {part.axis.launch_axis};
     const Polynomial by = facts_.source_polynomial(*divisor);
+    flat_value_ += e->op == "%" ? Polynomial::name(part.axis.name) : by * Polynomial::name(part.axis.name);
     if (e->op == "%") {
       part.axis.extent = unit_.plain_text(divisor->outer);
       part.extent = by;

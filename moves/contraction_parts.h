@@ -66,6 +66,8 @@ class ContractionParts {
   [[nodiscard]] model::Polynomial expanded(model::Polynomial value) const;
   /// The text mentions the name, through definitions too.
   [[nodiscard]] bool depends(std::string_view text, std::string_view name) const;
+  /// The one index that both axes are taken from.
+  [[nodiscard]] bool is_flat_index(std::string_view name) const { return !flat_index_.empty() && name == flat_index_; }
   /// It depends on an axis or a thread index.
   [[nodiscard]] bool on_threads(std::string_view text) const;
   /// Recognises a search for a ragged group. False only if one is there and not understood.
@@ -116,6 +118,7 @@ class ContractionParts {
   std::vector<Definition> definitions_;      ///< in order
   std::set<std::string> axis_names_;
   std::string flat_index_;                   ///< i of i / N, i % N
+  model::Polynomial flat_value_;             ///< the same made of the axes
   std::vector<std::string> dropped_;
   std::optional<ContractionGroups> groups_;
   std::string group_axis_;

@@ -77,8 +77,9 @@ class FlattenParallelLoop final : public Move {
     }
     if (!body->only_bound || index.value() == nullptr || index.stmt->declarators.size() != 1) return why = "the guard is more than a bound of the thread's index", std::nullopt;
     if (jumps_out(*loop.stmt->body) || joins_threads(*loop.stmt)) return why = "the loop leaves early or joins threads", std::nullopt;
-    const std::vector<std::string> assigned = loop.assigned;
-    if (!assigned.empty()) return why = assigned.front() + " keeps its value from one iteration to the next", std::nullopt;
+    for (const std::string& name : loop.assigned) {
+      if (name != loop.variable) return why = name + " keeps its value from one iteration to the next", std::nullopt;
+    }
     for (const std::string& name : dealing->bound.names()) {
       if (facts.kernel->parameter(name) == nullptr && !fixed(facts, dealing->bound)) return why = "the number of iterations differs among threads", std::nullopt;
     }

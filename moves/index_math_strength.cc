@@ -98,10 +98,12 @@ class IndexMathStrength final : public Move {
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;
     std::string why;
+    const auto model = model_kernel(context.spec, context.variant, why);
+    if (model == nullptr) return out;
     for (const std::string_view site : {kIndex, kMath, kDivide, kLiterals}) {
       for (const std::int64_t form : {kFast, kHardware}) {
         MoveInstance instance{std::string(name()), std::string(site), {{"form", form}}};
-        if (apply(context, instance, why)) out.push_back(std::move(instance));
+        if (takes_form(instance) && rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
       }
     }
     return out;
@@ -115,31 +117,38 @@ class IndexMathStrength final : public Move {
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
     if (!takes(wanted, {"form"}, why)) return std::nullopt;
-    const std::int64_t form = wanted.parameters.at("form");
-    if (form != kFast && !(form == kHardware && wanted.site == kMath)) return why = "index_math_strength has no such form", std::nullopt;
+    if (!takes_form(wanted)) return why = "index_math_strength has no such form", std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
-    if (model == nullptr) return std::nullopt;
+    return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
+  }
+
+ private:
+  static bool takes_form(const MoveInstance& wanted) {
+    const std::int64_t form = wanted.parameters.at("form");
+    return form == kFast || (form == kHardware && wanted.site == kMath);
+  }
+
+  static std::optional<Variant> rewritten(const MoveContext& context, const KernelModel& model, const MoveInstance& wanted, std::string& why) {
     std::vector<Edit> edits;
     if (wanted.site == kIndex) {
-      narrow(context, *model, edits);
+      narrow(context, model, edits);
     } else if (wanted.site == kMath) {
-      if (!fast_math(context, *model, form, edits, why)) return std::nullopt;
+      if (!fast_math(context, model, wanted.parameters.at("form"), edits, why)) return std::nullopt;
     } else if (wanted.site == kDivide) {
       if (tolerance_of(context.spec) < kFastError) return why = "the tolerance leaves no room for it", std::nullopt;
-      return reciprocals(context, *model, why);
+      return reciprocals(context, model, why);
     } else if (wanted.site == kLiterals) {
       if (tolerance_of(context.spec) < kFastError) return why = "the tolerance leaves no room for it", std::nullopt;
-      floats(*model, edits);
+      floats(model, edits);
     } else {
       return why = "sites are index, math, divide and literals", std::nullopt;
     }
     if (edits.empty()) return why = "nothing to make cheaper at " + wanted.site, std::nullopt;
-    Rewrite rewrite(*model);
+    Rewrite rewrite(model);
     rewrite.add(std::move(edits));
     return rewrite.finish(context.variant);
   }
 
- private:
   static void narrow(const MoveContext& context, const KernelModel& model, std::vector<Edit>& edits) {
     const KernelFacts& facts = model.facts;
     if (!arrays_are_small(context)) return;

@@ -110,7 +110,7 @@ bool lanes_may_swap(const KernelFacts& facts, const Loop& loop, std::string& why
     if (array.space == Space::local && outside) return why = array.name + " keeps what a lane saw", false;
   }
   for (const std::string& name : loop.assigned) {
-    if (std::find(loop.private_scalars.begin(), loop.private_scalars.end(), name) != loop.private_scalars.end()) continue;
+    if (name == loop.variable || std::find(loop.private_scalars.begin(), loop.private_scalars.end(), name) != loop.private_scalars.end()) continue;
     const Expr* next = nullptr;
     walk_expressions(*facts.kernel->body, [&](const Expr& e) {
       if (e.is_name(name) && e.span.begin >= loop.stmt->span.end && (next == nullptr || e.span.begin < next->span.begin)) {

@@ -53,9 +53,11 @@ class PadTailAndMask final : public Move {
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;
     std::string why;
+    const auto model = model_kernel(context.spec, context.variant, why);
+    if (model == nullptr) return out;
     for (const std::int64_t form : {kDrop, kEnclose, kClamp}) {
       MoveInstance instance{std::string(name()), std::string(kSite), {{"form", form}}};
-      if (apply(context, instance, why)) out.push_back(std::move(instance));
+      if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
     }
     return out;
   }
@@ -69,16 +71,19 @@ class PadTailAndMask final : public Move {
     if (wanted.site != kSite) return why = "pad_tail_and_mask applies to the guard only", std::nullopt;
     if (!takes(wanted, {"form"}, why)) return std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
-    if (model == nullptr) return std::nullopt;
+    return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
+  }
+
+ private:
+  static std::optional<Variant> rewritten(const MoveContext& context, const KernelModel& model, const MoveInstance& wanted, std::string& why) {
     switch (wanted.parameters.at("form")) {
-      case kEnclose: return enclose(context, *model, why);
-      case kDrop: return drop(context, *model, why);
-      case kClamp: return clamp(context, *model, why);
+      case kEnclose: return enclose(context, model, why);
+      case kDrop: return drop(context, model, why);
+      case kClamp: return clamp(context, model, why);
       default: return why = "form is 0, 1 or 2", std::nullopt;
     }
   }
 
- private:
   static std::optional<Variant> enclose(const MoveContext& context, const KernelModel& model, std::string& why) {
     const Unit& unit = model.unit;
     const Stmt* const guard = early_return(*model.kernel);

@@ -43,10 +43,12 @@ class PersistentGrid final : public Move {
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;
     std::string why;
+    const auto model = model_kernel(context.spec, context.variant, why);
+    if (model == nullptr) return out;
     for (const std::string_view site : {kThreadSite, kBlockSite}) {
       for (const std::int64_t blocks : {8, 4, 2, 16, 1, 32}) {
         MoveInstance instance{std::string(name()), std::string(site), {{"blocks_per_sm", blocks}}};
-        if (apply(context, instance, why)) out.push_back(std::move(instance));
+        if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
       }
     }
     return out;
@@ -63,21 +65,24 @@ class PersistentGrid final : public Move {
     if (std::find(std::begin(kBlocksPerMultiprocessor), std::end(kBlocksPerMultiprocessor), blocks) == std::end(kBlocksPerMultiprocessor)) {
       return why = "blocks_per_sm is a power of two up to 32", std::nullopt;
     }
-    if (has_own_plans(context.spec)) return why = "workloads have launch plans of their own", std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
-    if (model == nullptr) return std::nullopt;
-    if (!model->facts.veto.empty()) return why = model->facts.veto, std::nullopt;
-    if (mentions(*model->kernel->body, "gridDim")) return why = "the kernel asks for its grid already", std::nullopt;
-    const std::int64_t grid = blocks * std::max(context.device.multiprocessors, 1);
-    auto out = wanted.site == kThreadSite  ? over_threads(context, *model, grid, why)
-               : wanted.site == kBlockSite ? over_blocks(context, *model, why)
+    return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
+  }
+
+ private:
+  static std::optional<Variant> rewritten(const MoveContext& context, const KernelModel& model, const MoveInstance& wanted, std::string& why) {
+    if (has_own_plans(context.spec)) return why = "workloads have launch plans of their own", std::nullopt;
+    if (!model.facts.veto.empty()) return why = model.facts.veto, std::nullopt;
+    if (mentions(*model.kernel->body, "gridDim")) return why = "the kernel asks for its grid already", std::nullopt;
+    const std::int64_t grid = wanted.parameters.at("blocks_per_sm") * std::max(context.device.multiprocessors, 1);
+    auto out = wanted.site == kThreadSite  ? over_threads(context, model, grid, why)
+               : wanted.site == kBlockSite ? over_blocks(context, model, why)
                                            : (why = "persistent_grid applies to thread or block", std::nullopt);
     if (!out) return std::nullopt;
     out->launch.grid[0] = Expression::parse("min(" + context.variant.launch.grid[0].text() + ", " + std::to_string(grid) + ")", "launch plan");
     return out;
   }
 
- private:
   static std::optional<Variant> over_threads(const MoveContext& context, const KernelModel& model, std::int64_t grid, std::string& why) {
     const KernelFacts& facts = model.facts;
     const Unit& unit = model.unit;

@@ -24,7 +24,7 @@ std::vector<Stream> find_streams(const KernelFacts& facts, const Loop& loop) {
   for (const Access* access : facts.accesses_in(*loop.stmt)) {
     const Array& array = facts.arrays[static_cast<std::size_t>(access->array)];
     if (access->writes() || array.written || array.space != Space::global || !access->expr->is(ExprKind::subscript) || access->in_helper) continue;
-    if (!access->index.affine_in(loop.variable) || facts.uniformity(access->index) == Uniformity::thread) continue;
+    if (!access->index.affine_in(loop.variable) || facts.uniformity(access->index.without(loop.variable)) == Uniformity::thread) continue;
     if (access->index.coefficient_of(loop.variable).constant() != 1 || access->vector_width != 1 || access->loops.back() != &loop) continue;
     auto stream = std::find_if(out.begin(), out.end(), [&](const Stream& s) { return s.array == &array; });
     if (stream == out.end()) stream = out.insert(out.end(), {&array, {}});

@@ -9,12 +9,16 @@
 
 namespace warpath::model {
 
-/// Walks a kernel in execution order, with the values of variables: fills arrays, accesses, guards and loops of the facts and
-/// notes the value of every name where it stands.
+/// Walks a kernel in execution order, with the values of variables: fills arrays, accesses, guards
+/// and loops of the facts and notes the value of every name where it stands.
 class KernelWalker {
  public:
   explicit KernelWalker(KernelFacts& facts)
-      : facts_(facts), state_(*facts.state), unit_(*facts.unit), reader_(facts), variables_(facts) {}
+      : facts_(facts),
+        state_(*facts.state),
+        unit_(*facts.unit),
+        reader_(facts),
+        variables_(facts) {}
   void run();
 
  private:
@@ -33,7 +37,10 @@ class KernelWalker {
   static bool is_inside_declaration(const Declarator& d, const Stmt& loop);
   void fill_range(Loop& l, const LoopHeader& h);
   void find_thread_axis(Loop& l);
-  bool fold_induction(Loop& l, const LoopHeader& header, const Declarator& d, const std::vector<const Write*>& writes);
+  bool fold_induction(Loop& l,
+                      const LoopHeader& header,
+                      const Declarator& d,
+                      const std::vector<const Write*>& writes);
 
   // walk_expressions.cc
   void visit_quietly(const Expr& e);

@@ -8,8 +8,9 @@
 
 namespace warpath::model {
 
-/// Recursive descent over the lexemes of one unit. A parse function returns null (or false) where it does not understand; the
-/// nearest statement or argument then becomes opaque. Nothing is parsed twice but types, in bounded looks ahead.
+/// Recursive descent over the lexemes of one unit. A parse function returns null (or false) where
+/// it does not understand; the nearest statement or argument then becomes opaque. Nothing is parsed
+/// twice but types, in bounded looks ahead.
 class Parser {
  public:
   explicit Parser(Unit::Storage& storage);
@@ -42,7 +43,7 @@ class Parser {
   /// End of a type that starts at `at`: behind its words, stars and brackets; kNone if none does.
   struct TypeScan {
     std::size_t end = kNone;
-    bool certain = false;      ///< built-in, known or marked by typename, not just a name
+    bool certain = false;  ///< built-in, known or marked by typename, not just a name
     bool pointer = false;
   };
   [[nodiscard]] TypeScan scan_type(std::size_t at) const;
@@ -125,7 +126,9 @@ class Parser {
   /// Bounds all parsing to what lies before `limit`.
   class Limit {
    public:
-    Limit(Parser& parser, std::size_t limit) : parser_(parser), before_(parser.limit_) { parser.limit_ = limit; }
+    Limit(Parser& parser, std::size_t limit) : parser_(parser), before_(parser.limit_) {
+      parser.limit_ = limit;
+    }
     Limit(const Limit&) = delete;
     Limit& operator=(const Limit&) = delete;
     ~Limit() { parser_.limit_ = before_; }
@@ -144,9 +147,9 @@ class Parser {
    private:
     Parser& parser_;
   };
-  static constexpr int kMaxDepth = 400;        // of recursion
-  static constexpr int kMaxHeight = 1000;      // of an expression
-  static constexpr std::size_t kMaxLook = 256; // lexemes of a template argument list
+  static constexpr int kMaxDepth = 400;         // of recursion
+  static constexpr int kMaxHeight = 1000;       // of an expression
+  static constexpr std::size_t kMaxLook = 256;  // lexemes of a template argument list
   [[nodiscard]] bool too_deep() const { return depth_ > kMaxDepth; }
 
   Unit::Storage& s_;
@@ -154,11 +157,12 @@ class Parser {
   std::size_t limit_ = 0;
   std::size_t next_directive_ = 0;
   int depth_ = 0;
-  const Stmt* stmt_ = nullptr;          // being parsed
-  const Function* function_ = nullptr;  // being parsed
+  const Stmt* stmt_ = nullptr;            // being parsed
+  const Function* function_ = nullptr;    // being parsed
   std::set<std::string_view> variables_;  // declared anywhere so far: (name)(x) is then no cast
   std::set<std::string_view> macros_;
-  std::set<std::string_view> statement_macros_;  // without parameters, standing for the start of a statement or a pragma
+  std::set<std::string_view>
+      statement_macros_;  // without parameters, standing for the start of a statement or a pragma
   const Stmt* pending_pragma_ = nullptr;  // directly before the next statement of a block
   std::set<std::string_view> templates_;  // functions and classes with a template head
   Lexeme end_;

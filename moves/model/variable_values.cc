@@ -61,8 +61,10 @@ Value VariableValues::unknown_pointer(const Declarator& d) {
   Value out;
   out.array = array_of(facts_, d);
   Array& array = facts_.arrays[static_cast<std::size_t>(out.array)];
-  if (!d.is_parameter && array.declarator == &d && array.space == Space::global) array.escapes = true;
-  out.full = out.source = d.is_parameter ? fresh_atom(state_, std::string(d.name) + "_offset") : Polynomial(0);
+  if (!d.is_parameter && array.declarator == &d && array.space == Space::global)
+    array.escapes = true;
+  out.full = out.source =
+      d.is_parameter ? fresh_atom(state_, std::string(d.name) + "_offset") : Polynomial(0);
   return out;
 }
 
@@ -88,7 +90,8 @@ void VariableValues::join(const Environment& other) {
     if (there == other.end()) continue;
     if (there->second.array != value.array) {
       value = d->is_pointer() ? unknown_pointer(*d) : Value{};
-    } else if (!(there->second.full == value.full) && (value.full.is_known() || there->second.full.is_known())) {
+    } else if (!(there->second.full == value.full) &&
+               (value.full.is_known() || there->second.full.is_known())) {
       forget(*d);
     } else {
       if (!(there->second.source == value.source)) value.source = value.full;

@@ -13,7 +13,8 @@ class VariableValues {
  public:
   using Environment = std::map<const Declarator*, Value>;
 
-  explicit VariableValues(KernelFacts& facts) : facts_(facts), state_(*facts.state), unit_(*facts.unit) {}
+  explicit VariableValues(KernelFacts& facts)
+      : facts_(facts), state_(*facts.state), unit_(*facts.unit) {}
 
   [[nodiscard]] Value value_of(const Declarator& d);
   /// An integer of at least 32 bits, or of a type that may be one.
@@ -31,7 +32,8 @@ class VariableValues {
 
   /// The name stands for `d` in polynomials from now on.
   void claim(const Declarator& d) { owners_.try_emplace(std::string(d.name), &d); }
-  /// The name may stand for the loop variable `d`: it stands for nothing else, and no loop around uses it.
+  /// The name may stand for the loop variable `d`: it stands for nothing else, and no loop around
+  /// uses it.
   [[nodiscard]] bool may_count(const Declarator& d) const;
   void begin_loop(const std::string& variable) { active_.insert(variable); }
   void end_loop(const std::string& variable) { active_.erase(variable); }

@@ -9,19 +9,28 @@ constexpr int kHelperDepth = 4;
 constexpr std::size_t kMostAccesses = 20000;
 
 bool is_barrier(std::string_view name) {
-  return name == "__syncthreads" || name == "__syncthreads_or" || name == "__syncthreads_and" || name == "__syncthreads_count" || name == "__barrier_sync";
+  return name == "__syncthreads" || name == "__syncthreads_or" || name == "__syncthreads_and" ||
+         name == "__syncthreads_count" || name == "__barrier_sync";
 }
 bool is_warp_op(std::string_view name) {
-  return name.starts_with("__shfl") || name.starts_with("__ballot") || name.starts_with("__any") || name.starts_with("__all") ||
-         name.starts_with("__syncwarp") || name.starts_with("__activemask") || name.starts_with("__match") || name.starts_with("__reduce_");
+  return name.starts_with("__shfl") || name.starts_with("__ballot") || name.starts_with("__any") ||
+         name.starts_with("__all") || name.starts_with("__syncwarp") ||
+         name.starts_with("__activemask") || name.starts_with("__match") ||
+         name.starts_with("__reduce_");
 }
 bool is_harmless(std::string_view name) {
-  return name.starts_with("__threadfence") || name.starts_with("__builtin_assume") || name == "__builtin_expect" || name == "assert" ||
-         name == "static_assert" || name == "__cvta_generic_to_shared" || name == "__nanosleep" || name == "clock" || name == "clock64" ||
-         name == "__builtin_unreachable" || name == "__isShared" || name == "__isGlobal";
+  return name.starts_with("__threadfence") || name.starts_with("__builtin_assume") ||
+         name == "__builtin_expect" || name == "assert" || name == "static_assert" ||
+         name == "__cvta_generic_to_shared" || name == "__nanosleep" || name == "clock" ||
+         name == "clock64" || name == "__builtin_unreachable" || name == "__isShared" ||
+         name == "__isGlobal";
 }
-bool is_load_intrinsic(std::string_view name) { return name.starts_with("__ld") && name.size() <= 6; }
-bool is_store_intrinsic(std::string_view name) { return name == "__stcs" || name == "__stcg" || name == "__stwb" || name == "__stwt"; }
+bool is_load_intrinsic(std::string_view name) {
+  return name.starts_with("__ld") && name.size() <= 6;
+}
+bool is_store_intrinsic(std::string_view name) {
+  return name == "__stcs" || name == "__stcg" || name == "__stwb" || name == "__stwt";
+}
 
 }  // namespace
 
@@ -41,8 +50,12 @@ void KernelWalker::note_name(const Expr& e) {
 
 void KernelWalker::visit(const Expr& e, Mode mode) {
   switch (e.kind) {
-    case ExprKind::name: note_name(e); return;
-    case ExprKind::assign: assignment(e); return;
+    case ExprKind::name:
+      note_name(e);
+      return;
+    case ExprKind::assign:
+      assignment(e);
+      return;
     case ExprKind::subscript:
       for (std::size_t i = 1; i < e.args.size(); ++i) visit(e.arg(i), Mode::read);
       visit(e.arg(0), is_row(e) ? Mode::none : Mode::read);
@@ -73,8 +86,12 @@ void KernelWalker::visit(const Expr& e, Mode mode) {
       visit(e.arg(0), Mode::read);
       logical(e);
       return;
-    case ExprKind::conditional: conditional(e); return;
-    case ExprKind::call: call(e); return;
+    case ExprKind::conditional:
+      conditional(e);
+      return;
+    case ExprKind::call:
+      call(e);
+      return;
     case ExprKind::lambda:
     case ExprKind::statement:
     case ExprKind::launch:
@@ -172,7 +189,9 @@ void KernelWalker::bumped(const Expr& e) {
 /// A variable gets a value the model does not know.
 void KernelWalker::changed(const Expr& target) {
   const Expr* e = &target;
-  while (e->kind == ExprKind::member || (e->kind == ExprKind::cast && !e->args.empty()) || (e->kind == ExprKind::unary && e->op == "&")) e = e->args[0];
+  while (e->kind == ExprKind::member || (e->kind == ExprKind::cast && !e->args.empty()) ||
+         (e->kind == ExprKind::unary && e->op == "&"))
+    e = e->args[0];
   const auto declared = e->kind == ExprKind::name ? state_.declared.find(e) : state_.declared.end();
   if (declared != state_.declared.end()) variables_.forget(*declared->second);
 }
@@ -184,12 +203,15 @@ void KernelWalker::escape(const Expr& e) {
 
 void KernelWalker::escape_if_pointer(const Expr& value, const Expr& target) {
   const Value where = reader_.read(value);
-  if (where.is_pointer() && target.kind != ExprKind::name) facts_.arrays[static_cast<std::size_t>(where.array)].escapes = true;
+  if (where.is_pointer() && target.kind != ExprKind::name)
+    facts_.arrays[static_cast<std::size_t>(where.array)].escapes = true;
 }
 
 void KernelWalker::unknown_call(const std::string& what) {
   facts_.has_unknown_calls = true;
-  if (std::find(facts_.unknown_calls.begin(), facts_.unknown_calls.end(), what) == facts_.unknown_calls.end()) facts_.unknown_calls.push_back(what);
+  if (std::find(facts_.unknown_calls.begin(), facts_.unknown_calls.end(), what) ==
+      facts_.unknown_calls.end())
+    facts_.unknown_calls.push_back(what);
 }
 
 void KernelWalker::call(const Expr& e) {
@@ -197,24 +219,37 @@ void KernelWalker::call(const Expr& e) {
   if (f.starts_with("std::")) f.remove_prefix(5);
   if (is_barrier(f)) facts_.has_barrier = true;
   if (is_warp_op(f)) facts_.has_warp_ops = true;
-  const bool atomic = f.starts_with("atomic") && e.args.size() >= 2 && unit_.find_function(f) == nullptr;
+  const bool atomic =
+      f.starts_with("atomic") && e.args.size() >= 2 && unit_.find_function(f) == nullptr;
   if (atomic || is_load_intrinsic(f) || is_store_intrinsic(f)) {
     for (std::size_t i = 2; i < e.args.size(); ++i) visit(e.arg(i), Mode::read);
     if (e.args.size() < 2) return;
     visit(e.arg(1), Mode::none);
-    pointed(e.arg(1), atomic ? AccessKind::atomic : is_store_intrinsic(f) ? AccessKind::write : AccessKind::read, atomic ? f : std::string_view(), e);
+    pointed(e.arg(1),
+            atomic                  ? AccessKind::atomic
+            : is_store_intrinsic(f) ? AccessKind::write
+                                    : AccessKind::read,
+            atomic ? f : std::string_view(), e);
     return;
   }
   for (std::size_t i = 1; i < e.args.size(); ++i) visit(e.arg(i), Mode::read);
   const Function* helper = unit_.find_function(f);
   const Expr* result = helper != nullptr ? returned_expression(*helper) : nullptr;
-  if (result != nullptr && helper_depth_ < kHelperDepth && ++state_.expansions < KernelFacts::State::kMaxExpansions && helper->parameters.size() == e.args.size() - 1) return expand(e, *helper, *result);
-  if (e.arg(0).kind != ExprKind::name && e.arg(0).kind != ExprKind::member) visit(e.arg(0), Mode::read);
-  if (is_barrier(f) || is_warp_op(f) || is_harmless(f) || (!f.empty() && is_pure_function(unit_, f))) return;
+  if (result != nullptr && helper_depth_ < kHelperDepth &&
+      ++state_.expansions < KernelFacts::State::kMaxExpansions &&
+      helper->parameters.size() == e.args.size() - 1)
+    return expand(e, *helper, *result);
+  if (e.arg(0).kind != ExprKind::name && e.arg(0).kind != ExprKind::member)
+    visit(e.arg(0), Mode::read);
+  if (is_barrier(f) || is_warp_op(f) || is_harmless(f) ||
+      (!f.empty() && is_pure_function(unit_, f)))
+    return;
   unknown_call(f.empty() ? unit_.plain_text(e.arg(0).span) : std::string(f));
   for (std::size_t i = 1; i < e.args.size(); ++i) {
     escape(e.arg(i));
-    const bool by_reference = std::any_of(state_.writes.begin(), state_.writes.end(), [&](const Write& w) { return w.node == &e && e.arg(i).span.contains(w.name->span); });
+    const bool by_reference = std::any_of(
+        state_.writes.begin(), state_.writes.end(),
+        [&](const Write& w) { return w.node == &e && e.arg(i).span.contains(w.name->span); });
     if (by_reference || e.arg(i).is_op(ExprKind::unary, "&")) changed(e.arg(i));
   }
 }
@@ -256,31 +291,47 @@ void KernelWalker::visit_helper(const Expr& e) {
 void KernelWalker::access(const Expr& e, Mode mode) {
   const Value where = reader_.place(e);
   if (!where.is_pointer()) {
-    // A subscript of something that is no array of the kernel: a member array, a vector's operator[].
+    // A subscript of something that is no array of the kernel: a member array, a vector's
+    // operator[].
     if (!is_local_object(e)) unknown_call(unit_.plain_text(e.span));
     return;
   }
   const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
-  if (e.kind == ExprKind::subscript && where.width == 1 && where.dimensions < static_cast<int>(array.extents.size())) return;  // a row
-  const AccessKind kind = mode == Mode::write ? AccessKind::write : mode == Mode::read_write ? AccessKind::read_write : AccessKind::read;
+  if (e.kind == ExprKind::subscript && where.width == 1 &&
+      where.dimensions < static_cast<int>(array.extents.size()))
+    return;  // a row
+  const AccessKind kind = mode == Mode::write        ? AccessKind::write
+                          : mode == Mode::read_write ? AccessKind::read_write
+                                                     : AccessKind::read;
   record(e, where, kind, {});
 }
 
 bool KernelWalker::is_local_object(const Expr& e) const {
   const Expr* root = e.args[0];
-  while (root->kind == ExprKind::member || root->kind == ExprKind::subscript || (root->kind == ExprKind::cast && !root->args.empty())) root = root->args[0];
-  const auto declared = root->kind == ExprKind::name ? state_.declared.find(root) : state_.declared.end();
-  return declared != state_.declared.end() && !declared->second->is_pointer() && declared->second->function != nullptr;
+  while (root->kind == ExprKind::member || root->kind == ExprKind::subscript ||
+         (root->kind == ExprKind::cast && !root->args.empty()))
+    root = root->args[0];
+  const auto declared =
+      root->kind == ExprKind::name ? state_.declared.find(root) : state_.declared.end();
+  return declared != state_.declared.end() && !declared->second->is_pointer() &&
+         declared->second->function != nullptr;
 }
 
-void KernelWalker::pointed(const Expr& pointer, AccessKind kind, std::string_view atomic_op, const Expr& call) {
+void KernelWalker::pointed(const Expr& pointer,
+                           AccessKind kind,
+                           std::string_view atomic_op,
+                           const Expr& call) {
   const Value where = reader_.read(pointer);
   if (!where.is_pointer()) return unknown_call(std::string(callee(call)));
-  const bool element = pointer.is_op(ExprKind::unary, "&") && pointer.arg(0).kind == ExprKind::subscript;
+  const bool element =
+      pointer.is_op(ExprKind::unary, "&") && pointer.arg(0).kind == ExprKind::subscript;
   record(element ? pointer.arg(0) : call, where, kind, atomic_op);
 }
 
-void KernelWalker::record(const Expr& e, const Value& where, AccessKind kind, std::string_view atomic_op) {
+void KernelWalker::record(const Expr& e,
+                          const Value& where,
+                          AccessKind kind,
+                          std::string_view atomic_op) {
   if (facts_.accesses.size() >= kMostAccesses) return unknown_call("too many accesses");
   Access out;
   out.array = where.array;

@@ -10,8 +10,11 @@ constexpr std::size_t kMostGuards = 200;
 /// Evaluated once whenever its statement is.
 bool is_unconditional(const Expr& e) {
   for (const Expr* p = e.parent; p != nullptr; p = p->parent) {
-    const bool logical = p->kind == ExprKind::binary && (p->op == "&&" || p->op == "||" || p->op == "and" || p->op == "or");
-    if (logical || p->kind == ExprKind::conditional || p->kind == ExprKind::lambda || p->kind == ExprKind::statement) return false;
+    const bool logical = p->kind == ExprKind::binary &&
+                         (p->op == "&&" || p->op == "||" || p->op == "and" || p->op == "or");
+    if (logical || p->kind == ExprKind::conditional || p->kind == ExprKind::lambda ||
+        p->kind == ExprKind::statement)
+      return false;
   }
   return true;
 }
@@ -29,14 +32,24 @@ void KernelWalker::run() {
 void KernelWalker::statement(const Stmt& s) {
   state_.guards[&s] = guards_;
   switch (s.kind) {
-    case StmtKind::block: block(s); break;
-    case StmtKind::declaration: declaration(s); break;
-    case StmtKind::if_: branch(s); break;
+    case StmtKind::block:
+      block(s);
+      break;
+    case StmtKind::declaration:
+      declaration(s);
+      break;
+    case StmtKind::if_:
+      branch(s);
+      break;
     case StmtKind::for_:
     case StmtKind::while_:
     case StmtKind::do_:
-    case StmtKind::range_for: loop(s); break;
-    case StmtKind::switch_: switched(s); break;
+    case StmtKind::range_for:
+      loop(s);
+      break;
+    case StmtKind::switch_:
+      switched(s);
+      break;
     case StmtKind::assembly:
       facts_.has_assembly = true;
       for (std::size_t i = 0; i < s.operands.size(); ++i) {
@@ -55,7 +68,9 @@ void KernelWalker::statement(const Stmt& s) {
     case StmtKind::try_:
       if (s.body != nullptr) statement(*s.body);
       break;
-    case StmtKind::goto_: unknown_call("goto"); break;
+    case StmtKind::goto_:
+      unknown_call("goto");
+      break;
     default:
       if (s.expr != nullptr) visit(*s.expr, Mode::read);
       break;
@@ -67,7 +82,9 @@ void KernelWalker::block(const Stmt& s) {
   for (const Stmt* child : s.children) {
     statement(*child);
     if (guards_.size() >= kMostGuards) continue;  // fewer guards are still true
-    if (child->kind != StmtKind::if_ || child->otherwise != nullptr || child->expr == nullptr || !leaves(*child->body)) continue;
+    if (child->kind != StmtKind::if_ || child->otherwise != nullptr || child->expr == nullptr ||
+        !leaves(*child->body))
+      continue;
     Guard& guard = add_guard(*child->expr, true, *child);
     guard.early_exit = true;
     guard.exits_loop = child->body != nullptr && !returns(*child->body);
@@ -102,7 +119,8 @@ void KernelWalker::declaration(const Stmt& s) {
       continue;
     }
     const bool one = d->value() != nullptr && d->value()->kind != ExprKind::init_list;
-    Value value = one ? (d->reference ? reader_.place(*d->value()) : reader_.read(*d->value())) : Value{};
+    Value value =
+        one ? (d->reference ? reader_.place(*d->value()) : reader_.read(*d->value())) : Value{};
     if (d->reference && !value.is_pointer()) value = one ? reader_.read(*d->value()) : Value{};
     variables_.assign(*d, value);
   }
@@ -168,7 +186,8 @@ void KernelWalker::loop(const Stmt& s) {
   const Span inside{s.init != nullptr ? s.init->span.end : s.span.begin, s.span.end};
   const std::vector<const Write*> writes = writes_in(facts_, inside);
   LoopHeader header = read_header(facts_, s, writes);
-  if (header.variable != nullptr && !variables_.may_count(*header.variable)) header.variable = nullptr;
+  if (header.variable != nullptr && !variables_.may_count(*header.variable))
+    header.variable = nullptr;
   if (header.variable != nullptr) {
     for (const Expr* e : {header.bound, header.step}) {
       if (e != nullptr) visit_quietly(*e);
@@ -218,7 +237,9 @@ void KernelWalker::fill_range(Loop& l, const LoopHeader& h) {
     step = reader_.read(*h.step);
   }
   if (h.step_negative) step.full = -step.full;
-  if (first.is_pointer() || bound.is_pointer() || !first.full.is_known() || !bound.full.is_known() || !step.full.is_known()) return;
+  if (first.is_pointer() || bound.is_pointer() || !first.full.is_known() ||
+      !bound.full.is_known() || !step.full.is_known())
+    return;
   const auto constant_step = facts_.resolved(step.full).constant();
   l.descending = h.descending;
   if (constant_step && (*constant_step == 0 || (*constant_step < 0) != h.descending)) return;
@@ -262,26 +283,35 @@ void KernelWalker::find_thread_axis(Loop& l) {
     const Polynomial dim = facts_.resolved(Polynomial::name("blockDim." + a));
     const Polynomial step = facts_.resolved(l.step);
     if (step == dim) l.thread_axis = axis;
-    if (step == facts_.resolved(Polynomial::name("blockDim." + a) * Polynomial::name("gridDim." + a))) l.thread_axis = 3 + axis;
+    if (step ==
+        facts_.resolved(Polynomial::name("blockDim." + a) * Polynomial::name("gridDim." + a)))
+      l.thread_axis = 3 + axis;
   }
 }
 
-/// A variable bumped once in every iteration by an invariant: its value at the top is start + bumps * amount.
-bool KernelWalker::fold_induction(Loop& l, const LoopHeader& header, const Declarator& d, const std::vector<const Write*>& writes) {
+/// A variable bumped once in every iteration by an invariant: its value at the top is start + bumps
+/// * amount.
+bool KernelWalker::fold_induction(Loop& l,
+                                  const LoopHeader& header,
+                                  const Declarator& d,
+                                  const std::vector<const Write*>& writes) {
   const Write* only = nullptr;
   for (const Write* write : writes) {
     if (write->variable != &d) continue;
     if (only != nullptr) return false;
     only = write;
   }
-  if (only == nullptr || only->escapes || only->partial || only->node == nullptr || header.has_continue) return false;
+  if (only == nullptr || only->escapes || only->partial || only->node == nullptr ||
+      header.has_continue)
+    return false;
   if (!d.is_pointer() && !variables_.is_integer(d)) return false;
   bool negative = false;
   const Expr* amount = bump_of(*only, negative);
   const bool by_one = amount == nullptr && (only->node->op == "++" || only->node->op == "--");
   if (amount == nullptr && !by_one) return false;
   const bool in_step = l.stmt->step != nullptr && l.stmt->step->span.contains(only->node->span);
-  const bool at_top_level = only->stmt != nullptr && only->stmt->kind == StmtKind::expression && is_unconditional(*only->node) &&
+  const bool at_top_level = only->stmt != nullptr && only->stmt->kind == StmtKind::expression &&
+                            is_unconditional(*only->node) &&
                             (only->stmt->parent == l.stmt->body || only->stmt == l.stmt->body);
   if (!in_step && !at_top_level) return false;
   Value bump;
@@ -293,7 +323,8 @@ bool KernelWalker::fold_induction(Loop& l, const LoopHeader& header, const Decla
     if (bump.is_pointer() || !bump.full.is_known()) return false;
   }
   const Polynomial passed = Polynomial::name(l.variable);
-  const auto count = [&](const Polynomial& b, const Polynomial& first) -> std::optional<Polynomial> {
+  const auto count = [&](const Polynomial& b,
+                         const Polynomial& first) -> std::optional<Polynomial> {
     const Polynomial difference = passed - first;
     if (b == l.step) return difference;
     const auto step = l.step.constant();
@@ -306,7 +337,9 @@ bool KernelWalker::fold_induction(Loop& l, const LoopHeader& header, const Decla
   const auto source = count(bump.source, l.source_first);
   if (!full) return false;
   Value value = variables_.value_of(d);
-  const Polynomial scale(d.is_pointer() ? (negative ? -value.width : value.width) : negative ? -1 : 1);
+  const Polynomial scale(d.is_pointer() ? (negative ? -value.width : value.width)
+                         : negative     ? -1
+                                        : 1);
   value.full += scale * *full;
   value.source += scale * (source ? *source : *full);
   if (!value.full.is_known()) return false;
@@ -315,17 +348,23 @@ bool KernelWalker::fold_induction(Loop& l, const LoopHeader& header, const Decla
   l.inductions.push_back(std::string(d.name));
   return true;
 }
-void walk_kernel(KernelFacts& facts) { KernelWalker(facts).run(); }
+void walk_kernel(KernelFacts& facts) {
+  KernelWalker(facts).run();
+}
 
 bool leaves(const Stmt& s) {
   switch (s.kind) {
     case StmtKind::return_:
     case StmtKind::break_:
     case StmtKind::continue_:
-    case StmtKind::goto_: return true;
-    case StmtKind::block: return !s.children.empty() && leaves(*s.children.back());
-    case StmtKind::if_: return s.otherwise != nullptr && s.body != nullptr && leaves(*s.body) && leaves(*s.otherwise);
-    default: return false;
+    case StmtKind::goto_:
+      return true;
+    case StmtKind::block:
+      return !s.children.empty() && leaves(*s.children.back());
+    case StmtKind::if_:
+      return s.otherwise != nullptr && s.body != nullptr && leaves(*s.body) && leaves(*s.otherwise);
+    default:
+      return false;
   }
 }
 

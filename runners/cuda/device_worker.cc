@@ -1,7 +1,9 @@
 #include "runners/cuda/device_worker.h"
 
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -157,11 +159,12 @@ class Worker {
   std::unique_ptr<Evaluation> evaluation_;
 };
 
-/// Ends this process when the one that started it is gone: a tool between the engine and its worker does not pass that on.
+/// Ends this process when the one that started it is gone, or the first of its group: a tool between the engine and its worker does not
+/// pass its own end on.
 void end_with_parent() {
-  std::thread([parent = ::getppid()] {
+  std::thread([parent = ::getppid(), group = ::getpgrp()] {
     constexpr std::chrono::milliseconds kTick{200};
-    while (::getppid() == parent) std::this_thread::sleep_for(kTick);
+    while (::getppid() == parent && (::kill(group, 0) == 0 || errno != ESRCH)) std::this_thread::sleep_for(kTick);
     ::_exit(kFailed);
   }).detach();
 }

@@ -3,58 +3,15 @@
 #include <doctest/doctest.h>
 
 #include "engine/error.h"
+#include "tests/cuda/extras_spec.h"
 #include "tests/cuda/support.h"
 
 using namespace warpath;
 using namespace warpath::cuda;
+using cuda_test::summing;
+using cuda_test::two_pass;
 
 namespace {
-
-KernelSpec summing() {
-  KernelSpec spec;
-  spec.name = "summing";
-  spec.origin = "summing.json";
-  spec.source =
-      "extern \"C\" __global__ void total(const float* x, float* y, int n) {\n"
-      "  float sum = 0.0f;\n"
-      "  for (int i = 0; i < n; ++i) sum += x[i];\n"
-      "  y[0] = sum;\n"
-      "}\n";
-  spec.kernel_name = "total";
-  ArgSpec x, y, n;
-  x.name = "x";
-  x.tensor.emplace().shape = {Expression::parse("n", "test")};
-  y.name = "y";
-  y.role = ArgRole::output;
-  y.tensor.emplace().shape = {Expression(1)};
-  n.name = "n";
-  n.type = ArgType::integer;
-  n.role = ArgRole::scalar;
-  n.value = std::int64_t{1003};
-  spec.io.args = {x, y, n};
-  spec.workloads.emplace_back().name = "gpu";
-  return spec;
-}
-
-Variant two_pass() {
-  Variant out = baseline_variant(summing());
-  out.source =
-      "extern \"C\" __global__ void total(const float* x, float* y, int n, float* partial) {\n"
-      "  int i = blockIdx.x * 64 + threadIdx.x;\n"
-      "  if (i < n) atomicAdd(&partial[blockIdx.x], x[i]);\n"
-      "}\n"
-      "extern \"C\" __global__ void add_partials(const float* partial, float* y, int n) {\n"
-      "  float sum = 0.0f;\n"
-      "  for (int b = 0; b * 64 < n; ++b) sum += partial[b];\n"
-      "  y[0] = sum;\n"
-      "}\n";
-  out.launch.grid[0] = Expression::parse("ceil_div(n, 64)", "test");
-  out.launch.block[0] = Expression(64);
-  out.scratch = {{.name = "partial", .size_bytes = Expression::parse("4 * ceil_div(n, 64)", "test")}};
-  out.before = {{.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"partial"}}};
-  out.after = {{.kind = LaunchStep::Kind::kernel, .kernel_name = "add_partials", .launch = {}, .arguments = {"partial", "y", "n"}}};
-  return out;
-}
 
 /// A check without a cache on disk; its workers are this program.
 class Bench {

@@ -70,9 +70,9 @@ TEST_CASE("shards together are the whole, and a study that is there already is n
 
 TEST_CASE("a study that is killed goes on where it was") {
   const TemporaryFolder whole, killed;
-  REQUIRE(ablate(whole, {"--seeds", "60", "--threads", "1"}).code == 0);
+  REQUIRE(ablate(whole, {"--seeds", "24", "--threads", "1"}).code == 0);
   write_file(killed / "s.json", kStudy);
-  const Words words{"ablate", killed / "s.json", "--outdir", killed.path().string(), "--seeds", "60", "--threads", "1"};
+  const Words words{"ablate", killed / "s.json", "--outdir", killed.path().string(), "--seeds", "24", "--threads", "1"};
   {
     RunningProgram program(words);
     program.wait_until([&] { return fs::exists(results(killed) / "runs.csv") && lines_of(read_file(results(killed) / "runs.csv")).size() > 60; });

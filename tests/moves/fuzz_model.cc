@@ -1,5 +1,6 @@
-// Fuzzes the source model for a given time: fuzz_model SECONDS SEED FILE... An input under test is kept in
-// fuzz_model.SEED.cu of the working folder until it has passed; what breaks the tree stays, numbered.
+// Fuzzes the source model for a given time: fuzz_model SECONDS SEED FILE... An input under test is
+// kept in fuzz_model.SEED.cu of the working folder until it has passed; what breaks the tree stays,
+// numbered.
 
 #include <chrono>
 #include <cstdio>
@@ -13,7 +14,9 @@
 
 namespace {
 
-void keep(const std::string& file, const std::string& text) { std::ofstream(file, std::ios::binary) << text; }
+void keep(const std::string& file, const std::string& text) {
+  std::ofstream(file, std::ios::binary) << text;
+}
 
 }  // namespace
 
@@ -37,12 +40,14 @@ int main(int count, char** words) {
   double slowest = 0;
   while (std::chrono::steady_clock::now() - start < limit) {
     warpath::Rng rng(seed, "fuzz_model", inputs++);
-    const std::string source = warpath::test::mutated(corpus[rng.below(corpus.size())], corpus, rng);
+    const std::string source =
+        warpath::test::mutated(corpus[rng.below(corpus.size())], corpus, rng);
     bytes += source.size();
     keep(name + ".cu", source);
     const auto began = std::chrono::steady_clock::now();
     const std::string wrong = warpath::test::check_model(source);
-    const double took = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const double took =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     if (took > slowest) {
       slowest = took;
       keep(name + ".slowest.cu", source);
@@ -51,6 +56,8 @@ int main(int count, char** words) {
     keep(name + "." + std::to_string(++failures) + ".cu", source);
     std::printf("input %llu: %s\n", static_cast<unsigned long long>(inputs - 1), wrong.c_str());
   }
-  std::printf("%llu inputs, %.1f MB, %d failures, slowest %.2f s\n", static_cast<unsigned long long>(inputs), static_cast<double>(bytes) * 1e-6, failures, slowest);
+  std::printf("%llu inputs, %.1f MB, %d failures, slowest %.2f s\n",
+              static_cast<unsigned long long>(inputs), static_cast<double>(bytes) * 1e-6, failures,
+              slowest);
   return failures == 0 ? 0 : 1;
 }

@@ -64,8 +64,13 @@ TEST_CASE("deep and long texts end in bounded time") {
     return out;
   };
   const auto start = std::chrono::steady_clock::now();
-  for (const char* piece : {"(", "{", "[", "a(", "if(a)", "a+", "a<", "a::", "x?", "!", "f<a<", "for(;;)", "else ", "a[", "template<", "do ", "case 1:", "a=", "a->", "-(", "[&]{", "({", "a,", "int*", "(int)",
-                            "struct s{", "switch(a){", "#if 1\n", "#define A(", "x*y;", "a b;", "{}", "();", "\"a\"", "a.b(", "#pragma unroll\n"}) {
+  for (const char* piece :
+       {"(",     "{",         "[",          "a(",      "if(a)",      "a+",
+        "a<",    "a::",       "x?",         "!",       "f<a<",       "for(;;)",
+        "else ", "a[",        "template<",  "do ",     "case 1:",    "a=",
+        "a->",   "-(",        "[&]{",       "({",      "a,",         "int*",
+        "(int)", "struct s{", "switch(a){", "#if 1\n", "#define A(", "x*y;",
+        "a b;",  "{}",        "();",        "\"a\"",   "a.b(",       "#pragma unroll\n"}) {
     CAPTURE(piece);
     CHECK(test::check_model("__global__ void k(int* a) {" + repeated(piece, 20000)) == "");
     CHECK(test::check_model("__global__ void k(int* a) {" + repeated(piece, 2000) + "}") == "");

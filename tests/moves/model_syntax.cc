@@ -25,10 +25,15 @@ std::string read_file(const std::string& path) {
 
 /// The body of a kernel that holds `text`.
 Unit kernel_with(const std::string& text) {
-  return parse("template <typename T> struct V {};\nstruct S { int x; };\n__global__ void k(float* a, const float* b, int n) {\n" + text + "\n}\n");
+  return parse(
+      "template <typename T> struct V {};\nstruct S { int x; };\n__global__ void k(float* a, const "
+      "float* b, int n) {\n" +
+      text + "\n}\n");
 }
 
-const Stmt& first_statement(const Unit& unit) { return *unit.find_function("k")->body->children[0]; }
+const Stmt& first_statement(const Unit& unit) {
+  return *unit.find_function("k")->body->children[0];
+}
 
 /// The tree of an expression as nested kinds: (binary + (name a) (number 1)).
 std::string tree(const Expr& e) {
@@ -47,7 +52,9 @@ std::string tree_of(const std::string& expression) {
 
 }  // namespace
 
-TEST_CASE("every kernel of the repository parses without an opaque span, but for the odd one made to confuse") {
+TEST_CASE(
+    "every kernel of the repository parses without an opaque span, but for the odd one made to "
+    "confuse") {
   std::size_t kernels = 0;
   std::size_t clear = 0;
   for (const char* folder : {"/specs", "/tests/data"}) {
@@ -92,12 +99,17 @@ TEST_CASE("constructs that CUDA code is full of are understood") {
 }
 
 TEST_CASE("expressions have the tree that C++ gives them") {
-  CHECK(tree_of("a[0] = n + 1 * 2") == "(assign = (subscript (name a) (number 0)) (binary + (name n) (binary * (number 1) (number 2))))");
-  CHECK(tree_of("n = a - b - n") == "(assign = (name n) (binary - (binary - (name a) (name b)) (name n)))");
-  CHECK(tree_of("n ? n : n ? n : 1") == "(conditional (name n) (name n) (conditional (name n) (name n) (number 1)))");
+  CHECK(tree_of("a[0] = n + 1 * 2") ==
+        "(assign = (subscript (name a) (number 0)) (binary + (name n) (binary * (number 1) (number "
+        "2))))");
+  CHECK(tree_of("n = a - b - n") ==
+        "(assign = (name n) (binary - (binary - (name a) (name b)) (name n)))");
+  CHECK(tree_of("n ? n : n ? n : 1") ==
+        "(conditional (name n) (name n) (conditional (name n) (name n) (number 1)))");
   CHECK(tree_of("n = n = 1") == "(assign = (name n) (assign = (name n) (number 1)))");
   CHECK(tree_of("*a++") == "(unary * (postfix ++ (name a)))");
-  CHECK(tree_of("n < 1 && n > (2)") == "(binary && (binary < (name n) (number 1)) (binary > (name n) (number 2)))");
+  CHECK(tree_of("n < 1 && n > (2)") ==
+        "(binary && (binary < (name n) (number 1)) (binary > (name n) (number 2)))");
   CHECK(tree_of("f<4>(n)") == "(call (name f<4>) (name n))");
   CHECK(tree_of("(float)n * 2") == "(binary * (cast ( (name n)) (number 2))");
   CHECK(tree_of("(n) * 2") == "(binary * (name n) (number 2))");
@@ -107,8 +119,10 @@ TEST_CASE("expressions have the tree that C++ gives them") {
   CHECK(tree_of("float(n) + S(n)") == "(binary + (cast (name n)) (cast (name n)))");
   CHECK(tree_of("a->b.c[n]") == "(subscript (member . c (member -> b (name a))) (name n))");
   CHECK(tree_of("static_cast<V<V<float>>*>(a)") == "(cast static_cast (name a))");
-  CHECK(tree_of("sizeof(float) * sizeof n") == "(binary * (size_of sizeof) (size_of sizeof (name n)))");
-  CHECK(tree_of("n << 1 >> 2 & 3") == "(binary & (binary >> (binary << (name n) (number 1)) (number 2)) (number 3))");
+  CHECK(tree_of("sizeof(float) * sizeof n") ==
+        "(binary * (size_of sizeof) (size_of sizeof (name n)))");
+  CHECK(tree_of("n << 1 >> 2 & 3") ==
+        "(binary & (binary >> (binary << (name n) (number 1)) (number 2)) (number 3))");
   CHECK(tree_of("!n == ~n") == "(binary == (unary ! (name n)) (unary ~ (name n)))");
   CHECK(tree_of("n, n") == "(comma (name n) (name n))");
 }
@@ -136,7 +150,8 @@ TEST_CASE("declarations are told from products and calls") {
 }
 
 TEST_CASE("statements hold their parts") {
-  const Unit unit = kernel_with("#pragma unroll\nfor (int i = 0; i < n; i++) if (i) a[i] = 1; else { break; }");
+  const Unit unit =
+      kernel_with("#pragma unroll\nfor (int i = 0; i < n; i++) if (i) a[i] = 1; else { break; }");
   const Function& k = *unit.find_function("k");
   REQUIRE(k.body->children.size() == 2);
   const Stmt& loop = *k.body->children[1];
@@ -161,12 +176,15 @@ TEST_CASE("what is not understood is opaque and no wider than its statement") {
 }
 
 TEST_CASE("names are found in their scopes") {
-  const Unit unit = kernel_with("int i = 1; { float i = 2; a[0] = i; } for (int n = 0; n < 4; ++n) a[n] = i;");
+  const Unit unit =
+      kernel_with("int i = 1; { float i = 2; a[0] = i; } for (int n = 0; n < 4; ++n) a[n] = i;");
   const Function& k = *unit.find_function("k");
   std::vector<std::string> types;
   walk_expressions(*k.body, [&](const Expr& e) {
-    if (const Declarator* d = declaration_of(unit, e); d != nullptr && e.stmt->kind == StmtKind::expression) {
-      types.push_back(std::string(e.name) + ":" + std::string(unit.text(d->type)) + (d->is_parameter ? "!" : ""));
+    if (const Declarator* d = declaration_of(unit, e);
+        d != nullptr && e.stmt->kind == StmtKind::expression) {
+      types.push_back(std::string(e.name) + ":" + std::string(unit.text(d->type)) +
+                      (d->is_parameter ? "!" : ""));
     }
     return true;
   });
@@ -180,7 +198,8 @@ TEST_CASE("constants are folded, with macros, tunables and template arguments") 
   options.kernel_name = "k<float, 8>";
   const Unit unit = parse(
       "#ifndef TILE\n#define TILE 16\n#endif\n#define HALF (TILE / 2)\n#define SHIFTED (1 << 4)\n"
-      "template <typename T, int N> __global__ void k(T* a) { constexpr int n = N * HALF; int m = n; a[0] = sizeof(T) + m; }\n",
+      "template <typename T, int N> __global__ void k(T* a) { constexpr int n = N * HALF; int m = "
+      "n; a[0] = sizeof(T) + m; }\n",
       options);
   CHECK(constant_value(unit, "TILE + HALF") == 48);
   CHECK(constant_value(unit, "SHIFTED % 5 == 1 ? 7 : 8") == 7);
@@ -192,19 +211,24 @@ TEST_CASE("constants are folded, with macros, tunables and template arguments") 
 }
 
 TEST_CASE("conditions decide what is parsed") {
-  const std::string text = "#if VARIANT == 1\n__global__ void one() {}\n#else\n__global__ void other() {}\n#endif\n";
+  const std::string text =
+      "#if VARIANT == 1\n__global__ void one() {}\n#else\n__global__ void other() {}\n#endif\n";
   ParseOptions options;
   options.bindings = {{"VARIANT", 1}};
   CHECK(parse(text, options).find_function("one") != nullptr);
   CHECK(parse(text, options).find_function("other") == nullptr);
   CHECK(parse(text).find_function("other") != nullptr);
-  const Unit open = parse("__global__ void k(int* a) {\n#if __CUDA_ARCH__ >= 900\n a[0] = 1;\n#else\n a[0] = 2;\n#endif\n}\n");
+  const Unit open = parse(
+      "__global__ void k(int* a) {\n#if __CUDA_ARCH__ >= 900\n a[0] = 1;\n#else\n a[0] = "
+      "2;\n#endif\n}\n");
   CHECK(open.find_function("k")->unresolved_conditionals);
   CHECK(open.conditionals().size() == 2);
 }
 
 TEST_CASE("a macro may stand for the head of a loop") {
-  const Unit known = parse("#define EACH(i, n) for (int i = 0; i < (n); ++i)\n__global__ void k(int* a, int n) { EACH(i, n) { a[i] = 1; } }\n");
+  const Unit known = parse(
+      "#define EACH(i, n) for (int i = 0; i < (n); ++i)\n__global__ void k(int* a, int n) { "
+      "EACH(i, n) { a[i] = 1; } }\n");
   const Stmt& s = first_statement(known);
   CHECK(s.kind == StmtKind::macro);
   CHECK(known.find_function("k")->opaque.empty());
@@ -216,7 +240,9 @@ TEST_CASE("a macro may stand for the head of a loop") {
 }
 
 TEST_CASE("helpers for edits") {
-  const Unit unit = parse("__global__ void k(int* a) {\n    // sets it\n    a[0] = 1;\n    int fresh = 2, fresh_2;\n}\n");
+  const Unit unit = parse(
+      "__global__ void k(int* a) {\n    // sets it\n    a[0] = 1;\n    int fresh = 2, "
+      "fresh_2;\n}\n");
   const Stmt& s = first_statement(unit);
   CHECK(indentation(unit, s.span.begin) == "    ");
   CHECK(indent_unit(unit) == "    ");
@@ -231,7 +257,8 @@ TEST_CASE("helpers for edits") {
 
 TEST_CASE("functions without effects are known") {
   const Unit unit = parse(
-      "__device__ float square(float x) { return x * x; }\n__device__ float cell(float* p) { return *p += 1; }\n"
+      "__device__ float square(float x) { return x * x; }\n__device__ float cell(float* p) { "
+      "return *p += 1; }\n"
       "__device__ float expf(float x) { x++; return x; }\n");
   CHECK(is_pure_function(unit, "square"));
   CHECK_FALSE(is_pure_function(unit, "cell"));

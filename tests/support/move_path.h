@@ -98,7 +98,7 @@ class MovePath {
   /// Runs the variant on the host and compares with the spec's reference.
   MovePath& runs() {
     static Options options;
-    options.host.threads = 2, options.host.timing_seconds = 0.001, options.host.launch_seconds = 20, options.host.compile_seconds = 60;
+    options.host.threads = 2, options.host.optimization = "-O0", options.host.min_samples = 1, options.host.timing_seconds = 0.001, options.host.launch_seconds = 20, options.host.compile_seconds = 60;
     RunnerRegistry runners("runner");
     register_runners(runners);
     RunnerConfig config;

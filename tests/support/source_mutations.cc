@@ -12,14 +12,79 @@ namespace {
 
 using namespace warpath::model;
 
-constexpr auto kOddWords = std::to_array<std::string_view>(
-    {"{", "}", "(", ")", "[", "]", "<", ">", ">>", ">>>", "<<<", ";", ",", "::", "...", "template<", "for(;;)", "if(", "else", "do", "while(x)",
-     "case 1:", "switch(a){", "return", "operator", "typename", "decltype(x)", "#if 1\n", "#else\n", "#endif\n", "#define A A+A\n", "\\\n", "/*", "*/", "\"", "'",
-     "R\"x(", "asm(\"\":\"=r\"(x):\"r\"(y));", "[&]{", "({", "})", "struct S{", "enum{a=b,c};", "namespace n{", "extern \"C\"{", "x++", "p+=4;", "a?b:c",
-     "int i=0;", "float*p=x+i;", "(float)", "1/0", "9223372036854775807", "-9223372036854775807-1", "<<63", "%0", "__global__ void k(", "0x", "1e", "\xff", "~", "!", "=", "&&", "&", "*"});
+constexpr auto kOddWords = std::to_array<std::string_view>({"{",
+                                                            "}",
+                                                            "(",
+                                                            ")",
+                                                            "[",
+                                                            "]",
+                                                            "<",
+                                                            ">",
+                                                            ">>",
+                                                            ">>>",
+                                                            "<<<",
+                                                            ";",
+                                                            ",",
+                                                            "::",
+                                                            "...",
+                                                            "template<",
+                                                            "for(;;)",
+                                                            "if(",
+                                                            "else",
+                                                            "do",
+                                                            "while(x)",
+                                                            "case 1:",
+                                                            "switch(a){",
+                                                            "return",
+                                                            "operator",
+                                                            "typename",
+                                                            "decltype(x)",
+                                                            "#if 1\n",
+                                                            "#else\n",
+                                                            "#endif\n",
+                                                            "#define A A+A\n",
+                                                            "\\\n",
+                                                            "/*",
+                                                            "*/",
+                                                            "\"",
+                                                            "'",
+                                                            "R\"x(",
+                                                            "asm(\"\":\"=r\"(x):\"r\"(y));",
+                                                            "[&]{",
+                                                            "({",
+                                                            "})",
+                                                            "struct S{",
+                                                            "enum{a=b,c};",
+                                                            "namespace n{",
+                                                            "extern \"C\"{",
+                                                            "x++",
+                                                            "p+=4;",
+                                                            "a?b:c",
+                                                            "int i=0;",
+                                                            "float*p=x+i;",
+                                                            "(float)",
+                                                            "1/0",
+                                                            "9223372036854775807",
+                                                            "-9223372036854775807-1",
+                                                            "<<63",
+                                                            "%0",
+                                                            "__global__ void k(",
+                                                            "0x",
+                                                            "1e",
+                                                            "\xff",
+                                                            "~",
+                                                            "!",
+                                                            "=",
+                                                            "&&",
+                                                            "&",
+                                                            "*"});
 
-std::string kind_of(const Expr& e) { return std::string(name(e.kind)); }
-std::string kind_of(const Stmt& s) { return std::string(name(s.kind)); }
+std::string kind_of(const Expr& e) {
+  return std::string(name(e.kind));
+}
+std::string kind_of(const Stmt& s) {
+  return std::string(name(s.kind));
+}
 
 /// Text of the tree, to compare two.
 void print(const Expr& e, std::string& out) {
@@ -65,7 +130,9 @@ class Checker {
   }
   void within(Span outer, Span inner, const std::string& what) {
     if (inner.begin > inner.end || !outer.contains(inner)) {
-      fail(what + " [" + std::to_string(inner.begin) + ", " + std::to_string(inner.end) + ") is not inside [" + std::to_string(outer.begin) + ", " + std::to_string(outer.end) + ")");
+      fail(what + " [" + std::to_string(inner.begin) + ", " + std::to_string(inner.end) +
+           ") is not inside [" + std::to_string(outer.begin) + ", " + std::to_string(outer.end) +
+           ")");
     }
   }
 
@@ -144,8 +211,12 @@ std::string mutated(const std::string& source, const std::vector<std::string>& c
     const auto pick = [&] { return tokens.empty() ? Token{} : tokens[rng.below(tokens.size())]; };
     const std::size_t at = rng.below(out.size());
     switch (rng.below(9)) {
-      case 0: out.erase(at, 1 + rng.below(4)); break;
-      case 1: out[at] = static_cast<char>(rng.below(256)); break;
+      case 0:
+        out.erase(at, 1 + rng.below(4));
+        break;
+      case 1:
+        out[at] = static_cast<char>(rng.below(256));
+        break;
       case 2: {
         const Token t = pick();
         out.erase(t.begin, t.size());

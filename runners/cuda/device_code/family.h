@@ -69,11 +69,16 @@ inline double family_value(const FamilyRule& rule, portable::Word i, double own,
       const portable::Word kind = portable::multiply_high(bits, 1U << 16U) / 32;
       if (kind == 0) x = portable::double_of(0x7ff8000000000000ULL);
       if (kind == 1) x = portable::double_of(0x7ff0000000000000ULL);
-      if (kind == 2) x = -portable::double_of(0x7ff0000000000000ULL);
-      if (kind == 3) x = -0.0;
-      if (kind == 4) x = own * 0x1p-126 * 0x1p-10;
+      if (kind == 2) x = -0.0;
+      if (kind == 3) x = own * 0x1p-126 * 0x1p-10;
       break;
     }
+    case InputFamily::offset:
+      x = own + 30 * rule.scale;
+      break;
+    case InputFamily::unit_row:
+      if (i < rule.row) x = i == 0 ? 1 : 0;
+      break;
   }
   return rule.nonnegative ? fabs(x) : x;
 }
