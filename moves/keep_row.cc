@@ -51,6 +51,9 @@ std::vector<const RowOperand*> kept_operands(const model::KernelModel& model, co
   for (const RowOperand& o : sweeps.operands) {
     const Array& array = model.facts.arrays[static_cast<std::size_t>(o.array)];
     if (o.conditional_write || !o.unconditional || array.element_bytes == 0 || array.escapes) continue;
+    // Elements that no sweep writes would be stored as they are: they must have been loaded.
+    const bool skips = std::any_of(o.uses.begin(), o.uses.end(), [&](const RowOperand::Use& u) { return u.access->writes() && sweeps.offsets[u.sweep] > 0; });
+    if (skips && !o.read_first()) continue;
     if (is_alone(model.facts, o) && compiles_before(model, o.base, *sweeps.loops[o.first_sweep()]->stmt)) out.push_back(&o);
   }
   return out;
@@ -152,10 +155,10 @@ class RowKeeper {
     return n == 1 ? std::string(factor) : std::string(factor) + " * " + std::to_string(n);
   }
 
-  /// First element of the pack that starts at local place k.
-  std::string pack_place() const {
-    if (sweeps_.lanes == 1) return k_;
-    return times(k_, sweeps_.lanes) + " + " + times(sweeps_.lane, vector_);
+  /// First element of the pack that starts at local place `k`.
+  std::string pack_place(const std::string& k) const {
+    if (sweeps_.lanes == 1) return k;
+    return times(k, sweeps_.lanes) + " + " + times(sweeps_.lane, vector_);
   }
 
   std::string element_place() const {
@@ -172,15 +175,28 @@ class RowKeeper {
 
   bool is_full() const { return *sweeps_.length == items_ * sweeps_.lanes; }
 
-  /// The loop that fills the local array from the row or empties it into it.
-  std::string transfer(const RowOperand& o, const std::string& local, bool load) const {
-    const Array& array = array_of(o);
-    const std::int64_t width = fits_packs(facts_, o, vector_) && *sweeps_.length % vector_ == 0 ? vector_ : 1;
-    const std::string place = width > 1 ? pack_place() : element_place(), base = o.base.is_zero() ? "" : o.base.text() + " + ";
-    std::string text = loop_head(width) + " ";
-    std::string move = pack_move(array, width, local, k_, base + place, load);
+  std::int64_t width_of(const RowOperand& o) const {
+    return fits_packs(facts_, o, vector_) && *sweeps_.length % vector_ == 0 ? vector_ : 1;
+  }
+
+  static std::string base_text(const RowOperand& o) { return o.base.is_zero() ? "" : o.base.text() + " + "; }
+
+  /// The loop that fills the local array from the row.
+  std::string load(const RowOperand& o, const std::string& local) const {
+    const std::int64_t width = width_of(o);
+    const std::string place = width > 1 ? pack_place(k_) : element_place();
+    std::string move = pack_move(array_of(o), width, local, k_, base_text(o) + place, true);
     if (!is_full()) move = "if (" + place + " < " + std::to_string(*sweeps_.length) + ") " + move;
-    return text + "{\n" + tab_ + move + "\n}";
+    return loop_head(width) + " {\n" + tab_ + move + "\n}";
+  }
+
+  /// The statement that writes element k to the row, or the pack that k ends.
+  std::string store(const RowOperand& o, const std::string& local) const {
+    const std::int64_t width = width_of(o);
+    if (width == 1) return pack_move(array_of(o), 1, local, k_, base_text(o) + element_place(), false);
+    const std::string w = std::to_string(width), last = std::to_string(width - 1), first = k_ + " - " + last;
+    const std::string place = sweeps_.lanes == 1 ? first : pack_place("(" + first + ")");
+    return "if (" + k_ + " % " + w + " == " + last + ") " + pack_move(array_of(o), width, local, first, base_text(o) + place, false);
   }
 
   void keep(const RowOperand& o) {
@@ -189,9 +205,9 @@ class RowKeeper {
     for (const RowOperand::Use& use : o.uses) replaced_[use.access->expr] = local + "[" + k_ + "]";
     std::string head = vector_ > 1 ? "alignas(16) " : "";
     head += array.type + " " + local + "[" + std::to_string(items_) + "];  // this " + (sweeps_.lanes > 1 ? "lane" : "thread") + "'s elements of the row";
-    if (o.read_first()) head += "\n" + transfer(o, local, true);
+    if (o.read_first()) head += "\n" + load(o, local);
     before_[o.first_sweep()] += head + "\n";
-    if (const auto last = o.last_write()) behind_[*last] += "\n" + transfer(o, local, false);
+    if (const auto last = o.last_write()) stores_[*last] += store(o, local) + "\n";
   }
 
   void unroll_sweep(std::size_t s) {
@@ -209,18 +225,21 @@ class RowKeeper {
     }
     std::string head = before_[s] + loop_head(1);
     edits_.push_back({begin, stmt.header.end, hanging(head, indent)});
-    const bool braces = stmt.body->is(StmtKind::block);
-    if (!inside.empty()) {
-      const std::string lines = model::indented(inside, indent + tab_);
-      const std::size_t at = braces ? stmt.body->span.begin + 1 : stmt.body->span.begin;
-      edits_.push_back({at, at, braces ? "\n" + lines : "{\n" + lines + "\n" + indent + tab_});
+    const std::string deeper = indent + tab_, last = model::indented(stores_[s], deeper);
+    const bool braces = stmt.body->is(StmtKind::block), add_braces = !braces && !(inside.empty() && last.empty());
+    const model::Span body = stmt.body->span;
+    if (braces && !inside.empty()) edits_.push_back({body.begin + 1, body.begin + 1, "\n" + model::indented(inside, deeper)});
+    if (add_braces) {
+      edits_.push_back({body.begin, body.begin, "{\n" + (inside.empty() ? "" : model::indented(inside, deeper) + "\n") + deeper});
     }
     for (const auto& [expr, text] : replaced_) {
       if (stmt.span.contains(expr->span)) edits_.push_back({expr->span.begin, expr->span.end, text});
     }
-    std::string tail = !inside.empty() && !braces ? "\n" + indent + "}" : "";
-    if (!behind_[s].empty()) tail += "\n" + model::indented(behind_[s].substr(1), indent);
-    if (!tail.empty()) edits_.push_back({stmt.span.end, stmt.span.end, tail});
+    if (add_braces) {
+      edits_.push_back({body.end, body.end, "\n" + last + indent + "}"});
+    } else if (!last.empty()) {
+      edits_.push_back({body.end - 1, body.end - 1, tab_ + hanging(stores_[s], deeper) + indent});
+    }
   }
 
   /// The body asks for the place of an element, not only for the kept elements.
@@ -302,7 +321,7 @@ class RowKeeper {
   std::string tab_;
   std::int64_t items_ = 0, vector_ = 1;
   std::map<const Expr*, std::string> replaced_;
-  std::map<std::size_t, std::string> before_, behind_;
+  std::map<std::size_t, std::string> before_, stores_;  ///< text before a sweep, at the end of its body
   std::set<std::string, std::less<>> taken_;
   std::string k_;                            ///< loop variable over a lane's elements
   std::vector<Edit> edits_;
