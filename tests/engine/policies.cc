@@ -54,7 +54,7 @@ std::string message_of(const SearchOptions& options) {
 TEST_SUITE_BEGIN("policies");
 
 TEST_CASE("an unknown policy is refused by option, with the known ones") {
-  CHECK(message_of({.selection = "uct"}) == "search.selection: got uct, expected a selection policy: one of puct, ucb1");
+  CHECK(message_of({.selection = "uct"}) == "search.selection: got uct, expected a selection policy: one of puct, softmax, thompson, ucb1");
   CHECK(message_of({.backup = "max"}) == "search.backup: got max, expected a backup policy: one of mean_max, power_mean");
   CHECK(message_of({.widening = "none"}) == "search.widening: got none, expected a widening policy: one of all, arm, gated");
 }
