@@ -59,7 +59,7 @@ TEST_CASE("every move has an example, and the example is what the move does") {
       CHECK(example.after == result.source);
       CHECK(example.terms == result.terms);
     } catch (const Error& error) {
-      FAIL_CHECK(error.what());
+      FAIL_CHECK(std::string(error.what()));
     }
   }
 }
