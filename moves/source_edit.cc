@@ -75,6 +75,14 @@ std::string_view line_end(std::string_view source) {
   return at != std::string_view::npos && at > 0 && source[at - 1] == '\r' ? "\r\n" : "\n";
 }
 
+void indent_lines(std::string_view source, std::size_t begin, std::size_t end, std::string_view indent, std::vector<Edit>& edits) {
+  for (std::size_t at = begin; at < end;) {
+    const std::size_t stop = std::min(source.find('\n', at), source.size());
+    if (stop > at && source[at] != '\r') edits.push_back({at, at, std::string(indent)});
+    at = stop + 1;
+  }
+}
+
 std::size_t line_begin(std::string_view source, std::size_t at) {
   const std::size_t before = at == 0 ? std::string_view::npos : source.rfind('\n', at - 1);
   return before == std::string_view::npos ? 0 : before + 1;

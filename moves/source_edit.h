@@ -35,6 +35,9 @@ struct Edit {
 /// "\r\n" if the source's first line ends so, else "\n".
 [[nodiscard]] std::string_view line_end(std::string_view source);
 
+/// Adds edits that put `indent` before each line of [begin, end) that is not empty; `begin` counts as the start of one.
+void indent_lines(std::string_view source, std::size_t begin, std::size_t end, std::string_view indent, std::vector<Edit>& edits);
+
 /// First byte of the line that holds byte `at`.
 [[nodiscard]] std::size_t line_begin(std::string_view source, std::size_t at);
 

@@ -37,10 +37,18 @@ std::vector<std::unique_ptr<Move>> all_moves() {
   return out;
 }
 
+/// A device with every instruction that a move may ask for.
+DeviceFacts full_device() {
+  DeviceFacts device;
+  device.runner = "cuda", device.arch = "sm_90a", device.is_gpu = true;
+  device.multiprocessors = 132, device.max_smem_per_block_bytes = 227 << 10;
+  return device;
+}
+
 /// Calls check(move, context) for every registered move at every baseline.
 template <class Check>
 void everywhere(Check&& check) {
-  const DeviceFacts device;
+  const DeviceFacts device = full_device();
   for (const KernelSpec& spec : all_specs()) {
     const Variant variant = baseline_variant(spec);
     for (const auto& move : all_moves()) {

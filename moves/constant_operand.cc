@@ -1,0 +1,159 @@
+#include <algorithm>
+
+#include "engine/error.h"
+#include "moves/code_writer.h"
+#include "moves/model/facts.h"
+#include "moves/register_moves.h"
+#include "moves/source_edit.h"
+
+namespace warpath {
+namespace {
+
+using namespace model;
+
+constexpr std::string_view kSitePrefix = "argument:";
+constexpr std::int64_t kRegisters = 0, kShared = 1;
+constexpr std::int64_t kMostRegisters = 32, kMostShared = 4096;
+
+/// A small input of fixed size.
+struct Operand {
+  const Array* array = nullptr;
+  std::int64_t size = 0;
+  std::vector<const Access*> loads;
+  bool unrollable = true;                 ///< every index is a constant once the loops around it are unrolled
+};
+
+std::optional<std::int64_t> fixed_size(const KernelSpec& spec, const std::string& name) {
+  const ArgSpec* arg = spec.io.find(name);
+  if (arg == nullptr || !arg->tensor) return std::nullopt;
+  std::optional<std::int64_t> size;
+  for (const Workload& workload : spec.workloads) {
+    std::int64_t elements = 1;
+    for (const Expression& extent : spec.tensor_of(*arg, workload).shape) {
+      if (!extent.is_constant()) return std::nullopt;
+      elements *= extent.evaluate({}, "shape");
+    }
+    if (size && *size != elements) return std::nullopt;
+    size = elements;
+  }
+  return size;
+}
+
+std::vector<Operand> find_operands(const MoveContext& context, const KernelModel& kernel) {
+  std::vector<Operand> out;
+  const KernelFacts& facts = kernel.facts;
+  if (!facts.veto.empty() || facts.has_assembly) return out;
+  for (std::size_t i = 0; i < facts.arrays.size(); ++i) {
+    const Array& array = facts.arrays[i];
+    const auto size = fixed_size(context.spec, array.spec_name);
+    if (array.space != Space::global || !array.is_parameter || array.written || array.escapes || !size || *size < 1 || *size > kMostShared) continue;
+    Operand operand{&array, *size, facts.accesses_to(static_cast<int>(i)), true};
+    bool plain = !operand.loads.empty();
+    for (const Access* load : operand.loads) {
+      plain = plain && load->expr->is(ExprKind::subscript) && load->expr->arg(0).is_name(array.name) && !load->in_helper && load->vector_width == 1;
+      plain = plain && load->index.is_known();
+      Polynomial rest = load->index;
+      for (const Loop* loop : load->loops) {
+        if (!rest.mentions(loop->variable)) continue;
+        if (!loop->trip_count || !loop->first.constant() || *loop->trip_count > kMostRegisters) operand.unrollable = false;
+        if (rest.affine_in(loop->variable) && loop->trip_count) rest = rest.without(loop->variable);
+      }
+      plain = plain && facts.uniformity(rest) != Uniformity::thread;
+      if (!facts.resolved(rest).constant()) operand.unrollable = false;
+    }
+    for (std::size_t other = 0; other < facts.arrays.size(); ++other) {
+      if (facts.arrays[other].written && facts.may_alias(static_cast<int>(i), static_cast<int>(other))) plain = false;
+    }
+    if (plain) out.push_back(std::move(operand));
+  }
+  return out;
+}
+
+/// Copies a small input that all threads read alike to registers or shared memory once, at the kernel's start.
+class ConstantOperand final : public Move {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "constant_operand"; }
+
+  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
+    std::vector<MoveInstance> out;
+    std::string why;
+    const auto kernel = model_kernel(context.spec, context.variant, why);
+    if (kernel == nullptr) return out;
+    for (const Operand& operand : find_operands(context, *kernel)) {
+      for (const std::int64_t form : {kRegisters, kShared}) {
+        MoveInstance instance{std::string(name()), std::string(kSitePrefix) + operand.array->spec_name, {{"form", form}}};
+        if (copied(context, *kernel, operand, form, why)) out.push_back(std::move(instance));
+      }
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
+    if (!site.starts_with(kSitePrefix)) return {};
+    return {Tunable{"form", {kRegisters, kShared}, kRegisters, "0: registers, loops unrolled; 1: shared memory"}};
+  }
+
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
+    const auto form = wanted.parameters.find("form");
+    if (form == wanted.parameters.end() || wanted.parameters.size() != 1 || (form->second != kRegisters && form->second != kShared)) {
+      return why = "constant_operand takes one parameter, form, 0 or 1", std::nullopt;
+    }
+    const auto kernel = model_kernel(context.spec, context.variant, why);
+    if (kernel == nullptr) return std::nullopt;
+    for (const Operand& operand : find_operands(context, *kernel)) {
+      if (wanted.site == std::string(kSitePrefix) + operand.array->spec_name) return copied(context, *kernel, operand, form->second, why);
+    }
+    return why = "no small input that is only read at " + wanted.site, std::nullopt;
+  }
+
+ private:
+  static std::optional<Variant> copied(const MoveContext& context, const KernelModel& kernel, const Operand& operand, std::int64_t form, std::string& why) {
+    if (form == kRegisters && (!operand.unrollable || operand.size > kMostRegisters)) return why = "its indices do not become constants", std::nullopt;
+    const Unit& unit = kernel.unit;
+    std::set<std::string, std::less<>> taken;
+    const auto fresh = [&](const std::string& wish) { return fresh_name(unit, wish, &taken); };
+    const std::string& source_name = operand.array->name;
+    const std::string name = fresh(source_name + (form == kRegisters ? "_value" : "_shared")), i = fresh("i");
+    const std::string size = std::to_string(operand.size);
+    CodeWriter w(indent_unit(unit));
+    w.line("// " + source_name + " is small and the same for all threads: copied once.");
+    if (form == kRegisters) {
+      w.line(operand.array->type + " " + name + "[" + size + "];").line("#pragma unroll");
+      w.line("for (int " + i + " = 0; " + i + " < " + size + "; " + i + "++) " + name + "[" + i + "] = " + source_name + "[" + i + "];");
+    } else {
+      const auto& block = context.variant.launch.block;
+      const bool flat = block[1] == Expression(1) && block[2] == Expression(1);
+      const std::string first = flat ? "threadIdx.x" : "threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)";
+      const std::string step = flat ? "blockDim.x" : "blockDim.x * blockDim.y * blockDim.z";
+      w.line("__shared__ " + operand.array->type + " " + name + "[" + size + "];");
+      w.line("for (int " + i + " = " + first + "; " + i + " < " + size + "; " + i + " += " + step + ") " + name + "[" + i + "] = " + source_name + "[" + i + "];");
+      w.line("__syncthreads();");
+    }
+    const std::size_t top = kernel.kernel->body->span.begin + 1;
+    std::vector<Edit> edits{{top, top, "\n" + w.text().substr(0, w.text().size() - 1)}};
+    std::set<const Stmt*> unrolled;
+    for (const Access* load : operand.loads) {
+      const Span base = load->expr->arg(0).span;
+      edits.push_back({base.begin, base.end, name});
+      for (const Loop* loop : load->loops) {
+        if (form != kRegisters || loop->stmt->pragma != nullptr || !mentions(*load->expr, loop->variable) || !unrolled.insert(loop->stmt).second) continue;
+        edits.push_back({loop->stmt->span.begin, loop->stmt->span.begin, "#pragma unroll\n" + indentation(unit, loop->stmt->span.begin)});
+      }
+    }
+    for (Edit& edit : edits) {  // a pragma needs a line of its own
+      const bool pragma = edit.text.starts_with("#pragma");
+      if (pragma && line_of_statement(unit.source(), edit.begin) == edit.begin && edit.begin > 0 && unit.source()[edit.begin - 1] != '\n') edit.text = "\n" + edit.text;
+    }
+    Variant out = context.variant;
+    out.source = edited(unit.source(), std::move(edits));
+    return out;
+  }
+};
+
+}  // namespace
+
+void register_move_constant_operand(MoveRegistry& registry) {
+  registry.add("constant_operand", "copy a small input to registers or shared memory at the start", [] { return std::make_unique<ConstantOperand>(); });
+}
+
+}  // namespace warpath
