@@ -27,11 +27,20 @@ bool combines(const KernelFacts& facts, const Expr& use) {
   const auto joins = [](std::string_view text) {
     return text.find("__shfl") != std::string_view::npos || text.find("__reduce") != std::string_view::npos || text.starts_with("atomic");
   };
-  for (const Expr* at = &use; at != nullptr; at = at->parent) {
-    const std::string_view name = callee(*at);
-    if (joins(name)) return true;
+  const std::string variable(use.name);
+  const auto joined = [&](const Expr& e) {
+    const std::string_view name = callee(e);
+    if (joins(name)) return mentions(e, variable);
     const Function* const helper = name.empty() ? nullptr : facts.unit->find_function(name);
-    if (helper != nullptr && helper->body != nullptr && joins_threads(*helper->body)) return true;
+    return helper != nullptr && helper->body != nullptr && joins_threads(*helper->body) && mentions(e, variable);
+  };
+  for (const Expr* at = &use; at != nullptr; at = at->parent) {
+    if (joined(*at)) return true;
+    if (at->is(ExprKind::assign) && at->arg(0).is_name(variable)) {  // sum += __shfl_xor_sync(..., sum, ...)
+      bool found = false;
+      walk(at->arg(1), [&](const Expr& e) { return found = found || joined(e), !found; });
+      if (found) return true;
+    }
     if (at->parent != nullptr && at->parent->is_op(ExprKind::assign, "=") && at->parent->args[1] == at) {
       const Access* const target = facts.access_of(at->parent->arg(0));
       if (target != nullptr && facts.arrays[static_cast<std::size_t>(target->array)].space == Space::shared) return true;

@@ -147,7 +147,7 @@ std::optional<PackPlan> plan_packs(const KernelFacts& facts, const std::vector<c
   if (written.contains(plan.variable)) return why = "the body changes " + plan.variable, std::nullopt;
   if (const std::string problem = conflict(facts, accesses, indices); !problem.empty()) return why = problem, std::nullopt;
   const auto inner = declared_in(body);
-  const std::size_t guards = facts.guards_at(*body.front()).size();
+  const std::size_t guards = facts.guards_at(*body.back()).size();  // of an early return before it, too
   const Stmt* const around = enclosing_loop(*body.front());
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     const Access& access = *accesses[i];

@@ -214,12 +214,13 @@ class VectorizeGlobalLoads final : public Move {
     const std::string stride = dealing->strided ? as_factor(dealing->stride) + " * " + size : size;
     const std::string begin = dealing->strided ? as_factor(dealing->first) + " * " + size : dealing->first;
     const std::string end = dealing->end;
+    const std::string limit = whole ? end : rewrite.fresh("whole");
     std::string text = "constexpr int " + size + " = " + std::to_string(width) + ";  // consecutive elements at once\n";
-    text += "for (" + type + " " + j + " = " + begin + "; " + (whole ? j + " < " + end : j + " + " + size + " <= " + end) + "; " + j + " += " + stride + ") {\n";
+    if (!whole) text += "const " + type + " " + limit + " = " + as_factor(end) + " / " + size + " * " + size + ";\n";
+    text += "for (" + type + " " + j + " = " + begin + "; " + j + " < " + limit + "; " + j + " += " + stride + ") {\n";
     text += indented(packed_body(facts, *plan, body, {}, size, rewrite), step) + "}\n";
     if (!whole) {
-      const std::string rest = as_factor(end) + " / " + size + " * " + size;
-      text += "for (" + type + " " + j + " = " + rest + (dealing->strided ? " + " + dealing->first : "") + "; " + j + " < " + end + "; ";
+      text += "for (" + type + " " + j + " = " + limit + (dealing->strided ? " + " + dealing->first : "") + "; " + j + " < " + end + "; ";
       text += (dealing->stride == "1" ? "++" + j : j + " += " + dealing->stride) + ") {\n" + indented(statements_text(unit, body), step) + "}\n";
     }
     if (stmt.parent != nullptr && !stmt.parent->is(StmtKind::block)) return why = "the loop is the body of another statement without braces", std::nullopt;
