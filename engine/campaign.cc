@@ -9,7 +9,7 @@
 namespace warpath {
 
 Campaign::Campaign(const KernelSpace::Parts& parts, const Options& options, std::function<void(const ProposalsEvent&)> record)
-    : space_(parts, std::move(record)), options_(options), objective_(parts.spec, parts.device, options.run.min_speedup) {}
+    : space_(parts, std::move(record)), options_(options), objective_(parts.spec, parts.device, options.run.min_speedup), tuner_(options.tune) {}
 
 std::string Campaign::apply(const BaselineEvent& event) {
   seconds_ = event.seconds;
@@ -21,8 +21,29 @@ std::string Campaign::apply(const BaselineEvent& event) {
   return "";
 }
 
+/// The next evaluation of inner tuning. Candidates that prove illegal or known are passed over; asked again, they would be so again.
+std::optional<Dispatch> Campaign::tune() {
+  if (!search_->restorable()) return std::nullopt;  // a strategy of its own keeps count of what it visits
+  while (const auto wanted = tuner_.next()) {
+    const std::optional<Hash128> key = space_.graft(wanted->parent, wanted->instance, std::string(kTuningSource));
+    if (!key) continue;
+    const EdgeId sibling = search_->graph().find_edge(wanted->parent, wanted->sibling);
+    const float prior = sibling == kNoEdge ? 0 : search_->graph()[sibling].prior;
+    if (auto dispatch = search_->graft(wanted->parent, *key, prior)) return dispatch;
+  }
+  return std::nullopt;
+}
+
+/// What tuning must know of a dispatch, live or from a log.
+void Campaign::note(const DispatchEvent& event) {
+  tuner_.dispatched(event.parent, event.node, event.instance, event.source == kTuningSource);
+}
+
 std::optional<DispatchEvent> Campaign::select() {
-  const std::optional<Dispatch> dispatch = search_->next();
+  std::optional<Dispatch> dispatch;
+  if (tuner_.may_go_first(dispatched_)) dispatch = tune();
+  if (!dispatch) dispatch = search_->next();
+  if (!dispatch) dispatch = tune();
   asked_in_vain_ = !dispatch;
   if (!dispatch) return std::nullopt;
   const NodeId node = dispatch->node;
@@ -37,6 +58,7 @@ std::optional<DispatchEvent> Campaign::select() {
                       .change = patch_between(space_.variant(parent), space_.variant(node)),
                       .incumbent_ns = objective_.baseline_ns() * std::exp(-best_reward_)};
   for (const EdgeId edge : search_->path_of(dispatch->sequence)) event.path.push_back(search_->graph()[edge].target);
+  note(event);
   pending_.push_back({.sequence = event.sequence, .node = node, .incumbent_ns = event.incumbent_ns});
   ++dispatched_;
   return event;
@@ -57,6 +79,15 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
   const double reward = ok ? objective_.reward(event.outcome) : 0;
   if (!std::isfinite(reward)) throw bad_input(place, "an ok outcome", "a time for every scored workload");
   finals_->enter(applied.node, reward);
+  const NodeId parent = space_.parent(applied.node);
+  tuner_.measured({.parent = parent,
+                   .node = applied.node,
+                   .instance = space_.instance(applied.node),
+                   .ok = ok,
+                   .reward = reward,
+                   .best_reward = best_reward_,
+                   .changes_source = space_.variant(parent).source != space_.variant(applied.node).source},
+                  [&] { return space_.domain(parent, space_.instance(applied.node)); });
   if (!ok) return applied;
   applied.speedup = std::exp(reward);
   applied.improved = reward > best_reward_;
@@ -89,6 +120,7 @@ void Campaign::restore(const DispatchEvent& event, const std::string& place) {
     throw bad_input(place, "dispatch " + std::to_string(event.sequence), "dispatch " + std::to_string(dispatched_));
   }
   space_.restore(event, place);
+  note(event);
   pending_.push_back({.sequence = event.sequence, .node = event.node, .incumbent_ns = event.incumbent_ns});
   ++dispatched_;
   asked_in_vain_ = false;

@@ -15,6 +15,7 @@
 #include "engine/search.h"
 #include "engine/session.h"
 #include "engine/snapshot.h"
+#include "engine/tuner.h"
 
 namespace warpath {
 
@@ -93,11 +94,14 @@ class Campaign {
 
  private:
   Applied count(const OutcomeEvent& event, const std::string& place);
+  [[nodiscard]] std::optional<Dispatch> tune();
+  void note(const DispatchEvent& event);
 
   KernelSpace space_;
   const Options& options_;
   ObjectiveFunction objective_;
   std::optional<Search> search_;
+  Tuner tuner_;
   std::optional<Finals> finals_;
   std::deque<Pending> pending_;
   std::uint64_t dispatched_ = 0;

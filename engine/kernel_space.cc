@@ -23,7 +23,57 @@ std::map<std::string, std::unique_ptr<Move>, std::less<>> moves_by_name(const Mo
   return out;
 }
 
+/// Proposer of jumps in records: the strategy itself.
+constexpr std::string_view kStrategy = "strategy";
+
 }  // namespace
+
+/// Tunables of the spec with two values or more. What is legal is judged with the spec's own source.
+class KernelSpace::Tunables final : public Lattice {
+ public:
+  explicit Tunables(const KernelSpace& space) : space_(space) {
+    for (const Tunable& t : space.parts_.spec.tunables) {
+      if (t.values.size() > 1) tunables_.push_back(&t);
+    }
+  }
+  [[nodiscard]] std::size_t axes() const override { return tunables_.size(); }
+  [[nodiscard]] std::size_t levels(std::size_t axis) const override { return tunables_[axis]->values.size(); }
+  [[nodiscard]] std::int64_t value(std::size_t axis, Level level) const override { return tunables_[axis]->values[level]; }
+  [[nodiscard]] bool legal(std::span<const Level> point) const override { return space_.allowed(placed(space_.at(NodeId{0}).variant, point)); }
+  [[nodiscard]] bool complete() const override { return space_.parts_.only_tunables; }
+
+  /// `variant` with its tunables at `point`; one that it has no more stays away.
+  [[nodiscard]] Variant placed(Variant variant, std::span<const Level> point) const {
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      const auto it = variant.tunables.find(tunables_[i]->name);
+      if (it != variant.tunables.end()) it->second = tunables_[i]->values[point[i]];
+    }
+    return variant;
+  }
+  /// Levels of a variant: of a value that the spec lacks the next larger one, of a tunable that it has no more the default's.
+  void levels_of(const Variant& variant, std::span<Level> out) const {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const Tunable& t = *tunables_[i];
+      const auto it = variant.tunables.find(t.name);
+      const auto at = std::lower_bound(t.values.begin(), t.values.end(), it == variant.tunables.end() ? t.default_value : it->second);
+      out[i] = static_cast<Level>(std::min<std::ptrdiff_t>(at - t.values.begin(), std::ssize(t.values) - 1));
+    }
+  }
+  [[nodiscard]] static MoveInstance step(const Variant& from, const Variant& to) {
+    MoveInstance instance{.move = "set_tunable", .site = "", .parameters = {}};
+    for (const auto& [name, value] : to.tunables) {
+      const auto it = from.tunables.find(name);
+      if (it == from.tunables.end() || it->second != value) instance.parameters[name] = value;
+    }
+    return instance;
+  }
+
+ private:
+  const KernelSpace& space_;
+  std::vector<const Tunable*> tunables_;
+};
+
+KernelSpace::~KernelSpace() = default;
 
 KernelSpace::KernelSpace(const Parts& parts, std::function<void(const ProposalsEvent&)> record)
     : parts_(parts), record_(std::move(record)), moves_(moves_by_name(parts.moves)) {
@@ -31,6 +81,28 @@ KernelSpace::KernelSpace(const Parts& parts, std::function<void(const ProposalsE
   root.variant = baseline_variant(parts_.spec);
   root.key = variant_key(root.variant);
   nodes_.push_back(std::move(root));
+  lattice_ = std::make_unique<Tunables>(*this);
+  if (lattice_->axes() == 0) lattice_.reset();
+}
+
+const Lattice* KernelSpace::lattice() const { return lattice_.get(); }
+
+void KernelSpace::levels(NodeId node, std::span<Level> out) const { lattice_->levels_of(variant(node), out); }
+
+std::optional<Hash128> KernelSpace::jump(NodeId node, std::span<const Level> point) {
+  last_.reset();
+  Variant variant = lattice_->placed(at(node).variant, point);
+  if (!allowed(variant)) return std::nullopt;
+  const Hash128 key = variant_key(variant);
+  if (key == at(node).key) return key;
+  MoveInstance instance = Tunables::step(at(node).variant, variant);
+  last_ = Applied{.node = node, .action = kJump, .variant = std::move(variant), .key = key, .instance = std::move(instance), .source = std::string(kStrategy)};
+  return key;
+}
+
+bool KernelSpace::allowed(const Variant& variant) const {
+  std::string why;
+  return satisfies_constraints(parts_.spec, variant, why) && !(parts_.refuses && parts_.refuses(variant));
 }
 
 void KernelSpace::set_outcome(NodeId node, Outcome outcome) { nodes_[index(node)].outcome = std::move(outcome); }
@@ -126,7 +198,7 @@ std::optional<Variant> KernelSpace::made(NodeId node, const Action& action) cons
     instance.move = it->second->name();
     variant = it->second->apply({parts_.spec, at(node).variant, parts_.device}, instance, why);
   }
-  if (variant && !satisfies_constraints(parts_.spec, *variant, why)) return std::nullopt;
+  if (variant && !allowed(*variant)) return std::nullopt;
   return variant;
 }
 
@@ -138,20 +210,34 @@ std::optional<Hash128> KernelSpace::apply(NodeId node, std::uint32_t action) {
   if (!variant) return std::nullopt;
   const Hash128 key = variant_key(*variant);
   if (key == at(node).key) return std::nullopt;  // nothing changed
-  last_ = Applied{.node = node, .action = action, .variant = std::move(*variant), .key = key};
+  last_ = Applied{.node = node, .action = action, .variant = std::move(*variant), .key = key, .instance = list[action].instance, .source = list[action].source};
+  return key;
+}
+
+std::vector<Tunable> KernelSpace::domain(NodeId parent, const MoveInstance& instance) const {
+  const auto it = moves_.find(instance.move);
+  if (it == moves_.end()) return {};
+  return it->second->domain({parts_.spec, at(parent).variant, parts_.device}, instance.site);
+}
+
+std::optional<Hash128> KernelSpace::graft(NodeId parent, const MoveInstance& instance, const std::string& source) {
+  last_.reset();
+  std::optional<Variant> variant = made(parent, {.instance = instance, .source = source, .variant = std::nullopt, .prior = 0});
+  if (!variant) return std::nullopt;
+  const Hash128 key = variant_key(*variant);
+  last_ = Applied{.node = parent, .action = kGraft, .variant = std::move(*variant), .key = key, .instance = instance, .source = source};
   return key;
 }
 
 void KernelSpace::adopt(NodeId child, NodeId parent, std::uint32_t action) {
   WARPATH_CHECK(index(child) == size());
   WARPATH_CHECK(last_ && last_->node == parent && last_->action == action);
-  const Action& by = actions(parent)[action];
   Node node;
   node.variant = std::move(last_->variant);
   node.key = last_->key;
   node.parent = parent;
-  node.instance = by.instance;
-  node.source = by.source;
+  node.instance = std::move(last_->instance);
+  node.source = std::move(last_->source);
   last_.reset();
   nodes_.push_back(std::move(node));
 }

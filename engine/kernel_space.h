@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,14 +29,26 @@ class KernelSpace final : public Space {
     Prior& prior;
     int max_actions = 256;
     std::uint64_t seed = 1;
+    std::function<bool(const Variant&)> refuses = {};  ///< known without an evaluation to lead nowhere; none: nothing is
+    bool only_tunables = false;                        ///< no other move can change what is evaluated
   };
   /// `record` is called, while a node is opened, with what an impure proposer just said there.
   KernelSpace(const Parts& parts, std::function<void(const ProposalsEvent&)> record);
+  ~KernelSpace() override;
 
   // The search's side.
   void open(NodeId node, std::vector<float>& priors) override;
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
   void adopt(NodeId child, NodeId parent, std::uint32_t action) override;
+  [[nodiscard]] const Lattice* lattice() const override;
+  void levels(NodeId node, std::span<Level> out) const override;
+  std::optional<Hash128> jump(NodeId node, std::span<const Level> point) override;
+
+  // Inner tuning's side.
+  /// The numeric parameters of `instance` at `parent` and their values (Move::domain); empty for moves that are not known.
+  [[nodiscard]] std::vector<Tunable> domain(NodeId parent, const MoveInstance& instance) const;
+  /// Key of the variant that `instance` makes of `parent`, for Search::graft; nullopt if it proves illegal. `source`: as of a proposal.
+  [[nodiscard]] std::optional<Hash128> graft(NodeId parent, const MoveInstance& instance, const std::string& source);
 
   // What a node is. Node 0 is the spec's own kernel.
   [[nodiscard]] const Variant& variant(NodeId node) const { return at(node).variant; }
@@ -75,12 +89,16 @@ class KernelSpace final : public Space {
     std::uint32_t action = 0;
     Variant variant;
     Hash128 key;
+    MoveInstance instance;
+    std::string source;
   };
+  class Tunables;  // the lattice
 
   [[nodiscard]] const Node& at(NodeId node) const { return nodes_[index(node)]; }
   const std::vector<Action>& actions(NodeId node);
   std::vector<Proposal> proposals(const ProposalContext& context);
   [[nodiscard]] std::optional<Variant> made(NodeId node, const Action& action) const;
+  [[nodiscard]] bool allowed(const Variant& variant) const;
 
   Parts parts_;
   std::function<void(const ProposalsEvent&)> record_;
@@ -88,6 +106,7 @@ class KernelSpace final : public Space {
   std::map<std::pair<Hash128, std::string>, std::vector<Proposal>> recalled_;
   std::vector<Node> nodes_;  // by NodeId
   std::optional<Applied> last_;
+  std::unique_ptr<Tunables> lattice_;  // null: the spec has no tunables of two values or more
 };
 
 }  // namespace warpath

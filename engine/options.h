@@ -28,10 +28,12 @@ struct AnyValue {};
 
 /// Each group lists its members once, in `describe`; JSON, flags, help, defaults, checks and equality follow from that list.
 struct SearchOptions {
+  std::string strategy = "mcgs";
   std::string selection = "puct";
   std::string backup = "mean_max";
   std::string widening = "arm";
   std::string sharing = "graph";
+  std::string parallel = "unobserved";
   double c_puct = 0.3;
   double c_ucb1 = 0.3;
   double beta = 0.75;
@@ -47,14 +49,35 @@ struct SearchOptions {
   int in_flight = 0;
   bool deterministic = false;
   int window = 8;
+  int initial = 10;
+  int design_draws = 10;
+  double design_roundness = 0.5;
+  double kappa = 1.5;
+  double compression = 0.3;
+  double refit = 0.1;
+  int trees = 24;
+  int frontier = 5;
+  int far_neighbours = 12;
+  int random_candidates = 100;
+  double escape = 0.02;
+  double epsilon = 0.1;
+  int beam_width = 4;
+  int population = 20;
+  double mutation = 0.1;
+  double softmax = 0.3;
+  double virtual_loss = 1;
+  double temperature = 0.5;
+  double cooling = 0.99;
   bool operator==(const SearchOptions&) const = default;
   template <class Visitor>
   static constexpr void describe(Visitor&& v) {
     using O = SearchOptions;
+    v(&O::strategy, OptionText{"strategy", "registered strategy, mcgs, or auto: guided where only tunables are searched, else mcgs", "docs/algorithm.md"}, AnyValue{});
     v(&O::selection, OptionText{"selection", "registered selection policy", "Rosin 2011"}, AnyValue{});
     v(&O::backup, OptionText{"backup", "registered backup policy", "docs/search.md"}, AnyValue{});
     v(&O::widening, OptionText{"widening", "registered widening policy", "docs/search.md"}, AnyValue{});
     v(&O::sharing, OptionText{"sharing", "graph: equal variants are one node; tree: every path makes its own", "docs/search.md"}, AnyValue{});
+    v(&O::parallel, OptionText{"parallel", "evaluations under way in a selection: unobserved (counted as visits), virtual_loss (and as bad ones), ignored", "Liu et al. 2020"}, AnyValue{});
     v(&O::c_puct, OptionText{"c_puct", "exploration constant, in units of the reward's standard deviation", "NK landscapes, docs/search.md"}, Range{0.0, 100.0});
     v(&O::c_ucb1, OptionText{"c_ucb1", "ucb1: exploration constant, in units of the reward's standard deviation", "NK landscapes, docs/search.md"}, Range{0.0, 100.0});
     v(&O::beta, OptionText{"beta", "share of the best reachable reward against the mean in Q", "NK landscapes, docs/search.md"}, Range{0.0, 1.0});
@@ -70,6 +93,25 @@ struct SearchOptions {
     v(&O::in_flight, OptionText{"in_flight", "evaluations under way at once; 0: as many as the runner has lanes", "", "in-flight"}, Range{0, 4096});
     v(&O::deterministic, OptionText{"deterministic", "apply outcomes in dispatch order: same seed and outcomes, same graph", "", "deterministic"}, AnyValue{});
     v(&O::window, OptionText{"window", "deterministic: a selection lacks the outcomes of this many dispatches less one, however many are under way", "docs/run-folder.md"}, Range{1, 4096});
+    v(&O::initial, OptionText{"initial", "guided, descent: evaluations before the first conclusion, the start included", "docs/algorithm.md"}, Range{1, 100000});
+    v(&O::design_draws, OptionText{"design_draws", "guided: random points of which the first ones are chosen", "docs/algorithm.md"}, Range{1, 10000});
+    v(&O::design_roundness, OptionText{"design_roundness", "guided: weight of round values against distance in that choice", "docs/algorithm.md"}, Range{0.0, 100.0});
+    v(&O::kappa, OptionText{"kappa", "guided: deviations of the forest that the bound lies below its mean", "docs/algorithm.md"}, Range{0.0, 100.0});
+    v(&O::compression, OptionText{"compression", "guided: share of what lies above the median that the forest is told", "docs/algorithm.md"}, Range{0.0, 1.0});
+    v(&O::refit, OptionText{"refit", "guided: growth of the observations after which the forest is fitted again", "docs/algorithm.md"}, Range{0.0, 10.0});
+    v(&O::trees, OptionText{"trees", "guided: trees of the forest", "docs/algorithm.md"}, Range{1, 10000});
+    v(&O::frontier, OptionText{"frontier", "guided: best nodes whose neighbourhood is weighed", "docs/algorithm.md"}, Range{1, 100000});
+    v(&O::far_neighbours, OptionText{"far_neighbours", "guided: random points two tunables away from each of them", "docs/algorithm.md"}, Range{0, 100000});
+    v(&O::random_candidates, OptionText{"random_candidates", "guided: random points of the whole space among the frontier", "docs/algorithm.md"}, Range{0, 1000000});
+    v(&O::escape, OptionText{"escape", "descent: probability of entering a worse neighbour", "KTT"}, Range{0.0, 1.0});
+    v(&O::epsilon, OptionText{"epsilon", "best_first: share of random variants", "docs/algorithm.md"}, Range{0.0, 1.0});
+    v(&O::beam_width, OptionText{"beam_width", "beam: variants kept", ""}, Range{1, 100000});
+    v(&O::population, OptionText{"population", "genetic, swarm: variants kept", ""}, Range{2, 100000});
+    v(&O::mutation, OptionText{"mutation", "genetic: share of tunables that come from neither parent", ""}, Range{0.0, 1.0});
+    v(&O::softmax, OptionText{"softmax", "selection softmax: temperature, in standard deviations of the rewards", ""}, Range{1e-6, 1000.0});
+    v(&O::virtual_loss, OptionText{"virtual_loss", "parallel virtual_loss: how far below its value an evaluation under way counts, in standard deviations", "Chaslot et al. 2008"}, Range{0.0, 1000.0});
+    v(&O::temperature, OptionText{"temperature", "annealing: first temperature, in standard deviations of the rewards", ""}, Range{0.0, 1000.0});
+    v(&O::cooling, OptionText{"cooling", "annealing: factor of the temperature an evaluation", ""}, Range{0.0, 1.0});
   }
 };
 
@@ -94,6 +136,24 @@ struct RunOptions {
     v(&O::min_gain, OptionText{"min_gain", "least gain over the baseline that counts as improved (exit code 0)", "2 %: above timing noise", "min-gain"}, Range{0.0, 100.0});
     v(&O::finalists, OptionText{"finalists", "the best of the search that are judged and timed again at the end, for the report; 0: none", "docs/run-folder.md", "finalists"}, Range{0, 1000});
     v(&O::prior, OptionText{"prior", "registered prior over proposals", "", "prior"}, AnyValue{});
+  }
+};
+
+struct TuneOptions {
+  int builds = 6;
+  double share = 0.5;
+  double reach = 0.7;
+  double margin = 0.05;
+  int patience = 3;
+  bool operator==(const TuneOptions&) const = default;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = TuneOptions;
+    v(&O::builds, OptionText{"builds", "most evaluations that tune the parameters of one move at one site of one node; 0: no inner tuning", "docs/search.md", "tune-builds"}, Range{0, 10000});
+    v(&O::share, OptionText{"share", "most of all evaluations that may be inner tuning, as long as the search has others", "docs/search.md"}, Range{0.0, 1.0});
+    v(&O::reach, OptionText{"reach", "moves are tuned whose first result is at most this log ratio behind the best so far", "a factor of 2"}, Range{0.0, 100.0});
+    v(&O::margin, OptionText{"margin", "log ratio behind its site's best from which a value ends the tuning in its direction", "above timing noise"}, Range{0.0, 100.0});
+    v(&O::patience, OptionText{"patience", "a site is tuned no further after so many results in a row without a better one", "docs/search.md"}, Range{1, 10000});
   }
 };
 
@@ -215,23 +275,39 @@ struct SyntheticOptions {
   }
 };
 
+struct ReplayOptions {
+  std::string served = "mean";
+  int devices = 1;
+  bool operator==(const ReplayOptions&) const = default;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = ReplayOptions;
+    v(&O::served, OptionText{"served", "mean: the recorded time; draw: one of its repeats, by the seed", ""}, AnyValue{});
+    v(&O::devices, OptionText{"devices", "virtual devices", ""}, Range{1, 4096});
+  }
+};
+
 /// All groups. `--set search.c_puct=2` reaches any member; flags are shorthands.
 struct Options {
   SearchOptions search;
   RunOptions run;
+  TuneOptions tune;
   RecordOptions record;
   HostOptions host;
   CudaOptions cuda;
   SyntheticOptions synthetic;
+  ReplayOptions replay;
   bool operator==(const Options&) const = default;
   template <class Visitor>
   static constexpr void describe_groups(Visitor&& v) {
     v(&Options::search, std::string_view("search"));
     v(&Options::run, std::string_view("run"));
+    v(&Options::tune, std::string_view("tune"));
     v(&Options::record, std::string_view("record"));
     v(&Options::host, std::string_view("host"));
     v(&Options::cuda, std::string_view("cuda"));
     v(&Options::synthetic, std::string_view("synthetic"));
+    v(&Options::replay, std::string_view("replay"));
   }
 };
 
@@ -260,9 +336,11 @@ template <class T>
 inline constexpr bool kFullyDescribed = options_detail::described_count<T>() == options_detail::field_count<T>();
 static_assert(kFullyDescribed<SearchOptions>);
 static_assert(kFullyDescribed<RunOptions>);
+static_assert(kFullyDescribed<TuneOptions>);
 static_assert(kFullyDescribed<RecordOptions>);
 static_assert(kFullyDescribed<HostOptions>);
 static_assert(kFullyDescribed<CudaOptions>);
 static_assert(kFullyDescribed<SyntheticOptions>);
+static_assert(kFullyDescribed<ReplayOptions>);
 
 }  // namespace warpath

@@ -17,12 +17,26 @@ void append_file(const std::filesystem::path& path, const std::string& text) {
   if (!file) throw environment_error(path.string() + ": cannot be appended to");
 }
 
+std::string plan_text(const LaunchPlan& plan) {
+  const auto axes = [](const std::array<Expression, 3>& a) { return a[0].text() + ", " + a[1].text() + ", " + a[2].text() + "\n"; };
+  return "grid " + axes(plan.grid) + "block " + axes(plan.block) + "cluster " + axes(plan.cluster) + "dynamic_smem_bytes " +
+         plan.dynamic_smem_bytes.text() + "\n";
+}
+
+std::string step_text(const LaunchStep& step) {
+  std::string arguments;
+  for (const std::string& name : step.arguments) arguments += (arguments.empty() ? "" : ", ") + name;
+  if (step.kind == LaunchStep::Kind::zero) return "zero " + arguments + "\n";
+  return "kernel " + step.kernel_name + "(" + arguments + ")\n" + plan_text(step.launch);
+}
+
 }  // namespace
 
 std::string terms_text(const Variant& variant) {
-  const auto axes = [](const std::array<Expression, 3>& a) { return a[0].text() + ", " + a[1].text() + ", " + a[2].text() + "\n"; };
-  std::string out = "kernel " + variant.kernel_name + "\ngrid " + axes(variant.launch.grid) + "block " + axes(variant.launch.block) +
-                    "cluster " + axes(variant.launch.cluster) + "dynamic_smem_bytes " + variant.launch.dynamic_smem_bytes.text() + "\n";
+  std::string out = "kernel " + variant.kernel_name + "\n" + plan_text(variant.launch);
+  for (const ScratchBuffer& buffer : variant.scratch) out += "scratch " + buffer.name + ": " + buffer.size_bytes.text() + " bytes\n";
+  for (const LaunchStep& step : variant.before) out += "before: " + step_text(step);
+  for (const LaunchStep& step : variant.after) out += "after: " + step_text(step);
   for (const std::string& option : variant.compiler_options) out += "option " + option + "\n";
   for (const auto& [name, value] : variant.tunables) out += "tunable " + name + " = " + std::to_string(value) + "\n";
   return out;

@@ -48,6 +48,10 @@ class Runner {
   [[nodiscard]] virtual int lanes() const { return 1; }
   /// The spec to search instead of `spec` (synthetic and replayed spaces); nullopt = `spec` itself.
   [[nodiscard]] virtual std::optional<KernelSpec> substitute(const KernelSpec&) const { return std::nullopt; }
+  /// True if it is known without an evaluation that `variant` cannot be evaluated here: nothing is spent on it. Any thread.
+  [[nodiscard]] virtual bool refuses(const Variant&) const { return false; }
+  /// True if no move but those of tunables can change what is evaluated (recorded spaces).
+  [[nodiscard]] virtual bool only_tunables() const { return false; }
   /// Readies what all evaluations of `spec` share (reference outputs, compiled oracle). Called once before `run`,
   /// from one thread. Throws Error when the spec cannot run here: no runner may fail late for what it can know now.
   virtual void prepare(const KernelSpec& spec) = 0;

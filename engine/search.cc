@@ -11,6 +11,7 @@
 #include "engine/search_backup.h"
 #include "engine/search_check.h"
 #include "engine/search_live.h"
+#include "engine/strategy.h"
 
 namespace warpath {
 namespace {
@@ -23,36 +24,65 @@ bool parse_sharing(const std::string& text) {
   return text == "tree";
 }
 
+/// What selection makes of evaluations under way.
+enum class Parallel : std::uint8_t { unobserved, virtual_loss, ignored };
+
+Parallel parse_parallel(const std::string& text) {
+  if (text == "unobserved") return Parallel::unobserved;
+  if (text == "virtual_loss") return Parallel::virtual_loss;
+  if (text == "ignored") return Parallel::ignored;
+  throw bad_input("search.parallel", text, "unobserved, virtual_loss or ignored");
+}
+
 }  // namespace
 
 void check_search_options(const SearchOptions& options) {
   static_cast<void>(parse_sharing(options.sharing));
+  static_cast<void>(parse_parallel(options.parallel));
   static_cast<void>(make_selection(options));
   static_cast<void>(make_widening(options));
   static_cast<void>(make_backup(options));
+  static_cast<void>(make_strategy(options, nullptr));
 }
 
-struct Search::Impl {
+struct Search::Impl final : Field {
   Impl(Space& space_in, const SearchOptions& options_in, std::uint64_t seed_in)
       : space(space_in),
         options(options_in),
         seed(seed_in),
         tree(parse_sharing(options.sharing)),
+        parallel(parse_parallel(options.parallel)),
         selection(make_selection(options)),
         widening(make_widening(options)),
         backup_policy(make_backup(options)),
         backup(*backup_policy),
         live(options.max_depth),
         orders(seed),
-        stream(seed, "select") {}
+        stream(seed, "select"),
+        strategy(make_strategy(options, space.lattice())),
+        strategy_stream(seed, "strategy") {}
+
+  // Field
+  [[nodiscard]] const Graph& graph() const override { return nodes; }
+  [[nodiscard]] Rng& rng() override { return strategy_stream; }
+  [[nodiscard]] const Lattice* lattice() const override { return space.lattice(); }
+  void levels(NodeId node, std::span<Level> out) const override { space.levels(node, out); }
+  [[nodiscard]] Arrival visit(NodeId from, std::span<const Level> point) override;
+  [[nodiscard]] std::uint32_t actions(NodeId node) override;
+  [[nodiscard]] Arrival act(NodeId node, std::uint32_t action) override;
+  std::optional<Dispatch> next_of_strategy();
+  [[nodiscard]] std::vector<EdgeId> creating_path(NodeId node) const;
 
   std::optional<Dispatch> next();
+  std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
   void complete(std::uint64_t sequence, const Evaluation& evaluation);
   void remeasure(NodeId node, double reward);
 
   void open(NodeId v);
   /// The live edge to descend, or kNoEdge: try the next action.
   EdgeId select(NodeId v);
+  /// Changes `arms` as search.parallel asks.
+  void weigh_in_flight(double spread);
   /// Tries the next action of `v`; the edge if it led to a new node, else kNoEdge.
   EdgeId expand(NodeId v);
   Dispatch dispatch();
@@ -64,6 +94,7 @@ struct Search::Impl {
   SearchOptions options;
   std::uint64_t seed;
   bool tree;  ///< every path makes its own node
+  Parallel parallel;
   std::unique_ptr<SelectionPolicy> selection;
   std::unique_ptr<WideningPolicy> widening;
   std::unique_ptr<BackupPolicy> backup_policy;
@@ -71,7 +102,10 @@ struct Search::Impl {
   LiveFlags live;
   ActionOrders orders;
   Rng stream;  ///< of the playout under way, if the selection draws
-  Graph graph;
+  std::unique_ptr<Strategy> strategy;  ///< null: select, widen, back up
+  Rng strategy_stream;
+  bool asked_in_vain = false;  ///< the strategy had nothing; no outcome came since
+  Graph nodes;
   State state;
   std::string place = "snapshot";  ///< for messages about a snapshot that its space contradicts
 
@@ -92,20 +126,28 @@ void Search::Impl::open(NodeId v) {
     const double w = options.root_noise_weight;
     for (std::size_t i = 0; i < priors.size(); ++i) priors[i] = static_cast<float>((1 - w) * priors[i] + w * noise[i]);
   }
-  Node& n = graph[v];
+  Node& n = nodes[v];
   const auto count = static_cast<std::uint32_t>(priors.size());
   if (n.opened && n.action_count != count) {
-    throw bad_input(place, std::to_string(n.action_count) + " actions of node " + graph.key(v).short_hex(),
+    throw bad_input(place, std::to_string(n.action_count) + " actions of node " + nodes.key(v).short_hex(),
                     std::to_string(count) + ", as its space has");
   }
   n.opened = true;
   n.action_count = count;
-  orders.set(v, graph.key(v), priors);
-  live.update(graph, v);
+  orders.set(v, nodes.key(v), priors);
+  live.update(nodes, v);
+}
+
+void Search::Impl::weigh_in_flight(double spread) {
+  for (Arm& arm : arms) {
+    const double unknown = arm.in_flight;
+    if (parallel == Parallel::ignored) arm.in_flight = 0;
+    if (parallel == Parallel::virtual_loss) arm.value -= options.virtual_loss * spread * unknown / (1 + arm.visits + unknown);
+  }
 }
 
 EdgeId Search::Impl::select(NodeId v) {
-  const Node& n = graph[v];
+  const Node& n = nodes[v];
   arms.clear();
   arm_edges.clear();
   const std::uint32_t untried = n.action_count - n.next_action;
@@ -114,9 +156,9 @@ EdgeId Search::Impl::select(NodeId v) {
     arm_edges.push_back(kNoEdge);
   }
   std::uint32_t children = 0;
-  for (EdgeId e = n.first_out; e != kNoEdge; e = graph[e].next_out, ++children) {
-    const Edge& edge = graph[e];
-    const Node& child = graph[edge.target];
+  for (EdgeId e = n.first_out; e != kNoEdge; e = nodes[e].next_out, ++children) {
+    const Edge& edge = nodes[e];
+    const Node& child = nodes[edge.target];
     if (!child.live || child.depth <= n.depth) continue;
     arms.push_back({.value = backup_policy->edge_value(child.value, child.best),
                     .prior = edge.prior,
@@ -125,6 +167,7 @@ EdgeId Search::Impl::select(NodeId v) {
     arm_edges.push_back(e);
   }
   const double spread = sigma();
+  if (parallel != Parallel::unobserved) weigh_in_flight(spread);
   std::span<const Arm> offered(arms);
   if (untried > 0) {
     if (arms.size() == 1) return kNoEdge;
@@ -132,7 +175,7 @@ EdgeId Search::Impl::select(NodeId v) {
     if (offer && widening->forced()) return kNoEdge;
     if (offer) {
       arms.front().value = widening->first_play_value(n.reward, n.value, spread);
-      arms.front().prior = orders.at(v, graph.key(v), n.next_action, n.action_count).prior;
+      arms.front().prior = orders.at(v, nodes.key(v), n.next_action, n.action_count).prior;
     } else {
       offered = offered.subspan(1);
     }
@@ -145,62 +188,126 @@ EdgeId Search::Impl::select(NodeId v) {
 }
 
 Hash128 Search::Impl::key_of_child(NodeId parent, std::uint32_t action, const Hash128& key) const {
-  return tree ? Hasher().add(graph.key(parent)).add(action).add(key).digest() : key;
+  return tree ? Hasher().add(nodes.key(parent)).add(action).add(key).digest() : key;
 }
 
 EdgeId Search::Impl::expand(NodeId v) {
-  const auto choice = orders.at(v, graph.key(v), graph[v].next_action, graph[v].action_count);
+  const auto choice = orders.at(v, nodes.key(v), nodes[v].next_action, nodes[v].action_count);
   const std::optional<Hash128> key = space.apply(v, choice.action);
-  ++graph[v].next_action;
+  ++nodes[v].next_action;
   if (!key) {
-    live.update(graph, v);
+    live.update(nodes, v);
     return kNoEdge;
   }
   bool created = false;
-  const auto depth = static_cast<std::uint16_t>(graph[v].depth + 1);
-  const NodeId child = graph.find_or_insert(key_of_child(v, choice.action, *key), depth, created);
+  const auto depth = static_cast<std::uint16_t>(nodes[v].depth + 1);
+  const NodeId child = nodes.find_or_insert(key_of_child(v, choice.action, *key), depth, created);
   EdgeId edge = kNoEdge;
-  if (created || graph.find_edge(v, child) == kNoEdge) {
-    edge = graph.add_edge(v, child, choice.action, choice.prior);
-    live.count_edge(graph, edge);
-    if (graph[child].state == NodeState::measured) backup.raise_best(graph, v, graph[child].best);
+  if (created || nodes.find_edge(v, child) == kNoEdge) {
+    edge = nodes.add_edge(v, child, choice.action, choice.prior);
+    live.count_edge(nodes, edge);
+    if (nodes[child].state == NodeState::measured) backup.raise_best(nodes, v, nodes[child].best);
   }
-  live.update(graph, v);
+  live.update(nodes, v);
   if (!created) return kNoEdge;
   space.adopt(child, v, choice.action);
   return edge;
 }
 
 Dispatch Search::Impl::dispatch() {
-  ++graph[kRoot].in_flight;
+  ++nodes[kRoot].in_flight;
   for (const EdgeId e : path) {
-    ++graph[e].in_flight;
-    ++graph[graph[e].target].in_flight;
+    ++nodes[e].in_flight;
+    ++nodes[nodes[e].target].in_flight;
   }
-  const Edge& last = graph[path.back()];
+  const Edge& last = nodes[path.back()];
   const Dispatch made{state.next_sequence++, last.target, last.source, last.action};
   state.pending.push_back({made, path});
   return made;
 }
 
+std::uint32_t Search::Impl::actions(NodeId node) {
+  if (nodes[node].state != NodeState::measured || nodes[node].depth >= options.max_depth) return 0;
+  if (!nodes[node].opened) open(node);
+  return nodes[node].action_count;
+}
+
+Field::Arrival Search::Impl::act(NodeId node, std::uint32_t action) {
+  const std::optional<Hash128> key = space.apply(node, action);
+  if (!key) return {};
+  bool created = false;
+  const auto depth = static_cast<std::uint16_t>(nodes[node].depth + 1);
+  const NodeId child = nodes.find_or_insert(key_of_child(node, action, *key), depth, created);
+  if (created || nodes.find_edge(node, child) == kNoEdge) {
+    const EdgeId edge = nodes.add_edge(node, child, action, 1.0F / static_cast<float>(nodes[node].action_count));
+    live.count_edge(nodes, edge);
+    if (nodes[child].state == NodeState::measured) backup.raise_best(nodes, node, nodes[child].best);
+  }
+  if (created) space.adopt(child, node, action);
+  return {child, created};
+}
+
+Field::Arrival Search::Impl::visit(NodeId from, std::span<const Level> point) {
+  if (nodes[from].state != NodeState::measured || nodes[from].depth >= options.max_depth) from = kRoot;
+  const std::optional<Hash128> key = space.jump(from, point);
+  if (!key) return {};
+  bool created = false;
+  const auto depth = static_cast<std::uint16_t>(nodes[from].depth + 1);
+  const NodeId child = nodes.find_or_insert(key_of_child(from, kJump, *key), depth, created);
+  if (created) {
+    nodes.add_edge(from, child, kJump, 0);
+    space.adopt(child, from, kJump);
+  }
+  return {child, created};
+}
+
+std::optional<Dispatch> Search::Impl::next_of_strategy() {
+  const NodeId node = strategy->next(*this);
+  asked_in_vain = node == kNoNode;
+  if (asked_in_vain) return std::nullopt;
+  path = creating_path(node);
+  return dispatch();
+}
+
+std::vector<EdgeId> Search::Impl::creating_path(NodeId node) const {
+  std::vector<EdgeId> out;
+  for (NodeId at = node; at != kRoot; at = nodes[out.back()].source) out.push_back(nodes[at].first_in);
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+std::optional<Dispatch> Search::Impl::graft(NodeId parent, const Hash128& key, float prior) {
+  WARPATH_CHECK(nodes[parent].state == NodeState::measured && nodes[parent].opened);
+  const Hash128 child_key = key_of_child(parent, kGraft, key);
+  if (nodes.find(child_key) != kNoNode) return std::nullopt;
+  bool created = false;
+  const NodeId child = nodes.find_or_insert(child_key, static_cast<std::uint16_t>(nodes[parent].depth + 1), created);
+  live.count_edge(nodes, nodes.add_edge(parent, child, kGraft, prior));
+  live.update(nodes, parent);
+  space.adopt(child, parent, kGraft);
+  path = creating_path(child);
+  return dispatch();
+}
+
 std::optional<Dispatch> Search::Impl::next() {
+  if (strategy) return next_of_strategy();
   if (selection->draws()) stream = Rng(seed, "select", state.next_sequence);
   path.clear();
   NodeId at = kRoot;
   for (;;) {
-    while (!graph[at].live) {  // closed by what was tried just now, perhaps with its parents
+    while (!nodes[at].live) {  // closed by what was tried just now, perhaps with its parents
       if (path.empty()) return std::nullopt;
-      at = graph[path.back()].source;
+      at = nodes[path.back()].source;
       path.pop_back();
     }
-    const Node& n = graph[at];
+    const Node& n = nodes[at];
     if (!n.opened || (n.next_action < n.action_count && !orders.has(at))) {
       open(at);
       continue;
     }
     if (const EdgeId down = select(at); down != kNoEdge) {
       path.push_back(down);
-      at = graph[down].target;
+      at = nodes[down].target;
     } else if (const EdgeId made = expand(at); made != kNoEdge) {
       path.push_back(made);
       return dispatch();
@@ -222,58 +329,60 @@ void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation
   state.pending.erase(it);
   ++state.playouts;
   for (const EdgeId e : done.path) {
-    --graph[e].in_flight;
-    ++graph[e].visits;
-    --graph[graph[e].target].in_flight;
-    ++graph[graph[e].target].visits;
+    --nodes[e].in_flight;
+    ++nodes[e].visits;
+    --nodes[nodes[e].target].in_flight;
+    ++nodes[nodes[e].target].visits;
   }
-  --graph[kRoot].in_flight;
-  ++graph[kRoot].visits;
+  --nodes[kRoot].in_flight;
+  ++nodes[kRoot].visits;
   const NodeId leaf = done.dispatch.node;
-  Node& n = graph[leaf];
+  Node& n = nodes[leaf];
   n.state = evaluation.ok ? NodeState::measured : NodeState::failed;
   if (evaluation.ok) {
     const double r = evaluation.reward;
     n.reward = n.best = n.value = r;
     state.rewards.add(r);
     state.floor = std::min(state.floor, r);
-    const double record = graph[state.best].reward;
+    const double record = nodes[state.best].reward;
     if (r > record || (r == record && leaf < state.best)) state.best = leaf;
-    live.update(graph, leaf);
-    for (EdgeId e = n.first_in; e != kNoEdge; e = graph[e].next_in) backup.raise_best(graph, graph[e].source, r);
+    live.update(nodes, leaf);
+    for (EdgeId e = n.first_in; e != kNoEdge; e = nodes[e].next_in) backup.raise_best(nodes, nodes[e].source, r);
   }
-  for (auto e = done.path.rbegin(); e != done.path.rend(); ++e) backup.recompute_value(graph, graph[*e].source, state.floor);
+  for (auto e = done.path.rbegin(); e != done.path.rend(); ++e) backup.recompute_value(nodes, nodes[*e].source, state.floor);
+  asked_in_vain = false;
+  if (strategy) strategy->complete(*this, leaf);
 }
 
 void Search::Impl::remeasure(NodeId node, double reward) {
-  WARPATH_CHECK(index(node) < graph.node_count() && graph[node].state == NodeState::measured && std::isfinite(reward));
-  state.rewards.replace(graph[node].reward, reward);
-  graph[node].reward = reward;
+  WARPATH_CHECK(index(node) < nodes.node_count() && nodes[node].state == NodeState::measured && std::isfinite(reward));
+  state.rewards.replace(nodes[node].reward, reward);
+  nodes[node].reward = reward;
   state.best = kRoot;
-  state.floor = graph[kRoot].reward;
-  for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
-    const Node& n = graph[NodeId{i}];
+  state.floor = nodes[kRoot].reward;
+  for (std::uint32_t i = 0; i < nodes.node_count(); ++i) {
+    const Node& n = nodes[NodeId{i}];
     if (n.state != NodeState::measured) continue;
     state.floor = std::min(state.floor, n.reward);
-    if (n.reward > graph[state.best].reward) state.best = NodeId{i};
+    if (n.reward > nodes[state.best].reward) state.best = NodeId{i};
   }
-  backup.rebuild(graph, state.floor);
+  backup.rebuild(nodes, state.floor);
 }
 
 Search::Search(Space& space, const SearchOptions& options, std::uint64_t seed, const Hash128& root_key)
     : impl_(std::make_unique<Impl>(space, options, seed)) {
   bool created = false;
-  Node& root = impl_->graph[impl_->graph.find_or_insert(root_key, 0, created)];
+  Node& root = impl_->nodes[impl_->nodes.find_or_insert(root_key, 0, created)];
   root.state = NodeState::measured;
   root.visits = 1;
   impl_->state.rewards.add(root.reward);
   impl_->state.best = kRoot;
-  impl_->live.update(impl_->graph, kRoot);
+  impl_->live.update(impl_->nodes, kRoot);
 }
 
 Search::Search(Space& space, const SearchOptions& options, std::uint64_t seed, Graph graph, State state, std::string_view place)
     : impl_(std::make_unique<Impl>(space, options, seed)) {
-  impl_->graph = std::move(graph);
+  impl_->nodes = std::move(graph);
   impl_->state = std::move(state);
   impl_->place = place;
   if (const std::string violated = violated_invariant(); !violated.empty()) {
@@ -284,15 +393,16 @@ Search::Search(Space& space, const SearchOptions& options, std::uint64_t seed, G
 Search::~Search() = default;
 
 std::optional<Dispatch> Search::next() { return impl_->next(); }
+std::optional<Dispatch> Search::graft(NodeId parent, const Hash128& key, float prior) { return impl_->graft(parent, key, prior); }
 void Search::complete(std::uint64_t sequence, const Evaluation& evaluation) { impl_->complete(sequence, evaluation); }
 void Search::remeasure(NodeId node, double reward) { impl_->remeasure(node, reward); }
 
 Idle Search::idle() const {
-  if (impl_->graph[kRoot].live) return Idle::none;
+  if (impl_->strategy ? !impl_->asked_in_vain : impl_->nodes[kRoot].live) return Idle::none;
   return impl_->state.pending.empty() ? Idle::exhausted : Idle::waiting;
 }
 
-const Graph& Search::graph() const { return impl_->graph; }
+const Graph& Search::graph() const { return impl_->nodes; }
 NodeId Search::best() const { return impl_->state.best; }
 const Welford& Search::rewards() const { return impl_->state.rewards; }
 bool Search::is_in_flight(std::uint64_t sequence) const { return impl_->find_pending(sequence) != impl_->state.pending.end(); }
@@ -309,23 +419,20 @@ std::vector<EdgeId> Search::path_of(std::uint64_t sequence) const {
   return it->path;
 }
 
-std::vector<EdgeId> Search::creating_path(NodeId node) const {
-  std::vector<EdgeId> out;
-  for (NodeId at = node; at != kRoot; at = impl_->graph[out.back()].source) out.push_back(impl_->graph[at].first_in);
-  std::reverse(out.begin(), out.end());
-  return out;
-}
+std::vector<EdgeId> Search::creating_path(NodeId node) const { return impl_->creating_path(node); }
+
+bool Search::restorable() const { return impl_->strategy == nullptr; }
 
 Search::State Search::state() const { return impl_->state; }
 
 std::string Search::violated_invariant() const {
-  return violated_search_invariant(impl_->graph, impl_->state, impl_->options.max_depth);
+  return violated_search_invariant(impl_->nodes, impl_->state, impl_->options.max_depth);
 }
 
 Hash128 Search::fingerprint() const {
   const State& s = impl_->state;
   Hasher h;
-  h.add(impl_->graph.fingerprint()).add(s.next_sequence).add(s.playouts).add(s.floor).add(index(s.best));
+  h.add(impl_->nodes.fingerprint()).add(s.next_sequence).add(s.playouts).add(s.floor).add(index(s.best));
   h.add(s.rewards.count).add(s.rewards.mean).add(s.rewards.m2).add(std::uint64_t{s.pending.size()});
   for (const auto& [dispatch, path] : s.pending) {
     h.add(dispatch.sequence).add(index(dispatch.node)).add(index(dispatch.parent)).add(dispatch.action);

@@ -3,15 +3,22 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/graph.h"
+#include "engine/lattice.h"
 #include "engine/policy.h"
 #include "engine/statistics.h"
 
 namespace warpath {
+
+/// The action of an edge that sets any number of tunables at once (Space::jump).
+inline constexpr std::uint32_t kJump = UINT32_MAX;
+/// The action of an edge that the space asked for by itself (Search::graft).
+inline constexpr std::uint32_t kGraft = UINT32_MAX - 1;
 
 /// The space as the search sees it: which actions leave a node, and where they lead. Keys are content hashes.
 class Space {
@@ -22,8 +29,15 @@ class Space {
   virtual void open(NodeId node, std::vector<float>& priors) = 0;
   /// Key of the variant that `action` of `node` leads to; nullopt if it proves illegal (nothing is spent).
   virtual std::optional<Hash128> apply(NodeId node, std::uint32_t action) = 0;
-  /// The last apply() made a new node: the space keeps its content under this id.
+  /// The last apply() or jump() made a new node: the space keeps its content under this id. `action`: kJump after jump().
   virtual void adopt(NodeId child, NodeId parent, std::uint32_t action) = 0;
+
+  /// The tunables as axes; null where there are none.
+  [[nodiscard]] virtual const Lattice* lattice() const { return nullptr; }
+  /// Levels of the tunables of `node`: [axes]. Only with a lattice, as jump().
+  virtual void levels(NodeId, std::span<Level>) const {}
+  /// Key of the variant of `node` with its tunables at `point`, which is legal; nullopt if it proves illegal all the same.
+  virtual std::optional<Hash128> jump(NodeId, std::span<const Level>) { return std::nullopt; }
 };
 
 /// One evaluation to be made. `sequence` counts dispatches from 0.
@@ -46,7 +60,7 @@ enum class Idle : std::uint8_t { none, waiting, exhausted };
 /// Throws Error(bad_input) if `options` names a policy or a sharing that there is not.
 void check_search_options(const SearchOptions& options);
 
-/// Monte Carlo graph search: select, widen, back up. Owns the graph; one thread only. No I/O, no clock: a pure function of
+/// Monte Carlo graph search: select, widen, back up; or another Strategy over the same graph. Owns the graph; one thread only. No I/O, no clock: a pure function of
 /// (options, space, sequence of calls), hence deterministic and replayable.
 ///
 /// Reference: M. Rosin 2011 (PUCT); Czech et al. 2021 and the KataGo notes on graph search (edge visits, idempotent recomputation);
@@ -61,6 +75,10 @@ class Search {
   /// Selects, and reserves the path (O += 1 on it). nullopt: see idle(). Such a call may have spent actions that proved illegal
   /// or known, so a replay repeats it at the same place among the others; repeating it twice changes nothing.
   [[nodiscard]] std::optional<Dispatch> next();
+  /// Dispatches an evaluation that is none of the parent's actions: a sibling of its children that the space came upon (inner
+  /// tuning). `key`: of the variant, which the space adopts under the action kGraft; `parent` has been expanded. nullopt, and nothing
+  /// changed, if that variant is a node already.
+  [[nodiscard]] std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
   [[nodiscard]] Idle idle() const;
   [[nodiscard]] bool is_in_flight(std::uint64_t sequence) const;
   /// Applies the outcome of a dispatch: O -= 1, N += 1 along its path, M recomputed leaf to root, B propagated.
@@ -94,6 +112,8 @@ class Search {
     std::vector<Pending> pending;
   };
   [[nodiscard]] State state() const;
+  /// False: a strategy holds state beyond `State`, a run continues from its log alone.
+  [[nodiscard]] bool restorable() const;
   /// Continues from a snapshot, bit for bit as the search that made it would. Nodes that were open are opened again, once each,
   /// before their next action is tried. Throws Error(bad_input) with `place` when the parts contradict each other.
   Search(Space& space, const SearchOptions& options, std::uint64_t seed, Graph graph, State state, std::string_view place);

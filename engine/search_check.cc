@@ -27,8 +27,7 @@ std::string check_shape(const Graph& graph) {
       return name + " is not one deeper than the node that made it";
     }
     if (n.next_action > n.action_count || (!n.opened && n.action_count > 0)) return name + " has tried more actions than it has";
-    const bool childless = n.state != NodeState::measured || !n.opened;
-    if (childless && n.first_out != kNoEdge) return name + " has children though it was never expanded";
+    if (n.state != NodeState::measured && n.first_out != kNoEdge) return name + " has children though it was never expanded";
     if (n.state != NodeState::measured && (n.opened || n.reward != 0 || n.best != 0 || n.value != 0)) {
       return name + " has values though it is not measured";
     }
@@ -37,7 +36,7 @@ std::string check_shape(const Graph& graph) {
   for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
     const Edge& e = graph[EdgeId{i}];
     ends.emplace_back(e.source, e.target);
-    if (e.action >= graph[e.source].action_count) return text(EdgeId{i}) + " has an action that its source lacks";
+    if (e.action < kGraft && e.action >= graph[e.source].action_count) return text(EdgeId{i}) + " has an action that its source lacks";
     if (!graph.forward(e) && (e.visits != 0 || e.in_flight != 0)) return text(EdgeId{i}) + " is not forward but was descended";
   }
   std::sort(ends.begin(), ends.end());

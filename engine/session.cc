@@ -54,7 +54,9 @@ class Session {
                                          .proposers = setup_.proposers,
                                          .prior = setup_.prior,
                                          .max_actions = options_.search.max_actions,
-                                         .seed = options_.run.seed},
+                                         .seed = options_.run.seed,
+                                         .refuses = [this](const Variant& v) { return setup_.runner.refuses(v); },
+                                         .only_tunables = setup_.runner.only_tunables()},
                       options_,
                       [this](const ProposalsEvent& e) { record_proposals(e); });
     record_.emplace(*folder_, *campaign_, record_names(), options_);
@@ -337,7 +339,7 @@ class Session {
 
   void save_snapshot() {
     since_snapshot_ = 0;
-    if (log_->position().lines == saved_lines_) return;
+    if (!campaign_->search().restorable() || log_->position().lines == saved_lines_) return;
     log_->sync();  // a snapshot is never ahead of the log
     const Snapshot snapshot{.log = log_->position(), .arenas = campaign_->search().graph().arenas(), .state = campaign_->search().state()};
     write_file_atomically(folder_->file("search_state.json"), encode(snapshot), sync_ != SyncRule::never);

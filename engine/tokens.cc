@@ -11,6 +11,7 @@ constexpr auto kPunctuators = std::to_array<std::string_view>({
     "%:%:", "<<<", ">>>", "<<=", ">>=", "<=>", "...", "->*", "<<", ">>", "->", "++", "--", "&&", "||", "==", "!=", "<=", ">=",
     "+=",   "-=",  "*=",  "/=",  "%=",  "&=",  "|=",  "^=",  "::", "##", ".*", "<:", ":>", "<%", "%>", "%:", "[",  "]",  "{",
     "}"});
+constexpr auto kPrefixes = std::to_array<std::string_view>({"u8R", "uR", "UR", "LR", "R", "u8", "u", "U", "L"});
 constexpr std::string_view kSingles = "()<>+-*/%&|^~!=?:;,.#";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -184,7 +185,10 @@ class Lexer {
 
   /// Length of the encoding prefix and `R` before a quote at `at_`; npos if no literal starts here.
   [[nodiscard]] std::size_t literal_prefix() const {
-    for (const std::string_view prefix : {"u8R", "uR", "UR", "LR", "R", "u8", "u", "U", "L", ""}) {
+    const char first = peek();
+    if (first == '"' || first == '\'') return 0;
+    if (first != 'u' && first != 'U' && first != 'L' && first != 'R') return std::string_view::npos;
+    for (const std::string_view prefix : kPrefixes) {
       if (!starts_with(prefix)) continue;
       const char quote = peek(prefix.size());
       const bool raw = prefix.ends_with('R');
@@ -252,8 +256,9 @@ class Lexer {
       ++at_;
       return emit(TokenKind::punctuator, begin);
     }
+    const char first = peek();
     for (const std::string_view p : kPunctuators) {
-      if (starts_with(p)) {
+      if (p[0] == first && starts_with(p)) {
         at_ += p.size();
         return emit(TokenKind::punctuator, begin);
       }

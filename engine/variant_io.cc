@@ -39,6 +39,53 @@ std::array<Expression, 3> axes(const JsonCursor& view) {
   return {expression(view.element(0)), expression(view.element(1)), expression(view.element(2))};
 }
 
+json scratch_to_json(const std::vector<ScratchBuffer>& buffers) {
+  json out = json::array();
+  for (const ScratchBuffer& buffer : buffers) out.push_back({{"name", any_text_to_json(buffer.name)}, {"size_bytes", buffer.size_bytes.text()}});
+  return out;
+}
+
+std::vector<ScratchBuffer> scratch(const JsonCursor& view) {
+  std::vector<ScratchBuffer> out;
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    const JsonCursor at = view.element(i);
+    require_only(at, {"name", "size_bytes"});
+    out.push_back({.name = any_text(at.at("name")), .size_bytes = expression(at.at("size_bytes"))});
+  }
+  return out;
+}
+
+json steps_to_json(const std::vector<LaunchStep>& steps) {
+  json out = json::array();
+  for (const LaunchStep& step : steps) {
+    const json arguments = texts_to_json(step.arguments);
+    if (step.kind == LaunchStep::Kind::zero) {
+      out.push_back({{"zero", arguments}});
+    } else {
+      out.push_back({{"kernel", any_text_to_json(step.kernel_name)}, {"launch", to_json(step.launch)}, {"arguments", arguments}});
+    }
+  }
+  return out;
+}
+
+std::vector<LaunchStep> steps(const JsonCursor& view) {
+  std::vector<LaunchStep> out;
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    const JsonCursor at = view.element(i);
+    if (const auto zero = at.find("zero")) {
+      require_only(at, {"zero"});
+      out.push_back({.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = texts(*zero)});
+      continue;
+    }
+    require_only(at, {"kernel", "launch", "arguments"});
+    out.push_back({.kind = LaunchStep::Kind::kernel,
+                   .kernel_name = any_text(at.at("kernel")),
+                   .launch = launch_from_json(at.at("launch").value(), at.at("launch").place()),
+                   .arguments = texts(at.at("arguments"))});
+  }
+  return out;
+}
+
 }  // namespace
 
 VariantPatch patch_between(const Variant& parent, const Variant& child) {
@@ -49,7 +96,10 @@ VariantPatch patch_between(const Variant& parent, const Variant& child) {
           .kernel_name = changed(&Variant::kernel_name),
           .launch = changed(&Variant::launch),
           .compiler_options = changed(&Variant::compiler_options),
-          .tunables = changed(&Variant::tunables)};
+          .tunables = changed(&Variant::tunables),
+          .scratch = changed(&Variant::scratch),
+          .before = changed(&Variant::before),
+          .after = changed(&Variant::after)};
 }
 
 Variant patched(Variant parent, const VariantPatch& patch) {
@@ -58,6 +108,9 @@ Variant patched(Variant parent, const VariantPatch& patch) {
   if (patch.launch) parent.launch = *patch.launch;
   if (patch.compiler_options) parent.compiler_options = *patch.compiler_options;
   if (patch.tunables) parent.tunables = *patch.tunables;
+  if (patch.scratch) parent.scratch = *patch.scratch;
+  if (patch.before) parent.before = *patch.before;
+  if (patch.after) parent.after = *patch.after;
   return parent;
 }
 
@@ -84,27 +137,37 @@ json to_json(const VariantPatch& patch) {
   if (patch.launch) out["launch"] = to_json(*patch.launch);
   if (patch.compiler_options) out["compiler_options"] = texts_to_json(*patch.compiler_options);
   if (patch.tunables) out["tunables"] = *patch.tunables;
+  if (patch.scratch) out["scratch"] = scratch_to_json(*patch.scratch);
+  if (patch.before) out["before"] = steps_to_json(*patch.before);
+  if (patch.after) out["after"] = steps_to_json(*patch.after);
   return out;
 }
 
 VariantPatch patch_from_json(const json& j, std::string_view place) {
   const JsonCursor view(j, std::string(place));
-  require_only(view, {"source", "kernel_name", "launch", "compiler_options", "tunables"});
+  require_only(view, {"source", "kernel_name", "launch", "compiler_options", "tunables", "scratch", "before", "after"});
   VariantPatch out;
   if (view.find("source")) out.source = any_text(view.at("source"));
   if (view.find("kernel_name")) out.kernel_name = any_text(view.at("kernel_name"));
   if (view.find("launch")) out.launch = launch_from_json(view.at("launch").value(), view.at("launch").place());
   if (view.find("compiler_options")) out.compiler_options = texts(view.at("compiler_options"));
   if (view.find("tunables")) out.tunables = integers(view.at("tunables"));
+  if (view.find("scratch")) out.scratch = scratch(view.at("scratch"));
+  if (view.find("before")) out.before = steps(view.at("before"));
+  if (view.find("after")) out.after = steps(view.at("after"));
   return out;
 }
 
 json to_json(const Variant& variant) {
-  return to_json(VariantPatch{.source = variant.source,
-                              .kernel_name = variant.kernel_name,
-                              .launch = variant.launch,
-                              .compiler_options = variant.compiler_options,
-                              .tunables = variant.tunables});
+  VariantPatch all{.source = variant.source,
+                   .kernel_name = variant.kernel_name,
+                   .launch = variant.launch,
+                   .compiler_options = variant.compiler_options,
+                   .tunables = variant.tunables};
+  if (!variant.scratch.empty()) all.scratch = variant.scratch;
+  if (!variant.before.empty()) all.before = variant.before;
+  if (!variant.after.empty()) all.after = variant.after;
+  return to_json(all);
 }
 
 Variant variant_from_json(const json& j, std::string_view place) {

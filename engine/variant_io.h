@@ -18,6 +18,8 @@ struct VariantPatch {
   std::optional<LaunchPlan> launch;
   std::optional<std::vector<std::string>> compiler_options;
   std::optional<TunableValues> tunables;
+  std::optional<std::vector<ScratchBuffer>> scratch{};
+  std::optional<std::vector<LaunchStep>> before{}, after{};
 };
 [[nodiscard]] VariantPatch patch_between(const Variant& parent, const Variant& child);
 /// patched(a, patch_between(a, b)) == b.
@@ -27,6 +29,7 @@ struct VariantPatch {
 /// old encoding) is written as {"latin1": TEXT}: each of its bytes as the code point of the same number.
 [[nodiscard]] nlohmann::json to_json(const VariantPatch& patch);
 [[nodiscard]] VariantPatch patch_from_json(const nlohmann::json& json, std::string_view place);
+/// A variant without scratch buffers or steps has no keys for them.
 [[nodiscard]] nlohmann::json to_json(const Variant& variant);
 [[nodiscard]] Variant variant_from_json(const nlohmann::json& json, std::string_view place);
 [[nodiscard]] nlohmann::json to_json(const LaunchPlan& plan);

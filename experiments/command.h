@@ -26,8 +26,10 @@ struct Command {
 
 // One file each: experiments/command_<name>.cc.
 [[nodiscard]] Command run_command();
+[[nodiscard]] Command ablate_command();
 [[nodiscard]] Command validate_command();
 [[nodiscard]] Command evaluate_command();
+[[nodiscard]] Command apply_command();
 [[nodiscard]] Command inspect_command();
 [[nodiscard]] Command options_command();
 [[nodiscard]] Command moves_command();

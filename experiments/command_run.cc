@@ -75,7 +75,7 @@ std::vector<Flag> run_flags() {
       {.name = "name", .value = "PATTERN", .help = "only kernels of this name; * and ? stand for any text", .takes = repeated},
       {.name = "runner",
        .value = "NAME[:ARG]",
-       .help = "auto, cuda, host (CUDA C++ on the CPU) or synthetic[:NAME] (a landscape with a known optimum) (auto: cuda where a GPU "
+       .help = "auto, cuda, host (CUDA C++ on the CPU), replay:FILE (a recorded space) or synthetic[:NAME] (a landscape with a known optimum) (auto: cuda where a GPU "
                "can be used, else host)"},
       {.name = "no-llm", .value = "", .help = "no language model proposes moves; none is built in", .takes = nothing},
       {.name = "resume",

@@ -73,7 +73,7 @@ std::string failed_gate(const Outcome& outcome) {
   return failure == nullptr ? "" : failure->gate;
 }
 
-std::string json_line(const Evaluated& result, const TimeSummary& time, Stage stage) {
+nlohmann::json evaluation_json(const Evaluated& result, const TimeSummary& time, Stage stage) {
   const Outcome outcome = recordable(result.outcome);
   json out = to_json(outcome);
   out["compile_s"] = out["compile_seconds"];
@@ -103,7 +103,11 @@ std::string json_line(const Evaluated& result, const TimeSummary& time, Stage st
     out["speedup"] = number_to_json(result.speedup);
     out["speedup_interval"] = {number_to_json(result.speedup_interval.low), number_to_json(result.speedup_interval.high)};
   }
-  return out.dump();
+  return out;
+}
+
+std::string json_line(const Evaluated& result, const TimeSummary& time, Stage stage) {
+  return evaluation_json(result, time, stage).dump();
 }
 
 LineFile::LineFile(const std::filesystem::path& path)

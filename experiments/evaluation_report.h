@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@ namespace warpath {
 /// The gate that refused: of the first fail in the verdict; empty if none failed.
 [[nodiscard]] std::string failed_gate(const Outcome& outcome);
 
-/// One evaluation as a JSON object in one line, without line feed (docs/evaluate.md).
+/// One evaluation as a JSON object (docs/evaluate.md); `json_line`: in one line, without line feed.
+[[nodiscard]] nlohmann::json evaluation_json(const Evaluated& result, const TimeSummary& time, Stage stage);
 [[nodiscard]] std::string json_line(const Evaluated& result, const TimeSummary& time, Stage stage);
 
 /// A file that evaluations are appended to, one line each. A line is written by one call, so a reader or a kill never meets half of one.

@@ -47,6 +47,7 @@ RunnerChoice choose_runner(std::string_view text, const RunnerRegistry& registry
 std::string_view timing_label(std::string_view runner_text) {
   if (runner_text.starts_with("host")) return "CPU timings";
   if (runner_text.starts_with("synthetic")) return "pretended timings";
+  if (runner_text.starts_with("replay")) return "recorded timings";
   return "";
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -22,9 +23,10 @@ struct Totals {
 
 std::string read_text(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw bad_input("inspect", file, "a readable file");
+  if (!in || std::filesystem::is_directory(file))
+    throw bad_input("inspect", file, "a readable file");
   std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  if (in.bad() || (text.empty() && in.fail() && !in.eof())) throw bad_input("inspect", file, "a readable file");
+  if (in.bad()) throw bad_input("inspect", file, "a readable file");
   return text;
 }
 
@@ -36,19 +38,26 @@ std::string shortened(std::string text) {
 
 std::string names(const std::vector<const model::Loop*>& loops) {
   std::string out;
-  for (const model::Loop* loop : loops) out += (out.empty() ? "" : ", ") + (loop->counted ? loop->variable : std::string("?"));
+  for (const model::Loop* loop : loops)
+    out += (out.empty() ? "" : ", ") + (loop->counted ? loop->variable : std::string("?"));
   return out;
 }
 
 void print_loop(const model::KernelFacts& facts, const model::Loop& loop) {
   const std::string indent(4 + 2 * static_cast<std::size_t>(loop.depth), ' ');
   std::string range = "not counted";
-  if (loop.counted) range = loop.variable + " = " + loop.first.text() + " to " + loop.end.text() + " by " + loop.step.text();
+  if (loop.counted)
+    range = loop.variable + " = " + loop.first.text() + " to " + loop.end.text() + " by " +
+            loop.step.text();
   std::string kind(model::name(loop.kind));
-  for (const model::Reduction& reduction : loop.reductions) kind += " " + std::string(model::name(reduction.op)) + " into " + reduction.accumulator;
+  for (const model::Reduction& reduction : loop.reductions)
+    kind += " " + std::string(model::name(reduction.op)) + " into " + reduction.accumulator;
   if (!loop.reason.empty()) kind += ": " + loop.reason;
-  std::printf("%sloop at line %zu: %s; %s%s\n", indent.c_str(), line_of(*facts.unit, loop.stmt->span.begin), range.c_str(), kind.c_str(),
-              loop.thread_axis >= 0 ? (loop.thread_axis < 3 ? "; over the block's threads" : "; over the grid's threads") : "");
+  std::printf("%sloop at line %zu: %s; %s%s\n", indent.c_str(),
+              line_of(*facts.unit, loop.stmt->span.begin), range.c_str(), kind.c_str(),
+              loop.thread_axis >= 0 ? (loop.thread_axis < 3 ? "; over the block's threads"
+                                                            : "; over the grid's threads")
+                                    : "");
 }
 
 void print_facts(const model::KernelFacts& facts) {
@@ -59,7 +68,8 @@ void print_facts(const model::KernelFacts& facts) {
   for (const auto& loop : facts.loops) print_loop(facts, *loop);
   for (const model::Access& access : facts.accesses) {
     const model::Array& array = facts.arrays[static_cast<std::size_t>(access.array)];
-    std::string line = std::string(model::name(access.kind)) + " " + array.name + "[" + access.index.text() + "]";
+    std::string line =
+        std::string(model::name(access.kind)) + " " + array.name + "[" + access.index.text() + "]";
     if (access.vector_width > 1) line += " x" + std::to_string(access.vector_width);
     if (!access.loops.empty()) line += " in " + names(access.loops);
     if (!access.guards.empty()) line += ", guards: " + std::to_string(access.guards.size());
@@ -74,19 +84,23 @@ void print_file(const std::string& file, Totals& totals) {
   ++totals.files;
   const auto start = std::chrono::steady_clock::now();
   const model::Unit unit = model::parse(std::move(text));
-  totals.parse_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  totals.parse_seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::printf("%s\n", file.c_str());
   for (const model::Function* function : unit.functions()) {
     const bool declaration = function->body == nullptr && function->opaque.empty();
     if (!function->is_global || declaration) continue;
     ++totals.kernels;
     if (function->opaque.empty()) ++totals.clear_kernels;
-    std::printf("  kernel %s (line %zu)%s\n", std::string(function->name).c_str(), line_of(unit, function->span.begin),
+    std::printf("  kernel %s (line %zu)%s\n", std::string(function->name).c_str(),
+                line_of(unit, function->span.begin),
                 function->unresolved_conditionals ? ", with conditions that are not known" : "");
     for (const model::Span span : function->opaque) {
-      std::printf("    opaque, line %zu: %s\n", line_of(unit, span.begin), shortened(unit.plain_text(span)).c_str());
+      std::printf("    opaque, line %zu: %s\n", line_of(unit, span.begin),
+                  shortened(unit.plain_text(span)).c_str());
     }
-    if (function->body != nullptr) print_facts(model::analyse(unit, *function));
+    if (function->body != nullptr)
+      print_facts(model::analyse(unit, *function, {.parameters_apart = true}));
   }
 }
 
@@ -95,10 +109,14 @@ void print_file(const std::string& file, Totals& totals) {
 void print_source_reports(std::span<const std::string> files) {
   Totals totals;
   for (const std::string& file : files) print_file(file, totals);
-  const double share = totals.kernels == 0 ? 100.0 : 100.0 * static_cast<double>(totals.clear_kernels) / static_cast<double>(totals.kernels);
-  const double speed = totals.parse_seconds > 0 ? static_cast<double>(totals.bytes) * 1e-6 / totals.parse_seconds : 0;
-  std::printf("%zu files, %zu kernels, %zu without opaque span (%.2f %%), parsed at %.1f MB/s\n", totals.files, totals.kernels,
-              totals.clear_kernels, share, speed);
+  const double share = totals.kernels == 0 ? 100.0
+                                           : 100.0 * static_cast<double>(totals.clear_kernels) /
+                                                 static_cast<double>(totals.kernels);
+  const double speed = totals.parse_seconds > 0
+                           ? static_cast<double>(totals.bytes) * 1e-6 / totals.parse_seconds
+                           : 0;
+  std::printf("%zu files, %zu kernels, %zu without opaque span (%.2f %%), parsed at %.1f MB/s\n",
+              totals.files, totals.kernels, totals.clear_kernels, share, speed);
 }
 
 }  // namespace warpath

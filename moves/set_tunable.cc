@@ -34,7 +34,8 @@ std::vector<std::int64_t> steps_from(const Tunable& tunable, std::int64_t curren
   return out;
 }
 
-/// Changes one tunable of the spec: the source and the launch plan see it as a macro and a name.
+/// Changes tunables of the spec, which the source and the launch plan see as macros and names: proposes one at a time, applies
+/// several as well.
 class SetTunable final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "set_tunable"; }
@@ -57,6 +58,7 @@ class SetTunable final : public Move {
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& instance,
                                              std::string& why) const override {
+    if (instance.site.empty()) return apply_all(context, instance, why);
     const Tunable* const tunable = find_tunable(context.spec, instance.site);
     if (tunable == nullptr) return why = "the spec has no " + instance.site, std::nullopt;
     const auto value = instance.parameters.find("value");
@@ -75,6 +77,7 @@ class SetTunable final : public Move {
   }
 
   [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context, const MoveInstance& done) const override {
+    if (done.site.empty()) return inverse_all(context, done);
     const Tunable* const tunable = find_tunable(context.spec, done.site);
     if (tunable == nullptr) return std::nullopt;
     const auto current = context.variant.tunables.find(tunable->name);
@@ -84,6 +87,33 @@ class SetTunable final : public Move {
   }
 
  private:
+  /// Without a site: several tunables at once, parameters by their names.
+  static std::optional<Variant> apply_all(const MoveContext& context, const MoveInstance& instance, std::string& why) {
+    if (instance.parameters.empty()) return why = "set_tunable without a site takes values by tunable", std::nullopt;
+    Variant out = context.variant;
+    for (const auto& [name, value] : instance.parameters) {
+      const Tunable* const tunable = find_tunable(context.spec, std::string(kSitePrefix) + name);
+      const auto current = out.tunables.find(name);
+      if (tunable == nullptr || current == out.tunables.end()) return why = "there is no tunable " + name, std::nullopt;
+      if (!std::binary_search(tunable->values.begin(), tunable->values.end(), value)) {
+        return why = std::to_string(value) + " is no value of " + name, std::nullopt;
+      }
+      current->second = value;
+    }
+    if (out.tunables == context.variant.tunables) return why = "the tunables have these values already", std::nullopt;
+    return out;
+  }
+
+  static std::optional<MoveInstance> inverse_all(const MoveContext& context, const MoveInstance& done) {
+    MoveInstance out{.move = done.move, .site = "", .parameters = {}};
+    for (const auto& [name, value] : done.parameters) {
+      const auto current = context.variant.tunables.find(name);
+      if (current == context.variant.tunables.end()) return std::nullopt;
+      out.parameters[name] = current->second;
+    }
+    return out;
+  }
+
   static MoveInstance instance(const std::string& tunable, std::int64_t value) {
     return {"set_tunable", std::string(kSitePrefix) + tunable, {{"value", value}}};
   }

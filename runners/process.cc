@@ -12,7 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <condition_variable>
 #include <cstring>
+#include <functional>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -86,10 +89,8 @@ void limit(int resource, std::int64_t most) {
                          int error,
                          int report,
                          pid_t starter) {
-  if (spec.dies_with_starter) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != starter) ::_exit(127);  // it ended before it could be watched
-  }
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != starter) ::_exit(127);  // it ended before it could be watched
   ::setpgid(0, 0);
   sigset_t none;
   sigemptyset(&none);
@@ -121,6 +122,49 @@ void limit(int resource, std::int64_t most) {
   ::_exit(127);
 }
 
+/// Runs calls one after the other on a thread that ends with the process. PR_SET_PDEATHSIG means the thread that forked, not the
+/// process: only children of such a thread live as long as the process, and no longer, however it ends.
+class Starter {
+ public:
+  static void run(const std::function<void()>& call) {
+    static std::mutex making;
+    static Starter* starter = nullptr;  // never freed: its thread never ends
+    Starter* mine = nullptr;
+    {
+      const std::lock_guard lock(making);
+      if (starter == nullptr || starter->process_ != ::getpid()) starter = new Starter;  // a forked process has no threads
+      mine = starter;
+    }
+    std::unique_lock lock(mine->mutex_);
+    mine->free_.wait(lock, [&] { return mine->call_ == nullptr; });
+    bool done = false;
+    mine->call_ = &call, mine->done_ = &done;
+    mine->wake_.notify_one();
+    mine->finished_.wait(lock, [&] { return done; });
+  }
+
+ private:
+  Starter() {
+    std::thread([this] { loop(); }).detach();
+  }
+  void loop() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [&] { return call_ != nullptr; });
+      (*call_)();
+      *done_ = true;
+      call_ = nullptr;
+      finished_.notify_all();
+      free_.notify_one();
+    }
+  }
+  const pid_t process_ = ::getpid();
+  std::mutex mutex_;
+  std::condition_variable wake_, free_, finished_;
+  const std::function<void()>* call_ = nullptr;
+  bool* done_ = nullptr;
+};
+
 pid_t spawn(const ProcessSpec& spec, int in, int out, int error) {
   const std::string path = resolve(spec);
   const auto argv = pointers(spec.argv), environment = pointers(spec.environment);
@@ -128,16 +172,20 @@ pid_t spawn(const ProcessSpec& spec, int in, int out, int error) {
   if (::pipe2(ends, O_CLOEXEC) != 0)
     throw environment_error(std::string("cannot make a pipe: ") + std::strerror(errno));
   Fd report_read(ends[0]), report_write(ends[1]);
-  // No signal handler of the parent may run in the child before exec.
-  sigset_t all, before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t starter = ::getpid();
-  const pid_t pid = ::fork();
-  const int fork_error = errno;
-  if (pid == 0)
-    become(spec, path.c_str(), argv.data(), environment.data(), in, out, error, report_write.get(), starter);
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pid_t pid = -1;
+  int fork_error = 0;
+  Starter::run([&] {
+    // No signal handler of the parent may run in the child before exec.
+    sigset_t all, before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const pid_t starter = ::getpid();
+    pid = ::fork();
+    fork_error = errno;
+    if (pid == 0)
+      become(spec, path.c_str(), argv.data(), environment.data(), in, out, error, report_write.get(), starter);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  });
   if (pid < 0) throw environment_error("cannot start " + path + ": " + std::strerror(fork_error));
   ::setpgid(pid, pid);  // both sides, so that the group exists whoever runs first
   report_write.reset();

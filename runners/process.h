@@ -14,7 +14,7 @@
 namespace warpath {
 
 /// A program to start: in a process group of its own, with exactly this environment, no descriptor
-/// beyond 0, 1 and 2, and no core file. argv[0] is looked up in the PATH of `environment` unless it
+/// beyond 0, 1 and 2, and no core file; killed when this process ends, however it ends. argv[0] is looked up in the PATH of `environment` unless it
 /// holds a slash.
 struct ProcessSpec {
   std::vector<std::string> argv;
@@ -24,8 +24,6 @@ struct ProcessSpec {
   std::int64_t file_bytes = 0;           ///< limit on any file it writes; 0: none
   std::int64_t cpu_seconds = 0;          ///< ends it even when its starter was killed; 0: none
   std::int64_t open_files = 0;           ///< limit on its descriptors; 0: the caller's
-  bool dies_with_starter = false;        ///< killed when the thread that started it ends; what it has
-                                         ///< started itself is not
 };
 
 enum class ProcessEnd : std::uint8_t {

@@ -23,7 +23,6 @@ ProcessSpec locked_down(const WorkerCommand& command, const std::string& folder)
   spec.memory_bytes = static_cast<std::int64_t>(command.memory_bytes);
   spec.file_bytes = 1;
   spec.open_files = kOpenFiles;
-  spec.dies_with_starter = true;
   return spec;
 }
 

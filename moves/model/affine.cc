@@ -23,9 +23,13 @@ bool precedes(const Factors& a, const Factors& b) {
   }
   return false;
 }
-bool same(const Factors& a, const Factors& b) { return !precedes(a, b) && !precedes(b, a); }
+bool same(const Factors& a, const Factors& b) {
+  return !precedes(a, b) && !precedes(b, a);
+}
 
-std::string_view without_version(std::string_view text) { return text.substr(0, text.find('\'')); }
+std::string_view without_version(std::string_view text) {
+  return text.substr(0, text.find('\''));
+}
 
 /// Text without the versions inside.
 std::string printable(std::string_view text) {
@@ -40,20 +44,28 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-bool is_infix(std::string_view op) { return precedence(op) > 0; }
+bool is_infix(std::string_view op) {
+  return precedence(op) > 0;
+}
 
 /// As a factor of a product, or as an operand of the operator.
 std::string key_factor(const Polynomial& p) {
   const std::string text = p.key();
   const bool single = p.terms().size() == 1 && p.terms()[0].factors.size() <= 1 &&
-                      (p.terms()[0].factors.empty() ? p.terms()[0].coefficient >= 0 : p.terms()[0].coefficient == 1 && !is_infix(p.terms()[0].factors[0]->op));
+                      (p.terms()[0].factors.empty() ? p.terms()[0].coefficient >= 0
+                                                    : p.terms()[0].coefficient == 1 &&
+                                                          !is_infix(p.terms()[0].factors[0]->op));
   return single || p.is_zero() ? text : "(" + text + ")";
 }
 
 std::string operation_text(std::string_view op, const std::vector<Polynomial>& operands) {
-  if (is_infix(op) && operands.size() == 2) return key_factor(operands[0]) + " " + std::string(op) + " " + key_factor(operands[1]);
-  if (op == "?:" && operands.size() == 3) return "(" + key_factor(operands[0]) + " ? " + key_factor(operands[1]) + " : " + key_factor(operands[2]) + ")";
-  if (operands.size() == 1 && (op == "!" || op == "~")) return std::string(op) + key_factor(operands[0]);
+  if (is_infix(op) && operands.size() == 2)
+    return key_factor(operands[0]) + " " + std::string(op) + " " + key_factor(operands[1]);
+  if (op == "?:" && operands.size() == 3)
+    return "(" + key_factor(operands[0]) + " ? " + key_factor(operands[1]) + " : " +
+           key_factor(operands[2]) + ")";
+  if (operands.size() == 1 && (op == "!" || op == "~"))
+    return std::string(op) + key_factor(operands[0]);
   if (op.starts_with("load ")) {
     std::string out(op.substr(5));
     for (const Polynomial& p : operands) out += "[" + p.key() + "]";
@@ -65,13 +77,18 @@ std::string operation_text(std::string_view op, const std::vector<Polynomial>& o
   return out + ")";
 }
 
-bool names_match(std::string_view atom, std::string_view name) { return atom == name || without_version(atom) == name; }
+bool names_match(std::string_view atom, std::string_view name) {
+  return atom == name || without_version(atom) == name;
+}
 
 /// The name is a word of an atom that is more than a name ("p.x", "f(a)'3").
 bool contains_word(std::string_view atom, std::string_view name) {
   const std::string_view text = without_version(atom);
-  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const auto word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+  for (std::size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
+    const auto word = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    };
     const bool left = at == 0 || !(word(text[at - 1]) || text[at - 1] == '.');
     const bool right = at + name.size() == text.size() || !word(text[at + name.size()]);
     if (left && right) return true;
@@ -85,11 +102,14 @@ bool contains_word(std::string_view atom, std::string_view name) {
 class PolynomialBuilder {
  public:
   static Polynomial build(std::vector<Term> terms) {
-    std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return precedes(a.factors, b.factors); });
+    std::stable_sort(terms.begin(), terms.end(),
+                     [](const Term& a, const Term& b) { return precedes(a.factors, b.factors); });
     Polynomial out;
     for (Term& term : terms) {
       if (!out.terms_.empty() && same(out.terms_.back().factors, term.factors)) {
-        if (__builtin_add_overflow(out.terms_.back().coefficient, term.coefficient, &out.terms_.back().coefficient)) return Polynomial::unknown();
+        if (__builtin_add_overflow(out.terms_.back().coefficient, term.coefficient,
+                                   &out.terms_.back().coefficient))
+          return Polynomial::unknown();
       } else {
         out.terms_.push_back(std::move(term));
       }
@@ -110,13 +130,17 @@ Polynomial::Polynomial(std::int64_t constant) {
 }
 
 Polynomial Polynomial::name(std::string_view name) {
-  return PolynomialBuilder::build({{{std::make_shared<const Atom>(Atom{std::string(name), "", {}})}, 1}});
+  return PolynomialBuilder::build(
+      {{{std::make_shared<const Atom>(Atom{std::string(name), "", {}})}, 1}});
 }
 
-Polynomial Polynomial::unknown() { return PolynomialBuilder::unknown(); }
+Polynomial Polynomial::unknown() {
+  return PolynomialBuilder::unknown();
+}
 
 std::optional<std::int64_t> Polynomial::constant() const {
-  if (!known_ || terms_.size() > 1 || (terms_.size() == 1 && !terms_[0].factors.empty())) return std::nullopt;
+  if (!known_ || terms_.size() > 1 || (terms_.size() == 1 && !terms_[0].factors.empty()))
+    return std::nullopt;
   return terms_.empty() ? 0 : terms_[0].coefficient;
 }
 
@@ -125,7 +149,8 @@ std::int64_t Polynomial::constant_term() const {
 }
 
 std::optional<std::string> Polynomial::as_name() const {
-  if (!known_ || terms_.size() != 1 || terms_[0].coefficient != 1 || terms_[0].factors.size() != 1) return std::nullopt;
+  if (!known_ || terms_.size() != 1 || terms_[0].coefficient != 1 || terms_[0].factors.size() != 1)
+    return std::nullopt;
   const Atom& atom = *terms_[0].factors[0];
   return atom.op.empty() ? std::optional(atom.text) : std::nullopt;
 }
@@ -137,19 +162,26 @@ Polynomial operator+(const Polynomial& a, const Polynomial& b) {
   return PolynomialBuilder::build(std::move(terms));
 }
 
-Polynomial Polynomial::operator-() const { return Polynomial(-1) * *this; }
-Polynomial operator-(const Polynomial& a, const Polynomial& b) { return a + (-b); }
+Polynomial Polynomial::operator-() const {
+  return Polynomial(-1) * *this;
+}
+Polynomial operator-(const Polynomial& a, const Polynomial& b) {
+  return a + (-b);
+}
 
 Polynomial operator*(const Polynomial& a, const Polynomial& b) {
-  if (!a.known_ || !b.known_ || a.terms_.size() * b.terms_.size() > kMaxTerms) return Polynomial::unknown();
+  if (!a.known_ || !b.known_ || a.terms_.size() * b.terms_.size() > kMaxTerms)
+    return Polynomial::unknown();
   std::vector<Term> terms;
   for (const Term& x : a.terms_) {
     for (const Term& y : b.terms_) {
       Term product;
-      if (__builtin_mul_overflow(x.coefficient, y.coefficient, &product.coefficient)) return Polynomial::unknown();
+      if (__builtin_mul_overflow(x.coefficient, y.coefficient, &product.coefficient))
+        return Polynomial::unknown();
       product.factors = x.factors;
       product.factors.insert(product.factors.end(), y.factors.begin(), y.factors.end());
-      std::stable_sort(product.factors.begin(), product.factors.end(), [](const auto& p, const auto& q) { return p->text < q->text; });
+      std::stable_sort(product.factors.begin(), product.factors.end(),
+                       [](const auto& p, const auto& q) { return p->text < q->text; });
       terms.push_back(std::move(product));
     }
   }
@@ -159,7 +191,9 @@ Polynomial operator*(const Polynomial& a, const Polynomial& b) {
 bool operator==(const Polynomial& a, const Polynomial& b) {
   if (!a.known_ || !b.known_ || a.terms_.size() != b.terms_.size()) return false;
   for (std::size_t i = 0; i < a.terms_.size(); ++i) {
-    if (a.terms_[i].coefficient != b.terms_[i].coefficient || !same(a.terms_[i].factors, b.terms_[i].factors)) return false;
+    if (a.terms_[i].coefficient != b.terms_[i].coefficient ||
+        !same(a.terms_[i].factors, b.terms_[i].factors))
+      return false;
   }
   return true;
 }
@@ -194,7 +228,8 @@ Polynomial Polynomial::operation(std::string_view op, std::vector<Polynomial> op
           Term part{{}, term.coefficient / b.terms_[0].coefficient};
           Factors rest = b.terms_[0].factors;
           for (const auto& factor : term.factors) {
-            const auto found = std::find_if(rest.begin(), rest.end(), [&](const auto& f) { return f->text == factor->text; });
+            const auto found = std::find_if(rest.begin(), rest.end(),
+                                            [&](const auto& f) { return f->text == factor->text; });
             if (found == rest.end()) {
               part.factors.push_back(factor);
             } else {
@@ -204,20 +239,24 @@ Polynomial Polynomial::operation(std::string_view op, std::vector<Polynomial> op
           if (!rest.empty()) break;
           quotient.push_back(std::move(part));
         }
-        if (quotient.size() == a.terms_.size()) return op == "/" ? PolynomialBuilder::build(std::move(quotient)) : Polynomial(0);
+        if (quotient.size() == a.terms_.size())
+          return op == "/" ? PolynomialBuilder::build(std::move(quotient)) : Polynomial(0);
       }
     }
   }
   std::string text = operation_text(op, operands);
   if (text.size() > kMaxText) return unknown();
-  return PolynomialBuilder::build({{{std::make_shared<const Atom>(Atom{std::move(text), std::string(op), std::move(operands)})}, 1}});
+  return PolynomialBuilder::build(
+      {{{std::make_shared<const Atom>(Atom{std::move(text), std::string(op), std::move(operands)})},
+        1}});
 }
 
 Polynomial Polynomial::coefficient_of(std::string_view atom) const {
   if (!known_) return unknown();
   std::vector<Term> out;
   for (const Term& term : terms_) {
-    const auto count = std::count_if(term.factors.begin(), term.factors.end(), [&](const auto& f) { return f->text == atom; });
+    const auto count = std::count_if(term.factors.begin(), term.factors.end(),
+                                     [&](const auto& f) { return f->text == atom; });
     if (count != 1) continue;
     Term part = term;
     std::erase_if(part.factors, [&](const auto& f) { return f->text == atom; });
@@ -230,7 +269,9 @@ Polynomial Polynomial::without(std::string_view atom) const {
   if (!known_) return unknown();
   std::vector<Term> out;
   for (const Term& term : terms_) {
-    if (std::none_of(term.factors.begin(), term.factors.end(), [&](const auto& f) { return f->text == atom; })) out.push_back(term);
+    if (std::none_of(term.factors.begin(), term.factors.end(),
+                     [&](const auto& f) { return f->text == atom; }))
+      out.push_back(term);
   }
   return PolynomialBuilder::build(std::move(out));
 }
@@ -238,7 +279,8 @@ Polynomial Polynomial::without(std::string_view atom) const {
 int Polynomial::degree(std::string_view atom) const {
   std::ptrdiff_t most = 0;
   for (const Term& term : terms_) {
-    most = std::max(most, std::count_if(term.factors.begin(), term.factors.end(), [&](const auto& f) { return f->text == atom; }));
+    most = std::max(most, std::count_if(term.factors.begin(), term.factors.end(),
+                                        [&](const auto& f) { return f->text == atom; }));
   }
   return static_cast<int>(most);
 }
@@ -246,7 +288,9 @@ int Polynomial::degree(std::string_view atom) const {
 bool Polynomial::hides(std::string_view name) const {
   for (const Term& term : terms_) {
     for (const auto& factor : term.factors) {
-      if (factor->op.empty() && factor->text != name && !names_match(factor->text, name) && contains_word(factor->text, name)) return true;
+      if (factor->op.empty() && factor->text != name && !names_match(factor->text, name) &&
+          contains_word(factor->text, name))
+        return true;
       for (const Polynomial& operand : factor->operands) {
         if (operand.mentions(name)) return true;
       }
@@ -309,7 +353,8 @@ Polynomial Polynomial::substituted(std::string_view name, const Polynomial& valu
   return substituted(std::map<std::string, Polynomial, std::less<>>{{std::string(name), value}});
 }
 
-Polynomial Polynomial::substituted(const std::map<std::string, Polynomial, std::less<>>& values) const {
+Polynomial Polynomial::substituted(
+    const std::map<std::string, Polynomial, std::less<>>& values) const {
   if (!known_ || values.empty()) return *this;
   Polynomial out;
   for (const Term& term : terms_) {
@@ -317,10 +362,12 @@ Polynomial Polynomial::substituted(const std::map<std::string, Polynomial, std::
     for (const auto& factor : term.factors) {
       if (factor->op.empty()) {
         const auto found = values.find(factor->text);
-        product = product * (found != values.end() ? found->second : PolynomialBuilder::build({{{factor}, 1}}));
+        product = product * (found != values.end() ? found->second
+                                                   : PolynomialBuilder::build({{{factor}, 1}}));
       } else {
         std::vector<Polynomial> operands;
-        for (const Polynomial& operand : factor->operands) operands.push_back(operand.substituted(values));
+        for (const Polynomial& operand : factor->operands)
+          operands.push_back(operand.substituted(values));
         product = product * operation(factor->op, std::move(operands));
       }
     }
@@ -335,7 +382,9 @@ Polynomial Polynomial::bound(const Bindings& values) const {
   return substituted(numbers);
 }
 
-std::optional<std::int64_t> Polynomial::evaluate(const Bindings& values) const { return bound(values).constant(); }
+std::optional<std::int64_t> Polynomial::evaluate(const Bindings& values) const {
+  return bound(values).constant();
+}
 
 bool Polynomial::divisible_by(std::int64_t n, const Bindings& multiples) const {
   if (!known_ || n <= 0) return false;
@@ -351,7 +400,8 @@ bool Polynomial::divisible_by(std::int64_t n, const Bindings& multiples) const {
 }
 
 bool Polynomial::has_only_positive_terms() const {
-  return known_ && std::all_of(terms_.begin(), terms_.end(), [](const Term& t) { return t.coefficient > 0; });
+  return known_ &&
+         std::all_of(terms_.begin(), terms_.end(), [](const Term& t) { return t.coefficient > 0; });
 }
 
 std::optional<Polynomial> Polynomial::divided_by(std::int64_t n) const {
@@ -383,19 +433,24 @@ std::string Polynomial::key() const {
     for (const auto& factor : term.factors) {
       if (!first) out += " * ";
       first = false;
-      const bool alone = term.factors.size() == 1 && !number && (factor->op == "/" || factor->op == "%");
+      const bool alone =
+          term.factors.size() == 1 && !number && (factor->op == "/" || factor->op == "%");
       out += is_infix(factor->op) && !alone ? "(" + factor->text + ")" : factor->text;
     }
   }
   return out;
 }
 
-std::string Polynomial::text() const { return printable(key()); }
+std::string Polynomial::text() const {
+  return printable(key());
+}
 
 std::string Polynomial::factor_text() const {
   const bool single = terms_.size() <= 1 && key_factor(*this) == key();
   const bool product = terms_.size() == 1 && terms_[0].coefficient > 0;
-  return single || (product && terms_[0].factors.size() > 1) ? text() : terms_.empty() ? "0" : "(" + text() + ")";
+  return single || (product && !terms_[0].factors.empty()) ? text()
+         : terms_.empty()                                  ? "0"
+                                                           : "(" + text() + ")";
 }
 
 }  // namespace warpath::model

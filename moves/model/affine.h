@@ -15,23 +15,27 @@ namespace warpath::model {
 
 class Polynomial;
 
-/// What a polynomial is made of: a name ("C", "j", "threadIdx.x"), or an operation that is no polynomial ("/", "%", "min",
-/// "max", "<<", ">>", "&", "load", "call f") over polynomials. Ordered and compared by its text.
+/// What a polynomial is made of: a name ("C", "j", "threadIdx.x"), or an operation that is no
+/// polynomial ("/", "%", "min", "max", "<<", ">>", "&", "load", "call f") over polynomials. Ordered
+/// and compared by its text.
 struct Atom {
-  std::string text;                       ///< C text; a version suffix "'2" tells values of a changing variable apart
-  std::string op;                         ///< empty for a name
+  std::string text;  ///< C text; a version suffix "'2" tells values of a changing variable apart
+  std::string op;    ///< empty for a name
   std::vector<Polynomial> operands;
 };
 
-/// A sum of integer coefficients times products of atoms. A value type; canonical, so equality is semantic up to what the
-/// atoms hide. All arithmetic is that of unbounded integers: where a coefficient leaves 64 bits the result is `unknown`.
-/// Wrap-around of the C types involved is not modelled.
+/// A sum of integer coefficients times products of atoms. A value type; canonical, so equality is
+/// semantic up to what the atoms hide. All arithmetic is that of unbounded integers: where a
+/// coefficient leaves 64 bits the result is `unknown`. Wrap-around of the C types involved is not
+/// modelled.
 class Polynomial {
  public:
-  Polynomial() = default;                          ///< 0
-  Polynomial(std::int64_t constant);               // NOLINT(google-explicit-constructor): numbers are polynomials
+  Polynomial() = default;  ///< 0
+  Polynomial(
+      std::int64_t constant);  // NOLINT(google-explicit-constructor): numbers are polynomials
   [[nodiscard]] static Polynomial name(std::string_view name);
-  /// The operation on its operands, simplified where exact: constants folded, (4*x)/4 = x, (4*x)%4 = 0, min and max of equals.
+  /// The operation on its operands, simplified where exact: constants folded, (4*x)/4 = x, (4*x)%4
+  /// = 0, min and max of equals.
   [[nodiscard]] static Polynomial operation(std::string_view op, std::vector<Polynomial> operands);
   /// Equal to nothing, itself included; contagious.
   [[nodiscard]] static Polynomial unknown();
@@ -53,7 +57,8 @@ class Polynomial {
   /// Both known and the same.
   friend bool operator==(const Polynomial& a, const Polynomial& b);
 
-  /// Sum of the terms linear in the atom, without it: i*C + j + 1 has coefficient C of "i" and 1 of "j".
+  /// Sum of the terms linear in the atom, without it: i*C + j + 1 has coefficient C of "i" and 1 of
+  /// "j".
   [[nodiscard]] Polynomial coefficient_of(std::string_view atom) const;
   /// The terms that the atom is no factor of.
   [[nodiscard]] Polynomial without(std::string_view atom) const;
@@ -64,7 +69,9 @@ class Polynomial {
   /// The name occurs inside an operation (a / b, a load): its coefficient does not tell all.
   [[nodiscard]] bool hides(std::string_view name) const;
   /// degree <= 1 and not hidden: value = coefficient_of * atom + without.
-  [[nodiscard]] bool affine_in(std::string_view atom) const { return known_ && degree(atom) <= 1 && !hides(atom); }
+  [[nodiscard]] bool affine_in(std::string_view atom) const {
+    return known_ && degree(atom) <= 1 && !hides(atom);
+  }
   /// Every atom that is a factor, operations by their text.
   [[nodiscard]] std::set<std::string> atoms() const;
   /// Every plain name, also those inside operations.
@@ -76,15 +83,18 @@ class Polynomial {
 
   /// With every occurrence of the name, inside operations too, replaced.
   [[nodiscard]] Polynomial substituted(std::string_view name, const Polynomial& value) const;
-  [[nodiscard]] Polynomial substituted(const std::map<std::string, Polynomial, std::less<>>& values) const;
+  [[nodiscard]] Polynomial substituted(
+      const std::map<std::string, Polynomial, std::less<>>& values) const;
   /// With the names of `values` as numbers.
   [[nodiscard]] Polynomial bound(const Bindings& values) const;
   /// Value with all names in `values`; nullopt if one is missing, a load is left or it overflows.
   [[nodiscard]] std::optional<std::int64_t> evaluate(const Bindings& values) const;
 
-  /// Every coefficient is a multiple of n, given that each name in `multiples` is a multiple of its number.
+  /// Every coefficient is a multiple of n, given that each name in `multiples` is a multiple of its
+  /// number.
   [[nodiscard]] bool divisible_by(std::int64_t n, const Bindings& multiples = {}) const;
-  /// True if it is >= 0 whenever all names (and loads, quotients) are >= 0: no negative coefficient.
+  /// True if it is >= 0 whenever all names (and loads, quotients) are >= 0: no negative
+  /// coefficient.
   [[nodiscard]] bool has_only_positive_terms() const;
   /// The quotient if exact in every term.
   [[nodiscard]] std::optional<Polynomial> divided_by(std::int64_t n) const;

@@ -14,16 +14,26 @@ class Evaluator {
 
   Value value(const Expr& e) {
     switch (e.kind) {
-      case ExprKind::number: return integer_value(e.name);
-      case ExprKind::literal: return e.name == "true" ? Value(1) : e.name == "false" ? Value(0) : std::nullopt;
-      case ExprKind::name: return named(e);
-      case ExprKind::unary: return unary(e);
-      case ExprKind::binary: return binary(e);
-      case ExprKind::conditional: return conditional(e);
-      case ExprKind::cast: return cast(e);
-      case ExprKind::size_of: return sized(e);
-      case ExprKind::call: return called(e);
-      default: return std::nullopt;
+      case ExprKind::number:
+        return integer_value(e.name);
+      case ExprKind::literal:
+        return e.name == "true" ? Value(1) : e.name == "false" ? Value(0) : std::nullopt;
+      case ExprKind::name:
+        return named(e);
+      case ExprKind::unary:
+        return unary(e);
+      case ExprKind::binary:
+        return binary(e);
+      case ExprKind::conditional:
+        return conditional(e);
+      case ExprKind::cast:
+        return cast(e);
+      case ExprKind::size_of:
+        return sized(e);
+      case ExprKind::call:
+        return called(e);
+      default:
+        return std::nullopt;
     }
   }
 
@@ -32,8 +42,12 @@ class Evaluator {
     if (const auto found = extra_.find(e.name); found != extra_.end()) return found->second;
     if (const Declarator* d = declaration_of(unit_, e)) {
       constexpr int kDepth = 64;
-      if (!d->is_constant() || d->is_array() || d->value() == nullptr || d->is_pointer() || depth_ > kDepth) return std::nullopt;
-      if (const std::string_view type = unit_.text(d->type); type != "auto" && !is_integer_type(unit_.resolved_type(type))) return std::nullopt;
+      if (!d->is_constant() || d->is_array() || d->value() == nullptr || d->is_pointer() ||
+          depth_ > kDepth)
+        return std::nullopt;
+      if (const std::string_view type = unit_.text(d->type);
+          type != "auto" && !is_integer_type(unit_.resolved_type(type)))
+        return std::nullopt;
       ++depth_;
       const Value out = value(*d->value());
       --depth_;
@@ -116,11 +130,15 @@ class Evaluator {
 
 }  // namespace
 
-std::optional<std::int64_t> constant_value(const Unit& unit, const Expr& expr, const Bindings& extra) {
+std::optional<std::int64_t> constant_value(const Unit& unit,
+                                           const Expr& expr,
+                                           const Bindings& extra) {
   return Evaluator(unit, extra).value(expr);
 }
 
-std::optional<std::int64_t> constant_value(const Unit& unit, std::string_view text, const Bindings& extra) {
+std::optional<std::int64_t> constant_value(const Unit& unit,
+                                           std::string_view text,
+                                           const Bindings& extra) {
   const Unit piece = parse("long long value = (" + std::string(text) + ");");
   if (piece.globals().size() != 1 || piece.globals()[0]->value() == nullptr) return std::nullopt;
   Bindings names = unit.constants();

@@ -9,12 +9,17 @@ namespace {
 
 constexpr double kGuessedTrips = 16;
 
-/// A polynomial that is not negative by its own signs, or becomes so with guards and the ends of loops put in.
-bool nonnegative(const KernelFacts& facts, Polynomial value, const std::vector<const Guard*>& guards, const std::vector<const Loop*>& loops) {
+/// A polynomial that is not negative by its own signs, or becomes so with guards and the ends of
+/// loops put in.
+bool nonnegative(const KernelFacts& facts,
+                 Polynomial value,
+                 const std::vector<const Guard*>& guards,
+                 const std::vector<const Loop*>& loops) {
   if (!value.is_known()) return false;
   for (auto l = loops.rbegin(); l != loops.rend(); ++l) {
     const Loop& loop = **l;
-    if (!loop.counted || !value.mentions(loop.variable) || !value.affine_in(loop.variable)) continue;
+    if (!loop.counted || !value.mentions(loop.variable) || !value.affine_in(loop.variable))
+      continue;
     const Polynomial coefficient = value.coefficient_of(loop.variable);
     const Polynomial last = loop.end + (loop.descending ? 1 : -1);
     const bool up = coefficient.has_only_positive_terms();
@@ -40,15 +45,18 @@ bool nonnegative(const KernelFacts& facts, Polynomial value, const std::vector<c
 
 class Estimator {
  public:
-  Estimator(const KernelFacts& facts, const Workload& workload) : facts_(facts), values_(facts.values(workload)) {
+  Estimator(const KernelFacts& facts, const Workload& workload)
+      : facts_(facts), values_(facts.values(workload)) {
     const KernelSpec* spec = facts.state->sources.spec;
     for (const Array& array : facts.arrays) {
       double elements = 0;
-      const ArgSpec* argument = spec != nullptr && !array.spec_name.empty() ? spec->io.find(array.spec_name) : nullptr;
+      const ArgSpec* argument =
+          spec != nullptr && !array.spec_name.empty() ? spec->io.find(array.spec_name) : nullptr;
       if (argument != nullptr) {
         elements = 1;
         try {
-          for (const std::int64_t extent : spec->shape_of(*argument, workload)) elements *= static_cast<double>(extent);
+          for (const std::int64_t extent : spec->shape_of(*argument, workload))
+            elements *= static_cast<double>(extent);
         } catch (const Error&) {
           elements = 0;  // a shape that fails for this workload: unknown
         }
@@ -62,7 +70,8 @@ class Estimator {
     for (const char* axis : {"x", "y", "z"}) {
       for (const char* what : {"blockDim.", "gridDim."}) {
         const auto found = values_.find(std::string(what) + axis);
-        if (found != values_.end()) out_.threads *= static_cast<double>(std::max<std::int64_t>(1, found->second));
+        if (found != values_.end())
+          out_.threads *= static_cast<double>(std::max<std::int64_t>(1, found->second));
       }
     }
     active_ = out_.threads;
@@ -70,7 +79,8 @@ class Estimator {
     for (const Access& access : facts_.accesses) count(access);
     walk(*facts_.kernel->body, [&](const Stmt& s) {
       const double times = active_ * repeats(s);
-      for (const Expr* e : expressions_of(s)) walk(*e, [&](const Expr& inner) { return count_flops(inner, times), true; });
+      for (const Expr* e : expressions_of(s))
+        walk(*e, [&](const Expr& inner) { return count_flops(inner, times), true; });
       return true;
     });
     for (std::size_t i = 0; i < touched_.size(); ++i) out_.footprint_bytes += touched_[i];
@@ -95,8 +105,10 @@ class Estimator {
     if (known != trips_.end()) return known->second;
     double out = 0;
     Bindings values = values_;
-    for (const Loop* l = loop.parent; l != nullptr; l = l->parent) {  // the middle of an outer loop's range
-      if (l->counted) values.insert_or_assign(l->variable, static_cast<std::int64_t>(trips(*l) / 2));
+    for (const Loop* l = loop.parent; l != nullptr;
+         l = l->parent) {  // the middle of an outer loop's range
+      if (l->counted)
+        values.insert_or_assign(l->variable, static_cast<std::int64_t>(trips(*l) / 2));
     }
     for (const char* axis : {"x", "y", "z"}) {
       const std::string a(axis);
@@ -112,7 +124,8 @@ class Estimator {
       step = loop.step.evaluate(values);
     }
     if (distance && step && *step != 0) {
-      out = std::ceil(std::max(0.0, static_cast<double>(*distance)) / std::abs(static_cast<double>(*step)));
+      out = std::ceil(std::max(0.0, static_cast<double>(*distance)) /
+                      std::abs(static_cast<double>(*step)));
     } else {
       out_.exact_trips = false;
       out = guess(loop);
@@ -124,9 +137,11 @@ class Estimator {
   /// The loop runs over a row of an array whose size is known: its mean length.
   double guess(const Loop& loop) const {
     for (const Access& access : facts_.accesses) {
-      const bool own = std::find(access.loops.begin(), access.loops.end(), &loop) != access.loops.end();
+      const bool own =
+          std::find(access.loops.begin(), access.loops.end(), &loop) != access.loops.end();
       const double elements = elements_[static_cast<std::size_t>(access.array)];
-      if (own && loop.counted && elements > 0 && access.index == Polynomial::name(loop.variable)) return std::max(1.0, elements / std::max(1.0, active_));
+      if (own && loop.counted && elements > 0 && access.index == Polynomial::name(loop.variable))
+        return std::max(1.0, elements / std::max(1.0, active_));
     }
     return kGuessedTrips;
   }
@@ -151,7 +166,8 @@ class Estimator {
     if (access.reads()) out_.loaded_bytes += bytes;
     if (access.writes()) out_.stored_bytes += bytes;
     touched_.resize(facts_.arrays.size() * 2, 0.0);
-    const double whole = elements_[static_cast<std::size_t>(access.array)] * static_cast<double>(array.element_bytes);
+    const double whole = elements_[static_cast<std::size_t>(access.array)] *
+                         static_cast<double>(array.element_bytes);
     for (const bool store : {false, true}) {
       if (store ? !access.writes() : !access.reads()) continue;
       double& touched = touched_[static_cast<std::size_t>(access.array) * 2 + (store ? 1 : 0)];
@@ -161,15 +177,19 @@ class Estimator {
   }
 
   void count_flops(const Expr& e, double times) {
-    const bool arithmetic = e.kind == ExprKind::binary && (e.op == "+" || e.op == "-" || e.op == "*" || e.op == "/");
-    const bool compound = e.kind == ExprKind::assign && e.op.size() == 2 && (e.op[0] == '+' || e.op[0] == '-' || e.op[0] == '*' || e.op[0] == '/');
+    const bool arithmetic =
+        e.kind == ExprKind::binary && (e.op == "+" || e.op == "-" || e.op == "*" || e.op == "/");
+    const bool compound = e.kind == ExprKind::assign && e.op.size() == 2 &&
+                          (e.op[0] == '+' || e.op[0] == '-' || e.op[0] == '*' || e.op[0] == '/');
     const std::string_view f = callee(e);
-    const bool math = !f.empty() && is_pure_function(*facts_.unit, f) && facts_.unit->find_function(f) == nullptr;
+    const bool math =
+        !f.empty() && is_pure_function(*facts_.unit, f) && facts_.unit->find_function(f) == nullptr;
     if (!arithmetic && !compound && !math) return;
     const auto dtype = dtype_of_type(type_of(facts_, e));
     if (!dtype || !info(*dtype).is_float) return;
     const bool fused = f == "fmaf" || f == "fma" || f == "__fmaf_rn" || f == "__hfma";
-    const bool converts = f.find('2') != std::string_view::npos || f.starts_with("__ld") || f.find("_as_") != std::string_view::npos;
+    const bool converts = f.find('2') != std::string_view::npos || f.starts_with("__ld") ||
+                          f.find("_as_") != std::string_view::npos;
     if (!converts) out_.flops += fused ? 2 * times : times;
   }
 
@@ -184,9 +204,13 @@ class Estimator {
 
 }  // namespace
 
-WorkEstimate KernelFacts::estimate(const Workload& workload) const { return Estimator(*this, workload).run(); }
+WorkEstimate KernelFacts::estimate(const Workload& workload) const {
+  return Estimator(*this, workload).run();
+}
 
-bool KernelFacts::provably_nonnegative(const Polynomial& value, const std::vector<const Guard*>& at, const std::vector<const Loop*>& around) const {
+bool KernelFacts::provably_nonnegative(const Polynomial& value,
+                                       const std::vector<const Guard*>& at,
+                                       const std::vector<const Loop*>& around) const {
   return nonnegative(*this, value, at, around) || nonnegative(*this, value, at, {});
 }
 

@@ -25,8 +25,11 @@ std::string promoted(const std::string& a, const std::string& b) {
 std::string literal_type(std::string_view text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const char last = text.back();
-  const bool floating = text.find('.') != std::string_view::npos || (!hex && (text.find('e') != std::string_view::npos || text.find('E') != std::string_view::npos));
-  if (floating || (!hex && (last == 'f' || last == 'F'))) return last == 'f' || last == 'F' ? "float" : "double";
+  const bool floating = text.find('.') != std::string_view::npos ||
+                        (!hex && (text.find('e') != std::string_view::npos ||
+                                  text.find('E') != std::string_view::npos));
+  if (floating || (!hex && (last == 'f' || last == 'F')))
+    return last == 'f' || last == 'F' ? "float" : "double";
   const bool is_unsigned = text.find_first_of("uU") != std::string_view::npos;
   const bool is_long = text.find_first_of("lL") != std::string_view::npos;
   if (is_long) return is_unsigned ? "unsigned long long" : "long long";
@@ -37,23 +40,33 @@ std::string literal_type(std::string_view text) {
 std::string called_type(std::string_view f, const std::string& first, const std::string& second) {
   if (f.starts_with("std::")) f.remove_prefix(5);
   if (f == "min" || f == "max") return promoted(first, second);
-  if (f == "abs" || f.starts_with("__shfl") || f.starts_with("__ld") || f == "__hadd" || f == "__hmul" || f == "__hsub" || f == "__hfma" || f == "__hmax" || f == "__hmin") {
+  if (f == "abs" || f.starts_with("__shfl") || f.starts_with("__ld") || f == "__hadd" ||
+      f == "__hmul" || f == "__hsub" || f == "__hfma" || f == "__hmax" || f == "__hmin") {
     return f.starts_with("__shfl") ? second : first;
   }
   if (f.starts_with("make_")) return std::string(f.substr(5));
-  if (f.starts_with("atomic")) return first.ends_with('*') ? first.substr(0, first.size() - 1) : std::string();
+  if (f.starts_with("atomic"))
+    return first.ends_with('*') ? first.substr(0, first.size() - 1) : std::string();
   for (const std::string_view type : {"float", "double", "int", "uint"}) {
-    const bool converts = f.ends_with("2" + std::string(type)) || f.ends_with("_as_" + std::string(type));
+    const bool converts =
+        f.ends_with("2" + std::string(type)) || f.ends_with("_as_" + std::string(type));
     if (converts) return type == "uint" ? "unsigned int" : std::string(type);
   }
-  if (f.find("2float") != std::string_view::npos || f == "__bfloat162float" || f == "__half2float" || f == "__low2float" || f == "__high2float") return "float";
+  if (f.find("2float") != std::string_view::npos || f == "__bfloat162float" ||
+      f == "__half2float" || f == "__low2float" || f == "__high2float")
+    return "float";
   if (f.find("2bfloat162") != std::string_view::npos) return "__nv_bfloat162";
   if (f.find("2bfloat16") != std::string_view::npos) return "__nv_bfloat16";
   if (f.find("2half2") != std::string_view::npos) return "__half2";
   if (f.find("2half") != std::string_view::npos) return "__half";
-  if (f.find("2int") != std::string_view::npos || f == "__popc" || f == "__clz" || f == "__dp4a" || f == "__ffs") return "int";
-  constexpr auto kDouble = std::to_array<std::string_view>({"sqrt", "exp", "log", "pow", "sin", "cos", "tan", "tanh", "fabs", "fmax", "fmin", "floor", "ceil", "fma", "rsqrt", "erf"});
-  if (std::find(kDouble.begin(), kDouble.end(), f) != kDouble.end()) return first == "float" ? "float" : "double";
+  if (f.find("2int") != std::string_view::npos || f == "__popc" || f == "__clz" || f == "__dp4a" ||
+      f == "__ffs")
+    return "int";
+  constexpr auto kDouble = std::to_array<std::string_view>(
+      {"sqrt", "exp", "log", "pow", "sin", "cos", "tan", "tanh", "fabs", "fmax", "fmin", "floor",
+       "ceil", "fma", "rsqrt", "erf"});
+  if (std::find(kDouble.begin(), kDouble.end(), f) != kDouble.end())
+    return first == "float" ? "float" : "double";
   if (f.ends_with('f') || f.starts_with("__f")) return "float";
   return {};
 }
@@ -62,21 +75,33 @@ std::string type_at(const KernelFacts& facts, const Expr& e, int depth) {
   constexpr int kDepth = 200;
   if (depth > kDepth) return {};
   const Unit& unit = *facts.unit;
-  const auto of = [&](std::size_t i) { return i < e.args.size() ? type_at(facts, e.arg(i), depth + 1) : std::string(); };
+  const auto of = [&](std::size_t i) {
+    return i < e.args.size() ? type_at(facts, e.arg(i), depth + 1) : std::string();
+  };
   switch (e.kind) {
-    case ExprKind::number: return literal_type(e.name);
-    case ExprKind::literal: return e.name == "true" || e.name == "false" ? "bool" : e.name.starts_with('\'') ? "char" : "";
+    case ExprKind::number:
+      return literal_type(e.name);
+    case ExprKind::literal:
+      return e.name == "true" || e.name == "false" ? "bool"
+             : e.name.starts_with('\'')            ? "char"
+                                                   : "";
     case ExprKind::name: {
       const auto found = facts.state->declared.find(&e);
-      const Declarator* d = found != facts.state->declared.end() ? found->second : declaration_of(unit, e);
+      const Declarator* d =
+          found != facts.state->declared.end() ? found->second : declaration_of(unit, e);
       if (d == nullptr) return unit.constants().contains(e.name) ? "int" : "";
       std::string type = unit.resolved_type(unit.plain_text(d->type));
-      if (type == "auto" && d->value() != nullptr && !d->is_pointer()) return type_at(facts, *d->value(), depth + 1);
-      return type + std::string(static_cast<std::size_t>(d->pointer_depth) + d->extents.size(), '*');
+      if (type == "auto" && d->value() != nullptr && !d->is_pointer())
+        return type_at(facts, *d->value(), depth + 1);
+      return type +
+             std::string(static_cast<std::size_t>(d->pointer_depth) + d->extents.size(), '*');
     }
     case ExprKind::member: {
       const Expr& object = e.arg(0);
-      if (object.kind == ExprKind::name && (object.name == "threadIdx" || object.name == "blockIdx" || object.name == "blockDim" || object.name == "gridDim")) return "unsigned int";
+      if (object.kind == ExprKind::name &&
+          (object.name == "threadIdx" || object.name == "blockIdx" || object.name == "blockDim" ||
+           object.name == "gridDim"))
+        return "unsigned int";
       std::string base = of(0);
       while (base.ends_with('*')) base.pop_back();
       if (base.starts_with("float") && base.size() == 6) return "float";
@@ -99,20 +124,27 @@ std::string type_at(const KernelFacts& facts, const Expr& e, int depth) {
       if (e.op == "&") return a.empty() ? a : a + "*";
       if (e.op == "!" || e.op == "not") return "bool";
       if (e.op == "++" || e.op == "--") return a;
-      return a.ends_with('*') ? a : promoted(a, size_of_type(a) < 4 && is_integer_type(a) ? "int" : a);
+      return a.ends_with('*') ? a
+                              : promoted(a, size_of_type(a) < 4 && is_integer_type(a) ? "int" : a);
     }
-    case ExprKind::postfix: return of(0);
+    case ExprKind::postfix:
+      return of(0);
     case ExprKind::binary: {
-      if (e.op == "<" || e.op == ">" || e.op == "<=" || e.op == ">=" || e.op == "==" || e.op == "!=" || e.op == "&&" || e.op == "||") return "bool";
+      if (e.op == "<" || e.op == ">" || e.op == "<=" || e.op == ">=" || e.op == "==" ||
+          e.op == "!=" || e.op == "&&" || e.op == "||")
+        return "bool";
       const std::string a = of(0);
       const std::string b = of(1);
       if (a.ends_with('*')) return b.ends_with('*') ? "long long" : a;
       if (b.ends_with('*')) return b;
-      if (e.op == "<<" || e.op == ">>") return promoted(a, "int") == "long long" || size_of_type(a) == 8 ? a : promoted(a, a);
+      if (e.op == "<<" || e.op == ">>")
+        return promoted(a, "int") == "long long" || size_of_type(a) == 8 ? a : promoted(a, a);
       return promoted(a, b);
     }
-    case ExprKind::assign: return of(0);
-    case ExprKind::comma: return of(1);
+    case ExprKind::assign:
+      return of(0);
+    case ExprKind::comma:
+      return of(1);
     case ExprKind::conditional: {
       const std::string a = of(1);
       const std::string b = of(2);
@@ -124,20 +156,27 @@ std::string type_at(const KernelFacts& facts, const Expr& e, int depth) {
       std::string element = plain.substr(0, plain.find('*'));
       if (element.starts_with("const ")) element.erase(0, 6);
       while (element.ends_with(' ')) element.pop_back();
-      return unit.resolved_type(element) + std::string(static_cast<std::size_t>(std::count(plain.begin(), plain.end(), '*')), '*');
+      return unit.resolved_type(element) +
+             std::string(static_cast<std::size_t>(std::count(plain.begin(), plain.end(), '*')),
+                         '*');
     }
-    case ExprKind::size_of: return "unsigned long long";
+    case ExprKind::size_of:
+      return "unsigned long long";
     case ExprKind::call: {
       const std::string_view f = callee(e);
-      if (const Function* helper = unit.find_function(f)) return unit.resolved_type(unit.plain_text(helper->return_type));
+      if (const Function* helper = unit.find_function(f))
+        return unit.resolved_type(unit.plain_text(helper->return_type));
       return called_type(f, of(1), of(2));
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
 }  // namespace
 
-std::string type_of(const KernelFacts& facts, const Expr& expr) { return type_at(facts, expr, 0); }
+std::string type_of(const KernelFacts& facts, const Expr& expr) {
+  return type_at(facts, expr, 0);
+}
 
 }  // namespace warpath::model

@@ -12,7 +12,9 @@ namespace {
 constexpr auto kAxes = std::to_array<std::string_view>({"x", "y", "z"});
 
 /// The spec's argument behind each parameter: those that are passed, in order.
-const ArgSpec* argument_of(const FactSources& sources, const Function& kernel, const Declarator& parameter) {
+const ArgSpec* argument_of(const FactSources& sources,
+                           const Function& kernel,
+                           const Declarator& parameter) {
   if (sources.spec == nullptr) return nullptr;
   std::size_t at = 0;
   while (at < kernel.parameters.size() && kernel.parameters[at] != &parameter) ++at;
@@ -34,9 +36,12 @@ void note_launch(KernelFacts& facts) {
   const auto note = [&](const std::array<Expression, 3>& extents, const std::string& what) {
     for (std::size_t i = 0; i < 3; ++i) {
       const auto names = extents[i].names();
-      if (!std::all_of(names.begin(), names.end(), [&](const std::string& n) { return known.contains(n); })) continue;
+      if (!std::all_of(names.begin(), names.end(),
+                       [&](const std::string& n) { return known.contains(n); }))
+        continue;
       try {
-        state.launch_constants.emplace(what + "." + std::string(kAxes[i]), extents[i].evaluate(known, "launch"));
+        state.launch_constants.emplace(what + "." + std::string(kAxes[i]),
+                                       extents[i].evaluate(known, "launch"));
       } catch (const Error&) {
         continue;  // a division by zero in a plan that another check reports
       }
@@ -49,7 +54,9 @@ void note_launch(KernelFacts& facts) {
 void find_thread_indices(KernelFacts& facts) {
   walk(*facts.kernel->body, [&](const Stmt& s) {
     for (const Declarator* d : s.declarators) {
-      if (d->is_pointer() || d->is_array() || d->value() == nullptr || facts.state->write_counts.contains(d)) continue;
+      if (d->is_pointer() || d->is_array() || d->value() == nullptr ||
+          facts.state->write_counts.contains(d))
+        continue;
       ThreadIndex out;
       out.name = std::string(d->name);
       out.declarator = d;
@@ -63,7 +70,8 @@ void find_thread_indices(KernelFacts& facts) {
         any = true;
         out.axis = axis;
         const Polynomial extent = facts.resolved(Polynomial::name("blockDim." + a));
-        const Polynomial global = facts.resolved(Polynomial::name(block)) * extent + Polynomial::name(thread);
+        const Polynomial global =
+            facts.resolved(Polynomial::name(block)) * extent + Polynomial::name(thread);
         if (out.value == Polynomial::name(thread)) out.form = ThreadIndex::Form::thread;
         if (out.value == Polynomial::name(block)) out.form = ThreadIndex::Form::block;
         if (facts.resolved(out.value) == global) out.form = ThreadIndex::Form::global;
@@ -74,10 +82,12 @@ void find_thread_indices(KernelFacts& facts) {
         if (out.bound || guard->condition->span.begin < d->span.begin) continue;
         for (const Polynomial& p : guard->nonnegative) {
           const Polynomial rest = p + out.value + 1;
-          if (p.mentions("threadIdx.x") || p.mentions("threadIdx.y") || p.mentions("threadIdx.z") || p.mentions("blockIdx.x") ||
-              p.mentions("blockIdx.y") || p.mentions("blockIdx.z")) {
+          if (p.mentions("threadIdx.x") || p.mentions("threadIdx.y") || p.mentions("threadIdx.z") ||
+              p.mentions("blockIdx.x") || p.mentions("blockIdx.y") || p.mentions("blockIdx.z")) {
             const auto names = rest.names();
-            const bool free = std::none_of(names.begin(), names.end(), [](const std::string& n) { return n.starts_with("threadIdx") || n.starts_with("blockIdx"); });
+            const bool free = std::none_of(names.begin(), names.end(), [](const std::string& n) {
+              return n.starts_with("threadIdx") || n.starts_with("blockIdx");
+            });
             if (!free || !rest.is_known()) continue;
             out.bound = rest;
             out.guard = guard.get();
@@ -97,10 +107,14 @@ std::string find_veto(const KernelFacts& facts) {
     const std::size_t line = line_of(*facts.unit, facts.kernel->opaque[0].begin);
     return "line " + std::to_string(line) + " of the kernel is not understood";
   }
-  if (facts.kernel->unresolved_conditionals) return "a preprocessor condition in the kernel depends on names the source does not set";
+  if (facts.kernel->unresolved_conditionals)
+    return "a preprocessor condition in the kernel depends on names the source does not set";
   if (facts.has_assembly) return "the kernel holds inline assembly";
-  if (facts.has_unknown_calls) return "the kernel calls " + facts.unknown_calls[0] + ", whose effects are unknown";
+  if (facts.has_unknown_calls)
+    return "the kernel calls " + facts.unknown_calls[0] + ", whose effects are unknown";
   for (const Array& array : facts.arrays) {
+    if (array.declarator != nullptr && array.declarator->has(kVolatile))
+      return array.name + " is volatile";
     if (array.escapes) return "the address of " + array.name + " goes where it is not followed";
   }
   return {};
@@ -114,7 +128,8 @@ KernelFacts& KernelFacts::operator=(KernelFacts&&) noexcept = default;
 KernelFacts::~KernelFacts() = default;
 
 int array_of(KernelFacts& facts, const Declarator& d) {
-  const auto [found, fresh] = facts.state->arrays.try_emplace(&d, static_cast<int>(facts.arrays.size()));
+  const auto [found, fresh] =
+      facts.state->arrays.try_emplace(&d, static_cast<int>(facts.arrays.size()));
   if (!fresh) return found->second;
   const Unit& unit = *facts.unit;
   Array out;
@@ -125,18 +140,27 @@ int array_of(KernelFacts& facts, const Declarator& d) {
   if (d.pointer_depth > 1 || (d.is_array() && d.is_pointer())) out.type += "*";
   out.dtype = dtype_of_type(out.type);
   out.element_bytes = out.type.ends_with('*') ? 8 : size_of_type(out.type);
-  out.space = d.has(kShared) ? Space::shared : d.has(kConstant) ? Space::constant : d.is_array() && d.function != nullptr && !d.is_parameter ? Space::local : Space::global;
+  out.space = d.has(kShared)                                             ? Space::shared
+              : d.has(kConstant)                                         ? Space::constant
+              : d.is_array() && d.function != nullptr && !d.is_parameter ? Space::local
+                                                                         : Space::global;
   out.is_const = d.has(kConst) || d.has(kConstexpr);
   out.is_restrict = ((d.pointer_qualifiers | d.qualifiers) & kRestrict) != 0;
   out.dynamic_shared = d.has(kShared) && d.has(kExtern);
   for (const Expr* e : d.extents) {
     ValueReader reader(facts);
     const auto constant = e == nullptr ? std::nullopt : constant_value(unit, *e);
-    const bool tunable = e != nullptr && std::any_of(unit.bindings().begin(), unit.bindings().end(), [&](const auto& b) { return mentions(*e, b.first); });
-    out.extents.push_back(e == nullptr ? Polynomial::unknown() : constant && !tunable ? Polynomial(*constant) : reader.read(*e).full);
+    const bool tunable =
+        e != nullptr && std::any_of(unit.bindings().begin(), unit.bindings().end(),
+                                    [&](const auto& b) { return mentions(*e, b.first); });
+    out.extents.push_back(e == nullptr           ? Polynomial::unknown()
+                          : constant && !tunable ? Polynomial(*constant)
+                                                 : reader.read(*e).full);
   }
-  if (out.space == Space::shared || out.space == Space::local) out.alignment_bytes = static_cast<std::int64_t>(out.element_bytes);
-  if (const ArgSpec* argument = d.is_parameter ? argument_of(facts.state->sources, *facts.kernel, d) : nullptr) {
+  if (out.space == Space::shared || out.space == Space::local)
+    out.alignment_bytes = static_cast<std::int64_t>(out.element_bytes);
+  if (const ArgSpec* argument =
+          d.is_parameter ? argument_of(facts.state->sources, *facts.kernel, d) : nullptr) {
     out.spec_name = argument->name;
     if (argument->tensor) out.alignment_bytes = argument->tensor->alignment_bytes;
   }
@@ -146,7 +170,8 @@ int array_of(KernelFacts& facts, const Declarator& d) {
 
 KernelFacts analyse(const Unit& unit, const Function& kernel, const FactSources& sources) {
   std::set<const Declarator*> written;
-  for (const bool last : {false, true}) {  // the first walk finds what is written: loads of the rest are stable
+  for (const bool last :
+       {false, true}) {  // the first walk finds what is written: loads of the rest are stable
     KernelFacts facts;
     facts.unit = &unit;
     facts.kernel = &kernel;
@@ -171,14 +196,19 @@ KernelFacts analyse(const Unit& unit, const Function& kernel, const FactSources&
   return {};
 }
 
-std::unique_ptr<const KernelModel> model_kernel(const KernelSpec& spec, const Variant& variant, std::string& why) {
+std::unique_ptr<const KernelModel> model_kernel(const KernelSpec& spec,
+                                                const Variant& variant,
+                                                std::string& why) {
   Unit unit = parse(variant);
   const Function* kernel = unit.find_kernel(variant.kernel_name);
-  if (kernel == nullptr || !kernel->is_global) return why = "the source has no single kernel " + variant.kernel_name, nullptr;
+  if (kernel == nullptr || !kernel->is_global)
+    return why = "the source has no single kernel " + variant.kernel_name, nullptr;
   if (unit.ambiguous()) return why = "compilers disagree on the tokens of the source", nullptr;
   if (!kernel->opaque.empty() || kernel->unresolved_conditionals) {
     const bool text = !kernel->opaque.empty();
-    why = text ? "line " + std::to_string(line_of(unit, kernel->opaque[0].begin)) + " is not understood" : "a preprocessor condition in the kernel is open";
+    why = text ? "line " + std::to_string(line_of(unit, kernel->opaque[0].begin)) +
+                     " is not understood"
+               : "a preprocessor condition in the kernel is open";
     return nullptr;
   }
   KernelFacts facts = analyse(unit, *kernel, {&spec, &variant});
@@ -227,7 +257,8 @@ std::vector<const Access*> KernelFacts::accesses_to(int wanted) const {
 
 const Access* KernelFacts::access_of(const Expr& subscript) const {
   const auto found = state->access_of.find(&subscript);
-  return found == state->access_of.end() ? nullptr : &accesses[static_cast<std::size_t>(found->second)];
+  return found == state->access_of.end() ? nullptr
+                                         : &accesses[static_cast<std::size_t>(found->second)];
 }
 
 std::vector<const Guard*> KernelFacts::guards_at(const Stmt& stmt) const {
@@ -255,14 +286,16 @@ Polynomial KernelFacts::source_polynomial(const Expr& expr) const {
 Polynomial KernelFacts::resolved(const Polynomial& value) const {
   Bindings known = state->launch_constants;
   for (const auto& [name, number] : unit->bindings()) known.emplace(name, number);
-  for (const std::string& name : value.names()) {  // constants of the body keep their names in source polynomials
+  for (const std::string& name :
+       value.names()) {  // constants of the body keep their names in source polynomials
     if (known.contains(name)) continue;
     const Declarator* only = nullptr;
     int count = 0;
     for (const auto& [expr, declarator] : state->declared) {
       if (declarator->name == name && declarator != only) only = declarator, ++count;
     }
-    if (count != 1 || !only->is_constant() || only->value() == nullptr || only->is_array()) continue;
+    if (count != 1 || !only->is_constant() || only->value() == nullptr || only->is_array())
+      continue;
     if (const auto number = constant_value(*unit, *only->value())) known.emplace(name, *number);
   }
   return value.bound(known);
@@ -279,11 +312,13 @@ Bindings KernelFacts::values(const Workload& workload) const {
   for (const Declarator* p : kernel->parameters) {
     const ArgSpec* argument = argument_of(state->sources, *kernel, *p);
     if (argument == nullptr) continue;
-    if (const auto found = scalars.find(argument->name); found != scalars.end()) out.insert_or_assign(std::string(p->name), found->second);
+    if (const auto found = scalars.find(argument->name); found != scalars.end())
+      out.insert_or_assign(std::string(p->name), found->second);
   }
   if (state->sources.variant == nullptr) return out;
   try {
-    const LaunchNumbers numbers = evaluate(launch_for(*spec, *state->sources.variant, workload), scalars, "launch");
+    const LaunchNumbers numbers =
+        evaluate(launch_for(*spec, *state->sources.variant, workload), scalars, "launch");
     for (std::size_t i = 0; i < 3; ++i) {
       out.insert_or_assign("blockDim." + std::string(kAxes[i]), numbers.block[i]);
       out.insert_or_assign("gridDim." + std::string(kAxes[i]), numbers.grid[i]);
@@ -307,7 +342,9 @@ Bindings KernelFacts::multiples() const {
       if (e.kind == ExprKind::binary && (e.op == "and" || e.op == "&&")) {
         conjuncts.push_back(e.args[0]);
         conjuncts.push_back(e.args[1]);
-      } else if (e.is_op(ExprKind::binary, "==") && e.arg(0).is_op(ExprKind::binary, "%") && e.arg(0).arg(0).kind == ExprKind::name && e.arg(1).kind == ExprKind::number && e.arg(1).name == "0") {
+      } else if (e.is_op(ExprKind::binary, "==") && e.arg(0).is_op(ExprKind::binary, "%") &&
+                 e.arg(0).arg(0).kind == ExprKind::name && e.arg(1).kind == ExprKind::number &&
+                 e.arg(1).name == "0") {
         const auto divisor = constant_value(piece, e.arg(0).arg(1), unit->bindings());
         if (!divisor || *divisor <= 0) continue;
         for (const Declarator* p : kernel->parameters) {
@@ -326,14 +363,20 @@ bool KernelFacts::may_alias(int a, int b) const {
   if (a == b) return true;
   const Array& x = arrays[static_cast<std::size_t>(a)];
   const Array& y = arrays[static_cast<std::size_t>(b)];
-  const auto followed = [](const Array& array) { return array.declarator != nullptr && (array.is_parameter || array.space != Space::global || array.declarator->function == nullptr); };
+  const auto followed = [](const Array& array) {
+    return array.declarator != nullptr && (array.is_parameter || array.space != Space::global ||
+                                           array.declarator->function == nullptr);
+  };
   if (x.dynamic_shared && y.dynamic_shared) return true;  // all begin at the same byte
   if (!followed(x) || !followed(y)) return true;
   if (!x.is_parameter || !y.is_parameter) return false;
-  if (state->sources.spec == nullptr) return !x.is_restrict && !y.is_restrict;
+  if (state->sources.spec == nullptr) {
+    return !state->sources.parameters_apart && !x.is_restrict && !y.is_restrict;
+  }
   if (x.spec_name.empty() || y.spec_name.empty()) return true;
   for (const auto& group : state->sources.spec->io.may_alias) {
-    const bool both = std::find(group.begin(), group.end(), x.spec_name) != group.end() && std::find(group.begin(), group.end(), y.spec_name) != group.end();
+    const bool both = std::find(group.begin(), group.end(), x.spec_name) != group.end() &&
+                      std::find(group.begin(), group.end(), y.spec_name) != group.end();
     if (both) return true;
   }
   return false;
@@ -350,7 +393,8 @@ void unite(std::vector<std::string>& out, std::string_view name) {
 std::vector<std::string> KernelFacts::names_read(const Stmt& stmt) const {
   std::vector<std::string> out;
   for (const Read& read : state->reads) {
-    if (stmt.span.contains(read.name->span) && read.variable->function != nullptr) unite(out, read.variable->name);
+    if (stmt.span.contains(read.name->span) && read.variable->function != nullptr)
+      unite(out, read.variable->name);
   }
   return out;
 }

@@ -20,21 +20,22 @@ enum class Space : std::uint8_t { global, shared, local, constant };
 
 /// A pointer parameter or an array that the kernel subscripts. Pointer aliases are folded into it.
 struct Array {
-  std::string name;                   ///< in the source
-  std::string spec_name;              ///< the spec's argument; empty if it is none
+  std::string name;       ///< in the source
+  std::string spec_name;  ///< the spec's argument; empty if it is none
   const Declarator* declarator = nullptr;
   Space space = Space::global;
-  std::string type;                   ///< element type's words without const: "float", "T" resolved if the kernel name binds it
-  std::optional<DType> dtype;         ///< nullopt for vectors and unknown types
-  std::size_t element_bytes = 0;      ///< 0: unknown
-  std::vector<Polynomial> extents;    ///< of an array with known dimensions, outermost first
+  std::string type;  ///< element type's words without const: "float", "T" resolved if the kernel
+                     ///< name binds it
+  std::optional<DType> dtype;       ///< nullopt for vectors and unknown types
+  std::size_t element_bytes = 0;    ///< 0: unknown
+  std::vector<Polynomial> extents;  ///< of an array with known dimensions, outermost first
   bool is_parameter = false;
-  bool is_const = false;              ///< pointee const
+  bool is_const = false;  ///< pointee const
   bool is_restrict = false;
-  bool dynamic_shared = false;        ///< extern __shared__
+  bool dynamic_shared = false;                         ///< extern __shared__
   bool read = false, written = false, atomic = false;  ///< by any access
-  bool escapes = false;               ///< its address goes where the model does not follow: a veto
-  std::int64_t alignment_bytes = 0;   ///< guaranteed for element 0; 0: unknown
+  bool escapes = false;              ///< its address goes where the model does not follow: a veto
+  std::int64_t alignment_bytes = 0;  ///< guaranteed for element 0; 0: unknown
 };
 
 enum class AccessKind : std::uint8_t { read, write, read_write, atomic };
@@ -44,31 +45,36 @@ struct Loop;
 /// A condition that holds where it is listed.
 struct Guard {
   const Expr* condition = nullptr;
-  bool negated = false;               ///< holds when the condition is false (early return, else branch)
-  bool early_exit = false;            ///< from `if (c) return;`: holds for the rest of the body
-  const Stmt* stmt = nullptr;         ///< the if
-  bool exits_loop = false;            ///< the early exit is continue or break, not return
-  /// What it says in comparisons of integers: each >= 0. `i < N` gives N - i - 1. Empty where it says none.
+  bool negated = false;        ///< holds when the condition is false (early return, else branch)
+  bool early_exit = false;     ///< from `if (c) return;`: holds for the rest of the body
+  const Stmt* stmt = nullptr;  ///< the if
+  bool exits_loop = false;     ///< the early exit is continue or break, not return
+  /// What it says in comparisons of integers: each >= 0. `i < N` gives N - i - 1. Empty where it
+  /// says none.
   std::vector<Polynomial> nonnegative;
-  bool complete = false;              ///< `nonnegative` says all of it
+  bool complete = false;  ///< `nonnegative` says all of it
 };
 
 /// One subscript (or dereference) of an array.
 struct Access {
-  int array = 0;                      ///< into KernelFacts::arrays
+  int array = 0;  ///< into KernelFacts::arrays
   AccessKind kind = AccessKind::read;
-  std::string atomic_op;              ///< "atomicAdd", ...
-  const Expr* expr = nullptr;         ///< the subscript x[i] or *p
+  std::string atomic_op;       ///< "atomicAdd", ...
+  const Expr* expr = nullptr;  ///< the subscript x[i] or *p
   const Stmt* stmt = nullptr;
-  /// Flat element index over thread and block indices, loop variables, sizes and loads; every local folded in.
+  /// Flat element index over thread and block indices, loop variables, sizes and loads; every local
+  /// folded in.
   Polynomial index;
-  /// The same with only pointers folded: integer locals that are set once stand under their names, so that text() compiles there.
+  /// The same with only pointers folded: integer locals that are set once stand under their names,
+  /// so that text() compiles there.
   Polynomial source_index;
-  std::vector<Polynomial> subscripts; ///< one a dimension for a multi-dimensional array, outermost first
-  int vector_width = 1;               ///< elements a reinterpret_cast<float4*> takes at once; `index` counts elements
-  std::vector<const Loop*> loops;     ///< enclosing, outermost first
-  std::vector<const Guard*> guards;   ///< that hold here, outermost first
-  bool in_helper = false;             ///< inside a helper function expanded for analysis; `expr` is the call's
+  std::vector<Polynomial>
+      subscripts;  ///< one a dimension for a multi-dimensional array, outermost first
+  int vector_width =
+      1;  ///< elements a reinterpret_cast<float4*> takes at once; `index` counts elements
+  std::vector<const Loop*> loops;    ///< enclosing, outermost first
+  std::vector<const Guard*> guards;  ///< that hold here, outermost first
+  bool in_helper = false;  ///< inside a helper function expanded for analysis; `expr` is the call's
   [[nodiscard]] bool reads() const { return kind != AccessKind::write; }
   [[nodiscard]] bool writes() const { return kind != AccessKind::read; }
 };
@@ -80,23 +86,33 @@ enum class LoopClass : std::uint8_t {
   serial,     ///< a dependence the model does not know, or something it cannot see through
 };
 
-enum class ReduceOp : std::uint8_t { add, multiply, minimum, maximum, bit_and, bit_or, bit_xor, logical_and, logical_or };
+enum class ReduceOp : std::uint8_t {
+  add,
+  multiply,
+  minimum,
+  maximum,
+  bit_and,
+  bit_or,
+  bit_xor,
+  logical_and,
+  logical_or
+};
 
 /// `target op= value` in a loop, in any of its spellings.
 struct Reduction {
   ReduceOp op = ReduceOp::add;
-  std::string accumulator;            ///< variable's name; for an element in memory its text, "y[row]"
-  const Expr* target = nullptr;       ///< the accumulator as it is written to
-  const Expr* value = nullptr;        ///< what is combined: e of s += e; the product's call for fma
-  const Expr* factor_a = nullptr;     ///< of fma(a, b, s); then value is null
+  std::string accumulator;         ///< variable's name; for an element in memory its text, "y[row]"
+  const Expr* target = nullptr;    ///< the accumulator as it is written to
+  const Expr* value = nullptr;     ///< what is combined: e of s += e; the product's call for fma
+  const Expr* factor_a = nullptr;  ///< of fma(a, b, s); then value is null
   const Expr* factor_b = nullptr;
-  bool negated = false;               ///< s -= e
-  const Stmt* stmt = nullptr;         ///< the update (the if for `if (e > s) s = e;`)
+  bool negated = false;                    ///< s -= e
+  const Stmt* stmt = nullptr;              ///< the update (the if for `if (e > s) s = e;`)
   const Declarator* declarator = nullptr;  ///< of the variable; null for memory
-  std::string type;                   ///< of the accumulator
-  bool is_float = false;              ///< reordering rounds differently
-  int access = -1;                    ///< into KernelFacts::accesses for an element in memory
-  bool prefix_used = false;           ///< the running value is read elsewhere in the loop (scan)
+  std::string type;                        ///< of the accumulator
+  bool is_float = false;                   ///< reordering rounds differently
+  int access = -1;                         ///< into KernelFacts::accesses for an element in memory
+  bool prefix_used = false;  ///< the running value is read elsewhere in the loop (scan)
 };
 
 /// A loop that counts, or any other (`counted` false).
@@ -105,38 +121,42 @@ struct Loop {
   const Loop* parent = nullptr;
   std::vector<const Loop*> children;
   int depth = 0;
-  bool counted = false;               ///< the fields down to `trips` are meaningful
+  bool counted = false;  ///< the fields down to `trips` are meaningful
   std::string variable;
   const Declarator* declarator = nullptr;  ///< of the variable
-  bool declared_inside = false;       ///< for (int j ...): the variable is dead behind the loop
-  bool descending = false;            ///< counts down: `first` is the largest value, step < 0
-  const Expr* first_expr = nullptr;   ///< as written; null if it starts from an earlier value
-  const Expr* bound_expr = nullptr;   ///< the other side of the comparison, as written
-  Polynomial first;                   ///< first value
-  Polynomial end;                     ///< exclusive bound: upper if ascending, lower if descending
+  bool declared_inside = false;      ///< for (int j ...): the variable is dead behind the loop
+  bool descending = false;           ///< counts down: `first` is the largest value, step < 0
+  const Expr* first_expr = nullptr;  ///< as written; null if it starts from an earlier value
+  const Expr* bound_expr = nullptr;  ///< the other side of the comparison, as written
+  Polynomial first;                  ///< first value
+  Polynomial end;                    ///< exclusive bound: upper if ascending, lower if descending
   Polynomial source_first, source_end;  ///< with integer locals under their names
-  Polynomial step;                    ///< added each time; negative if descending
-  bool inclusive = false;             ///< written with <= or >=
-  std::optional<Polynomial> trips;    ///< ceil((end - first) / step) if polynomial, not below 0
+  Polynomial step;                      ///< added each time; negative if descending
+  bool inclusive = false;               ///< written with <= or >=
+  std::optional<Polynomial> trips;      ///< ceil((end - first) / step) if polynomial, not below 0
   std::optional<std::int64_t> trip_count;  ///< if constant in the source
-  /// 0..2: strided over threads of the block (`j = threadIdx.x; j < C; j += blockDim.x`) on this axis; 3..5: over the grid.
+  /// 0..2: strided over threads of the block (`j = threadIdx.x; j < C; j += blockDim.x`) on this
+  /// axis; 3..5: over the grid.
   int thread_axis = -1;
-  bool uniform = false;               ///< bounds equal for all threads of a block
-  bool exits_early = false;           ///< break, return, goto out of it
+  bool uniform = false;      ///< bounds equal for all threads of a block
+  bool exits_early = false;  ///< break, return, goto out of it
   bool has_barrier = false;
   LoopClass kind = LoopClass::serial;
-  std::string reason;                 ///< why it is serial
+  std::string reason;  ///< why it is serial
   std::vector<Reduction> reductions;
-  std::vector<std::string> assigned;  ///< variables declared outside that the loop changes, accumulators included
-  std::vector<std::string> inductions;       ///< of those, bumped by the same amount each time (`A += BK`): folded into indices
-  std::vector<std::string> private_scalars;  ///< of those, set before use in each iteration (and so no dependence)
+  std::vector<std::string>
+      assigned;  ///< variables declared outside that the loop changes, accumulators included
+  std::vector<std::string> inductions;  ///< of those, bumped by the same amount each time (`A +=
+                                        ///< BK`): folded into indices
+  std::vector<std::string>
+      private_scalars;  ///< of those, set before use in each iteration (and so no dependence)
 };
 
 /// A variable that tells threads apart: i = blockIdx.x * blockDim.x + threadIdx.x.
 struct ThreadIndex {
-  std::string name;                   ///< the local's name; empty if written out at its uses
+  std::string name;  ///< the local's name; empty if written out at its uses
   const Declarator* declarator = nullptr;
-  int axis = 0;                       ///< of the launch: 0 = x
+  int axis = 0;  ///< of the launch: 0 = x
   enum class Form : std::uint8_t { global, thread, block, other } form = Form::other;
   Polynomial value;
   /// From the dominating guard (`if (i < N)`, `if (i >= N) return;`): exclusive upper bound.
@@ -147,13 +167,14 @@ struct ThreadIndex {
 /// How far values agree among threads.
 enum class Uniformity : std::uint8_t { constant, grid, block, thread };
 
-/// Estimate for one launch. Loads and stores are counted a thread and in bytes asked for; the footprint is what must move.
+/// Estimate for one launch. Loads and stores are counted a thread and in bytes asked for; the
+/// footprint is what must move.
 struct WorkEstimate {
-  double loaded_bytes = 0, stored_bytes = 0;     ///< summed over threads, global memory
-  double footprint_bytes = 0;                    ///< distinct elements times size, bounded by the spec's shapes
+  double loaded_bytes = 0, stored_bytes = 0;  ///< summed over threads, global memory
+  double footprint_bytes = 0;  ///< distinct elements times size, bounded by the spec's shapes
   double flops = 0;
   double threads = 0;
-  bool exact_trips = true;            ///< false: a loop's trip count was guessed
+  bool exact_trips = true;  ///< false: a loop's trip count was guessed
 };
 
 /// All that is known of one kernel. Pointers into it and into the Unit stay valid while both live.
@@ -166,22 +187,23 @@ class KernelFacts {
   const Unit* unit = nullptr;
   const Function* kernel = nullptr;
   std::vector<Array> arrays;
-  std::vector<Access> accesses;       ///< in source order
-  std::vector<std::unique_ptr<Loop>> loops;    ///< in source order
+  std::vector<Access> accesses;              ///< in source order
+  std::vector<std::unique_ptr<Loop>> loops;  ///< in source order
   std::vector<std::unique_ptr<Guard>> guards;
   std::vector<ThreadIndex> thread_indices;
-  bool has_barrier = false;           ///< __syncthreads and the like
-  bool has_warp_ops = false;          ///< shuffles, votes, __syncwarp
+  bool has_barrier = false;   ///< __syncthreads and the like
+  bool has_warp_ops = false;  ///< shuffles, votes, __syncwarp
   bool has_assembly = false;
-  bool has_opaque = false;            ///< opaque spans or unresolved conditionals in the kernel
-  bool has_unknown_calls = false;     ///< calls that may write memory the model does not follow
+  bool has_opaque = false;         ///< opaque spans or unresolved conditionals in the kernel
+  bool has_unknown_calls = false;  ///< calls that may write memory the model does not follow
   std::vector<std::string> unknown_calls;
-  /// One line: why moves that restructure the kernel must keep away; empty if nothing speaks against them.
+  /// One line: why moves that restructure the kernel must keep away; empty if nothing speaks
+  /// against them.
   std::string veto;
 
   [[nodiscard]] const Array* array(std::string_view name) const;
-  [[nodiscard]] int array_index(std::string_view name) const;  ///< -1 if there is none
-  [[nodiscard]] const Loop* loop_of(const Stmt& stmt) const;   ///< the loop that `stmt` is
+  [[nodiscard]] int array_index(std::string_view name) const;        ///< -1 if there is none
+  [[nodiscard]] const Loop* loop_of(const Stmt& stmt) const;         ///< the loop that `stmt` is
   [[nodiscard]] const Loop* innermost_loop(const Stmt& stmt) const;  ///< around it; null if none
   [[nodiscard]] std::vector<const Access*> accesses_in(const Stmt& stmt) const;
   [[nodiscard]] std::vector<const Access*> accesses_to(int array) const;
@@ -196,24 +218,28 @@ class KernelFacts {
   [[nodiscard]] Polynomial source_polynomial(const Expr& expr) const;
   /// With tunables, macros and the launch's constant block extents (blockDim.x) as numbers.
   [[nodiscard]] Polynomial resolved(const Polynomial& value) const;
-  /// Values of the names for `workload`: scalars under the kernel's parameter names, tunables, constants, blockDim and gridDim.
+  /// Values of the names for `workload`: scalars under the kernel's parameter names, tunables,
+  /// constants, blockDim and gridDim.
   [[nodiscard]] Bindings values(const Workload& workload) const;
   /// Sizes guaranteed multiples by the spec's constraints (`C % 4 == 0`), under parameter names.
   [[nodiscard]] Bindings multiples() const;
-  /// True if value >= 0 follows from guards, loop ranges and non-negative sizes (parameters that bound a loop or a guard).
-  [[nodiscard]] bool provably_nonnegative(const Polynomial& value, const std::vector<const Guard*>& guards,
+  /// True if value >= 0 follows from guards, loop ranges and non-negative sizes (parameters that
+  /// bound a loop or a guard).
+  [[nodiscard]] bool provably_nonnegative(const Polynomial& value,
+                                          const std::vector<const Guard*>& guards,
                                           const std::vector<const Loop*>& loops) const;
 
   [[nodiscard]] Uniformity uniformity(const Expr& expr) const;
   [[nodiscard]] Uniformity uniformity(const Polynomial& value) const;
-  /// All threads of a block reach `stmt` together: no divergent guard or loop around it, no divergent exit before it.
+  /// All threads of a block reach `stmt` together: no divergent guard or loop around it, no
+  /// divergent exit before it.
   [[nodiscard]] bool uniformly_reached(const Stmt& stmt) const;
 
-  /// Whether two arrays may share memory: different declared arrays never; parameters as the spec says (without a spec: yes,
-  /// unless one is __restrict__ or both are only read).
+  /// Whether two arrays may share memory: different declared arrays never; parameters as the spec
+  /// says (without a spec: yes, unless one is __restrict__ or both are only read).
   [[nodiscard]] bool may_alias(int a, int b) const;
-  /// Every access stays apart from those of other iterations: what makes a loop parallel, told for any set of accesses. False with
-  /// one line in `why`.
+  /// Every access stays apart from those of other iterations: what makes a loop parallel, told for
+  /// any set of accesses. False with one line in `why`.
   [[nodiscard]] bool independent_over(const Loop& loop, std::string& why) const;
 
   /// Names declared in the kernel that `stmt` reads or writes (locals, parameters).
@@ -224,17 +250,21 @@ class KernelFacts {
 
   struct State;
   KernelFacts();
-  std::unique_ptr<State> state;       ///< symbolic values by place; facts.cc alone looks inside
+  std::unique_ptr<State> state;  ///< symbolic values by place; facts.cc alone looks inside
 };
 
 /// What the facts may use beside the text. Null parts are unknown.
 struct FactSources {
   const KernelSpec* spec = nullptr;
   const Variant* variant = nullptr;
+  bool parameters_apart =
+      false;  ///< without a spec: no two parameters share memory, as most specs say
 };
 
 /// Facts of a kernel (or of any function with a body). Both must outlive the result.
-[[nodiscard]] KernelFacts analyse(const Unit& unit, const Function& kernel, const FactSources& sources = {});
+[[nodiscard]] KernelFacts analyse(const Unit& unit,
+                                  const Function& kernel,
+                                  const FactSources& sources = {});
 
 /// Unit, kernel and facts of a variant in one; what most moves start from.
 struct KernelModel {
@@ -242,20 +272,28 @@ struct KernelModel {
   const Function* kernel = nullptr;
   KernelFacts facts;
 };
-/// Null with one line in `why` if the kernel is not found, the text is ambiguous or an opaque span lies in the kernel.
-/// On the heap, for the facts point into the unit.
-[[nodiscard]] std::unique_ptr<const KernelModel> model_kernel(const KernelSpec& spec, const Variant& variant, std::string& why);
+/// Null with one line in `why` if the kernel is not found, the text is ambiguous or an opaque span
+/// lies in the kernel. On the heap, for the facts point into the unit; spec and variant must
+/// outlive it.
+[[nodiscard]] std::unique_ptr<const KernelModel> model_kernel(const KernelSpec& spec,
+                                                              const Variant& variant,
+                                                              std::string& why);
 
-/// The type of an expression in words ("float", "int", "float*"); empty if unknown. Promotions and CUDA builtins are known.
+/// The type of an expression in words ("float", "int", "float*"); empty if unknown. Promotions and
+/// CUDA builtins are known.
 [[nodiscard]] std::string type_of(const KernelFacts& facts, const Expr& expr);
 
 [[nodiscard]] std::string_view name(LoopClass kind);
 [[nodiscard]] std::string_view name(ReduceOp op);
 [[nodiscard]] std::string_view name(AccessKind kind);
 [[nodiscard]] std::string_view name(Uniformity uniformity);
-/// The operator's neutral element as a literal of the type: "0.0f", "-INFINITY", "1"; empty if there is none.
+/// The operator's neutral element as a literal of the type: "0.0f", "-INFINITY", "1"; empty if
+/// there is none.
 [[nodiscard]] std::string identity_text(ReduceOp op, std::string_view type);
 /// Combines two operands as C text: "a + b", "fmaxf(a, b)".
-[[nodiscard]] std::string combine_text(ReduceOp op, std::string_view type, std::string_view a, std::string_view b);
+[[nodiscard]] std::string combine_text(ReduceOp op,
+                                       std::string_view type,
+                                       std::string_view a,
+                                       std::string_view b);
 
 }  // namespace warpath::model

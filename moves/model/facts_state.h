@@ -14,9 +14,10 @@ namespace warpath::model {
 struct Value {
   Polynomial full = Polynomial::unknown();
   Polynomial source = Polynomial::unknown();
-  int array = -1;        ///< >= 0: a pointer; full and source are its offset in elements of the array
-  int width = 1;         ///< elements of the array that one step of the pointer covers (float4* into float: 4)
-  int dimensions = 0;    ///< dimensions already consumed by subscripts of a multi-dimensional array
+  int array = -1;  ///< >= 0: a pointer; full and source are its offset in elements of the array
+  int width =
+      1;  ///< elements of the array that one step of the pointer covers (float4* into float: 4)
+  int dimensions = 0;  ///< dimensions already consumed by subscripts of a multi-dimensional array
   std::vector<Polynomial> subscripts;
   [[nodiscard]] bool is_pointer() const { return array >= 0; }
 };
@@ -24,11 +25,11 @@ struct Value {
 /// One change of a variable.
 struct Write {
   const Declarator* variable = nullptr;
-  const Expr* node = nullptr;    ///< the assignment, ++, call, ...; null for an asm output
-  const Expr* name = nullptr;    ///< the variable's name in it
+  const Expr* node = nullptr;  ///< the assignment, ++, call, ...; null for an asm output
+  const Expr* name = nullptr;  ///< the variable's name in it
   const Stmt* stmt = nullptr;
-  bool partial = false;          ///< v.x = e
-  bool escapes = false;          ///< &v, v passed by reference
+  bool partial = false;  ///< v.x = e
+  bool escapes = false;  ///< &v, v passed by reference
 };
 
 /// One use of a variable's value.
@@ -43,18 +44,21 @@ struct KernelFacts::State {
   std::vector<Write> writes;                                    ///< in source order
   std::vector<Read> reads;
   std::map<const Declarator*, int> write_counts;
-  std::unordered_map<const Expr*, Value> values;                ///< of names where they stand
-  std::unordered_map<const Expr*, Value> parameter_values;      ///< of names in helper functions
+  std::unordered_map<const Expr*, Value> values;            ///< of names where they stand
+  std::unordered_map<const Expr*, Value> parameter_values;  ///< of names in helper functions
   std::unordered_map<const Stmt*, std::vector<const Guard*>> guards;
   std::unordered_map<const Stmt*, const Loop*> loops;
   std::map<const Declarator*, int> arrays;
-  std::map<const Expr*, int> versions;                          ///< of expressions that stand for themselves
+  std::map<const Expr*, int> versions;  ///< of expressions that stand for themselves
   std::map<const Expr*, int> access_of;
-  std::set<const Declarator*> written_arrays;                   ///< from a first walk
+  std::set<const Declarator*> written_arrays;  ///< from a first walk
   std::map<const Declarator*, Uniformity> levels;
-  std::map<std::string, Uniformity, std::less<>> name_levels;   ///< the widest of all variables of a name
+  std::map<std::string, Uniformity, std::less<>>
+      name_levels;  ///< the widest of all variables of a name
   int next_version = 1;
-  Bindings launch_constants;                                    ///< blockDim.x ... where the plan fixes them
+  int expansions = 0;  ///< of helper functions, bounded by kMaxExpansions
+  static constexpr int kMaxExpansions = 2000;
+  Bindings launch_constants;  ///< blockDim.x ... where the plan fixes them
 };
 
 /// Turns expressions into values with what a walk has noted.

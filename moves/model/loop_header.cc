@@ -7,7 +7,8 @@ namespace {
 
 const Declarator* variable_of(const KernelFacts& facts, const Expr& e) {
   const Expr& name = strip_casts(e);
-  const auto found = name.kind == ExprKind::name ? facts.state->declared.find(&name) : facts.state->declared.end();
+  const auto found =
+      name.kind == ExprKind::name ? facts.state->declared.find(&name) : facts.state->declared.end();
   return found == facts.state->declared.end() ? nullptr : found->second;
 }
 
@@ -65,43 +66,58 @@ const Expr* bump_of(const Write& write, bool& negative) {
   if (sum.op != "+" && sum.op != "-") return nullptr;
   negative = sum.op == "-";
   if (sum.arg(0).is_name(variable) && !mentions(sum.arg(1), variable)) return sum.args[1];
-  if (sum.op == "+" && sum.arg(1).is_name(variable) && !mentions(sum.arg(0), variable)) return sum.args[0];
+  if (sum.op == "+" && sum.arg(1).is_name(variable) && !mentions(sum.arg(0), variable))
+    return sum.args[0];
   return nullptr;
 }
 
-bool is_invariant(const KernelFacts& facts, const Expr& expr, const std::vector<const Write*>& writes) {
+bool is_invariant(const KernelFacts& facts,
+                  const Expr& expr,
+                  const std::vector<const Write*>& writes) {
   bool invariant = true;
   walk(expr, [&](const Expr& e) {
     if (e.kind == ExprKind::name) {
       const auto declared = facts.state->declared.find(&e);
       if (declared == facts.state->declared.end()) return invariant;
-      for (const Write* write : writes) invariant = invariant && write->variable != declared->second;
-    } else if (e.kind == ExprKind::assign || e.kind == ExprKind::opaque || e.kind == ExprKind::lambda || e.op == "++" || e.op == "--") {
+      for (const Write* write : writes)
+        invariant = invariant && write->variable != declared->second;
+    } else if (e.kind == ExprKind::assign || e.kind == ExprKind::opaque ||
+               e.kind == ExprKind::lambda || e.op == "++" || e.op == "--") {
       invariant = false;
     } else if (e.kind == ExprKind::call) {
       invariant = invariant && is_pure_function(*facts.unit, callee(e));
     } else if (e.kind == ExprKind::subscript || e.is_op(ExprKind::unary, "*")) {
       const Expr* root = &e;
-      while (root->kind == ExprKind::subscript || root->kind == ExprKind::unary || root->kind == ExprKind::binary || root->kind == ExprKind::cast) root = root->args[0];
+      while (root->kind == ExprKind::subscript ||
+             (root->kind == ExprKind::unary && !root->args.empty()) ||
+             root->kind == ExprKind::binary ||
+             (root->kind == ExprKind::cast && !root->args.empty()))
+        root = root->args[0];
       const Declarator* array = variable_of(facts, *root);
-      invariant = invariant && array != nullptr && !facts.state->written_arrays.contains(array) && !array->has(kShared);
+      invariant = invariant && array != nullptr && !facts.state->written_arrays.contains(array) &&
+                  !array->has(kShared);
     }
     return invariant;
   });
   return invariant;
 }
 
-LoopHeader read_header(const KernelFacts& facts, const Stmt& loop, const std::vector<const Write*>& writes) {
+LoopHeader read_header(const KernelFacts& facts,
+                       const Stmt& loop,
+                       const std::vector<const Write*>& writes) {
   LoopHeader none;
   if (loop.kind != StmtKind::for_ && loop.kind != StmtKind::while_) return none;
-  if (loop.expr == nullptr || loop.body == nullptr || loop.expr->kind != ExprKind::binary) return none;
+  if (loop.expr == nullptr || loop.body == nullptr || loop.expr->kind != ExprKind::binary)
+    return none;
   const Expr& condition = *loop.expr;
   for (const bool right : {false, true}) {
     LoopHeader out;
     const std::string_view op = right ? flipped(condition.op) : condition.op;
     if (op != "<" && op != "<=" && op != ">" && op != ">=" && op != "!=") return none;
     const Declarator* variable = variable_of(facts, condition.arg(right ? 1 : 0));
-    if (variable == nullptr || variable->is_pointer() || variable->is_array() || variable->reference) continue;
+    if (variable == nullptr || variable->is_pointer() || variable->is_array() ||
+        variable->reference)
+      continue;
     const Write* only = nullptr;
     int count = 0;
     for (const Write* write : writes) {
@@ -112,12 +128,14 @@ LoopHeader read_header(const KernelFacts& facts, const Stmt& loop, const std::ve
     if (count != 1 || only->escapes || only->partial || only->node == nullptr) continue;
     out.has_continue = has_continue(*loop.body);
     const bool in_step = loop.step != nullptr && loop.step->span.contains(only->node->span);
-    const bool at_top_level = only->stmt != nullptr && only->stmt->kind == StmtKind::expression && only->stmt->expr == only->node &&
-                              only->stmt->parent == loop.body && !out.has_continue;
+    const bool at_top_level = only->stmt != nullptr && only->stmt->kind == StmtKind::expression &&
+                              only->stmt->expr == only->node && only->stmt->parent == loop.body &&
+                              !out.has_continue;
     if (!in_step && !at_top_level) continue;
     bool negative = false;
     out.step = bump_of(*only, negative);
-    const bool by_one = only->node->kind == ExprKind::unary || only->node->kind == ExprKind::postfix;
+    const bool by_one =
+        only->node->kind == ExprKind::unary || only->node->kind == ExprKind::postfix;
     if (out.step == nullptr && !by_one) continue;
     if (out.step != nullptr && !is_invariant(facts, *out.step, writes)) continue;
     out.bound = condition.args[right ? 0 : 1];

@@ -5,13 +5,20 @@
 namespace warpath::model {
 namespace {
 
-bool is_class_word(std::string_view word) { return word == "struct" || word == "class" || word == "union" || word == "enum"; }
-bool is_type_function(std::string_view word) { return word == "decltype" || word == "typeof" || word == "__typeof__" || word == "__typeof"; }
-bool is_star(std::string_view word) { return word == "*" || word == "&" || word == "&&"; }
+bool is_class_word(std::string_view word) {
+  return word == "struct" || word == "class" || word == "union" || word == "enum";
+}
+bool is_type_function(std::string_view word) {
+  return word == "decltype" || word == "typeof" || word == "__typeof__" || word == "__typeof";
+}
+bool is_star(std::string_view word) {
+  return word == "*" || word == "&" || word == "&&";
+}
 
 /// May stand behind the name of a variable that is being declared.
 bool may_follow_name(std::string_view text) {
-  return text.empty() || text == "=" || text == ";" || text == "," || text == "[" || text == "{" || text == ":" || text == ")";
+  return text.empty() || text == "=" || text == ";" || text == "," || text == "[" || text == "{" ||
+         text == ":" || text == ")";
 }
 
 }  // namespace
@@ -39,9 +46,12 @@ std::size_t Parser::template_close(std::size_t open, bool in_type) const {
       if (depth == 0) return i + 1;
       if (depth < 0) return kNone;
     }
-    if (t == ";" || t == ")" || t == "]" || t == "}" || t == "{" || t == ">=" || is_assignment(t) || t == "++" || t == "--") return kNone;
+    if (t == ";" || t == ")" || t == "]" || t == "}" || t == "{" || t == ">=" || is_assignment(t) ||
+        t == "++" || t == "--")
+      return kNone;
     if (!in_type && (t == "||" || t == "?")) return kNone;
-    if (!in_type && t == "&&" && !is(i + 1, ">") && !is(i + 1, ",") && !is(i + 1, "...")) return kNone;
+    if (!in_type && t == "&&" && !is(i + 1, ">") && !is(i + 1, ",") && !is(i + 1, "..."))
+      return kNone;
     ++i;
   }
   return kNone;
@@ -61,7 +71,8 @@ std::size_t Parser::scan_name(std::size_t at, bool in_type) const {
       const std::size_t close = template_close(i, in_type);
       if (close != kNone) {
         const std::string_view next = lex(close).text;
-        const bool variable = variables_.contains(word) && !templates_.contains(word) && !s_.types.contains(word);
+        const bool variable =
+            variables_.contains(word) && !templates_.contains(word) && !s_.types.contains(word);
         const bool shaped = next == "(" || next == "::" || next == "{" || next == "<<<";
         const TypeScan first = scan_type(i + 1);
         const bool types = first.certain && (is(first.end, ",") || is(first.end, ">"));
@@ -123,7 +134,8 @@ Parser::TypeScan Parser::scan_type(std::size_t at) const {
       break;
     }
   }
-  if (is(i, "(") && (is(i + 1, "*") || is(i + 1, "&")) && is(i + 2, ")")) {  // pointer to array or function
+  if (is(i, "(") && (is(i + 1, "*") || is(i + 1, "&")) &&
+      is(i + 2, ")")) {  // pointer to array or function
     out.pointer = true;
     i += 3;
     while (is(i, "(") || is(i, "[")) {
@@ -151,7 +163,9 @@ bool Parser::starts_declaration(std::size_t at) const {
   std::size_t end = scan_name(at, true);
   if (end == kNone) return false;
   if (qualifier_bit(lex(end).text) != 0) return true;
-  if (is_word(end)) return precedence(lex(end).text) == 0 && !is_statement_word(lex(end).text) && !is_assignment(lex(end).text);
+  if (is_word(end))
+    return precedence(lex(end).text) == 0 && !is_statement_word(lex(end).text) &&
+           !is_assignment(lex(end).text);
   if (!is_star(lex(end).text)) return false;
   const bool known = is_known_type(at, end);
   if (!known && variables_.contains(first) && end == at + 1) return false;
@@ -163,7 +177,8 @@ bool Parser::starts_declaration(std::size_t at) const {
   return both ? next == "=" : may_follow_name(next);
 }
 
-/// Steps over one attribute: [[...]], __attribute__((..)), __align__(..), a word that means nothing here.
+/// Steps over one attribute: [[...]], __attribute__((..)), __align__(..), a word that means nothing
+/// here.
 bool Parser::skip_attribute() {
   if (is(at_, "[") && is(at_ + 1, "[")) {
     const std::size_t close = close_of(at_);
@@ -204,7 +219,9 @@ bool Parser::parse_specifiers(Specifiers& out, std::size_t end) {
     } else if (is_class_word(t)) {
       std::size_t at = at_ + 1;
       if (t == "enum" && (is(at, "class") || is(at, "struct"))) ++at;
-      while (is_parenthesised_attribute(lex(at).text) && is(at + 1, "(") && close_of(at + 1) != kNone) at = close_of(at + 1) + 1;
+      while (is_parenthesised_attribute(lex(at).text) && is(at + 1, "(") &&
+             close_of(at + 1) != kNone)
+        at = close_of(at + 1) + 1;
       const std::size_t name = at;
       if (is_word(at)) at = scan_name(at, true);
       if (at == kNone) return false;
@@ -227,8 +244,10 @@ bool Parser::parse_specifiers(Specifiers& out, std::size_t end) {
       take(close + 1);
     } else if (is_word(at_) || t == "::") {
       if (skip_attribute()) continue;
-      const bool more = is_word(at_ + 1) && !is_statement_word(lex(at_ + 1).text) && qualifier_bit(lex(at_ + 1).text) == 0 &&
-                        !is_parenthesised_attribute(lex(at_ + 1).text) && precedence(lex(at_ + 1).text) == 0;
+      const bool more = is_word(at_ + 1) && !is_statement_word(lex(at_ + 1).text) &&
+                        qualifier_bit(lex(at_ + 1).text) == 0 &&
+                        !is_parenthesised_attribute(lex(at_ + 1).text) &&
+                        precedence(lex(at_ + 1).text) == 0;
       if (out.has_type && (builtin || !more)) break;
       const std::size_t behind = scan_name(at_, true);
       if (behind == kNone || behind > end) break;

@@ -5,13 +5,9 @@
 namespace warpath::model {
 namespace {
 
-bool is_prefix(std::string_view op) {
-  return op == "+" || op == "-" || op == "!" || op == "~" || op == "*" || op == "&" || op == "++" || op == "--" || op == "not" ||
-         op == "compl" || op == "&&";
-}
-
 bool is_named_cast(std::string_view word) {
-  return word == "static_cast" || word == "reinterpret_cast" || word == "const_cast" || word == "dynamic_cast";
+  return word == "static_cast" || word == "reinterpret_cast" || word == "const_cast" ||
+         word == "dynamic_cast";
 }
 
 bool is_value_word(std::string_view word) {
@@ -47,7 +43,7 @@ Expr* Parser::opaque_expression(std::size_t from, std::size_t end) {
 Expr* Parser::parse_comma() {
   const std::size_t from = at_;
   Expr* left = parse_assignment();
-  while (left != nullptr && is(at_, ",")) {
+  while (left != nullptr && is(at_, ",") && !is(at_ + 1, "...")) {
     ++at_;
     Expr* const right = parse_assignment();
     if (right == nullptr) return nullptr;
@@ -119,13 +115,16 @@ Expr* Parser::parse_unary() {
     if (Expr* const cast = parse_cast(); cast != nullptr || at_ != from) return cast;
     return parse_postfix();
   }
-  if (word == "sizeof" || word == "alignof" || word == "_Alignof" || word == "__alignof__" || word == "__alignof") return parse_sized();
+  if (word == "sizeof" || word == "alignof" || word == "_Alignof" || word == "__alignof__" ||
+      word == "__alignof")
+    return parse_sized();
   if (word == "new" || (word == "::" && is(at_ + 1, "new"))) return parse_new();
   if (word == "delete" || word == "throw") {
     ++at_;
     if (word == "delete" && is(at_, "[") && is(at_ + 1, "]")) at_ += 2;
     std::vector<Expr*> args;
-    if (!is(at_, ";") && !is(at_, "") && !is(at_, ")")) args.push_back(word == "delete" ? parse_unary() : parse_assignment());
+    if (!is(at_, ";") && !is(at_, "") && !is(at_, ")"))
+      args.push_back(word == "delete" ? parse_unary() : parse_assignment());
     Expr* const out = make(ExprKind::unary, from, args);
     if (out == nullptr) return nullptr;
     out->op = word;
@@ -136,95 +135,6 @@ Expr* Parser::parse_unary() {
     return parse_unary();
   }
   return parse_postfix();
-}
-
-Expr* Parser::parse_sized() {
-  const std::size_t from = at_++;
-  if (is(at_, "...")) ++at_;
-  if (is(at_, "(")) {
-    const std::size_t close = close_of(at_);
-    if (close == kNone) return nullptr;
-    const TypeScan type = scan_type(at_ + 1);
-    if (type.end == close && (type.certain || type.pointer || !variables_.contains(lex(at_ + 1).text))) {
-      const Span words = span(at_ + 1, close);
-      at_ = close + 1;
-      Expr* const out = make(ExprKind::size_of, from, {});
-      out->op = lex(from).text;
-      out->type = words;
-      return out;
-    }
-  }
-  Expr* const operand = parse_unary();
-  if (operand == nullptr) return nullptr;
-  Expr* const out = make(ExprKind::size_of, from, {operand});
-  if (out != nullptr) out->op = lex(from).text;
-  return out;
-}
-
-Expr* Parser::parse_new() {
-  const std::size_t from = at_;
-  if (is(at_, "::")) ++at_;
-  ++at_;
-  std::vector<Expr*> args;
-  if (is(at_, "(") && !parse_arguments(at_, args)) return nullptr;  // placement
-  const std::size_t first = at_;
-  const TypeScan type = scan_type(at_);
-  if (type.end == kNone) return nullptr;
-  at_ = type.end;
-  const Span words = span(first, at_);
-  while (is(at_, "[")) {
-    if (!parse_arguments(at_, args)) return nullptr;
-  }
-  if ((is(at_, "(") || is(at_, "{")) && !parse_arguments(at_, args)) return nullptr;
-  Expr* const out = make(ExprKind::new_object, from, args);
-  if (out != nullptr) out->type = words;
-  return out;
-}
-
-/// At "(": a C-style cast. Null with at_ unmoved if it is none.
-Expr* Parser::parse_cast() {
-  const std::size_t from = at_;
-  const std::size_t close = close_of(at_);
-  if (close == kNone) return nullptr;
-  const TypeScan type = scan_type(at_ + 1);
-  if (type.end != close) return nullptr;
-  const Lexeme& next = lex(close + 1);
-  const bool certain = type.certain || type.pointer;
-  if (!certain) {
-    // (name) before an operand: nothing but a cast makes sense, unless the name is a variable being called.
-    const bool operand = next.kind == TokenKind::number || next.kind == TokenKind::string || next.kind == TokenKind::character ||
-                         (next.kind == TokenKind::identifier && precedence(next.text) == 0 && !is_assignment(next.text)) || next.text == "~" || next.text == "!" ||
-                         (next.text == "(" && !variables_.contains(lex(at_ + 1).text));
-    if (!operand) return nullptr;
-  } else {
-    const std::string_view t = next.text;
-    const bool ends = t.empty() || t == ")" || t == "," || t == ";" || t == "]" || t == "}" || t == ":" || t == "?" || t == "=";
-    if (ends || (precedence(t) > 0 && !is_prefix(t))) return nullptr;
-  }
-  const Span words = span(at_ + 1, close);
-  at_ = close + 1;
-  Expr* const operand = is(at_, "{") ? parse_braces() : parse_unary();
-  if (operand == nullptr) return nullptr;
-  Expr* const out = make(ExprKind::cast, from, {operand});
-  if (out == nullptr) return nullptr;
-  out->op = "(";
-  out->type = words;
-  return out;
-}
-
-Expr* Parser::parse_named_cast() {
-  const std::size_t from = at_;
-  const std::size_t behind = template_close(at_ + 1, true);
-  if (behind == kNone || !is(behind, "(")) return nullptr;
-  const Span words = span(at_ + 2, behind - 1);
-  std::vector<Expr*> args;
-  if (!parse_arguments(behind, args) || args.size() != 1) return nullptr;
-  Expr* const out = make(ExprKind::cast, from, args);
-  if (out == nullptr) return nullptr;
-  out->op = lex(from).text;
-  out->type = words;
-  out->name_span = span(from, from + 1);
-  return out;
 }
 
 Expr* Parser::parse_postfix() {
@@ -244,7 +154,8 @@ Expr* Parser::parse_postfix_of(Expr* out, std::size_t from) {
       out = parse_launch(out, from);
     } else if (op == "." || op == "->") {
       out = parse_member(out, from);
-    } else if (op == "++" || op == "--" || (op == "..." && (is(at_ + 1, ",") || lex(at_ + 1).text.empty()))) {
+    } else if (op == "++" || op == "--" ||
+               (op == "..." && (is(at_ + 1, ",") || lex(at_ + 1).text.empty()))) {
       ++at_;
       Expr* const whole = make(ExprKind::postfix, from, {out});
       if (whole == nullptr) return nullptr;
@@ -303,12 +214,15 @@ Expr* Parser::parse_primary() {
   const Lexeme& word = lex(at_);
   if (word.kind == TokenKind::number || word.kind == TokenKind::character) {
     ++at_;
-    Expr* const out = make(word.kind == TokenKind::number ? ExprKind::number : ExprKind::literal, from, {});
+    Expr* const out =
+        make(word.kind == TokenKind::number ? ExprKind::number : ExprKind::literal, from, {});
     out->name = word.text;
     return out;
   }
   if (word.kind == TokenKind::string) {
-    while (lex(at_).kind == TokenKind::string || (is_word(at_) && looks_like_macro(lex(at_).text) && lex(at_ + 1).kind == TokenKind::string)) ++at_;
+    while (lex(at_).kind == TokenKind::string || (is_word(at_) && looks_like_macro(lex(at_).text) &&
+                                                  lex(at_ + 1).kind == TokenKind::string))
+      ++at_;
     Expr* const out = make(ExprKind::literal, from, {});
     out->name = word.text;
     return out;
@@ -340,7 +254,9 @@ Expr* Parser::parse_name() {
   }
   const std::size_t end = at_;
   const bool known = is_known_type(from, end) || is(from, "typename") || is(from, "decltype");
-  const bool braces = is(end, "{") && (known || is(end - 1, ">"));
+  const bool braces =
+      is(end, "{") && (known || is(end - 1, ">") ||
+                       (!looks_like_macro(lex(from).text) && !macros_.contains(lex(from).text)));
   if (braces || (is(end, "(") && known)) {
     std::vector<Expr*> args;
     if (!parse_arguments(end, args)) return nullptr;
@@ -361,14 +277,13 @@ Expr* Parser::parse_lambda() {
   const std::size_t captures = close_of(at_);
   if (captures == kNone) return nullptr;
   std::size_t at = captures + 1;
-  if (is(at, "(")) {
-    const std::size_t close = close_of(at);
-    if (close == kNone) return nullptr;
-    at = close + 1;
-  }
-  for (std::size_t looked = 0; !is(at, "{"); ++at, ++looked) {  // mutable, __device__, -> type
+  for (std::size_t looked = 0; !is(at, "{");
+       ++looked) {  // parameters, mutable, __device__, -> type
     const std::string_view t = lex(at).text;
     if (t.empty() || t == ";" || t == ")" || t == "," || looked > 32) return nullptr;
+    const std::size_t close = t == "(" ? close_of(at) : at;
+    if (close == kNone) return nullptr;
+    at = close + 1;
   }
   if (close_of(at) == kNone) return nullptr;
   at_ = at;
@@ -380,7 +295,32 @@ Expr* Parser::parse_lambda() {
   return out->body == nullptr ? nullptr : out;
 }
 
-/// ( expression ), ({ statements }), or a fold expression as opaque text.
+/// What stands in parentheses: an expression, or a fold of a pack: x + ..., ... + x, x + ... + y.
+Expr* Parser::parse_fold() {
+  const std::size_t from = at_;
+  const auto folds = [&](std::size_t at) { return precedence(lex(at).text) > 0 || is(at, ","); };
+  if (is(at_, "...") && folds(at_ + 1)) {
+    at_ += 2;
+    Expr* const operand = parse_unary();
+    if (operand == nullptr) return nullptr;
+    Expr* const out = make(ExprKind::unary, from, {operand});
+    if (out != nullptr) out->op = "...";
+    return out;
+  }
+  Expr* const pattern = parse_comma();
+  if (pattern == nullptr || !folds(at_) || !is(at_ + 1, "...")) return pattern;
+  std::vector<Expr*> args{pattern};
+  at_ += 2;
+  if (folds(at_)) {
+    ++at_;
+    args.push_back(parse_unary());
+  }
+  Expr* const out = make(ExprKind::postfix, from, args);
+  if (out != nullptr) out->op = "...";
+  return out;
+}
+
+/// ( expression ) or ({ statements }).
 Expr* Parser::parse_group() {
   const std::size_t open = at_;
   const std::size_t close = close_of(open);
@@ -396,7 +336,7 @@ Expr* Parser::parse_group() {
       out->body = parse_block();
       if (out->body == nullptr) out = nullptr;
     } else {
-      out = parse_comma();
+      out = parse_fold();
     }
   }
   if (out == nullptr || at_ != close) out = opaque_expression(open + 1, close);
@@ -430,7 +370,8 @@ Expr* Parser::parse_argument() {
   }
   if (is_word(at_) || is(at_, "::")) {
     const TypeScan type = scan_type(at_);
-    if (type.end != kNone && (type.certain || type.pointer) && (is(type.end, ",") || lex(type.end).text.empty())) {
+    if (type.end != kNone && (type.certain || type.pointer) &&
+        (is(type.end, ",") || lex(type.end).text.empty())) {
       at_ = type.end;
       Expr* const out = make(ExprKind::type, from, {});
       out->type = out->span;
@@ -440,7 +381,8 @@ Expr* Parser::parse_argument() {
   return parse_assignment();
 }
 
-/// At an opening bracket: what is separated by commas in it, each opaque if not understood. False if it has no end.
+/// At an opening bracket: what is separated by commas in it, each opaque if not understood. False
+/// if it has no end.
 bool Parser::parse_arguments(std::size_t open, std::vector<Expr*>& out) {
   const std::size_t close = close_of(open);
   if (close == kNone) return false;
@@ -454,7 +396,8 @@ bool Parser::parse_arguments(std::size_t open, std::vector<Expr*>& out) {
       Expr* argument = parse_argument();
       if (argument == nullptr || (at_ < close && !is(at_, ","))) {
         std::size_t end = from;
-        while (end < close && !is(end, ",")) end = lex(end).match != kNone && lex(end).match > end ? lex(end).match + 1 : end + 1;
+        while (end < close && !is(end, ","))
+          end = lex(end).match != kNone && lex(end).match > end ? lex(end).match + 1 : end + 1;
         argument = opaque_expression(from, std::min(end, close));
       }
       out.push_back(argument);

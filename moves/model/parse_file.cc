@@ -6,18 +6,8 @@
 namespace warpath::model {
 namespace {
 
-constexpr std::size_t kMaxItem = 4096;  // lexemes of a function's head
-
-bool is_access_word(std::string_view word) { return word == "public" || word == "private" || word == "protected"; }
-
-/// Sorted, without those inside others.
-std::vector<Span> outermost(std::vector<Span> spans) {
-  std::sort(spans.begin(), spans.end(), [](Span a, Span b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
-  std::vector<Span> out;
-  for (const Span span : spans) {
-    if (out.empty() || !out.back().contains(span)) out.push_back(span);
-  }
-  return out;
+bool is_access_word(std::string_view word) {
+  return word == "public" || word == "private" || word == "protected";
 }
 
 /// Splits "float, Pair<int, 4>, 8" at its outer commas.
@@ -41,14 +31,36 @@ std::vector<std::string> split_arguments(std::string_view text) {
 
 }  // namespace
 
+std::vector<Span> outermost(std::vector<Span> spans) {
+  std::sort(spans.begin(), spans.end(),
+            [](Span a, Span b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
+  std::vector<Span> out;
+  for (const Span span : spans) {
+    if (out.empty() || !out.back().contains(span)) out.push_back(span);
+  }
+  return out;
+}
+
 Parser::Parser(Unit::Storage& storage) : s_(storage), limit_(storage.lexemes.size()) {
-  for (const Macro& macro : s_.macros) macros_.insert(macro.name);
+  for (const Macro& macro : s_.macros) {
+    macros_.insert(macro.name);
+    const std::string_view body = macro.body;
+    const std::string_view first = body.substr(0, body.find_first_of(" (<*"));
+    if (macro.function_like) continue;
+    if (is_statement_word(first) || first == "_Pragma") statement_macros_.insert(macro.name);
+    if (is_builtin_type_word(first) || is_library_type(first) || s_.types.contains(first)) {
+      const bool plain = body.find_first_of("()*;=,") == std::string_view::npos;
+      if (plain) s_.types.insert(macro.name), s_.aliases.emplace(macro.name, macro.body);
+    }
+  }
 }
 
 Span Parser::span(std::size_t from, std::size_t end) const {
   const std::vector<Lexeme>& all = s_.lexemes;
-  if (from >= all.size()) return {s_.source.size(), s_.source.size()};
-  if (end <= from) return {all[from].begin, all[from].begin};
+  if (end <= from || from >= all.size()) {  // nothing: a place behind the lexeme before
+    const std::size_t at = from == 0 || all.empty() ? 0 : all[std::min(from, all.size()) - 1].end;
+    return {at, at};
+  }
   return {all[from].begin, all[std::min(end, all.size()) - 1].end};
 }
 
@@ -90,7 +102,8 @@ void Parser::parse_items(std::size_t end, std::string_view scope, bool in_class)
 }
 
 void Parser::parse_item(std::size_t end, std::string_view scope, bool in_class) {
-  while (next_directive_ < s_.directives.size() && s_.directives[next_directive_].before <= at_) ++next_directive_;
+  while (next_directive_ < s_.directives.size() && s_.directives[next_directive_].before <= at_)
+    ++next_directive_;
   if (is(at_, ";") || is(at_, "}") || is(at_, ")")) {
     ++at_;
     return;
@@ -106,9 +119,11 @@ void Parser::parse_item(std::size_t end, std::string_view scope, bool in_class) 
   while (is(at_, "template")) {
     if (!parse_template_head(head)) break;
   }
-  if (is(at_, "using") || is(at_, "typedef") || is(at_, "static_assert") || is(at_, "friend") || is(at_, "namespace") || is(at_, "concept")) {
+  if (is(at_, "using") || is(at_, "typedef") || is(at_, "static_assert") || is(at_, "friend") ||
+      is(at_, "namespace") || is(at_, "concept")) {
     std::size_t stop = at_;
-    while (stop < end && !is(stop, ";")) stop = close_of(stop) != kNone ? close_of(stop) + 1 : stop + 1;
+    while (stop < end && !is(stop, ";"))
+      stop = close_of(stop) != kNone ? close_of(stop) + 1 : stop + 1;
     if (is(at_, "using") || is(at_, "typedef")) note_alias(at_, stop);
     at_ = std::min(stop + 1, end);
     return;
@@ -154,7 +169,8 @@ bool Parser::parse_template_head(Function& head) {
     if (t == ";" || t == "}" || close > from + kMaxLook) return ++at_, false;
     if ((t == "(" || t == "{") && close_of(close) != kNone) close = close_of(close);
   }
-  std::vector<TemplateParameter> parameters(head.template_parameters.begin(), head.template_parameters.end());
+  std::vector<TemplateParameter> parameters(head.template_parameters.begin(),
+                                            head.template_parameters.end());
   for (std::size_t i = from + 2; i + 1 < close;) {
     std::size_t stop = i;
     std::size_t equals = kNone;
@@ -186,210 +202,10 @@ bool Parser::parse_template_head(Function& head) {
   head.template_head = span(from, close);
   at_ = close;
   if (is(at_, "requires")) {
-    while (at_ < limit_ && !is(at_, "__global__") && !is(at_, "__device__") && !is(at_, "void") && !is(at_, "{") && !is(at_, ";")) ++at_;
+    while (at_ < limit_ && !is(at_, "__global__") && !is(at_, "__device__") && !is(at_, "void") &&
+           !is(at_, "{") && !is(at_, ";"))
+      ++at_;
   }
-  return true;
-}
-
-/// Lexeme of the name of the function that starts at at_; kNone if this is something else.
-std::size_t Parser::find_function_name(std::size_t end) const {
-  for (std::size_t i = at_; i < std::min(end, at_ + kMaxItem);) {
-    const std::string_view t = lex(i).text;
-    if (t == ";" || t == "=" || t == "{" || t == "}" || t == "[" || t == ",") return kNone;
-    if (t == "<") {
-      const std::size_t close = template_close(i, true);
-      i = close == kNone ? i + 1 : close;
-    } else if (t == "operator") {
-      std::size_t open = i + 1;
-      while (open < end && !is(open, "(") && open < i + 8) ++open;
-      return is(open, "(") ? i : kNone;
-    } else if (is_word(i) && is(i + 1, "(")) {
-      const std::size_t close = close_of(i + 1);
-      if (close == kNone) return kNone;
-      if (is_parenthesised_attribute(t) || t == "decltype" || t == "explicit" || t == "noexcept") {
-        i = close + 1;
-        continue;
-      }
-      if (is_builtin_type_word(t) || qualifier_bit(t) != 0) return kNone;
-      if (is_word(close + 1) && !is(close + 1, "const") && !is(close + 1, "noexcept") && !is(close + 1, "override") &&
-          !is(close + 1, "final") && !is_parenthesised_attribute(lex(close + 1).text) && !is(close + 1, "requires")) {
-        if (i == at_) return kNone;  // a macro call
-        i = close + 1;  // a macro among the attributes
-        continue;
-      }
-      return i;
-    } else if (t == "(") {
-      return kNone;
-    } else {
-      ++i;
-    }
-  }
-  return kNone;
-}
-
-/// Behind const, noexcept, -> type and a constructor's initialisers, at "{" or ";"; kNone if neither follows.
-std::size_t Parser::behind_function_head(std::size_t close, std::size_t end) const {
-  std::size_t i = close + 1;
-  bool initialisers = false;
-  for (std::size_t looked = 0; i < end && looked < kMaxLook; ++looked) {
-    const std::string_view t = lex(i).text;
-    if (t == "{") {
-      // a member initialised with braces is no body
-      const std::size_t group = close_of(i);
-      if (!initialisers || group == kNone || !(is(group + 1, ",") || is(group + 1, "{"))) return i;
-      i = group + 1;
-    } else if (t == ";") {
-      return i;
-    } else if (t == "=" && (is(i + 1, "default") || is(i + 1, "delete") || is(i + 1, "0"))) {
-      i += 2;
-    } else if (t == "(" || t == "[") {
-      const std::size_t group = close_of(i);
-      if (group == kNone) return kNone;
-      i = group + 1;
-    } else if (t == ":") {
-      initialisers = true;
-      ++i;
-    } else if (t == "->" || t == "&" || t == "&&" || t == "*" || t == "::" || t == "..." || is_word(i) || t == "<" || t == ">" || t == ">>" || (t == "," && initialisers) || lex(i).kind == TokenKind::number) {
-      ++i;
-    } else {
-      return kNone;
-    }
-  }
-  return kNone;
-}
-
-/// The parentheses hold parameters, not arguments: nothing, or a type first that is followed by a name, a star or a comma.
-bool Parser::looks_like_parameters(std::size_t open) const {
-  const std::size_t close = close_of(open);
-  if (close == kNone) return false;
-  if (close == open + 1 || is(open + 1, "...")) return true;
-  const TypeScan type = scan_type(open + 1);
-  if (type.end == kNone || type.end > close) return false;
-  return type.certain || type.pointer || (is_word(type.end) && precedence(lex(type.end).text) == 0);
-}
-
-void Parser::read_attributes(Function& function, std::size_t from, std::size_t to) {
-  std::size_t type_from = to;
-  for (std::size_t i = from; i < to; ++i) {
-    const std::string_view t = lex(i).text;
-    function.is_global = function.is_global || t == "__global__";
-    function.is_device = function.is_device || t == "__device__";
-    function.is_host = function.is_host || t == "__host__";
-    if (t == "extern" && lex(i + 1).text == "\"C\"") function.extern_c = true;
-    if (is_parenthesised_attribute(t) && is(i + 1, "(") && close_of(i + 1) != kNone) {
-      const std::size_t close = close_of(i + 1);
-      if (t == "__launch_bounds__") {
-        const std::size_t saved = at_;
-        std::vector<Expr*> args;
-        function.launch_bounds = span(i, close + 1);
-        if (parse_arguments(i + 1, args)) function.launch_bounds_args = s_.keep(args);
-        at_ = saved;
-      }
-      i = close;
-    } else if (type_from == to && qualifier_bit(t) == 0 && !is_ignored_word(t) && t != "__global__" && t != "__host__" && lex(i).kind != TokenKind::string) {
-      const bool macro = is(i + 1, "(");
-      if (macro && close_of(i + 1) != kNone) {
-        i = close_of(i + 1);
-      } else {
-        type_from = i;
-      }
-    }
-  }
-  if (type_from < to) {
-    std::size_t type_end = type_from;
-    for (std::size_t i = type_from; i < to && !is_parenthesised_attribute(lex(i).text) && lex(i).text != "__global__" && lex(i).text != "__device__"; ++i) type_end = i + 1;
-    function.return_type = span(type_from, type_end);
-  }
-}
-
-void Parser::parse_parameters(Function& function, std::size_t open) {
-  const std::size_t close = close_of(open);
-  std::vector<Declarator*> parameters;
-  const Limit limit(*this, close);
-  at_ = open + 1;
-  function.parameters_span = {s_.lexemes[open].end, s_.lexemes[close].begin};
-  while (at_ < close) {
-    const std::size_t from = at_;
-    std::size_t stop = from;
-    for (int depth = 0; stop < close; ++stop) {
-      const std::string_view t = lex(stop).text;
-      if (t == "<") ++depth;
-      if (t == ">" || t == ">>") depth = std::max(0, depth - static_cast<int>(t.size()));
-      if (t == "=") depth = 0;
-      if (t == "," && depth == 0) break;
-      if (close_of(stop) != kNone) stop = close_of(stop);
-    }
-    const Limit own(*this, stop);
-    Specifiers specifiers;
-    const bool nothing = stop == from + 1 && (is(from, "void") || is(from, "..."));
-    if (!nothing && stop > from) {
-      Declarator* parameter = parse_specifiers(specifiers, stop) ? parse_declarator(specifiers, true) : nullptr;
-      if (parameter == nullptr || at_ != stop) {
-        parameter = s_.make<Declarator>();
-        parameter->is_parameter = true;
-        parameter->function = function_;
-        parameter->specifiers = parameter->type = parameter->span = span(from, stop);
-        note_opaque(parameter->span);
-      }
-      parameter->span = span(from, stop);
-      parameters.push_back(parameter);
-    }
-    at_ = stop + 1;
-  }
-  function.parameters = s_.keep(parameters);
-}
-
-bool Parser::parse_function(std::size_t end, std::string_view scope, bool in_class, Function& head) {
-  const std::size_t from = at_;
-  const std::size_t name = find_function_name(end);
-  if (name == kNone) return false;
-  std::size_t open = name + 1;
-  std::size_t name_end = open;
-  if (is(name, "operator")) {
-    if (is(name + 1, "(") && is(name + 2, ")")) open = name + 3;
-    while (open < end && !is(open, "(")) ++open;
-    name_end = open;
-  }
-  const std::size_t close = close_of(open);
-  if (close == kNone) return false;
-  const std::size_t behind = behind_function_head(close, end);
-  if (behind == kNone) return false;
-  const bool defines = is(behind, "{");
-  bool global = false;
-  for (std::size_t i = from; i < name; ++i) global = global || is(i, "__global__") || is(i, "__device__");
-  if (!defines && !global && (name == from || !looks_like_parameters(open))) return false;
-  const std::size_t body_close = defines ? close_of(behind) : kNone;
-  if (defines && body_close == kNone) return false;
-
-  Function* const out = s_.make<Function>();
-  *out = head;
-  out->name = joined(name, name_end);
-  out->name_span = span(name, name_end);
-  out->attributes = span(from, name);
-  out->scope = scope;
-  out->is_member = in_class;
-  const std::size_t opaque_before = s_.opaque.size();
-  const Function* const outer = function_;
-  function_ = out;
-  read_attributes(*out, from, name);
-  if (!out->template_parameters.empty()) templates_.insert(out->name);
-  parse_parameters(*out, open);
-  at_ = behind + 1;
-  if (defines) {
-    while (next_directive_ < s_.directives.size() && s_.directives[next_directive_].before <= behind) ++next_directive_;
-    at_ = behind;
-    out->body = parse_block();
-    if (out->body == nullptr) note_opaque(span(behind, body_close + 1));
-    at_ = body_close + 1;
-  }
-  function_ = outer;
-  out->span = {head.span.begin, span(from, at_).end};
-  out->opaque = s_.keep(outermost({s_.opaque.begin() + static_cast<std::ptrdiff_t>(opaque_before), s_.opaque.end()}));
-  const auto line = std::lower_bound(s_.directives.begin(), s_.directives.end(), out->span.begin, [](const DirectiveLine& l, std::size_t at) { return l.span.begin < at; });
-  for (auto l = line; l != s_.directives.end() && l->span.end <= out->span.end; ++l) {
-    out->unresolved_conditionals = out->unresolved_conditionals || l->unresolved;
-  }
-  s_.functions.push_back(out);
   return true;
 }
 
@@ -401,11 +217,14 @@ void Parser::parse_type_item(std::size_t end, std::string_view scope, Function& 
   while (at < end && (qualifier_bit(lex(at).text) != 0 || is_ignored_word(lex(at).text))) ++at;
   if (is(at, "struct") || is(at, "class") || is(at, "union")) {
     std::size_t open = at + 1;
-    while (open < end && open < at + kMaxLook && !is(open, "{") && !is(open, ";") && !is(open, "=")) {
+    while (open < end && open < at + kMaxLook && !is(open, "{") && !is(open, ";") &&
+           !is(open, "=")) {
       open = is(open, "(") && close_of(open) != kNone ? close_of(open) + 1 : open + 1;
     }
     std::size_t name = at + 1;
-    while (is_parenthesised_attribute(lex(name).text) && is(name + 1, "(") && close_of(name + 1) != kNone) name = close_of(name + 1) + 1;
+    while (is_parenthesised_attribute(lex(name).text) && is(name + 1, "(") &&
+           close_of(name + 1) != kNone)
+      name = close_of(name + 1) + 1;
     if (is_word(name)) {
       s_.types.insert(lex(name).text);
       if (!head.template_parameters.empty()) templates_.insert(lex(name).text);
@@ -450,15 +269,18 @@ void Parser::parse_enumerators(std::size_t open) {
   bool known = true;
   for (std::size_t i = open + 1; i < close;) {
     std::size_t stop = i;
-    while (stop < close && !is(stop, ",")) stop = close_of(stop) != kNone ? close_of(stop) + 1 : stop + 1;
+    while (stop < close && !is(stop, ","))
+      stop = close_of(stop) != kNone ? close_of(stop) + 1 : stop + 1;
     if (is(i + 1, "=")) {
       std::vector<Word> words;
-      for (std::size_t j = i + 2; j < stop; ++j) words.push_back({lex(j).kind, std::string(lex(j).text)});
+      for (std::size_t j = i + 2; j < stop; ++j)
+        words.push_back({lex(j).kind, std::string(lex(j).text)});
       const auto value = evaluate_words(
           words,
           [this](const std::string& n) {
             const auto found = s_.constants.find(n);
-            return found == s_.constants.end() ? NameValue{} : NameValue{NameValue::Kind::number, found->second};
+            return found == s_.constants.end() ? NameValue{}
+                                               : NameValue{NameValue::Kind::number, found->second};
           },
           [](const std::string&) { return std::optional<bool>(); });
       known = value.has_value();
@@ -473,16 +295,22 @@ void Parser::parse_enumerators(std::size_t open) {
 /// Values of constants at file level, in order.
 void Parser::fold_constants() {
   for (const Declarator* d : s_.globals) {
-    if (!d->is_constant() || d->is_array() || d->is_pointer() || d->value() == nullptr || d->name.empty()) continue;
+    if (!d->is_constant() || d->is_array() || d->is_pointer() || d->value() == nullptr ||
+        d->name.empty())
+      continue;
     std::vector<Word> words;
     const Span value = d->value()->span;
-    const auto first = std::lower_bound(s_.lexemes.begin(), s_.lexemes.end(), value.begin, [](const Lexeme& l, std::size_t at) { return l.begin < at; });
-    for (auto l = first; l != s_.lexemes.end() && l->end <= value.end; ++l) words.push_back({l->kind, std::string(l->text)});
+    const auto first =
+        std::lower_bound(s_.lexemes.begin(), s_.lexemes.end(), value.begin,
+                         [](const Lexeme& l, std::size_t at) { return l.begin < at; });
+    for (auto l = first; l != s_.lexemes.end() && l->end <= value.end; ++l)
+      words.push_back({l->kind, std::string(l->text)});
     const auto number = evaluate_words(
         words,
         [this](const std::string& n) {
           const auto found = s_.constants.find(n);
-          return found == s_.constants.end() ? NameValue{} : NameValue{NameValue::Kind::number, found->second};
+          return found == s_.constants.end() ? NameValue{}
+                                             : NameValue{NameValue::Kind::number, found->second};
         },
         [](const std::string&) { return std::optional<bool>(); });
     if (number) s_.constants.try_emplace(std::string(d->name), *number);
@@ -494,9 +322,11 @@ void Parser::bind_template_arguments() {
   const std::string& wanted = s_.options.kernel_name;
   const std::size_t open = wanted.find('<');
   if (open == std::string::npos || !wanted.ends_with('>')) return;
-  const std::vector<std::string> arguments = split_arguments(std::string_view(wanted).substr(open + 1, wanted.size() - open - 2));
+  const std::vector<std::string> arguments =
+      split_arguments(std::string_view(wanted).substr(open + 1, wanted.size() - open - 2));
   std::string_view name = std::string_view(wanted).substr(0, open);
-  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos) name.remove_prefix(colons + 2);
+  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos)
+    name.remove_prefix(colons + 2);
   const Function* kernel = nullptr;
   for (const Function* f : s_.functions) {
     if (f->name == name && f->body != nullptr) kernel = f;

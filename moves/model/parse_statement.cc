@@ -5,7 +5,9 @@
 namespace warpath::model {
 namespace {
 
-bool is_asm(std::string_view word) { return word == "asm" || word == "__asm__" || word == "__asm"; }
+bool is_asm(std::string_view word) {
+  return word == "asm" || word == "__asm__" || word == "__asm";
+}
 
 }  // namespace
 
@@ -63,7 +65,9 @@ Stmt* Parser::opaque_statement(std::size_t from) {
     if (t == "}") break;
     end = opens ? std::min(close + 1, limit_) : end + 1;
     if (t == ";") break;
-    if (t == "{" && !is(end, ";") && !is(end, ",") && !is(end, ")") && !is(end, ".") && !is(end, "else")) break;
+    if (t == "{" && !is(end, ";") && !is(end, ",") && !is(end, ")") && !is(end, ".") &&
+        !is(end, "else"))
+      break;
   }
   at_ = std::max(end, from + 1);
   if (at_ > limit_) at_ = limit_;
@@ -116,7 +120,8 @@ Stmt* Parser::parse_keyword() {
   if (word == "goto") return parse_goto();
   if (word == "try") return parse_try();
   if (is_asm(word)) return parse_asm();
-  if (word == "using" || word == "typedef" || word == "static_assert" || word == "_Static_assert" || word == "namespace") {
+  if (word == "using" || word == "typedef" || word == "static_assert" || word == "_Static_assert" ||
+      word == "namespace") {
     return parse_text_declaration();
   }
   if (word == "_Pragma") {
@@ -129,7 +134,8 @@ Stmt* Parser::parse_keyword() {
     return finish(out, from);
   }
   if (is(at_ + 1, ":") && !is_statement_word(word)) return parse_label();
-  if (starts_declaration(at_)) return parse_declaration();
+  const bool macro_word = statement_macros_.contains(word);
+  if (!macro_word && starts_declaration(at_)) return parse_declaration();
   return parse_expression_statement();
 }
 
@@ -166,7 +172,8 @@ Stmt* Parser::parse_simple(StmtKind kind) {
   return semicolon() ? finish(begin_statement(kind, from), from) : nullptr;
 }
 
-/// `( [init;] condition )` at `open`; sets init and expr. Returns the owner, null if not understood.
+/// `( [init;] condition )` at `open`; sets init and expr. Returns the owner, null if not
+/// understood.
 Stmt* Parser::parse_condition(Stmt& owner, std::size_t open) {
   const std::size_t close = is(open, "(") ? close_of(open) : kNone;
   if (close == kNone) return nullptr;
@@ -179,7 +186,8 @@ Stmt* Parser::parse_condition(Stmt& owner, std::size_t open) {
       stmt_ = declaration;
       Specifiers specifiers;
       std::vector<Declarator*> declarators;
-      if (!parse_specifiers(specifiers, close) || !parse_declarators(specifiers, declarators)) return nullptr;
+      if (!parse_specifiers(specifiers, close) || !parse_declarators(specifiers, declarators))
+        return nullptr;
       declaration->declarators = s_.keep(declarators);
       finish(declaration, from);
       owner.init = declaration;
@@ -235,7 +243,8 @@ bool Parser::parse_for_header(Stmt& out, std::size_t open) {
     stmt_ = declaration;
     Specifiers specifiers;
     std::vector<Declarator*> declarators;
-    if (!parse_specifiers(specifiers, close) || !parse_declarators(specifiers, declarators)) return false;
+    if (!parse_specifiers(specifiers, close) || !parse_declarators(specifiers, declarators))
+      return false;
     declaration->declarators = s_.keep(declarators);
     stmt_ = &out;
     out.init = declaration;
@@ -363,7 +372,9 @@ Stmt* Parser::parse_asm() {
   const std::size_t from = at_++;
   Stmt* const out = begin_statement(StmtKind::assembly, from);
   stmt_ = out;
-  while (is(at_, "volatile") || is(at_, "__volatile__") || is(at_, "__volatile") || is(at_, "goto") || is(at_, "inline")) ++at_;
+  while (is(at_, "volatile") || is(at_, "__volatile__") || is(at_, "__volatile") ||
+         is(at_, "goto") || is(at_, "inline"))
+    ++at_;
   const std::size_t close = is(at_, "(") ? close_of(at_) : kNone;
   if (close == kNone) return nullptr;
   std::vector<Expr*> operands;
@@ -404,7 +415,8 @@ Stmt* Parser::parse_try() {
 Stmt* Parser::parse_text_declaration() {
   const std::size_t from = at_;
   std::size_t end = from;
-  while (end < limit_ && !is(end, ";")) end = lex(end).match != kNone && lex(end).match > end ? lex(end).match + 1 : end + 1;
+  while (end < limit_ && !is(end, ";"))
+    end = lex(end).match != kNone && lex(end).match > end ? lex(end).match + 1 : end + 1;
   if (end >= limit_) return nullptr;
   if (is(from, "using") || is(from, "typedef")) note_alias(from, end);
   Stmt* const out = begin_statement(StmtKind::declaration, from);
@@ -443,14 +455,36 @@ Stmt* Parser::parse_expression_statement() {
   const std::size_t from = at_;
   Stmt* const out = begin_statement(StmtKind::expression, from);
   stmt_ = out;
-  out->expr = parse_comma();
+  const bool word = statement_macros_.contains(lex(from).text) && !is(from + 1, "(");
+  if (word) {  // a macro before a statement: the rest is not its operand
+    ++at_;
+    Expr* const name = make(ExprKind::name, from, {});
+    name->name = lex(from).text;
+    name->name_span = name->span;
+    out->expr = name;
+  } else {
+    out->expr = parse_comma();
+  }
   if (out->expr == nullptr) return nullptr;
-  if (semicolon()) return finish(out, from);
+  if (!word && semicolon()) return finish(out, from);
+  return parse_macro(out, from);
+}
+
+/// What ends without ; is a macro, alone on its line or in front of a statement.
+Stmt* Parser::parse_macro(Stmt* out, std::size_t from) {
   const bool call = out->expr->kind == ExprKind::call || out->expr->kind == ExprKind::name;
-  const std::string_view name = call ? lex(from).text : std::string_view();
-  const bool macro = call && (looks_like_macro(name) || macros_.contains(name));
-  const bool next_starts = lex(at_).first_on_line || is(at_, "") || is_statement_word(lex(at_).text);
-  if (!macro || is(at_, "{") || !next_starts) return nullptr;
+  const std::string_view name = lex(from).text;
+  const bool defined = macros_.contains(name);
+  if (!call || !(defined || looks_like_macro(name))) return nullptr;
+  const bool statement_follows =
+      is(at_, "{") || is(at_, "for") || is(at_, "while") || is(at_, "if") || is(at_, "do");
+  const bool governs = is(at_, "{") || (defined && !is(at_, "") && !lex(at_).first_on_line);
+  if (!governs && !statement_follows && !lex(at_).first_on_line && !is(at_, "")) return nullptr;
+  if (!governs) return finish(out, from);
+  out->kind = StmtKind::macro;
+  out->header = span(from, at_);
+  if (!defined) note_opaque(out->header);
+  out->body = body_of(*out);
   return finish(out, from);
 }
 

@@ -8,8 +8,9 @@
 
 namespace warpath::model {
 
-/// Recursive descent over the lexemes of one unit. A parse function returns null (or false) where it does not understand; the
-/// nearest statement or argument then becomes opaque. Nothing is parsed twice but types, in bounded looks ahead.
+/// Recursive descent over the lexemes of one unit. A parse function returns null (or false) where
+/// it does not understand; the nearest statement or argument then becomes opaque. Nothing is parsed
+/// twice but types, in bounded looks ahead.
 class Parser {
  public:
   explicit Parser(Unit::Storage& storage);
@@ -23,6 +24,7 @@ class Parser {
   bool parse_namespace(std::size_t end, std::string_view scope, bool in_class);
   bool parse_template_head(Function& head);
   bool parse_function(std::size_t end, std::string_view scope, bool in_class, Function& head);
+  [[nodiscard]] bool starts_function_head(std::size_t at) const;
   std::size_t find_function_name(std::size_t end) const;
   std::size_t behind_function_head(std::size_t close, std::size_t end) const;
   [[nodiscard]] bool looks_like_parameters(std::size_t open) const;
@@ -41,7 +43,7 @@ class Parser {
   /// End of a type that starts at `at`: behind its words, stars and brackets; kNone if none does.
   struct TypeScan {
     std::size_t end = kNone;
-    bool certain = false;      ///< built-in, known or marked by typename, not just a name
+    bool certain = false;  ///< built-in, known or marked by typename, not just a name
     bool pointer = false;
   };
   [[nodiscard]] TypeScan scan_type(std::size_t at) const;
@@ -77,6 +79,7 @@ class Parser {
   Stmt* parse_text_declaration();
   Stmt* parse_label();
   Stmt* parse_expression_statement();
+  Stmt* parse_macro(Stmt* out, std::size_t from);
   Stmt* parse_condition(Stmt& owner, std::size_t open);
   bool parse_for_header(Stmt& out, std::size_t open);
   Stmt* opaque_statement(std::size_t from);
@@ -102,6 +105,7 @@ class Parser {
   Expr* parse_primary();
   Expr* parse_name();
   Expr* parse_lambda();
+  Expr* parse_fold();
   Expr* parse_group();
   Expr* parse_braces();
   Expr* parse_argument();
@@ -122,7 +126,9 @@ class Parser {
   /// Bounds all parsing to what lies before `limit`.
   class Limit {
    public:
-    Limit(Parser& parser, std::size_t limit) : parser_(parser), before_(parser.limit_) { parser.limit_ = limit; }
+    Limit(Parser& parser, std::size_t limit) : parser_(parser), before_(parser.limit_) {
+      parser.limit_ = limit;
+    }
     Limit(const Limit&) = delete;
     Limit& operator=(const Limit&) = delete;
     ~Limit() { parser_.limit_ = before_; }
@@ -141,9 +147,9 @@ class Parser {
    private:
     Parser& parser_;
   };
-  static constexpr int kMaxDepth = 400;        // of recursion
-  static constexpr int kMaxHeight = 1000;      // of an expression
-  static constexpr std::size_t kMaxLook = 256; // lexemes of a template argument list
+  static constexpr int kMaxDepth = 400;         // of recursion
+  static constexpr int kMaxHeight = 1000;       // of an expression
+  static constexpr std::size_t kMaxLook = 256;  // lexemes of a template argument list
   [[nodiscard]] bool too_deep() const { return depth_ > kMaxDepth; }
 
   Unit::Storage& s_;
@@ -151,10 +157,12 @@ class Parser {
   std::size_t limit_ = 0;
   std::size_t next_directive_ = 0;
   int depth_ = 0;
-  const Stmt* stmt_ = nullptr;          // being parsed
-  const Function* function_ = nullptr;  // being parsed
+  const Stmt* stmt_ = nullptr;            // being parsed
+  const Function* function_ = nullptr;    // being parsed
   std::set<std::string_view> variables_;  // declared anywhere so far: (name)(x) is then no cast
   std::set<std::string_view> macros_;
+  std::set<std::string_view>
+      statement_macros_;  // without parameters, standing for the start of a statement or a pragma
   const Stmt* pending_pragma_ = nullptr;  // directly before the next statement of a block
   std::set<std::string_view> templates_;  // functions and classes with a template head
   Lexeme end_;

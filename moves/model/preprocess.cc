@@ -12,7 +12,8 @@ constexpr int kWordsDepth = 100;
 /// Recursive descent over a macro's or condition's words, in three values: known number or unknown.
 class WordEvaluator {
  public:
-  WordEvaluator(const std::vector<Word>& words, const std::function<NameValue(const std::string&)>& value_of,
+  WordEvaluator(const std::vector<Word>& words,
+                const std::function<NameValue(const std::string&)>& value_of,
                 const std::function<std::optional<bool>(const std::string&)>& defined)
       : words_(words), value_of_(value_of), defined_(defined) {}
 
@@ -23,7 +24,9 @@ class WordEvaluator {
 
  private:
   using Value = std::optional<std::int64_t>;
-  [[nodiscard]] std::string_view text() const { return at_ < words_.size() ? std::string_view(words_[at_].text) : ""; }
+  [[nodiscard]] std::string_view text() const {
+    return at_ < words_.size() ? std::string_view(words_[at_].text) : "";
+  }
 
   Value fail() {
     broken_ = true;
@@ -106,7 +109,9 @@ class WordEvaluator {
   Value parenthesised() {
     ++at_;
     std::size_t behind = at_;
-    while (behind < words_.size() && (is_builtin_type_word(words_[behind].text) || is_library_type(words_[behind].text))) ++behind;
+    while (behind < words_.size() &&
+           (is_builtin_type_word(words_[behind].text) || is_library_type(words_[behind].text)))
+      ++behind;
     if (behind > at_ && behind < words_.size() && words_[behind].text == ")") {
       const std::string_view type = words_[behind - 1].text;
       at_ = behind + 1;
@@ -149,10 +154,14 @@ class WordEvaluator {
   bool broken_ = false;
 };
 
-/// Names that the compiler, the platform or a build system sets: whether they are defined is not in the text.
+/// Names that the compiler, the platform or a build system sets: whether they are defined is not in
+/// the text.
 bool is_reserved(std::string_view name) {
-  if (name.starts_with("__") || (name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z')) return true;
-  return name.starts_with("CUDA") || name.starts_with("CUDART") || name == "NDEBUG" || name == "WIN32" || name == "_WIN32";
+  if (name.starts_with("__") ||
+      (name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z'))
+    return true;
+  return name.starts_with("CUDA") || name.starts_with("CUDART") || name == "NDEBUG" ||
+         name == "WIN32" || name == "_WIN32";
 }
 
 class Preprocessor {
@@ -169,9 +178,11 @@ class Preprocessor {
       if (token.kind == TokenKind::directive) {
         directive(token);
       } else if (active()) {
-        const std::string_view between = std::string_view(s_.source).substr(line_end, token.begin - line_end);
-        s_.lexemes.push_back({token.kind, token.space_before && between.find('\n') != std::string_view::npos, lexeme_text(token),
-                              token.begin, token.end, kNone});
+        const std::string_view between =
+            std::string_view(s_.source).substr(line_end, token.begin - line_end);
+        s_.lexemes.push_back({token.kind,
+                              token.space_before && between.find('\n') != std::string_view::npos,
+                              lexeme_text(token), token.begin, token.end, kNone});
       }
       line_end = token.end;
     }
@@ -190,14 +201,15 @@ class Preprocessor {
       if (first && macro.value) s_.constants.emplace(macro.name, *macro.value);
       if (!first && !agrees && known != s_.constants.end()) s_.constants.erase(known);
     }
-    for (const auto& [name, value] : s_.options.bindings) s_.constants.insert_or_assign(name, value);
+    for (const auto& [name, value] : s_.options.bindings)
+      s_.constants.insert_or_assign(name, value);
   }
 
  private:
   struct Level {
     bool parent_active = true;
-    bool taken = false;    // a branch was taken
-    bool active = true;    // this branch is
+    bool taken = false;  // a branch was taken
+    bool active = true;  // this branch is
     bool known = true;
   };
 
@@ -205,7 +217,9 @@ class Preprocessor {
 
   std::string_view lexeme_text(const Token& token) {
     const std::string_view bytes = std::string_view(s_.source).substr(token.begin, token.size());
-    const bool digraph = token.kind == TokenKind::punctuator && bytes.size() > 1 && (bytes.find(':') != std::string_view::npos || bytes.find('%') != std::string_view::npos);
+    const bool digraph =
+        token.kind == TokenKind::punctuator && bytes.size() > 1 &&
+        (bytes.find(':') != std::string_view::npos || bytes.find('%') != std::string_view::npos);
     if (!token.spliced && !digraph) return bytes;
     return s_.keep(spelling(s_.source, token));
   }
@@ -213,7 +227,8 @@ class Preprocessor {
   std::vector<Word> words(const Token& directive, std::size_t skip) const {
     std::vector<Word> out;
     const auto inside = without_comments(tokenize_directive(s_.source, directive).tokens);
-    for (std::size_t i = skip; i < inside.size(); ++i) out.push_back({inside[i].kind, spelling(s_.source, inside[i])});
+    for (std::size_t i = skip; i < inside.size(); ++i)
+      out.push_back({inside[i].kind, spelling(s_.source, inside[i])});
     return out;
   }
 
@@ -245,7 +260,8 @@ class Preprocessor {
     if (name == "else") return true;
     if (name == "if" || name == "elif") {
       const auto value = evaluate_words(
-          w, [this](const std::string& n) { return value_of(n); }, [this](const std::string& n) { return defined(n); });
+          w, [this](const std::string& n) { return value_of(n); },
+          [this](const std::string& n) { return defined(n); });
       return value ? std::optional(*value != 0) : std::nullopt;
     }
     if (w.empty()) return std::nullopt;
@@ -285,13 +301,15 @@ class Preprocessor {
   void open_branch(const Token& token) {
     const Level& level = levels_.back();
     if (!level.parent_active) return;
-    s_.conditionals.push_back({{token.begin, token.end}, {token.end, token.end}, level.active, level.known});
+    s_.conditionals.push_back(
+        {{token.begin, token.end}, {token.end, token.end}, level.active, level.known});
     open_.push_back({levels_.size(), s_.conditionals.size() - 1});
   }
 
   void close_branch(std::size_t at) {
     if (open_.empty() || open_.back().first != levels_.size()) return;
-    s_.conditionals[open_.back().second].branch.end = std::max(at, s_.conditionals[open_.back().second].branch.begin);
+    s_.conditionals[open_.back().second].branch.end =
+        std::max(at, s_.conditionals[open_.back().second].branch.begin);
     open_.pop_back();
   }
 
@@ -345,7 +363,8 @@ class Preprocessor {
   [[nodiscard]] std::optional<std::int64_t> macro_value(const Macro& macro) const {
     if (macro.body.empty() || macro.body.size() > 400) return std::nullopt;
     std::vector<Word> w;
-    for (const Token& token : tokenize(macro.body).tokens) w.push_back({token.kind, spelling(macro.body, token)});
+    for (const Token& token : tokenize(macro.body).tokens)
+      w.push_back({token.kind, spelling(macro.body, token)});
     return evaluate_words(
         w,
         [this](const std::string& n) {
@@ -365,7 +384,9 @@ class Preprocessor {
       if (c != ')' && c != ']' && c != '}') continue;
       const char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
       // A brace ends all that is open inside; a parenthesis never ends a brace.
-      while (!open.empty() && all[open.back()].text[0] != wanted && (c == '}' || all[open.back()].text[0] != '{')) open.pop_back();
+      while (!open.empty() && all[open.back()].text[0] != wanted &&
+             (c == '}' || all[open.back()].text[0] != '{'))
+        open.pop_back();
       if (open.empty() || all[open.back()].text[0] != wanted) continue;
       all[i].match = open.back();
       all[open.back()].match = i;
@@ -375,18 +396,22 @@ class Preprocessor {
 
   Unit::Storage& s_;
   std::vector<Level> levels_;
-  std::vector<std::pair<std::size_t, std::size_t>> open_;  // depth of levels_, index of the conditional
+  std::vector<std::pair<std::size_t, std::size_t>>
+      open_;  // depth of levels_, index of the conditional
   std::map<std::string, std::size_t, std::less<>> index_;  // macros defined at this place
 };
 
 }  // namespace
 
-std::optional<std::int64_t> evaluate_words(const std::vector<Word>& words,
-                                           const std::function<NameValue(const std::string&)>& value_of,
-                                           const std::function<std::optional<bool>(const std::string&)>& defined) {
+std::optional<std::int64_t> evaluate_words(
+    const std::vector<Word>& words,
+    const std::function<NameValue(const std::string&)>& value_of,
+    const std::function<std::optional<bool>(const std::string&)>& defined) {
   return WordEvaluator(words, value_of, defined).run();
 }
 
-void preprocess(Unit::Storage& storage) { Preprocessor(storage).run(); }
+void preprocess(Unit::Storage& storage) {
+  Preprocessor(storage).run();
+}
 
 }  // namespace warpath::model

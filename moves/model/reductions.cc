@@ -45,8 +45,10 @@ std::optional<ReduceOp> compound_op(std::string_view op) {
 
 std::optional<ReduceOp> extremum(std::string_view f) {
   if (f.starts_with("std::")) f.remove_prefix(5);
-  constexpr auto kMaximum = std::to_array<std::string_view>({"fmaxf", "fmax", "max", "__hmax", "umax", "llmax", "__hmax2"});
-  constexpr auto kMinimum = std::to_array<std::string_view>({"fminf", "fmin", "min", "__hmin", "umin", "llmin", "__hmin2"});
+  constexpr auto kMaximum = std::to_array<std::string_view>(
+      {"fmaxf", "fmax", "max", "__hmax", "umax", "llmax", "__hmax2"});
+  constexpr auto kMinimum = std::to_array<std::string_view>(
+      {"fminf", "fmin", "min", "__hmin", "umin", "llmin", "__hmin2"});
   if (std::find(kMaximum.begin(), kMaximum.end(), f) != kMaximum.end()) return ReduceOp::maximum;
   if (std::find(kMinimum.begin(), kMinimum.end(), f) != kMinimum.end()) return ReduceOp::minimum;
   return std::nullopt;
@@ -104,7 +106,8 @@ std::optional<Form> form_of(const Target& t, const Expr& node) {
   if (value.kind == ExprKind::call && value.args.size() == 3) {
     const std::string_view f = callee(value);
     auto op = extremum(f);
-    if (!op && (f == "__hadd" || f == "__fadd_rn" || f == "__dadd_rn" || f == "__hadd2")) op = ReduceOp::add;
+    if (!op && (f == "__hadd" || f == "__fadd_rn" || f == "__dadd_rn" || f == "__hadd2"))
+      op = ReduceOp::add;
     if (!op) return std::nullopt;
     const bool first = t.is(value.arg(1));
     const bool second = t.is(value.arg(2));
@@ -113,7 +116,8 @@ std::optional<Form> form_of(const Target& t, const Expr& node) {
   }
   if (value.kind == ExprKind::call && value.args.size() == 4) {
     const std::string_view f = callee(value);
-    if (!t.is(value.arg(3)) || t.within(value.arg(1)) || t.within(value.arg(2))) return std::nullopt;
+    if (!t.is(value.arg(3)) || t.within(value.arg(1)) || t.within(value.arg(2)))
+      return std::nullopt;
     if (is_fma(f)) return Form{ReduceOp::add, nullptr, value.args[1], value.args[2], false};
     if (f == "__dp4a") return Form{ReduceOp::add, nullptr, nullptr, nullptr, false};
     return std::nullopt;
@@ -126,7 +130,8 @@ std::optional<Form> form_of(const Target& t, const Expr& node) {
     const auto op = picked(t, value.arg(0), taken);
     if (!op) return std::nullopt;
     const bool flip = keep_then;  // the accumulator is kept when the condition holds
-    return Form{flip ? (*op == ReduceOp::maximum ? ReduceOp::minimum : ReduceOp::maximum) : *op, &taken, nullptr, nullptr, false};
+    return Form{flip ? (*op == ReduceOp::maximum ? ReduceOp::minimum : ReduceOp::maximum) : *op,
+                &taken, nullptr, nullptr, false};
   }
   return std::nullopt;
 }
@@ -135,8 +140,11 @@ std::optional<Form> form_of(const Target& t, const Expr& node) {
 std::optional<Form> guarded_form(const Target& t, const Stmt& stmt, const Expr& node) {
   if (!node.is_op(ExprKind::assign, "=") || t.within(node.arg(1))) return std::nullopt;
   const Stmt* owner = stmt.parent;
-  if (owner != nullptr && owner->kind == StmtKind::block && owner->children.size() == 1) owner = owner->parent;
-  if (owner == nullptr || owner->kind != StmtKind::if_ || owner->otherwise != nullptr || owner->expr == nullptr) return std::nullopt;
+  if (owner != nullptr && owner->kind == StmtKind::block && owner->children.size() == 1)
+    owner = owner->parent;
+  if (owner == nullptr || owner->kind != StmtKind::if_ || owner->otherwise != nullptr ||
+      owner->expr == nullptr)
+    return std::nullopt;
   const auto op = picked(t, *owner->expr, node.arg(1));
   return op ? std::optional(Form{*op, node.args[1], nullptr, nullptr, false}) : std::nullopt;
 }
@@ -146,7 +154,10 @@ bool is_floating(std::string_view type) {
   return dtype ? info(*dtype).is_float : !is_integer_type(type);
 }
 
-std::optional<Reduction> reduction(const Unit& unit, const Expr& target, const Expr& node, const Stmt* stmt) {
+std::optional<Reduction> reduction(const Unit& unit,
+                                   const Expr& target,
+                                   const Expr& node,
+                                   const Stmt* stmt) {
   if (stmt == nullptr) return std::nullopt;
   const Target t{unit, target};
   auto form = form_of(t, node);
@@ -181,7 +192,9 @@ std::optional<Reduction> reduction_of(const KernelFacts& facts, const Write& wri
 }
 
 std::optional<Reduction> reduction_of(const KernelFacts& facts, const Access& access) {
-  if (!access.writes() || access.kind == AccessKind::atomic || access.in_helper || access.expr->parent == nullptr) return std::nullopt;
+  if (!access.writes() || access.kind == AccessKind::atomic || access.in_helper ||
+      access.expr->parent == nullptr)
+    return std::nullopt;
   const Expr& node = *access.expr->parent;
   if (node.args.empty() || node.args[0] != access.expr) return std::nullopt;
   auto out = reduction(*facts.unit, *access.expr, node, access.stmt);
@@ -194,15 +207,18 @@ std::optional<Reduction> reduction_of(const KernelFacts& facts, const Access& ac
 }
 
 std::string_view name(LoopClass kind) {
-  constexpr auto kNames = std::to_array<std::string_view>({"parallel", "reduction", "scan", "serial"});
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"parallel", "reduction", "scan", "serial"});
   return kNames[static_cast<std::size_t>(kind)];
 }
 std::string_view name(ReduceOp op) {
-  constexpr auto kNames = std::to_array<std::string_view>({"+", "*", "min", "max", "&", "|", "^", "&&", "||"});
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"+", "*", "min", "max", "&", "|", "^", "&&", "||"});
   return kNames[static_cast<std::size_t>(op)];
 }
 std::string_view name(AccessKind kind) {
-  constexpr auto kNames = std::to_array<std::string_view>({"read", "write", "read_write", "atomic"});
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"read", "write", "read_write", "atomic"});
   return kNames[static_cast<std::size_t>(kind)];
 }
 std::string_view name(Uniformity uniformity) {
@@ -219,19 +235,28 @@ std::string identity_text(ReduceOp op, std::string_view type) {
   switch (op) {
     case ReduceOp::add:
     case ReduceOp::bit_or:
-    case ReduceOp::bit_xor: return half ? std::string(type) + "(0.0f)" : is_float ? "0.0" + suffix : "0";
-    case ReduceOp::multiply: return half ? std::string(type) + "(1.0f)" : is_float ? "1.0" + suffix : "1";
-    case ReduceOp::bit_and: return "~" + std::string(type == "int" ? "0" : "(" + std::string(type) + ")0");
-    case ReduceOp::logical_and: return "true";
-    case ReduceOp::logical_or: return "false";
+    case ReduceOp::bit_xor:
+      return half ? std::string(type) + "(0.0f)" : is_float ? "0.0" + suffix : "0";
+    case ReduceOp::multiply:
+      return half ? std::string(type) + "(1.0f)" : is_float ? "1.0" + suffix : "1";
+    case ReduceOp::bit_and:
+      return "~" + std::string(type == "int" ? "0" : "(" + std::string(type) + ")0");
+    case ReduceOp::logical_and:
+      return "true";
+    case ReduceOp::logical_or:
+      return "false";
     case ReduceOp::minimum:
     case ReduceOp::maximum: {
       const bool low = op == ReduceOp::maximum;
       if (half) return {};
-      if (*dtype == DType::f32) return low ? "__int_as_float(0xff800000)" : "__int_as_float(0x7f800000)";
-      if (*dtype == DType::f64) return low ? "__longlong_as_double(0xfff0000000000000LL)" : "__longlong_as_double(0x7ff0000000000000LL)";
+      if (*dtype == DType::f32)
+        return low ? "__int_as_float(0xff800000)" : "__int_as_float(0x7f800000)";
+      if (*dtype == DType::f64)
+        return low ? "__longlong_as_double(0xfff0000000000000LL)"
+                   : "__longlong_as_double(0x7ff0000000000000LL)";
       if (*dtype == DType::i32) return low ? "(-2147483647 - 1)" : "2147483647";
-      if (*dtype == DType::i64) return low ? "(-9223372036854775807LL - 1)" : "9223372036854775807LL";
+      if (*dtype == DType::i64)
+        return low ? "(-9223372036854775807LL - 1)" : "9223372036854775807LL";
       if (!info(*dtype).is_signed) return low ? "0" : "~(" + std::string(type) + ")0";
       return {};
     }
@@ -239,7 +264,10 @@ std::string identity_text(ReduceOp op, std::string_view type) {
   return {};
 }
 
-std::string combine_text(ReduceOp op, std::string_view type, std::string_view a, std::string_view b) {
+std::string combine_text(ReduceOp op,
+                         std::string_view type,
+                         std::string_view a,
+                         std::string_view b) {
   if (op == ReduceOp::minimum || op == ReduceOp::maximum) {
     const bool low = op == ReduceOp::minimum;
     const auto dtype = dtype_of_type(type);

@@ -8,11 +8,14 @@ namespace {
 
 /// Calls that take variables by value whatever the file says.
 bool takes_values(const Unit& unit, std::string_view name) {
-  return is_pure_function(unit, name) || name.starts_with("__shfl") || name.starts_with("atomic") || name.starts_with("__sync") ||
-         name.starts_with("__ballot") || name.starts_with("__any") || name.starts_with("__all") || name.starts_with("__match") ||
-         name.starts_with("__reduce") || name.starts_with("__st") || name.starts_with("__ld") || name.starts_with("__threadfence") ||
-         name == "printf" || name == "assert" || name == "memset" || name == "memcpy" || name.starts_with("__cvta") ||
-         name.starts_with("__builtin") || name.starts_with("__nanosleep") || name.starts_with("__pipeline") || name == "clock64" || name == "clock";
+  return is_pure_function(unit, name) || name.starts_with("__shfl") || name.starts_with("atomic") ||
+         name.starts_with("__sync") || name.starts_with("__ballot") || name.starts_with("__any") ||
+         name.starts_with("__all") || name.starts_with("__match") || name.starts_with("__reduce") ||
+         name.starts_with("__st") || name.starts_with("__ld") ||
+         name.starts_with("__threadfence") || name == "printf" || name == "assert" ||
+         name == "memset" || name == "memcpy" || name.starts_with("__cvta") ||
+         name.starts_with("__builtin") || name.starts_with("__nanosleep") ||
+         name.starts_with("__pipeline") || name == "clock64" || name == "clock";
 }
 
 class Resolver {
@@ -36,13 +39,15 @@ class Resolver {
 
   void statement(const Stmt& s) {
     const std::size_t mark = scope_.size();
-    const bool scoped = s.kind != StmtKind::declaration && s.kind != StmtKind::case_ && s.kind != StmtKind::label;
+    const bool scoped =
+        s.kind != StmtKind::declaration && s.kind != StmtKind::case_ && s.kind != StmtKind::label;
     for (const Declarator* d : s.declarators) {
       for (const Expr* e : d->extents) expression(e);
       for (const Expr* e : d->init) expression(e);
       scope_.push_back(d);
       // A reference to a variable may change it.
-      if (d->reference && !d->has(kConst) && d->value() != nullptr) note_write(*d->value(), d->value(), &s, true);
+      if (d->reference && !d->has(kConst) && d->value() != nullptr)
+        note_write(*d->value(), d->value(), &s, true);
     }
     if (s.init != nullptr) statement(*s.init);
     if (s.kind != StmtKind::do_) expression(s.expr);
@@ -62,7 +67,8 @@ class Resolver {
   void note_write(const Expr& target, const Expr* node, const Stmt* stmt, bool escapes) {
     const Expr* e = &target;
     bool partial = false;
-    while ((e->kind == ExprKind::member && e->op == ".") || e->kind == ExprKind::cast) {
+    while ((e->kind == ExprKind::member && e->op == ".") ||
+           (e->kind == ExprKind::cast && e->args.size() == 1)) {
       partial = true;
       e = e->args[0];
     }
@@ -80,21 +86,25 @@ class Resolver {
       const Declarator* d = find(e.name);
       if (d == nullptr) return;
       state_.declared[&e] = d;
-      const bool only_written = e.parent != nullptr && e.parent->kind == ExprKind::assign && e.parent->op == "=" && e.parent->args[0] == &e;
+      const bool only_written = e.parent != nullptr && e.parent->kind == ExprKind::assign &&
+                                e.parent->op == "=" && e.parent->args[0] == &e;
       if (!only_written) state_.reads.push_back({d, &e});
       return;
     }
     for (const Expr* arg : e.args) expression(arg);
     if (e.body != nullptr) statement(*e.body);
     if (e.kind == ExprKind::assign) note_write(e.arg(0), &e, e.stmt, false);
-    if ((e.kind == ExprKind::unary || e.kind == ExprKind::postfix) && (e.op == "++" || e.op == "--")) note_write(e.arg(0), &e, e.stmt, false);
+    if ((e.kind == ExprKind::unary || e.kind == ExprKind::postfix) &&
+        (e.op == "++" || e.op == "--"))
+      note_write(e.arg(0), &e, e.stmt, false);
     if (e.kind == ExprKind::unary && e.op == "&") note_write(e.arg(0), &e, e.stmt, true);
     if (e.kind == ExprKind::call) call(e);
   }
 
   void call(const Expr& e) {
     const std::string_view name = callee(e);
-    if (name.empty() && e.arg(0).kind == ExprKind::member && e.arg(0).op == ".") return;  // a method
+    if (name.empty() && e.arg(0).kind == ExprKind::member && e.arg(0).op == ".")
+      return;  // a method
     const Function* function = facts_.unit->find_function(name);
     if (function == nullptr && takes_values(*facts_.unit, name)) return;
     for (std::size_t i = 1; i < e.args.size(); ++i) {
@@ -102,8 +112,10 @@ class Resolver {
         const Declarator& p = *function->parameters[i - 1];
         if (!p.reference || (p.has(kConst) && !p.is_pointer())) continue;
       }
-      const auto found = e.arg(i).kind == ExprKind::name ? state_.declared.find(&e.arg(i)) : state_.declared.end();
-      const bool pointer = found != state_.declared.end() && function == nullptr && found->second->is_pointer();
+      const auto found =
+          e.arg(i).kind == ExprKind::name ? state_.declared.find(&e.arg(i)) : state_.declared.end();
+      const bool pointer =
+          found != state_.declared.end() && function == nullptr && found->second->is_pointer();
       if (!pointer) note_write(e.arg(i), &e, e.stmt, true);
     }
   }
@@ -115,7 +127,9 @@ class Resolver {
 
 }  // namespace
 
-void resolve_names(KernelFacts& facts) { Resolver(facts).run(); }
+void resolve_names(KernelFacts& facts) {
+  Resolver(facts).run();
+}
 
 std::vector<const Write*> writes_in(const KernelFacts& facts, Span span) {
   std::vector<const Write*> out;

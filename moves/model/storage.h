@@ -17,14 +17,15 @@ namespace warpath::model {
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// A token as the parser sees it: no comments, no directives, no text that a conditional leaves out.
+/// A token as the parser sees it: no comments, no directives, no text that a conditional leaves
+/// out.
 struct Lexeme {
   TokenKind kind = TokenKind::other;
   bool first_on_line = false;
-  std::string_view text;         ///< as the compiler reads it
+  std::string_view text;  ///< as the compiler reads it
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::size_t match = kNone;     ///< index of the partner of a bracket
+  std::size_t match = kNone;  ///< index of the partner of a bracket
 };
 
 /// A preprocessor line that stands before lexeme `before`.
@@ -32,7 +33,7 @@ struct DirectiveLine {
   std::size_t before = 0;
   Span span;
   std::string_view name;
-  bool unresolved = false;       ///< a conditional that depends on unknown names
+  bool unresolved = false;  ///< a conditional that depends on unknown names
 };
 
 /// What a Unit owns. Tree nodes live in `arena` and are trivially destructible.
@@ -48,8 +49,9 @@ struct Unit::Storage {
   std::vector<Macro> macros;
   std::vector<Conditional> conditionals;
   std::vector<Span> opaque;
-  std::set<std::string_view> types;                  ///< names of types that the file declares
-  std::map<std::string_view, std::string> aliases;   ///< using A = B, typedef B A, bound template parameters
+  std::set<std::string_view> types;  ///< names of types that the file declares
+  std::map<std::string_view, std::string>
+      aliases;  ///< using A = B, typedef B A, bound template parameters
   Bindings constants;
 
   template <class T>
@@ -85,23 +87,33 @@ struct NameValue {
   enum class Kind : std::uint8_t { number, undefined, unknown } kind = Kind::unknown;
   std::int64_t value = 0;
 };
-/// Value of a preprocessor or macro expression; nullopt if it is none or a name in it is unknown. `defined` decides
-/// `defined(X)`; nullopt if unknown.
+/// Value of a preprocessor or macro expression; nullopt if it is none or a name in it is unknown.
+/// `defined` decides `defined(X)`; nullopt if unknown.
 [[nodiscard]] std::optional<std::int64_t> evaluate_words(
-    const std::vector<Word>& words, const std::function<NameValue(const std::string&)>& value_of,
+    const std::vector<Word>& words,
+    const std::function<NameValue(const std::string&)>& value_of,
     const std::function<std::optional<bool>(const std::string&)>& defined);
 
-/// C++'s binary operators on integers as 64-bit numbers; nullopt for overflow, division by zero, a bad shift and unknown operators.
-[[nodiscard]] std::optional<std::int64_t> apply_integer(std::string_view op, std::int64_t a, std::int64_t b);
+/// C++'s binary operators on integers as 64-bit numbers; nullopt for overflow, division by zero, a
+/// bad shift and unknown operators.
+[[nodiscard]] std::optional<std::int64_t> apply_integer(std::string_view op,
+                                                        std::int64_t a,
+                                                        std::int64_t b);
+/// Sorted, without those inside others.
+[[nodiscard]] std::vector<Span> outermost(std::vector<Span> spans);
+
 /// Binding strength of a binary operator, 2 (||) to 12 (.*); 0 if it is none.
 [[nodiscard]] int precedence(std::string_view op);
+/// Operators that stand before their operand.
+[[nodiscard]] bool is_prefix(std::string_view op);
 [[nodiscard]] bool is_assignment(std::string_view op);
 
 /// Words of built-in types: int, unsigned, float, auto, ...
 [[nodiscard]] bool is_builtin_type_word(std::string_view word);
 /// const, static, __shared__, ...: the bit, 0 if it is none.
 [[nodiscard]] std::uint32_t qualifier_bit(std::string_view word);
-/// Qualifiers and attributes that may stand before a type or a function and mean nothing to the model.
+/// Qualifiers and attributes that may stand before a type or a function and mean nothing to the
+/// model.
 [[nodiscard]] bool is_ignored_word(std::string_view word);
 /// Attribute words followed by ( ... ).
 [[nodiscard]] bool is_parenthesised_attribute(std::string_view word);
@@ -109,7 +121,7 @@ struct NameValue {
 [[nodiscard]] bool is_library_type(std::string_view word);
 /// A keyword that can be neither a type nor a variable: if, for, return, operator, ...
 [[nodiscard]] bool is_statement_word(std::string_view word);
-/// Letters, digits and _ with no small letter and at least two characters: a macro by convention.
+/// No small letter, a capital, at least two characters: a macro by convention.
 [[nodiscard]] bool looks_like_macro(std::string_view word);
 
 }  // namespace warpath::model

@@ -12,7 +12,8 @@ namespace {
 /// "space::k<float, 4>" without scope and arguments.
 std::string_view plain_name(std::string_view name) {
   name = name.substr(0, name.find('<'));
-  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos) name.remove_prefix(colons + 2);
+  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos)
+    name.remove_prefix(colons + 2);
   while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
   return name;
 }
@@ -36,8 +37,12 @@ Unit::Unit(Unit&&) noexcept = default;
 Unit& Unit::operator=(Unit&&) noexcept = default;
 Unit::~Unit() = default;
 
-std::string_view Unit::source() const { return storage_->source; }
-std::string_view Unit::text(Span span) const { return source().substr(span.begin, span.size()); }
+std::string_view Unit::source() const {
+  return storage_->source;
+}
+std::string_view Unit::text(Span span) const {
+  return source().substr(span.begin, span.size());
+}
 
 std::string Unit::plain_text(Span span) const {
   std::string out;
@@ -51,14 +56,30 @@ std::string Unit::plain_text(Span span) const {
   return out;
 }
 
-std::span<const Function* const> Unit::functions() const { return storage_->functions; }
-std::span<const Declarator* const> Unit::globals() const { return storage_->globals; }
-std::span<const Macro> Unit::macros() const { return storage_->macros; }
-std::span<const Conditional> Unit::conditionals() const { return storage_->conditionals; }
-std::span<const Span> Unit::opaque() const { return storage_->opaque; }
-bool Unit::ambiguous() const { return storage_->ambiguous; }
-const Bindings& Unit::constants() const { return storage_->constants; }
-const Bindings& Unit::bindings() const { return storage_->options.bindings; }
+std::span<const Function* const> Unit::functions() const {
+  return storage_->functions;
+}
+std::span<const Declarator* const> Unit::globals() const {
+  return storage_->globals;
+}
+std::span<const Macro> Unit::macros() const {
+  return storage_->macros;
+}
+std::span<const Conditional> Unit::conditionals() const {
+  return storage_->conditionals;
+}
+std::span<const Span> Unit::opaque() const {
+  return storage_->opaque;
+}
+bool Unit::ambiguous() const {
+  return storage_->ambiguous;
+}
+const Bindings& Unit::constants() const {
+  return storage_->constants;
+}
+const Bindings& Unit::bindings() const {
+  return storage_->options.bindings;
+}
 
 const Macro* Unit::macro(std::string_view name) const {
   const Macro* found = nullptr;
@@ -78,7 +99,9 @@ const Function* Unit::find_function(std::string_view name) const {
   return found;
 }
 
-const Function* Unit::find_kernel(std::string_view kernel_name) const { return find_function(plain_name(kernel_name)); }
+const Function* Unit::find_kernel(std::string_view kernel_name) const {
+  return find_function(plain_name(kernel_name));
+}
 
 bool Unit::is_type_name(std::string_view name) const {
   return is_builtin_type_word(name) || is_library_type(name) || storage_->types.contains(name);
@@ -117,7 +140,8 @@ Unit parse(const Variant& variant) {
       continue;
     }
     const std::size_t equals = text.find('=');
-    const auto value = equals == std::string_view::npos ? std::optional<std::int64_t>(1) : integer_value(text.substr(equals + 1));
+    const auto value = equals == std::string_view::npos ? std::optional<std::int64_t>(1)
+                                                        : integer_value(text.substr(equals + 1));
     if (value) options.bindings.emplace(text.substr(0, equals), *value);
   }
   options.kernel_name = variant.kernel_name;
@@ -131,11 +155,14 @@ std::size_t size_of_type(std::string_view type) {
   if (count >= '1' && count <= '4' && is_library_type(type)) {
     const std::size_t n = static_cast<std::size_t>(count - '0');
     if (base == "float" || base == "int" || base == "uint") return 4 * n;
-    if (base == "double" || base == "longlong" || base == "ulonglong" || base == "long" || base == "ulong") return 8 * n;
+    if (base == "double" || base == "longlong" || base == "ulonglong" || base == "long" ||
+        base == "ulong")
+      return 8 * n;
     if (base == "short" || base == "ushort") return 2 * n;
     if (base == "char" || base == "uchar") return n;
   }
-  if (type == "half2" || type == "__half2" || type == "__nv_bfloat162" || type == "nv_bfloat162") return 4;
+  if (type == "half2" || type == "__half2" || type == "__nv_bfloat162" || type == "nv_bfloat162")
+    return 4;
   if (type == "cuFloatComplex" || type == "cuComplex") return 8;
   if (type == "cuDoubleComplex") return 16;
   return 0;
@@ -146,14 +173,16 @@ std::optional<DType> dtype_of_type(std::string_view type) {
     std::string_view name;
     DType dtype;
   };
-  static constexpr auto kRows = std::to_array<Row>({
-      {"half", DType::f16}, {"__half", DType::f16}, {"nv_bfloat16", DType::bf16}, {"__nv_bfloat16", DType::bf16},
-      {"float", DType::f32}, {"double", DType::f64}, {"bool", DType::boolean},
-      {"int8_t", DType::i8}, {"int16_t", DType::i16}, {"int32_t", DType::i32}, {"int64_t", DType::i64},
-      {"uint8_t", DType::u8}, {"uint16_t", DType::u16}, {"uint32_t", DType::u32}, {"uint64_t", DType::u64},
-      {"uint", DType::u32}, {"uchar", DType::u8}, {"ushort", DType::u16}, {"ulong", DType::u64},
-      {"size_t", DType::u64}, {"ptrdiff_t", DType::i64}, {"ssize_t", DType::i64}, {"uintptr_t", DType::u64},
-      {"intptr_t", DType::i64}, {"clock_t", DType::i64}});
+  static constexpr auto kRows = std::to_array<Row>(
+      {{"half", DType::f16},           {"__half", DType::f16},    {"nv_bfloat16", DType::bf16},
+       {"__nv_bfloat16", DType::bf16}, {"float", DType::f32},     {"double", DType::f64},
+       {"bool", DType::boolean},       {"int8_t", DType::i8},     {"int16_t", DType::i16},
+       {"int32_t", DType::i32},        {"int64_t", DType::i64},   {"uint8_t", DType::u8},
+       {"uint16_t", DType::u16},       {"uint32_t", DType::u32},  {"uint64_t", DType::u64},
+       {"uint", DType::u32},           {"uchar", DType::u8},      {"ushort", DType::u16},
+       {"ulong", DType::u64},          {"size_t", DType::u64},    {"ptrdiff_t", DType::i64},
+       {"ssize_t", DType::i64},        {"uintptr_t", DType::u64}, {"intptr_t", DType::i64},
+       {"clock_t", DType::i64}});
   if (type.starts_with("std::")) type.remove_prefix(5);
   for (const Row& row : kRows) {
     if (row.name == type) return row.dtype;

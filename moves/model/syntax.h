@@ -15,9 +15,10 @@
 #include "engine/expression.h"
 #include "engine/variant.h"
 
-/// Source model of a CUDA C++ translation unit: a tree whose nodes are byte spans of the text. Moves
-/// read the tree, edit the text by spans (moves/source_edit.h) and parse again; nothing is printed
-/// from the tree. What the parser does not understand becomes an opaque node with its exact span.
+/// Source model of a CUDA C++ translation unit: a tree whose nodes are byte spans of the text.
+/// Moves read the tree, edit the text by spans (moves/source_edit.h) and parse again; nothing is
+/// printed from the tree. What the parser does not understand becomes an opaque node with its exact
+/// span.
 namespace warpath::model {
 
 /// Bytes [begin, end) of Unit::source. An absent part has begin == end == 0.
@@ -39,8 +40,9 @@ enum class ExprKind : std::uint8_t {
   number,       ///< `name` = the literal
   literal,      ///< string, character, true, false, nullptr, this; `name` = its text
   name,         ///< `name` = as written without blanks ("x", "std::max", "f<4>"); threadIdx too
-  unary,        ///< `op` (+ - ! ~ * & ++ -- co_await delete throw), args: operand (none: bare throw)
-  postfix,      ///< `op` (++ -- ...), args: operand
+  unary,        ///< `op` (+ - ! ~ * & ++ -- delete throw, ... of a fold), args: operand (none: bare
+                ///< throw)
+  postfix,      ///< `op` (++ --, ... of packs and folds), args: operand
   binary,       ///< `op`, args: left, right
   assign,       ///< `op` (= += ...), args: target, value
   conditional,  ///< args: condition, then, else
@@ -48,16 +50,17 @@ enum class ExprKind : std::uint8_t {
   launch,       ///< f<<<...>>>(...); args: callee, the configuration's arguments, arguments...
   subscript,    ///< args: base, index (several with C++23)
   member,       ///< `op` (. -> .* ->*), `name` = the member, args: object
-  cast,         ///< `op` ("(" C style, "static_cast", ..., "" for float(x), "{" for float{x}), `type`, args
-  init_list,    ///< {a, b}; args: elements
-  comma,        ///< args: left, right
-  size_of,      ///< sizeof, alignof; `type` or args: operand
-  designated,   ///< .member = value in an init list; `name`, args: value
-  new_object,   ///< new T(...), `type`, args: constructor arguments
-  lambda,       ///< captures and parameters are text; `body` is its statement
-  statement,    ///< GNU ({ ... }); `body`
-  type,         ///< a type where an expression may stand (template or macro argument); `type`
-  opaque,       ///< not understood
+  cast,  ///< `op` ("(" C style, "static_cast", ..., "" for float(x), "{" for float{x}), `type`,
+         ///< args
+  init_list,   ///< {a, b}; args: elements
+  comma,       ///< args: left, right
+  size_of,     ///< sizeof, alignof; `type` or args: operand
+  designated,  ///< .member = value in an init list; `name`, args: value
+  new_object,  ///< new T(...), `type`, args: constructor arguments
+  lambda,      ///< captures and parameters are text; `body` is its statement
+  statement,   ///< GNU ({ ... }); `body`
+  type,        ///< a type where an expression may stand (template or macro argument); `type`
+  opaque,      ///< not understood
 };
 
 struct Expr {
@@ -65,27 +68,42 @@ struct Expr {
   Span span;
   std::string_view op;
   std::string_view name;
-  Span name_span;                     ///< of `name` or of the operator token
-  Span type;                          ///< of cast, size_of, new_object, type
-  std::span<Expr* const> args;        ///< children in source order
-  const Expr* parent = nullptr;       ///< null at the root of an expression
-  const Stmt* stmt = nullptr;         ///< the innermost statement that holds it; null at file level
+  Span name_span;                ///< of `name` or of the operator token
+  Span type;                     ///< of cast, size_of, new_object, type
+  std::span<Expr* const> args;   ///< children in source order
+  const Expr* parent = nullptr;  ///< null at the root of an expression
+  const Stmt* stmt = nullptr;    ///< the innermost statement that holds it; null at file level
   const Stmt* body = nullptr;
-  std::uint16_t height = 1;           ///< levels of the tree from here down, bounded by the parser
-  bool parenthesised = false;         ///< stands in its own (); `span` excludes, `outer` includes them
-  Span outer;                         ///< `span` with enclosing parentheses
+  std::uint16_t height = 1;    ///< levels of the tree from here down, bounded by the parser
+  bool parenthesised = false;  ///< stands in its own (); `span` excludes, `outer` includes them
+  Span outer;                  ///< `span` with enclosing parentheses
   [[nodiscard]] const Expr& arg(std::size_t i) const { return *args[i]; }
   [[nodiscard]] bool is(ExprKind k) const { return kind == k; }
   [[nodiscard]] bool is_op(ExprKind k, std::string_view o) const { return kind == k && op == o; }
-  [[nodiscard]] bool is_name(std::string_view n) const { return kind == ExprKind::name && name == n; }
+  [[nodiscard]] bool is_name(std::string_view n) const {
+    return kind == ExprKind::name && name == n;
+  }
 };
 
 /// Words before or behind the type in a declaration, as bits.
 enum Qualifier : std::uint32_t {
-  kConst = 1U << 0, kVolatile = 1U << 1, kRestrict = 1U << 2, kShared = 1U << 3, kConstant = 1U << 4,
-  kDeviceSpace = 1U << 5, kConstexpr = 1U << 6, kExtern = 1U << 7, kStatic = 1U << 8,
-  kRegister = 1U << 9, kAuto = 1U << 10, kUnsigned = 1U << 11, kTypedef = 1U << 12, kManaged = 1U << 13,
-  kInline = 1U << 14, kGridConstant = 1U << 15, kThreadLocal = 1U << 16,
+  kConst = 1U << 0,
+  kVolatile = 1U << 1,
+  kRestrict = 1U << 2,
+  kShared = 1U << 3,
+  kConstant = 1U << 4,
+  kDeviceSpace = 1U << 5,
+  kConstexpr = 1U << 6,
+  kExtern = 1U << 7,
+  kStatic = 1U << 8,
+  kRegister = 1U << 9,
+  kAuto = 1U << 10,
+  kUnsigned = 1U << 11,
+  kTypedef = 1U << 12,
+  kManaged = 1U << 13,
+  kInline = 1U << 14,
+  kGridConstant = 1U << 15,
+  kThreadLocal = 1U << 16,
 };
 
 /// How a declared name gets its first value.
@@ -93,34 +111,37 @@ enum class InitForm : std::uint8_t { none, assign, parens, braces };
 
 /// One declared name: `*p[4] = x` of `float *p[4] = x, q;`. A parameter is one as well.
 struct Declarator {
-  Span span;                          ///< from its first * to behind its initialiser
-  std::string_view name;              ///< empty: an unnamed parameter
+  Span span;              ///< from its first * to behind its initialiser
+  std::string_view name;  ///< empty: an unnamed parameter
   Span name_span;
-  Span type;                          ///< the type's words without qualifiers ("unsigned int"), shared in a list
-  Span specifiers;                    ///< all words before the declarator, qualifiers included
-  std::uint32_t qualifiers = 0;       ///< of the declared element (kConst: pointee is const) and its storage
+  Span type;        ///< the type's words without qualifiers ("unsigned int"), shared in a list
+  Span specifiers;  ///< all words before the declarator, qualifiers included
+  std::uint32_t qualifiers =
+      0;  ///< of the declared element (kConst: pointee is const) and its storage
   int pointer_depth = 0;
   std::uint32_t pointer_qualifiers = 0;  ///< kConst, kRestrict, kVolatile of the outermost pointer
-  Span pointer_span;                  ///< the *, & and their qualifiers
+  Span pointer_span;                     ///< the *, & and their qualifiers
   bool reference = false;
   bool is_function_pointer = false;
-  std::span<Expr* const> extents;     ///< one a [..]; null for []
+  std::span<Expr* const> extents;  ///< one a [..]; null for []
   Span extents_span;
   InitForm init_form = InitForm::none;
-  std::span<Expr* const> init;        ///< assign: one; parens, braces: any number
+  std::span<Expr* const> init;  ///< assign: one; parens, braces: any number
   bool is_parameter = false;
-  const Stmt* stmt = nullptr;         ///< its declaration statement; null for a parameter and at file level
-  const Function* function = nullptr; ///< null at file level
+  const Stmt* stmt =
+      nullptr;  ///< its declaration statement; null for a parameter and at file level
+  const Function* function = nullptr;  ///< null at file level
   [[nodiscard]] bool is_pointer() const { return pointer_depth > 0; }
   [[nodiscard]] bool is_array() const { return !extents.empty(); }
   [[nodiscard]] bool has(std::uint32_t q) const { return (qualifiers & q) != 0; }
-  [[nodiscard]] bool is_constant() const;    ///< constexpr, or const without pointer
+  [[nodiscard]] bool is_constant() const;  ///< constexpr, or const without pointer
   [[nodiscard]] const Expr* value() const { return init.size() == 1 ? init[0] : nullptr; }
 };
 
 enum class StmtKind : std::uint8_t {
   block,        ///< `children`
-  declaration,  ///< `declarators`; `text_only` where it declares types (struct, using, typedef, static_assert)
+  declaration,  ///< `declarators`; `text_only` where it declares types (struct, using, typedef,
+                ///< static_assert)
   expression,   ///< `expr`
   if_,          ///< `init`?, `condition` = expr (or a declaration in `init`), `body`, `otherwise`?
   for_,         ///< `init`?, `expr`? condition, `step`?, `body`
@@ -132,32 +153,35 @@ enum class StmtKind : std::uint8_t {
   return_,      ///< `expr`?
   break_,
   continue_,
-  goto_,        ///< `name`
-  label,        ///< `name`
-  empty,        ///< ;
-  assembly,     ///< asm(...); the operands' expressions are in `operands`
-  directive,    ///< a preprocessor line or _Pragma between statements; `name` = pragma, define, if, ...
-  try_,         ///< `body`; handlers are opaque children
-  opaque,       ///< not understood
+  goto_,      ///< `name`
+  label,      ///< `name`
+  empty,      ///< ;
+  assembly,   ///< asm(...); the operands' expressions are in `operands`
+  directive,  ///< a preprocessor line or _Pragma between statements; `name` = pragma, define, if,
+              ///< ...
+  try_,       ///< `body`; handlers are opaque children
+  macro,   ///< a macro that governs a statement: NAME(args) { ... }, UNROLL for ...; `expr` is its
+           ///< call or name, `body`
+  opaque,  ///< not understood
 };
 
 struct Stmt {
   StmtKind kind = StmtKind::opaque;
-  Span span;                          ///< with ; or braces; without a pragma before it
-  const Stmt* parent = nullptr;       ///< null: a function's body
+  Span span;                     ///< with ; or braces; without a pragma before it
+  const Stmt* parent = nullptr;  ///< null: a function's body
   const Function* function = nullptr;
   const Expr* expr = nullptr;
   const Stmt* init = nullptr;
   const Expr* step = nullptr;
   const Stmt* body = nullptr;
   const Stmt* otherwise = nullptr;
-  std::span<Stmt* const> children;    ///< of a block, in order
+  std::span<Stmt* const> children;  ///< of a block, in order
   std::span<Declarator* const> declarators;
-  std::span<Expr* const> operands;    ///< of assembly, outputs first
-  std::size_t outputs = 0;            ///< how many of the operands are written
+  std::span<Expr* const> operands;  ///< of assembly, outputs first
+  std::size_t outputs = 0;          ///< how many of the operands are written
   std::string_view name;
-  Span header;                        ///< from `for`, `if`, ... to behind its ")"
-  const Stmt* pragma = nullptr;       ///< of a loop: the `#pragma unroll` directly before it
+  Span header;                   ///< from `for`, `if`, ... to behind its ")"
+  const Stmt* pragma = nullptr;  ///< of a loop: the `#pragma unroll` directly before it
   bool text_only = false;
   bool constexpr_if = false;
   [[nodiscard]] bool is(StmtKind k) const { return kind == k; }
@@ -170,59 +194,61 @@ struct Stmt {
 struct TemplateParameter {
   std::string_view name;
   Span span;
-  bool is_type = false;               ///< typename T, class T
+  bool is_type = false;  ///< typename T, class T
   const Expr* default_value = nullptr;
 };
 
 /// A function definition or declaration, at namespace level or in a class.
 struct Function {
-  Span span;                          ///< from its first word (template <..> and extern "C" included) to behind } or ;
+  Span span;  ///< from its first word (template <..> and extern "C" included) to behind } or ;
   std::string_view name;
   Span name_span;
-  Span attributes;                    ///< words before the name: extern "C" __global__ void __launch_bounds__(256)
+  Span attributes;  ///< words before the name: extern "C" __global__ void __launch_bounds__(256)
   Span return_type;
-  Span parameters_span;               ///< inside the parentheses
-  Span launch_bounds;                 ///< __launch_bounds__(...); empty if absent
+  Span parameters_span;  ///< inside the parentheses
+  Span launch_bounds;    ///< __launch_bounds__(...); empty if absent
   std::span<Expr* const> launch_bounds_args;
   std::span<TemplateParameter const> template_parameters;
-  Span template_head;                 ///< template <...>
+  Span template_head;  ///< template <...>
   std::span<Declarator* const> parameters;
-  const Stmt* body = nullptr;         ///< null for a declaration
-  bool is_global = false;             ///< __global__
-  bool is_device = false;             ///< __device__
-  bool is_host = false;               ///< __host__
+  const Stmt* body = nullptr;  ///< null for a declaration
+  bool is_global = false;      ///< __global__
+  bool is_device = false;      ///< __device__
+  bool is_host = false;        ///< __host__
   bool extern_c = false;
   bool is_member = false;
-  std::string_view scope;             ///< "ns::Class" it stands in; empty at file level
-  std::span<Span const> opaque;       ///< opaque spans inside, in order
+  std::string_view scope;                ///< "ns::Class" it stands in; empty at file level
+  std::span<Span const> opaque;          ///< opaque spans inside, in order
   bool unresolved_conditionals = false;  ///< an #if inside depends on what the parser cannot know
   [[nodiscard]] const Declarator* parameter(std::string_view wanted) const;
 };
 
 struct Macro {
   std::string_view name;
-  Span span;                          ///< the whole directive
+  Span span;  ///< the whole directive
   bool function_like = false;
   std::vector<std::string> parameters;
-  std::string body;                   ///< replacement, splices and comments removed
-  std::optional<std::int64_t> value;  ///< of an object-like macro that is an integer constant expression
+  std::string body;  ///< replacement, splices and comments removed
+  std::optional<std::int64_t>
+      value;  ///< of an object-like macro that is an integer constant expression
 };
 
 /// One #if .. #endif group, or a branch of it that is not taken.
 struct Conditional {
-  Span directive;                     ///< the #if, #ifdef, #elif, #else line
-  Span branch;                        ///< the text it governs
-  bool taken = false;                 ///< parsed; a branch not taken has no nodes
-  bool known = true;                  ///< false: the condition depends on names the file does not set
+  Span directive;      ///< the #if, #ifdef, #elif, #else line
+  Span branch;         ///< the text it governs
+  bool taken = false;  ///< parsed; a branch not taken has no nodes
+  bool known = true;   ///< false: the condition depends on names the file does not set
 };
 
 /// What the text alone does not say.
 struct ParseOptions {
-  Bindings bindings;                  ///< values of names given by -D: tunables, macros of the options
-  std::string kernel_name;            ///< name expression ("k<float, 4>"): binds its template parameters
+  Bindings bindings;        ///< values of names given by -D: tunables, macros of the options
+  std::string kernel_name;  ///< name expression ("k<float, 4>"): binds its template parameters
 };
 
-/// A parsed translation unit. Owns text and tree; pointers into it stay valid until it is destroyed, also when it is moved.
+/// A parsed translation unit. Owns text and tree; pointers into it stay valid until it is
+/// destroyed, also when it is moved.
 class Unit {
  public:
   Unit(Unit&&) noexcept;
@@ -237,22 +263,26 @@ class Unit {
   [[nodiscard]] std::string plain_text(Span span) const;
 
   [[nodiscard]] std::span<const Function* const> functions() const;
-  [[nodiscard]] std::span<const Declarator* const> globals() const;  ///< variables at file or namespace level
+  [[nodiscard]] std::span<const Declarator* const> globals()
+      const;  ///< variables at file or namespace level
   [[nodiscard]] std::span<const Macro> macros() const;
   [[nodiscard]] std::span<const Conditional> conditionals() const;
   [[nodiscard]] std::span<const Span> opaque() const;  ///< all opaque spans, in order
-  [[nodiscard]] bool ambiguous() const;                ///< TokenStream::ambiguous: no move may touch the text
+  [[nodiscard]] bool ambiguous() const;  ///< TokenStream::ambiguous: no move may touch the text
   [[nodiscard]] const Macro* macro(std::string_view name) const;
-  /// The definition `kernel_name` ("k", "space::k", "k<float, 4>") launches; null if there is none or more than one.
+  /// The definition `kernel_name` ("k", "space::k", "k<float, 4>") launches; null if there is none
+  /// or more than one.
   [[nodiscard]] const Function* find_kernel(std::string_view kernel_name) const;
-  [[nodiscard]] const Function* find_function(std::string_view name) const;  ///< the only definition; else null
+  [[nodiscard]] const Function* find_function(
+      std::string_view name) const;  ///< the only definition; else null
   [[nodiscard]] bool is_type_name(std::string_view name) const;
-  /// The type's words with the template parameters that the kernel name binds replaced, and names of `using A = B;` followed.
+  /// The type's words with the template parameters that the kernel name binds replaced, and names
+  /// of `using A = B;` followed.
   [[nodiscard]] std::string resolved_type(std::string_view words) const;
-  /// Integer constants by name: macros, constexpr and const variables at file level, ParseOptions::bindings and template
-  /// arguments of the kernel name.
+  /// Integer constants by name: macros, constexpr and const variables at file level,
+  /// ParseOptions::bindings and template arguments of the kernel name.
   [[nodiscard]] const Bindings& constants() const;
-  [[nodiscard]] const Bindings& bindings() const;      ///< those of ParseOptions alone
+  [[nodiscard]] const Bindings& bindings() const;  ///< those of ParseOptions alone
 
   struct Storage;  ///< moves/model/storage.h
   explicit Unit(std::unique_ptr<Storage> storage);
@@ -261,39 +291,54 @@ class Unit {
   std::unique_ptr<Storage> storage_;
 };
 
-/// Parses any bytes. Never fails and never throws but bad_alloc; linear time; deep nesting ends in an opaque span.
+/// Parses any bytes. Never fails and never throws but bad_alloc; linear time; deep nesting ends in
+/// an opaque span.
 [[nodiscard]] Unit parse(std::string source, const ParseOptions& options = {});
 /// With the variant's tunables, -D options and kernel name.
 [[nodiscard]] Unit parse(const Variant& variant);
 
-/// Calls `visit` for the expression and all below it, parents first. A false return keeps out of its children.
+/// Calls `visit` for the expression and all below it, parents first. A false return keeps out of
+/// its children.
 void walk(const Expr& root, const std::function<bool(const Expr&)>& visit);
-/// Calls for every expression below the statement: conditions, initialisers, extents, operands, nested statements.
+/// Calls for every expression below the statement: conditions, initialisers, extents, operands,
+/// nested statements.
 void walk_expressions(const Stmt& root, const std::function<bool(const Expr&)>& visit);
 /// Calls for the statement and all below it, in source order; lambdas' bodies too.
 void walk(const Stmt& root, const std::function<bool(const Stmt&)>& visit);
 /// The expressions that stand directly in `stmt`, in evaluation order.
 [[nodiscard]] std::vector<const Expr*> expressions_of(const Stmt& stmt);
 
-/// The operand below C-style, static and functional casts of one argument. Parentheses are no nodes.
+/// The operand below C-style, static and functional casts of one argument. Parentheses are no
+/// nodes.
 [[nodiscard]] const Expr& strip_casts(const Expr& expr);
-/// Name of the callee of a call ("fmaxf", "std::max", "f<4>" as "f"); empty for other callees and kinds.
+/// Name of the callee of a call ("fmaxf", "std::max", "f<4>" as "f"); empty for other callees and
+/// kinds.
 [[nodiscard]] std::string_view callee(const Expr& expr);
 /// The declaration a name refers to: local, parameter, global; null if unknown. Scopes are obeyed.
 [[nodiscard]] const Declarator* declaration_of(const Unit& unit, const Expr& name);
 /// The declarator visible under `name` just before byte `at` in `function`.
-[[nodiscard]] const Declarator* visible(const Unit& unit, const Function& function, std::string_view name, std::size_t at);
+[[nodiscard]] const Declarator* visible(const Unit& unit,
+                                        const Function& function,
+                                        std::string_view name,
+                                        std::size_t at);
 
-/// Value of an integer constant expression over literals, constants of the unit, constexpr locals and `extra`; sizeof of
-/// known types; ?: and comparisons too. Helper functions are not called. nullopt if unknown or overflowing.
-[[nodiscard]] std::optional<std::int64_t> constant_value(const Unit& unit, const Expr& expr, const Bindings& extra = {});
+/// Value of an integer constant expression over literals, constants of the unit, constexpr locals
+/// and `extra`; sizeof of known types; ?: and comparisons too. Helper functions are not called.
+/// nullopt if unknown or overflowing.
+[[nodiscard]] std::optional<std::int64_t> constant_value(const Unit& unit,
+                                                         const Expr& expr,
+                                                         const Bindings& extra = {});
 /// The same for an expression given as text.
-[[nodiscard]] std::optional<std::int64_t> constant_value(const Unit& unit, std::string_view text, const Bindings& extra = {});
+[[nodiscard]] std::optional<std::int64_t> constant_value(const Unit& unit,
+                                                         std::string_view text,
+                                                         const Bindings& extra = {});
 
-/// True if evaluating it changes nothing: no assignment, ++, --, asm, and only calls of known pure functions.
+/// True if evaluating it changes nothing: no assignment, ++, --, asm, and only calls of known pure
+/// functions.
 [[nodiscard]] bool is_pure(const Unit& unit, const Expr& expr);
-/// The function changes nothing and depends on its arguments (or on the thread's place) alone: maths, conversions, vector
-/// constructors, and `__device__` functions of the file whose body is one return of a pure expression.
+/// The function changes nothing and depends on its arguments (or on the thread's place) alone:
+/// maths, conversions, vector constructors, and `__device__` functions of the file whose body is
+/// one return of a pure expression.
 [[nodiscard]] bool is_pure_function(const Unit& unit, std::string_view name);
 /// The expression a helper function returns, if its body is just that; null otherwise.
 [[nodiscard]] const Expr* returned_expression(const Function& function);
@@ -303,8 +348,11 @@ void walk(const Stmt& root, const std::function<bool(const Stmt&)>& visit);
 /// The token texts are equal: `a+b` and `a + b`.
 [[nodiscard]] bool same_text(const Unit& unit, const Expr& a, const Expr& b);
 
-/// `wish` if nothing in the file is called so, else wish_2, wish_3, ...; `taken` adds names already given out.
-[[nodiscard]] std::string fresh_name(const Unit& unit, std::string_view wish, std::set<std::string, std::less<>>* taken = nullptr);
+/// `wish` if nothing in the file is called so, else wish_2, wish_3, ...; `taken` adds names already
+/// given out.
+[[nodiscard]] std::string fresh_name(const Unit& unit,
+                                     std::string_view wish,
+                                     std::set<std::string, std::less<>>* taken = nullptr);
 /// Blanks at the start of the line that holds byte `at`.
 [[nodiscard]] std::string indentation(const Unit& unit, std::size_t at);
 /// One more level of indentation as this file does it (two spaces, four, a tab).
@@ -313,7 +361,8 @@ void walk(const Stmt& root, const std::function<bool(const Stmt&)>& visit);
 [[nodiscard]] std::string indented(std::string_view text, std::string_view indent);
 /// Line number from 1.
 [[nodiscard]] std::size_t line_of(const Unit& unit, std::size_t at);
-/// The span extended to whole lines where nothing but blanks and the comments above (own lines, directly before) stand beside it.
+/// The span extended to whole lines where nothing but blanks and the comments above (own lines,
+/// directly before) stand beside it.
 [[nodiscard]] Span whole_lines(const Unit& unit, Span span, bool with_comments_above = false);
 
 /// True if `ancestor` is it or holds it.
@@ -327,9 +376,11 @@ void walk(const Stmt& root, const std::function<bool(const Stmt&)>& visit);
 [[nodiscard]] std::string_view name(ExprKind kind);
 [[nodiscard]] std::string_view name(StmtKind kind);
 
-/// Size of a scalar or CUDA vector type by its words ("unsigned int", "float4", "__nv_bfloat16", "size_t"); 0 if unknown.
+/// Size of a scalar or CUDA vector type by its words ("unsigned int", "float4", "__nv_bfloat16",
+/// "size_t"); 0 if unknown.
 [[nodiscard]] std::size_t size_of_type(std::string_view type);
-/// Element type by its words, also half, nv_bfloat16, int8_t, ...; nullopt for others (vectors too).
+/// Element type by its words, also half, nv_bfloat16, int8_t, ...; nullopt for others (vectors
+/// too).
 [[nodiscard]] std::optional<DType> dtype_of_type(std::string_view type);
 /// True for built-in integer types (char to long long, size_t, intN_t, bool) in any spelling.
 [[nodiscard]] bool is_integer_type(std::string_view type);

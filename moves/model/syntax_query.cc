@@ -54,19 +54,28 @@ const Declarator* declared_by(const Stmt& stmt, std::string_view name) {
 }
 
 /// Looks outwards from `from`; declarations that begin at or behind `at` do not count.
-const Declarator* look_up(const Unit& unit, const Stmt* from, const Function* function, std::string_view name, std::size_t at) {
+const Declarator* look_up(const Unit& unit,
+                          const Stmt* from,
+                          const Function* function,
+                          std::string_view name,
+                          std::size_t at) {
   for (const Stmt* s = from; s != nullptr; s = s->parent) {
     if (s->kind == StmtKind::block) {
       const Declarator* last = nullptr;
       for (const Stmt* child : s->children) {
         if (child->span.begin >= at) break;
-        if (const Declarator* d = declared_by(*child, name); d != nullptr && d->name_span.begin < at) last = d;
+        if (const Declarator* d = declared_by(*child, name);
+            d != nullptr && d->name_span.begin < at)
+          last = d;
       }
       if (last != nullptr) return last;
     } else {
-      if (const Declarator* d = declared_by(*s, name); d != nullptr && d->name_span.begin < at) return d;
+      if (const Declarator* d = declared_by(*s, name); d != nullptr && d->name_span.begin < at)
+        return d;
       if (s->init != nullptr) {
-        if (const Declarator* d = declared_by(*s->init, name); d != nullptr && d->name_span.begin < at) return d;
+        if (const Declarator* d = declared_by(*s->init, name);
+            d != nullptr && d->name_span.begin < at)
+          return d;
       }
     }
   }
@@ -92,11 +101,14 @@ const Stmt* innermost_at(const Stmt* root, std::size_t at) {
 
 }  // namespace
 
-void walk(const Expr& root, const std::function<bool(const Expr&)>& visit) { walk_expression(root, visit, false); }
+void walk(const Expr& root, const std::function<bool(const Expr&)>& visit) {
+  walk_expression(root, visit, false);
+}
 
 void walk_expressions(const Stmt& root, const std::function<bool(const Expr&)>& visit) {
   walk_tree(
-      root, [](const Stmt&) { return true; }, [&](const Expr& e) { walk_expression(e, visit, true); });
+      root, [](const Stmt&) { return true; },
+      [&](const Expr& e) { walk_expression(e, visit, true); });
 }
 
 void walk(const Stmt& root, const std::function<bool(const Stmt&)>& visit) {
@@ -143,17 +155,22 @@ const Declarator* declaration_of(const Unit& unit, const Expr& name) {
   return look_up(unit, name.stmt, function, name.name, name.span.begin);
 }
 
-const Declarator* visible(const Unit& unit, const Function& function, std::string_view name, std::size_t at) {
+const Declarator* visible(const Unit& unit,
+                          const Function& function,
+                          std::string_view name,
+                          std::size_t at) {
   return look_up(unit, innermost_at(function.body, at), &function, name, at);
 }
 
 bool is_pure(const Unit& unit, const Expr& expr) {
   bool pure = true;
   walk(expr, [&](const Expr& e) {
-    if (e.kind == ExprKind::assign || e.kind == ExprKind::opaque || e.kind == ExprKind::launch || e.kind == ExprKind::lambda ||
-        e.kind == ExprKind::statement || e.kind == ExprKind::new_object) {
+    if (e.kind == ExprKind::assign || e.kind == ExprKind::opaque || e.kind == ExprKind::launch ||
+        e.kind == ExprKind::lambda || e.kind == ExprKind::statement ||
+        e.kind == ExprKind::new_object) {
       pure = false;
-    } else if ((e.kind == ExprKind::unary || e.kind == ExprKind::postfix) && (e.op == "++" || e.op == "--" || e.op == "delete" || e.op == "throw")) {
+    } else if ((e.kind == ExprKind::unary || e.kind == ExprKind::postfix) &&
+               (e.op == "++" || e.op == "--" || e.op == "delete" || e.op == "throw")) {
       pure = false;
     } else if (e.kind == ExprKind::call) {
       pure = pure && is_pure_function(unit, callee(e));
@@ -187,13 +204,16 @@ bool mentions(const Stmt& stmt, std::string_view name) {
 bool same_text(const Unit& unit, const Expr& a, const Expr& b) {
   const auto words = [&](const Expr& e) {
     std::vector<std::string> out;
-    for (const Token& t : without_comments(tokenize(unit.text(e.span)).tokens)) out.push_back(spelling(unit.text(e.span), t));
+    for (const Token& t : without_comments(tokenize(unit.text(e.span)).tokens))
+      out.push_back(spelling(unit.text(e.span), t));
     return out;
   };
   return words(a) == words(b);
 }
 
-std::string fresh_name(const Unit& unit, std::string_view wish, std::set<std::string, std::less<>>* taken) {
+std::string fresh_name(const Unit& unit,
+                       std::string_view wish,
+                       std::set<std::string, std::less<>>* taken) {
   NameSet used;
   for (const Token& token : tokenize(unit.source()).tokens) {
     if (token.kind == TokenKind::identifier) used.insert(spelling(unit.source(), token));
@@ -203,10 +223,12 @@ std::string fresh_name(const Unit& unit, std::string_view wish, std::set<std::st
     }
   }
   const auto free = [&](const std::string& name) {
-    return !used.contains(name) && !unit.bindings().contains(name) && (taken == nullptr || !taken->contains(name));
+    return !used.contains(name) && !unit.bindings().contains(name) &&
+           (taken == nullptr || !taken->contains(name));
   };
   std::string out(wish);
-  for (int i = 2; !free(out) || is_keyword(out) || is_cuda_name(out); ++i) out = std::string(wish) + "_" + std::to_string(i);
+  for (int i = 2; !free(out) || is_keyword(out) || is_cuda_name(out); ++i)
+    out = std::string(wish) + "_" + std::to_string(i);
   if (taken != nullptr) taken->insert(out);
   return out;
 }
@@ -246,7 +268,9 @@ std::size_t line_of(const Unit& unit, std::size_t at) {
 
 Span whole_lines(const Unit& unit, Span span, bool with_comments_above) {
   const std::string_view source = unit.source();
-  const auto blank = [](std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; };
+  const auto blank = [](std::string_view text) {
+    return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  };
   const std::size_t begin = line_begin(source, span.begin);
   const std::size_t newline = source.find('\n', span.end);
   const std::size_t end = newline == std::string_view::npos ? source.size() : newline + 1;
@@ -270,7 +294,9 @@ bool is_inside(const Stmt& stmt, const Stmt& ancestor) {
   return false;
 }
 
-bool is_inside(const Expr& expr, const Stmt& ancestor) { return expr.stmt != nullptr && is_inside(*expr.stmt, ancestor); }
+bool is_inside(const Expr& expr, const Stmt& ancestor) {
+  return expr.stmt != nullptr && is_inside(*expr.stmt, ancestor);
+}
 
 const Stmt* enclosing_loop(const Stmt& stmt) {
   for (const Stmt* s = stmt.parent; s != nullptr; s = s->parent) {

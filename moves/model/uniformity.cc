@@ -12,7 +12,9 @@ Uniformity level_of_builtin(std::string_view name) {
 }
 
 bool is_thread_call(const Unit& unit, std::string_view f) {
-  if (f.starts_with("atomic") || f.starts_with("__shfl") || f.starts_with("__ballot") || f.starts_with("__activemask") || f.starts_with("clock")) return true;
+  if (f.starts_with("atomic") || f.starts_with("__shfl") || f.starts_with("__ballot") ||
+      f.starts_with("__activemask") || f.starts_with("clock"))
+    return true;
   return !is_pure_function(unit, f) && !f.starts_with("__syncthreads");
 }
 
@@ -36,7 +38,8 @@ class Levels {
     return d.is_parameter ? Uniformity::grid : Uniformity::constant;
   }
 
-  /// The widest condition around the statement: of ifs, loops, and of exits before it in the same blocks.
+  /// The widest condition around the statement: of ifs, loops, and of exits before it in the same
+  /// blocks.
   [[nodiscard]] Uniformity control(const Stmt& stmt) const {
     Uniformity out = Uniformity::constant;
     const auto condition = [&](const Expr* e) {
@@ -57,10 +60,12 @@ class Levels {
         if (declared != state_.declared.end()) return of(*declared->second);
         return level_of_builtin(e.name);
       }
-      case ExprKind::call: return is_thread_call(*facts_.unit, callee(e)) ? Uniformity::thread : Uniformity::constant;
+      case ExprKind::call:
+        return is_thread_call(*facts_.unit, callee(e)) ? Uniformity::thread : Uniformity::constant;
       case ExprKind::opaque:
       case ExprKind::lambda:
-      case ExprKind::statement: return Uniformity::thread;
+      case ExprKind::statement:
+        return Uniformity::thread;
       case ExprKind::subscript: {
         const Access* access = facts_.access_of(e);
         if (access == nullptr) return Uniformity::constant;
@@ -68,7 +73,8 @@ class Levels {
         if (array.space == Space::local) return Uniformity::constant;  // by its declarator
         return array.written || array.escapes ? Uniformity::thread : Uniformity::constant;
       }
-      default: return Uniformity::constant;
+      default:
+        return Uniformity::constant;
     }
   }
 
@@ -93,7 +99,8 @@ void find_uniformity(KernelFacts& facts) {
     return true;
   });
   for (const Declarator* d : facts.kernel->parameters) raise(*d, Uniformity::grid);
-  constexpr int kRounds = 64;  // a chain of variables longer than this ends in the safe answer below
+  constexpr int kRounds =
+      64;  // a chain of variables longer than this ends in the safe answer below
   bool changed = true;
   for (int round = 0; changed && round < kRounds; ++round) {
     changed = false;
@@ -116,8 +123,12 @@ void find_uniformity(KernelFacts& facts) {
       if (!access.writes() || array.space != Space::local || array.declarator == nullptr) continue;
       Uniformity level = access.stmt != nullptr ? levels.control(*access.stmt) : Uniformity::thread;
       const Expr* node = access.expr->parent;
-      level = std::max(level, node != nullptr && node->kind == ExprKind::assign ? levels.of(node->arg(1)) : Uniformity::thread);
-      level = std::max(level, access.expr->kind == ExprKind::subscript ? levels.of(access.expr->arg(1)) : Uniformity::thread);
+      level = std::max(level, node != nullptr && node->kind == ExprKind::assign
+                                  ? levels.of(node->arg(1))
+                                  : Uniformity::thread);
+      level =
+          std::max(level, access.expr->kind == ExprKind::subscript ? levels.of(access.expr->arg(1))
+                                                                   : Uniformity::thread);
       changed = raise(*array.declarator, level) || changed;
     }
   }
@@ -130,7 +141,9 @@ void find_uniformity(KernelFacts& facts) {
   }
 }
 
-Uniformity KernelFacts::uniformity(const Expr& expr) const { return Levels(*this).of(expr); }
+Uniformity KernelFacts::uniformity(const Expr& expr) const {
+  return Levels(*this).of(expr);
+}
 
 Uniformity KernelFacts::uniformity(const Polynomial& value) const {
   if (!value.is_known()) return Uniformity::thread;
@@ -141,7 +154,9 @@ Uniformity KernelFacts::uniformity(const Polynomial& value) const {
       out = std::max(out, found->second);
       continue;
     }
-    const bool plain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") == std::string::npos;
+    const bool plain = name.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") ==
+                       std::string::npos;
     out = std::max(out, plain ? level_of_builtin(name) : Uniformity::thread);
   }
   return out;

@@ -9,7 +9,9 @@ namespace {
 
 constexpr int kHelperDepth = 4;
 
-bool is_launch_name(std::string_view name) { return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim"; }
+bool is_launch_name(std::string_view name) {
+  return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim";
+}
 
 Value integer(const Polynomial& p) {
   Value out;
@@ -18,7 +20,8 @@ Value integer(const Polynomial& p) {
 }
 
 bool is_load_intrinsic(std::string_view name) {
-  return name == "__ldg" || name == "__ldcs" || name == "__ldca" || name == "__ldcg" || name == "__ldlu" || name == "__ldcv";
+  return name == "__ldg" || name == "__ldcs" || name == "__ldca" || name == "__ldcg" ||
+         name == "__ldlu" || name == "__ldcv";
 }
 
 }  // namespace
@@ -34,7 +37,9 @@ Value ValueReader::itself(const Expr& expr) {
   std::string text = facts_.unit->plain_text(expr.span);
   constexpr std::size_t kLongest = 200;
   if (text.size() > kLongest || text.find('\'') != std::string::npos) return {};
-  if (expr.kind != ExprKind::name && expr.kind != ExprKind::member && expr.kind != ExprKind::call && expr.kind != ExprKind::subscript) text = "(" + text + ")";
+  if (expr.kind != ExprKind::name && expr.kind != ExprKind::member && expr.kind != ExprKind::call &&
+      expr.kind != ExprKind::subscript)
+    text = "(" + text + ")";
   return integer(Polynomial::name(text + "'" + std::to_string(found->second)));
 }
 
@@ -65,11 +70,15 @@ Value ValueReader::named(const Expr& e) {
 
 Value ValueReader::member(const Expr& e) {
   const Expr& object = e.arg(0);
-  if (object.kind == ExprKind::name && is_launch_name(object.name)) return integer(Polynomial::name(std::string(object.name) + "." + std::string(e.name)));
+  if (object.kind == ExprKind::name && is_launch_name(object.name))
+    return integer(Polynomial::name(std::string(object.name) + "." + std::string(e.name)));
   const Expr* root = &object;
   while (root->kind == ExprKind::member) root = root->args[0];
-  const auto declared = root->kind == ExprKind::name ? state_.declared.find(root) : state_.declared.end();
-  const bool fixed = declared != state_.declared.end() && declared->second->is_parameter && !declared->second->is_pointer() && !state_.write_counts.contains(declared->second);
+  const auto declared =
+      root->kind == ExprKind::name ? state_.declared.find(root) : state_.declared.end();
+  const bool fixed = declared != state_.declared.end() && declared->second->is_parameter &&
+                     !declared->second->is_pointer() &&
+                     !state_.write_counts.contains(declared->second);
   if (fixed) return integer(Polynomial::name(facts_.unit->plain_text(e.span)));
   return itself(e);
 }
@@ -93,8 +102,10 @@ Value ValueReader::cast(const Expr& e) {
     inner.subscripts.clear();
     return inner;
   }
-  if (is_integer_type(type) && type != "bool") return inner;
-  return {};
+  if (!is_integer_type(type)) return {};
+  if (size_of_type(type) >= 4) return inner;
+  const auto small = inner.full.constant();  // a narrow type wraps
+  return small && *small >= 0 && *small < 128 ? inner : itself(e);
 }
 
 /// Subscripts and stars: where they point to. `place` of a name that is no pointer is unknown.
@@ -125,7 +136,10 @@ Value ValueReader::place(const Expr& e) {
     if (base.is_pointer()) ++base.dimensions;
     return base;
   }
-  if (e.kind == ExprKind::member && e.op == "." && (e.arg(0).kind == ExprKind::subscript || e.arg(0).kind == ExprKind::unary || e.arg(0).kind == ExprKind::member)) return place(e.arg(0));
+  if (e.kind == ExprKind::member && e.op == "." &&
+      (e.arg(0).kind == ExprKind::subscript || e.arg(0).kind == ExprKind::unary ||
+       e.arg(0).kind == ExprKind::member))
+    return place(e.arg(0));
   if (e.kind == ExprKind::cast && e.args.size() == 1) return place(e.arg(0));
   return {};
 }
@@ -135,12 +149,17 @@ Value ValueReader::load(const Expr& e) {
   const Value where = place(e);
   if (!where.is_pointer()) return itself(e);
   const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
-  if (array.extents.size() > 1 && where.dimensions < static_cast<int>(array.extents.size()) && where.width == 1 && e.kind == ExprKind::subscript) return where;  // a row
-  bool changes = array.space == Space::shared || array.space == Space::local || array.escapes || (array.declarator != nullptr && state_.written_arrays.contains(array.declarator));
+  if (array.extents.size() > 1 && where.dimensions < static_cast<int>(array.extents.size()) &&
+      where.width == 1 && e.kind == ExprKind::subscript)
+    return where;  // a row
+  bool changes = array.space == Space::shared || array.space == Space::local || array.escapes ||
+                 (array.declarator != nullptr && state_.written_arrays.contains(array.declarator));
   for (const Declarator* written : state_.written_arrays) {
     const auto other = state_.arrays.find(written);
-    if (other != state_.arrays.end() && other->second != where.array) changes = changes || facts_.may_alias(where.array, other->second);
+    if (other != state_.arrays.end() && other->second != where.array)
+      changes = changes || facts_.may_alias(where.array, other->second);
   }
+  if (array.dtype && info(*array.dtype).is_float) return {};
   if (changes || where.width != 1) return itself(e);
   Value out;
   out.full = Polynomial::operation("load " + array.name, {where.full});
@@ -156,11 +175,15 @@ Value ValueReader::called(const Expr& e) {
     Value where = read(e.arg(1));
     if (where.is_pointer()) {
       const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
-      if (array.declarator != nullptr && !state_.written_arrays.contains(array.declarator) && where.width == 1) return combine("load " + array.name, {where});
+      if (array.dtype && info(*array.dtype).is_float) return {};
+      if (array.declarator != nullptr && !state_.written_arrays.contains(array.declarator) &&
+          where.width == 1)
+        return combine("load " + array.name, {where});
     }
     return itself(e);
   }
-  if ((plain == "min" || plain == "max" || plain == "umin" || plain == "umax") && e.args.size() == 3) {
+  if ((plain == "min" || plain == "max" || plain == "umin" || plain == "umax") &&
+      e.args.size() == 3) {
     return combine(plain.ends_with("min") ? "min" : "max", {read(e.arg(1)), read(e.arg(2))});
   }
   if (plain == "__mul24" || plain == "__umul24") {
@@ -175,7 +198,9 @@ Value ValueReader::called(const Expr& e) {
   }
   const Function* helper = facts_.unit->find_function(name);
   const Expr* result = helper != nullptr ? returned_expression(*helper) : nullptr;
-  if (result != nullptr && depth_ < kHelperDepth && helper->parameters.size() == e.args.size() - 1 && is_pure(*facts_.unit, *result)) {
+  if (result != nullptr && depth_ < kHelperDepth &&
+      ++state_.expansions < KernelFacts::State::kMaxExpansions &&
+      helper->parameters.size() == e.args.size() - 1 && is_pure(*facts_.unit, *result)) {
     std::vector<Value> arguments;
     for (std::size_t i = 1; i < e.args.size(); ++i) arguments.push_back(read(e.arg(i)));
     walk(*result, [&](const Expr& inner) {
@@ -191,6 +216,8 @@ Value ValueReader::called(const Expr& e) {
     return out;
   }
   if (name.empty() || !is_pure_function(*facts_.unit, name) || helper != nullptr) return itself(e);
+  const auto dtype = dtype_of_type(type_of(facts_, e));
+  if (dtype && info(*dtype).is_float) return {};
   std::vector<Value> arguments;
   for (std::size_t i = 1; i < e.args.size(); ++i) {
     arguments.push_back(read(e.arg(i)));
@@ -208,7 +235,9 @@ Value ValueReader::binary(const Expr& e) {
     if (b.is_pointer() || (e.op != "+" && e.op != "-")) return {};
     Polynomial stride(a.width);
     const Array& array = facts_.arrays[static_cast<std::size_t>(a.array)];
-    for (std::size_t i = static_cast<std::size_t>(a.dimensions) + 1; a.width == 1 && i < array.extents.size(); ++i) stride = stride * array.extents[i];
+    for (std::size_t i = static_cast<std::size_t>(a.dimensions) + 1;
+         a.width == 1 && i < array.extents.size(); ++i)
+      stride = stride * array.extents[i];
     const Polynomial sign(e.op == "+" ? 1 : -1);
     a.full += sign * stride * b.full;
     a.source += sign * stride * b.source;
@@ -237,13 +266,20 @@ Value ValueReader::read(const Expr& e) {
       const auto value = integer_value(e.name);
       return value ? integer(*value) : Value{};
     }
-    case ExprKind::literal: return e.name == "true" ? integer(1) : e.name == "false" ? integer(0) : Value{};
-    case ExprKind::name: return named(e);
-    case ExprKind::member: return member(e);
-    case ExprKind::cast: return cast(e);
-    case ExprKind::subscript: return load(e);
-    case ExprKind::call: return called(e);
-    case ExprKind::binary: return binary(e);
+    case ExprKind::literal:
+      return e.name == "true" ? integer(1) : e.name == "false" ? integer(0) : Value{};
+    case ExprKind::name:
+      return named(e);
+    case ExprKind::member:
+      return member(e);
+    case ExprKind::cast:
+      return cast(e);
+    case ExprKind::subscript:
+      return load(e);
+    case ExprKind::call:
+      return called(e);
+    case ExprKind::binary:
+      return binary(e);
     case ExprKind::conditional: {
       const Value yes = read(e.arg(1));
       if (yes.is_pointer()) return {};
@@ -257,6 +293,13 @@ Value ValueReader::read(const Expr& e) {
       if (e.args.empty()) return {};
       if (e.op == "&") return place(e.arg(0));
       if (e.op == "*") return load(e);
+      if (e.op == "++" || e.op == "--") {  // names keep the value from before
+        Value after = read(e.arg(0));
+        const Polynomial one(e.op == "++" ? after.width : -after.width);
+        after.full += one;
+        after.source += one;
+        return after;
+      }
       const Value a = read(e.arg(0));
       if (e.op == "+") return a;
       if (e.op == "-") {
@@ -268,7 +311,14 @@ Value ValueReader::read(const Expr& e) {
       if (e.op == "!" || e.op == "~") return combine(e.op, {a});
       return {};
     }
-    default: return {};
+    case ExprKind::postfix:
+      return e.op == "++" || e.op == "--" ? read(e.arg(0)) : Value{};
+    case ExprKind::assign:
+      return e.op == "=" ? read(e.arg(1)) : Value{};
+    case ExprKind::comma:
+      return read(e.arg(1));
+    default:
+      return {};
   }
 }
 
@@ -286,7 +336,14 @@ bool ValueReader::comparisons(const Expr& e, bool negated, std::vector<Polynomia
   if (a.is_pointer() || b.is_pointer() || !a.full.is_known() || !b.full.is_known()) return false;
   const Polynomial difference = b.full - a.full;
   std::string_view op = e.op;
-  if (negated) op = op == "<" ? ">=" : op == "<=" ? ">" : op == ">" ? "<=" : op == ">=" ? "<" : op == "==" ? "!=" : op == "!=" ? "==" : "";
+  if (negated)
+    op = op == "<"    ? ">="
+         : op == "<=" ? ">"
+         : op == ">"  ? "<="
+         : op == ">=" ? "<"
+         : op == "==" ? "!="
+         : op == "!=" ? "=="
+                      : "";
   if (op == "<") return out.push_back(difference - 1), true;
   if (op == "<=") return out.push_back(difference), true;
   if (op == ">") return out.push_back(-difference - 1), true;

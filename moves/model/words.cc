@@ -18,46 +18,161 @@ constexpr std::array<std::string_view, N> sorted(std::array<std::string_view, N>
 }
 
 constexpr auto kBuiltin = sorted(std::to_array<std::string_view>(
-    {"auto", "bool", "char", "char16_t", "char32_t", "char8_t", "double", "float", "int", "long", "short", "signed", "unsigned",
-     "void", "wchar_t", "__int64", "__int128", "_Bool", "__signed__", "_Float16"}));
+    {"auto",    "bool",    "char",     "char16_t", "char32_t",   "char8_t",  "double",
+     "float",   "int",     "long",     "short",    "signed",     "unsigned", "void",
+     "wchar_t", "__int64", "__int128", "_Bool",    "__signed__", "_Float16"}));
 
 constexpr auto kIgnored = sorted(std::to_array<std::string_view>(
-    {"__forceinline__", "__noinline__", "__device_builtin__", "__inline", "__inline__", "__forceinline", "__cdecl",
-     "__extension__", "friend", "virtual", "explicit", "mutable", "typename", "__stdcall", "consteval",
-     "__device_builtin_texture_type__", "export"}));
+    {"__forceinline__", "__noinline__", "__device_builtin__", "__inline", "__inline__",
+     "__forceinline", "__cdecl", "__extension__", "friend", "virtual", "explicit", "mutable",
+     "typename", "__stdcall", "consteval", "__device_builtin_texture_type__", "export"}));
 
 constexpr auto kParenthesised = sorted(std::to_array<std::string_view>(
-    {"__launch_bounds__", "__attribute__", "__attribute", "__declspec", "alignas", "__align__", "_Alignas",
-     "__cluster_dims__", "__maxnreg__", "__block_size__", "__nv_pure__", "__nvrtc_align__"}));
+    {"__launch_bounds__", "__attribute__", "__attribute", "__declspec", "alignas", "__align__",
+     "_Alignas", "__cluster_dims__", "__maxnreg__", "__block_size__", "__nv_pure__",
+     "__nvrtc_align__"}));
 
-constexpr auto kStatementWords = sorted(std::to_array<std::string_view>(
-    {"if", "else", "for", "while", "do", "switch", "case", "default", "return", "break", "continue", "goto", "try", "catch",
-     "asm", "__asm__", "__asm", "new", "delete", "throw", "sizeof", "alignof", "_Alignof", "static_cast", "dynamic_cast",
-     "const_cast", "reinterpret_cast", "operator", "this", "true", "false", "nullptr", "and", "or", "not", "xor", "bitand",
-     "bitor", "compl", "and_eq", "or_eq", "xor_eq", "not_eq", "using", "namespace", "template", "static_assert", "typeid",
-     "noexcept", "public", "private", "protected", "requires", "co_await", "co_return", "co_yield", "decltype"}));
+constexpr auto kStatementWords = sorted(std::to_array<std::string_view>({"if",
+                                                                         "else",
+                                                                         "for",
+                                                                         "while",
+                                                                         "do",
+                                                                         "switch",
+                                                                         "case",
+                                                                         "default",
+                                                                         "return",
+                                                                         "break",
+                                                                         "continue",
+                                                                         "goto",
+                                                                         "try",
+                                                                         "catch",
+                                                                         "asm",
+                                                                         "__asm__",
+                                                                         "__asm",
+                                                                         "new",
+                                                                         "delete",
+                                                                         "throw",
+                                                                         "sizeof",
+                                                                         "alignof",
+                                                                         "_Alignof",
+                                                                         "static_cast",
+                                                                         "dynamic_cast",
+                                                                         "const_cast",
+                                                                         "reinterpret_cast",
+                                                                         "operator",
+                                                                         "this",
+                                                                         "true",
+                                                                         "false",
+                                                                         "nullptr",
+                                                                         "and",
+                                                                         "or",
+                                                                         "not",
+                                                                         "xor",
+                                                                         "bitand",
+                                                                         "bitor",
+                                                                         "compl",
+                                                                         "and_eq",
+                                                                         "or_eq",
+                                                                         "xor_eq",
+                                                                         "not_eq",
+                                                                         "using",
+                                                                         "namespace",
+                                                                         "template",
+                                                                         "static_assert",
+                                                                         "typeid",
+                                                                         "noexcept",
+                                                                         "public",
+                                                                         "private",
+                                                                         "protected",
+                                                                         "requires",
+                                                                         "co_await",
+                                                                         "co_return",
+                                                                         "co_yield",
+                                                                         "decltype"}));
 
-constexpr auto kLibraryTypes = sorted(std::to_array<std::string_view>(
-    {"size_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
-     "uint16_t", "uint32_t", "uint64_t", "clock_t", "time_t", "uint", "uchar", "ushort", "ulong", "dim3", "half", "half2",
-     "__half", "__half2", "__half_raw", "__half2_raw", "nv_bfloat16", "nv_bfloat162", "__nv_bfloat16", "__nv_bfloat162",
-     "__nv_fp8_e4m3", "__nv_fp8_e5m2", "__nv_fp8x2_e4m3", "__nv_fp8x4_e4m3", "__nv_fp8x2_e5m2", "__nv_fp8x4_e5m2",
-     "cuComplex", "cuFloatComplex", "cuDoubleComplex", "cudaStream_t", "cudaEvent_t", "cudaError_t", "cudaTextureObject_t",
-     "cudaSurfaceObject_t", "curandState", "curandState_t", "FILE", "string", "CUtensorMap", "cuuint64_t", "int2x2",
-     "CUdeviceptr", "cudaDeviceProp", "cublasHandle_t", "float8", "complex"}));
+constexpr auto kLibraryTypes = sorted(std::to_array<std::string_view>({"size_t",
+                                                                       "ssize_t",
+                                                                       "ptrdiff_t",
+                                                                       "intptr_t",
+                                                                       "uintptr_t",
+                                                                       "int8_t",
+                                                                       "int16_t",
+                                                                       "int32_t",
+                                                                       "int64_t",
+                                                                       "uint8_t",
+                                                                       "uint16_t",
+                                                                       "uint32_t",
+                                                                       "uint64_t",
+                                                                       "clock_t",
+                                                                       "time_t",
+                                                                       "uint",
+                                                                       "uchar",
+                                                                       "ushort",
+                                                                       "ulong",
+                                                                       "dim3",
+                                                                       "half",
+                                                                       "half2",
+                                                                       "__half",
+                                                                       "__half2",
+                                                                       "__half_raw",
+                                                                       "__half2_raw",
+                                                                       "nv_bfloat16",
+                                                                       "nv_bfloat162",
+                                                                       "__nv_bfloat16",
+                                                                       "__nv_bfloat162",
+                                                                       "__nv_fp8_e4m3",
+                                                                       "__nv_fp8_e5m2",
+                                                                       "__nv_fp8x2_e4m3",
+                                                                       "__nv_fp8x4_e4m3",
+                                                                       "__nv_fp8x2_e5m2",
+                                                                       "__nv_fp8x4_e5m2",
+                                                                       "cuComplex",
+                                                                       "cuFloatComplex",
+                                                                       "cuDoubleComplex",
+                                                                       "cudaStream_t",
+                                                                       "cudaEvent_t",
+                                                                       "cudaError_t",
+                                                                       "cudaTextureObject_t",
+                                                                       "cudaSurfaceObject_t",
+                                                                       "curandState",
+                                                                       "curandState_t",
+                                                                       "FILE",
+                                                                       "string",
+                                                                       "CUtensorMap",
+                                                                       "cuuint64_t",
+                                                                       "int2x2",
+                                                                       "CUdeviceptr",
+                                                                       "cudaDeviceProp",
+                                                                       "cublasHandle_t",
+                                                                       "float8",
+                                                                       "complex"}));
 
 struct QualifierWord {
   std::string_view word;
   std::uint32_t bit;
 };
 constexpr auto kQualifiers = std::to_array<QualifierWord>({
-    {"const", kConst},          {"volatile", kVolatile},     {"__restrict__", kRestrict},
-    {"__restrict", kRestrict},  {"restrict", kRestrict},     {"RESTRICT", kRestrict},
-    {"__shared__", kShared},    {"__constant__", kConstant}, {"__device__", kDeviceSpace},
-    {"constexpr", kConstexpr},  {"extern", kExtern},         {"static", kStatic},
-    {"register", kRegister},    {"typedef", kTypedef},       {"__managed__", kManaged},
-    {"inline", kInline},        {"thread_local", kThreadLocal}, {"__grid_constant__", kGridConstant},
-    {"__const", kConst},        {"__volatile__", kVolatile}, {"constinit", kStatic},
+    {"const", kConst},
+    {"volatile", kVolatile},
+    {"__restrict__", kRestrict},
+    {"__restrict", kRestrict},
+    {"restrict", kRestrict},
+    {"RESTRICT", kRestrict},
+    {"__shared__", kShared},
+    {"__constant__", kConstant},
+    {"__device__", kDeviceSpace},
+    {"constexpr", kConstexpr},
+    {"extern", kExtern},
+    {"static", kStatic},
+    {"register", kRegister},
+    {"typedef", kTypedef},
+    {"__managed__", kManaged},
+    {"inline", kInline},
+    {"thread_local", kThreadLocal},
+    {"__grid_constant__", kGridConstant},
+    {"__const", kConst},
+    {"__volatile__", kVolatile},
+    {"constinit", kStatic},
 });
 
 bool is_vector_type(std::string_view word) {
@@ -73,26 +188,50 @@ bool is_vector_type(std::string_view word) {
 int precedence(std::string_view op) {
   if (op.empty() || op.size() > 6) return 0;
   switch (op[0]) {
-    case '*': return op == "*" ? 11 : 0;
-    case '/': return op == "/" ? 11 : 0;
-    case '%': return op == "%" ? 11 : 0;
-    case '+': return op == "+" ? 10 : 0;
-    case '-': return op == "-" ? 10 : op == "->*" ? 12 : 0;
-    case '.': return op == ".*" ? 12 : 0;
-    case '<': return op == "<<" ? 9 : op == "<" || op == "<=" ? 7 : op == "<=>" ? 8 : 0;
-    case '>': return op == ">>" ? 9 : op == ">" || op == ">=" ? 7 : 0;
-    case '=': return op == "==" ? 6 : 0;
-    case '!': return op == "!=" ? 6 : 0;
-    case '&': return op == "&" ? 5 : op == "&&" ? 2 : 0;
-    case '^': return op == "^" ? 4 : 0;
-    case '|': return op == "|" ? 3 : op == "||" ? 1 : 0;
-    case 'a': return op == "and" ? 2 : 0;
-    case 'o': return op == "or" ? 1 : 0;
-    case 'x': return op == "xor" ? 4 : 0;
-    case 'b': return op == "bitand" ? 5 : op == "bitor" ? 3 : 0;
-    case 'n': return op == "not_eq" ? 6 : 0;
-    default: return 0;
+    case '*':
+      return op == "*" ? 11 : 0;
+    case '/':
+      return op == "/" ? 11 : 0;
+    case '%':
+      return op == "%" ? 11 : 0;
+    case '+':
+      return op == "+" ? 10 : 0;
+    case '-':
+      return op == "-" ? 10 : op == "->*" ? 12 : 0;
+    case '.':
+      return op == ".*" ? 12 : 0;
+    case '<':
+      return op == "<<" ? 9 : op == "<" || op == "<=" ? 7 : op == "<=>" ? 8 : 0;
+    case '>':
+      return op == ">>" ? 9 : op == ">" || op == ">=" ? 7 : 0;
+    case '=':
+      return op == "==" ? 6 : 0;
+    case '!':
+      return op == "!=" ? 6 : 0;
+    case '&':
+      return op == "&" ? 5 : op == "&&" ? 2 : 0;
+    case '^':
+      return op == "^" ? 4 : 0;
+    case '|':
+      return op == "|" ? 3 : op == "||" ? 1 : 0;
+    case 'a':
+      return op == "and" ? 2 : 0;
+    case 'o':
+      return op == "or" ? 1 : 0;
+    case 'x':
+      return op == "xor" ? 4 : 0;
+    case 'b':
+      return op == "bitand" ? 5 : op == "bitor" ? 3 : 0;
+    case 'n':
+      return op == "not_eq" ? 6 : 0;
+    default:
+      return 0;
   }
+}
+
+bool is_prefix(std::string_view op) {
+  return op == "+" || op == "-" || op == "!" || op == "~" || op == "*" || op == "&" || op == "++" ||
+         op == "--" || op == "not" || op == "compl" || op == "&&";
 }
 
 bool is_assignment(std::string_view op) {
@@ -100,11 +239,13 @@ bool is_assignment(std::string_view op) {
   if (op == "and_eq" || op == "or_eq" || op == "xor_eq") return true;
   if (op.size() < 2 || op.back() != '=') return false;
   const std::string_view base = op.substr(0, op.size() - 1);
-  return base == "+" || base == "-" || base == "*" || base == "/" || base == "%" || base == "&" || base == "|" ||
-         base == "^" || base == "<<" || base == ">>";
+  return base == "+" || base == "-" || base == "*" || base == "/" || base == "%" || base == "&" ||
+         base == "|" || base == "^" || base == "<<" || base == ">>";
 }
 
-bool is_builtin_type_word(std::string_view word) { return is_one_of(kBuiltin, word); }
+bool is_builtin_type_word(std::string_view word) {
+  return is_one_of(kBuiltin, word);
+}
 
 std::uint32_t qualifier_bit(std::string_view word) {
   for (const QualifierWord& row : kQualifiers) {
@@ -113,13 +254,24 @@ std::uint32_t qualifier_bit(std::string_view word) {
   return 0;
 }
 
-bool is_ignored_word(std::string_view word) { return is_one_of(kIgnored, word); }
-bool is_parenthesised_attribute(std::string_view word) { return is_one_of(kParenthesised, word); }
-bool is_library_type(std::string_view word) { return is_vector_type(word) || is_one_of(kLibraryTypes, word); }
-bool is_statement_word(std::string_view word) { return is_one_of(kStatementWords, word); }
+bool is_ignored_word(std::string_view word) {
+  return is_one_of(kIgnored, word);
+}
+bool is_parenthesised_attribute(std::string_view word) {
+  return is_one_of(kParenthesised, word);
+}
+bool is_library_type(std::string_view word) {
+  return is_vector_type(word) || is_one_of(kLibraryTypes, word);
+}
+bool is_statement_word(std::string_view word) {
+  return is_one_of(kStatementWords, word);
+}
 
 bool looks_like_macro(std::string_view word) {
-  return word.size() > 1 && std::none_of(word.begin(), word.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+  const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  return word.size() > 1 && std::none_of(word.begin(), word.end(), is_small) &&
+         std::any_of(word.begin(), word.end(), is_capital);
 }
 
 std::optional<std::int64_t> apply_integer(std::string_view op, std::int64_t a, std::int64_t b) {
@@ -152,16 +304,18 @@ std::optional<std::int64_t> apply_integer(std::string_view op, std::int64_t a, s
 
 std::string_view name(ExprKind kind) {
   constexpr auto kNames = std::to_array<std::string_view>(
-      {"number", "literal", "name", "unary", "postfix", "binary", "assign", "conditional", "call", "launch", "subscript",
-       "member", "cast", "init_list", "comma", "size_of", "designated", "new_object", "lambda", "statement", "type",
-       "opaque"});
+      {"number", "literal",     "name",  "unary",   "postfix",    "binary",
+       "assign", "conditional", "call",  "launch",  "subscript",  "member",
+       "cast",   "init_list",   "comma", "size_of", "designated", "new_object",
+       "lambda", "statement",   "type",  "opaque"});
   return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::string_view name(StmtKind kind) {
   constexpr auto kNames = std::to_array<std::string_view>(
-      {"block", "declaration", "expression", "if", "for", "range_for", "while", "do", "switch", "case", "return", "break",
-       "continue", "goto", "label", "empty", "assembly", "directive", "try", "opaque"});
+      {"block", "declaration", "expression", "if",        "for",   "range_for", "while",
+       "do",    "switch",      "case",       "return",    "break", "continue",  "goto",
+       "label", "empty",       "assembly",   "directive", "try",   "macro",     "opaque"});
   return kNames[static_cast<std::size_t>(kind)];
 }
 

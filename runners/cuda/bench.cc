@@ -108,7 +108,7 @@ void Bench::synchronize(std::string_view doing, double expected_seconds) {
   }
 }
 
-void Bench::launch(const LoadedKernel& kernel, const LaunchNumbers& numbers, void** parameters,
+void Bench::launch(const KernelFunction& kernel, const LaunchNumbers& numbers, void** parameters,
                    CUstream stream) {
   CUlaunchConfig config{};
   const auto extent = [](std::int64_t n) { return static_cast<unsigned>(n); };
@@ -162,7 +162,7 @@ void Bench::flush_l2() {
 
 void Bench::start_noise() {
   constexpr std::uint64_t kMostNs = 1'000'000'000;
-  require(api(), api().cuMemsetD32(noise_flag_.get(), 0, 1), "cannot set a flag");
+  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 0, 1, side_stream()), "cannot set a flag");
   harness_.noise(side_stream(), flush_memory_.get(), harness_.flush_bytes(),
                  std::max(1, limits_.multiprocessors / 2), noise_flag_.get(), 1, kMostNs);
 }

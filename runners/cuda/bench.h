@@ -88,7 +88,7 @@ class Bench {
 
   /// Enqueues one launch. `parameters`: pointers to the kernel's parameters. Throws CandidateFault
   /// where the driver refuses.
-  void launch(const LoadedKernel& kernel, const LaunchNumbers& numbers, void** parameters,
+  void launch(const KernelFunction& kernel, const LaunchNumbers& numbers, void** parameters,
               CUstream stream);
   /// Device time between two points of the stream, in ns; `work` enqueues what lies between. Waits.
   [[nodiscard]] double time(const std::function<void()>& work, std::string_view doing);

@@ -5,6 +5,7 @@
 
 #include "engine/hash.h"
 #include "engine/launch.h"
+#include "engine/variant.h"
 
 namespace warpath::cuda {
 
@@ -12,6 +13,7 @@ namespace warpath::cuda {
 struct BinaryUse {
   Hash128 code_hash;     ///< of the machine code (CubinFacts)
   LaunchNumbers launch;
+  ExtraNumbers extra{};  ///< what else is launched
 };
 
 /// Level-1 identity of a variant: equal keys mean the same machine code launched with the same numbers for every workload, so that

@@ -56,6 +56,17 @@ std::vector<std::string> global_names(const PtxModule& ptx) {
   return names;
 }
 
+/// The first launch of a step that no device allows.
+std::string steps_problem(const ExtraNumbers& extra) {
+  for (const auto* steps : {&extra.before, &extra.after}) {
+    for (const StepNumbers& step : *steps) {
+      const std::string problem = launch_problem(step.launch);
+      if (!problem.empty()) return "kernel " + step.kernel_name + ": " + problem;
+    }
+  }
+  return "";
+}
+
 void refuse(Build& build, Status status, const char* gate, std::string why) {
   build.status = status;
   build.log = why;
@@ -72,6 +83,7 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
   GateSubject subject;
   subject.spec = &spec;
   subject.source = &variant.source;
+  subject.variant = &variant;
   if (!judge.ask("s2", subject)) return build;
   try {
     for (const Workload* const workload : workloads) {
@@ -83,7 +95,15 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
         refuse(build, Status::launch_error, "s4_launch_contract", problem);
         return build;
       }
+      if (!variant.has_extras()) continue;
+      build.candidate.extras.push_back(extra_numbers(spec, variant, *workload));
+      const std::string problem_of_steps = steps_problem(build.candidate.extras.back());
+      if (!problem_of_steps.empty()) {
+        refuse(build, Status::launch_error, "s4_launch_contract", problem_of_steps);
+        return build;
+      }
     }
+    build.candidate.step_entries = step_kernels(variant);
   } catch (const Error& error) {  // a move may write an expression that fails
     refuse(build, Status::launch_error, "s4_launch_contract", error.what());
     return build;
@@ -123,7 +143,8 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
   }
   for (std::size_t w = 0; w < workloads.size(); ++w) {
     build.candidate.code_of.push_back(static_cast<std::uint32_t>(compiled.code_of[w]));
-    uses.push_back({hashes[compiled.code_of[w]], build.candidate.numbers[w]});
+    uses.push_back({hashes[compiled.code_of[w]], build.candidate.numbers[w],
+                    variant.has_extras() ? build.candidate.extras[w] : ExtraNumbers{}});
   }
   build.candidate.key = binary_key(uses);
   return build;

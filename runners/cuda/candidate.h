@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/launch.h"
+#include "engine/variant.h"
 #include "runners/wire.h"
 
 namespace warpath::cuda {
@@ -24,6 +25,9 @@ struct Candidate {
   std::vector<CandidateCode> codes;
   std::vector<std::uint32_t> code_of;  ///< by workload: index into `codes`
   std::vector<LaunchNumbers> numbers;  ///< by workload
+  std::vector<ExtraNumbers> extras;    ///< by workload; empty: there are none
+  std::vector<std::string> step_entries;  ///< kernels of the steps; every code has them all
+  [[nodiscard]] bool has_extras() const { return !extras.empty(); }
   bool operator==(const Candidate&) const = default;
 };
 

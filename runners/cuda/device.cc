@@ -53,23 +53,16 @@ DeviceLimits Device::limits() const {
           .reserved_smem_bytes = attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK)};
 }
 
-std::optional<LoadedKernel> load_kernel(const DriverApi& api, const std::string& cubin, const std::string& entry, std::string& why) {
-  LoadedKernel kernel;
+namespace {
+
+/// False with the reason if the module lacks `entry` or the driver says nothing of it.
+bool find_function(const DriverApi& api, CUmodule module, const std::string& entry, KernelFunction& kernel, std::string& why) {
   const auto refused = [&](const char* what, CUresult result) {
     why = std::string(what) + ": " + error_text(api, result);
-    return std::nullopt;
+    return false;
   };
-  CUmodule module = nullptr;
-  if (const CUresult result = api.cuModuleLoadData(&module, cubin.data()); result != CUDA_SUCCESS) return refused("the module cannot be loaded", result);
-  kernel.module = Module(api, module);
   if (const CUresult result = api.cuModuleGetFunction(&kernel.function, module, entry.c_str()); result != CUDA_SUCCESS) {
     return refused("the module lacks its kernel", result);
-  }
-  unsigned functions = 0;
-  if (const CUresult result = api.cuModuleGetFunctionCount(&functions, module); result != CUDA_SUCCESS) return refused("the module's kernels cannot be counted", result);
-  if (functions != 1) {
-    why = "the module holds " + std::to_string(functions) + " kernels, expected one";
-    return std::nullopt;
   }
   std::size_t offset = 0, size = 0;
   while (api.cuFuncGetParamInfo(kernel.function, kernel.parameter_sizes.size(), &offset, &size) == CUDA_SUCCESS) {
@@ -84,6 +77,31 @@ std::optional<LoadedKernel> load_kernel(const DriverApi& api, const std::string&
     if (const CUresult result = api.cuFuncGetAttribute(value, attribute, kernel.function); result != CUDA_SUCCESS) {
       return refused("the kernel's attributes cannot be read", result);
     }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<LoadedKernel> load_kernel(const DriverApi& api, const std::string& cubin, const std::string& entry, std::string& why,
+                                        const std::vector<std::string>& others) {
+  LoadedKernel kernel;
+  const auto refused = [&](const char* what, CUresult result) {
+    why = std::string(what) + ": " + error_text(api, result);
+    return std::nullopt;
+  };
+  CUmodule module = nullptr;
+  if (const CUresult result = api.cuModuleLoadData(&module, cubin.data()); result != CUDA_SUCCESS) return refused("the module cannot be loaded", result);
+  kernel.module = Module(api, module);
+  if (!find_function(api, module, entry, kernel, why)) return std::nullopt;
+  for (const std::string& other : others) {
+    if (!find_function(api, module, other, kernel.others.emplace_back(), why)) return std::nullopt;
+  }
+  unsigned functions = 0;
+  if (const CUresult result = api.cuModuleGetFunctionCount(&functions, module); result != CUDA_SUCCESS) return refused("the module's kernels cannot be counted", result);
+  if (functions != 1 + others.size()) {
+    why = "the module holds " + std::to_string(functions) + " kernels, expected " + (others.empty() ? "one" : std::to_string(1 + others.size()));
+    return std::nullopt;
   }
   return kernel;
 }

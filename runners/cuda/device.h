@@ -34,9 +34,8 @@ class Device {
   CUcontext context_ = nullptr;
 };
 
-/// One kernel of a loaded module and what the driver says of it.
-struct LoadedKernel {
-  Module module;
+/// One kernel and what the driver says of it.
+struct KernelFunction {
   CUfunction function = nullptr;
   std::vector<std::size_t> parameter_offsets;  ///< of the launch parameters, with `parameter_sizes`
   std::vector<std::size_t> parameter_sizes;
@@ -46,9 +45,16 @@ struct LoadedKernel {
   int max_threads_per_block = 0;
 };
 
-/// Loads machine code and finds `entry`. nullopt and one line in `why` where the driver refuses: that is the candidate's failing.
+/// A loaded module's main kernel, and its other ones.
+struct LoadedKernel : KernelFunction {
+  Module module;
+  std::vector<KernelFunction> others;
+};
+
+/// Loads machine code and finds `entry` and `others`; there must be no more kernels. nullopt and one line in `why` where the driver
+/// refuses: that is the candidate's failing.
 [[nodiscard]] std::optional<LoadedKernel> load_kernel(const DriverApi& api, const std::string& cubin, const std::string& entry,
-                                                      std::string& why);
+                                                      std::string& why, const std::vector<std::string>& others = {});
 
 /// Allows `bytes` of dynamic shared memory a block, beyond the 48 KiB that every kernel has. CUDA_SUCCESS or why not.
 [[nodiscard]] CUresult allow_dynamic_smem(const DriverApi& api, CUfunction function, std::int64_t bytes);

@@ -17,9 +17,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kOpenSeconds = 60;
-constexpr double kPrepareSeconds = 600;
-/// An evaluation may compute references on the host; what launches may take comes on top.
-constexpr double kEvaluationSeconds = 120;
 
 /// What a device worker may know of its surroundings: where the driver is, nothing else.
 std::vector<std::string> worker_environment() {
@@ -172,7 +169,7 @@ void DeviceLane::ensure_ready() {
   if (setup_.spare && equipped_ && !spare_ && !setup_.argv.empty()) spare_ = start();
   if (problem_ && !prepared_) {
     Done done;
-    if (!link_->ask(encode(*problem_), done, kPrepareSeconds)) fail("the worker ended over the spec");
+    if (!link_->ask(encode(*problem_), done, setup_.prepare_seconds)) fail("the worker ended over the spec");
     if (!done.problem.empty()) fail(done.problem);
     prepared_ = true;
   }
@@ -218,7 +215,7 @@ TrialReply DeviceLane::evaluate(const Evaluate& request, const std::stop_token& 
     return reply;
   }
   std::string payload;
-  const auto deadline = after(kEvaluationSeconds + setup_.launch_seconds);
+  const auto deadline = after(setup_.evaluation_seconds);
   Link::Got got = Link::Got::closed;
   if (link_->send(encode(request), deadline)) got = link_->receive(payload, deadline, stop);
   if (got == Link::Got::message && decode(payload, reply)) {

@@ -20,7 +20,8 @@ struct LaneSetup {
   int gpu = 0;                    ///< index on this machine
   bool is_local = false;          ///< `gpu` is its index
   std::string options;            ///< all options as JSON
-  double launch_seconds = 5;
+  double prepare_seconds = 600;     ///< for placing a spec; a longer one ends the worker
+  double evaluation_seconds = 120;  ///< likewise; references may be computed on the host, launches come on top
   bool spare = true;              ///< a second worker stands by
 };
 

@@ -1,10 +1,14 @@
 #include "runners/cuda/device_worker.h"
 
+#include <signal.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <thread>
 #include <variant>
 
 #include "engine/error.h"
@@ -155,9 +159,20 @@ class Worker {
   std::unique_ptr<Evaluation> evaluation_;
 };
 
+/// Ends this process when the one that started it is gone, or the first of its group: a tool between the engine and its worker does not
+/// pass its own end on.
+void end_with_parent() {
+  std::thread([parent = ::getppid(), group = ::getpgrp()] {
+    constexpr std::chrono::milliseconds kTick{200};
+    while (::getppid() == parent && (::kill(group, 0) == 0 || errno != ESRCH)) std::this_thread::sleep_for(kTick);
+    ::_exit(kFailed);
+  }).detach();
+}
+
 }  // namespace
 
 int device_worker_main(int in_fd, int out_fd, int gpu) {
+  end_with_parent();
   auto* const worker = new Worker(out_fd, gpu);  // never freed: see below
   std::string request;
   for (;;) {

@@ -46,7 +46,8 @@ FamilyRule family_rule(const KernelSpec& spec,
   FamilyRule out{};
   out.family = family;
   out.dtype = content.dtype;
-  out.seed = seed;
+  out.seed = seed;  // of this argument: the rare values of two inputs lie at different places
+  for (const char c : arg.name) out.seed = portable::mix(out.seed ^ static_cast<unsigned char>(c));
   out.elements = 1;
   for (const std::int64_t extent : shape) out.elements *= static_cast<std::uint64_t>(extent);
   out.row = static_cast<std::uint64_t>(shape.empty() ? 1 : shape.back());
@@ -58,8 +59,22 @@ FamilyRule family_rule(const KernelSpec& spec,
   return out;
 }
 
+bool draws_each_alone(const TensorSpec& content) {
+  const auto* const rule = std::get_if<InitRule>(&content.content);
+  using Kind = InitRule::Kind;
+  return rule != nullptr && (rule->kind == Kind::randn || rule->kind == Kind::uniform || rule->kind == Kind::randint);
+}
+
+bool changes(InputFamily family, const KernelSpec& spec, const ArgSpec& arg, const Workload& workload) {
+  if (family == InputFamily::as_declared) return false;
+  const TensorSpec content = spec.tensor_of(arg, workload);
+  if (info(content.dtype).is_float) return true;
+  constexpr std::size_t kExact = 4;  // bytes of an integer that a double holds
+  return draws_each_alone(content) && family == InputFamily::constant && info(content.dtype).size_bytes <= kExact;
+}
+
 void apply_family(Tensor& tensor, const FamilyRule& rule) {
-  const bool unchanged = rule.family == InputFamily::as_declared || !info(rule.dtype).is_float;
+  const bool unchanged = rule.family == InputFamily::as_declared || (!info(rule.dtype).is_float && rule.family != InputFamily::constant);
   if (unchanged || rule.elements == 0) return;
   const double chosen = tensor.at(static_cast<std::int64_t>(chosen_element(rule)));
   for (std::uint64_t i = 0; i < rule.elements; ++i) {

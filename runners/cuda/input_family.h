@@ -11,10 +11,10 @@
 namespace warpath::cuda {
 
 /// Names in reports, in enumerator order.
-inline constexpr std::array<std::string_view, 13> kInputFamilies{
+inline constexpr std::array<std::string_view, 15> kInputFamilies{
     "as_declared", "tiny",           "huge",     "shifted",      "constant",   "sparse",
     "heavy_tail",  "small_integers", "mantissa", "cancellation", "sorted_ties",
-    "rare_outliers", "specials"};
+    "rare_outliers", "specials",     "offset",   "unit_row"};
 [[nodiscard]] constexpr std::string_view name_of(InputFamily family) {
   return kInputFamilies[static_cast<std::size_t>(family)];
 }
@@ -28,8 +28,15 @@ inline constexpr std::array<std::string_view, 13> kInputFamilies{
                                      InputFamily family,
                                      std::uint64_t seed);
 
+/// True if the declared rule draws every element by itself: one may be another without breaking what the kernel relies on.
+[[nodiscard]] bool draws_each_alone(const TensorSpec& content);
+
+/// True if `family` changes the values of `arg` under `workload`. Integers change where their rule draws each by itself, and to one of
+/// their own values only, so that they stay what the kernel may be given.
+[[nodiscard]] bool changes(InputFamily family, const KernelSpec& spec, const ArgSpec& arg, const Workload& workload);
+
 /// Replaces the values of a tensor; the same bits as Harness::family. `rule` must be made for its
-/// type and size. Integer tensors are left as they are. A family can leave the domain of a kernel:
+/// type and size. A family can leave the domain of a kernel:
 /// one that the baseline itself fails says nothing of a candidate.
 void apply_family(Tensor& tensor, const FamilyRule& rule);
 

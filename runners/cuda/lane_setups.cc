@@ -50,7 +50,7 @@ std::vector<LaneSetup> lane_setups(const CudaOptions& options, const std::string
   }
   for (LaneSetup& setup : setups) {
     setup.options = all_options;
-    setup.launch_seconds = options.launch_seconds;
+    setup.evaluation_seconds += options.launch_seconds;
   }
   return setups;
 }

@@ -126,6 +126,9 @@ class Problem {
   /// elements. Made at the first call; empty where no input has elements that may change alone.
   [[nodiscard]] const std::vector<std::unique_ptr<InputSet>>& perturbed_sets(std::size_t w);
 
+  /// The first declared set with the floating-point input `tensor` alone times 2^huge_exponent. Has no references.
+  [[nodiscard]] std::unique_ptr<InputSet> scaled_set(std::size_t w, std::size_t tensor);
+
   /// Copies a set's inputs into a slot; outputs are left alone.
   void restore(std::size_t w, std::size_t slot, const InputSet& set);
   /// Fills the outputs of a slot (inout tensors excepted). Seeds 2k and 2k + 1 differ everywhere;

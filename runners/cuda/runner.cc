@@ -307,7 +307,10 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
     }
     outcome.diagnosis->facts["device_restarts"] = {static_cast<double>(lane->device.restarts()), FactSource::measured};
     release(lane);
-    if (reply.trouble.empty() || reply.trouble == "stopped") return reply;
+    if (reply.trouble == "stopped") return reply;
+    // A worker may be killed from outside: its candidate is only blamed when a second one dies over it.
+    const bool died = reply.status == Status::crashed && reply.poisoned;
+    if (reply.trouble.empty() && (!died || attempt > 0)) return reply;
   }
   return reply;
 }

@@ -107,8 +107,10 @@ GateResult sanitize(const std::string& program, int gpu, const Options& options,
                   "kernel_name=" + candidate.codes.front().entry,
                   "--log-file", log.path(),    program, "worker", "device", "--gpu", std::to_string(gpu)};
     setup.options = to_json(checking_options(options)).dump();
-    setup.launch_seconds = options.cuda.launch_seconds * 20;
     setup.spare = false;
+    // Instrumented code may be a thousand times slower: what does not end in time is not run.
+    constexpr double kSeconds = 40;
+    setup.prepare_seconds = setup.evaluation_seconds = kSeconds;
     TrialReply reply;
     try {
       DeviceLane lane(setup);

@@ -91,7 +91,7 @@ class Sampler {
     if (plan.hot) {
       // What a launch changes must be restored before the next: one launch a sample then.
       out.launches_per_sample =
-          trial_.at(w_).mutates_inputs() ? 1 : launches_per_sample(launch_ns);
+          trial_.must_restore(w_) ? 1 : launches_per_sample(launch_ns);
       for (std::size_t s = 0; s < slots_; ++s) batches_.emplace_back(trial_, w_, s, out.launches_per_sample);
       sample(out.hot_ns, out, false);
     }
@@ -138,12 +138,12 @@ class Sampler {
   void group(std::vector<double>& samples, Sampling& out, int launches, bool cold) {
     const DriverApi& api = bench_.api();
     const std::size_t slot = (trial_.request().seed + next_++) % slots_;
-    const bool mutates = trial_.at(w_).mutates_inputs();
+    const bool mutates = trial_.must_restore(w_);
     out.timed_slots[slot] = true;
     batches_[slot].ready();
     if (!cold && !mutates) trial_.launch(w_, slot);
     for (std::size_t i = 0; i < kGroup; ++i) {
-      if (mutates) trial_.problem().restore(w_, slot, trial_.declared_set(w_, slot));
+      if (mutates) trial_.restore(w_, slot, trial_.declared_set(w_, slot));
       if (cold) bench_.flush_l2();
       require(api, api.cuEventRecord(bench_.event(2 * i), bench_.stream()), "cannot record an event");
       batches_[slot].enqueue();
@@ -183,7 +183,7 @@ Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs) {
   Bench& bench = first.bench();
   const DriverApi& api = bench.api();
   Trial* const sides[2] = {&first, &second};
-  const bool mutates = first.at(w).mutates_inputs();
+  const bool mutates = first.must_restore(w) || second.must_restore(w);
   const bool cold = first.at(w).cold_scored;
   const double longest = std::max(first.launch_ns(w), second.launch_ns(w));
   int launches[2];
@@ -204,7 +204,7 @@ Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs) {
       const int side = turn == 0 ? leader : 1 - leader;
       const auto at = static_cast<std::size_t>(2 * side);
       if (mutates) {
-        first.problem().restore(w, slot, first.declared_set(w, slot));
+        sides[side]->restore(w, slot, first.declared_set(w, slot));
       } else if (!cold) {
         sides[side]->launch(w, slot);
       }

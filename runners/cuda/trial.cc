@@ -7,6 +7,23 @@
 #include "engine/statistics.h"
 
 namespace warpath::cuda {
+namespace {
+
+/// Of scratch memory, in one workload.
+constexpr std::int64_t kMostScratchBytes = std::int64_t{4} << 30U;
+constexpr std::size_t kScratchAlignment = 256;
+constexpr std::size_t kScratchZoneBytes = std::size_t{1} << 20U;
+
+std::size_t round_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
+
+void allow_smem(const DriverApi& api, CUfunction function, std::int64_t bytes) {
+  const CUresult result = allow_dynamic_smem(api, function, bytes);
+  if (result == CUDA_SUCCESS) return;
+  throw CandidateFault{Status::limits_exceeded,
+                       "dynamic shared memory of " + std::to_string(bytes) + " bytes is refused: " + error_text(api, result), false};
+}
+
+}  // namespace
 
 Trial::Trial(Bench& bench, Problem& problem, const TrialRequest& request, const Rival* rival)
     : paired_ns(problem.size()),
@@ -15,27 +32,28 @@ Trial::Trial(Bench& bench, Problem& problem, const TrialRequest& request, const 
       problem_(problem),
       request_(request),
       rival_(rival),
+      scratch_(problem.size()),
       timings_(problem.size()),
       estimates_(problem.size(), 0.0) {
   load();
+  place_scratch();
 }
 
 void Trial::load() {
   for (const CandidateCode& code : candidate().codes) {
     std::string why;
-    auto kernel = load_kernel(bench_.api(), code.cubin, code.entry, why);
+    auto kernel = load_kernel(bench_.api(), code.cubin, code.entry, why, candidate().step_entries);
     if (!kernel) throw CandidateFault{Status::launch_error, why, false};
     kernels_.push_back(std::move(*kernel));
   }
   for (std::size_t w = 0; w < workloads(); ++w) {
-    const CUresult result = allow_dynamic_smem(bench_.api(), kernel(w).function,
-                                               numbers(w).dynamic_smem_bytes);
-    if (result != CUDA_SUCCESS) {
-      throw CandidateFault{Status::limits_exceeded,
-                           "dynamic shared memory of " +
-                               std::to_string(numbers(w).dynamic_smem_bytes) +
-                               " bytes is refused: " + error_text(bench_.api(), result),
-                           false};
+    allow_smem(bench_.api(), kernel(w).function, numbers(w).dynamic_smem_bytes);
+    if (const ExtraNumbers* const own = extra(w)) {
+      for (const auto* steps : {&own->before, &own->after}) {
+        for (const StepNumbers& step : *steps) {
+          if (step.kind == LaunchStep::Kind::kernel) allow_smem(bench_.api(), step_kernel(w, step).function, step.launch.dynamic_smem_bytes);
+        }
+      }
     }
     int clusters = 1;
     for (const auto extent : numbers(w).cluster) clusters *= static_cast<int>(extent);
@@ -58,21 +76,100 @@ void Trial::launch(std::size_t w, std::size_t slot, CUstream stream) {
   launch_at(w, at(w).slots[slot].tensors, stream);
 }
 
+const KernelFunction& Trial::step_kernel(std::size_t w, const StepNumbers& step) const {
+  const auto& entries = candidate().step_entries;
+  const auto at = static_cast<std::size_t>(std::find(entries.begin(), entries.end(), step.kernel_name) - entries.begin());
+  return kernel(w).others.at(at);
+}
+
+/// Like a slot's tensors: guard zones before, between and behind the buffers.
+void Trial::place_scratch() {
+  for (std::size_t w = 0; w < workloads(); ++w) {
+    const ExtraNumbers* const own = extra(w);
+    if (own == nullptr || own->scratch_bytes.empty()) continue;
+    Slot& slot = scratch_[w];
+    std::size_t total = kScratchZoneBytes;
+    std::vector<std::size_t> begins, ends;
+    std::int64_t wanted = 0;
+    for (const std::int64_t bytes : own->scratch_bytes) {
+      if (bytes > kMostScratchBytes - wanted) {
+        throw CandidateFault{Status::limits_exceeded, "scratch buffers of more than 4 GiB", false};
+      }
+      wanted += bytes;
+      begins.push_back(round_up(total, kScratchAlignment));
+      ends.push_back(begins.back() + static_cast<std::size_t>(bytes));
+      total = ends.back() + kScratchZoneBytes;
+    }
+    slot.memory.push_back(allocate(bench_.api(), total));
+    const CUdeviceptr base = slot.memory.front().get();
+    std::size_t zone = 0;
+    for (std::size_t i = 0; i < begins.size(); ++i) {
+      slot.tensors.push_back(base + begins[i]);
+      slot.zones.push_back({base + zone, begins[i] - zone});
+      zone = ends[i];
+    }
+    slot.zones.push_back({base + zone, total - zone});
+    slot.guard_seed = bench_.secret();
+    for (const Slot::Zone& guard : slot.zones) {
+      bench_.harness().guard_fill(bench_.stream(), guard.address, guard.size_bytes, slot.guard_seed);
+    }
+    poison_scratch(w, bench_.secret());
+  }
+}
+
+void Trial::poison_scratch(std::size_t w, std::uint64_t pattern) {
+  for (std::size_t i = 0; i < scratch_[w].tensors.size(); ++i) {
+    bench_.harness().poison(bench_.stream(), scratch_[w].tensors[i], static_cast<std::uint64_t>(extra(w)->scratch_bytes[i]), DType::u8,
+                            pattern + 2 * i);
+  }
+}
+
+void Trial::restore(std::size_t w, std::size_t slot, const InputSet& set) {
+  if (at(w).mutates_inputs()) problem_.restore(w, slot, set);
+  poison_scratch(w, bench_.secret());
+}
+
+void Trial::run_step(std::size_t w, const StepNumbers& step, void** parameters, const std::vector<CUdeviceptr>& addresses, CUstream stream) {
+  if (step.kind == LaunchStep::Kind::kernel) {
+    void* own[256];
+    for (std::size_t i = 0; i < step.arguments.size(); ++i) own[i] = parameters[step.arguments[i]];
+    return bench_.launch(step_kernel(w, step), step.launch, own, stream);
+  }
+  const auto& places = at(w).parameters;
+  for (const std::uint32_t argument : step.arguments) {
+    const bool is_scratch = argument >= places.size();
+    const std::size_t i = is_scratch ? argument - places.size() : places[argument].tensor;
+    const CUdeviceptr address = is_scratch ? scratch_[w].tensors[i] : addresses[i];
+    const auto bytes = is_scratch ? static_cast<std::size_t>(extra(w)->scratch_bytes[i]) : at(w).tensors[i].size_bytes;
+    if (bytes == 0) continue;
+    require(bench_.api(), bench_.api().cuMemsetD8Async(address, 0, bytes, stream), "cannot zero a buffer");
+  }
+}
+
 void Trial::launch_at(std::size_t w, const std::vector<CUdeviceptr>& addresses, CUstream stream) {
   const auto& places = at(w).parameters;
-  void* parameters[256];
+  void* parameters[256 + kMaxExtras];
   for (std::size_t i = 0; i < places.size(); ++i) {
     parameters[i] = places[i].bytes.empty()
                         ? static_cast<void*>(const_cast<CUdeviceptr*>(&addresses[places[i].tensor]))
                         : const_cast<std::byte*>(places[i].bytes.data());
   }
+  for (std::size_t i = 0; i < scratch_[w].tensors.size(); ++i) parameters[places.size() + i] = &scratch_[w].tensors[i];
+  const ExtraNumbers* const own = extra(w);
+  if (own != nullptr) {
+    for (const StepNumbers& step : own->before) run_step(w, step, parameters, addresses, stream);
+  }
   bench_.launch(kernel(w), numbers(w), parameters, stream);
+  if (own != nullptr) {
+    for (const StepNumbers& step : own->after) run_step(w, step, parameters, addresses, stream);
+  }
 }
 
 void Trial::launch_fresh(std::size_t w, std::size_t slot, const InputSet& set,
                          std::uint64_t pattern) {
   problem_.restore(w, slot, set);
   problem_.poison(w, slot, pattern);
+  poison_scratch(w, pattern);
   launch(w, slot);
 }
 
@@ -203,6 +300,7 @@ std::string Trial::profile() {
   const auto readings = device_counters->collect(
       [&] {
         problem_.restore(w, 0, set);
+        poison_scratch(w, bench_.secret());
         bench_.flush_l2();
       },
       [&] { launch(w, 0); }, why);
@@ -224,7 +322,7 @@ double Trial::launch_ns(std::size_t w) {
   if (estimates_[w] > 0) return estimates_[w];
   const InputSet& set = declared_set(w, 0);
   launch_fresh(w, 0, set, bench_.secret());  // warm: the first launch of a module is slow
-  if (at(w).mutates_inputs()) problem_.restore(w, 0, set);
+  if (must_restore(w)) restore(w, 0, set);
   return estimates_[w] = bench_.time([&] { launch(w, 0); }, "a launch");
 }
 

@@ -54,12 +54,24 @@ class Trial {
   [[nodiscard]] PlacedWorkload& at(std::size_t w) { return problem_.at(w); }
   [[nodiscard]] const LoadedKernel& kernel(std::size_t w) const;
   [[nodiscard]] const LaunchNumbers& numbers(std::size_t w) const { return candidate().numbers[w]; }
+  /// What is launched besides; null: nothing.
+  [[nodiscard]] const ExtraNumbers* extra(std::size_t w) const {
+    return candidate().has_extras() ? &candidate().extras[w] : nullptr;
+  }
+  /// The kernel of a step.
+  [[nodiscard]] const KernelFunction& step_kernel(std::size_t w, const StepNumbers& step) const;
+  /// The candidate's own memory under workload `w`, between guard zones; no tensors if it has none.
+  [[nodiscard]] const Slot& scratch(std::size_t w) const { return scratch_[w]; }
 
   [[nodiscard]] const Rival& rival() const { return *rival_; }
 
   /// Loads all modules anew: what they kept in device memory is gone.
   void reload();
-  /// One launch on a slot; enqueued.
+  /// True if a launch leaves something behind that the next one must not find: changed inputs, scratch memory.
+  [[nodiscard]] bool must_restore(std::size_t w) { return at(w).mutates_inputs() || !scratch_[w].tensors.empty(); }
+  /// Puts `set`'s inputs into a slot, if launches change them, and noise into the scratch memory; enqueued.
+  void restore(std::size_t w, std::size_t slot, const InputSet& set);
+  /// One launch with all its steps on a slot; enqueued.
   void launch(std::size_t w, std::size_t slot) { launch(w, slot, bench_.stream()); }
   void launch(std::size_t w, std::size_t slot, CUstream stream);
   /// One launch on any addresses, by tensor.
@@ -111,12 +123,16 @@ class Trial {
 
  private:
   void load();
+  void place_scratch();
+  void poison_scratch(std::size_t w, std::uint64_t pattern);
+  void run_step(std::size_t w, const StepNumbers& step, void** parameters, const std::vector<CUdeviceptr>& addresses, CUstream stream);
 
   Bench& bench_;
   Problem& problem_;
   const TrialRequest& request_;
   const Rival* rival_;
   std::vector<LoadedKernel> kernels_;
+  std::vector<Slot> scratch_;  ///< by workload
   std::vector<std::optional<Sampling>> timings_;
   std::vector<double> estimates_;
 };

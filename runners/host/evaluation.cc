@@ -55,6 +55,7 @@ class Evaluation {
              const std::stop_token& stop)
       : context_(context), request_(request), stop_(stop) {
     evidence_.spec = &request.spec;
+    evidence_.variant = &request.variant;
     evidence_.launch_seconds = context.options.launch_seconds;
     evidence_.reference_is_baseline = context.oracle.is_baseline();
   }
@@ -115,6 +116,8 @@ class Evaluation {
       CompileJob job;
       job.source = variant.source;
       job.kernels = {variant.kernel_name};
+      const std::vector<std::string> steps = step_kernels(variant);
+      job.kernels.insert(job.kernels.end(), steps.begin(), steps.end());
       job.macros = macros.text;
       job.integers = macros.integers;
       evidence_.compiled.push_back(context_.compiler.compile(job, stop_));
@@ -129,24 +132,36 @@ class Evaluation {
         evidence_.numbers.push_back(
             evaluate(plan, request_.spec.bindings(*workload, request_.variant.tunables),
                      "launch of workload " + workload->name));
+        evidence_.extras.push_back(extra_numbers(request_.spec, request_.variant, *workload));
       } catch (const Error& error) {  // a move may write an expression that fails
         evidence_.launch_problem = error.what();
         return;
       }
     }
     for (const auto& compiled : evidence_.compiled)
-      evidence_.loaded.push_back(context_.worker.load(compiled.object_path, 0, limit(), stop_));
+      evidence_.loaded.push_back(context_.worker.load(compiled.object_path, 0, limit(), stop_, steps()));
     loaded_ = evidence_.compiled.size() - 1;
   }
 
   void identify() {
     Hasher hash;
     for (const auto& compiled : evidence_.compiled) hash.add(compiled.binary);
-    for (const auto& numbers : evidence_.numbers) {
+    const auto add_numbers = [&](const LaunchNumbers& numbers) {
       for (const auto& triple : {numbers.grid, numbers.block}) {
         for (const auto extent : triple) hash.add(extent);
       }
       hash.add(numbers.dynamic_smem_bytes);
+    };
+    for (const auto& numbers : evidence_.numbers) add_numbers(numbers);
+    for (const auto& extra : evidence_.extras) {
+      for (const auto bytes : extra.scratch_bytes) hash.add(bytes);
+      for (const auto* list : {&extra.before, &extra.after}) {
+        for (const StepNumbers& step : *list) {
+          hash.add(step.kernel_name);
+          add_numbers(step.launch);
+          for (const auto argument : step.arguments) hash.add(static_cast<std::uint64_t>(argument));
+        }
+      }
     }
     out_.binary_key = hash.digest().hex();
   }
@@ -243,6 +258,9 @@ class Evaluation {
     const Workload& workload = *context_.workloads[w];
     const Variant& variant = context_.baseline.variant();
     LaunchCommand launch = command(w, Schedule::forward, Placement::canaries);
+    launch.scratch_bytes.clear();
+    launch.before.clear();
+    launch.after.clear();
     launch.numbers = evaluate(launch_for(request_.spec, variant, workload),
                               request_.spec.bindings(workload, variant.tunables),
                               "launch of workload " + workload.name);
@@ -259,7 +277,7 @@ class Evaluation {
   std::optional<WorkerLoss> place(std::size_t w, const InputSet& inputs) {
     if (loaded_ != modules_[w]) {
       const auto answer =
-          context_.worker.load(evidence_.compiled[modules_[w]].object_path, 0, limit(), stop_);
+          context_.worker.load(evidence_.compiled[modules_[w]].object_path, 0, limit(), stop_, steps());
       if (answer.loss) return answer.loss;
       loaded_ = modules_[w];
     }
@@ -273,6 +291,27 @@ class Evaluation {
     out.schedule = schedule;
     out.placement = placement;
     out.seed = mix64(request_.seed + ++launches_);
+    const ExtraNumbers& extra = evidence_.extras[w];
+    for (const auto bytes : extra.scratch_bytes) out.scratch_bytes.push_back(static_cast<std::uint64_t>(bytes));
+    out.before = step_commands(extra.before);
+    out.after = step_commands(extra.after);
+    return out;
+  }
+
+  /// Kernels of steps, the entries behind the main one.
+  [[nodiscard]] std::size_t steps() const { return step_kernels(request_.variant).size(); }
+
+  [[nodiscard]] std::vector<StepCommand> step_commands(const std::vector<StepNumbers>& steps) const {
+    const std::vector<std::string> kernels = step_kernels(request_.variant);
+    std::vector<StepCommand> out;
+    for (const StepNumbers& step : steps) {
+      const bool zero = step.kind == LaunchStep::Kind::zero;
+      const auto kernel = zero ? 0 : std::ranges::find(kernels, step.kernel_name) - kernels.begin();
+      out.push_back({.zero = zero,
+                     .kernel = static_cast<std::uint32_t>(kernel),
+                     .numbers = step.launch,
+                     .arguments = step.arguments});
+    }
     return out;
   }
 

@@ -54,9 +54,59 @@ std::string signal_name(int signal) {
 /// Name of the kernel's argument `index`.
 std::string argument_name(const Evidence& evidence, std::int64_t index) {
   const auto arguments = kernel_arguments(*evidence.spec);
-  return index >= 0 && index < static_cast<std::int64_t>(arguments.size())
-             ? arguments[static_cast<std::size_t>(index)]->name
-             : "?";
+  if (index < 0) return "?";
+  const auto i = static_cast<std::size_t>(index);
+  if (i < arguments.size()) return arguments[i]->name;
+  const auto& scratch = evidence.variant->scratch;
+  return i - arguments.size() < scratch.size() ? scratch[i - arguments.size()].name : "?";
+}
+
+/// Empty if the kernel can take these arguments; null stands for a scratch buffer.
+std::string parameters_problem(const std::vector<WarpathParameter>& parameters,
+                               const std::vector<const ArgSpec*>& arguments) {
+  if (parameters.size() != arguments.size()) {
+    return "the kernel takes " + std::to_string(parameters.size()) + " parameters, the spec passes " +
+           std::to_string(arguments.size());
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ArgSpec* const arg = arguments[i];
+    const WarpathParameter& p = parameters[i];
+    const std::string which = "parameter " + std::to_string(i + 1) + " (" + (arg == nullptr ? "scratch" : arg->name) + ")";
+    if (arg == nullptr || arg->type == ArgType::tensor) {
+      if (p.kind != kWarpathPointer) return which + " must be a pointer: the spec passes a tensor";
+      continue;
+    }
+    const auto& type = info(arg->dtype);
+    const bool half = arg->dtype == DType::f16 || arg->dtype == DType::bf16;
+    const bool kind_fits =
+        half ? p.kind == kWarpathHalf
+        : type.is_float
+            ? p.kind == kWarpathFloating
+            : p.kind == kWarpathSigned || p.kind == kWarpathUnsigned || p.kind == kWarpathBool;
+    if (!kind_fits || p.size_bytes != type.size_bytes)
+      return which + " does not fit: the spec passes a " + std::string(type.name);
+  }
+  return "";
+}
+
+/// The first step that cannot be launched as it says.
+std::string steps_problem(const Evidence& evidence, const LoadReply& loaded,
+                          const std::vector<const ArgSpec*>& arguments) {
+  const std::vector<std::string> kernels = step_kernels(*evidence.variant);
+  for (const ExtraNumbers& extra : evidence.extras) {
+    for (const auto* steps : {&extra.before, &extra.after}) {
+      for (const StepNumbers& step : *steps) {
+        if (step.kind != LaunchStep::Kind::kernel) continue;
+        const auto at = static_cast<std::size_t>(std::ranges::find(kernels, step.kernel_name) - kernels.begin());
+        std::vector<const ArgSpec*> passed;
+        for (const auto i : step.arguments) passed.push_back(i < arguments.size() ? arguments[i] : nullptr);
+        std::string problem = launch_problem(step.launch);
+        if (problem.empty() && at < loaded.steps.size()) problem = parameters_problem(loaded.steps[at], passed);
+        if (!problem.empty()) return "kernel " + step.kernel_name + ": " + problem;
+      }
+    }
+  }
+  return "";
 }
 
 bool hit_tensor_fence(const WorkerLoss& loss) {
@@ -105,34 +155,11 @@ Failure check_launch_contract(const Evidence& evidence, std::string& figure) {
                              std::to_string(loaded.reply.static_shared_bytes) +
                              " bytes, at most 49152 are allowed"};
     }
-    const auto& parameters = loaded.reply.parameters;
-    if (parameters.size() != arguments.size()) {
-      return GateFailure{Status::launch_error,
-                         "the kernel takes " + std::to_string(parameters.size()) +
-                             " parameters, the spec passes " + std::to_string(arguments.size())};
-    }
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      const ArgSpec& arg = *arguments[i];
-      const WarpathParameter& p = parameters[i];
-      const std::string which = "parameter " + std::to_string(i + 1) + " (" + arg.name + ")";
-      if (arg.type == ArgType::tensor) {
-        if (p.kind != kWarpathPointer)
-          return GateFailure{Status::launch_error,
-                             which + " must be a pointer: the spec passes a tensor"};
-        continue;
-      }
-      const auto& type = info(arg.dtype);
-      const bool half = arg.dtype == DType::f16 || arg.dtype == DType::bf16;
-      const bool kind_fits =
-          half ? p.kind == kWarpathHalf
-          : type.is_float
-              ? p.kind == kWarpathFloating
-              : p.kind == kWarpathSigned || p.kind == kWarpathUnsigned || p.kind == kWarpathBool;
-      if (!kind_fits || p.size_bytes != type.size_bytes) {
-        return GateFailure{Status::launch_error,
-                           which + " does not fit: the spec passes a " + std::string(type.name)};
-      }
-    }
+    std::vector<const ArgSpec*> passed = arguments;
+    passed.resize(arguments.size() + evidence.variant->scratch.size(), nullptr);
+    std::string problem = parameters_problem(loaded.reply.parameters, passed);
+    if (problem.empty()) problem = steps_problem(evidence, loaded.reply, arguments);
+    if (!problem.empty()) return GateFailure{Status::launch_error, problem};
   }
   figure = std::to_string(arguments.size()) + " parameters";
   return std::nullopt;

@@ -28,12 +28,14 @@ struct CheckedLaunch {
 /// All that is known of a candidate so far.
 struct Evidence {
   const KernelSpec* spec = nullptr;
+  const Variant* variant = nullptr;
   double launch_seconds = 0;  ///< limit that launches ran under
   bool reference_is_baseline = false;
   std::vector<Compiled> compiled;  ///< one for each set of macros
   std::vector<Answer<LoadReply>> loaded;
   std::string launch_problem;          ///< a launch expression that cannot be evaluated
   std::vector<LaunchNumbers> numbers;  ///< of each workload
+  std::vector<ExtraNumbers> extras;    ///< likewise
   std::vector<CheckedLaunch> checked;
   std::vector<CheckedLaunch> timed;  ///< the last launch of each timing
 };

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "engine/rng.h"
+#include "engine/variant.h"
 #include "runners/host/fault.h"
 #include "runners/host/launcher.h"
 #include "runners/host/module.h"
@@ -28,7 +29,7 @@ namespace {
 constexpr std::uint64_t kMaxMessage = 1ULL << 36U;
 
 // Ranges that the fault handler may look at; written between launches only.
-constexpr std::size_t kMaxArguments = 256;
+constexpr std::size_t kMaxArguments = 256 + kMaxExtras;
 std::array<const Buffer*, kMaxArguments> guarded{};
 std::size_t guarded_count = 0;
 
@@ -66,20 +67,30 @@ bool write_all(int fd, const std::byte* from, std::size_t size) {
   return true;
 }
 
-/// State between requests: one module, one set of arguments.
+/// State between requests: one module with the kernels that launches run, one set of arguments.
 class Worker {
  public:
   explicit Worker(int threads) : launcher_(threads) {}
 
-  [[nodiscard]] LoadReply load(std::uint64_t kernel, const std::string& path) {
+  [[nodiscard]] LoadReply load(std::uint64_t kernel, std::uint64_t steps, const std::string& path) {
+    steps_.clear();
     module_ = Module();
     fibers_ = false;
     LoadReply reply;
     module_ = Module(path, static_cast<std::size_t>(kernel), reply.problem);
     if (!module_) return reply;
-    const auto& entry = module_.entry();
-    reply.parameters.assign(entry.parameters, entry.parameters + entry.parameter_count);
+    const auto parameters_of = [](const Module& module) {
+      const auto& entry = module.entry();
+      return std::vector(entry.parameters, entry.parameters + entry.parameter_count);
+    };
+    reply.parameters = parameters_of(module_);
     reply.static_shared_bytes = module_.shared_bytes();
+    for (std::uint64_t i = 1; i <= steps; ++i) {
+      steps_.emplace_back(path, static_cast<std::size_t>(kernel + i), reply.problem);
+      if (!steps_.back()) return reply;
+      reply.steps.push_back(parameters_of(steps_.back()));
+      reply.static_shared_bytes = std::max<std::uint64_t>(reply.static_shared_bytes, steps_.back().shared_bytes());
+    }
     return reply;
   }
 
@@ -128,9 +139,11 @@ class Worker {
 
   /// Memory for all tensors, guards armed.
   bool place(const LaunchCommand& command) {
-    if (!placed_ || *placed_ != command.placement) {
+    if (!placed_ || *placed_ != command.placement || scratch_bytes_ != command.scratch_bytes) {
       guarded_count = 0;
+      placed_.reset();
       buffers_.clear();
+      buffers_.reserve(arguments_.size() + command.scratch_bytes.size());  // guards point into it
       for (const auto& a : arguments_) {
         buffers_.push_back(a.is_tensor ? Buffer(a.size_bytes, a.alignment_bytes, command.placement)
                                        : Buffer());
@@ -140,21 +153,29 @@ class Worker {
         guarded.at(i) = arguments_[i].is_tensor ? &buffers_[i] : nullptr;
         if (arguments_[i].role == ArgRole::input && arguments_[i].is_tensor) restore(i);
       }
+      scratch_bytes_ = command.scratch_bytes;
+      for (const std::uint64_t bytes : scratch_bytes_) {
+        buffers_.emplace_back(static_cast<std::size_t>(bytes), kScratchAlignment, command.placement);
+        if (buffers_.back().data() == nullptr) return false;
+        guarded.at(buffers_.size() - 1) = &buffers_.back();
+      }
       guarded_count = buffers_.size();
       placed_ = command.placement;
     }
     for (auto& buffer : buffers_) {
       if (buffer.data() != nullptr) buffer.arm(command.seed);
     }
-    values_.assign(arguments_.size(), nullptr);
-    pointers_.assign(arguments_.size(), nullptr);
-    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    values_.assign(buffers_.size(), nullptr);
+    pointers_.assign(buffers_.size(), nullptr);
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
       values_[i] = buffers_[i].data();
-      pointers_[i] =
-          arguments_[i].is_tensor ? static_cast<void*>(&values_[i]) : arguments_[i].bytes.data();
+      pointers_[i] = is_tensor(i) ? static_cast<void*>(&values_[i]) : arguments_[i].bytes.data();
     }
     return true;
   }
+
+  /// True for scratch buffers too.
+  [[nodiscard]] bool is_tensor(std::size_t i) const { return i >= arguments_.size() || arguments_[i].is_tensor; }
 
   void restore(std::size_t i) {
     std::copy(arguments_[i].bytes.begin(), arguments_[i].bytes.end(), buffers_[i].data());
@@ -167,25 +188,59 @@ class Worker {
       if (arguments_[i].role == ArgRole::output)
         fill_poison(buffers_[i].data(), buffers_[i].size(), arguments_[i].dtype, seed);
     }
+    for (std::size_t i = arguments_.size(); i < buffers_.size(); ++i)
+      fill_poison(buffers_[i].data(), buffers_[i].size(), DType::u8, seed + i);
   }
 
-  /// Starts with the plain loop and begins anew with fibers once the kernel turns out to need them.
+  /// Starts with the plain loop and begins anew with fibers once a kernel turns out to need them.
   LaunchEnd launch_once(const LaunchCommand& command) {
-    constexpr std::array<unsigned char, 3> kSharedPoison{0xff, 0x7f, 0xfe};
-    Launch launch{
-        .module = &module_,
-        .arguments = pointers_.data(),
-        .numbers = command.numbers,
-        .schedule = command.schedule,
-        .seed = command.seed,
-        .poison = kSharedPoison[static_cast<std::size_t>(command.schedule) % kSharedPoison.size()],
-        .fibers = fibers_};
-    poison_outputs(command.seed);
-    LaunchEnd end = launcher_.run(launch);
+    LaunchEnd end = run_all(command);
     if (end.end != BlockEnd::needs_fibers) return end;
-    launch.fibers = fibers_ = true;
+    fibers_ = true;
+    return run_all(command);
+  }
+
+  /// The main launch between its steps; the seconds of all of them.
+  LaunchEnd run_all(const LaunchCommand& command) {
     poison_outputs(command.seed);
-    return launcher_.run(launch);
+    LaunchEnd all;
+    const auto add = [&](const LaunchEnd& end) {
+      all.end = end.end;
+      all.detail = end.detail;
+      all.seconds += end.seconds;
+      return end.end == BlockEnd::done;
+    };
+    const auto steps = [&](const std::vector<StepCommand>& list) {
+      return std::all_of(list.begin(), list.end(), [&](const StepCommand& step) { return add(run_step(command, step)); });
+    };
+    if (steps(command.before) && add(run_kernel(command, module_, command.numbers, pointers_))) steps(command.after);
+    return all;
+  }
+
+  LaunchEnd run_step(const LaunchCommand& command, const StepCommand& step) {
+    LaunchEnd end;
+    if (step.zero) {
+      const auto begin = std::chrono::steady_clock::now();
+      for (const std::uint32_t i : step.arguments) std::fill_n(buffers_.at(i).data(), buffers_.at(i).size(), std::byte{0});
+      end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      return end;
+    }
+    std::vector<void*> arguments;
+    for (const std::uint32_t i : step.arguments) arguments.push_back(pointers_.at(i));
+    return run_kernel(command, steps_.at(step.kernel), step.numbers, arguments);
+  }
+
+  LaunchEnd run_kernel(const LaunchCommand& command, const Module& module, const LaunchNumbers& numbers,
+                       const std::vector<void*>& arguments) {
+    constexpr std::array<unsigned char, 3> kSharedPoison{0xff, 0x7f, 0xfe};
+    return launcher_.run(
+        {.module = &module,
+         .arguments = arguments.data(),
+         .numbers = numbers,
+         .schedule = command.schedule,
+         .seed = command.seed,
+         .poison = kSharedPoison[static_cast<std::size_t>(command.schedule) % kSharedPoison.size()],
+         .fibers = fibers_});
   }
 
   void finish(LaunchReply& reply,
@@ -197,14 +252,15 @@ class Worker {
     const auto state = module_.state();
     for (std::size_t i = 0; i < state.size(); ++i)
       reply.state_bytes_changed += state[i] != state_before[i] ? 1 : 0;
-    for (std::size_t i = 0; i < arguments_.size(); ++i) {
-      const auto& a = arguments_[i];
-      if (!a.is_tensor) continue;
+    for (std::size_t i = 0; i < buffers_.size(); ++i) {
+      if (!is_tensor(i)) continue;
       const auto index = static_cast<std::int32_t>(i);
       if (std::string where = buffers_[i].violation(); !where.empty() && reply.guard_argument < 0) {
         reply.guard_argument = index;
         reply.guard_violation = std::move(where);
       }
+      if (i >= arguments_.size()) continue;
+      const auto& a = arguments_[i];
       if (a.role == ArgRole::input &&
           !std::equal(a.bytes.begin(), a.bytes.end(), buffers_[i].data())) {
         if (reply.mutated_argument < 0) reply.mutated_argument = index;
@@ -215,11 +271,15 @@ class Worker {
     }
   }
 
+  static constexpr std::size_t kScratchAlignment = 256;  // as GPU allocators give
+
   Module module_;
+  std::vector<Module> steps_;
   Launcher launcher_;
   bool fibers_ = false;
   std::vector<BoundArgument> arguments_;
-  std::vector<Buffer> buffers_;
+  std::vector<Buffer> buffers_;  ///< of the arguments, then scratch
+  std::vector<std::uint64_t> scratch_bytes_;
   std::optional<Placement> placed_;
   std::vector<void*> values_, pointers_;
 };
@@ -229,7 +289,8 @@ std::vector<std::byte> answer(Worker& worker, std::span<const std::byte> message
   switch (from.get<Message>()) {
     case Message::load: {
       const auto kernel = from.get<std::uint64_t>();
-      return pack(worker.load(kernel, from.get_text()));
+      const auto steps = from.get<std::uint64_t>();
+      return pack(worker.load(kernel, steps, from.get_text()));
     }
     case Message::bind:
       worker.bind(unpack_bind(from));

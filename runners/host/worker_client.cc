@@ -113,8 +113,9 @@ Answer<Reply> decode(const std::vector<std::byte>& message,
 Answer<LoadReply> WorkerClient::load(const std::string& object_path,
                                      std::size_t kernel,
                                      Limit limit,
-                                     const std::stop_token& stop) {
-  auto raw = exchange(pack_load(object_path, kernel), limit, stop);
+                                     const std::stop_token& stop,
+                                     std::size_t steps) {
+  auto raw = exchange(pack_load(object_path, kernel, steps), limit, stop);
   return decode<LoadReply>(raw.message, std::move(raw.loss), unpack_load_reply);
 }
 

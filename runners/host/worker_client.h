@@ -37,10 +37,12 @@ class WorkerClient {
   WorkerClient(std::string program, const HostOptions& options);
 
   using Limit = std::chrono::duration<double>;
+  /// `kernel`: the entry that launches run; the `steps` entries behind it are kernels of steps.
   [[nodiscard]] Answer<LoadReply> load(const std::string& object_path,
                                        std::size_t kernel,
                                        Limit limit,
-                                       const std::stop_token& stop);
+                                       const std::stop_token& stop,
+                                       std::size_t steps = 0);
   [[nodiscard]] std::optional<WorkerLoss> bind(const std::vector<BoundArgument>& arguments,
                                                Limit limit,
                                                const std::stop_token& stop);

@@ -13,8 +13,27 @@ std::uint64_t count(Unpacker& from) {
   return std::min(from.get<std::uint64_t>(), kMaxEntries);
 }
 
+void put(Packer& to, const std::vector<StepCommand>& steps) {
+  to.put(static_cast<std::uint64_t>(steps.size()));
+  for (const auto& step : steps) {
+    to.put(step.zero).put(step.kernel).put(step.numbers);
+    to.put_bytes(std::as_bytes(std::span(step.arguments)));
+  }
+}
+
 void put(Packer& to, const LaunchCommand& command) {
   to.put(command.numbers).put(command.schedule).put(command.placement).put(command.seed);
+  to.put_bytes(std::as_bytes(std::span(command.scratch_bytes)));
+  put(to, command.before);
+  put(to, command.after);
+}
+
+template <class T>
+std::vector<T> get_values(Unpacker& from) {
+  const auto bytes = from.get_bytes();
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  return values;
 }
 
 /// Exponent and first mantissa bit of a NaN in each element of 8 bytes; the other bits stay noise.
@@ -43,8 +62,10 @@ void fill_poison(std::byte* begin, std::size_t size_bytes, DType dtype, std::uin
   }
 }
 
-std::vector<std::byte> pack_load(const std::string& path, std::uint64_t kernel) {
-  return Packer().put(Message::load).put(kernel).put_text(path).bytes();
+std::vector<std::byte> pack_load(const std::string& path,
+                                 std::uint64_t kernel,
+                                 std::uint64_t steps) {
+  return Packer().put(Message::load).put(kernel).put(steps).put_text(path).bytes();
 }
 
 std::vector<std::byte> pack_bind(const std::vector<BoundArgument>& arguments) {
@@ -84,12 +105,32 @@ std::vector<std::byte> pack(const LaunchCommand& command) {
   return to.bytes();
 }
 
+namespace {
+
+std::vector<StepCommand> unpack_steps(Unpacker& from) {
+  std::vector<StepCommand> out;
+  for (std::uint64_t i = count(from); i > 0 && from.ok(); --i) {
+    StepCommand step;
+    step.zero = from.get<bool>();
+    step.kernel = from.get<std::uint32_t>();
+    step.numbers = from.get<LaunchNumbers>();
+    step.arguments = get_values<std::uint32_t>(from);
+    out.push_back(std::move(step));
+  }
+  return out;
+}
+
+}  // namespace
+
 LaunchCommand unpack_launch(Unpacker& from) {
   LaunchCommand command;
   command.numbers = from.get<LaunchNumbers>();
   command.schedule = from.get<Schedule>();
   command.placement = from.get<Placement>();
   command.seed = from.get<std::uint64_t>();
+  command.scratch_bytes = get_values<std::uint64_t>(from);
+  command.before = unpack_steps(from);
+  command.after = unpack_steps(from);
   return command;
 }
 
@@ -114,6 +155,8 @@ std::vector<std::byte> pack(const LoadReply& reply) {
   to.put(Message::reply).put_text(reply.problem).put(reply.static_shared_bytes);
   to.put(static_cast<std::uint64_t>(reply.parameters.size()));
   for (const auto& parameter : reply.parameters) to.put(parameter);
+  to.put(static_cast<std::uint64_t>(reply.steps.size()));
+  for (const auto& step : reply.steps) to.put_bytes(std::as_bytes(std::span(step)));
   return to.bytes();
 }
 
@@ -123,6 +166,8 @@ LoadReply unpack_load_reply(Unpacker& from) {
   reply.static_shared_bytes = from.get<std::uint64_t>();
   for (std::uint64_t i = count(from); i > 0 && from.ok(); --i)
     reply.parameters.push_back(from.get<WarpathParameter>());
+  for (std::uint64_t i = count(from); i > 0 && from.ok(); --i)
+    reply.steps.push_back(get_values<WarpathParameter>(from));
   return reply;
 }
 
@@ -149,10 +194,7 @@ LaunchReply unpack_launch_reply(Unpacker& from) {
   reply.mutated_argument = from.get<std::int32_t>();
   reply.state_bytes_changed = from.get<std::uint64_t>();
   reply.fibers = from.get<bool>();
-  const auto samples = from.get_bytes();
-  reply.samples_ns.resize(samples.size() / sizeof(double));
-  if (!samples.empty())
-    std::memcpy(reply.samples_ns.data(), samples.data(), reply.samples_ns.size() * sizeof(double));
+  reply.samples_ns = get_values<double>(from);
   for (std::uint64_t i = count(from); i > 0 && from.ok(); --i) {
     const auto bytes = from.get_bytes();
     reply.outputs.emplace_back(bytes.begin(), bytes.end());

@@ -20,7 +20,8 @@ enum class Message : std::uint8_t { load, bind, launch, time, reply, fault };
 struct LoadReply {
   std::string problem;  ///< empty: loaded
   std::vector<WarpathParameter> parameters;
-  std::uint64_t static_shared_bytes = 0;
+  std::uint64_t static_shared_bytes = 0;                 ///< the most of any of them
+  std::vector<std::vector<WarpathParameter>> steps{};    ///< parameters of the kernels of steps
 };
 
 /// One kernel argument: a tensor's bytes (empty for outputs) or a scalar's value.
@@ -33,11 +34,21 @@ struct BoundArgument {
   std::vector<std::byte> bytes;
 };
 
+/// What is done before or after the main launch.
+struct StepCommand {
+  bool zero = false;                     ///< sets `arguments` to zero bytes; otherwise launches
+  std::uint32_t kernel = 0;              ///< among those of the steps
+  LaunchNumbers numbers;
+  std::vector<std::uint32_t> arguments;  ///< bound arguments; behind them the scratch buffers
+};
+
 struct LaunchCommand {
   LaunchNumbers numbers;
   Schedule schedule = Schedule::forward;
   Placement placement = Placement::canaries;
   std::uint64_t seed = 0;  ///< of the schedule, the canaries and the poison
+  std::vector<std::uint64_t> scratch_bytes{};  ///< the kernel gets them behind the bound arguments
+  std::vector<StepCommand> before{}, after{};
 };
 
 /// Timed launches: warm-up, then samples until `seconds` have passed, within the two counts.
@@ -63,7 +74,9 @@ struct LaunchReply {
 /// function of the byte's offset.
 void fill_poison(std::byte* begin, std::size_t size_bytes, DType dtype, std::uint64_t seed);
 
-[[nodiscard]] std::vector<std::byte> pack_load(const std::string& path, std::uint64_t kernel);
+[[nodiscard]] std::vector<std::byte> pack_load(const std::string& path,
+                                               std::uint64_t kernel,
+                                               std::uint64_t steps);
 [[nodiscard]] std::vector<std::byte> pack_bind(const std::vector<BoundArgument>& arguments);
 [[nodiscard]] std::vector<std::byte> pack(const LaunchCommand& command);
 [[nodiscard]] std::vector<std::byte> pack(const TimeCommand& command);

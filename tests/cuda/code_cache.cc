@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/cuda/support.h"
+#include "tests/support/temporary_folder.h"
 
 namespace fs = std::filesystem;
 using warpath::Hash128;
@@ -17,21 +18,9 @@ using warpath::cuda::code_key;
 using warpath::cuda::CodeCache;
 using warpath::cuda::CompileRequest;
 using warpath::cuda::CompileResult;
+using warpath::test::TemporaryFolder;
 
 namespace {
-
-/// A folder that goes away.
-struct Folder {
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "warpath-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path = pattern;
-  }
-  ~Folder() { fs::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  fs::path path;
-};
 
 CompileResult result_of(std::uint64_t i, std::size_t bytes = 1000) {
   CompileResult result;
@@ -66,20 +55,20 @@ TEST_CASE("the key covers text, kernel, architecture, options in order and the c
 }
 
 TEST_CASE("what was stored is found by this process and the next") {
-  const Folder folder;
-  CodeCache cache(folder.path, 1 << 20);
+  const TemporaryFolder folder;
+  CodeCache cache(folder.path(), 1 << 20);
   const Hash128 key{1, 2};
   CHECK_FALSE(cache.find(key));
   cache.store(key, result_of(1));
   CHECK(cache.find(key) == result_of(1));
-  CHECK(CodeCache(folder.path, 1 << 20).find(key) == result_of(1));
+  CHECK(CodeCache(folder.path(), 1 << 20).find(key) == result_of(1));
   CHECK(cache.counts().hits == 1);
   CHECK(cache.counts().misses == 1);
 }
 
 TEST_CASE("only results that follow from the key are kept") {
-  const Folder folder;
-  CodeCache cache(folder.path, 1 << 20);
+  const TemporaryFolder folder;
+  CodeCache cache(folder.path(), 1 << 20);
   for (const Status status : {Status::timed_out, Status::crashed, Status::limits_exceeded}) {
     CompileResult result = result_of(1);
     result.status = status;
@@ -94,11 +83,11 @@ TEST_CASE("only results that follow from the key are kept") {
 }
 
 TEST_CASE("a damaged or torn entry is dropped, never returned") {
-  const Folder folder;
-  CodeCache cache(folder.path, 1 << 20);
+  const TemporaryFolder folder;
+  CodeCache cache(folder.path(), 1 << 20);
   for (std::uint64_t i = 0; i < 40; ++i) {
     cache.store({i, 0}, result_of(i));
-    const fs::path file = files_in(folder.path).front();
+    const fs::path file = files_in(folder.path()).front();
     if (i % 2 == 0) {
       fs::resize_file(file, i * fs::file_size(file) / 40);
     } else {
@@ -108,36 +97,36 @@ TEST_CASE("a damaged or torn entry is dropped, never returned") {
     }
     CAPTURE(i);
     CHECK_FALSE(cache.find({i, 0}));
-    CHECK(files_in(folder.path).empty());
+    CHECK(files_in(folder.path()).empty());
   }
   CHECK(cache.counts().corrupt == 40);
 }
 
 TEST_CASE("the entries used longest ago go when the bound is reached") {
-  const Folder folder;
-  CodeCache cache(folder.path, 50000);
+  const TemporaryFolder folder;
+  CodeCache cache(folder.path(), 50000);
   for (std::uint64_t i = 0; i < 40; ++i) cache.store({i, 0}, result_of(i));
-  for (const auto& file : files_in(folder.path)) fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  for (const auto& file : files_in(folder.path())) fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
   CHECK(cache.find({3, 0}));  // used now
   for (std::uint64_t i = 100; i < 110; ++i) cache.store({i, 0}, result_of(i));
   CHECK(cache.find({3, 0}));
   CHECK(cache.find({109, 0}));
   CHECK(cache.counts().evicted > 0);
   std::uint64_t bytes = 0;
-  for (const auto& file : files_in(folder.path)) bytes += fs::file_size(file);
+  for (const auto& file : files_in(folder.path())) bytes += fs::file_size(file);
   CHECK(bytes <= 50000);
   cache.store({1000, 0}, result_of(1, 60000));
   CHECK_FALSE(cache.find({1000, 0}));
 }
 
 TEST_CASE("several processes share one folder without harm") {
-  const Folder folder;
+  const TemporaryFolder folder;
   std::vector<pid_t> children;
   for (int child = 0; child < 4; ++child) {
     const pid_t pid = ::fork();
     REQUIRE(pid >= 0);
     if (pid == 0) {
-      CodeCache cache(folder.path, 30000);
+      CodeCache cache(folder.path(), 30000);
       bool sound = true;
       for (std::uint64_t i = 0; i < 200; ++i) {
         const Hash128 key{i % 40, 0};

@@ -11,6 +11,7 @@
 #include "runners/cuda/device.h"
 #include "runners/cuda/harness.h"
 #include "runners/cuda/input_family.h"
+#include "runners/cuda/transfer.h"
 #include "tests/cuda/harness_bench.h"
 #include "tests/cuda/support.h"
 
@@ -43,7 +44,7 @@ struct GpuBench {
   [[nodiscard]] DeviceMemory upload(std::span<const std::byte> bytes) const {
     DeviceMemory memory = allocate(api, std::max<std::size_t>(bytes.size(), 16));
     if (!bytes.empty()) {
-      require(api, api.cuMemcpyHtoD(memory.get(), bytes.data(), bytes.size()), "cannot upload");
+      copy_to_device(api, memory.get(), bytes.data(), bytes.size(), "cannot upload");
     }
     return memory;
   }
@@ -173,7 +174,7 @@ TEST_CASE("digests and guard zones see every byte") {
   CHECK(digest(memory.get(), 1 << 20) == first);
   CHECK(digest(memory.get(), (1 << 20) - 1) != first);
   const unsigned char byte = 0x5a;
-  require(gpu.api, gpu.api.cuMemcpyHtoD(memory.get() + 77777, &byte, 1), "cannot upload");
+  copy_to_device(gpu.api, memory.get() + 77777, &byte, 1, "cannot upload");
   CHECK(digest(memory.get(), 1 << 20) != first);
 
   const CUdeviceptr zone = memory.get() + 3;

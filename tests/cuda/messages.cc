@@ -19,6 +19,11 @@ Candidate candidate() {
   c.code_of = {0, 0};
   c.numbers.resize(2);
   c.numbers[1] = {.grid = {4, 5, 6}, .block = {32, 2, 1}, .cluster = {2, 1, 1}, .dynamic_smem_bytes = 70000};
+  c.extras.resize(2);
+  c.extras[1].scratch_bytes = {4096, 1};
+  c.extras[1].before = {{.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {3, 1}}};
+  c.extras[1].after = {{.kind = LaunchStep::Kind::kernel, .kernel_name = "second", .launch = c.numbers[1], .arguments = {0}}};
+  c.step_entries = {"second"};
   return c;
 }
 

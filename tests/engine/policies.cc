@@ -54,12 +54,12 @@ std::string message_of(const SearchOptions& options) {
 TEST_SUITE_BEGIN("policies");
 
 TEST_CASE("an unknown policy is refused by option, with the known ones") {
-  CHECK(message_of({.selection = "uct"}) == "search.selection: got uct, expected a selection policy: one of puct, ucb1");
+  CHECK(message_of({.selection = "uct"}) == "search.selection: got uct, expected a selection policy: one of puct, softmax, thompson, ucb1");
   CHECK(message_of({.backup = "max"}) == "search.backup: got max, expected a backup policy: one of mean_max, power_mean");
   CHECK(message_of({.widening = "none"}) == "search.widening: got none, expected a widening policy: one of all, arm, gated");
 }
 
-TEST_CASE("every selection picks an arm, the first of equals, and follows the reward's scale") {
+TEST_CASE("every selection picks an arm, the first of equals unless it draws, and follows the reward's scale") {
   SelectionRegistry registry("selection policy");
   register_selections(registry);
   for (const auto& [name, entry] : registry.entries()) {
@@ -80,7 +80,7 @@ TEST_CASE("every selection picks an arm, the first of equals, and follows the re
       for (Arm& a : scaled) a.value *= 8;
       CHECK(pick(scaled, {.total_visits = view.total_visits, .own_reward = 0, .sigma = 4}) == chosen);
       const std::vector<Arm> equal(5, arms[chosen]);
-      CHECK(pick(equal, {.total_visits = total(equal), .own_reward = 0, .sigma = 0.5}) == 0);
+      if (!policy->draws()) CHECK(pick(equal, {.total_visits = total(equal), .own_reward = 0, .sigma = 0.5}) == 0);
     }
   }
 }
@@ -112,6 +112,21 @@ TEST_CASE("ucb1 is the greatest of Q + c sigma sqrt(2 ln(T + 1) / (1 + N + O))")
     }
     const auto expected = std::max_element(scores.begin(), scores.end()) - scores.begin();
     CHECK(ucb1->select(arms, {.total_visits = total(arms), .sigma = 0.3}, rng) == static_cast<std::size_t>(expected));
+  }
+}
+
+TEST_CASE("softmax and thompson draw better arms more often, and never leave one out for ever") {
+  for (const std::string name : {"softmax", "thompson"}) {
+    CAPTURE(name);
+    const auto policy = make_selection({.selection = name});
+    const std::vector<Arm> arms{{.value = 0.3, .prior = 0.5, .visits = 1}, {.value = 0, .prior = 0.5, .visits = 1}};
+    int second = 0;
+    for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+      Rng rng(seed, "select");
+      second += policy->select(arms, {.total_visits = 2, .sigma = 1}, rng) == 1 ? 1 : 0;
+    }
+    CHECK(second > 20);
+    CHECK(second < 400);
   }
 }
 

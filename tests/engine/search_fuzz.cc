@@ -54,10 +54,11 @@ Call random_call(const Search& search, const TableSpace& space, Rng& rng) {
 SearchOptions random_options(Rng& rng) {
   const auto pick = [&](std::vector<std::string> names) { return names[rng.below(names.size())]; };
   SearchOptions options;
-  options.selection = pick({"puct", "ucb1"});
+  options.selection = pick({"puct", "softmax", "thompson", "ucb1"});
   options.backup = pick({"mean_max", "power_mean"});
   options.widening = pick({"arm", "arm", "gated", "all"});
   options.sharing = pick({"graph", "graph", "tree"});
+  options.parallel = pick({"unobserved", "virtual_loss", "ignored"});
   options.max_depth = options.sharing == "tree" ? 4 : 64;
   options.root_noise_weight = rng.below(2) == 0 ? 0 : 0.25;
   return options;

@@ -80,7 +80,7 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
       {run({"--input", spec, "--resume=yes"}), "--resume"},
       {run({"--input", spec, "--llm-model", "m"}), "--llm-model"},
       {run({"--resume"}), "--resume"},
-      {{"run", "--input", spec, "--runner", "opencl", "--outdir", out}, "host, synthetic"},
+      {{"run", "--input", spec, "--runner", "opencl", "--outdir", out}, "host, replay, synthetic"},
       {{"run", "--input", spec, "--runner", "cuda", "--gpus", "none", "--outdir", out}, "--gpus"},
       {{"bundle"}, "DIR"},
       {{"bundle", folder.path().string()}, "empty"},

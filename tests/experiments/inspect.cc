@@ -44,4 +44,19 @@ TEST_CASE("a run, its best node and its baseline can be looked at; unknown and a
   CHECK(run_program({"inspect", out / "absent"}).code == 64);
 }
 
+TEST_CASE("sources are shown as the model sees them, with a line over all; absent files are refused") {
+  const std::string root = source_root().string();
+  const ProgramResult seen = run_program({"inspect", "--parse", root + "/specs/softmax_scaled.cu", root + "/specs/rowscan.cu"});
+  CAPTURE(seen.err);
+  CHECK(seen.code == 0);
+  for (const char* part : {"kernel softmax_scaled", "j = 1 to C by 1; reduction max into max_value", "; parallel", "; scan + into sum",
+                           "2 files, 2 kernels, 2 without opaque span (100.00 %)"}) {
+    CAPTURE(part);
+    CHECK(seen.out.find(part) != std::string::npos);
+  }
+  CHECK(run_program({"inspect", "--parse", root + "/specs/no_such.cu"}).code == 64);
+  CHECK(run_program({"inspect", "--parse", root + "/specs"}).code == 64);
+  CHECK(run_program({"inspect"}).code == 64);
+}
+
 TEST_SUITE_END();

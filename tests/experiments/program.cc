@@ -15,17 +15,6 @@
 
 namespace warpath::testing {
 
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "warpath_test_XXXXXX").string();
-  REQUIRE(mkdtemp(pattern.data()) != nullptr);
-  path_ = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
 std::filesystem::path source_root() { return WARPATH_SOURCE_ROOT; }
 
 std::string read_file(const std::filesystem::path& path) {

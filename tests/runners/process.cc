@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <span>
 #include <string>
@@ -154,18 +155,43 @@ TEST_CASE("what can be moved without waiting is moved, and silence is told apart
   CHECK(child.peak_memory_bytes() > 100000);
 }
 
-TEST_CASE("a child may be tied to the thread that started it, and to a number of descriptors") {
+TEST_CASE("a child may be held to a number of descriptors") {
   auto limited = shell("ulimit -n");
   limited.open_files = 17;
   CHECK(run_process(limited, 10s, 100).output == "17\n");
-  auto tied = shell("exec sleep 300");
-  tied.dies_with_starter = true;
+}
+
+TEST_CASE("a child outlives the thread that started it") {
   std::unique_ptr<Child> child;
-  std::thread([&] { child = std::make_unique<Child>(tied); }).join();
-  std::byte byte{};
-  CHECK(child->read(std::span(&byte, 1), std::chrono::steady_clock::now() + 10s, {}) == Child::Io::closed);
-  const int status = child->kill();
-  CHECK(WIFSIGNALED(status));
+  std::thread([&] { child = std::make_unique<Child>(shell("exec sleep 300")); }).join();
+  std::this_thread::sleep_for(100ms);
+  CHECK(::kill(child->pid(), 0) == 0);
+  CHECK(WIFSIGNALED(child->kill()));
+}
+
+TEST_CASE("a child is killed with the process that started it, however that ends") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const pid_t starter = ::fork();
+  if (starter == 0) {
+    const Child child(shell("exec sleep 300"));
+    const pid_t pid = child.pid();
+    static_cast<void>(!::write(ends[1], &pid, sizeof pid));
+    ::kill(::getpid(), SIGKILL);
+  }
+  pid_t child = 0;
+  REQUIRE(::read(ends[0], &child, sizeof child) == static_cast<ssize_t>(sizeof child));
+  REQUIRE(::waitpid(starter, nullptr, 0) == starter);
+  const auto gone = [&] {  // or a zombie that nobody has reaped yet
+    std::ifstream file("/proc/" + std::to_string(child) + "/stat");
+    std::string text;
+    std::getline(file, text);
+    return text.empty() || text.find(") Z") != std::string::npos;
+  };
+  for (int i = 0; i < 100 && !gone(); ++i) std::this_thread::sleep_for(50ms);
+  CHECK(gone());
+  ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST_CASE("a worker is spoken to in frames of any size, and its folder goes with it") {

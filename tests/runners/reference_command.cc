@@ -1,34 +1,19 @@
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
 
 #include "tests/runners/reference_spec.h"
+#include "tests/support/temporary_folder.h"
 
 using warpath::ArgRole;
 using warpath::DType;
 using warpath::ReferenceCommand;
 using warpath::test::ReferenceCase;
 using Values = std::vector<double>;
+using warpath::test::TemporaryFolder;
 
 namespace {
-
-/// An empty folder for one test, removed at its end.
-class Scratch {
- public:
-  Scratch() : path_((std::filesystem::temp_directory_path() / "warpath-test-XXXXXX").string()) {
-    REQUIRE(::mkdtemp(path_.data()) != nullptr);
-  }
-  ~Scratch() { std::filesystem::remove_all(path_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] bool empty() const { return std::filesystem::is_empty(path_); }
-
- private:
-  std::string path_;
-};
 
 /// y = 2.5 * x by the test's own reference program in `mode`.
 ReferenceCase helper(const std::string& mode, DType y = DType::f32, double timeout_s = 20) {
@@ -44,9 +29,9 @@ bool contains(const std::string& text, const std::string& part) {
 
 /// The one-line complaint of `mode`; the scratch folder must be left empty.
 std::string complaint(const std::string& mode, DType y = DType::f32, double timeout_s = 20) {
-  const Scratch scratch;
-  std::string out = helper(mode, y, timeout_s).complaint(scratch.path());
-  CHECK(scratch.empty());
+  const TemporaryFolder scratch;
+  std::string out = helper(mode, y, timeout_s).complaint(scratch.path().string());
+  CHECK(std::filesystem::is_empty(scratch.path()));
   CHECK(!contains(out, "\n"));
   return out;
 }
@@ -56,23 +41,23 @@ std::string complaint(const std::string& mode, DType y = DType::f32, double time
 TEST_SUITE_BEGIN("reference_command");
 
 TEST_CASE("a command gets inputs and scalars as files and its output files are the reference") {
-  const Scratch scratch;
-  CHECK(helper("scale").values("y", scratch.path()) == Values{2.5, 5, -10});
-  CHECK(scratch.empty());
+  const TemporaryFolder scratch;
+  CHECK(helper("scale").values("y", scratch.path().string()) == Values{2.5, 5, -10});
+  CHECK(std::filesystem::is_empty(scratch.path()));
 }
 
 TEST_CASE("a float output may come in float64 instead of its own type") {
-  const Scratch scratch;
-  CHECK(helper("wide", DType::bf16).compute(scratch.path()).at("y").dtype == DType::f64);
+  const TemporaryFolder scratch;
+  CHECK(helper("wide", DType::bf16).compute(scratch.path().string()).at("y").dtype == DType::f64);
   CHECK(contains(complaint("wide", DType::i32), "wrote a bad y.npy"));
   CHECK(contains(complaint("integers", DType::f32), "wrote a bad y.npy"));
 }
 
 TEST_CASE("an inout tensor that the command leaves alone is not an answer") {
-  const Scratch scratch;
+  const TemporaryFolder scratch;
   const std::string said = ReferenceCase(ReferenceCommand{{"true"}, 20})
                                .input("h", {2}, {1, 2}, DType::u32, ArgRole::inout)
-                               .complaint(scratch.path());
+                               .complaint(scratch.path().string());
   CHECK(said == "case: reference command true did not write h.npy");
 }
 
@@ -93,9 +78,9 @@ TEST_CASE("a command that hangs or prints without end is killed") {
 }
 
 TEST_CASE("a program that cannot be started and an empty command each give one line") {
-  const Scratch scratch;
+  const TemporaryFolder scratch;
   CHECK(
-      contains(ReferenceCase(ReferenceCommand{{"/no/such/program"}, 20}).complaint(scratch.path()),
+      contains(ReferenceCase(ReferenceCommand{{"/no/such/program"}, 20}).complaint(scratch.path().string()),
                "/no/such/program"));
   CHECK(ReferenceCase(ReferenceCommand{{}, 20}).early_complaint() ==
         "case: reference command, argv: expected a program to run");

@@ -8,7 +8,16 @@ root=$(readlink -f -- "$tools/../..")
 warpath=${WARPATH:-$root/warpath}
 self=$(basename -- "$0")
 work=$(mktemp -d)
-trap 'rm -rf -- "$work"' EXIT
+
+# Nothing that was begun goes on when the command ends, however it ends.
+stop_children() {
+  local begun
+  begun=$(jobs -p)
+  [[ -z $begun ]] || { pkill -TERM -P "$(paste -sd, <<<"$begun")"; kill -TERM $begun; wait; } 2>/dev/null || true
+}
+trap 'stop_children; rm -rf -- "$work"' EXIT
+# The GPUs whose turns a command takes: GPUS='0 2', default all of the machine.
+read -ra all_gpus <<<"${GPUS:-$(nvidia-smi -L 2>/dev/null | sed -n 's/^GPU \([0-9]*\):.*/\1/p' | paste -sd' ' || true)}"
 
 say() { printf '%s: %s\n' "$self" "$*" >&2; }
 fail() { say "$*"; exit 1; }
@@ -78,4 +87,19 @@ write_result() {
   mv -- "$file.new" "$file"
   say "wrote $file"
   sed -n '/"figures"/,/}/p' "$file"
+}
+
+# ladder KERNEL: its path in tests/data/ladders.json; empty if it has none.
+ladder() { sed -n 's/^ *"'"$1"'": *"\([^"]*\)",\{0,1\}$/\1/p' "$root/tests/data/ladders.json"; }
+# ladder_kernels: all that have one, in order.
+ladder_kernels() { sed -n 's/^ *"\([a-z0-9_]*\)": *".*$/\1/p' "$root/tests/data/ladders.json"; }
+
+# apply NAME ARGUMENTS...: one path; lines in $work/NAME.jsonl, the table in $work/NAME.txt. Rungs that are not ok and refused steps
+# are results, not failures; anything else ends the measurement.
+apply() {
+  local name=$1 code=0
+  shift
+  say "$name: warpath apply $*"
+  "$warpath" apply "$@" --json "$work/$name.jsonl" >"$work/$name.txt" 2>"$work/$name.log" || code=$?
+  [[ $code == 0 || $code == 2 || ( $code == 64 && -s $work/$name.jsonl ) ]] || fail "$name: exit code $code: $(tail -n 3 "$work/$name.log")"
 }

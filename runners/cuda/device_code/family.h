@@ -10,6 +10,9 @@ inline portable::Word chosen_element(const FamilyRule& rule) {
   return portable::mix(rule.seed) % rule.elements;
 }
 
+/// InputFamily::huge is the declared values times 2 to this power.
+inline int huge_exponent(DType dtype) { return portable::width_of(dtype) == 2 ? 4 : 10; }
+
 /// What element `i` of value `own` becomes. `chosen`: the value at chosen_element, which only
 /// InputFamily::constant needs.
 inline double family_value(const FamilyRule& rule, portable::Word i, double own, double chosen) {
@@ -25,7 +28,7 @@ inline double family_value(const FamilyRule& rule, portable::Word i, double own,
       x = own * (narrow ? 0x1p-6 : 0x1p-20);
       break;
     case InputFamily::huge:
-      x = own * (narrow ? 0x1p4 : 0x1p10);
+      x = own * (1 << huge_exponent(rule.dtype));
       break;
     case InputFamily::shifted:
       x = own + 1000 * rule.scale;
@@ -66,11 +69,16 @@ inline double family_value(const FamilyRule& rule, portable::Word i, double own,
       const portable::Word kind = portable::multiply_high(bits, 1U << 16U) / 32;
       if (kind == 0) x = portable::double_of(0x7ff8000000000000ULL);
       if (kind == 1) x = portable::double_of(0x7ff0000000000000ULL);
-      if (kind == 2) x = -portable::double_of(0x7ff0000000000000ULL);
-      if (kind == 3) x = -0.0;
-      if (kind == 4) x = own * 0x1p-126 * 0x1p-10;
+      if (kind == 2) x = -0.0;
+      if (kind == 3) x = own * 0x1p-126 * 0x1p-10;
       break;
     }
+    case InputFamily::offset:
+      x = own + 30 * rule.scale;
+      break;
+    case InputFamily::unit_row:
+      if (i < rule.row) x = i == 0 ? 1 : 0;
+      break;
   }
   return rule.nonnegative ? fabs(x) : x;
 }

@@ -67,13 +67,15 @@ enum class InputFamily : int {
   cancellation,    ///< +-(1 + u * 2^-10) * scale, the sign alternating along rows and columns
   sorted_ties,     ///< eight ascending steps of scale / 2 along the last dimension
   rare_outliers,   ///< one in 1024 is as in `huge`, none of the first 4096
-  specials,        ///< of 2048 one is NaN, infinite of either sign, -0 and nearly 0 each
+  specials,        ///< of 2048 one is NaN, infinite, -0 and nearly 0 each
+  offset,          ///< plus 30 * scale
+  unit_row,        ///< the first row is 1, 0, 0, ...; the others as declared
 };
 
 /// How a tensor's values are replaced; element i follows from this, its own value and i alone.
 struct FamilyRule {
   InputFamily family;
-  DType dtype;  ///< a floating-point type; others are left as they are
+  DType dtype;  ///< a floating-point type; of others only `constant` changes anything
   portable::Word seed;
   portable::Word elements;
   portable::Word row;  ///< last dimension

@@ -20,7 +20,8 @@ class Precision final : public DeviceGate {
     bool judged = false;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       for (const FamilyCheck& check : trial.problem().family_checks(w)) {
-        const bool sensitive = check.set->family == InputFamily::mantissa || check.set->family == InputFamily::cancellation;
+        const bool sensitive = check.set->family == InputFamily::mantissa || check.set->family == InputFamily::cancellation ||
+                               check.set->family == InputFamily::offset;
         if (!sensitive || !check.baseline.passed) continue;
         judged = true;
         trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());

@@ -1,3 +1,5 @@
+#include <functional>
+
 #include "runners/cuda/gates/device_gate.h"
 
 namespace warpath::cuda {
@@ -12,31 +14,35 @@ class GuardZones final : public DeviceGate {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       answers.clear();
       const std::uint64_t nonce = trial.bench().secret();
-      std::vector<std::size_t> places;
-      for (const Slot& slot : trial.at(w).slots) {
-        for (const Slot::Zone& zone : slot.zones) {
-          places.push_back(answers.place<DeviceGuard>());
-          trial.bench().harness().guard_check(trial.bench().stream(), zone.address, zone.size_bytes,
-                                              slot.guard_seed, nonce, answers.address(places.back()));
+      struct Asked {
+        std::string place;
+        std::size_t answer;
+      };
+      std::vector<Asked> asked;
+      const auto ask = [&](const Slot& slot, const std::function<std::string(std::size_t)>& name_of) {
+        for (std::size_t z = 0; z < slot.zones.size(); ++z) {
+          const std::string place = z == 0 ? "before " + name_of(0) : "behind " + name_of(z - 1);
+          asked.push_back({place, answers.place<DeviceGuard>()});
+          trial.bench().harness().guard_check(trial.bench().stream(), slot.zones[z].address, slot.zones[z].size_bytes, slot.guard_seed,
+                                              nonce, answers.address(asked.back().answer));
         }
-      }
+      };
+      const auto& tensors = trial.at(w).tensors;
+      for (const Slot& slot : trial.at(w).slots) ask(slot, [&](std::size_t t) { return tensors[t].arg->name; });
+      ask(trial.scratch(w), [](std::size_t i) { return "scratch buffer " + std::to_string(i + 1); });
       trial.bench().collect("guard zones");
-      const std::size_t zones = trial.at(w).tensors.size() + 1;
-      for (std::size_t i = 0; i < places.size(); ++i) {
-        const auto& guard = answers.at<DeviceGuard>(places[i]);
+      for (const Asked& one : asked) {
+        const auto& guard = answers.at<DeviceGuard>(one.answer);
         if (guard.nonce == nonce && guard.changed == 0) continue;
         // Inputs and references may be hit as well: nothing in this process is trusted any more.
-        throw CandidateFault{Status::rejected, hit(trial, w, i % zones, guard), true};
+        throw CandidateFault{Status::rejected, hit(trial, w, one.place, guard), true};
       }
     }
     return pass();
   }
 
  private:
-  static std::string hit(Trial& trial, std::size_t w, std::size_t zone, const DeviceGuard& guard) {
-    const auto& tensors = trial.at(w).tensors;
-    const std::string place = zone == 0 ? "before " + tensors.front().arg->name
-                                        : "behind " + tensors[zone - 1].arg->name;
+  static std::string hit(Trial& trial, std::size_t w, const std::string& place, const DeviceGuard& guard) {
     return "workload " + trial.at(w).workload->name + ": " + std::to_string(guard.changed) +
            " bytes " + place + " were overwritten, the first " +
            std::to_string(guard.first_offset) + " bytes into the guard zone";

@@ -8,6 +8,7 @@
 #include "engine/outcome.h"
 #include "engine/registry.h"
 #include "engine/spec.h"
+#include "engine/variant.h"
 #include "runners/cuda/compile.h"
 #include "runners/cuda/ptx.h"
 
@@ -17,6 +18,7 @@ namespace warpath::cuda {
 struct GateSubject {
   const KernelSpec* spec = nullptr;         ///< the contract; never null
   const std::string* source = nullptr;      ///< the candidate's text
+  const Variant* variant = nullptr;         ///< whose scratch buffers and steps count; null: there are none
   const CompileResult* code = nullptr;      ///< the candidate as it will be loaded, status ok
   const PtxModule* ptx = nullptr;           ///< parse_ptx(code->ptx)
   const PtxModule* baseline_ptx = nullptr;  ///< of the spec's own kernel: what it does is allowed

@@ -54,7 +54,7 @@ bool starts_with_register(std::string_view operand, std::string_view name) {
 }
 
 /// Judges the code that will be loaded, where macros, pasted tokens and split strings are gone: state that outlives a launch, work
-/// outside the one entry, dependence on time and place, tampering with the caches.
+/// outside the entries that are launched, dependence on time and place, tampering with the caches.
 class PtxGate final : public Gate {
  public:
   [[nodiscard]] std::string_view name() const override { return "s1_ptx"; }
@@ -74,22 +74,54 @@ class PtxGate final : public Gate {
     for (const std::string_view directive : module.directives) {
       if (directive == "alias") return "declares an alias";
     }
-    const PtxFunction* entry = nullptr;
+    std::vector<std::string> expected{subject.code->lowered_name};
+    if (subject.variant != nullptr) {
+      for (std::string& name : step_kernels(*subject.variant)) expected.push_back(std::move(name));
+    }
+    std::size_t entries = 0;
     for (const PtxFunction& function : module.functions) {
       if (function.is_extern || !function.has_body) return "needs the function " + std::string(function.name) + " from outside (printf, malloc, assert, device-side launch)";
       if (!function.is_entry) continue;
-      if (entry != nullptr) return "has more than one entry: " + std::string(entry->name) + " and " + std::string(function.name);
-      entry = &function;
+      ++entries;
+      if (std::ranges::find(expected, function.name) != expected.end()) continue;
+      return entries > 1 || module.entry(expected.front()) != nullptr ? "has more than one entry: " + expected.front() + " and " + std::string(function.name)
+                                                                       : "lacks the entry " + expected.front();
     }
-    if (entry == nullptr || entry->name != subject.code->lowered_name) return "lacks the entry " + subject.code->lowered_name;
-    return parameters_problem(*entry, *subject.spec);
+    for (const std::string& name : expected) {
+      if (module.entry(name) == nullptr) return "lacks the entry " + name;
+    }
+    if (std::string problem = parameters_problem(*module.entry(expected.front()), main_parameters(subject)); !problem.empty()) return problem;
+    if (subject.variant == nullptr) return "";
+    for (const auto* steps : {&subject.variant->before, &subject.variant->after}) {
+      for (const LaunchStep& step : *steps) {
+        if (step.kind != LaunchStep::Kind::kernel) continue;
+        std::string problem = parameters_problem(*module.entry(step.kernel_name), step_parameters(subject, step));
+        if (!problem.empty()) return problem;
+      }
+    }
+    return "";
   }
 
-  static std::string parameters_problem(const PtxFunction& entry, const KernelSpec& spec) {
-    std::vector<std::int64_t> expected;
-    for (const ArgSpec& arg : spec.io.args) {
-      if (!arg.is_meta && parameter_bytes(arg) > 0) expected.push_back(parameter_bytes(arg));
+  /// Bytes of what the main kernel receives.
+  static std::vector<std::int64_t> main_parameters(const GateSubject& subject) {
+    std::vector<std::int64_t> sizes;
+    for (const ArgSpec& arg : subject.spec->io.args) {
+      if (!arg.is_meta && parameter_bytes(arg) > 0) sizes.push_back(parameter_bytes(arg));
     }
+    if (subject.variant != nullptr) sizes.insert(sizes.end(), subject.variant->scratch.size(), 8);
+    return sizes;
+  }
+
+  static std::vector<std::int64_t> step_parameters(const GateSubject& subject, const LaunchStep& step) {
+    std::vector<std::int64_t> sizes;
+    for (const std::string& name : step.arguments) {
+      const ArgSpec* const arg = subject.spec->io.find(name);
+      sizes.push_back(arg == nullptr ? 8 : parameter_bytes(*arg));  // else a scratch buffer's address
+    }
+    return sizes;
+  }
+
+  static std::string parameters_problem(const PtxFunction& entry, const std::vector<std::int64_t>& expected) {
     std::vector<std::int64_t> found;
     for (const PtxVariable& parameter : entry.parameters) found.push_back(parameter.size_bytes);
     if (found == expected) return "";
@@ -98,7 +130,7 @@ class PtxGate final : public Gate {
       for (const std::int64_t size : sizes) out += (out.empty() ? "" : " ") + std::to_string(size);
       return "[" + out + "]";
     };
-    return "the entry takes parameters of " + text(found) + " bytes, the contract has " + text(expected);
+    return "the entry " + std::string(entry.name) + " takes parameters of " + text(found) + " bytes, the contract has " + text(expected);
   }
 
   static std::string variables_problem(const PtxModule& module) {

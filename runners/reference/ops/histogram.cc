@@ -1,5 +1,7 @@
 #include <array>
+#include <atomic>
 #include <cmath>
+#include <mutex>
 
 #include "runners/reference/host_op.h"
 #include "runners/reference/register_host_ops.h"
@@ -28,17 +30,28 @@ class Histogram final : public HostOp {
     const Tensor& x = call.in("x");
     Tensor& out = call.out("out");
     const std::int64_t bins = out.elements();
+    const double limit = static_cast<double>(bins);
     std::vector<std::int64_t> counts(static_cast<std::size_t>(bins));
-    const std::int64_t count = x.elements();
-    for (std::int64_t i = 0; i < count; ++i) {
-      const double value = x.at(i);
-      if (value < 0 || value >= static_cast<double>(bins)) {
-        throw call.problem(
-            "x",
-            std::to_string(static_cast<std::int64_t>(value)) + " at element " + std::to_string(i),
-            "values from 0 to " + std::to_string(bins - 1));
+    std::mutex mutex;
+    std::atomic<std::int64_t> outside{-1};  // an element out of range
+    in_parallel(x.elements(), 1, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<std::int64_t> own(counts.size());
+      for (std::int64_t i = begin; i < end; ++i) {
+        const double value = x.at(i);
+        if (value >= 0 && value < limit) {
+          ++own[static_cast<std::size_t>(value)];
+        } else {
+          outside = i;
+        }
       }
-      ++counts[static_cast<std::size_t>(value)];
+      const std::lock_guard lock(mutex);
+      for (std::size_t bin = 0; bin < own.size(); ++bin) counts[bin] += own[bin];
+    });
+    if (outside >= 0) {
+      throw call.problem("x",
+                         std::to_string(static_cast<std::int64_t>(x.at(outside))) + " at element " +
+                             std::to_string(outside),
+                         "values from 0 to " + std::to_string(bins - 1));
     }
     for (std::int64_t bin = 0; bin < bins; ++bin) {
       out.set(bin, out.at(bin) + static_cast<double>(counts[static_cast<std::size_t>(bin)]));

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/options.h"
+#include "engine/score.h"
+#include "runners/replay/recorded_space.h"
+#include "runners/replay/virtual_lab.h"
+
+namespace warpath {
+
+/// One combination of factor values.
+struct Setting {
+  std::string label;                            ///< "strategy=guided", "beta=0.5 rho=1"
+  std::map<std::string, std::string> values;    ///< by factor, as text
+  Options options;
+};
+
+/// What `warpath ablate STUDY.json` is asked for. docs/studies.md describes the file.
+struct Study {
+  std::string name;
+  std::vector<Setting> settings;                ///< the first is the one that others are compared with
+  std::vector<std::string> factors;
+  std::vector<std::filesystem::path> spaces;    ///< files named in the study
+  std::vector<std::string> synthetic;           ///< presets of landscapes
+  std::uint64_t seeds = 30;
+  std::uint64_t first_seed = 1;
+  std::uint64_t budget = 0;                     ///< evaluations; 0: by the cut-off
+  double cutoff = 0.95;
+  std::uint64_t most = 1300;                    ///< limit on the budget by cut-off
+  int devices = 1;
+  Served served = Served::mean;
+  std::string text;                             ///< canonical JSON, to notice another study in the same folder
+};
+
+/// Reads and checks a study; `presets` are named in it by the factor "preset". Throws Error(bad_input) naming file and key.
+[[nodiscard]] Study load_study(const std::filesystem::path& file);
+
+/// A space with everything that scoring needs of it.
+struct StudySpace {
+  RecordedSpace space;
+  ScoreScale scale;
+  std::uint64_t budget = 0;
+  std::vector<double> baseline;
+  double mean_cost_seconds = 0;  ///< of an evaluation
+};
+
+/// The scale of a space and its budget under `study`. Throws Error(bad_input) if nothing in the space runs.
+[[nodiscard]] StudySpace scaled(RecordedSpace space, const Study& study);
+/// The study's own spaces, its landscapes, and every recorded space in `folders` (or files), sorted by name. Files that are no
+/// recorded space are left out where a folder was named, with a line for `note`.
+[[nodiscard]] std::vector<StudySpace> study_spaces(const Study& study, const std::vector<std::string>& folders,
+                                                   const std::function<void(const std::string&)>& note);
+
+}  // namespace warpath

@@ -1,0 +1,357 @@
+#include <algorithm>
+
+#include "moves/model/kernel_walker.h"
+
+namespace warpath::model {
+namespace {
+
+constexpr int kHelperDepth = 4;
+constexpr std::size_t kMostAccesses = 20000;
+
+bool is_barrier(std::string_view name) {
+  return name == "__syncthreads" || name == "__syncthreads_or" || name == "__syncthreads_and" ||
+         name == "__syncthreads_count" || name == "__barrier_sync";
+}
+bool is_warp_op(std::string_view name) {
+  return name.starts_with("__shfl") || name.starts_with("__ballot") || name.starts_with("__any") ||
+         name.starts_with("__all") || name.starts_with("__syncwarp") ||
+         name.starts_with("__activemask") || name.starts_with("__match") ||
+         name.starts_with("__reduce_");
+}
+bool is_harmless(std::string_view name) {
+  return name.starts_with("__threadfence") || name.starts_with("__builtin_assume") ||
+         name == "__builtin_expect" || name == "assert" || name == "static_assert" ||
+         name == "__cvta_generic_to_shared" || name == "__nanosleep" || name == "clock" ||
+         name == "clock64" || name == "__builtin_unreachable" || name == "__isShared" ||
+         name == "__isGlobal";
+}
+bool is_load_intrinsic(std::string_view name) {
+  return name.starts_with("__ld") && name.size() <= 6;
+}
+bool is_store_intrinsic(std::string_view name) {
+  return name == "__stcs" || name == "__stcg" || name == "__stwb" || name == "__stwt";
+}
+
+}  // namespace
+
+/// Notes values of names without accesses or effects: for what is looked at ahead of its turn.
+void KernelWalker::visit_quietly(const Expr& e) {
+  walk(e, [&](const Expr& inner) {
+    note_name(inner);
+    return true;
+  });
+}
+
+void KernelWalker::note_name(const Expr& e) {
+  if (e.kind != ExprKind::name) return;
+  const auto declared = state_.declared.find(&e);
+  if (declared != state_.declared.end()) state_.values[&e] = variables_.value_of(*declared->second);
+}
+
+void KernelWalker::visit(const Expr& e, Mode mode) {
+  switch (e.kind) {
+    case ExprKind::name:
+      note_name(e);
+      return;
+    case ExprKind::assign:
+      assignment(e);
+      return;
+    case ExprKind::subscript:
+      for (std::size_t i = 1; i < e.args.size(); ++i) visit(e.arg(i), Mode::read);
+      visit(e.arg(0), is_row(e) ? Mode::none : Mode::read);
+      if (mode != Mode::none) access(e, mode);
+      return;
+    case ExprKind::unary:
+      if (e.args.empty()) return;
+      if (e.op == "*") {
+        visit(e.arg(0), Mode::read);
+        if (mode != Mode::none) access(e, mode);
+      } else if (e.op == "&") {
+        visit(e.arg(0), Mode::none);
+      } else if (e.op == "++" || e.op == "--") {
+        visit(e.arg(0), Mode::read_write);
+        bumped(e);
+      } else {
+        visit(e.arg(0), Mode::read);
+      }
+      return;
+    case ExprKind::postfix:
+      visit(e.arg(0), e.op == "..." ? mode : Mode::read_write);
+      if (e.op != "...") bumped(e);
+      return;
+    case ExprKind::member:
+      visit(e.arg(0), e.op == "." ? mode : Mode::read);
+      return;
+    case ExprKind::binary:
+      visit(e.arg(0), Mode::read);
+      logical(e);
+      return;
+    case ExprKind::conditional:
+      conditional(e);
+      return;
+    case ExprKind::call:
+      call(e);
+      return;
+    case ExprKind::lambda:
+    case ExprKind::statement:
+    case ExprKind::launch:
+    case ExprKind::opaque:
+    case ExprKind::new_object:
+      unknown_call(std::string(name(e.kind)));
+      return;
+    case ExprKind::cast:
+      if (e.args.size() == 1) {
+        visit(e.arg(0), mode);
+        return;
+      }
+      [[fallthrough]];
+    default:
+      for (const Expr* arg : e.args) visit(*arg, Mode::read);
+      return;
+  }
+}
+
+/// The base of a subscript that is a row of an array with more dimensions is no access of its own.
+bool KernelWalker::is_row(const Expr& e) const {
+  return e.arg(0).kind == ExprKind::subscript || e.arg(0).kind == ExprKind::cast;
+}
+
+void KernelWalker::logical(const Expr& e) {
+  const bool both = e.op == "&&" || e.op == "and";
+  const bool either = e.op == "||" || e.op == "or";
+  if (both || either) {
+    add_guard(e.arg(0), either, *e.stmt);
+    visit(e.arg(1), Mode::read);
+    guards_.pop_back();
+  } else {
+    visit(e.arg(1), Mode::read);
+  }
+}
+
+void KernelWalker::conditional(const Expr& e) {
+  visit(e.arg(0), Mode::read);
+  for (const bool negated : {false, true}) {
+    add_guard(e.arg(0), negated, *e.stmt);
+    visit(e.arg(negated ? 2 : 1), Mode::read);
+    guards_.pop_back();
+  }
+}
+
+void KernelWalker::assignment(const Expr& e) {
+  visit(e.arg(1), Mode::read);
+  visit(e.arg(0), e.op == "=" ? Mode::write : Mode::read_write);
+  if (e.arg(0).kind != ExprKind::name) {
+    if (e.arg(0).kind == ExprKind::member || e.arg(0).kind == ExprKind::cast) changed(e.arg(0));
+    escape_if_pointer(e.arg(1), e.arg(0));
+    return;
+  }
+  const auto declared = state_.declared.find(&e.arg(0));
+  if (declared == state_.declared.end()) return;
+  const Declarator& d = *declared->second;
+  const Value before = variables_.value_of(d);
+  const Value right = reader_.read(e.arg(1));
+  Value after;
+  if (e.op == "=") {
+    after = right;
+  } else if (e.op == "+=" || e.op == "-=") {
+    const Polynomial scale(e.op == "+=" ? before.width : -before.width);
+    after = before;
+    after.full = before.full + scale * right.full;
+    after.source = before.source + scale * right.source;
+    after.subscripts.clear();
+  } else if (e.op == "*=") {
+    after.full = before.full * right.full;
+    after.source = before.source * right.source;
+  } else if (!before.is_pointer() && e.op.size() >= 2) {
+    const std::string_view op = e.op.substr(0, e.op.size() - 1);
+    after.full = Polynomial::operation(op, {before.full, right.full});
+    after.source = Polynomial::operation(op, {before.source, right.source});
+  }
+  if (d.reference) {
+    changed(e.arg(0));
+  } else {
+    variables_.assign(d, after);
+  }
+}
+
+void KernelWalker::bumped(const Expr& e) {
+  if (e.arg(0).kind != ExprKind::name) return changed(e.arg(0));
+  const auto declared = state_.declared.find(&e.arg(0));
+  if (declared == state_.declared.end()) return;
+  Value value = variables_.value_of(*declared->second);
+  const Polynomial one(e.op == "++" ? value.width : -value.width);
+  value.full += one;
+  value.source += one;
+  value.subscripts.clear();
+  variables_.assign(*declared->second, value);
+}
+
+/// A variable gets a value the model does not know.
+void KernelWalker::changed(const Expr& target) {
+  const Expr* e = &target;
+  while (e->kind == ExprKind::member || (e->kind == ExprKind::cast && !e->args.empty()) ||
+         (e->kind == ExprKind::unary && e->op == "&"))
+    e = e->args[0];
+  const auto declared = e->kind == ExprKind::name ? state_.declared.find(e) : state_.declared.end();
+  if (declared != state_.declared.end()) variables_.forget(*declared->second);
+}
+
+void KernelWalker::escape(const Expr& e) {
+  const Value where = reader_.read(e);
+  if (where.is_pointer()) facts_.arrays[static_cast<std::size_t>(where.array)].escapes = true;
+}
+
+void KernelWalker::escape_if_pointer(const Expr& value, const Expr& target) {
+  const Value where = reader_.read(value);
+  if (where.is_pointer() && target.kind != ExprKind::name)
+    facts_.arrays[static_cast<std::size_t>(where.array)].escapes = true;
+}
+
+void KernelWalker::unknown_call(const std::string& what) {
+  facts_.has_unknown_calls = true;
+  if (std::find(facts_.unknown_calls.begin(), facts_.unknown_calls.end(), what) ==
+      facts_.unknown_calls.end())
+    facts_.unknown_calls.push_back(what);
+}
+
+void KernelWalker::call(const Expr& e) {
+  std::string_view f = callee(e);
+  if (f.starts_with("std::")) f.remove_prefix(5);
+  if (is_barrier(f)) facts_.has_barrier = true;
+  if (is_warp_op(f)) facts_.has_warp_ops = true;
+  const bool atomic =
+      f.starts_with("atomic") && e.args.size() >= 2 && unit_.find_function(f) == nullptr;
+  if (atomic || is_load_intrinsic(f) || is_store_intrinsic(f)) {
+    for (std::size_t i = 2; i < e.args.size(); ++i) visit(e.arg(i), Mode::read);
+    if (e.args.size() < 2) return;
+    visit(e.arg(1), Mode::none);
+    pointed(e.arg(1),
+            atomic                  ? AccessKind::atomic
+            : is_store_intrinsic(f) ? AccessKind::write
+                                    : AccessKind::read,
+            atomic ? f : std::string_view(), e);
+    return;
+  }
+  for (std::size_t i = 1; i < e.args.size(); ++i) visit(e.arg(i), Mode::read);
+  const Function* helper = unit_.find_function(f);
+  const Expr* result = helper != nullptr ? returned_expression(*helper) : nullptr;
+  if (result != nullptr && helper_depth_ < kHelperDepth &&
+      ++state_.expansions < KernelFacts::State::kMaxExpansions &&
+      helper->parameters.size() == e.args.size() - 1)
+    return expand(e, *helper, *result);
+  if (e.arg(0).kind != ExprKind::name && e.arg(0).kind != ExprKind::member)
+    visit(e.arg(0), Mode::read);
+  if (is_barrier(f) || is_warp_op(f) || is_harmless(f) ||
+      (!f.empty() && is_pure_function(unit_, f)))
+    return;
+  unknown_call(f.empty() ? unit_.plain_text(e.arg(0).span) : std::string(f));
+  for (std::size_t i = 1; i < e.args.size(); ++i) {
+    escape(e.arg(i));
+    const bool by_reference = std::any_of(
+        state_.writes.begin(), state_.writes.end(),
+        [&](const Write& w) { return w.node == &e && e.arg(i).span.contains(w.name->span); });
+    if (by_reference || e.arg(i).is_op(ExprKind::unary, "&")) changed(e.arg(i));
+  }
+}
+
+/// A helper that is one return: its accesses are those of the call.
+void KernelWalker::expand(const Expr& e, const Function& helper, const Expr& result) {
+  std::vector<Value> arguments;
+  for (std::size_t i = 1; i < e.args.size(); ++i) arguments.push_back(reader_.read(e.arg(i)));
+  walk(result, [&](const Expr& inner) {
+    if (inner.kind != ExprKind::name) return true;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (helper.parameters[i]->name == inner.name) state_.values[&inner] = arguments[i];
+    }
+    return true;
+  });
+  ++helper_depth_;
+  const Expr* const outer = helper_call_;
+  if (helper_call_ == nullptr) helper_call_ = &e;
+  visit_helper(result);
+  helper_call_ = outer;
+  --helper_depth_;
+}
+
+void KernelWalker::visit_helper(const Expr& e) {
+  if (e.kind == ExprKind::name) return;
+  if (e.kind == ExprKind::call) return call(e);
+  for (const Expr* arg : e.args) {
+    const bool address = e.is_op(ExprKind::unary, "&") && arg->kind == ExprKind::subscript;
+    if (address) {
+      for (const Expr* part : arg->args) visit_helper(*part);
+    } else {
+      visit_helper(*arg);
+    }
+  }
+  if (e.kind == ExprKind::subscript || e.is_op(ExprKind::unary, "*")) access(e, Mode::read);
+  if (e.kind == ExprKind::assign) unknown_call("assignment in a helper");
+}
+
+void KernelWalker::access(const Expr& e, Mode mode) {
+  const Value where = reader_.place(e);
+  if (!where.is_pointer()) {
+    // A subscript of something that is no array of the kernel: a member array, a vector's
+    // operator[].
+    if (!is_local_object(e)) unknown_call(unit_.plain_text(e.span));
+    return;
+  }
+  const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
+  if (e.kind == ExprKind::subscript && where.width == 1 &&
+      where.dimensions < static_cast<int>(array.extents.size()))
+    return;  // a row
+  const AccessKind kind = mode == Mode::write        ? AccessKind::write
+                          : mode == Mode::read_write ? AccessKind::read_write
+                                                     : AccessKind::read;
+  record(e, where, kind, {});
+}
+
+bool KernelWalker::is_local_object(const Expr& e) const {
+  const Expr* root = e.args[0];
+  while (root->kind == ExprKind::member || root->kind == ExprKind::subscript ||
+         (root->kind == ExprKind::cast && !root->args.empty()))
+    root = root->args[0];
+  const auto declared =
+      root->kind == ExprKind::name ? state_.declared.find(root) : state_.declared.end();
+  return declared != state_.declared.end() && !declared->second->is_pointer() &&
+         declared->second->function != nullptr;
+}
+
+void KernelWalker::pointed(const Expr& pointer,
+                           AccessKind kind,
+                           std::string_view atomic_op,
+                           const Expr& call) {
+  const Value where = reader_.read(pointer);
+  if (!where.is_pointer()) return unknown_call(std::string(callee(call)));
+  const bool element =
+      pointer.is_op(ExprKind::unary, "&") && pointer.arg(0).kind == ExprKind::subscript;
+  record(element ? pointer.arg(0) : call, where, kind, atomic_op);
+}
+
+void KernelWalker::record(const Expr& e,
+                          const Value& where,
+                          AccessKind kind,
+                          std::string_view atomic_op) {
+  if (facts_.accesses.size() >= kMostAccesses) return unknown_call("too many accesses");
+  Access out;
+  out.array = where.array;
+  out.kind = kind;
+  out.atomic_op = std::string(atomic_op);
+  out.in_helper = helper_call_ != nullptr;
+  out.expr = out.in_helper ? helper_call_ : &e;
+  out.stmt = out.expr->stmt;
+  out.index = where.full;
+  out.source_index = where.source;
+  out.subscripts = where.subscripts;
+  out.vector_width = where.width;
+  out.loops.assign(loops_.begin(), loops_.end());
+  out.guards = guards_;
+  Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
+  array.read = array.read || out.reads();
+  array.written = array.written || out.writes();
+  array.atomic = array.atomic || kind == AccessKind::atomic;
+  if (out.writes() && array.declarator != nullptr) state_.written_arrays.insert(array.declarator);
+  if (!out.in_helper) state_.access_of[out.expr] = static_cast<int>(facts_.accesses.size());
+  facts_.accesses.push_back(std::move(out));
+}
+}  // namespace warpath::model

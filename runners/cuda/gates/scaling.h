@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "engine/tensor.h"
+
+namespace warpath::cuda {
+
+/// First element of `after` that is not that of `before` times 2^power, to the last bit; -1 if there is none. Two NaNs agree,
+/// integers agree if equal. Both tensors have one type and shape. Elements beyond the normal range of the type are not judged: scaling
+/// may round them.
+[[nodiscard]] std::int64_t first_not_scaled(const Tensor& before, const Tensor& after, int power);
+
+/// The power among 0, 1/2, 1, 2, -1 times `exponent` that turns `before` into `after`; nullopt if none does, or if nothing tells:
+/// all values are zero or not finite.
+[[nodiscard]] std::optional<int> power_between(const Tensor& before, const Tensor& after, int exponent);
+
+}  // namespace warpath::cuda

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/search.h"
+#include "runners/replay/recorded_space.h"
+
+namespace warpath {
+
+/// A recorded space as the search sees it, without text or files: an action sets one axis to another of its levels, a jump sets them all.
+/// One thread only; the recorded space may be shared.
+class PointSpace final : public Space {
+ public:
+  /// `space` outlives this. `start` is the root's point.
+  PointSpace(const RecordedSpace& space, std::span<const Level> start);
+
+  [[nodiscard]] Hash128 root_key() const { return key(points_); }
+  [[nodiscard]] std::uint32_t row(NodeId node) const { return space_->find(at(node)); }
+
+  void open(NodeId node, std::vector<float>& priors) override;
+  std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
+  void adopt(NodeId child, NodeId parent, std::uint32_t action) override;
+  [[nodiscard]] const Lattice* lattice() const override { return space_; }
+  void levels(NodeId node, std::span<Level> out) const override;
+  std::optional<Hash128> jump(NodeId node, std::span<const Level> point) override;
+
+ private:
+  [[nodiscard]] std::span<const Level> at(NodeId node) const { return std::span(points_).subspan(index(node) * last_.size(), last_.size()); }
+  [[nodiscard]] Hash128 key(std::span<const Level> point) const;
+
+  const RecordedSpace* space_;
+  std::uint32_t actions_ = 0;
+  std::vector<Level> last_;    // of the last apply() or jump()
+  std::vector<Level> points_;  // [nodes * axes]
+};
+
+}  // namespace warpath

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <mutex>
+
+#include "engine/error.h"
+#include "engine/strategy.h"
+#include "runners/register_runners.h"
+#include "runners/replay/recorded_space.h"
+#include "runners/replay/virtual_lab.h"
+
+namespace warpath {
+namespace {
+
+/// Serves a recorded space as if it were a device: times and failures from the file, seconds on a virtual clock. A variant outside the
+/// space is refused before it costs anything.
+class ReplayRunner final : public Runner {
+ public:
+  explicit ReplayRunner(const RunnerConfig& config)
+      : space_(load_space(config.argument.empty() ? throw bad_input("--runner replay", "", "replay:FILE") : config.argument)),
+        options_(config.options->replay) {
+    if (options_.served != "mean" && options_.served != "draw") throw bad_input("replay.served", options_.served, "mean or draw");
+    if (space_.best_ns() == 0) throw bad_input(config.argument, "a space in which nothing runs", "one with times");
+    std::uint64_t attempt = 0;
+    do {
+      start_ = first_point(config.options->search, space_, config.seed + (attempt++ << 32U));
+    } while (space_.rows()[space_.find(start_)].status != Status::ok);
+  }
+
+  [[nodiscard]] std::string_view name() const override { return "replay"; }
+  [[nodiscard]] DeviceFacts device() const override {
+    return {.runner = "replay", .name = "recorded " + (space_.device().empty() ? space_.name() : space_.device()), .arch = "", .multiprocessors = 1};
+  }
+  [[nodiscard]] int lanes() const override { return options_.devices; }
+  [[nodiscard]] bool only_tunables() const override { return true; }
+  [[nodiscard]] bool refuses(const Variant& variant) const override { return row_of(variant) == RecordedSpace::kNone; }
+  void prepare(const KernelSpec&) override {}
+
+  [[nodiscard]] std::optional<KernelSpec> substitute(const KernelSpec& spec) const override {
+    KernelSpec out;
+    out.name = spec.name;
+    out.origin = spec.origin;
+    out.description = "recorded space " + space_.name();
+    out.kernel_name = "recorded";
+    out.source = "extern \"C\" __global__ void recorded(float* time) { time[0] = 0";
+    Workload workload;
+    workload.name = "default";
+    out.workloads = {std::move(workload)};
+    for (std::size_t i = 0; i < space_.axes(); ++i) {
+      const RecordedSpace::Axis& axis = space_.axis(i);
+      out.source += " + " + axis.name;
+      out.tunables.push_back({.name = axis.name, .values = axis.values, .default_value = axis.values[start_[i]], .help = "parameter of the recorded space"});
+    }
+    out.source += "; }\n";
+    ArgSpec time;
+    time.name = "time";
+    time.role = ArgRole::output;
+    time.tensor = TensorSpec{};
+    time.tensor->shape = {Expression(1)};
+    out.io.args = {std::move(time)};
+    return out;
+  }
+
+  [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token) override {
+    Outcome outcome;
+    const std::uint32_t index = row_of(request.variant);
+    using enum GateResult::Answer;
+    if (index == RecordedSpace::kNone) {
+      outcome.status = Status::not_applicable;
+      outcome.log = "unrecorded: not a point of " + space_.name();
+      outcome.verdict.gates.push_back({.gate = "recorded", .answer = fail, .detail = "unrecorded"});
+      return outcome;
+    }
+    const RecordedSpace::Row& row = space_.rows()[index];
+    charge(row.compile_seconds + row.run_seconds);
+    outcome.status = row.status;
+    outcome.compile_seconds = row.compile_seconds;
+    outcome.run_seconds = row.run_seconds;
+    const bool ok = row.status == Status::ok;
+    outcome.verdict.gates.push_back({.gate = "recorded", .answer = ok ? pass : fail, .detail = ok ? "" : std::string(warpath::name(row.status))});
+    if (!ok) {
+      outcome.log = "this point failed when it was recorded";
+      return outcome;
+    }
+    Rng rng(request.seed, "replay");
+    const double time = served_time_ns(row, options_.served == "draw" ? Served::draw : Served::mean, rng);
+    outcome.timings.push_back({.workload = "default", .samples_ns = {time}, .launch = {}, .cache = "recorded"});
+    return outcome;
+  }
+
+  [[nodiscard]] std::map<std::string, double> figures() const override {
+    const std::lock_guard lock(mutex_);
+    return {{"virtual_seconds", charged_ / options_.devices}};
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t row_of(const Variant& variant) const {
+    std::vector<Level> point;
+    for (std::size_t i = 0; i < space_.axes(); ++i) {
+      const std::vector<std::int64_t>& values = space_.axis(i).values;
+      const auto it = variant.tunables.find(space_.axis(i).name);
+      if (it == variant.tunables.end()) return RecordedSpace::kNone;
+      const auto at = std::lower_bound(values.begin(), values.end(), it->second);
+      if (at == values.end() || *at != it->second) return RecordedSpace::kNone;
+      point.push_back(static_cast<Level>(at - values.begin()));
+    }
+    return space_.find(point);
+  }
+
+  void charge(double seconds) {
+    const std::lock_guard lock(mutex_);
+    charged_ += seconds;
+  }
+
+  RecordedSpace space_;
+  ReplayOptions options_;
+  std::vector<Level> start_;
+  mutable std::mutex mutex_;
+  double charged_ = 0;
+};
+
+}  // namespace
+
+void register_runner_replay(RunnerRegistry& registry) {
+  registry.add("replay", "a recorded tuning space in place of a device: replay:FILE",
+               [](const RunnerConfig& config) { return std::make_unique<ReplayRunner>(config); });
+}
+
+}  // namespace warpath

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/options.h"
+#include "runners/replay/recorded_space.h"
+
+namespace warpath {
+
+/// What an evaluation returns.
+enum class Served : std::uint8_t {
+  mean,  ///< the recorded objective
+  draw,  ///< one of the recorded repeats, by the seed
+};
+
+struct LabSettings {
+  std::uint64_t seed = 1;
+  std::uint64_t budget = 100;  ///< evaluations, the start included
+  int devices = 1;             ///< virtual ones, each one evaluation at a time
+  Served served = Served::mean;
+};
+
+/// A search over a recorded space on virtual devices.
+struct LabRun {
+  struct Improvement {
+    std::uint64_t evaluation = 0;  ///< counted from 1, in order of completion
+    double at_seconds = 0;         ///< on the virtual clock
+    double time_ns = 0;            ///< recorded objective of the best as the search saw it
+    double low_ns = 0;             ///< time_ns less two standard errors of its repeats
+  };
+  std::uint64_t evaluations = 0;
+  std::uint64_t failed = 0;
+  double virtual_seconds = 0;  ///< until the last completion
+  double tuner_seconds = 0;    ///< CPU time of the search itself
+  std::vector<Improvement> improvements;  ///< the incumbent whenever it changed
+
+  /// Recorded time of the incumbent by evaluation; `worst` until one succeeded.
+  [[nodiscard]] std::vector<double> best_by_evaluation(double worst) const;
+};
+
+/// Runs the search that `options` describe. Deterministic but for tuner_seconds. Throws Error(bad_input) naming an option.
+[[nodiscard]] LabRun run_lab(const RecordedSpace& space, const SearchOptions& options, const LabSettings& settings);
+
+/// What an evaluation of `row` returns; the evaluation's own stream draws.
+[[nodiscard]] double served_time_ns(const RecordedSpace::Row& row, Served served, Rng& rng);
+
+}  // namespace warpath

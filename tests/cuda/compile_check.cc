@@ -1,0 +1,91 @@
+#include "runners/cuda/compile_check.h"
+
+#include <doctest/doctest.h>
+
+#include "engine/error.h"
+#include "tests/cuda/extras_spec.h"
+#include "tests/cuda/support.h"
+
+using namespace warpath;
+using namespace warpath::cuda;
+using cuda_test::summing;
+using cuda_test::two_pass;
+
+namespace {
+
+/// A check without a cache on disk; its workers are this program.
+class Bench {
+ public:
+  Bench() : check_(options(), "/proc/self/exe", "sm_90a"), spec_(summing()) { check_.prepare(spec_); }
+  [[nodiscard]] Outcome run(const Variant& variant) const { return check_.check(variant); }
+  [[nodiscard]] const CompileCheck& check() const { return check_; }
+
+ private:
+  static CudaOptions options() {
+    CudaOptions out;
+    out.compile_workers = 1;
+    out.cache_mib = 0;
+    return out;
+  }
+  CompileCheck check_;
+  KernelSpec spec_;
+};
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_SUITE_BEGIN("nvrtc_compile_check");
+
+TEST_CASE("a variant is judged without a device, and has figures but no times") {
+  const Bench bench;
+  CHECK(bench.check().device().is_gpu);
+  const Outcome outcome = bench.run(baseline_variant(summing()));
+  CHECK(outcome.status == Status::ok);
+  CHECK(outcome.timings.empty());
+  CHECK(outcome.verdict.passed());
+  REQUIRE(outcome.diagnosis.has_value());
+  CHECK(outcome.diagnosis->facts.at("registers_per_thread").value > 0);
+  Variant broken = baseline_variant(summing());
+  broken.source = "extern \"C\" __global__ void total(";
+  CHECK(bench.run(broken).status == Status::compile_error);
+}
+
+TEST_CASE("a launch that no device of the architecture allows is refused") {
+  const Bench bench;
+  Variant variant = baseline_variant(summing());
+  variant.launch.dynamic_smem_bytes = Expression(300 << 10);
+  CHECK(bench.run(variant).status == Status::limits_exceeded);
+  CHECK_THROWS_AS(CompileCheck(CudaOptions{}, "/proc/self/exe", "sm_11"), Error);
+}
+
+TEST_CASE("the kernels of steps are entries of the code, and no others may be") {
+  const Bench bench;
+  const Outcome outcome = bench.run(two_pass());
+  CAPTURE(outcome.log);
+  CHECK(outcome.status == Status::ok);
+  Variant hidden = two_pass();
+  hidden.after.clear();
+  const Outcome refused = bench.run(hidden);
+  CHECK(refused.status == Status::rejected);
+  CHECK(contains(refused.log, "more than one entry"));
+  Variant wrong = two_pass();
+  wrong.after[0].arguments = {"partial", "y"};
+  CHECK(contains(bench.run(wrong).log, "add_partials takes parameters"));
+  wrong.after[0].kernel_name = "add_others";
+  CHECK(bench.run(wrong).status == Status::rejected);
+}
+
+TEST_CASE("machine code that is launched otherwise has another key") {
+  const Bench bench;
+  const std::string key = bench.run(two_pass()).binary_key;
+  Variant other = two_pass();
+  other.after[0].launch.block[0] = Expression(2);
+  CHECK(bench.run(other).binary_key != key);
+  other = two_pass();
+  other.scratch[0].size_bytes = Expression(1024);
+  CHECK(bench.run(other).binary_key != key);
+  CHECK(bench.run(two_pass()).binary_key == key);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,82 @@
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "engine/options.h"
+#include "engine/runner.h"
+#include "runners/register_runners.h"
+#include "tests/cuda/extras_spec.h"
+
+using namespace warpath;
+using cuda_test::summing;
+using cuda_test::two_pass;
+
+namespace {
+
+/// The runner as the program has it; its workers are the program.
+class Bench {
+ public:
+  Bench() : spec_(summing()) {
+    options_.cuda.cache_mib = 0;
+    RunnerRegistry registry("runner");
+    register_runners(registry);
+    RunnerConfig config;
+    config.options = &options_;
+    config.program = std::getenv("WARPATH_PROGRAM");
+    runner_ = registry.create("--runner", "cuda", config);
+    runner_->prepare(spec_);
+    REQUIRE(run(baseline_variant(spec_)).status == Status::ok);
+  }
+  Outcome run(const Variant& variant, Stage stage = Stage::screening) {
+    return runner_->run({.spec = spec_, .variant = variant, .key = variant_key(variant), .seed = ++seed_, .incumbent_ns = 0, .stage = stage}, {});
+  }
+
+ private:
+  Options options_;
+  KernelSpec spec_;
+  std::unique_ptr<Runner> runner_;
+  std::uint64_t seed_ = 0;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("gpu_extras");
+
+TEST_CASE("a variant of two kernels, scratch memory and a zeroed buffer passes every gate of a confirmation and is timed") {
+  Bench bench;
+  const Outcome outcome = bench.run(two_pass(), Stage::confirmation);
+  CAPTURE(outcome.log);
+  CHECK(outcome.status == Status::ok);
+  CHECK_FALSE(outcome.timings.empty());
+}
+
+TEST_CASE("scratch memory is noise unless a step zeroes it, and writes behind it are seen") {
+  Bench bench;
+  Variant variant = two_pass();
+  variant.before.clear();
+  CHECK(bench.run(variant).status == Status::wrong_result);
+  variant = two_pass();
+  variant.source.replace(variant.source.find("atomicAdd(&partial[blockIdx.x], x[i])"), 37, "partial[blockIdx.x + 64] = x[i]");
+  const Outcome outcome = bench.run(variant);
+  CHECK(outcome.status != Status::ok);
+  CHECK(bench.run(two_pass()).status == Status::ok);
+}
+
+TEST_CASE("an output may be zeroed before atomics add to it") {
+  Bench bench;
+  Variant variant = baseline_variant(summing());
+  variant.source =
+      "extern \"C\" __global__ void total(const float* x, float* y, int n) {\n"
+      "  int i = blockIdx.x * 64 + threadIdx.x;\n"
+      "  if (i < n) atomicAdd(y, x[i]);\n"
+      "}\n";
+  variant.launch.grid[0] = Expression::parse("ceil_div(n, 64)", "test");
+  variant.launch.block[0] = Expression(64);
+  CHECK(bench.run(variant).status == Status::wrong_result);
+  variant.before = {{.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"y"}}};
+  const Outcome outcome = bench.run(variant);
+  CAPTURE(outcome.log);
+  CHECK(outcome.status == Status::ok);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,170 @@
+#include "engine/strategy.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+#include <string>
+
+#include "engine/error.h"
+#include "engine/forest.h"
+#include "engine/register_strategies.h"
+#include "engine/search.h"
+#include "runners/replay/point_space.h"
+#include "runners/replay/virtual_lab.h"
+#include "tests/support/campaign_bench.h"
+#include "tests/support/small_space.h"
+#include "tests/support/table_space.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace warpath;
+using test::small_space;
+
+TEST_SUITE_BEGIN("strategies");
+
+namespace {
+
+std::vector<std::string> names() {
+  StrategyRegistry registry("strategy");
+  register_strategies(registry);
+  std::vector<std::string> out{"mcgs"};
+  for (const auto& [name, entry] : registry.entries()) out.push_back(name);
+  return out;
+}
+
+SearchOptions with(const std::string& strategy) {
+  SearchOptions options;
+  options.strategy = strategy;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("every strategy evaluates each point once, to the last, with any number under way") {
+  const RecordedSpace space = small_space();
+  for (const std::string& name : names()) {
+    for (const std::size_t width : {1U, 3U}) {
+      for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        CAPTURE(name);
+        CAPTURE(width);
+        CAPTURE(seed);
+        const SearchOptions options = with(name);
+        std::vector<Level> start;
+        for (std::uint64_t s = seed; start.empty() || space.rows()[space.find(start)].status != Status::ok; ++s) start = first_point(options, space, s);
+        PointSpace points(space, start);
+        Search search(points, options, seed, points.root_key());
+        std::set<std::uint32_t> rows{space.find(start)};
+        std::vector<Dispatch> flights;
+        Rng order(seed, "order");
+        for (;;) {
+          while (flights.size() < width) {
+            const auto d = search.next();
+            if (!d && search.idle() != Idle::none) break;
+            if (!d) continue;
+            CHECK(rows.insert(points.row(d->node)).second);
+            flights.push_back(*d);
+          }
+          if (flights.empty()) break;
+          const std::size_t at = order.below(flights.size());
+          const RecordedSpace::Row& row = space.rows()[points.row(flights[at].node)];
+          const bool ok = row.status == Status::ok;
+          search.complete(flights[at].sequence, {.ok = ok, .reward = ok ? std::log(1e6 / row.time_ns) : 0});
+          flights.erase(flights.begin() + static_cast<std::ptrdiff_t>(at));
+        }
+        CHECK(search.violated_invariant() == "");
+        CHECK(search.idle() == Idle::exhausted);
+        CHECK(rows.size() == space.rows().size());
+      }
+    }
+  }
+}
+
+TEST_CASE("every strategy keeps the invariants on graphs without tunables, cycles and failures included") {
+  for (const std::string& name : names()) {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      CAPTURE(name);
+      CAPTURE(seed);
+      Rng rng(seed, "table");
+      const test::Table table = test::random_table(rng, 12, 0.2);
+      test::TableSpace space(table);
+      Search search(space, with(name), seed, test::TableSpace::key(0));
+      for (int i = 0; i < 40; ++i) {
+        const auto d = search.next();
+        if (!d) break;
+        search.complete(d->sequence, space.evaluate(d->node));
+        REQUIRE(search.violated_invariant() == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("a run of every strategy is the same again and spends its whole budget") {
+  const RecordedSpace space = small_space(4, 4);
+  for (const std::string& name : names()) {
+    CAPTURE(name);
+    const LabSettings lab{.seed = 5, .budget = 80};
+    const LabRun a = run_lab(space, with(name), lab);
+    const LabRun b = run_lab(space, with(name), lab);
+    CHECK(a.best_by_evaluation(1) == b.best_by_evaluation(1));
+    CHECK(a.evaluations == 80);
+  }
+}
+
+TEST_CASE("a session of every strategy that stops half way continues to the same graph") {
+  for (const std::string& name : names()) {
+    CAPTURE(name);
+    Options options = test::small_options(16);
+    options.search.strategy = name;
+    options.search.window = 1;  // the end of a budget is then a place like any other
+    const test::TemporaryFolder whole, halves;
+    const Hash128 expected = test::CampaignBench(options).run(whole.path() / "run").fingerprint;
+    Options half = options;
+    half.run.budget_builds = 7;
+    static_cast<void>(test::CampaignBench(half).run(halves.path() / "run"));
+    CHECK(test::CampaignBench(options).run(halves.path() / "run", true).fingerprint == expected);
+  }
+}
+
+TEST_CASE("auto is guided on recorded spaces and graph search elsewhere; unknown strategies are refused by name") {
+  const RecordedSpace space = small_space();
+  CHECK(make_strategy(with("auto"), &space) != nullptr);
+  CHECK(make_strategy(with("auto"), nullptr) == nullptr);
+  CHECK(make_strategy(with("mcgs"), &space) == nullptr);
+  CHECK_THROWS_AS(static_cast<void>(make_strategy(with("luck"), nullptr)), Error);
+}
+
+TEST_CASE("the guided search finds the optimum of a smooth space sooner than uniform draws do") {
+  const RecordedSpace space = small_space(5, 4);
+  double guided = 0, uniform = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const LabSettings lab{.seed = seed, .budget = 60};
+    guided += run_lab(space, with("guided"), lab).best_by_evaluation(0).back();
+    uniform += run_lab(space, with("random"), lab).best_by_evaluation(0).back();
+  }
+  CHECK(guided < 0.9 * uniform);
+}
+
+TEST_CASE("a forest interpolates what it was told and is less sure elsewhere") {
+  const RecordedSpace space = small_space(3, 4);
+  const Features features(space);
+  std::vector<float> rows, targets;
+  for (std::size_t i = 0; i < space.rows().size(); i += 2) {
+    rows.resize(rows.size() + features.count());
+    features.of(space.rows()[i].point, std::span(rows).last(features.count()));
+    targets.push_back(static_cast<float>(i % 5));
+  }
+  Forest forest(features, {});
+  Rng rng(1, "forest");
+  forest.fit(rows, targets, rng);
+  double known = 0, unknown = 0;
+  std::vector<float> row(features.count());
+  for (std::size_t i = 0; i < space.rows().size(); ++i) {
+    features.of(space.rows()[i].point, row);
+    const Forest::Prediction p = forest.predict(row);
+    (i % 2 == 0 ? known : unknown) += static_cast<double>(p.deviation);
+    if (i % 2 == 0) CHECK(std::abs(p.mean - targets[i / 2]) < 0.5F);
+  }
+  CHECK(known < 0.2 * unknown);
+}
+
+TEST_SUITE_END();

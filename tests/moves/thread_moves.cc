@@ -1,0 +1,263 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "tests/support/move_path.h"
+
+using namespace warpath;
+using test::MovePath;
+using test::TestArgument;
+
+TEST_SUITE_BEGIN("thread_moves");
+
+namespace {
+
+const std::string kRoot = WARPATH_SOURCE_ROOT;
+
+KernelSpec spec_file(const std::string& name) { return load_specs(kRoot + "/specs/" + name + ".json").front(); }
+
+KernelSpec axpy(std::int64_t n, const std::string& guard = "if (i < n) {\n    y[i] = a[0] * x[i] + y[i];  // one element\n  }") {
+  return test::kernel_under_test("extern \"C\" __global__ void axpy(float* y, const float* x, const float* a, int n) {\n"
+                                 "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  " + guard + "\n}\n",
+                                 "axpy", {{"y", "inout", "float32", "n"}, {"x", "input", "float32", "n"}, {"a", "input", "float32", "1"}, {"n", "scalar", "", "", n}},
+                                 "ceil_div(n, 64)", "64");
+}
+
+/// Sum of each row by a block: strided loop, shared tree.
+KernelSpec row_sums(std::int64_t columns, const std::string& combine = "") {
+  const std::string tree = combine.empty() ? "  s[threadIdx.x] = sum;\n  __syncthreads();\n"
+                                             "  for (int k = 64; k > 0; k /= 2) {\n    if (threadIdx.x < k) s[threadIdx.x] += s[threadIdx.x + k];\n    __syncthreads();\n  }\n"
+                                             "  if (threadIdx.x == 0) out[row] = s[0];\n"
+                                           : combine;
+  return test::kernel_under_test("extern \"C\" __global__ void row_sums(float* out, const float* x, int N, int C) {\n"
+                                 "  __shared__ float s[128];\n  int row = blockIdx.x;\n  float sum = 0.0f;\n"
+                                 "  for (int j = threadIdx.x; j < C; j += blockDim.x) {\n    sum += x[row * C + j];\n  }\n" + tree + "}\n",
+                                 "row_sums", {{"out", "output", "float32", "N * 128"}, {"x", "input", "float32", "N * C"}, {"N", "scalar", "", "", 5}, {"C", "scalar", "", "", columns}},
+                                 "N", "128", 1e-4);
+}
+
+}  // namespace
+
+TEST_CASE("sizes become constants at the head of the kernel and leave their parameters") {
+  MovePath path(spec_file("softmax_scaled"));
+  path.step("specialise_shape@shape");
+  CHECK(path.has("float s, int /*N*/, int /*C*/) {\n  constexpr int N = 501;\n  constexpr int C = 257;\n"));
+  CHECK(path.tried("specialise_shape@shape") != "");
+  path.runs();
+  MovePath one(spec_file("softmax_scaled"));
+  one.on_gpu().step("specialise_shape@argument:C");
+  CHECK(one.has("int N, int /*C*/) {\n  constexpr int C = 2048;\n"));
+}
+
+TEST_CASE("an element a thread becomes a pack, with a loop for the rest unless the size divides") {
+  MovePath path(axpy(1003));
+  path.step("vectorize_global_loads@thread(width=4)");
+  CHECK(path.has("constexpr int PACK = 4;"));
+  CHECK(path.has("int i = (blockIdx.x * blockDim.x + threadIdx.x) * PACK;"));
+  CHECK(path.has("*reinterpret_cast<float4*>(x_pack) = *reinterpret_cast<const float4*>(&x[i]);"));
+  CHECK(path.has("y_pack[v] = a[0] * x_pack[v] + y_pack[v];  // one element"));
+  CHECK(path.has("} else {"));
+  CHECK(path.variant().launch.grid[0].text() == "ceil_div(ceil_div(n, 64), 4)");
+  path.runs();
+
+  MovePath even(axpy(1024, "if (i >= n) return;\n  y[i] = a[0] * x[i] + y[i];"));
+  even.step("specialise_shape@shape").step("vectorize_global_loads@thread(width=4)");
+  CHECK_FALSE(even.has("else"));
+  CHECK(even.has("if (i >= n) return;"));
+  even.runs();
+}
+
+TEST_CASE("locals of the thread's index go into the pack's loop") {
+  const std::string source =
+      "extern \"C\" __global__ void scale(float* y, const float* x, const float* w, int n, int C) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  int c = i % C;\n  if (i >= n) return;\n  float weight = w[c];\n  y[i] = x[i] * weight;\n}\n";
+  for (const std::int64_t n : {1000, 1003}) {
+    MovePath path(test::kernel_under_test(source, "scale", {{"y", "output", "float32", "n"}, {"x", "input", "float32", "n"}, {"w", "input", "float32", "C"},
+                                                            {"n", "scalar", "", "", n}, {"C", "scalar", "", "", 40}}, "ceil_div(n, 128)", "128"));
+    path.step("specialise_shape@shape").step("vectorize_global_loads@thread(width=4)");
+    path.runs();
+  }
+}
+
+TEST_CASE("what is not contiguous, not aligned or could be overwritten is not packed") {
+  const auto body = [](const std::string& statement) { return axpy(1000, "if (i < n) {\n    " + statement + "\n  }"); };
+  for (const std::string statement : {"y[i] = x[n - 1 - i];", "if (x[i] > 0) y[i] = 1;"}) {
+    CAPTURE(statement);
+    MovePath path(body(statement));
+    const std::string why = path.tried("vectorize_global_loads@thread(width=4)");
+    if (why.empty()) path.runs();
+  }
+  CHECK(MovePath(body("y[i] = y[n - 1 - i];")).tried("vectorize_global_loads@thread(width=4)") != "");
+  CHECK(MovePath(body("atomicAdd(&y[0], x[n - 1 - i]);")).tried("vectorize_global_loads@thread(width=4)") != "");
+  CHECK(MovePath(body("y[i] = threadIdx.x + x[i];")).tried("vectorize_global_loads@thread(width=4)") != "");
+  CHECK(MovePath(body("y[i] = x[i];")).tried("vectorize_global_loads@thread(width=3)") != "");
+  CHECK(MovePath(body("y[i] = x[i];")).tried("vectorize_global_loads@loop:0(width=4)") != "");
+}
+
+TEST_CASE("a loop strided over the block takes packs and unrolls, and keeps its sum") {
+  for (const std::int64_t columns : {512, 1028, 4}) {
+    MovePath path(row_sums(columns));
+    path.step("specialise_shape@argument:C").step("vectorize_global_loads@loop:0(width=4)");
+    CHECK(path.has("for (int j = threadIdx.x * PACK; j < C; j += blockDim.x * PACK) {"));
+    path.runs();
+  }
+  MovePath deeper(row_sums(4096));
+  deeper.step("specialise_shape@argument:C").step("vectorize_global_loads@loop:0(width=2)").step("unroll_ilp@loop:0(factor=4,tail=0)");
+  CHECK(deeper.has("x_pack[UNROLL][PACK];"));
+  deeper.runs();
+}
+
+TEST_CASE("a lane's own sum forbids dealing the iterations anew") {
+  MovePath path(row_sums(512, "  out[row * 128 + threadIdx.x] = sum;\n"));
+  path.step("specialise_shape@argument:C");
+  CHECK(path.tried("vectorize_global_loads@loop:0(width=4)") == "sum is used before the lanes' values are combined");
+  path.step("unroll_ilp@loop:0(factor=2,tail=0)").runs();
+}
+
+TEST_CASE("rows that need not be aligned stay scalar") {
+  MovePath path(row_sums(509));
+  CHECK(path.tried("vectorize_global_loads@loop:0(width=4)") != "");
+  path.step("specialise_shape@argument:C");
+  CHECK(path.tried("vectorize_global_loads@loop:0(width=4)") != "");
+}
+
+TEST_CASE("iterations are unrolled with their loads first, and the rest peeled or tested") {
+  for (const std::string tail : {"0", "1"}) {
+    MovePath path(row_sums(1003));
+    path.step("unroll_ilp@loop:0(factor=4,tail=" + tail + ")");
+    CHECK(path.has("float x_next[UNROLL];"));
+    CHECK(path.has("sum += x_next[u];"));
+    path.runs();
+  }
+}
+
+TEST_CASE("a thread's own row is read in packs") {
+  const std::string source =
+      "extern \"C\" __global__ void row_scale(float* y, const float* x, int N, int C) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i >= N) return;\n  float sum = 0.0f;\n  for (int j = 0; j < C; j++) sum += x[i * C + j];\n  for (int j = 0; j <= C - 1; ++j) {\n    y[i * C + j] = x[i * C + j] * sum;\n  }\n}\n";
+  MovePath path(test::kernel_under_test(source, "row_scale", {{"y", "output", "float32", "N * C"}, {"x", "input", "float32", "N * C"}, {"N", "scalar", "", "", 37}, {"C", "scalar", "", "", 24}},
+                                        "ceil_div(N, 32)", "32"));
+  path.step("specialise_shape@argument:C").step("vectorize_global_loads@loop:0(width=4)").step("vectorize_global_loads@loop:2(width=4)").runs();
+}
+
+TEST_CASE("a histogram is counted in shared copies by a grid that fills the device, sixteen bytes at a time") {
+  MovePath path(spec_file("hist256"));
+  path.step("persistent_grid@thread(blocks_per_sm=2)");
+  CHECK(path.variant().launch.grid[0].text() == "min(ceil_div(n, BLOCK), 6)");
+  path.runs();
+  path.step("avoid_atomics_reduce@argument:h(copies=32)");
+  CHECK(path.has("__shared__ unsigned int h_block[BINS * COPIES];"));
+  path.runs();
+  path.step("vectorize_global_loads@loop:1(width=16)");
+  CHECK(path.has("alignas(16) unsigned char x_pack[PACK];"));
+  path.runs();
+  path.step("cache_policy_cg@argument:x(policy=1)").runs();
+  path.tunable("BLOCK", 1024).runs();
+  MovePath one(spec_file("hist256"));
+  one.step("avoid_atomics_reduce@argument:h(copies=1)").runs();
+}
+
+TEST_CASE("bias, gelu and residual in packs of eight with fast functions and streaming hints") {
+  MovePath path(spec_file("bias_gelu_res"));
+  path.step("vectorize_global_loads@thread(width=8)").runs();
+  MovePath fast(spec_file("bias_gelu_res"));
+  fast.on_gpu().step("specialise_shape@shape").step("index_math_strength@index(form=1)");
+  CHECK(fast.has("int idx = blockIdx.x * blockDim.x + threadIdx.x;"));
+  fast.step("vectorize_global_loads@thread(width=8)");
+  CHECK(fast.has("reinterpret_cast<float4*>(b_pack)[1] = reinterpret_cast<const float4*>(&b[idx % C])[1];"));
+  CHECK_FALSE(fast.has("else"));
+  fast.step("index_math_strength@math(form=1)").step("cache_policy_cg@argument:x(policy=1)").step("cache_policy_cg@argument:o(policy=1)");
+  CHECK(fast.has("__stcs(reinterpret_cast<uint4*>(&o[idx]), *reinterpret_cast<uint4*>(o_pack));"));
+  MovePath math(spec_file("bias_gelu_res"));
+  math.step("index_math_strength@math(form=1)").runs();
+}
+
+TEST_CASE("a sum of all elements takes one atomic a block") {
+  const std::string source =
+      "extern \"C\" __global__ void total(float* out, const float* x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) atomicAdd(out, x[i]);\n}\n";
+  MovePath path(test::kernel_under_test(source, "total", {{"out", "inout", "float32", "1", 0, {{"kind", "zeros"}}}, {"x", "input", "float32", "n", 0, {{"kind", "uniform"}, {"seed", 2}}}, {"n", "scalar", "", "", 2049}},
+                                        "ceil_div(n, 128)", "128", 1e-4));
+  path.step("avoid_atomics_reduce@argument:out(copies=0)").runs();
+  MovePath persistent(test::kernel_under_test(source, "total", {{"out", "inout", "float32", "1", 0, {{"kind", "zeros"}}}, {"x", "input", "float32", "n", 0, {{"kind", "uniform"}, {"seed", 2}}}, {"n", "scalar", "", "", 2049}},
+                                              "ceil_div(n, 128)", "128", 1e-4));
+  persistent.step("persistent_grid@thread(blocks_per_sm=1)").step("avoid_atomics_reduce@argument:out(copies=0)").runs();
+}
+
+TEST_CASE("an element that a loop adds to is kept in a register") {
+  MovePath path(spec_file("spmv_csr"));
+  path.step("promote_scalars@loop:0");
+  CHECK(path.has("float y_value = 0.0f;"));
+  CHECK(path.has("y_value += v[j] * x[ci[j]];"));
+  CHECK(path.has("y[row] = y_value;"));
+  path.runs();
+  path.step("unroll_ilp@loop:0(factor=4,tail=1)").runs();
+}
+
+TEST_CASE("a thread's parallel loop becomes threads") {
+  const std::string source =
+      "extern \"C\" __global__ void add_rows(float* o, const float* x, const float* w, int N, int C) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+      "  if (i < N) {\n    for (int c = 0; c < C; c++) {\n      o[i * C + c] = x[i * C + c] + w[c];\n    }\n  }\n}\n";
+  MovePath path(test::kernel_under_test(source, "add_rows", {{"o", "output", "float32", "N * C"}, {"x", "input", "float32", "N * C"}, {"w", "input", "float32", "C"}, {"N", "scalar", "", "", 67}, {"C", "scalar", "", "", 33}},
+                                        "ceil_div(N, 64)", "64"));
+  path.step("flatten_parallel_loop@loop:0");
+  CHECK(path.has("const int i = item / C;"));
+  CHECK(path.variant().launch.grid[0].text() == "ceil_div(N * C, 64)");
+  path.runs();
+}
+
+TEST_CASE("a guard becomes an if, a mask, or goes where all threads pass it") {
+  const std::string early = "if (i >= n) return;\n  y[i] = a[0] * x[i];";
+  MovePath enclosed(axpy(1003, early));
+  enclosed.step("pad_tail_and_mask@guard(form=0)");
+  CHECK(enclosed.has("if (i < n) {\n    y[i] = a[0] * x[i];\n  }\n}"));
+  enclosed.runs();
+  MovePath(axpy(1003, early)).step("pad_tail_and_mask@guard(form=2)").runs();
+  MovePath dropped(axpy(1024, early));
+  CHECK(dropped.tried("pad_tail_and_mask@guard(form=1)") != "");
+  dropped.step("specialise_shape@shape").step("pad_tail_and_mask@guard(form=1)");
+  CHECK_FALSE(dropped.has("return"));
+  dropped.runs();
+  CHECK(MovePath(axpy(1003, early)).step("specialise_shape@shape").tried("pad_tail_and_mask@guard(form=1)") == "some threads stand past the end");
+}
+
+TEST_CASE("bounds of the launch stand before the kernel's name") {
+  MovePath path(spec_file("softmax_scaled"));
+  path.step("launch_bounds@launch(min_blocks=2)");
+  CHECK(path.has("__global__ void __launch_bounds__(BLOCK, 2) softmax_scaled("));
+  path.step("launch_bounds@launch(min_blocks=1)");
+  CHECK(path.has("__launch_bounds__(BLOCK) softmax_scaled("));
+  path.runs().step("launch_bounds@launch(min_blocks=0)");
+  CHECK(path.source() == baseline_variant(spec_file("softmax_scaled")).source);
+  CHECK(path.tried("launch_bounds@launch(min_blocks=16)") == "16 blocks do not fit on a multiprocessor");
+}
+
+TEST_CASE("divisions, functions and literals take cheaper forms where the tolerance has room") {
+  MovePath softmax(spec_file("softmax_scaled"));
+  softmax.step("index_math_strength@divide(form=1)");
+  CHECK(softmax.has("const float inverse_sum = 1.0f / sum;"));
+  CHECK(softmax.has("o[i * C + j] = o[i * C + j] * inverse_sum;"));
+  softmax.runs().step("index_math_strength@math(form=1)");
+  CHECK(softmax.has("__expf(s * x[i * C + j] - max_value)"));
+  softmax.runs();
+  MovePath norm(spec_file("groupnorm_silu"));
+  norm.step("index_math_strength@math(form=1)");
+  CHECK(norm.has("rsqrtf(var + 1e-5f)"));
+  CHECK(norm.has("__fdividef(y, 1.0f + __expf(-y))"));
+  norm.runs();
+  MovePath literal(axpy(100, "if (i < n) y[i] = 0.5 * x[i] + exp(x[i]);"));
+  literal.step("index_math_strength@literals(form=1)");
+  CHECK(literal.has("0.5f * x[i] + expf(x[i])"));
+  literal.runs();
+  CHECK(MovePath(spec_file("hist256")).tried("index_math_strength@math(form=1)") == "the tolerance leaves no room for it");
+}
+
+TEST_CASE("blocks of a kernel with barriers stride over the rows") {
+  MovePath path(row_sums(200));
+  path.step("persistent_grid@block(blocks_per_sm=1)");
+  CHECK(path.variant().launch.grid[0].text() == "min(N, 3)");
+  path.runs();
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,173 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "engine/options.h"
+#include "engine/registry.h"
+#include "engine/runner.h"
+#include "runners/register_runners.h"
+
+using namespace warpath;
+
+namespace {
+
+/// One sum of n numbers; the spec's kernel has one thread.
+KernelSpec summing() {
+  KernelSpec spec;
+  spec.name = "summing";
+  spec.origin = "summing.json";
+  spec.source =
+      "extern \"C\" __global__ void total(const float* x, float* y, int n) {\n"
+      "  float sum = 0.0f;\n"
+      "  for (int i = 0; i < n; ++i) sum += x[i];\n"
+      "  y[0] = sum;\n"
+      "}\n";
+  spec.kernel_name = "total";
+  ArgSpec x, y, n;
+  x.name = "x";
+  x.tensor.emplace().shape = {Expression::parse("n", "test")};
+  x.tensor->content = InitRule{};
+  y.name = "y";
+  y.role = ArgRole::output;
+  y.tensor.emplace().shape = {Expression(1)};
+  n.name = "n";
+  n.type = ArgType::integer;
+  n.role = ArgRole::scalar;
+  n.value = std::int64_t{1003};
+  spec.io.args = {x, y, n};
+  spec.tolerance[""] = {.atol = 1e-3, .rtol = 1e-4, .norm = 1e-4};
+  spec.workloads.emplace_back().name = "host";
+  return spec;
+}
+
+/// Blocks write partial sums to scratch memory, a second kernel adds them up.
+Variant two_pass() {
+  Variant out = baseline_variant(summing());
+  out.source =
+      "extern \"C\" __global__ void total(const float* x, float* y, int n, float* partial) {\n"
+      "  int i = blockIdx.x * 64 + threadIdx.x;\n"
+      "  if (i < n) atomicAdd(&partial[blockIdx.x], x[i]);\n"
+      "}\n"
+      "extern \"C\" __global__ void add_partials(const float* partial, float* y, int blocks) {\n"
+      "  __shared__ float sum[32];\n"
+      "  float own = 0.0f;\n"
+      "  for (int b = threadIdx.x; b * 64 < blocks; b += 32) own += partial[b];\n"
+      "  sum[threadIdx.x] = own;\n"
+      "  __syncthreads();\n"
+      "  if (threadIdx.x == 0) {\n"
+      "    float all = 0.0f;\n"
+      "    for (int t = 0; t < 32; ++t) all += sum[t];\n"
+      "    y[0] = all;\n"
+      "  }\n"
+      "}\n";
+  out.launch.grid[0] = Expression::parse("ceil_div(n, 64)", "test");
+  out.launch.block[0] = Expression(64);
+  out.scratch = {{.name = "partial", .size_bytes = Expression::parse("4 * ceil_div(n, 64)", "test")}};
+  out.before = {{.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"partial"}}};
+  LaunchStep last{.kind = LaunchStep::Kind::kernel, .kernel_name = "add_partials", .launch = {}, .arguments = {"partial", "y", "n"}};
+  last.launch.block[0] = Expression(32);
+  out.after = {last};
+  return out;
+}
+
+class Bench {
+ public:
+  Bench() : spec_(summing()) {
+    options_.host.threads = 2;
+    options_.host.timing_seconds = 0.01;
+    options_.host.launch_seconds = 2;
+    RunnerRegistry registry("runner");
+    register_runners(registry);
+    RunnerConfig config;
+    config.options = &options_;
+    runner_ = registry.create("--runner", "host", config);
+    runner_->prepare(spec_);
+  }
+  Outcome run(const Variant& variant) { return runner_->run(RunRequest{spec_, variant, Hash128{}, ++seed_, 0}, {}); }
+
+ private:
+  Options options_;
+  KernelSpec spec_;
+  std::unique_ptr<Runner> runner_;
+  std::uint64_t seed_ = 0;
+};
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  REQUIRE(at != std::string::npos);
+  return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("host_extras");
+
+TEST_CASE("a variant of two kernels, scratch memory and a zeroed buffer is verified and timed as one") {
+  Bench bench;
+  const Outcome outcome = bench.run(two_pass());
+  CAPTURE(outcome.log);
+  CHECK(outcome.status == Status::ok);
+  REQUIRE_FALSE(outcome.timings.empty());
+  CHECK_FALSE(outcome.timings.front().baseline_samples_ns.empty());
+  CHECK(bench.run(baseline_variant(summing())).status == Status::ok);
+}
+
+TEST_CASE("scratch memory is not zero unless a step zeroes it") {
+  Bench bench;
+  Variant variant = two_pass();
+  variant.before.clear();
+  CHECK(bench.run(variant).status == Status::wrong_result);
+}
+
+TEST_CASE("a write behind a scratch buffer is seen") {
+  Bench bench;
+  Variant variant = two_pass();
+  variant.scratch[0].size_bytes = Expression::parse("4 * ceil_div(n, 64) - 4", "test");
+  variant.source = replaced(variant.source, "atomicAdd(&partial[blockIdx.x], x[i])", "partial[blockIdx.x] = 1.0f");
+  const Outcome outcome = bench.run(variant);
+  CHECK(outcome.status == Status::rejected);
+  CHECK(outcome.log.find("partial") != std::string::npos);
+}
+
+TEST_CASE("a step that its kernel does not fit, or that is missing, is refused before anything runs") {
+  Bench bench;
+  Variant variant = two_pass();
+  variant.after[0].arguments.pop_back();
+  Outcome outcome = bench.run(variant);
+  CHECK(outcome.status == Status::launch_error);
+  CHECK(outcome.log.find("add_partials") != std::string::npos);
+  variant = two_pass();
+  variant.after[0].arguments = {"partial", "n", "y"};
+  CHECK(bench.run(variant).status == Status::launch_error);
+  variant = two_pass();
+  variant.after[0].arguments = {"partial", "y", "nowhere"};
+  CHECK(bench.run(variant).status == Status::launch_error);
+  variant = two_pass();
+  variant.source = replaced(variant.source, "void add_partials", "void add_others");
+  CHECK(bench.run(variant).status == Status::compile_error);
+  variant = two_pass();
+  variant.scratch.clear();
+  variant.before.clear();
+  CHECK(bench.run(variant).status == Status::launch_error);
+}
+
+TEST_CASE("an output may be zeroed, an input may not") {
+  Bench bench;
+  Variant variant = baseline_variant(summing());
+  variant.source =
+      "extern \"C\" __global__ void total(const float* x, float* y, int n) {\n"
+      "  int i = blockIdx.x * 64 + threadIdx.x;\n"
+      "  if (i < n) atomicAdd(y, x[i]);\n"
+      "}\n";
+  variant.launch.grid[0] = Expression::parse("ceil_div(n, 64)", "test");
+  variant.launch.block[0] = Expression(64);
+  CHECK(bench.run(variant).status == Status::wrong_result);
+  variant.before = {{.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"y"}}};
+  const Outcome outcome = bench.run(variant);
+  CAPTURE(outcome.log);
+  CHECK(outcome.status == Status::ok);
+  variant.before[0].arguments = {"x"};
+  CHECK(bench.run(variant).status == Status::launch_error);
+}
+
+TEST_SUITE_END();
