@@ -78,7 +78,7 @@ std::optional<Stencil> find_stencil(const MoveContext& context, const KernelMode
   if (facts.has_barrier || facts.has_warp_ops || facts.has_assembly) return none("the threads of a block work together already");
   Stencil out;
   for (const Access& access : facts.accesses) {
-    if (!access.writes()) continue;
+    if (!access.writes() || facts.arrays[static_cast<std::size_t>(access.array)].space == Space::local) continue;
     if (access.kind != AccessKind::write || !access.index.is_known() || !access.expr->is(ExprKind::subscript)) return none("the output is not only stored to");
     if (!out.stores.empty() && (out.stores[0]->array != access.array || !(out.stores[0]->index == access.index))) {
       return none("a thread stores to more than one place");

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kStaticSmemBytes = 48 << 10, kMaxThreads = 1024, kWarp = 32;
 constexpr std::int64_t kRegisters = 65536, kRegistersOf64 = 128;  // of a multiprocessor; of a thread with 64 outputs
+constexpr std::int64_t kBoundedThreads = 256;
 constexpr std::int64_t kPack = 4;  // bytes of one dot product
 
 std::string number(std::int64_t value) { return std::to_string(value); }
@@ -55,8 +56,9 @@ class TileWriter {
     write_loop();
     write_epilogue();
     Variant out = context_.variant;
-    // 64 outputs a thread fit 128 registers; left alone, the compiler takes more and halves the threads at work.
-    const std::int64_t registers = s_.tm * s_.tn == 64 ? kRegistersOf64 : 0;
+    // 64 outputs a thread fit 128 registers; left alone, the compiler takes more and halves the threads at work. Smaller
+    // blocks load more a thread: the bound would make them spill.
+    const std::int64_t registers = s_.tm * s_.tn == 64 && s_.threads() >= kBoundedThreads ? kRegistersOf64 : 0;
     const std::int64_t blocks = registers == 0 ? 0 : kRegisters / (registers * s_.threads());
     out.source = with_body(context_, c_, w_.text(), s_.threads(), blocks);
     set_tile_launch(out.launch, c_, s_.bm, s_.bn, s_.threads());

@@ -24,6 +24,7 @@ std::unique_ptr<Runner> host_runner() {
   static Options options;  // outlives every runner of this file
   options.host.threads = 2;
   options.host.timing_seconds = 0.001;
+  options.host.compile_seconds = 600;
   RunnerRegistry registry("runner");
   register_runners(registry);
   RunnerConfig config;
