@@ -71,6 +71,27 @@ std::string called_type(std::string_view f, const std::string& first, const std:
   return {};
 }
 
+std::string type_at(const KernelFacts& facts, const Expr& e, int depth);
+
+/// A macro that is arithmetic on its arguments has their common type.
+std::string macro_type(const KernelFacts& facts, const Expr& call, int depth) {
+  const auto expansion = expansion_of(*facts.unit, call);
+  if (!expansion || call.args.size() < 2) return {};
+  bool arithmetic = true;
+  walk(*expansion->result, [&](const Expr& e) {
+    const bool plain =
+        e.kind == ExprKind::binary || e.kind == ExprKind::unary || e.kind == ExprKind::name;
+    if (!plain && !(e.kind == ExprKind::number && literal_type(e.name) == "int"))
+      arithmetic = false;
+    return arithmetic;
+  });
+  if (!arithmetic) return {};
+  std::string out = type_at(facts, call.arg(1), depth + 1);
+  for (std::size_t i = 2; i < call.args.size(); ++i)
+    out = promoted(out, type_at(facts, call.arg(i), depth + 1));
+  return out;
+}
+
 std::string type_at(const KernelFacts& facts, const Expr& e, int depth) {
   constexpr int kDepth = 200;
   if (depth > kDepth) return {};
@@ -164,6 +185,8 @@ std::string type_at(const KernelFacts& facts, const Expr& e, int depth) {
       return "unsigned long long";
     case ExprKind::call: {
       const std::string_view f = callee(e);
+      if (const Macro* macro = unit.macro(f); macro != nullptr && macro->function_like)
+        return macro_type(facts, e, depth);
       if (const Function* helper = unit.find_function(f))
         return unit.resolved_type(unit.plain_text(helper->return_type));
       return called_type(f, of(1), of(2));

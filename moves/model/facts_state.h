@@ -44,8 +44,11 @@ struct KernelFacts::State {
   std::vector<Write> writes;                                    ///< in source order
   std::vector<Read> reads;
   std::map<const Declarator*, int> write_counts;
-  std::unordered_map<const Expr*, Value> values;            ///< of names where they stand
-  std::unordered_map<const Expr*, Value> parameter_values;  ///< of names in helper functions
+  std::unordered_map<const Expr*, Value> values;  ///< of names where they stand
+  /// Names of the kernel that a macro's expression uses: by call, then by the name in the
+  /// expression.
+  std::map<const Expr*, std::vector<std::pair<const Expr*, const Declarator*>>> macro_names;
+  std::map<std::pair<const Expr*, const Expr*>, Value> macro_values;
   std::unordered_map<const Stmt*, std::vector<const Guard*>> guards;
   std::unordered_map<const Stmt*, const Loop*> loops;
   std::map<const Declarator*, int> arrays;
@@ -61,6 +64,16 @@ struct KernelFacts::State {
   Bindings launch_constants;  ///< blockDim.x ... where the plan fixes them
 };
 
+/// A call that is looked through: of a function that is one return, or of a macro that is an
+/// expression.
+struct Expansion {
+  const Expr* result = nullptr;
+  std::vector<std::string_view> parameters;
+  bool is_macro = false;
+};
+/// Nullopt for other calls, wrong numbers of arguments and bodies with effects.
+[[nodiscard]] std::optional<Expansion> expansion_of(const Unit& unit, const Expr& call);
+
 /// Turns expressions into values with what a walk has noted.
 class ValueReader {
  public:
@@ -70,6 +83,8 @@ class ValueReader {
   [[nodiscard]] Value place(const Expr& expr);
   /// The comparisons that `condition` (or its negation) says; false if it says more.
   bool comparisons(const Expr& condition, bool negated, std::vector<Polynomial>& out);
+  /// Gives the names in the expansion of `call` their values.
+  void bind(const Expr& call, const Expansion& expansion);
 
  private:
   Value binary(const Expr& expr);

@@ -26,6 +26,7 @@ class KernelWalker {
 
   // walk_statements.cc
   void statement(const Stmt& s);
+  void lone_word(const Expr& e);
   void block(const Stmt& s);
   static bool returns(const Stmt& s);
   Guard& add_guard(const Expr& condition, bool negated, const Stmt& stmt);
@@ -55,9 +56,9 @@ class KernelWalker {
   void escape(const Expr& e);
   void escape_if_pointer(const Expr& value, const Expr& target);
   void unknown_call(const std::string& what);
-  void call(const Expr& e);
-  void expand(const Expr& e, const Function& helper, const Expr& result);
-  void visit_helper(const Expr& e);
+  void call(const Expr& e, Mode mode);
+  void expand(const Expr& e, const Expansion& expansion, Mode mode);
+  void visit_helper(const Expr& e, Mode mode);
   void access(const Expr& e, Mode mode);
   bool is_local_object(const Expr& e) const;
   void pointed(const Expr& pointer, AccessKind kind, std::string_view atomic_op, const Expr& call);

@@ -76,7 +76,12 @@ std::size_t Parser::scan_name(std::size_t at, bool in_type) const {
         const bool shaped = next == "(" || next == "::" || next == "{" || next == "<<<";
         const TypeScan first = scan_type(i + 1);
         const bool types = first.certain && (is(first.end, ",") || is(first.end, ">"));
-        if (in_type || (shaped && !variable) || templates_.contains(word) || types) i = close;
+        // Nothing that could follow the > of a comparison.
+        const bool ends = next.empty() || next == ")" || next == "," || next == ";" ||
+                          next == "]" || next == "}" || next == "==" || next == "!=" ||
+                          next == "?" || next == ":" || next == "&&" || next == "||";
+        if (in_type || ends || (shaped && !variable) || templates_.contains(word) || types)
+          i = close;
       }
     }
     if (!is(i, "::") || !(is_word(i + 1) || is(i + 1, "~"))) return i;

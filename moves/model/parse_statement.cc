@@ -107,6 +107,7 @@ Stmt* Parser::parse_keyword() {
     ++at_;
     return finish(begin_statement(StmtKind::empty, at_ - 1), at_ - 1);
   }
+  if (word == "::" && starts_declaration(at_)) return parse_declaration();
   if (!is_word(at_)) return parse_expression_statement();
   if (word == "if") return parse_if();
   if (word == "for") return parse_for();
@@ -134,7 +135,7 @@ Stmt* Parser::parse_keyword() {
     return finish(out, from);
   }
   if (is(at_ + 1, ":") && !is_statement_word(word)) return parse_label();
-  const bool macro_word = statement_macros_.contains(word);
+  const bool macro_word = is_macro_word(at_);
   if (!macro_word && starts_declaration(at_)) return parse_declaration();
   return parse_expression_statement();
 }
@@ -450,12 +451,22 @@ Stmt* Parser::parse_declaration() {
   return finish(out, from);
 }
 
+/// A macro without arguments before a statement: one that stands for a pragma or the head of a
+/// statement, or an unknown one alone on its line.
+bool Parser::is_macro_word(std::size_t at) const {
+  const std::string_view word = lex(at).text;
+  if (is(at + 1, "(")) return false;
+  if (statement_macros_.contains(word)) return true;
+  return looks_like_macro(word) && is_word(at) && is_word(at + 1) && lex(at + 1).first_on_line &&
+         !s_.types.contains(word) && !variables_.contains(word);
+}
+
 /// An expression and its ;. A macro call or word may stand without one.
 Stmt* Parser::parse_expression_statement() {
   const std::size_t from = at_;
   Stmt* const out = begin_statement(StmtKind::expression, from);
   stmt_ = out;
-  const bool word = statement_macros_.contains(lex(from).text) && !is(from + 1, "(");
+  const bool word = is_macro_word(from);
   if (word) {  // a macro before a statement: the rest is not its operand
     ++at_;
     Expr* const name = make(ExprKind::name, from, {});

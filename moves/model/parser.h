@@ -78,6 +78,7 @@ class Parser {
   Stmt* parse_declaration();
   Stmt* parse_text_declaration();
   Stmt* parse_label();
+  [[nodiscard]] bool is_macro_word(std::size_t at) const;
   Stmt* parse_expression_statement();
   Stmt* parse_macro(Stmt* out, std::size_t from);
   Stmt* parse_condition(Stmt& owner, std::size_t open);

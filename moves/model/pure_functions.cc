@@ -218,16 +218,14 @@ bool is_stem(std::string_view name) {
 
 bool is_pure_at(const Unit& unit, std::string_view name, int depth, int& budget);
 
-bool is_pure_body(const Unit& unit, const Function& function, int depth, int& budget) {
-  const Expr* const value = returned_expression(function);
-  if (value == nullptr) return false;
+bool is_pure_body(const Unit& unit, const Expr& value, int depth, int& budget) {
   bool pure = true;
-  walk(*value, [&](const Expr& e) {
+  walk(value, [&](const Expr& e) {
     const bool changes = e.kind == ExprKind::assign || e.op == "++" || e.op == "--" ||
                          e.kind == ExprKind::opaque || e.kind == ExprKind::lambda ||
                          e.kind == ExprKind::statement || e.kind == ExprKind::launch;
-    if (changes || (e.kind == ExprKind::call && !is_pure_at(unit, callee(e), depth + 1, budget)))
-      pure = false;
+    const bool impure = e.kind == ExprKind::call && !is_pure_at(unit, callee(e), depth + 1, budget);
+    if (changes || impure) pure = false;
     return pure;
   });
   return pure;
@@ -236,8 +234,14 @@ bool is_pure_body(const Unit& unit, const Function& function, int depth, int& bu
 bool is_pure_at(const Unit& unit, std::string_view name, int depth, int& budget) {
   constexpr int kDepth = 4;
   if (name.empty() || depth > kDepth || --budget < 0) return false;
-  if (const Function* function = unit.find_function(name))
-    return is_pure_body(unit, *function, depth, budget);
+  if (const Macro* macro = unit.macro(name); macro != nullptr && macro->function_like) {
+    const Expr* const value = unit.macro_expression(name);
+    return value != nullptr && is_pure_body(unit, *value, depth, budget);
+  }
+  if (const Function* function = unit.find_function(name)) {
+    const Expr* const value = returned_expression(*function);
+    return value != nullptr && is_pure_body(unit, *value, depth, budget);
+  }
   for (const Function* f : unit.functions()) {
     if (f->name == name) return false;  // declared here, or overloaded: its own, whatever its name
   }

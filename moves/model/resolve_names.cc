@@ -106,6 +106,8 @@ class Resolver {
     if (name.empty() && e.arg(0).kind == ExprKind::member && e.arg(0).op == ".")
       return;  // a method
     const Function* function = facts_.unit->find_function(name);
+    if (const Macro* macro = facts_.unit->macro(name); macro != nullptr && macro->function_like)
+      names_of_macro(e, e, 0);
     if (function == nullptr && takes_values(*facts_.unit, name)) return;
     for (std::size_t i = 1; i < e.args.size(); ++i) {
       if (function != nullptr && function->parameters.size() > i - 1) {
@@ -118,6 +120,25 @@ class Resolver {
           found != state_.declared.end() && function == nullptr && found->second->is_pointer();
       if (!pointer) note_write(e.arg(i), &e, e.stmt, true);
     }
+  }
+
+  /// The names of the kernel in what a macro stands for: reads at `site`.
+  void names_of_macro(const Expr& call, const Expr& site, int depth) {
+    constexpr int kDepth = 4;
+    const auto expansion = expansion_of(*facts_.unit, call);
+    if (!expansion || depth > kDepth) return;
+    walk(*expansion->result, [&](const Expr& inner) {
+      if (inner.kind == ExprKind::call) names_of_macro(inner, site, depth + 1);
+      if (inner.kind != ExprKind::name) return true;
+      const auto& own = expansion->parameters;
+      const Declarator* d = find(inner.name);
+      if (d == nullptr || !expansion->is_macro ||
+          std::find(own.begin(), own.end(), inner.name) != own.end())
+        return true;
+      state_.macro_names[&call].emplace_back(&inner, d);
+      state_.reads.push_back({d, site.args[0]});
+      return true;
+    });
   }
 
   KernelFacts& facts_;

@@ -53,6 +53,8 @@ struct Unit::Storage {
   std::map<std::string_view, std::string>
       aliases;  ///< using A = B, typedef B A, bound template parameters
   Bindings constants;
+  std::map<std::string, std::unique_ptr<Unit>, std::less<>>
+      macro_units;  ///< bodies parsed for analysis
 
   template <class T>
   [[nodiscard]] T* make() {

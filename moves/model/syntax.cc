@@ -89,6 +89,24 @@ const Macro* Unit::macro(std::string_view name) const {
   return found;
 }
 
+const Expr* Unit::macro_expression(std::string_view name) const {
+  constexpr std::size_t kLongest = 400;
+  const Macro* const found = macro(name);
+  if (found == nullptr || !found->function_like || found->body.empty() ||
+      found->body.size() > kLongest)
+    return nullptr;
+  const auto [piece, fresh] = storage_->macro_units.try_emplace(std::string(name));
+  if (fresh) piece->second = std::make_unique<Unit>(parse("auto value = (" + found->body + ");"));
+  const Unit& unit = *piece->second;
+  if (unit.globals().size() != 1 || !unit.opaque().empty() || !unit.functions().empty())
+    return nullptr;
+  const Declarator& value = *unit.globals()[0];
+  return value.name == "value" && value.value() != nullptr &&
+                 value.value()->outer.end + 1 >= unit.source().size()
+             ? value.value()
+             : nullptr;
+}
+
 const Function* Unit::find_function(std::string_view name) const {
   const Function* found = nullptr;
   for (const Function* function : storage_->functions) {

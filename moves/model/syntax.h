@@ -270,6 +270,10 @@ class Unit {
   [[nodiscard]] std::span<const Span> opaque() const;  ///< all opaque spans, in order
   [[nodiscard]] bool ambiguous() const;  ///< TokenStream::ambiguous: no move may touch the text
   [[nodiscard]] const Macro* macro(std::string_view name) const;
+  /// The expression that a function-like macro stands for, over its parameters, for analysis alone:
+  /// its spans are not those of this unit. Null if it is none or not understood. Parsed once; one
+  /// thread a unit.
+  [[nodiscard]] const Expr* macro_expression(std::string_view name) const;
   /// The definition `kernel_name` ("k", "space::k", "k<float, 4>") launches; null if there is none
   /// or more than one.
   [[nodiscard]] const Function* find_kernel(std::string_view kernel_name) const;

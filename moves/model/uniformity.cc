@@ -61,7 +61,7 @@ class Levels {
         return level_of_builtin(e.name);
       }
       case ExprKind::call:
-        return is_thread_call(*facts_.unit, callee(e)) ? Uniformity::thread : Uniformity::constant;
+        return called(e, 0);
       case ExprKind::opaque:
       case ExprKind::lambda:
       case ExprKind::statement:
@@ -76,6 +76,33 @@ class Levels {
       default:
         return Uniformity::constant;
     }
+  }
+
+  /// What a call adds to its arguments: the names inside what it stands for.
+  [[nodiscard]] Uniformity called(const Expr& e, int depth) const {
+    constexpr int kDepth = 4;
+    if (is_thread_call(*facts_.unit, callee(e)) || depth > kDepth) return Uniformity::thread;
+    const auto expansion = expansion_of(*facts_.unit, e);
+    if (!expansion) return Uniformity::constant;
+    Uniformity out = Uniformity::constant;
+    if (const auto names = state_.macro_names.find(&e); names != state_.macro_names.end()) {
+      for (const auto& [name, declarator] : names->second) out = std::max(out, of(*declarator));
+    }
+    walk(*expansion->result, [&](const Expr& inner) {
+      const auto& own = expansion->parameters;
+      const bool parameter = std::find(own.begin(), own.end(), inner.name) != own.end();
+      if (inner.kind == ExprKind::name && !parameter)
+        out = std::max(out, level_of_builtin(inner.name));
+      if (inner.kind == ExprKind::call) out = std::max(out, called(inner, depth + 1));
+      const bool loads = inner.kind == ExprKind::subscript || inner.is_op(ExprKind::unary, "*");
+      if (loads) {  // of memory that the kernel may write
+        const bool written = std::any_of(facts_.arrays.begin(), facts_.arrays.end(),
+                                         [](const Array& a) { return a.written || a.escapes; });
+        if (written) out = Uniformity::thread;
+      }
+      return true;
+    });
+    return out;
   }
 
   const KernelFacts& facts_;

@@ -26,6 +26,22 @@ bool is_load_intrinsic(std::string_view name) {
 
 }  // namespace
 
+std::optional<Expansion> expansion_of(const Unit& unit, const Expr& call) {
+  const std::string_view name = callee(call);
+  if (name.empty()) return std::nullopt;
+  Expansion out;
+  if (const Macro* macro = unit.macro(name); macro != nullptr && macro->function_like) {
+    out.result = unit.macro_expression(name);
+    out.parameters.assign(macro->parameters.begin(), macro->parameters.end());
+    out.is_macro = true;
+  } else if (const Function* function = unit.find_function(name)) {
+    out.result = returned_expression(*function);
+    for (const Declarator* p : function->parameters) out.parameters.push_back(p->name);
+  }
+  if (out.result == nullptr || out.parameters.size() != call.args.size() - 1) return std::nullopt;
+  return is_pure(unit, *out.result) ? std::optional(out) : std::nullopt;
+}
+
 Polynomial fresh_atom(KernelFacts::State& state, std::string_view text) {
   return Polynomial::name(std::string(text) + "'" + std::to_string(state.next_version++));
 }
@@ -141,6 +157,15 @@ Value ValueReader::place(const Expr& e) {
        e.arg(0).kind == ExprKind::member))
     return place(e.arg(0));
   if (e.kind == ExprKind::cast && e.args.size() == 1) return place(e.arg(0));
+  if (e.kind == ExprKind::call) {
+    const auto expansion = expansion_of(*facts_.unit, e);
+    if (!expansion || !expansion->is_macro || depth_ >= kHelperDepth) return {};
+    bind(e, *expansion);
+    ++depth_;
+    const Value out = place(*expansion->result);
+    --depth_;
+    return out;
+  }
   return {};
 }
 
@@ -165,6 +190,20 @@ Value ValueReader::load(const Expr& e) {
   out.full = Polynomial::operation("load " + array.name, {where.full});
   out.source = Polynomial::operation("load " + array.name, {where.source});
   return out;
+}
+
+void ValueReader::bind(const Expr& call, const Expansion& expansion) {
+  std::vector<Value> arguments;
+  for (std::size_t i = 1; i < call.args.size(); ++i) arguments.push_back(read(call.arg(i)));
+  walk(*expansion.result, [&](const Expr& inner) {
+    if (inner.kind != ExprKind::name) return true;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (expansion.parameters[i] == inner.name) state_.values[&inner] = arguments[i];
+    }
+    const auto own = state_.macro_values.find({&call, &inner});
+    if (own != state_.macro_values.end()) state_.values[&inner] = own->second;
+    return true;
+  });
 }
 
 Value ValueReader::called(const Expr& e) {
@@ -196,26 +235,16 @@ Value ValueReader::called(const Expr& e) {
       return out;
     }
   }
-  const Function* helper = facts_.unit->find_function(name);
-  const Expr* result = helper != nullptr ? returned_expression(*helper) : nullptr;
-  if (result != nullptr && depth_ < kHelperDepth &&
-      ++state_.expansions < KernelFacts::State::kMaxExpansions &&
-      helper->parameters.size() == e.args.size() - 1 && is_pure(*facts_.unit, *result)) {
-    std::vector<Value> arguments;
-    for (std::size_t i = 1; i < e.args.size(); ++i) arguments.push_back(read(e.arg(i)));
-    walk(*result, [&](const Expr& inner) {
-      if (inner.kind != ExprKind::name) return true;
-      for (std::size_t i = 0; i < arguments.size(); ++i) {
-        if (helper->parameters[i]->name == inner.name) state_.values[&inner] = arguments[i];
-      }
-      return true;
-    });
+  const auto expansion = expansion_of(*facts_.unit, e);
+  if (expansion && depth_ < kHelperDepth &&
+      ++state_.expansions < KernelFacts::State::kMaxExpansions) {
+    bind(e, *expansion);
     ++depth_;
-    const Value out = read(*result);
+    const Value out = read(*expansion->result);
     --depth_;
     return out;
   }
-  if (name.empty() || !is_pure_function(*facts_.unit, name) || helper != nullptr) return itself(e);
+  if (name.empty() || !is_pure_function(*facts_.unit, name) || expansion) return itself(e);
   const auto dtype = dtype_of_type(type_of(facts_, e));
   if (dtype && info(*dtype).is_float) return {};
   std::vector<Value> arguments;

@@ -90,7 +90,7 @@ void KernelWalker::visit(const Expr& e, Mode mode) {
       conditional(e);
       return;
     case ExprKind::call:
-      call(e);
+      call(e, mode);
       return;
     case ExprKind::lambda:
     case ExprKind::statement:
@@ -214,7 +214,7 @@ void KernelWalker::unknown_call(const std::string& what) {
     facts_.unknown_calls.push_back(what);
 }
 
-void KernelWalker::call(const Expr& e) {
+void KernelWalker::call(const Expr& e, Mode mode) {
   std::string_view f = callee(e);
   if (f.starts_with("std::")) f.remove_prefix(5);
   if (is_barrier(f)) facts_.has_barrier = true;
@@ -233,12 +233,11 @@ void KernelWalker::call(const Expr& e) {
     return;
   }
   for (std::size_t i = 1; i < e.args.size(); ++i) visit(e.arg(i), Mode::read);
-  const Function* helper = unit_.find_function(f);
-  const Expr* result = helper != nullptr ? returned_expression(*helper) : nullptr;
-  if (result != nullptr && helper_depth_ < kHelperDepth &&
-      ++state_.expansions < KernelFacts::State::kMaxExpansions &&
-      helper->parameters.size() == e.args.size() - 1)
-    return expand(e, *helper, *result);
+  const auto expansion = expansion_of(unit_, e);
+  if (expansion && helper_depth_ < kHelperDepth &&
+      ++state_.expansions < KernelFacts::State::kMaxExpansions) {
+    return expand(e, *expansion, mode);
+  }
   if (e.arg(0).kind != ExprKind::name && e.arg(0).kind != ExprKind::member)
     visit(e.arg(0), Mode::read);
   if (is_barrier(f) || is_warp_op(f) || is_harmless(f) ||
@@ -254,38 +253,37 @@ void KernelWalker::call(const Expr& e) {
   }
 }
 
-/// A helper that is one return: its accesses are those of the call.
-void KernelWalker::expand(const Expr& e, const Function& helper, const Expr& result) {
-  std::vector<Value> arguments;
-  for (std::size_t i = 1; i < e.args.size(); ++i) arguments.push_back(reader_.read(e.arg(i)));
-  walk(result, [&](const Expr& inner) {
-    if (inner.kind != ExprKind::name) return true;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (helper.parameters[i]->name == inner.name) state_.values[&inner] = arguments[i];
-    }
-    return true;
-  });
+/// The accesses of what a call stands for are those of the call.
+void KernelWalker::expand(const Expr& e, const Expansion& expansion, Mode mode) {
+  if (const auto names = state_.macro_names.find(&e); names != state_.macro_names.end()) {
+    for (const auto& [name, declarator] : names->second)
+      state_.macro_values[{&e, name}] = variables_.value_of(*declarator);
+  }
+  reader_.bind(e, expansion);
   ++helper_depth_;
   const Expr* const outer = helper_call_;
   if (helper_call_ == nullptr) helper_call_ = &e;
-  visit_helper(result);
+  visit_helper(*expansion.result, mode);
   helper_call_ = outer;
   --helper_depth_;
 }
 
-void KernelWalker::visit_helper(const Expr& e) {
+void KernelWalker::visit_helper(const Expr& e, Mode mode) {
   if (e.kind == ExprKind::name) return;
-  if (e.kind == ExprKind::call) return call(e);
+  if (e.kind == ExprKind::call) return call(e, mode);
   for (const Expr* arg : e.args) {
     const bool address = e.is_op(ExprKind::unary, "&") && arg->kind == ExprKind::subscript;
-    if (address) {
-      for (const Expr* part : arg->args) visit_helper(*part);
+    const bool row =
+        e.kind == ExprKind::subscript && arg == e.args[0] && arg->kind == ExprKind::subscript;
+    if (address || row) {
+      for (const Expr* part : arg->args) visit_helper(*part, Mode::read);
     } else {
-      visit_helper(*arg);
+      visit_helper(*arg,
+                   e.kind == ExprKind::member || e.kind == ExprKind::cast ? mode : Mode::read);
     }
   }
-  if (e.kind == ExprKind::subscript || e.is_op(ExprKind::unary, "*")) access(e, Mode::read);
-  if (e.kind == ExprKind::assign) unknown_call("assignment in a helper");
+  const bool memory = e.kind == ExprKind::subscript || e.is_op(ExprKind::unary, "*");
+  if (memory && mode != Mode::none) access(e, mode);
 }
 
 void KernelWalker::access(const Expr& e, Mode mode) {

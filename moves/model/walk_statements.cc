@@ -72,9 +72,19 @@ void KernelWalker::statement(const Stmt& s) {
       unknown_call("goto");
       break;
     default:
-      if (s.expr != nullptr) visit(*s.expr, Mode::read);
+      if (s.expr == nullptr) break;
+      visit(*s.expr, Mode::read);
+      if (s.expr->kind == ExprKind::name && !state_.declared.contains(s.expr)) lone_word(*s.expr);
       break;
   }
+}
+
+/// A macro that stands alone: harmless if it is empty or a pragma.
+void KernelWalker::lone_word(const Expr& e) {
+  const Macro* const macro = unit_.macro(e.name);
+  const bool harmless =
+      macro != nullptr && (macro->body.empty() || macro->body.starts_with("_Pragma"));
+  if (!harmless) unknown_call(std::string(e.name));
 }
 
 void KernelWalker::block(const Stmt& s) {

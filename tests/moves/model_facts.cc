@@ -229,6 +229,26 @@ TEST_CASE("helper functions that are one return are looked through") {
   CHECK(f.facts.veto.empty());
 }
 
+TEST_CASE(
+    "macros that are expressions are looked through, with the names of the place where they "
+    "stand") {
+  const std::string macros =
+      "#define AT(r, c) ((r) * ld + (c))\n#define X(r, c) x[AT(r, c)]\n#define LANE() (threadIdx.x "
+      "& 31)\n#define SET(v, e) v = (e)\n";
+  const Facts f = facts_of(
+      "int ld = C + 1; for (int j = 0; j < N; ++j) { y[AT(j, 2)] = X(1, j); } ld = 3; y[AT(1, 2)] "
+      "= 0;",
+      macros);
+  CHECK(accesses(f) ==
+        std::vector<std::string>{"read x[C + j + 1]", "write y[C * j + j + 2]", "write y[5]"});
+  CHECK(loops(f)[0] == "j 0..N 1 parallel");
+  CHECK(f.facts.veto.empty());
+  const Facts lane = facts_of("int l = LANE(); if (l == 0) y[0] = 1;", macros);
+  CHECK_FALSE(lane.facts.uniformly_reached(*lane.facts.accesses[0].stmt));
+  CHECK(facts_of("int s = 0; SET(s, 2); y[s] = 1;", macros).facts.veto ==
+        "the kernel calls SET, whose effects are unknown");
+}
+
 TEST_CASE("guards that dominate are known") {
   const Facts f = facts_of(
       kRow +
@@ -264,6 +284,9 @@ TEST_CASE("values agree over the grid, the block or not at all") {
   CHECK(level("t") == "thread");
   CHECK(f.facts.uniformly_reached(*f.facts.accesses[2].stmt));
   CHECK_FALSE(f.facts.uniformly_reached(*f.facts.accesses[3].stmt));
+  const Facts helper =
+      facts_of("if (lane() == 0) y[0] = 1;", "__device__ int lane() { return threadIdx.x & 31; }");
+  CHECK_FALSE(helper.facts.uniformly_reached(*helper.facts.accesses[0].stmt));
   const Facts exits = facts_of(kRow + "if (i >= N) return; y[i] = 1;");
   CHECK_FALSE(exits.facts.uniformly_reached(*exits.facts.accesses[0].stmt));
 }
