@@ -1,56 +1,23 @@
 #include "tests/moves/row_kernels.h"
 
 #include "engine/error.h"
+#include "tests/support/move_path.h"
 
 namespace warpath::test {
 namespace {
 
-ArgSpec tensor(const std::string& name, ArgRole role, const char* shape, DType dtype = DType::f32) {
-  ArgSpec arg;
-  arg.name = name;
-  arg.role = role;
-  arg.tensor.emplace();
-  arg.tensor->shape = {Expression::parse(shape, "test")};
-  arg.tensor->dtype = dtype;
-  arg.tensor->alignment_bytes = 16;
-  InitRule init;
-  if (dtype == DType::i32) init.kind = InitRule::Kind::randint, init.low = Expression(-9), init.high = Expression(10);
-  if (role != ArgRole::output) arg.tensor->content = init;
-  return arg;
-}
-
-ArgSpec integer(const std::string& name, std::int64_t value) {
-  ArgSpec arg;
-  arg.name = name;
-  arg.type = ArgType::integer;
-  arg.role = ArgRole::scalar;
-  arg.value = value;
-  return arg;
-}
-
-/// o, x: [N, C] (or what `shape` says); one thread a row in blocks of 64 unless `block` threads take one row.
+/// o, x: [N, C] (or what `output` says), w: [C]; one thread a row in blocks of 64 unless `block` threads take one row.
 KernelSpec kernel(const std::string& name, const std::string& source, std::int64_t columns, std::int64_t block = 0,
-                  const char* output = "N * C", DType dtype = DType::f32) {
-  KernelSpec spec;
-  spec.name = name;
-  spec.origin = name;
-  spec.source = source;
-  spec.kernel_name = name;
-  spec.io.args = {tensor("o", ArgRole::output, output, dtype), tensor("x", ArgRole::input, "N * C", dtype),
-                  tensor("w", ArgRole::input, "C", dtype), integer("N", 37), integer("C", columns)};
-  spec.io.launch.grid[0] = Expression::parse(block > 0 ? "N" : "ceil_div(N, 64)", "test");
-  spec.io.launch.block[0] = Expression(block > 0 ? block : 64);
-  ReferenceKernel reference;
-  reference.source = source;
-  reference.source.insert(source.find(name + "(") + name.size(), "_reference");
-  reference.kernel_name = name + "_reference";
-  reference.launch = spec.io.launch;
-  spec.reference = reference;
-  spec.tolerance["o"] = {1e-4, 1e-4, 1e-4};
-  Workload workload;
-  workload.name = "host";
-  spec.workloads = {workload};
-  return spec;
+                  const std::string& output = "N * C", const std::string& dtype = "float32") {
+  const nlohmann::json small = {{"kind", "randint"}, {"low", -9}, {"high", 10}, {"seed", 1}}, normal = {{"kind", "randn"}, {"seed", 1}};
+  const nlohmann::json& init = dtype == "int32" ? small : normal;
+  return kernel_under_test(source, name,
+                           {{"o", "output", dtype, output},
+                            {"x", "input", dtype, "N * C", 0, init},
+                            {"w", "input", dtype, "C", 0, init},
+                            {"N", "scalar", "int32", "", 37},
+                            {"C", "scalar", "int32", "", columns}},
+                           block > 0 ? "N" : "ceil_div(N, 64)", std::to_string(block > 0 ? block : 64), 1e-4);
 }
 
 }  // namespace
@@ -123,7 +90,7 @@ extern "C" __global__ void weighted_counts(int* o, const int* x, const int* w, i
     o[i * 3 + 1] = positive;
     o[i * 3 + 2] = low;
   }
-})", 61, 0, "N * 3", DType::i32));
+})", 61, 0, "N * 3", "int32"));
   // Lanes read what other lanes wrote.
   out.push_back(kernel("mirrored", R"(
 extern "C" __global__ void mirrored(float* o, const float* x, const float* w, int N, int C) {
@@ -141,7 +108,7 @@ extern "C" __global__ void exclusive_scan(int* o, const int* x, const int* w, in
     o[i * C + j] = before;
     before += x[i * C + j];
   }
-})", 203, 0, "N * C", DType::i32));
+})", 203, 0, "N * C", "int32"));
   out.push_back(kernel("running_maximum", R"(
 extern "C" __global__ void running_maximum(float* o, const float* x, const float* w, int N, int C) {
   constexpr int K = 448;
@@ -175,6 +142,14 @@ extern "C" __global__ void block_norm(float* o, const float* x, const float* w, 
   float scale = 1.0f / sqrtf(part[0] + 1e-6f);
   for (int j = tid; j < D; j += blockDim.x) o[row * D + j] = x[row * D + j] * scale * w[j];
 })", 400, 128));
+  out.push_back(kernel("weighted_sum", R"(
+extern "C" __global__ void weighted_sum(float* o, const float* x, const float* w, int N, int C) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= N) return;
+  float sum = 0.0f;
+  for (int j = 0; j < C; j++) sum += x[i * C + j] * w[j];
+  o[i] = 0.5f * sum;
+})", 301, 0, "N"));
   out.push_back(kernel("buckets", R"(
 extern "C" __global__ void buckets(float* o, const float* x, const float* w, int N, int C) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

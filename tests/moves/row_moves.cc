@@ -1,102 +1,46 @@
 #include <doctest/doctest.h>
 
-#include <memory>
+#include <algorithm>
 #include <string>
-#include <vector>
 
-#include "engine/error.h"
-#include "engine/options.h"
-#include "engine/runner.h"
-#include "engine/spec_load.h"
-#include "moves/register_moves.h"
-#include "runners/register_runners.h"
 #include "tests/moves/row_kernels.h"
+#include "tests/support/move_path.h"
 
 using namespace warpath;
+using test::MovePath;
 using test::row_kernel;
 
 TEST_SUITE_BEGIN("row_moves");
 
 namespace {
 
-MoveRegistry registry() {
-  MoveRegistry out("move");
-  register_moves(out);
-  return out;
-}
-
-DeviceFacts hopper() {
-  DeviceFacts out;
-  out.is_gpu = true;
-  out.arch = "sm_90a";
-  out.multiprocessors = 132;
-  out.max_smem_per_block_bytes = 227 << 10;
-  return out;
-}
-
-/// The variant behind a path of moves, separated by semicolons.
-std::optional<Variant> climbed(const KernelSpec& spec, const std::string& path, std::string& why, const DeviceFacts& device = hopper()) {
-  Variant variant = baseline_variant(spec);
+/// The variant behind a path of moves, separated by "; ", on a GPU's facts.
+MovePath climbed(const KernelSpec& spec, const std::string& path) {
+  MovePath out(spec);
+  out.on_gpu();
   for (std::size_t begin = 0; begin < path.size();) {
     const std::size_t end = std::min(path.find("; ", begin), path.size());
-    const MoveInstance instance = MoveInstance::parse(path.substr(begin, end - begin), "test");
-    auto next = registry().create("test", instance.move)->apply({spec, variant, device}, instance, why);
-    if (!next) return std::nullopt;
-    variant = *next;
+    out.step(path.substr(begin, end - begin));
     begin = end + 2;
   }
-  return variant;
+  return out;
 }
 
-Variant reached(const KernelSpec& spec, const std::string& path) {
-  std::string why;
-  const auto out = climbed(spec, path, why);
-  CAPTURE(path);
-  CAPTURE(why);
-  REQUIRE(out.has_value());
-  return *out;
-}
+Variant reached(const KernelSpec& spec, const std::string& path) { return climbed(spec, path).variant(); }
 
+/// Runs what the path leads to against the kernel as it was.
+void passes(const KernelSpec& spec, const std::string& path) { climbed(spec, path).runs(); }
+
+/// Why the last step of the path is refused.
 std::string refused(const KernelSpec& spec, const std::string& path) {
-  std::string why;
-  CHECK_FALSE(climbed(spec, path, why).has_value());
+  const std::size_t last = path.rfind("; ");
+  MovePath before = climbed(spec, last == std::string::npos ? "" : path.substr(0, last));
+  const std::string why = before.tried(last == std::string::npos ? path : path.substr(last + 2));
+  CHECK_FALSE(why.empty());
   return why;
 }
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-/// Runs variants of one kernel against its own baseline as reference.
-class Judge {
- public:
-  explicit Judge(KernelSpec spec) : spec_(std::move(spec)) {
-    static Options options;
-    options.host.threads = 2;
-    options.host.timing_seconds = 0.001;
-    options.host.min_samples = 1;
-    options.host.max_samples = 1;
-    options.host.compile_seconds = 30;
-    RunnerRegistry runners("runner");
-    register_runners(runners);
-    RunnerConfig config;
-    config.options = &options;
-    runner_ = runners.create("test", "host", config);
-    runner_->prepare(spec_);
-  }
-  void passes(const std::string& path) {
-    CAPTURE(spec_.name);
-    CAPTURE(path);
-    const Variant variant = reached(spec_, path);
-    CAPTURE(variant.source);
-    const Outcome outcome = runner_->run(RunRequest{spec_, variant, variant_key(variant), ++seed_, 0}, {});
-    CAPTURE(outcome.log);
-    CHECK(outcome.status == Status::ok);
-  }
-
- private:
-  KernelSpec spec_;
-  std::unique_ptr<Runner> runner_;
-  std::uint64_t seed_ = 0;
-};
 
 std::string split(int lanes) { return "parallelise_row_loop(cluster=1,lanes=" + std::to_string(lanes) + ")"; }
 std::string scan(int lanes, int packs, int vector) {
@@ -132,15 +76,12 @@ TEST_CASE("a cluster takes a row on a GPU that has clusters") {
   CHECK(out.launch.cluster[0].text() == "2");
   CHECK(out.launch.grid[0].text() == "N * 2");
   CHECK(holds(out.source, "mapa.u64"));
-  std::string why;
-  DeviceFacts host;
-  CHECK_FALSE(climbed(spec, "parallelise_row_loop(cluster=2,lanes=128)", why, host).has_value());
+  CHECK_FALSE(MovePath(spec).tried("parallelise_row_loop(cluster=2,lanes=128)").empty());
 }
 
 TEST_CASE("shared rows agree with one thread a row, at any number of lanes") {
   for (const char* name : {"layer_norm", "log_softmax", "softmax_stored", "weighted_counts", "mirrored"}) {
-    Judge judge(row_kernel(name));
-    for (const int lanes : {4, 32, 128}) judge.passes(split(lanes));
+    for (const int lanes : {4, 32, 128}) passes(row_kernel(name), split(lanes));
   }
 }
 
@@ -151,18 +92,18 @@ TEST_CASE("what is no loop over an item is left alone") {
 }
 
 TEST_CASE("a row stays in registers, in packs where it is aligned, masked where it does not fit") {
-  Judge fits(row_kernel("log_softmax"));
+  const KernelSpec fits = row_kernel("log_softmax");
   const std::string keep = "; softmax_math_fusion@loop:0(form=0,vector=";
   CHECK(holds(reached(row_kernel("log_softmax"), split(8) + keep + "4)").source, "reinterpret_cast<const float4*>(x + i * 96"));
-  fits.passes(split(8) + keep + "4)");
-  fits.passes(split(32) + keep + "1)");
-  fits.passes(split(64) + keep + "4)");
-  Judge masked(row_kernel("softmax_stored"));
+  passes(fits, split(8) + keep + "4)");
+  passes(fits, split(32) + keep + "1)");
+  passes(fits, split(64) + keep + "4)");
+  const KernelSpec masked = row_kernel("softmax_stored");
   const Variant out = reached(row_kernel("softmax_stored"), split(8) + keep + "2)");
   CHECK(holds(out.source, "if (j < 1 || j >= 70) continue;"));
   CHECK_FALSE(holds(out.source, "o[i * L + j] = e"));
-  masked.passes(split(8) + keep + "2)");
-  masked.passes(split(32) + keep + "1)");
+  passes(masked, split(8) + keep + "2)");
+  passes(masked, split(32) + keep + "1)");
 }
 
 TEST_CASE("a row whose length is unknown stays in shared memory, not in registers") {
@@ -171,28 +112,28 @@ TEST_CASE("a row whose length is unknown stays in shared memory, not in register
   CHECK(holds(refused(spec, at + "(form=0,vector=1)"), "specialise_shape"));
   const Variant out = reached(spec, at + "(form=1,vector=1)");
   CHECK(out.launch.dynamic_smem_bytes.text() == "C * 4");
-  Judge(spec).passes(at + "(form=1,vector=1)");
+  passes(spec, at + "(form=1,vector=1)");
 }
 
 TEST_CASE("statistics are taken in one sweep, maxima with their sums, stored values again") {
-  Judge norm(row_kernel("layer_norm"));
-  norm.passes("softmax_math_fusion@loop:0(form=2,vector=1)");
-  norm.passes(split(32) + "; softmax_math_fusion@loop:0(form=2,vector=1)");
-  norm.passes(split(64) + "; softmax_math_fusion@loop:0(form=5,vector=1)");
-  Judge logits(row_kernel("log_softmax"));
-  logits.passes("softmax_math_fusion@loop:0(form=3,vector=1)");
-  logits.passes(split(16) + "; softmax_math_fusion@loop:0(form=3,vector=1)");
+  const KernelSpec norm = row_kernel("layer_norm");
+  passes(norm, "softmax_math_fusion@loop:0(form=2,vector=1)");
+  passes(norm, split(32) + "; softmax_math_fusion@loop:0(form=2,vector=1)");
+  passes(norm, split(64) + "; softmax_math_fusion@loop:0(form=5,vector=1)");
+  const KernelSpec logits = row_kernel("log_softmax");
+  passes(logits, "softmax_math_fusion@loop:0(form=3,vector=1)");
+  passes(logits, split(16) + "; softmax_math_fusion@loop:0(form=3,vector=1)");
 }
 
 TEST_CASE("scans are shared by lanes: inclusive, exclusive, over blocks and with a tail") {
-  Judge exclusive(row_kernel("exclusive_scan"));
-  exclusive.passes(scan(8, 2, 1));
-  exclusive.passes(scan(32, 1, 1));
-  exclusive.passes(scan(64, 2, 1));
-  Judge inclusive(row_kernel("running_maximum"));
-  inclusive.passes(scan(32, 4, 4));
-  inclusive.passes(scan(128, 1, 4));
-  inclusive.passes(scan(16, 1, 4));
+  const KernelSpec exclusive = row_kernel("exclusive_scan");
+  passes(exclusive, scan(8, 2, 1));
+  passes(exclusive, scan(32, 1, 1));
+  passes(exclusive, scan(64, 2, 1));
+  const KernelSpec inclusive = row_kernel("running_maximum");
+  passes(inclusive, scan(32, 4, 4));
+  passes(inclusive, scan(128, 1, 4));
+  passes(inclusive, scan(16, 1, 4));
   CHECK(holds(refused(row_kernel("exclusive_scan"), scan(32, 1, 4)), "packs of 4"));
   CHECK_FALSE(refused(row_kernel("layer_norm"), scan(32, 1, 1)).empty());
 }
@@ -201,16 +142,27 @@ TEST_CASE("a tree over shared memory becomes shuffles") {
   const KernelSpec spec = row_kernel("block_norm");
   const Variant out = reached(spec, "warp_shuffle_reduce@loop:1");
   CHECK_FALSE(holds(out.source, "s >>= 1"));
-  Judge judge(spec);
-  judge.passes("warp_shuffle_reduce@loop:1");
-  judge.passes("softmax_math_fusion@loop:0(form=0,vector=1)");
-  judge.passes("warp_shuffle_reduce@loop:1; softmax_math_fusion@loop:0(form=0,vector=4)");
+  passes(spec, "warp_shuffle_reduce@loop:1");
+  passes(spec, "softmax_math_fusion@loop:0(form=0,vector=1)");
+  passes(spec, "warp_shuffle_reduce@loop:1; softmax_math_fusion@loop:0(form=0,vector=4)");
+}
+
+TEST_CASE("blocks share a sum and add their parts to a zeroed output") {
+  const KernelSpec spec = row_kernel("weighted_sum");
+  const Variant out = reached(spec, "split_reduction@loop:0(splits=4)");
+  CHECK(out.launch.grid[1].text() == "4");
+  REQUIRE(out.before.size() == 1);
+  CHECK(out.before[0].arguments == std::vector<std::string>{"o"});
+  CHECK(holds(out.source, "atomicAdd(&o[i], 0.5f * sum);"));
+  passes(spec, "split_reduction@loop:0(splits=4)");
+  passes(spec, split(16) + "; split_reduction@loop:0(splits=2)");
+  CHECK_FALSE(refused(row_kernel("layer_norm"), "split_reduction@loop:0(splits=4)").empty());
 }
 
 TEST_CASE("a local array moves to shared memory or becomes registers") {
   const KernelSpec spec = row_kernel("buckets");
   CHECK(holds(reached(spec, "local_array_placement@array:bucket(place=1)").source, "bucket[j % 8][threadIdx.x] +="));
-  Judge(spec).passes("local_array_placement@array:bucket(place=1)");
+  passes(spec, "local_array_placement@array:bucket(place=1)");
   CHECK_FALSE(refused(spec, "local_array_placement@array:bucket(place=0)").empty());
 }
 
