@@ -172,15 +172,19 @@ const Expr* squared(const Unit& unit, const Reduction& r) {
 
 std::string lane_only(const RowSweeps& sweeps) { return sweeps.lanes > 1 ? "if (" + sweeps.lane + " == 0) " : ""; }
 
-/// Names that the expression reads from outside the loop; false if one is written from `from` on up to the end of `to`.
-bool unchanged(const KernelModel& model, const Stmt& value, const Stmt& from, const Stmt& to, std::string_view except_array) {
-  const std::vector<std::string> read = model.facts.names_read(value);
-  std::set<std::string> written;
-  for (const Stmt* s : from.parent->children) {
-    if (s->span.begin < from.span.begin || s->span.end > to.span.end) continue;
+/// What the statement of loop `a` reads from outside it stays as it is until the end of loop `b`; `except`: an array that may change.
+bool unchanged(const KernelModel& model, const Stmt& value, const Loop& a, const Loop& b, std::string_view except) {
+  std::set<std::string> own{a.variable}, written;
+  model::walk(*a.stmt->body, [&](const Stmt& s) {
+    for (const Declarator* d : s.declarators) own.insert(std::string(d->name));
+    return true;
+  });
+  for (const Stmt* s : a.stmt->parent->children) {
+    if (s->span.begin < a.stmt->span.begin || s->span.end > b.stmt->span.end) continue;
     for (const std::string& name : model.facts.names_written(*s)) written.insert(name);
   }
-  return std::none_of(read.begin(), read.end(), [&](const std::string& n) { return n != except_array && written.contains(n); });
+  const std::vector<std::string> read = model.facts.names_read(value);
+  return std::none_of(read.begin(), read.end(), [&](const std::string& n) { return n != except && !own.contains(n) && written.contains(n); });
 }
 
 }  // namespace
@@ -273,14 +277,14 @@ std::optional<Variant> recompute_stored(const MoveContext& context, const Kernel
     const Stmt& store = *first.access->stmt;
     if (!store.is(StmtKind::expression) || !store.expr->is_op(ExprKind::assign, "=") || &store.expr->arg(0) != first.access->expr) continue;
     if (store.parent == nullptr || store.parent != a.stmt->body || a.variable != b.variable) continue;
-    if (sweeps.offsets[first.sweep] > sweeps.offsets[*last] || !unchanged(model, store, *a.stmt, *b.stmt, model.facts.arrays[static_cast<std::size_t>(o.array)].name)) continue;
+    if (sweeps.offsets[first.sweep] > sweeps.offsets[*last] || !unchanged(model, store, a, b, model.facts.arrays[static_cast<std::size_t>(o.array)].name)) continue;
     std::string needed;
     bool pure = model::is_pure(unit, store.expr->arg(1)), clash = false;
     for (const Stmt* s : model::statements(*a.stmt->body)) {
       if (s == &store) break;
       if (!s->is(StmtKind::declaration)) continue;
       for (const Declarator* d : s->declarators) {
-        pure = pure && (d->value() == nullptr || model::is_pure(unit, *d->value())) && unchanged(model, *s, *a.stmt, *b.stmt, "");
+        pure = pure && (d->value() == nullptr || model::is_pure(unit, *d->value())) && unchanged(model, *s, a, b, "");
         clash = clash || model::mentions(*b.stmt, d->name);
       }
       needed += std::string(unit.text(*s)) + "\n";

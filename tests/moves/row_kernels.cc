@@ -74,6 +74,20 @@ extern "C" __global__ void softmax_stored(float* o, const float* x, const float*
   }
   for (int j = 0; j < L; j++) o[i * L + j] /= s;
 })", 70));
+  out.push_back(kernel("softmax_twice", R"(
+extern "C" __global__ void softmax_twice(float* o, const float* x, const float* w, int N, int C) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= N) return;
+  float m = -INFINITY;
+  for (int j = 0; j < C; j++) m = fmaxf(m, x[i * C + j]);
+  float s = 0.0f;
+  for (int j = 0; j < C; j++) {
+    float e = expf(x[i * C + j] - m);
+    o[i * C + j] = e;
+    s += e;
+  }
+  for (int j = 0; j < C; j++) o[i * C + j] = o[i * C + j] / s;
+})", 91));
   // Integers: a product sum that starts from a value, a condition, results of one lane.
   out.push_back(kernel("weighted_counts", R"(
 extern "C" __global__ void weighted_counts(int* o, const int* x, const int* w, int N, int C) {

@@ -122,6 +122,10 @@ TEST_CASE("statistics are taken in one sweep, maxima with their sums, stored val
   passes(norm, split(64) + "; softmax_math_fusion@loop:0(form=5,vector=1)");
   const KernelSpec logits = row_kernel("log_softmax");
   passes(logits, "softmax_math_fusion@loop:0(form=3,vector=1)");
+  const std::string again = split(16) + "; softmax_math_fusion@loop:0(form=4,vector=1)";
+  CHECK_FALSE(holds(reached(row_kernel("softmax_twice"), again).source, "o[i * C + j] = e"));
+  passes(row_kernel("softmax_twice"), again);
+  passes(row_kernel("softmax_twice"), again + "; softmax_math_fusion@loop:0(form=3,vector=1)");
   passes(logits, split(16) + "; softmax_math_fusion@loop:0(form=3,vector=1)");
 }
 
