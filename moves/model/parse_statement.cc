@@ -180,36 +180,45 @@ Stmt* Parser::parse_condition(Stmt& owner, std::size_t open) {
   if (close == kNone) return nullptr;
   const Limit limit(*this, close);
   at_ = open + 1;
-  for (int part = 0; part < 2; ++part) {
-    if (starts_declaration(at_)) {
-      Stmt* const declaration = begin_statement(StmtKind::declaration, at_);
-      const std::size_t from = at_;
-      stmt_ = declaration;
-      Specifiers specifiers;
-      std::vector<Declarator*> declarators;
-      if (!parse_specifiers(specifiers, close) || !parse_declarators(specifiers, declarators))
-        return nullptr;
-      declaration->declarators = s_.keep(declarators);
-      finish(declaration, from);
-      owner.init = declaration;
-      stmt_ = &owner;
-    } else if (at_ < close && !is(at_, ";")) {
-      owner.expr = parse_comma();
-      if (owner.expr == nullptr) return nullptr;
-    }
-    if (!is(at_, ";")) break;
-    if (owner.expr != nullptr) {  // an expression before the ; is an initialiser
-      Stmt* const first = begin_statement(StmtKind::expression, at_);
-      first->span = owner.expr->span;
-      first->expr = owner.expr;
-      owner.init = first;
-      owner.expr = nullptr;
-    }
-    ++at_;
+  std::size_t semicolon_at = at_;
+  while (semicolon_at < close && !is(semicolon_at, ";"))
+    semicolon_at = close_of(semicolon_at) != kNone ? close_of(semicolon_at) + 1 : semicolon_at + 1;
+  if (semicolon_at < close) {
+    owner.init = parse_initialising_statement();
+    stmt_ = &owner;
+    if (owner.init == nullptr || !semicolon()) return nullptr;
+  }
+  if (starts_declaration(at_)) {
+    if (owner.init != nullptr) return nullptr;  // a declaration is the condition of another
+    owner.init = parse_initialising_statement();
+    stmt_ = &owner;
+    if (owner.init == nullptr) return nullptr;
+  } else {
+    owner.expr = parse_comma();
+    if (owner.expr == nullptr) return nullptr;
   }
   if (at_ != close) return nullptr;
   at_ = close + 1;
   return &owner;
+}
+
+/// A declaration or an expression in the head of a statement, without its semicolon.
+Stmt* Parser::parse_initialising_statement() {
+  const std::size_t from = at_;
+  const bool declares = starts_declaration(at_);
+  Stmt* const out = begin_statement(declares ? StmtKind::declaration : StmtKind::expression, from);
+  stmt_ = out;
+  if (declares) {
+    Specifiers specifiers;
+    std::vector<Declarator*> declarators;
+    if (!parse_specifiers(specifiers, limit_) || !parse_declarators(specifiers, declarators))
+      return nullptr;
+    out->declarators = s_.keep(declarators);
+  } else if (!is(at_, ";")) {
+    out->expr = parse_comma();
+    if (out->expr == nullptr) return nullptr;
+  }
+  return finish(out, from);
 }
 
 Stmt* Parser::parse_if() {
