@@ -70,7 +70,7 @@ class RowKeeper {
  public:
   RowKeeper(const MoveContext& context, const model::KernelModel& model, const RowSweeps& sweeps)
       : context_(context), unit_(model.unit), facts_(model.facts), model_(model), sweeps_(sweeps), tab_(model::indent_unit(unit_)),
-        k_(free_name(unit_, {"k", "e"}, taken_)) {}
+        k_(free_name(unit_, {"k", "e"}, taken_)), lanes_(lanes_text()) {}
 
   std::optional<Variant> in_registers(std::int64_t vector, std::string& why) {
     const std::vector<const RowOperand*> kept = kept_operands(model_, sweeps_);
@@ -151,6 +151,14 @@ class RowKeeper {
 
   // --- registers ------------------------------------------------------------------------------------------------------
 
+  /// The count of lanes: its constant, if the loops have one under a name.
+  std::string lanes_text() const {
+    const Expr* step = sweeps_.loops.front()->stmt->step;
+    const bool named = step->is_op(model::ExprKind::assign, "+=") && step->arg(1).kind == model::ExprKind::name;
+    const model::Declarator* d = named ? model::declaration_of(unit_, step->arg(1)) : nullptr;
+    return d != nullptr && d->is_constant() ? std::string(d->name) : std::to_string(sweeps_.lanes);
+  }
+
   static std::string times(std::string_view factor, std::int64_t n) {
     return n == 1 ? std::string(factor) : std::string(factor) + " * " + std::to_string(n);
   }
@@ -158,14 +166,14 @@ class RowKeeper {
   /// First element of the pack that starts at local place `k`.
   std::string pack_place(const std::string& k) const {
     if (sweeps_.lanes == 1) return k;
-    return times(k, sweeps_.lanes) + " + " + times(sweeps_.lane, vector_);
+    return k + " * " + lanes_ + " + " + times(sweeps_.lane, vector_);
   }
 
   std::string element_place() const {
     if (sweeps_.lanes == 1) return k_;
-    if (vector_ == 1) return times(k_, sweeps_.lanes) + " + " + sweeps_.lane;
+    if (vector_ == 1) return k_ + " * " + lanes_ + " + " + sweeps_.lane;
     const std::string v = std::to_string(vector_);
-    return k_ + " / " + v + " * " + std::to_string(sweeps_.lanes * vector_) + " + " + times(sweeps_.lane, vector_) + " + " + k_ + " % " + v;
+    return "(" + k_ + " / " + v + " * " + lanes_ + " + " + sweeps_.lane + ") * " + v + " + " + k_ + " % " + v;
   }
 
   std::string loop_head(std::int64_t step) const {
@@ -323,7 +331,7 @@ class RowKeeper {
   std::map<const Expr*, std::string> replaced_;
   std::map<std::size_t, std::string> before_, stores_;  ///< text before a sweep, at the end of its body
   std::set<std::string, std::less<>> taken_;
-  std::string k_;                            ///< loop variable over a lane's elements
+  std::string k_, lanes_;                    ///< loop variable over a lane's elements; the count of lanes
   std::vector<Edit> edits_;
 };
 

@@ -254,7 +254,7 @@ std::optional<Variant> fuse_maximum(const MoveContext& context, const KernelMode
     std::string lines = std::string(unit.text(b.stmt->header)) + " {  // the sum follows the maximum so far\n";
     lines += tab + "const " + top->type + " " + v + " = " + std::string(unit.text(resolved(unit, *top->value, a).outer)) + ";\n";
     lines += tab + "if (" + v + " > " + m + ") {\n" + tab + tab + sum->accumulator + " = " + sum->accumulator + " * " + f + "(" + m + " - " + v + ") + 1;\n";
-    lines += tab + tab + m + " = " + v + ";\n" + tab + "} else if (" + m + " > -INFINITY) {\n";
+    lines += tab + tab + m + " = " + v + ";\n" + tab + "} else if (" + m + " > " + model::identity_text(ReduceOp::maximum, top->type) + ") {\n";
     lines += tab + tab + sum->accumulator + " += " + f + "(" + v + " - " + m + ");\n" + tab + "}\n}\n";
     lines += "const " + top->type + " " + own + " = " + m + ";";
     editor.replace(start_of(*a.stmt), a.stmt->span.end, *a.stmt, lines);

@@ -82,6 +82,7 @@ class Parser {
   Stmt* parse_expression_statement();
   Stmt* parse_macro(Stmt* out, std::size_t from);
   Stmt* parse_condition(Stmt& owner, std::size_t open);
+  Stmt* parse_initialising_statement();
   bool parse_for_header(Stmt& out, std::size_t open);
   Stmt* opaque_statement(std::size_t from);
   Stmt* directives_before(std::vector<Stmt*>* into);

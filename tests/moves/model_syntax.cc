@@ -167,6 +167,20 @@ TEST_CASE("statements hold their parts") {
   CHECK(loop.body->body->expr->arg(0).stmt == loop.body->body);
 }
 
+TEST_CASE("conditions may begin with a statement") {
+  const Unit unit = kernel_with(
+      "if (n = 2; n > 1) a[0] = 1;\nif (int m = n; m) a[1] = m;\nwhile (int q = n) a[q] = 2;");
+  const Function& k = *unit.find_function("k");
+  REQUIRE(k.body->children.size() == 3);
+  CHECK(k.opaque.empty());
+  const Stmt& first = *k.body->children[0];
+  REQUIRE(first.init != nullptr);
+  CHECK(first.init->expr->stmt == first.init);
+  CHECK(unit.text(*first.expr) == "n > 1");
+  CHECK(k.body->children[1]->init->declarators.size() == 1);
+  CHECK(k.body->children[2]->expr == nullptr);
+}
+
 TEST_CASE("what is not understood is opaque and no wider than its statement") {
   const Unit unit = kernel_with("a[0] = 1; @ what ever; a[1] = f(1, ] , 2); a[2] = 3;");
   const Function& k = *unit.find_function("k");

@@ -81,7 +81,7 @@ TEST_CASE("a cluster takes a row on a GPU that has clusters") {
 
 TEST_CASE("shared rows agree with one thread a row, at any number of lanes") {
   for (const char* name : {"layer_norm", "log_softmax", "softmax_stored", "weighted_counts", "mirrored"}) {
-    for (const int lanes : {4, 32, 128}) passes(row_kernel(name), split(lanes));
+    for (const int lanes : {8, 128}) passes(row_kernel(name), split(lanes));
   }
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("what is no loop over an item is left alone") {
 TEST_CASE("a row stays in registers, in packs where it is aligned, masked where it does not fit") {
   const KernelSpec fits = row_kernel("log_softmax");
   const std::string keep = "; softmax_math_fusion@loop:0(form=0,vector=";
-  CHECK(holds(reached(row_kernel("log_softmax"), split(8) + keep + "4)").source, "reinterpret_cast<const float4*>(x + i * 96"));
+  CHECK(holds(reached(row_kernel("log_softmax"), split(8) + keep + "4)").source, "reinterpret_cast<const float4*>(x + 96 * i"));
   passes(fits, split(8) + keep + "4)");
   passes(fits, split(32) + keep + "1)");
   passes(fits, split(64) + keep + "4)");
