@@ -167,6 +167,19 @@ TEST_CASE("blocks share a sum and add their parts to a zeroed output") {
   CHECK_FALSE(refused(row_kernel("layer_norm"), "split_reduction@loop:0(splits=4)").empty());
 }
 
+TEST_CASE("a sum that several threads store, or blocks of the second axis take, is not split") {
+  const auto sums = [](const std::string& row, const std::string& guard, const std::string& block) {
+    return test::kernel_under_test("extern \"C\" __global__ void sums(float* o, const float* x, int N, int C) {\n  int row = " + row + ";\n  if (row >= N) return;\n  float sum = 0.0f;\n"
+                                   "  for (int j = threadIdx.x; j < C; j += 32) sum += x[row * C + j];\n"
+                                   "  for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);\n  " + guard + "o[row] = sum;\n}\n",
+                                   "sums", {{"o", "output", "float32", "N"}, {"x", "input", "float32", "N * C"}, {"N", "scalar", "", "", 5}, {"C", "scalar", "", "", 301}}, "N", block, 1e-4);
+  };
+  const std::string step = "split_reduction@loop:0(splits=4)";
+  CHECK(refused(sums("blockIdx.x", "", "32"), step) == "several threads may store the same element of o");
+  CHECK(refused(sums("blockIdx.x + blockIdx.y", "if (threadIdx.x == 0) ", "32"), step) == "the grid's y axis is taken");
+  MovePath(sums("blockIdx.x", "if (threadIdx.x == 0) ", "32")).on_gpu().step(step).runs();
+}
+
 TEST_CASE("a local array moves to shared memory or becomes registers") {
   const KernelSpec spec = row_kernel("buckets");
   CHECK(holds(reached(spec, "local_array_placement@array:bucket(place=1)").source, "bucket[j % 8][threadIdx.x] +="));
