@@ -96,6 +96,9 @@ TEST_CASE("every move finds something to do somewhere") {
   everywhere([&](const Move& move, const MoveContext& context) {
     if (!move.enumerate(context).empty()) idle.erase(std::string(move.name()));
   });
+  std::string names;
+  for (const std::string& name : idle) names += name + " ";
+  CAPTURE(names);
   CHECK(idle.empty());
 }
 
