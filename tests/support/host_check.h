@@ -39,7 +39,7 @@ class HostCheck {
       Options options;
       std::unique_ptr<Runner> runner;
       Shared() {
-        options.host.threads = 2, options.host.optimization = "-O1", options.host.launch_seconds = 20;
+        options.host.threads = 2, options.host.optimization = "-O0", options.host.launch_seconds = 20;
         RunnerRegistry registry("runner");
         register_runners(registry);
         RunnerConfig config;
