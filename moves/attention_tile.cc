@@ -104,6 +104,27 @@ for (int @j = 0; @j < @BK; @j += 4) {
 }
 )";
 
+constexpr std::string_view kMaskedValues = R"(// Some queries may not see some of these keys: their values do not count, not even where they are infinite or NaN.
+#pragma unroll 1
+for (int @j = 0; @j < @BK; @j++) {
+  const int @at = @key0 + @j;
+  #pragma unroll
+  for (int @c = 0; @c < @PARTS; @c++) {
+    const float4 @value = *reinterpret_cast<const float4*>(&@v_tile[@j * @CHANNELS + (@c * @X + @x) * 4]);
+    #pragma unroll
+    for (int @i = 0; @i < @ROWS; @i++) {
+      if (@ALLOWED) {
+        const float @p = @p_tile[(@y + @Y * @i) * @P_PITCH + @j];
+        @acc[@i][@c * 4 + 0] += @p * @value.x;
+        @acc[@i][@c * 4 + 1] += @p * @value.y;
+        @acc[@i][@c * 4 + 2] += @p * @value.z;
+        @acc[@i][@c * 4 + 3] += @p * @value.w;
+      }
+    }
+  }
+}
+)";
+
 constexpr std::string_view kStore = R"(#pragma unroll
 for (int @i = 0; @i < @ROWS; @i++) {
   #pragma unroll
@@ -189,7 +210,12 @@ std::string attention_body(CodeTemplate& code, const Attention& a, const Attenti
   out += model::indented(code.fill(kScores), "  ") + wait;
   out += code.fill("  __syncthreads();  // values and weights are there, keys are done with\n  if (@key0 + @BK < @keys_end) {\n");
   out += model::indented(stage(code, a.k, a.u, "@BK", "@key0 + @BK", a.keys, "@k_tile", "@PITCH"), "    ") + "  }\n";
-  out += model::indented(code.fill(kValues), "  ") + "}\n\n";
+  if (a.causal) {
+    out += code.fill("  if (@whole) {\n") + model::indented(code.fill(kValues), "    ") + "  } else {\n";
+    out += model::indented(code.fill(kMaskedValues), "    ") + "  }\n}\n\n";
+  } else {
+    out += model::indented(code.fill(kValues), "  ") + "}\n\n";
+  }
   return out + code.fill(kStore);
 }
 

@@ -63,6 +63,28 @@ bool Evaluation::judge(Running& running, Stage stage) const {
   return true;
 }
 
+/// Ends an evaluation: whoever comes next finds guard zones and inputs as they were made, or another worker. A candidate that was
+/// refused before d7, or that wrote outside its tensors in launches after it, is told apart here.
+void Evaluation::leave_clean(Running& running, bool good) const {
+  if (running.reply.poisoned) return;
+  const auto zones = std::find_if(gates_.begin(), gates_.end(), [](const auto& one) { return gate_identifier(one->name()) == "d7"; });
+  std::string damage;
+  try {
+    if (zones != gates_.end()) static_cast<void>((*zones)->judge(running.trial));
+    if (!good && !problem_.inputs_intact()) damage = "the pristine inputs were overwritten";
+  } catch (const CandidateFault& fault) {
+    damage = fault.detail;
+  }
+  if (damage.empty()) return;
+  running.reply.poisoned = true;
+  if (!good) return;
+  running.reply.status = Status::rejected;
+  running.reply.log = "at the end: " + damage;
+  for (GateResult& result : running.reply.gates) {
+    if (gate_identifier(result.gate) == "d7") result = {result.gate, GateResult::Answer::fail, running.reply.log};
+  }
+}
+
 /// What the device was like, and how near the first scored workload is to its bound.
 void Evaluation::diagnose(Trial& trial) const {
   auto& facts = trial.diagnosis.facts;
@@ -132,6 +154,8 @@ TrialReply Evaluation::run(const TrialRequest& request) {
     if (good && (request.profile || request.stage == Stage::final) && trial.counters.empty()) {
       static_cast<void>(trial.profile());  // without counters the static facts remain
     }
+    leave_clean(running, good);
+    good = reply.status == Status::ok;
     if (good) diagnose(trial);
     reply.diagnosis = trial.diagnosis;
     if (good) {

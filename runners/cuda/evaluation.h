@@ -23,6 +23,7 @@ class Evaluation {
  private:
   struct Running;
   bool judge(Running& running, Stage stage) const;
+  void leave_clean(Running& running, bool good) const;
   void diagnose(Trial& trial) const;
   void report_times(Running& running, TrialReply& reply) const;
 

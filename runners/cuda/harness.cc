@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/portable/random.h"
+#include "runners/cuda/input_family.h"
 
 namespace warpath::cuda {
 namespace {
@@ -164,7 +165,7 @@ void Harness::fill(CUstream stream,
 }
 
 void Harness::family(CUstream stream, CUdeviceptr data, const FamilyRule& rule) const {
-  if (rule.family == InputFamily::as_declared || !info(rule.dtype).is_float) return;
+  if (!applies(rule)) return;
   launch(stream, functions_.family, grid_for(rule.elements), {&data, &rule});
 }
 

@@ -73,9 +73,13 @@ bool changes(InputFamily family, const KernelSpec& spec, const ArgSpec& arg, con
   return draws_each_alone(content) && family == InputFamily::constant && info(content.dtype).size_bytes <= kExact;
 }
 
+bool applies(const FamilyRule& rule) {
+  if (rule.family == InputFamily::as_declared || rule.elements == 0) return false;
+  return info(rule.dtype).is_float || rule.family == InputFamily::constant;
+}
+
 void apply_family(Tensor& tensor, const FamilyRule& rule) {
-  const bool unchanged = rule.family == InputFamily::as_declared || (!info(rule.dtype).is_float && rule.family != InputFamily::constant);
-  if (unchanged || rule.elements == 0) return;
+  if (!applies(rule)) return;
   const double chosen = tensor.at(static_cast<std::int64_t>(chosen_element(rule)));
   for (std::uint64_t i = 0; i < rule.elements; ++i) {
     const auto at = static_cast<std::int64_t>(i);

@@ -11,10 +11,11 @@
 namespace warpath::cuda {
 
 /// Names in reports, in enumerator order.
-inline constexpr std::array<std::string_view, 15> kInputFamilies{
+inline constexpr std::array<std::string_view, 16> kInputFamilies{
     "as_declared", "tiny",           "huge",     "shifted",      "constant",   "sparse",
     "heavy_tail",  "small_integers", "mantissa", "cancellation", "sorted_ties",
-    "rare_outliers", "specials",     "offset",   "unit_row"};
+    "rare_outliers", "specials",     "offset",   "far_offset",
+    "unit_row"};
 [[nodiscard]] constexpr std::string_view name_of(InputFamily family) {
   return kInputFamilies[static_cast<std::size_t>(family)];
 }
@@ -34,6 +35,9 @@ inline constexpr std::array<std::string_view, 15> kInputFamilies{
 /// True if `family` changes the values of `arg` under `workload`. Integers change where their rule draws each by itself, and to one of
 /// their own values only, so that they stay what the kernel may be given.
 [[nodiscard]] bool changes(InputFamily family, const KernelSpec& spec, const ArgSpec& arg, const Workload& workload);
+
+/// True if `rule` changes anything of a tensor of its type and size.
+[[nodiscard]] bool applies(const FamilyRule& rule);
 
 /// Replaces the values of a tensor; the same bits as Harness::family. `rule` must be made for its
 /// type and size. A family can leave the domain of a kernel:

@@ -270,13 +270,19 @@ std::unique_ptr<InputSet> Problem::scaled_set(std::size_t w, std::size_t t) {
 }
 
 bool Problem::inputs_intact() {
+  const auto intact = [&](std::size_t w, InputSet& set) {
+    const auto before = set.digest;
+    digest_inputs(w, set);
+    return std::equal(before.begin(), before.end(), set.digest.begin(), [](const DeviceDigest& a, const DeviceDigest& b) {
+      return a.low == b.low && a.high == b.high;
+    });
+  };
   for (std::size_t w = 0; w < placed_.size(); ++w) {
-    for (const auto& set : placed_[w].sets) {
-      const auto before = set->digest;
-      digest_inputs(w, *set);
-      for (std::size_t t = 0; t < before.size(); ++t) {
-        if (before[t].low != set->digest[t].low || before[t].high != set->digest[t].high) return false;
-      }
+    const PlacedWorkload& placed = placed_[w];
+    const auto all = [&](const auto& sets) { return std::all_of(sets.begin(), sets.end(), [&](const auto& set) { return intact(w, *set); }); };
+    if (!all(placed.sets) || !all(placed.perturbed)) return false;
+    for (const FamilyCheck& check : placed.families) {
+      if (!intact(w, *check.set)) return false;
     }
   }
   return true;

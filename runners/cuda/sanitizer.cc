@@ -131,6 +131,9 @@ GateResult sanitize(const std::string& program, int gpu, const Options& options,
       return {kName, GateResult::Answer::fail, std::string(check) + ": " + std::to_string(found.errors) + " errors, the first: " + found.first};
     }
     if (found.errors < 0) {
+      // An invalid access under memcheck ends the context, and with it the worker, before there is a summary.
+      const bool faulted = reply.status == Status::crashed && reply.poisoned && check == kTools[0];
+      if (faulted) return {kName, GateResult::Answer::fail, std::string(check) + ": " + (found.first.empty() ? reply.log : found.first)};
       return {kName, GateResult::Answer::not_run, std::string(check) + " gave no summary" + (reply.log.empty() ? "" : ": " + reply.log)};
     }
     ran += (ran.empty() ? "" : ", ") + std::string(check);

@@ -120,7 +120,7 @@ TEST_CASE("the GPU fills every type by every rule with the host's bits") {
 
 TEST_CASE("input families on the GPU have the host's bits") {
   const GpuBench& gpu = bench();
-  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32, DType::u8}) {
     const Tensor declared = fill_tensor(InitRule{}, 5, dtype, {170, 600}, {}, nullptr, "here");
     for (std::size_t i = 0; i < kInputFamilies.size(); ++i) {
       CAPTURE(kInputFamilies[i]);

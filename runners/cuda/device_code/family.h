@@ -74,7 +74,10 @@ inline double family_value(const FamilyRule& rule, portable::Word i, double own,
       break;
     }
     case InputFamily::offset:
-      x = own + 30 * rule.scale;
+      x = own + 10 * rule.scale;
+      break;
+    case InputFamily::far_offset:
+      x = own + 100 * rule.scale;
       break;
     case InputFamily::unit_row:
       if (i < rule.row) x = i == 0 ? 1 : 0;

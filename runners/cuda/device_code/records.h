@@ -68,7 +68,8 @@ enum class InputFamily : int {
   sorted_ties,     ///< eight ascending steps of scale / 2 along the last dimension
   rare_outliers,   ///< one in 1024 is as in `huge`, none of the first 4096
   specials,        ///< of 2048 one is NaN, infinite, -0 and nearly 0 each
-  offset,          ///< plus 30 * scale
+  offset,          ///< plus 10 * scale
+  far_offset,      ///< plus 100 * scale
   unit_row,        ///< the first row is 1, 0, 0, ...; the others as declared
 };
 
