@@ -6,25 +6,13 @@
 #include <utility>
 #include <vector>
 
+#include "moves/attention_weight.h"
 #include "moves/model/facts.h"
 
 namespace warpath {
 namespace {
 
 using namespace model;
-
-bool is_zero(const Expr& e) {
-  const Expr& inner = strip_casts(e);
-  return inner.is(ExprKind::number) && inner.name.find_first_not_of("0.fF") == std::string_view::npos;
-}
-
-/// `target = keep * target + a * b` in any spelling; `b` is null for a single summand.
-struct Update {
-  const Expr* target = nullptr;
-  const Expr* keep = nullptr;  ///< null: 1
-  const Expr* a = nullptr;
-  const Expr* b = nullptr;
-};
 
 /// Reads a kernel as an attention. Each step returns false with one line in `why`.
 class Finder {
@@ -65,31 +53,31 @@ class Finder {
   /// The last loop over keys: it holds two loops over channels, one of which sums a dot product.
   bool find_key_loop() {
     for (const auto& loop : facts_.loops) {
-      if (loop->parent == nullptr && loop->children.size() == 2 && loop->counted) keys_ = loop.get();
+      if (loop->parent == nullptr && loop->children.size() == 2 && loop->counted) parts_.loop = loop.get();
     }
-    if (keys_ == nullptr) return fail("no loop over keys with a dot product and a weighted sum");
-    if (!is_top(*keys_->stmt)) return fail("the loop over keys stands in another statement");
-    if (!keys_->first.is_zero() || keys_->step != Polynomial(1) || keys_->descending) return fail("the keys do not run from 0 in steps of 1");
-    out_.u = keys_->variable;
+    if (parts_.loop == nullptr) return fail("no loop over keys with a dot product and a weighted sum");
+    if (!is_top(*parts_.loop->stmt)) return fail("the loop over keys stands in another statement");
+    if (!parts_.loop->first.is_zero() || parts_.loop->step != Polynomial(1) || parts_.loop->descending) return fail("the keys do not run from 0 in steps of 1");
+    out_.u = parts_.loop->variable;
     const Polynomial t = Polynomial::name(out_.t);
     out_.queries = bound_text(*query_->bound);
-    if (keys_->source_end == t + Polynomial(1) || keys_->end == query_->value + Polynomial(1)) {
+    if (parts_.loop->source_end == t + Polynomial(1) || parts_.loop->end == query_->value + Polynomial(1)) {
       out_.causal = true, out_.keys = out_.queries;
-    } else if (facts_.uniformity(keys_->end) != Uniformity::thread) {
-      out_.keys = keys_->source_end.text();
+    } else if (facts_.uniformity(parts_.loop->end) != Uniformity::thread) {
+      out_.keys = parts_.loop->source_end.text();
     } else {
       return fail("the range of keys depends on the query in another way than u <= t");
     }
-    const Loop* dot = keys_->children[0];
-    for (const Loop* loop : keys_->children) {
+    const Loop* dot = parts_.loop->children[0];
+    for (const Loop* loop : parts_.loop->children) {
       if (!loop->trip_count || !loop->first.is_zero() || loop->step != Polynomial(1)) return fail("the row length is no constant");
     }
     out_.channels = *dot->trip_count;
-    if (keys_->children[1]->trip_count != dot->trip_count) return fail("dot product and weighted sum have different lengths");
+    if (parts_.loop->children[1]->trip_count != dot->trip_count) return fail("dot product and weighted sum have different lengths");
     out_.d = dot->variable;
     if (dot->reductions.size() != 1 || dot->reductions[0].op != ReduceOp::add || dot->reductions[0].declarator == nullptr || dot->reductions[0].negated) return fail("no dot product");
     const Reduction& r = dot->reductions[0];
-    score_ = r.accumulator;
+    parts_.score = r.accumulator;
     if (r.type != "float") return fail("the score is no float");
     factors_ = {r.factor_a, r.factor_b};
     if (r.value != nullptr) {
@@ -102,48 +90,15 @@ class Finder {
 
   std::string bound_text(const Polynomial& bound) const { return bound.text(); }
 
-  std::optional<Update> read_update(const Stmt& stmt) const {
-    if (!stmt.is(StmtKind::expression) || stmt.expr == nullptr || !stmt.expr->is(ExprKind::assign)) return std::nullopt;
-    Update out;
-    out.target = &stmt.expr->arg(0);
-    const Expr& value = strip_casts(stmt.expr->arg(1));
-    const auto summand = [&](const Expr& e) {
-      const Expr& inner = strip_casts(e);
-      if (inner.is_op(ExprKind::binary, "*")) return out.a = &strip_casts(inner.arg(0)), out.b = &strip_casts(inner.arg(1)), true;
-      return out.a = &inner, true;
-    };
-    const auto kept = [&](const Expr& e) {
-      const Expr& inner = strip_casts(e);
-      if (same_text(unit_, inner, *out.target)) return true;
-      if (!inner.is_op(ExprKind::binary, "*")) return false;
-      for (std::size_t i = 0; i < 2; ++i) {
-        if (same_text(unit_, strip_casts(inner.arg(i)), *out.target)) return out.keep = &strip_casts(inner.arg(1 - i)), true;
-      }
-      return false;
-    };
-    if (stmt.expr->op == "+=") return summand(value), out;
-    if (stmt.expr->op != "=") return std::nullopt;
-    if ((callee(value) == "fmaf" || callee(value) == "__fmaf_rn") && value.args.size() == 4) {
-      if (!kept(value.arg(3))) return std::nullopt;
-      out.a = &strip_casts(value.arg(1)), out.b = &strip_casts(value.arg(2));
-      return out;
-    }
-    if (!value.is_op(ExprKind::binary, "+")) return std::nullopt;
-    for (std::size_t i = 0; i < 2; ++i) {
-      if (kept(value.arg(i))) return summand(value.arg(1 - i)), out;
-    }
-    return std::nullopt;
-  }
-
   /// Goes through the statements of the loop over keys; each must be a known part.
   bool read_key_loop() {
-    for (const Stmt* stmt : statements(*keys_->stmt->body)) {
+    for (const Stmt* stmt : statements(*parts_.loop->stmt->body)) {
       if (stmt->is(StmtKind::empty) || stmt->is(StmtKind::directive)) continue;
       if (stmt->is(StmtKind::declaration) && !stmt->text_only) {
         for (const Declarator* d : stmt->declarators) {
           if (d->is_pointer() || d->is_array()) continue;
-          if (d->name == score_ && (d->value() == nullptr || !is_zero(*d->value()))) return fail("the dot product does not start at 0");
-          if (d->value() != nullptr) defined_.push_back(d);
+          if (d->name == parts_.score && (d->value() == nullptr || !is_zero(*d->value()))) return fail("the dot product does not start at 0");
+          if (d->value() != nullptr) parts_.defined.push_back(d);
         }
         continue;
       }
@@ -154,8 +109,8 @@ class Finder {
       if (stmt->is(StmtKind::if_) && read_causal_exit(*stmt)) continue;
       if (!read_assignment(*stmt)) return fail("the loop over keys does more than attention: " + unit_.plain_text(stmt->span));
     }
-    if (sum_ == nullptr || acc_ == nullptr || weight_.empty()) return fail("no weighted sum with a sum of weights");
-    return read_weight();
+    if (parts_.sum == nullptr || parts_.acc == nullptr || parts_.weight.empty()) return fail("no weighted sum with a sum of weights");
+    return read_weight(unit_, facts_, parts_, out_.scale, why_);
   }
 
   bool read_causal_exit(const Stmt& stmt) {
@@ -171,137 +126,31 @@ class Finder {
     const std::vector<const Stmt*> body = statements(*stmt.body);
     const Loop* loop = facts_.loop_of(stmt);
     if (loop == nullptr || body.size() != 1) return fail("a loop over channels does more than one thing");
-    if (!loop->reductions.empty() && loop->reductions[0].accumulator == score_) return true;
-    const auto update = read_update(*body[0]);
+    if (!loop->reductions.empty() && loop->reductions[0].accumulator == parts_.score) return true;
+    const auto update = read_update(unit_, *body[0]);
     if (!update || update->b == nullptr || !update->target->is(ExprKind::subscript)) return fail("no weighted sum of values");
     const bool first = facts_.access_of(*update->a) == nullptr;
     const Expr* weight = first ? update->a : update->b;
     value_ = first ? update->b : update->a;
     if (!weight->is(ExprKind::name)) return fail("the weight is no variable");
-    weight_ = std::string(weight->name);
-    acc_ = update->target, acc_keep_ = update->keep, acc_variable_ = loop->variable;
+    parts_.weight = std::string(weight->name);
+    parts_.acc = update->target, parts_.acc_keep = update->keep, acc_variable_ = loop->variable;
     return true;
   }
 
   bool read_assignment(const Stmt& stmt) {
-    const auto update = read_update(stmt);
-    if (update && update->b == nullptr && update->a->is(ExprKind::name) && update->target->is(ExprKind::name) && sum_ == nullptr) {
-      sum_ = update->target, sum_keep_ = update->keep, sum_weight_ = update->a;
+    const auto update = read_update(unit_, stmt);
+    if (update && update->b == nullptr && update->a->is(ExprKind::name) && update->target->is(ExprKind::name) && parts_.sum == nullptr) {
+      parts_.sum = update->target, parts_.sum_keep = update->keep, parts_.sum_weight = update->a;
       return true;
     }
     if (!stmt.is(StmtKind::expression) || stmt.expr == nullptr || !stmt.expr->is(ExprKind::assign) || !stmt.expr->arg(0).is(ExprKind::name)) return false;
     const Expr& target = stmt.expr->arg(0);
-    if (target.name == score_ && stmt.expr->op == "*=") return score_factors_.push_back(&stmt.expr->arg(1)), true;
-    if (target.name == score_ && stmt.expr->op == "=" && is_zero(stmt.expr->arg(1))) return true;
+    if (target.name == parts_.score && stmt.expr->op == "*=") return parts_.score_factors.push_back(&stmt.expr->arg(1)), true;
+    if (target.name == parts_.score && stmt.expr->op == "=" && is_zero(stmt.expr->arg(1))) return true;
     if (stmt.expr->op != "=") return false;
-    if (stmt.expr->arg(1).is(ExprKind::name)) return handovers_.push_back(stmt.expr), true;
+    if (stmt.expr->arg(1).is(ExprKind::name)) return parts_.handovers.push_back(stmt.expr), true;
     return false;
-  }
-
-  const Declarator* defined(std::string_view name) const {
-    for (const Declarator* d : defined_) {
-      if (d->name == name) return d;
-    }
-    return nullptr;
-  }
-  /// Depends on the dot product.
-  bool on_score(const Expr& e) const {
-    bool out = false;
-    walk(e, [&](const Expr& x) {
-      if (!x.is(ExprKind::name)) return true;
-      const Declarator* d = defined(x.name);
-      if (x.name == score_ || (d != nullptr && on_score(*d->value()))) out = true;
-      return true;
-    });
-    return out;
-  }
-
-  /// Text of f in e = f * score; nullopt if e is no such thing.
-  std::optional<std::string> factor(const Expr& given) const {
-    const Expr& e = strip_casts(given);
-    if (e.is_name(score_)) {
-      std::string out = "1.0f";
-      for (const Expr* f : score_factors_) out += " * (" + unit_.plain_text(f->outer) + ")";
-      return out;
-    }
-    if (e.is(ExprKind::name)) {
-      const Declarator* d = defined(e.name);
-      return d == nullptr ? std::nullopt : factor(*d->value());
-    }
-    if (!e.is_op(ExprKind::binary, "*") && !e.is_op(ExprKind::binary, "/")) return std::nullopt;
-    const bool left = on_score(e.arg(0));
-    if (left == on_score(e.arg(1)) || (!left && e.op == "/")) return std::nullopt;
-    const auto inner = factor(e.arg(left ? 0 : 1));
-    const Expr& other = e.arg(left ? 1 : 0);
-    if (!inner || !is_uniform(other)) return std::nullopt;
-    return *inner + " " + std::string(e.op) + " (" + unit_.plain_text(other.outer) + ")";
-  }
-
-  /// The same for the exponent f * score - top; `top_` is what is taken away.
-  std::optional<std::string> exponent(const Expr& given) {
-    const Expr& e = strip_casts(given);
-    if (e.is(ExprKind::name)) {
-      const Declarator* d = defined(e.name);
-      if (d != nullptr) return exponent(*d->value());
-    }
-    if (e.is_op(ExprKind::binary, "-")) {
-      top_ = &strip_casts(e.arg(1));
-      return factor(e.arg(0));
-    }
-    if (e.is_op(ExprKind::binary, "*")) {
-      const bool left = on_score(e.arg(0));
-      if (left != on_score(e.arg(1)) && is_uniform(e.arg(left ? 1 : 0))) {
-        const auto inner = exponent(e.arg(left ? 0 : 1));
-        if (inner) return *inner + " * (" + unit_.plain_text(e.arg(left ? 1 : 0).outer) + ")";
-      }
-    }
-    return factor(e);
-  }
-
-  /// The same value for all queries and keys of a block.
-  bool is_uniform(const Expr& e) const {
-    bool out = facts_.uniformity(e) != Uniformity::thread && !mentions(e, out_.u);
-    walk(e, [&](const Expr& x) {
-      if (x.is(ExprKind::name) && defined(x.name) != nullptr) out = false;
-      return true;
-    });
-    return out;
-  }
-
-  const Expr* exp_argument(const Expr& given) const {
-    const Expr& e = strip_casts(given);
-    const std::string_view name = callee(e);
-    return (name == "expf" || name == "__expf" || name == "exp") && e.args.size() == 2 ? &e.arg(1) : nullptr;
-  }
-
-  /// weight = exp(scale * score - top). What `top` is does not matter to the quotient as long as it is the same for all keys, or
-  /// what was summed is scaled along with it.
-  bool read_weight() {
-    const Declarator* d = defined(weight_);
-    const Expr* argument = d == nullptr ? nullptr : exp_argument(*d->value());
-    if (argument == nullptr || !sum_weight_->is_name(weight_)) return fail("the weight is no exponential");
-    const auto scale = exponent(*argument);
-    if (!scale) return fail("the exponent is not a scaled score minus one value");
-    out_.scale = scale->starts_with("1.0f * ") ? scale->substr(7) : *scale;
-    const bool moving = top_ != nullptr && (!top_->is(ExprKind::name) || is_changed(top_->name));
-    if (!moving) return acc_keep_ == nullptr && sum_keep_ == nullptr ? true : fail("the sums are scaled without need");
-    if (top_ == nullptr || acc_keep_ == nullptr || sum_keep_ == nullptr || !same_text(unit_, *acc_keep_, *sum_keep_) || !acc_keep_->is(ExprKind::name)) {
-      return fail("the largest score changes, and the sums are not scaled with it");
-    }
-    const Declarator* keep = defined(acc_keep_->name);
-    const Expr* step = keep == nullptr ? nullptr : exp_argument(*keep->value());
-    if (step == nullptr || !strip_casts(*step).is_op(ExprKind::binary, "-")) return fail("the sums are not scaled by an exponential");
-    const Expr& difference = strip_casts(*step);
-    const Expr &before = strip_casts(difference.arg(0)), &after = strip_casts(difference.arg(1));
-    for (const Expr* handover : handovers_) {
-      const bool fits = same_text(unit_, handover->arg(0), before) && same_text(unit_, handover->arg(1), after);
-      if (fits && same_text(unit_, after, *top_) && handover->span.begin > keep->span.begin) return true;
-    }
-    return fail("the sums are not scaled by the change of the largest score");
-  }
-
-  bool is_changed(std::string_view name) const {
-    return std::find(keys_->assigned.begin(), keys_->assigned.end(), name) != keys_->assigned.end() || defined(name) != nullptr;
   }
 
   /// The kernel's statements; those in the braces of `if (t < T) { ... }` count as its own.
@@ -324,11 +173,11 @@ class Finder {
     const Expr* inverse = nullptr;
     std::string inverse_name;
     for (const Stmt* stmt : top_statements()) {
-      if (stmt->span.begin < keys_->stmt->span.end || stmt->is(StmtKind::empty) || stmt->is(StmtKind::directive)) continue;
+      if (stmt->span.begin < parts_.loop->stmt->span.end || stmt->is(StmtKind::empty) || stmt->is(StmtKind::directive)) continue;
       if (stmt->is(StmtKind::declaration) && stmt->declarators.size() == 1 && stmt->declarators[0]->value() != nullptr) {
         inverse_name = std::string(stmt->declarators[0]->name);
         inverse = &strip_casts(*stmt->declarators[0]->value());
-        if (!inverse->is_op(ExprKind::binary, "/") || !inverse->arg(1).is_name(sum_->name)) return fail("not the inverse of the sum: " + unit_.plain_text(stmt->span));
+        if (!inverse->is_op(ExprKind::binary, "/") || !inverse->arg(1).is_name(parts_.sum->name)) return fail("not the inverse of the sum: " + unit_.plain_text(stmt->span));
         if (inverse->arg(0).name != "1.0f" && inverse->arg(0).name != "1.f" && inverse->arg(0).name != "1.0" && inverse->arg(0).name != "1") return fail("not the inverse of the sum");
         continue;
       }
@@ -344,10 +193,10 @@ class Finder {
   }
 
   bool is_sum_of(const Expr& e, std::string_view variable) const {
-    return e.is(ExprKind::subscript) && e.args.size() == 2 && same_text(unit_, e.arg(0), acc_->arg(0)) && strip_casts(e.arg(1)).is_name(variable);
+    return e.is(ExprKind::subscript) && e.args.size() == 2 && same_text(unit_, e.arg(0), parts_.acc->arg(0)) && strip_casts(e.arg(1)).is_name(variable);
   }
   bool is_quotient(const Expr& value, std::string_view inverse, std::string_view variable) const {
-    if (value.is_op(ExprKind::binary, "/")) return is_sum_of(strip_casts(value.arg(0)), variable) && strip_casts(value.arg(1)).is_name(sum_->name);
+    if (value.is_op(ExprKind::binary, "/")) return is_sum_of(strip_casts(value.arg(0)), variable) && strip_casts(value.arg(1)).is_name(parts_.sum->name);
     if (!value.is_op(ExprKind::binary, "*") || inverse.empty()) return false;
     const Expr &a = strip_casts(value.arg(0)), &b = strip_casts(value.arg(1));
     return (is_sum_of(a, variable) && b.is_name(inverse)) || (is_sum_of(b, variable) && a.is_name(inverse));
@@ -355,10 +204,10 @@ class Finder {
 
   /// Before the loop: sums start at 0, and nothing else matters but what the texts name.
   bool read_starts() {
-    const Declarator* sum = declaration_of(unit_, *sum_);
-    const Declarator* acc = acc_->arg(0).is(ExprKind::name) ? declaration_of(unit_, acc_->arg(0)) : nullptr;
+    const Declarator* sum = declaration_of(unit_, *parts_.sum);
+    const Declarator* acc = parts_.acc->arg(0).is(ExprKind::name) ? declaration_of(unit_, parts_.acc->arg(0)) : nullptr;
     if (sum == nullptr || acc == nullptr || !acc->is_array() || acc->is_parameter || unit_.text(sum->type) != "float" || unit_.text(acc->type) != "float") return fail("the sums are no floats of the thread");
-    if (!strip_casts(acc_->arg(1)).is_name(acc_variable_)) return fail("the weighted sum is not kept a channel");
+    if (!strip_casts(parts_.acc->arg(1)).is_name(acc_variable_)) return fail("the weighted sum is not kept a channel");
     bool sum_zero = sum->value() != nullptr && is_zero(*sum->value());
     bool acc_zero = acc->init_form == InitForm::braces || (acc->value() != nullptr && acc->value()->is(ExprKind::init_list));
     if (acc_zero) {
@@ -367,14 +216,14 @@ class Finder {
       }
     }
     for (const Stmt* stmt : top_statements()) {
-      if (stmt->span.begin >= keys_->stmt->span.begin) break;
+      if (stmt->span.begin >= parts_.loop->stmt->span.begin) break;
       if (stmt == query_->guard->stmt || stmt->is(StmtKind::declaration)) continue;
       for (const std::string& name : facts_.names_written(*stmt)) {
         if (name == sum->name && !(sum_zero = stmt->is(StmtKind::expression) && stmt->expr->is_op(ExprKind::assign, "=") && is_zero(stmt->expr->arg(1)))) return fail("the sum of weights does not start at 0");
       }
     }
     for (const Access* access : facts_.accesses_to(facts_.array_index(acc->name))) {
-      if (!access->writes() || access->stmt->span.begin > keys_->stmt->span.begin) continue;
+      if (!access->writes() || access->stmt->span.begin > parts_.loop->stmt->span.begin) continue;
       const Loop* loop = access->loops.empty() ? nullptr : access->loops.back();
       const Expr* set = access->stmt->is(StmtKind::expression) ? access->stmt->expr : nullptr;
       acc_zero = loop != nullptr && loop->parent == nullptr && set != nullptr && set->is_op(ExprKind::assign, "=") && is_zero(set->arg(1)) &&
@@ -443,7 +292,7 @@ class Finder {
       const std::string name = *needed_.begin();
       needed_.erase(needed_.begin());
       if (name == out_.t || name == out_.u || name == out_.d || !seen.insert(name).second) continue;
-      const Declarator* d = visible(unit_, kernel_, name, keys_->stmt->span.begin);
+      const Declarator* d = visible(unit_, kernel_, name, parts_.loop->stmt->span.begin);
       if (d == nullptr || d->is_parameter || d->function == nullptr) continue;
       if (!is_top(*d) || d->value() == nullptr || facts_.uniformity(*d->value()) == Uniformity::thread) return fail(name + " differs among the queries of a block");
       wanted.push_back(d);
@@ -477,19 +326,10 @@ class Finder {
   std::string& why_;
   Attention out_;
   const ThreadIndex* query_ = nullptr;
-  const Loop* keys_ = nullptr;
-  std::string score_, weight_, acc_variable_, output_variable_;
+  WeightedSum parts_;
+  std::string acc_variable_, output_variable_;
   std::array<const Expr*, 2> factors_{};
-  std::vector<const Declarator*> defined_;       ///< in the loop over keys
-  std::vector<const Expr*> score_factors_;       ///< score *= ...
-  std::vector<const Expr*> handovers_;           ///< x = y in the loop
-  const Expr* sum_ = nullptr;
-  const Expr* sum_keep_ = nullptr;
-  const Expr* sum_weight_ = nullptr;
-  const Expr* acc_ = nullptr;
-  const Expr* acc_keep_ = nullptr;
   const Expr* value_ = nullptr;
-  const Expr* top_ = nullptr;
   const Expr* output_ = nullptr;
   std::set<std::string> needed_;
 };

@@ -88,6 +88,14 @@ void strip_wide_casts(const Unit& unit, const Expr& root, std::vector<Edit>& edi
   });
 }
 
+/// The operand as an argument of a call: without its parentheses, unless they hold a comma operator or a comment.
+Span argument_span(const Unit& unit, const Expr& e) {
+  if (e.is(ExprKind::comma)) return e.outer;
+  const bool only_parentheses = unit.text({e.outer.begin, e.span.begin}).find_first_not_of("( ") == std::string_view::npos &&
+                                unit.text({e.span.end, e.outer.end}).find_first_not_of(") ") == std::string_view::npos;
+  return only_parentheses ? e.span : e.outer;
+}
+
 /// 64-bit thread indices and loop counters that stay below 2^31 become int, division by what does not change becomes
 /// multiplication, math functions their fast forms, double literals float. Sites "index", "divide", "math", "literals".
 class IndexMathStrength final : public Move {
@@ -209,9 +217,10 @@ class IndexMathStrength final : public Move {
         if (callee(b) == "sqrtf" && (a.name == "1.0f" || a.name == "1.f" || a.name == "1.0F")) {
           edits.push_back({a.outer.begin, b.arg(0).span.end, "rsqrtf"});
         } else if (type_of(model.facts, a) == "float" && type_of(model.facts, b) == "float" && !b.is(ExprKind::number)) {
-          edits.push_back({e.span.begin, e.span.begin, "__fdividef("});
-          edits.push_back({a.outer.end, b.outer.begin, ", "});
-          edits.push_back({e.span.end, e.span.end, ")"});
+          const Span over = argument_span(unit, a), under = argument_span(unit, b);
+          edits.push_back({e.span.begin, over.begin, "__fdividef("});
+          edits.push_back({over.end, under.begin, ", "});
+          edits.push_back({under.end, e.span.end, ")"});
         }
       }
       return true;

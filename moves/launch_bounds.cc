@@ -80,7 +80,7 @@ class LaunchBounds final : public Move {
     const std::string text = "__launch_bounds__(" + *threads + (blocks > 1 ? ", " + std::to_string(blocks) : "") + ")";
     Rewrite rewrite(*model);
     if (!kernel.launch_bounds.empty()) {
-      if (model->unit.plain_text(kernel.launch_bounds) == text) return why = "the kernel has these bounds already", std::nullopt;
+      if (blocks > 0 && model->unit.plain_text(kernel.launch_bounds) == text) return why = "the kernel has these bounds already", std::nullopt;
       Span old = kernel.launch_bounds;
       if (blocks == 0 && old.end < model->unit.source().size() && model->unit.source()[old.end] == ' ') ++old.end;
       rewrite.replace(old, blocks == 0 ? "" : text);

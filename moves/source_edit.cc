@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "engine/error.h"
 
 namespace warpath {
 
 std::string edited(std::string_view source, std::vector<Edit> edits) {
-  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.begin < b.begin; });
+  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
   std::string out;
   std::size_t at = 0;
   for (const Edit& edit : edits) {

@@ -19,7 +19,7 @@ struct Edit {
 };
 
 /// `source` with all edits made; every other byte is kept. Edits may come in any order and must not overlap; insertions at
-/// one place keep their order.
+/// one place keep their order and come before what is replaced there.
 [[nodiscard]] std::string edited(std::string_view source, std::vector<Edit> edits);
 
 /// The definition that `kernel_name` ("k", "space::k", "k<float, 4>") launches; nullopt if there is none or more than one.

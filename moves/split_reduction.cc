@@ -8,6 +8,7 @@
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
+#include "moves/span_rewrite.h"
 
 namespace warpath {
 namespace {
@@ -43,7 +44,7 @@ class SplitFinder {
     if (const std::string call = unknown_call(model_); !call.empty()) return why = "the kernel calls " + call + ", which may write memory", out;
     if (has_workload_plans(context_.spec)) return why = "workloads have launch plans of their own", out;
     const LaunchPlan& plan = context_.variant.launch;
-    if (plan.grid[1] != Expression(1) || plan.cluster[0] != Expression(1)) return why = "the grid's y axis is taken", out;
+    if (plan.grid[1] != Expression(1) || plan.cluster[0] != Expression(1) || uses_second_axis()) return why = "the grid's y axis is taken", out;
     why = "no loop whose sums are stored as they are";
     for (std::size_t k = 0; k < facts_.loops.size(); ++k) {
       Split split{k, facts_.loops[k].get(), {}, {}};
@@ -55,6 +56,20 @@ class SplitFinder {
   }
 
  private:
+  /// blockIdx.y and gridDim.y, or all of blockIdx or gridDim at once.
+  bool uses_second_axis() const {
+    bool out = false;
+    for (const model::Function* f : unit_.functions()) {
+      if (f->body == nullptr) continue;
+      model::walk_expressions(*f->body, [&](const Expr& e) {
+        if (!e.is_name("blockIdx") && !e.is_name("gridDim")) return true;
+        out |= e.parent == nullptr || e.parent->kind != ExprKind::member || (e.parent->name != "x" && e.parent->name != "z");
+        return true;
+      });
+    }
+    return out;
+  }
+
   bool can_split(Split& split, std::string& why) const {
     const Loop& l = *split.loop;
     if (l.parent != nullptr || l.kind != model::LoopClass::reduction || !l.counted || !l.stmt->is(StmtKind::for_) || l.descending || l.exits_early ||
@@ -98,6 +113,7 @@ class SplitFinder {
       if (model::enclosing_loop(*s) != nullptr) return why = "a sum is stored inside a loop", false;
       if (arg == nullptr || array.type != split.loop->reductions.front().type) return why = array.name + " is no output of the sum's type", false;
       if (facts_.accesses_to(a.array).size() != 1) return why = array.name + " is used more than once", false;
+      if (!is_stored_once(a)) return why = "several threads may store the same element of " + array.name, false;
       if (s->expr->op == "=") {
         if (arg->role != ArgRole::output) return why = array.name + " may keep elements that the kernel does not write", false;
         split.outputs.insert(arg->name);
@@ -105,6 +121,28 @@ class SplitFinder {
       split.stores.push_back(s);
     }
     return split.stores.empty() ? (why = "no sum is stored", false) : true;
+  }
+
+  /// No two threads of neighbouring blocks write the same element.
+  bool is_stored_once(const Access& a) const {
+    Bindings values = facts_.values(*workloads_of(context_).front());
+    const LaunchNumbers launch = evaluate(context_.variant.launch, context_.spec.bindings(*workloads_of(context_).front(), context_.variant.tunables), "launch plan");
+    std::set<std::int64_t> seen;
+    for (std::int64_t block = 0; block < std::min<std::int64_t>(launch.grid[0], 2) * std::min<std::int64_t>(launch.grid[2], 2); ++block) {
+      values["blockIdx.x"] = launch.grid[0] > 1 ? block % 2 : 0, values["blockIdx.z"] = launch.grid[0] > 1 ? block / 2 : block;
+      for (std::int64_t thread = 0; thread < launch.block[0] * launch.block[1] * launch.block[2]; ++thread) {
+        values["threadIdx.x"] = thread % launch.block[0];
+        values["threadIdx.y"] = thread / launch.block[0] % launch.block[1];
+        values["threadIdx.z"] = thread / launch.block[0] / launch.block[1];
+        const bool idle = std::any_of(a.guards.begin(), a.guards.end(), [&](const model::Guard* g) {
+          return std::any_of(g->nonnegative.begin(), g->nonnegative.end(), [&](const model::Polynomial& p) { return p.evaluate(values).value_or(0) < 0; });
+        });
+        if (idle) continue;
+        const auto index = a.index.evaluate(values);
+        if (!index || !seen.insert(*index).second) return false;
+      }
+    }
+    return true;
   }
 
   bool is_sum(const Expr& e, const Loop& loop) const {

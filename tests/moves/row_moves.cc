@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include "tests/moves/row_kernels.h"
@@ -28,8 +29,11 @@ MovePath climbed(const KernelSpec& spec, const std::string& path) {
 
 Variant reached(const KernelSpec& spec, const std::string& path) { return climbed(spec, path).variant(); }
 
-/// Runs what the path leads to against the kernel as it was.
-void passes(const KernelSpec& spec, const std::string& path) { climbed(spec, path).runs(); }
+/// Runs what the path leads to against the kernel as it was. `spec` is one of row_kernels().
+void passes(const KernelSpec& spec, const std::string& path) {
+  static std::map<std::string, test::HostCheck> checks;
+  checks.try_emplace(spec.name, spec).first->second.passes(climbed(spec, path).variant());
+}
 
 /// Why the last step of the path is refused.
 std::string refused(const KernelSpec& spec, const std::string& path) {
@@ -123,7 +127,7 @@ TEST_CASE("statistics are taken in one sweep, maxima with their sums, stored val
   const KernelSpec logits = row_kernel("log_softmax");
   passes(logits, "softmax_math_fusion@loop:0(form=3,vector=1)");
   const std::string again = split(16) + "; softmax_math_fusion@loop:0(form=4,vector=1)";
-  CHECK_FALSE(holds(reached(row_kernel("softmax_twice"), again).source, "o[i * C + j] = e"));
+  CHECK_FALSE(holds(reached(row_kernel("softmax_twice"), again).source, "o[i * C + j] = e;"));
   passes(row_kernel("softmax_twice"), again);
   passes(row_kernel("softmax_twice"), again + "; softmax_math_fusion@loop:0(form=3,vector=1)");
   passes(logits, split(16) + "; softmax_math_fusion@loop:0(form=3,vector=1)");
@@ -161,6 +165,19 @@ TEST_CASE("blocks share a sum and add their parts to a zeroed output") {
   passes(spec, "split_reduction@loop:0(splits=4)");
   passes(spec, split(16) + "; split_reduction@loop:0(splits=2)");
   CHECK_FALSE(refused(row_kernel("layer_norm"), "split_reduction@loop:0(splits=4)").empty());
+}
+
+TEST_CASE("a sum that several threads store, or blocks of the second axis take, is not split") {
+  const auto sums = [](const std::string& row, const std::string& guard, const std::string& block) {
+    return test::kernel_under_test("extern \"C\" __global__ void sums(float* o, const float* x, int N, int C) {\n  int row = " + row + ";\n  if (row >= N) return;\n  float sum = 0.0f;\n"
+                                   "  for (int j = threadIdx.x; j < C; j += 32) sum += x[row * C + j];\n"
+                                   "  for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);\n  " + guard + "o[row] = sum;\n}\n",
+                                   "sums", {{"o", "output", "float32", "N"}, {"x", "input", "float32", "N * C"}, {"N", "scalar", "", "", 5}, {"C", "scalar", "", "", 301}}, "N", block, 1e-4);
+  };
+  const std::string step = "split_reduction@loop:0(splits=4)";
+  CHECK(refused(sums("blockIdx.x", "", "32"), step) == "several threads may store the same element of o");
+  CHECK(refused(sums("blockIdx.x + blockIdx.y", "if (threadIdx.x == 0) ", "32"), step) == "the grid's y axis is taken");
+  MovePath(sums("blockIdx.x", "if (threadIdx.x == 0) ", "32")).on_gpu().step(step).runs();
 }
 
 TEST_CASE("a local array moves to shared memory or becomes registers") {

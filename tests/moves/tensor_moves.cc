@@ -3,11 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/options.h"
-#include "engine/runner.h"
 #include "engine/spec_load.h"
 #include "moves/register_moves.h"
-#include "runners/register_runners.h"
+#include "tests/support/host_check.h"
 #include "tests/support/tensor_emulation.h"
 
 using namespace warpath;
@@ -42,30 +40,18 @@ std::optional<Variant> moved(const KernelSpec& spec, const Variant& from, const 
   return registry.create("test", instance.move)->apply({spec, from, device}, instance, why);
 }
 
-Outcome run_on_host(const KernelSpec& spec, const Variant& variant) {
-  static Options options;  // outlives every runner of this file
-  options.host.threads = 2, options.host.timing_seconds = 0.001, options.host.min_samples = 1, options.host.max_samples = 1, options.host.optimization = "-O1", options.host.launch_seconds = 20, options.host.compile_seconds = 60;
-  RunnerRegistry registry("runner");
-  register_runners(registry);
-  RunnerConfig config;
-  config.options = &options;
-  const auto runner = registry.create("--runner", "host", config);
-  runner->prepare(spec);
-  return runner->run(RunRequest{spec, variant, Hash128{}, 1, 0}, {});
-}
-
-/// The move's kernel with its instructions emulated gives the spec's results.
-void check_runs(const KernelSpec& spec, const std::string& text) {
-  CAPTURE(text);
-  std::string why;
-  auto variant = moved(spec, baseline_variant(spec), text, why);
-  CAPTURE(why);
-  REQUIRE(variant.has_value());
-  variant->source = test::emulated(variant->source);
-  const Outcome outcome = run_on_host(spec, *variant);
-  CAPTURE(variant->source);
-  CAPTURE(outcome.log);
-  CHECK(name(outcome.status) == name(Status::ok));
+/// What each move makes of the spec's kernel gives the spec's results, with its instructions emulated.
+void check_runs(const KernelSpec& spec, const std::vector<std::string>& moves) {
+  const test::HostCheck host(spec);
+  for (const std::string& text : moves) {
+    CAPTURE(text);
+    std::string why;
+    auto variant = moved(spec, baseline_variant(spec), text, why);
+    CAPTURE(why);
+    REQUIRE(variant.has_value());
+    variant->source = test::emulated(variant->source);
+    host.passes(*variant);
+  }
 }
 
 const std::vector<std::string> kEights{"M % 8 == 0", "N % 8 == 0", "K % 8 == 0"};
@@ -74,25 +60,25 @@ const std::vector<std::string> kEights{"M % 8 == 0", "N % 8 == 0", "K % 8 == 0"}
 
 TEST_CASE("a bf16 product runs on either family of instructions, whole 16-byte copies and masked edges") {
   const KernelSpec spec = sized("gemm_bf16_nt", {{"M", 40}, {"N", 72}, {"K", 136}}, kEights);
-  check_runs(spec, "switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)");
-  check_runs(spec, "switch_to_mma_or_wgmma@mma.sync(block_m=32,block_n=64,warps_m=1,warps_n=2,stages=2,band=1)");
+  check_runs(spec, {"switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)",
+                    "switch_to_mma_or_wgmma@mma.sync(block_m=32,block_n=64,warps_m=1,warps_n=2,stages=2,band=1)"});
 }
 
 TEST_CASE("odd sizes are staged element by element") {
   const KernelSpec spec = sized("gemm_bf16_nt", {{"M", 35}, {"N", 69}, {"K", 71}});
-  check_runs(spec, "switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=4,band=2)");
+  check_runs(spec, {"switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=4,band=2)"});
 }
 
 TEST_CASE("int8 sums stay exact and keep their scales") {
   const KernelSpec spec = sized("int8_scaled_mm", {{"M", 48}, {"N", 72}, {"K", 144}}, {"M % 16 == 0", "N % 8 == 0", "K % 16 == 0"});
-  check_runs(spec, "switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)");
-  check_runs(spec, "switch_to_mma_or_wgmma@mma.sync(block_m=64,block_n=64,warps_m=1,warps_n=1,stages=3,band=8)");
+  check_runs(spec, {"switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)",
+                    "switch_to_mma_or_wgmma@mma.sync(block_m=64,block_n=64,warps_m=1,warps_n=1,stages=3,band=8)"});
 }
 
 TEST_CASE("tiles of ragged groups hold rows of one group") {
-  const KernelSpec spec = sized("grouped_gemm_bf16", {{"G", 5}, {"ROWS", 97}, {"K", 72}, {"N", 72}}, {"K % 8 == 0", "N % 8 == 0"});
-  check_runs(spec, "switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)");
-  check_runs(spec, "switch_to_mma_or_wgmma@mma.sync(block_m=32,block_n=64,warps_m=1,warps_n=1,stages=3,band=8)");
+  const KernelSpec spec = sized("grouped_gemm_bf16", {{"G", 5}, {"ROWS", 115}, {"K", 72}, {"N", 72}}, {"K % 8 == 0", "N % 8 == 0"});
+  check_runs(spec, {"switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)",
+                    "switch_to_mma_or_wgmma@mma.sync(block_m=32,block_n=64,warps_m=1,warps_n=1,stages=3,band=8)"});
 }
 
 TEST_CASE("what tensor cores would round is left alone") {
@@ -126,9 +112,7 @@ TEST_CASE("attention streams its keys through shared memory") {
     return spec;
   };
   const KernelSpec spec = fixed(sized("attention_causal", {{"H", 3}, {"T", 83}, {"D", 32}}));
-  for (const char* text : {"stream_attention(queries=32,keys=16,threads=64,lanes=8,blocks=1,async=0)", "stream_attention(queries=64,keys=32,threads=128,lanes=4,blocks=2,async=1)"}) {
-    check_runs(spec, text);
-  }
+  check_runs(spec, {"stream_attention(queries=32,keys=16,threads=64,lanes=8,blocks=1,async=0)", "stream_attention(queries=64,keys=32,threads=128,lanes=4,blocks=2,async=1)"});
   // One pass, the largest score kept up to date; keys behind the query are left by a break.
   KernelSpec online = spec;
   online.source = R"(
@@ -153,7 +137,7 @@ extern "C" __global__ void attention_causal(float* o, const float* q, const floa
   }
 }
 )";
-  check_runs(online, "stream_attention(queries=32,keys=16,threads=64,lanes=8,blocks=1,async=0)");
+  check_runs(online, {"stream_attention(queries=32,keys=16,threads=64,lanes=8,blocks=1,async=0)"});
   std::string why;
   const KernelSpec open = sized("attention_causal", {});
   CHECK_FALSE(moved(open, baseline_variant(open), "stream_attention(queries=64,keys=32,threads=128,lanes=8,blocks=1,async=0)", why).has_value());
@@ -201,7 +185,7 @@ TEST_CASE("copies to tiles run ahead of their use") {
   CAPTURE(variant->source);
   CHECK(variant->source.find("__shared__ float a_tile[3][TILE][TILE];") != std::string::npos);
   CHECK(variant->source.find("// One tile of both operands a step.") != std::string::npos);
-  for (const char* stages : {"2", "5"}) check_runs(spec, "enable_async_pipeline@loop:0(stages=" + std::string(stages) + ")");
+  check_runs(spec, {"enable_async_pipeline@loop:0(stages=2)", "enable_async_pipeline@loop:0(stages=5)"});
 }
 
 TEST_SUITE_END();

@@ -25,7 +25,7 @@ KernelSpec axpy(std::int64_t n, const std::string& guard = "if (i < n) {\n    y[
                                  "ceil_div(n, 64)", "64");
 }
 
-/// Sum of each row by a block: strided loop, shared tree.
+/// Sum of each row by a block: strided loop, shared tree, or `combine`, which writes 128 elements a row.
 KernelSpec row_sums(std::int64_t columns, const std::string& combine = "") {
   const std::string tree = combine.empty() ? "  s[threadIdx.x] = sum;\n  __syncthreads();\n"
                                              "  for (int k = 64; k > 0; k /= 2) {\n    if (threadIdx.x < k) s[threadIdx.x] += s[threadIdx.x + k];\n    __syncthreads();\n  }\n"
@@ -34,7 +34,7 @@ KernelSpec row_sums(std::int64_t columns, const std::string& combine = "") {
   return test::kernel_under_test("extern \"C\" __global__ void row_sums(float* out, const float* x, int N, int C) {\n"
                                  "  __shared__ float s[128];\n  int row = blockIdx.x;\n  float sum = 0.0f;\n"
                                  "  for (int j = threadIdx.x; j < C; j += blockDim.x) {\n    sum += x[row * C + j];\n  }\n" + tree + "}\n",
-                                 "row_sums", {{"out", "output", "float32", "N * 128"}, {"x", "input", "float32", "N * C"}, {"N", "scalar", "", "", 5}, {"C", "scalar", "", "", columns}},
+                                 "row_sums", {{"out", "output", "float32", combine.empty() ? "N" : "N * 128"}, {"x", "input", "float32", "N * C"}, {"N", "scalar", "", "", 5}, {"C", "scalar", "", "", columns}},
                                  "N", "128", 1e-4);
 }
 
@@ -246,6 +246,10 @@ TEST_CASE("divisions, functions and literals take cheaper forms where the tolera
   CHECK(norm.has("rsqrtf(var + 1e-5f)"));
   CHECK(norm.has("__fdividef(y, 1.0f + __expf(-y))"));
   norm.runs();
+  MovePath nested(axpy(100, "if (i < n) y[i] = ((x[i] + 3.0f) / y[i]) / (a[0] / (x[i] /* kept */)) / (2.0f * a[0]);"));
+  nested.step("index_math_strength@math(form=1)");
+  CHECK(nested.has("y[i] = __fdividef(__fdividef(__fdividef(x[i] + 3.0f, y[i]), __fdividef(a[0], (x[i] /* kept */))), 2.0f * a[0]);"));
+  nested.runs();
   MovePath literal(axpy(100, "if (i < n) y[i] = 0.5 * x[i] + exp(x[i]);"));
   literal.step("index_math_strength@literals(form=1)");
   CHECK(literal.has("0.5f * x[i] + expf(x[i])"));

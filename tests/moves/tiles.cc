@@ -5,12 +5,10 @@
 #include <vector>
 
 #include "engine/error.h"
-#include "engine/options.h"
-#include "engine/runner.h"
 #include "engine/spec_load.h"
 #include "moves/contraction.h"
 #include "moves/register_moves.h"
-#include "runners/register_runners.h"
+#include "tests/support/host_check.h"
 
 using namespace warpath;
 
@@ -19,18 +17,6 @@ TEST_SUITE_BEGIN("tile_moves");
 namespace {
 
 const std::string kRoot = WARPATH_SOURCE_ROOT;
-
-std::unique_ptr<Runner> host_runner() {
-  static Options options;  // outlives every runner of this file
-  options.host.threads = 2;
-  options.host.timing_seconds = 0.001;
-  options.host.compile_seconds = 600;
-  RunnerRegistry registry("runner");
-  register_runners(registry);
-  RunnerConfig config;
-  config.options = &options;
-  return registry.create("--runner", "host", config);
-}
 
 std::unique_ptr<Move> make_move(const std::string& name) {
   MoveRegistry registry("move");
@@ -77,11 +63,6 @@ KernelSpec on_host(KernelSpec spec) {
   return spec;
 }
 
-std::string status_of(Runner& runner, const KernelSpec& spec, const Variant& variant) {
-  const Outcome outcome = runner.run(RunRequest{spec, variant, Hash128{}, 1, 0}, {});
-  return std::string(name(outcome.status)) + (outcome.status == Status::ok ? "" : ": " + outcome.log);
-}
-
 /// Applies every listed instance of the move, at most `most`, and runs what comes out; the number that passed.
 int check_runs(const std::string& move_name, const KernelSpec& given, std::size_t most = 8) {
   const KernelSpec spec = on_host(given);
@@ -89,8 +70,7 @@ int check_runs(const std::string& move_name, const KernelSpec& given, std::size_
   const Variant variant = baseline_variant(spec);
   const DeviceFacts device;
   const MoveContext context{spec, variant, device};
-  const auto runner = host_runner();
-  runner->prepare(spec);
+  const test::HostCheck host(spec);
   int passed = 0;
   for (const MoveInstance& instance : move->enumerate(context)) {
     if (most-- == 0) break;
@@ -99,8 +79,7 @@ int check_runs(const std::string& move_name, const KernelSpec& given, std::size_
     CAPTURE(instance.text());
     CAPTURE(why);
     REQUIRE(after.has_value());
-    CAPTURE(after->source);
-    CHECK(status_of(*runner, spec, *after) == "ok");
+    host.passes(*after);
     ++passed;
   }
   return passed;

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/options.h"
+#include "engine/runner.h"
+#include "runners/register_runners.h"
+
+namespace warpath::test {
+
+/// Runs variants of one spec on the host and compares with its reference; nothing is timed. One at a time in a program: all specs
+/// share a runner, each has its reference computed once.
+class HostCheck {
+ public:
+  explicit HostCheck(KernelSpec spec) : spec_(std::move(spec)) {
+    static int prepared = 0;
+    spec_.origin += "#" + std::to_string(++prepared);  // specs of the same name stay apart
+    for (Workload& workload : spec_.workloads) workload.role = WorkloadRole::regress;
+    runner().prepare(spec_);
+  }
+  [[nodiscard]] Outcome run(const Variant& variant) const { return runner().run(RunRequest{spec_, variant, variant_key(variant), 7}, {}); }
+
+  /// Fails the test unless the variant's results are the reference's.
+  void passes(const Variant& variant) const {
+    const Outcome outcome = run(variant);
+    CAPTURE(variant.source);
+    CAPTURE(outcome.log);
+    CAPTURE(outcome.verdict.summary());
+    CHECK(name(outcome.status) == "ok");
+  }
+
+ private:
+  static Runner& runner() {
+    struct Shared {
+      Options options;
+      std::unique_ptr<Runner> runner;
+      Shared() {
+        options.host.threads = 2, options.host.optimization = "-O0", options.host.launch_seconds = 20;
+        RunnerRegistry registry("runner");
+        register_runners(registry);
+        RunnerConfig config;
+        config.options = &options;
+        runner = registry.create("--runner", "host", config);
+      }
+    };
+    static const Shared shared;
+    return *shared.runner;
+  }
+
+  KernelSpec spec_;
+};
+
+}  // namespace warpath::test
