@@ -31,6 +31,8 @@ constexpr std::string_view kStrategy = "strategy";
 /// Tunables of the spec with two values or more. What is legal is judged with the spec's own source.
 class KernelSpace::Tunables final : public Lattice {
  public:
+  static constexpr std::string_view kMove = "set_tunable";
+
   explicit Tunables(const KernelSpace& space) : space_(space) {
     for (const Tunable& t : space.parts_.spec.tunables) {
       if (t.values.size() > 1) tunables_.push_back(&t);
@@ -60,7 +62,7 @@ class KernelSpace::Tunables final : public Lattice {
     }
   }
   [[nodiscard]] static MoveInstance step(const Variant& from, const Variant& to) {
-    MoveInstance instance{.move = "set_tunable", .site = "", .parameters = {}};
+    MoveInstance instance{.move = std::string(kMove), .site = "", .parameters = {}};
     for (const auto& [name, value] : to.tunables) {
       const auto it = from.tunables.find(name);
       if (it == from.tunables.end() || it->second != value) instance.parameters[name] = value;
@@ -143,6 +145,7 @@ std::vector<Proposal> KernelSpace::proposals(const ProposalContext& context) {
       }
     }
     for (Proposal& p : said) {
+      if (parts_.only_tunables && p.instance.move != Tunables::kMove) continue;
       if (!(p.weight > 0) || !std::isfinite(p.weight)) p.weight = 1e-9;
       if (!std::isfinite(p.predicted_log_gain)) p.predicted_log_gain = 0;
       if (seen.insert(p.instance).second) all.push_back(std::move(p));

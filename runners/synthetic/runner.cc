@@ -27,6 +27,7 @@ class SyntheticRunner final : public Runner {
     return {.runner = "synthetic", .name = "synthetic landscape", .arch = "", .multiprocessors = 1};
   }
   [[nodiscard]] int lanes() const override { return options_.lanes; }
+  [[nodiscard]] bool only_tunables() const override { return true; }
   [[nodiscard]] std::optional<KernelSpec> substitute(const KernelSpec& spec) const override { return landscape_spec(spec, landscape_); }
   void prepare(const KernelSpec&) override {}
 

@@ -81,6 +81,7 @@ class WatchedRunner final : public Runner {
   WatchedRunner(Runner& inner, Watch watch) : inner_(inner), watch_(std::move(watch)) {}
   [[nodiscard]] std::string_view name() const override { return inner_.name(); }
   [[nodiscard]] DeviceFacts device() const override { return inner_.device(); }
+  [[nodiscard]] bool only_tunables() const override { return inner_.only_tunables(); }
   [[nodiscard]] int lanes() const override { return inner_.lanes(); }
   void prepare(const KernelSpec&) override {}
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override {

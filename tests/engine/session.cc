@@ -52,6 +52,7 @@ class AlteringRunner final : public Runner {
   AlteringRunner(Runner& inner, std::function<void(Outcome&)> alter) : inner_(inner), alter_(std::move(alter)) {}
   [[nodiscard]] std::string_view name() const override { return inner_.name(); }
   [[nodiscard]] DeviceFacts device() const override { return inner_.device(); }
+  [[nodiscard]] bool only_tunables() const override { return inner_.only_tunables(); }
   void prepare(const KernelSpec&) override {}
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override {
     Outcome outcome = inner_.run(request, std::move(stop));
