@@ -60,6 +60,8 @@ std::optional<std::vector<Transfer>> accesses_of(const KernelModel& model, int a
     out.push_back(move);
   }
   if (out.empty()) return why = "no access to it", std::nullopt;
+  const std::vector<const Access*> all = facts.accesses_to(array);
+  if (std::all_of(all.begin(), all.end(), [](const Access* a) { return a->index.constant().has_value(); })) return why = "the same few elements for every thread", std::nullopt;
   return out;
 }
 

@@ -9,7 +9,7 @@ namespace {
 using namespace model;
 
 constexpr std::string_view kSite = "launch";
-constexpr std::int64_t kMostBlocks = 16, kThreadsPerMultiprocessor = 2048;
+constexpr std::int64_t kMostBlocks = 16, kThreadsPerMultiprocessor = 2048, kWarp = 32;
 
 /// The block's threads as C text: a number, or tunables that the compiler sees as macros. nullopt if sizes of the spec enter.
 std::optional<std::string> threads_text(const MoveContext& context) {
@@ -74,6 +74,7 @@ class LaunchBounds final : public Move {
     if (blocks < 0 || blocks > kMostBlocks || blocks * threads_of(context) > kThreadsPerMultiprocessor) {
       return why = std::to_string(blocks) + " blocks do not fit on a multiprocessor", std::nullopt;
     }
+    if (blocks > 0 && threads_of(context) < kWarp) return why = "a block of less than a warp has all the registers it can name", std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return std::nullopt;
     const Function& kernel = *model->kernel;

@@ -23,6 +23,8 @@ class ReplayRunner final : public Runner {
     do {
       start_ = first_point(config.options->search, space_, config.seed + (attempt++ << 32U));
     } while (space_.rows()[space_.find(start_)].status != Status::ok);
+    for (std::size_t i = 0; i < space_.axes(); ++i) source_ += " + " + space_.axis(i).name;
+    source_ += "; }\n";
   }
 
   [[nodiscard]] std::string_view name() const override { return "replay"; }
@@ -40,16 +42,14 @@ class ReplayRunner final : public Runner {
     out.origin = spec.origin;
     out.description = "recorded space " + space_.name();
     out.kernel_name = "recorded";
-    out.source = "extern \"C\" __global__ void recorded(float* time) { time[0] = 0";
+    out.source = source_;
     Workload workload;
     workload.name = "default";
     out.workloads = {std::move(workload)};
     for (std::size_t i = 0; i < space_.axes(); ++i) {
       const RecordedSpace::Axis& axis = space_.axis(i);
-      out.source += " + " + axis.name;
       out.tunables.push_back({.name = axis.name, .values = axis.values, .default_value = axis.values[start_[i]], .help = "parameter of the recorded space"});
     }
-    out.source += "; }\n";
     ArgSpec time;
     time.name = "time";
     time.role = ArgRole::output;
@@ -92,7 +92,9 @@ class ReplayRunner final : public Runner {
   }
 
  private:
+  /// What was recorded is the kernel as it is: its points are values of the tunables.
   [[nodiscard]] std::uint32_t row_of(const Variant& variant) const {
+    if (variant.source != source_) return RecordedSpace::kNone;
     std::vector<Level> point;
     for (std::size_t i = 0; i < space_.axes(); ++i) {
       const std::vector<std::int64_t>& values = space_.axis(i).values;
@@ -113,6 +115,7 @@ class ReplayRunner final : public Runner {
   RecordedSpace space_;
   ReplayOptions options_;
   std::vector<Level> start_;
+  std::string source_ = "extern \"C\" __global__ void recorded(float* time) { time[0] = 0";
   mutable std::mutex mutex_;
   double charged_ = 0;
 };

@@ -231,6 +231,9 @@ TEST_CASE("bounds of the launch stand before the kernel's name") {
   path.runs().step("launch_bounds@launch(min_blocks=0)");
   CHECK(path.source() == baseline_variant(spec_file("softmax_scaled")).source);
   CHECK(path.tried("launch_bounds@launch(min_blocks=16)") == "16 blocks do not fit on a multiprocessor");
+  MovePath lonely(test::kernel_under_test("extern \"C\" __global__ void one(float* y) {\n  y[0] = 1.0f;\n}\n", "one", {{"y", "output", "float32", "1"}}, "1", "1"));
+  CHECK(lonely.tried("launch_bounds@launch(min_blocks=1)") == "a block of less than a warp has all the registers it can name");
+  CHECK(lonely.tried("cache_policy_cg@argument:y(policy=1)") == "the same few elements for every thread");
 }
 
 TEST_CASE("divisions, functions and literals take cheaper forms where the tolerance has room") {
