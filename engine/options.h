@@ -213,10 +213,12 @@ struct CudaOptions {
   double precision = 0.01;
   double race_margin = 0.15;
   double min_gain = 0.005;
+  double confirm_gain = 0.05;
+  double confirm_share = 0.3;
   int input_sets = 3;
   std::string l2 = "hot";
-  std::string screening = "s2,s1,s5,d21,s4,d2,d1,d7,d8,d12,d16";
-  std::string confirmation = "d25,d24,d3,d22,d10,d11,d5,d6,d20,d9,d13,d14,d15,d17,d7b,d23";
+  std::string screening = "s2,s1,s5,d21,s4,d2,d1,d7,d8,d12,d16,d3";
+  std::string confirmation = "d25,d24,d22,d10,d11,d5,d6,d20,d9,d13,d14,d15,d17,d7b,d23";
   std::string final = "d4,d27,d19,d18,d26";
   std::int64_t profile_every = 0;
   bool operator==(const CudaOptions&) const = default;
@@ -236,6 +238,8 @@ struct CudaOptions {
     v(&O::precision, OptionText{"precision", "sampling ends when the interval of the median is this narrow, relative", "docs/cuda-runner.md"}, Range{1e-5, 1.0});
     v(&O::race_margin, OptionText{"race_margin", "sampling ends when a candidate is slower than the best so far by this share", "docs/cuda-runner.md"}, Range{0.0, 100.0});
     v(&O::min_gain, OptionText{"min_gain", "least gain over the incumbent that interleaved pairs must confirm", "docs/cuda-runner.md"}, Range{0.0, 10.0});
+    v(&O::confirm_gain, OptionText{"confirm_gain", "gain over the last confirmed one from which a search confirms a new best", "docs/cuda-runner.md"}, Range{0.0, 10.0});
+    v(&O::confirm_share, OptionText{"confirm_share", "most of a device's time that a search spends on confirmations", "docs/cuda-runner.md"}, Range{0.0, 1.0});
     v(&O::input_sets, OptionText{"input_sets", "input sets of a workload that launches rotate over", "docs/cuda-runner.md"}, Range{2, 64});
     v(&O::l2, OptionText{"l2", "timing of workloads that declare nothing: hot or cold level-2 cache", "docs/cuda-runner.md"}, AnyValue{});
     v(&O::screening, OptionText{"screening", "gates of every evaluation, by identifier", "docs/gates.md"}, AnyValue{});

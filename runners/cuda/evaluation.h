@@ -9,9 +9,10 @@
 
 namespace warpath::cuda {
 
-/// Evaluates candidates of one problem on one device: gates in the plan's order, timing, and, for a
-/// possible best or a later stage, the gates of confirmation and report. Remembers the best candidate
-/// it confirmed as the rival of the next ones. One thread.
+/// Evaluates candidates of one problem on one device: gates in the plan's order, timing, and, for a possible best or a later stage, the
+/// gates of confirmation and report. Remembers the best candidate it confirmed as the rival of the next ones. At screening a new best
+/// is confirmed where it is cuda.confirm_gain faster than the last one that was, and confirmations stay within cuda.confirm_share of
+/// the device's time: what a search reports passes them all at its end. One thread.
 class Evaluation {
  public:
   Evaluation(Bench& bench, Problem& problem);
@@ -23,6 +24,7 @@ class Evaluation {
  private:
   struct Running;
   bool judge(Running& running, Stage stage) const;
+  [[nodiscard]] bool worth_confirming(Running& running, const TrialRequest& request) const;
   void leave_clean(Running& running, bool good) const;
   void diagnose(Trial& trial) const;
   void report_times(Running& running, TrialReply& reply) const;
@@ -32,6 +34,8 @@ class Evaluation {
   std::vector<std::unique_ptr<DeviceGate>> gates_;
   GatePlan plan_;
   Rival rival_;
+  double confirmed_ns_ = 0;  ///< objective of the best that was confirmed here; 0: the baseline is not timed yet
+  double lane_seconds_ = 0, confirming_seconds_ = 0;
 };
 
 /// Names of all gates of this build, those on text and code and the sanitizer included.

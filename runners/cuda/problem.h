@@ -145,6 +145,7 @@ class Problem {
  private:
   void place(const Workload& workload);
   [[nodiscard]] Slot make_slot(const PlacedWorkload& placed, bool odd);
+  [[nodiscard]] CUdeviceptr structure_of(std::size_t w, std::size_t t, InputFamily family, std::uint64_t seed) const;
   [[nodiscard]] std::unique_ptr<InputSet> make_inputs(std::size_t w, InputFamily family,
                                                       std::uint64_t seed);
   [[nodiscard]] std::unique_ptr<InputSet> perturbed_inputs(std::size_t w, std::size_t tensor,

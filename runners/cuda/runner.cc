@@ -389,7 +389,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
     }
   }
   const Evaluate evaluate{.candidate = build.candidate,
-                          .stage = is_baseline ? std::max(request.stage, Stage::confirmation) : request.stage,
+                          .stage = request.stage,
                           .seed = request.seed,
                           .incumbent_ns = is_baseline ? 0 : request.incumbent_ns,
                           .profile = profiles(),

@@ -15,7 +15,9 @@ constexpr double kGraphBelowNs = 50e3;
 constexpr double kBatchNs = 80e3;
 constexpr int kMostLaunches = 64;
 /// Samples enqueued before the host looks at them.
-constexpr int kGroup = 5;
+constexpr std::size_t kGroup = 5;
+/// One launch of this length says enough of a candidate that is far behind.
+constexpr double kLongNs = 1e6;
 
 int launches_per_sample(double launch_ns) {
   if (launch_ns >= kGraphBelowNs) return 1;
@@ -120,8 +122,13 @@ class Sampler {
     const CudaOptions& options = bench_.options();
     const int launches = cold ? 1 : out.launches_per_sample;
     double spent_ns = 0;
+    if (!cold && !samples_needed()) {
+      group(samples, out, launches, cold, 1);
+      out.raced_out = clearly_slower(samples);
+      if (out.raced_out) return;
+    }
     while (static_cast<int>(samples.size()) < options.max_samples) {
-      group(samples, out, launches, cold);
+      group(samples, out, launches, cold, kGroup);
       for (std::size_t i = samples.size() - kGroup; i < samples.size(); ++i) {
         spent_ns += samples[i] * launches;
       }
@@ -134,15 +141,21 @@ class Sampler {
     }
   }
 
+  /// False if the candidate's first launches were so long that one more may be all that its time is worth.
+  [[nodiscard]] bool samples_needed() const {
+    const double launch_ns = trial_.launch_ns(w_);
+    return launch_ns < kLongNs || !clearly_slower({launch_ns});
+  }
+
   /// A group stays on one slot, whose data a first launch brings into the cache; groups take turns.
-  void group(std::vector<double>& samples, Sampling& out, int launches, bool cold) {
+  void group(std::vector<double>& samples, Sampling& out, int launches, bool cold, std::size_t size) {
     const DriverApi& api = bench_.api();
     const std::size_t slot = (trial_.request().seed + next_++) % slots_;
     const bool mutates = trial_.must_restore(w_);
     out.timed_slots[slot] = true;
     batches_[slot].ready();
-    if (!cold && !mutates) trial_.launch(w_, slot);
-    for (std::size_t i = 0; i < kGroup; ++i) {
+    if (!cold && !mutates && size > 1) trial_.launch(w_, slot);
+    for (std::size_t i = 0; i < size; ++i) {
       if (mutates) trial_.restore(w_, slot, trial_.declared_set(w_, slot));
       if (cold) bench_.flush_l2();
       require(api, api.cuEventRecord(bench_.event(2 * i), bench_.stream()), "cannot record an event");
@@ -150,8 +163,8 @@ class Sampler {
       require(api, api.cuEventRecord(bench_.event(2 * i + 1), bench_.stream()),
               "cannot record an event");
     }
-    bench_.synchronize("a timed launch", 1e-9 * trial_.launch_ns(w_) * kGroup * (launches + 1));
-    for (std::size_t i = 0; i < kGroup; ++i) {
+    bench_.synchronize("a timed launch", 1e-9 * trial_.launch_ns(w_) * static_cast<double>(size) * (launches + 1));
+    for (std::size_t i = 0; i < size; ++i) {
       samples.push_back(bench_.elapsed_ns(2 * i, 2 * i + 1) / launches);
     }
   }
