@@ -26,7 +26,7 @@ Words search(const fs::path& out, bool resume) {
               "--in-flight", "4",
               "--budget-builds", "100",
               "--set", "synthetic.lanes=4",
-              "--set", "synthetic.delay_ms=2",
+              "--set", "synthetic.delay_ms=10",
               "--set", "record.snapshot_every=7",
               "--set", "record.sync=never"};
   if (resume) words.emplace_back("--resume");
