@@ -25,6 +25,7 @@ Words search(const fs::path& out, bool resume) {
               "--deterministic",
               "--in-flight", "4",
               "--budget-builds", "100",
+              "--set", "search.strategy=mcgs",
               "--set", "synthetic.lanes=4",
               "--set", "synthetic.delay_ms=10",
               "--set", "record.snapshot_every=7",
