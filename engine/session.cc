@@ -254,7 +254,7 @@ class Session {
   }
 
   [[nodiscard]] std::size_t lanes() const {
-    const int lanes = options_.search.in_flight > 0 ? options_.search.in_flight : evaluator_->width();
+    const int lanes = options_.search.in_flight > 0 ? options_.search.in_flight : evaluator_->useful();
     return static_cast<std::size_t>(std::max(lanes, 1));
   }
 
