@@ -3,6 +3,7 @@
 
 #include "engine/error.h"
 #include "moves/code_writer.h"
+#include "moves/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
@@ -178,7 +179,7 @@ class RegisterBlock final : public Move {
 }  // namespace
 
 void register_move_register_block(MoveRegistry& registry) {
-  registry.add("register_block", "several outputs a thread, operands in registers", [] { return std::make_unique<RegisterBlock>(); });
+  registry.add("register_block", "several outputs a thread, operands in registers", [] { return on_known_shape(std::make_unique<RegisterBlock>()); });
 }
 
 }  // namespace warpath

@@ -4,6 +4,7 @@
 
 #include "engine/error.h"
 #include "moves/code_writer.h"
+#include "moves/known_shape.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
 #include "moves/stencil.h"
@@ -441,7 +442,7 @@ class StencilMarch final : public Move {
 }  // namespace
 
 void register_move_stencil_march(MoveRegistry& registry) {
-  registry.add("stencil_march", "walk along a stencil's slowest axis with its points in registers", [] { return std::make_unique<StencilMarch>(); });
+  registry.add("stencil_march", "walk along a stencil's slowest axis with its points in registers", [] { return on_known_shape(std::make_unique<StencilMarch>()); });
 }
 
 }  // namespace warpath

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "moves/known_shape.h"
 #include "moves/lane_loops.h"
 #include "moves/loop_site.h"
 #include "moves/pack_accesses.h"
@@ -233,7 +234,7 @@ class VectorizeGlobalLoads final : public Move {
 
 void register_move_vectorize_global_loads(MoveRegistry& registry) {
   registry.add("vectorize_global_loads", "several consecutive elements in one load or store of up to 16 bytes",
-               [] { return std::make_unique<VectorizeGlobalLoads>(); });
+               [] { return on_known_shape(std::make_unique<VectorizeGlobalLoads>()); });
 }
 
 }  // namespace warpath
