@@ -86,7 +86,7 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
                    .ok = ok,
                    .reward = reward,
                    .best_reward = best_reward_,
-                   .changes_source = space_.variant(parent).source != space_.variant(applied.node).source},
+                   .structural = space_.structural(space_.instance(applied.node))},
                   [&] { return space_.domain(parent, space_.instance(applied.node)); });
   if (!ok) return applied;
   applied.speedup = std::exp(reward);

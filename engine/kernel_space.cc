@@ -217,6 +217,11 @@ std::optional<Hash128> KernelSpace::apply(NodeId node, std::uint32_t action) {
   return key;
 }
 
+bool KernelSpace::structural(const MoveInstance& instance) const {
+  const auto it = moves_.find(instance.move);
+  return it != moves_.end() && it->second->structural();
+}
+
 std::vector<Tunable> KernelSpace::domain(NodeId parent, const MoveInstance& instance) const {
   const auto it = moves_.find(instance.move);
   if (it == moves_.end()) return {};

@@ -45,6 +45,8 @@ class KernelSpace final : public Space {
   std::optional<Hash128> jump(NodeId node, std::span<const Level> point) override;
 
   // Inner tuning's side.
+  /// Move::structural of its move; false for moves that are not known.
+  [[nodiscard]] bool structural(const MoveInstance& instance) const;
   /// The numeric parameters of `instance` at `parent` and their values (Move::domain); empty for moves that are not known.
   [[nodiscard]] std::vector<Tunable> domain(NodeId parent, const MoveInstance& instance) const;
   /// Key of the variant that `instance` makes of `parent`, for Search::graft; nullopt if it proves illegal. `source`: as of a proposal.

@@ -31,7 +31,7 @@ struct SearchOptions {
   std::string strategy = "auto";
   std::string selection = "puct";
   std::string backup = "mean_max";
-  std::string widening = "arm";
+  std::string widening = "gated";
   std::string sharing = "graph";
   std::string parallel = "unobserved";
   double c_puct = 0.3;
@@ -123,7 +123,7 @@ struct RunOptions {
   double min_speedup = 0.98;
   double min_gain = 0.02;
   int finalists = 3;
-  std::string prior = "uniform";
+  std::string prior = "proposer";
   bool operator==(const RunOptions&) const = default;
   template <class Visitor>
   static constexpr void describe(Visitor&& v) {
