@@ -25,6 +25,13 @@ KernelSpec axpy(std::int64_t n, const std::string& guard = "if (i < n) {\n    y[
                                  "ceil_div(n, 64)", "64");
 }
 
+/// sums[i] = the sum of eight elements from x[i] on, added up in a variable that is declared before the thread's index.
+KernelSpec sums_of_eight() {
+  return test::kernel_under_test("extern \"C\" __global__ void sums(float* y, const float* x, int n) {\n  float sum = 0.0f;\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                 "  if (i >= n) return;\n  for (int k = 0; k < 8; k++) {\n    sum += x[i + k];\n  }\n  y[i] = sum;\n}\n",
+                                 "sums", {{"y", "output", "float32", "n"}, {"x", "input", "float32", "n + 8"}, {"n", "scalar", "", "", 1003}}, "ceil_div(n, 64)", "64");
+}
+
 /// Sum of each row by a block: strided loop, shared tree, or `combine`, which writes 128 elements a row.
 KernelSpec row_sums(std::int64_t columns, const std::string& combine = "") {
   const std::string tree = combine.empty() ? "  s[threadIdx.x] = sum;\n  __syncthreads();\n"
@@ -94,6 +101,14 @@ TEST_CASE("what is not contiguous, not aligned or could be overwritten is not pa
   CHECK(MovePath(body("y[i] = threadIdx.x + x[i];")).tried("vectorize_global_loads@thread(width=4)") != "");
   CHECK(MovePath(body("y[i] = x[i];")).tried("vectorize_global_loads@thread(width=3)") != "");
   CHECK(MovePath(body("y[i] = x[i];")).tried("vectorize_global_loads@loop:0(width=4)") != "");
+}
+
+TEST_CASE("a variable from before the thread's index does not reach the next element") {
+  for (const std::string move : {"vectorize_global_loads@thread(width=4)", "persistent_grid@thread(blocks_per_sm=1)", "register_block@points(points=2)"}) {
+    CAPTURE(move);
+    const std::string why = MovePath(sums_of_eight()).tried(move);
+    CHECK(why.find("sum would go from one") == 0);
+  }
 }
 
 TEST_CASE("a loop strided over the block takes packs and unrolls, and keeps its sum") {
