@@ -103,12 +103,59 @@ TEST_CASE("what is not contiguous, not aligned or could be overwritten is not pa
   CHECK(MovePath(body("y[i] = x[i];")).tried("vectorize_global_loads@loop:0(width=4)") != "");
 }
 
+TEST_CASE("an element in a pack is reached there from loops and branches, too") {
+  for (const std::string width : {"2", "8"}) {
+    MovePath sparse(spec_file("spmv_csr"));
+    sparse.step("vectorize_global_loads@thread(width=" + width + ")");
+    CHECK(sparse.has("y_pack[v2] = 0.0f;") == sparse.has("y_pack[v2] += v[j] * x[ci[j]];"));
+    CHECK_FALSE(sparse.has("y[row + v2]"));
+    sparse.runs();
+  }
+  // What the thread does with y[i], and whether y can be a pack.
+  const std::vector<std::pair<std::string, bool>> bodies = {
+      {"y[i] = 0.0f;\n    for (int k = 0; k < 3; k++) {\n      y[i] += x[i];\n    }", true},
+      {"y[i] = x[i];\n    if (x[i] > 0.0f) y[i] = a[0];", true},
+      {"if (x[i] > 0.0f) y[i] = a[0];\n    y[i] += x[i];", true},
+      {"float t = 0.0f;\n    for (int k = 0; k < 2; k++) t += y[i];\n    y[i] = t + x[i];", true},
+      {"y[i] = x[i] > 0.0f ? y[i] : x[i];", true},
+      {"float t = y[i] + x[i];\n    if (t > 0.0f) y[i] = t;", false},
+      {"y[i] = x[i];\n    atomicAdd(&y[i], 1.0f);", false},
+      {"y[i] = x[i];\n    y[i] = __ldcg(&y[i]) + a[0];", true},
+      {"__stcs(&y[i], x[i]);\n    y[i] += a[0];", false},
+  };
+  for (const auto& [statements, packed] : bodies) {
+    CAPTURE(statements);
+    MovePath path(axpy(1003, "if (i < n) {\n    " + statements + "\n  }"));
+    path.step("vectorize_global_loads@thread(width=4)");
+    CHECK(path.has("y_pack") == packed);
+    path.runs();
+  }
+  const std::string rows =
+      "extern \"C\" __global__ void rows(float* y, const float* x, int N, int C) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= N) return;\n"
+      "  for (int j = 0; j < C; j++) {\n    y[i * C + j] = 1.0f;\n    for (int k = 0; k < 3; k++) {\n      y[i * C + j] += x[i * C + j] * k;\n    }\n  }\n}\n";
+  MovePath loop(test::kernel_under_test(rows, "rows", {{"y", "output", "float32", "N * C"}, {"x", "input", "float32", "N * C"}, {"N", "scalar", "", "", 37}, {"C", "scalar", "", "", 24}},
+                                        "ceil_div(N, 32)", "32"));
+  loop.step("specialise_shape@argument:C").step("vectorize_global_loads@loop:0(width=4)").runs();
+}
+
 TEST_CASE("a variable from before the thread's index does not reach the next element") {
   for (const std::string move : {"vectorize_global_loads@thread(width=4)", "persistent_grid@thread(blocks_per_sm=1)", "register_block@points(points=2)"}) {
     CAPTURE(move);
     const std::string why = MovePath(sums_of_eight()).tried(move);
     CHECK(why.find("sum would go from one") == 0);
   }
+}
+
+TEST_CASE("loads that follow a store of their own iteration stay behind it") {
+  const std::string source =
+      "extern \"C\" __global__ void twice(float* y, float* z, const float* x, int N, int C) {\n  int i = blockIdx.x;\n"
+      "  for (int j = threadIdx.x; j < C; j += blockDim.x) {\n    y[i * C + j] = 2.0f * x[i * C + j];\n    z[i * C + j] = y[i * C + j] + 1.0f;\n  }\n}\n";
+  MovePath path(test::kernel_under_test(source, "twice", {{"y", "output", "float32", "N * C"}, {"z", "output", "float32", "N * C"}, {"x", "input", "float32", "N * C"},
+                                                          {"N", "scalar", "", "", 5}, {"C", "scalar", "", "", 300}}, "N", "32"));
+  path.step("unroll_ilp@loop:0(factor=4,tail=0)");
+  CHECK(path.has("x_next"));
+  CHECK_FALSE(path.has("y_next"));
+  path.runs();
 }
 
 TEST_CASE("a loop strided over the block takes packs and unrolls, and keeps its sum") {
