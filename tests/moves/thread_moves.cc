@@ -158,6 +158,48 @@ TEST_CASE("loads that follow a store of their own iteration stay behind it") {
   path.runs();
 }
 
+TEST_CASE("a cache hint takes the place of another") {
+  MovePath path(axpy(1003));
+  path.step("cache_policy_cg@argument:x(policy=2)").step("cache_policy_cg@argument:y(policy=1)");
+  CHECK(path.has("__stcs(&y[i], a[0] * __ldcg(&x[i]) + __ldcs(&y[i]));"));
+  CHECK(path.tried("cache_policy_cg@argument:x(policy=2)") == "the accesses have that hint");
+  path.step("cache_policy_cg@argument:x(policy=3)").step("cache_policy_cg@argument:y(policy=2)");
+  CHECK(path.has("__stcg(&y[i], a[0] * __ldg(&x[i]) + __ldcg(&y[i]));"));
+  path.runs();
+  path.step("vectorize_global_loads@thread(width=4)");
+  CHECK(path.has("__stcg(&y[i + v], a[0] * x_pack[v] + __ldcg(&y[i + v]));"));
+  path.runs();
+
+  MovePath wide(axpy(1003));
+  wide.step("vectorize_global_loads@thread(width=4)").step("cache_policy_cg@argument:x(policy=1)").step("cache_policy_cg@argument:x(policy=3)");
+  CHECK(wide.has("__ldg(reinterpret_cast<const float4*>(&x[i]))"));
+  CHECK_FALSE(wide.has("__ldcs"));
+  wide.runs();
+
+  MovePath pointer(axpy(1003, "if (i < n) y[i] = __ldcs(x + i) * a[0];"));
+  pointer.step("cache_policy_cg@argument:x(policy=3)");
+  CHECK(pointer.has("__ldg(x + i)"));
+  pointer.runs();
+  CHECK(MovePath(axpy(1003, "if (i < n) y[i] = __ldcv(&x[i]);")).tried("cache_policy_cg@argument:x(policy=1)") == "__ldcv is more than a hint");
+}
+
+TEST_CASE("locals stand for hinted loads, never below their address") {
+  MovePath rows(spec_file("rowscan"));
+  for (const std::string& hint : rows.listed("cache_policy_cg")) {
+    for (const std::string& next : MovePath(rows).step(hint).listed("unroll_ilp")) MovePath(rows).step(hint).step(next).runs();
+  }
+  MovePath sparse(spec_file("spmv_csr"));
+  sparse.step("cache_policy_cg@argument:x(policy=3)").step("cache_policy_cg@argument:v(policy=1)").step("promote_scalars@loop:0").runs();
+  MovePath accumulated(axpy(1003, "if (i < n) {\n    for (int k = 0; k < 4; k++) {\n      y[i] = __ldcg(&y[i]) + x[i];\n    }\n  }"));
+  accumulated.step("promote_scalars@loop:0");
+  CHECK(accumulated.has("y_value = y_value + x[i];"));
+  accumulated.runs();
+  MovePath constant(axpy(1003, "if (i < n) y[i] = __ldg(&a[0]) * x[i];"));
+  constant.step("constant_operand@argument:a(form=0)");
+  CHECK(constant.has("y[i] = a_value[0] * x[i];"));
+  constant.runs();
+}
+
 TEST_CASE("a loop strided over the block takes packs and unrolls, and keeps its sum") {
   for (const std::int64_t columns : {512, 1028, 4}) {
     MovePath path(row_sums(columns));
