@@ -6,6 +6,7 @@
 #include "moves/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
+#include "moves/repeated_body.h"
 #include "moves/source_edit.h"
 #include "moves/tile_kernel.h"
 
@@ -115,6 +116,8 @@ std::optional<Variant> blocked_points(const MoveContext& context, std::int64_t c
     });
     if (bad) return none("the kernel leaves from inside a loop");
   }
+  const std::vector<const Stmt*> repeated(std::find(all.begin(), all.end(), definition) + 1, all.end());
+  if (const std::string carried = carried_variable(*kernel, repeated); !carried.empty()) return none(carried + " would go from one point to the next");
   bool other = false;
   walk_expressions(*body, [&](const Expr& e) {
     const bool inside = e.span.begin >= definition->span.begin && e.span.end <= definition->span.end;

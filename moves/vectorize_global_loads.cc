@@ -5,6 +5,7 @@
 #include "moves/loop_site.h"
 #include "moves/pack_accesses.h"
 #include "moves/register_moves.h"
+#include "moves/repeated_body.h"
 
 namespace warpath {
 namespace {
@@ -127,6 +128,7 @@ class VectorizeGlobalLoads final : public Move {
     for (const Stmt* s : all) {
       if (asks_for_thread(facts, *s, own)) return why = "the body asks for its thread", std::nullopt;
     }
+    if (const std::string name = carried_variable(model, all); !name.empty()) return why = name + " would go from one element to the next", std::nullopt;
     const auto plan = plan_packs(facts, all, body->index->name, width, why);
     if (!plan) return std::nullopt;
     bytes = bytes_of(*plan);
