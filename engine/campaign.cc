@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/error.h"
+#include "engine/late_proposer.h"
 #include "engine/rng.h"
 
 namespace warpath {
@@ -39,16 +40,56 @@ void Campaign::note(const DispatchEvent& event) {
   tuner_.dispatched(event.parent, event.node, event.instance, event.source == kTuningSource);
 }
 
+void Campaign::apply(const ArrivalEvent& event, const std::string& place) {
+  NodeId parent{0};
+  while (index(parent) < space_.size() && space_.key(parent) != event.key) parent = NodeId{index(parent) + 1};
+  if (index(parent) == space_.size()) throw bad_input(place, "arrival at " + event.key.hex(), "the key of a node before it");
+  for (const Proposal& p : event.proposals) late_.push_back({.parent = parent, .share = event.share, .proposal = p});
+  heard_.emplace(event.key, event.proposer);
+  if (!event.proposals.empty()) asked_in_vain_ = false;
+}
+
+bool Campaign::has_heard(const Hash128& key, std::string_view proposer) const { return heard_.contains({key, std::string(proposer)}); }
+
+/// Proposals that prove illegal or known are dropped; tried again, they would be so again.
+std::optional<Dispatch> Campaign::late(bool all) {
+  for (auto it = late_.begin(); it != late_.end();) {
+    if (!all && static_cast<double>(late_dispatched_) >= it->share * static_cast<double>(dispatched_ + 1)) {
+      ++it;
+      continue;
+    }
+    const Late late = std::move(*it);
+    it = late_.erase(it);
+    const std::optional<Hash128> key = space_.graft(late.parent, late.proposal);
+    if (!key) continue;
+    if (auto dispatch = search_->graft(late.parent, *key, static_cast<float>(std::min(late.proposal.weight, 1.0)))) {
+      ++late_dispatched_;
+      return dispatch;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<DispatchEvent> Campaign::select_late() {
+  if (const auto dispatch = late(true)) return dispatched(*dispatch);
+  return std::nullopt;
+}
+
 std::optional<DispatchEvent> Campaign::select() {
-  std::optional<Dispatch> dispatch;
-  if (tuner_.may_go_first(dispatched_)) dispatch = tune();
+  std::optional<Dispatch> dispatch = late(false);
+  if (!dispatch && tuner_.may_go_first(dispatched_)) dispatch = tune();
   if (!dispatch) dispatch = search_->next();
   if (!dispatch) dispatch = tune();
+  if (!dispatch) dispatch = late(true);
   asked_in_vain_ = !dispatch;
   if (!dispatch) return std::nullopt;
-  const NodeId node = dispatch->node;
-  const NodeId parent = dispatch->parent;
-  DispatchEvent event{.sequence = dispatch->sequence,
+  return dispatched(*dispatch);
+}
+
+DispatchEvent Campaign::dispatched(const Dispatch& dispatch) {
+  const NodeId node = dispatch.node;
+  const NodeId parent = dispatch.parent;
+  DispatchEvent event{.sequence = dispatch.sequence,
                       .node = node,
                       .parent = parent,
                       .key = space_.key(node),
@@ -57,7 +98,7 @@ std::optional<DispatchEvent> Campaign::select() {
                       .path = {NodeId{0}},
                       .change = patch_between(space_.variant(parent), space_.variant(node)),
                       .incumbent_ns = objective_.baseline_ns() * std::exp(-best_reward_)};
-  for (const EdgeId edge : search_->path_of(dispatch->sequence)) event.path.push_back(search_->graph()[edge].target);
+  for (const EdgeId edge : search_->path_of(dispatch.sequence)) event.path.push_back(search_->graph()[edge].target);
   note(event);
   pending_.push_back({.sequence = event.sequence, .node = node, .incumbent_ns = event.incumbent_ns});
   ++dispatched_;
@@ -87,7 +128,11 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
                    .reward = reward,
                    .best_reward = best_reward_,
                    .changes_source = space_.variant(parent).source != space_.variant(applied.node).source},
-                  [&] { return space_.domain(parent, space_.instance(applied.node)); });
+                  [&] {
+                    const MoveInstance& instance = space_.instance(applied.node);
+                    if (instance.parameters.contains(kTextParameter)) return std::vector<Tunable>{};  // written out: no move can vary it
+                    return space_.domain(parent, instance);
+                  });
   if (!ok) return applied;
   applied.speedup = std::exp(reward);
   applied.improved = reward > best_reward_;
@@ -120,6 +165,13 @@ void Campaign::restore(const DispatchEvent& event, const std::string& place) {
     throw bad_input(place, "dispatch " + std::to_string(event.sequence), "dispatch " + std::to_string(dispatched_));
   }
   space_.restore(event, place);
+  const auto late = std::ranges::find_if(late_, [&](const Late& l) {
+    return l.parent == event.parent && l.proposal.source == event.source && l.proposal.instance == event.instance;
+  });
+  if (late != late_.end()) {
+    late_.erase(late);
+    ++late_dispatched_;
+  }
   note(event);
   pending_.push_back({.sequence = event.sequence, .node = event.node, .incumbent_ns = event.incumbent_ns});
   ++dispatched_;

@@ -50,6 +50,14 @@ class KernelSpace final : public Space {
   /// Key of the variant that `instance` makes of `parent`, for Search::graft; nullopt if it proves illegal. `source`: as of a proposal.
   [[nodiscard]] std::optional<Hash128> graft(NodeId parent, const MoveInstance& instance, const std::string& source);
 
+  // Late proposers' side.
+  /// Key of the variant that a proposal from elsewhere makes of `parent`, for Search::graft; nullopt if it proves illegal or changes nothing.
+  [[nodiscard]] std::optional<Hash128> graft(NodeId parent, const Proposal& proposal);
+  /// What the search is about to choose from at `node`, best first, and what was opened in this process since the last call.
+  [[nodiscard]] std::vector<Proposal> legal(NodeId node);
+  [[nodiscard]] std::vector<NodeId> take_opened() { return std::exchange(opened_, {}); }
+  [[nodiscard]] ProposalContext context(NodeId node) const;
+
   // What a node is. Node 0 is the spec's own kernel.
   [[nodiscard]] const Variant& variant(NodeId node) const { return at(node).variant; }
   [[nodiscard]] const Hash128& key(NodeId node) const { return at(node).key; }
@@ -105,6 +113,7 @@ class KernelSpace final : public Space {
   std::map<std::string, std::unique_ptr<Move>, std::less<>> moves_;  // by name and alias
   std::map<std::pair<Hash128, std::string>, std::vector<Proposal>> recalled_;
   std::vector<Node> nodes_;  // by NodeId
+  std::vector<NodeId> opened_;
   std::optional<Applied> last_;
   std::unique_ptr<Tunables> lattice_;  // null: the spec has no tunables of two values or more
 };

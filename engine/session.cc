@@ -82,8 +82,9 @@ class Session {
     if (!campaign_->begun()) measure_baseline();
     if (campaign_->begun()) {
       search();
+      for (LateProposer* late : setup_.late) late->close();
       save_snapshot();
-      if (!interrupted_) finals();
+      if (!interrupted_ && !setup_.only_late) finals();
     }
     evaluator_->cancel();
     log_->sync();
@@ -234,6 +235,7 @@ class Session {
   /// order, and dispatch n is selected right after outcome n - window, whatever is under way. A stop therefore goes on
   /// selecting as outcomes arrive and only stops submitting; what is selected but not evaluated waits for the next session.
   void search() {
+    tell_past();
     while (!abandon_.stop_requested()) {
       const Progress now = campaign_->progress(seconds());
       Progress timeless = now;
@@ -242,15 +244,83 @@ class Session {
       interrupted_ = stop_.stop_requested();
       const bool held = interrupted_ || (ended.empty() && !policy_->reason(now).empty());
       stop_reason_ = interrupted_ ? "interrupted" : std::string(policy_->reason(now));
+      if (ended.empty() && !held && !exchange(timeless)) {
+        await();
+        continue;
+      }
       if (ended.empty() && (!held || options_.search.deterministic)) select(timeless);
       if (!held) submit_pending();
       if (apply_due()) continue;
-      if (submitted_.empty()) break;
+      if (submitted_.empty() && (held || !ended.empty() || (!late_waiting() && !late_came(timeless)))) break;
       await();
     }
     interrupted_ = interrupted_ || abandon_.stop_requested();
     if (interrupted_) stop_reason_ = "interrupted";
     if (stop_reason_.empty()) stop_reason_ = "nothing left to try";
+  }
+
+  // Late proposers.
+
+  [[nodiscard]] bool late_waiting() const {
+    return std::ranges::any_of(setup_.late, [](LateProposer* late) { return late->waiting(); });
+  }
+
+  /// Offers what the search opened, and takes what came. False: the deterministic mode must wait for answers first.
+  bool exchange(const Progress& now) {
+    if (setup_.late.empty()) return true;
+    for (const NodeId node : campaign_->take_opened()) offer(node, now);
+    if (options_.search.deterministic && late_waiting()) return false;
+    for (LateProposer* late : setup_.late) {
+      for (Arrival& arrival : late->take()) {
+        for (Proposal& p : arrival.proposals) p.source = late->name();
+        const ArrivalEvent event{.key = arrival.key, .proposer = std::string(late->name()), .share = arrival.share, .proposals = std::move(arrival.proposals)};
+        log_->append(encode(event), false);
+        campaign_->apply(event, "events.jsonl");
+      }
+    }
+    return true;
+  }
+
+  /// A last look for what came while nothing was waited for any more.
+  bool late_came(const Progress& now) { return !setup_.late.empty() && exchange(now) && campaign_->late_waiting() > 0; }
+
+  void offer(NodeId node, const Progress& now) {
+    const KernelSpace& space = campaign_->space();
+    const ProposalContext context = space.context(node);
+    const std::vector<Proposal> legal = campaign_->legal(node);
+    const std::uint64_t used = campaign_->dispatched() + campaign_->late_waiting();
+    const Offer offer{.context = context,
+                      .legal = legal,
+                      .speedup = campaign_->speedup(node),
+                      .best_speedup = campaign_->best_speedup(),
+                      .remaining_builds = policy_->remaining(now, used)};
+    for (LateProposer* late : setup_.late) {
+      if (!campaign_->has_heard(context.node_key, late->name())) late->offer(offer);
+    }
+  }
+
+  /// What earlier sessions learned; and the root is open to all from the start.
+  void tell_past() {
+    if (setup_.late.empty()) return;
+    for (std::uint32_t i = 1; i < campaign_->space().size(); ++i) tell(NodeId{i});
+    static_cast<void>(campaign_->legal(NodeId{0}));
+  }
+
+  void tell(NodeId node) {
+    const KernelSpace& space = campaign_->space();
+    const Outcome* outcome = space.outcome(node);
+    if (outcome == nullptr || space.parent(node) == kNoNode) return;
+    const NodeId parent = space.parent(node);
+    for (LateProposer* late : setup_.late) {
+      late->learn({.parent_key = space.key(parent),
+                   .key = space.key(node),
+                   .instance = space.instance(node),
+                   .source = space.source(node),
+                   .variant = space.variant(node),
+                   .outcome = *outcome,
+                   .speedup = campaign_->speedup(node),
+                   .parent_speedup = parent == NodeId{0} ? 1 : campaign_->speedup(parent)});
+    }
   }
 
   [[nodiscard]] std::size_t lanes() const {
@@ -262,7 +332,12 @@ class Session {
     const std::size_t window = options_.search.deterministic ? static_cast<std::size_t>(options_.search.window) : lanes();
     while (campaign_->pending().size() < window && campaign_->may_select() && policy_->remaining(now, campaign_->dispatched()) > 0) {
       const std::uint64_t next = campaign_->dispatched();
-      if (const std::optional<DispatchEvent> event = campaign_->select()) {
+      if (setup_.only_late) {
+        const std::optional<DispatchEvent> event = campaign_->select_late();
+        if (!event) return;
+        log_->append(encode(*event), false);
+        record_->add(*event);
+      } else if (const std::optional<DispatchEvent> event = campaign_->select()) {
         log_->append(encode(*event), false);
         record_->add(*event);
       } else {
@@ -306,6 +381,7 @@ class Session {
     log_->append(encode(event), true);
     const Campaign::Applied applied = campaign_->apply(event, "events.jsonl");
     record_->add(event, applied);
+    tell(applied.node);
     const KernelSpace& space = campaign_->space();
     observer_.on_outcome({.sequence = sequence,
                           .node = applied.node,

@@ -1,0 +1,111 @@
+#include "moves/file_proposer.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "engine/error.h"
+#include "engine/json_reader.h"
+#include "engine/json_record.h"
+#include "engine/variant_io.h"
+#include "moves/patch.h"
+
+namespace warpath {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kBaseline = "baseline";
+
+}  // namespace
+
+ForeignProposal foreign_proposal(std::string_view line, const std::string& place) {
+  const json value = parse_json(line, place);
+  const JsonCursor c(value, place + ":");
+  require_only(c, {"at", "move", "site", "parameters", "source", "blocks", "launch", "gain", "weight", "why"});
+  ForeignProposal out;
+  out.place = place;
+  if (const auto at = c.find("at")) out.at = at->text();
+  if (out.at != kBaseline && !Hash128::parse(out.at)) c.at("at").fail("baseline or the whole key of a node");
+  Proposal& p = out.proposal;
+  p.instance.move = c.at("move").text();
+  if (const auto site = c.find("site")) p.instance.site = site->text();
+  if (const auto parameters = c.find("parameters")) {
+    parameters->require_object();
+    for (const auto& [name, unused] : parameters->value().items()) p.instance.parameters[name] = parameters->at(name).integer();
+  }
+  if (c.find("source") && c.find("blocks")) c.at("blocks").fail("source or blocks, not both");
+  for (const char* key : {"source", "blocks"}) {
+    if (const auto text = c.find(key)) out.text = any_text(*text);
+  }
+  if (const auto launch = c.find("launch")) {
+    static_cast<void>(launch_from_json(launch->value(), launch->place()));
+    out.launch = launch->value().dump();
+  }
+  if (const auto gain = c.find("gain")) {
+    if (!(gain->number() > 0)) gain->fail("a speed-up above 0");
+    p.predicted_log_gain = std::log(gain->number());
+  }
+  if (const auto weight = c.find("weight")) {
+    p.weight = weight->number();
+    if (!(p.weight > 0)) weight->fail("a number above 0");
+  }
+  if (const auto why = c.find("why")) p.why = why->text();
+  return out;
+}
+
+std::vector<ForeignProposal> read_proposals(const std::string& file) {
+  const std::string text = read_text_file(file, kMaxJsonBytes, file);
+  std::vector<ForeignProposal> out;
+  std::size_t number = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    ++number;
+    at = end + 1;
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos || line[first] == '#') continue;
+    out.push_back(foreign_proposal(line, file + ":" + std::to_string(number)));
+  }
+  if (out.empty()) throw bad_input(file, "", "a proposal a line");
+  return out;
+}
+
+Proposal made_for(const ForeignProposal& foreign, const Variant& parent) {
+  Proposal out = foreign.proposal;
+  if (foreign.text.empty() && foreign.launch.empty()) return out;
+  Variant variant = parent;
+  if (!foreign.text.empty()) {
+    std::string why;
+    auto source = apply_patch(parent.source, foreign.text, why);
+    if (!source) throw bad_input(foreign.place, out.instance.text(), "a text that applies: " + why);
+    variant.source = std::move(*source);
+  }
+  if (!foreign.launch.empty()) variant.launch = launch_from_json(parse_json(foreign.launch, foreign.place), foreign.place);
+  out.instance.parameters[std::string(kTextParameter)] = text_parameter(variant);
+  out.variant = std::move(variant);
+  return out;
+}
+
+FileProposer::FileProposer(std::string name, std::vector<ForeignProposal> proposals, const Hash128& root) : name_(std::move(name)) {
+  for (ForeignProposal& p : proposals) {
+    const Hash128 key = p.at == kBaseline ? root : *Hash128::parse(p.at);
+    proposals_.emplace(key, std::move(p));
+  }
+}
+
+void FileProposer::offer(const Offer& offer) {
+  const auto [begin, end] = proposals_.equal_range(offer.context.node_key);
+  if (begin == end) return;
+  Arrival arrival{.key = offer.context.node_key, .share = 1, .proposals = {}};
+  for (auto it = begin; it != end; ++it) {
+    try {
+      arrival.proposals.push_back(made_for(it->second, offer.context.at.variant));
+    } catch (const Error& e) {
+      refusals_.emplace_back(e.what());
+    }
+  }
+  proposals_.erase(begin, end);
+  ready_.push_back(std::move(arrival));
+}
+
+}  // namespace warpath

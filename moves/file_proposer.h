@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/late_proposer.h"
+
+namespace warpath {
+
+/// One candidate from outside.
+struct ForeignProposal {
+  std::string at = "baseline";  ///< key of the node, or "baseline"
+  Proposal proposal;            ///< without its variant if a move makes it
+  std::string text;             ///< a source, blocks or a diff (moves/patch.h); empty: none
+  std::string launch;           ///< JSON of the whole plan; empty: the parent's
+  std::string place;            ///< FILE:LINE
+};
+
+/// One JSON object of a proposals file, with `place` (FILE:LINE) in every complaint. docs/llm.md has the keys. Throws Error(bad_input).
+[[nodiscard]] ForeignProposal foreign_proposal(std::string_view line, const std::string& place);
+/// All lines of a file; empty lines and those that begin with # are left out.
+[[nodiscard]] std::vector<ForeignProposal> read_proposals(const std::string& file);
+
+/// The proposal with its variant, where `text` or `launch` make one of `parent`. Throws Error(bad_input) naming the place if they do not apply there.
+[[nodiscard]] Proposal made_for(const ForeignProposal& foreign, const Variant& parent);
+
+/// Proposes what a file or a person says, before anything else is tried at the node. What does not apply is noted and left out.
+class FileProposer final : public LateProposer {
+ public:
+  /// `root`: key of the baseline.
+  FileProposer(std::string name, std::vector<ForeignProposal> proposals, const Hash128& root);
+  [[nodiscard]] std::string_view name() const override { return name_; }
+  void offer(const Offer& offer) override;
+  void learn(const Lesson&) override {}
+  [[nodiscard]] std::vector<Arrival> take() override { return std::exchange(ready_, {}); }
+  [[nodiscard]] bool waiting() override { return false; }
+  void close() override {}
+  /// One line for each proposal that did not apply.
+  [[nodiscard]] const std::vector<std::string>& refusals() const { return refusals_; }
+
+ private:
+  std::string name_;
+  std::multimap<Hash128, ForeignProposal> proposals_;  // by node
+  std::vector<Arrival> ready_;
+  std::vector<std::string> refusals_;
+};
+
+}  // namespace warpath
