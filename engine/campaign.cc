@@ -58,8 +58,14 @@ std::optional<Dispatch> Campaign::late(bool all) {
       ++it;
       continue;
     }
+    const NodeState state = search_->graph()[it->parent].state;
+    if (state == NodeState::pending) {
+      ++it;
+      continue;
+    }
     const Late late = std::move(*it);
     it = late_.erase(it);
+    if (state == NodeState::failed) continue;
     const std::optional<Hash128> key = space_.graft(late.parent, late.proposal);
     if (!key) continue;
     if (auto dispatch = search_->graft(late.parent, *key, static_cast<float>(std::min(late.proposal.weight, 1.0)))) {

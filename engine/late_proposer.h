@@ -54,6 +54,10 @@ class LateProposer {
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// The search opened a node about which this proposer has said nothing yet.
   virtual void offer(const Offer& offer) = 0;
+  /// False: it may speak about a node again and again; what it repeats is known and not evaluated twice.
+  [[nodiscard]] virtual bool once() const { return true; }
+  /// Nodes that are to be offered at the start of a session, wherever the search is.
+  [[nodiscard]] virtual std::vector<Hash128> wishes() const { return {}; }
   /// An outcome was applied. A resumed session tells those of the sessions before as well, first of all.
   virtual void learn(const Lesson& lesson) = 0;
   /// What has come since the last call, in an order that depends on the offers alone once nothing is under way.

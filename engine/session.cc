@@ -295,7 +295,7 @@ class Session {
                       .best_speedup = campaign_->best_speedup(),
                       .remaining_builds = policy_->remaining(now, used)};
     for (LateProposer* late : setup_.late) {
-      if (!campaign_->has_heard(context.node_key, late->name())) late->offer(offer);
+      if (!late->once() || !campaign_->has_heard(context.node_key, late->name())) late->offer(offer);
     }
   }
 
@@ -303,7 +303,15 @@ class Session {
   void tell_past() {
     if (setup_.late.empty()) return;
     for (std::uint32_t i = 1; i < campaign_->space().size(); ++i) tell(NodeId{i});
-    static_cast<void>(campaign_->legal(NodeId{0}));
+    std::set<Hash128> wanted{campaign_->space().key(NodeId{0})};
+    for (const LateProposer* late : setup_.late) {
+      for (const Hash128& key : late->wishes()) wanted.insert(key);
+    }
+    for (std::uint32_t i = 0; i < campaign_->space().size(); ++i) {
+      const NodeId node{i};
+      const bool measured = i == 0 || campaign_->speedup(node) > 0;
+      if (measured && wanted.contains(campaign_->space().key(node))) static_cast<void>(campaign_->legal(node));
+    }
   }
 
   void tell(NodeId node) {

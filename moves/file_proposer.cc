@@ -93,6 +93,12 @@ FileProposer::FileProposer(std::string name, std::vector<ForeignProposal> propos
   }
 }
 
+std::vector<Hash128> FileProposer::wishes() const {
+  std::vector<Hash128> out;
+  for (const auto& [key, proposal] : proposals_) out.push_back(key);
+  return out;
+}
+
 void FileProposer::offer(const Offer& offer) {
   const auto [begin, end] = proposals_.equal_range(offer.context.node_key);
   if (begin == end) return;

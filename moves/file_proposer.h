@@ -32,6 +32,8 @@ class FileProposer final : public LateProposer {
   /// `root`: key of the baseline.
   FileProposer(std::string name, std::vector<ForeignProposal> proposals, const Hash128& root);
   [[nodiscard]] std::string_view name() const override { return name_; }
+  [[nodiscard]] bool once() const override { return false; }
+  [[nodiscard]] std::vector<Hash128> wishes() const override;
   void offer(const Offer& offer) override;
   void learn(const Lesson&) override {}
   [[nodiscard]] std::vector<Arrival> take() override { return std::exchange(ready_, {}); }

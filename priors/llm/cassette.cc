@@ -142,7 +142,7 @@ std::vector<Cassette::Past> Cassette::past() const {
 }
 
 void Cassette::append(const json& line) {
-  out_ << redactor_(line).dump(-1, ' ', false, json::error_handler_t::replace) << '\n' << std::flush;
+  out_ << redactor_.within(line).dump(-1, ' ', false, json::error_handler_t::replace) << '\n' << std::flush;
   if (!out_) throw environment_error(file_.string() + ": cannot be written");
 }
 

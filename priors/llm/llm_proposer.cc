@@ -30,10 +30,10 @@ struct LlmProposer::Job {
   enum class Kind : std::uint8_t { choose, write } kind = Kind::choose;
   std::shared_ptr<Node> node;
   std::uint64_t step = 0;          // of the node: the place of what comes of it
-  Choice choice;                   // write
-  std::vector<Message> messages;
-  std::string nonce;               // write
-  std::string reply;               // write, once answered
+  Choice choice{};                 // write
+  std::vector<Message> messages{};
+  std::string nonce{};             // write
+  std::string reply{};             // write, once answered
   int round = 0;                   // repairs so far
   std::size_t memory_lines = 0;    // choose
   bool again = false;              // choose: a second and last time

@@ -54,16 +54,16 @@ std::string Redactor::operator()(std::string_view text) const {
   return out;
 }
 
-nlohmann::json Redactor::operator()(const nlohmann::json& value) const {
-  if (value.is_string()) return (*this)(std::string_view(value.get_ref<const std::string&>()));
+nlohmann::json Redactor::within(const nlohmann::json& value) const {
+  if (value.is_string()) return (*this)(value.get_ref<const std::string&>());
   if (value.is_array()) {
     nlohmann::json out = nlohmann::json::array();
-    for (const auto& element : value) out.push_back((*this)(element));
+    for (const auto& element : value) out.push_back(within(element));
     return out;
   }
   if (!value.is_object()) return value;
   nlohmann::json out = nlohmann::json::object();
-  for (const auto& [key, member] : value.items()) out[(*this)(std::string_view(key))] = (*this)(member);
+  for (const auto& [key, member] : value.items()) out[(*this)(key)] = within(member);
   return out;
 }
 

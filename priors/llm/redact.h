@@ -16,7 +16,7 @@ class Redactor {
   /// `text` with every secret replaced by "[redacted]".
   [[nodiscard]] std::string operator()(std::string_view text) const;
   /// The same for every text and key of `value`.
-  [[nodiscard]] nlohmann::json operator()(const nlohmann::json& value) const;
+  [[nodiscard]] nlohmann::json within(const nlohmann::json& value) const;
 
  private:
   std::vector<std::string> forms_;  // longest first

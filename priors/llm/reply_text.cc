@@ -1,5 +1,6 @@
 #include "priors/llm/reply_text.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace warpath::llm {
@@ -37,25 +38,25 @@ std::optional<WrittenKernel> written_kernel(std::string_view reply, std::string_
   const std::string end = "===KERNEL END " + std::string(nonce) + "===";
   WrittenKernel out;
   std::vector<std::string_view> inside;
-  enum class At { before, inside, after } at = At::before;
+  enum class At : std::uint8_t { ahead, within, behind } at = At::ahead;
   for (const std::string_view line : lines_of(reply)) {
     const std::string_view word = trimmed(line);
     if (word == begin) {
-      if (at != At::before) return why = "two kernels in one reply", std::nullopt;
-      at = At::inside;
+      if (at != At::ahead) return why = "two kernels in one reply", std::nullopt;
+      at = At::within;
     } else if (word == end) {
-      if (at != At::inside) return why = "the end of a kernel that did not begin", std::nullopt;
-      at = At::after;
-    } else if (at == At::inside) {
+      if (at != At::within) return why = "the end of a kernel that did not begin", std::nullopt;
+      at = At::behind;
+    } else if (at == At::within) {
       inside.push_back(line);
-    } else if (at == At::after && word.starts_with("PLAN ")) {
+    } else if (at == At::behind && word.starts_with("PLAN ")) {
       out.plan = trimmed(word.substr(5));
-    } else if (at == At::after && word.starts_with("CLAIM ")) {
+    } else if (at == At::behind && word.starts_with("CLAIM ")) {
       out.claims = trimmed(word.substr(6));
     }
   }
-  if (at == At::before) return why = "no line '" + begin + "'", std::nullopt;
-  if (at == At::inside) return why = "no line '" + end + "'", std::nullopt;
+  if (at == At::ahead) return why = "no line '" + begin + "'", std::nullopt;
+  if (at == At::within) return why = "no line '" + end + "'", std::nullopt;
   out.text = without_fence(inside);
   if (trimmed(out.text).empty() || out.text.find_first_not_of(" \t\r\n") == std::string::npos) return why = "nothing between the two lines", std::nullopt;
   return out;

@@ -103,7 +103,10 @@ TEST_CASE("blocks and sentinels of any text give a source or a reason") {
     const std::string reply = mutated("===KERNEL BEGIN n0===\n" + (rng.below(2) == 0 ? blocks : source) + "===KERNEL END n0===\nPLAN {\"block\": [128]}\n", words, rng);
     std::string why;
     const auto text = written_kernel(reply, "n0", why);
-    if (!text) return REQUIRE_FALSE(why.empty());
+    if (!text) {
+      REQUIRE_FALSE(why.empty());
+      return;
+    }
     std::string no;
     const auto out = apply_patch(source, text->text, no);
     REQUIRE((out ? *out != source : !no.empty()));

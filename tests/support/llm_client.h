@@ -70,7 +70,7 @@ class TestClient {
   [[nodiscard]] llm::Reply ask(const std::string& text, double seconds = 30) {
     client->submit(question(text));
     std::vector<llm::Reply> replies = all(seconds);
-    return replies.empty() ? llm::Reply{.reason = "no reply in time"} : replies.front();
+    return replies.empty() ? llm::Reply() : replies.front();
   }
 
   llm::Budget budget;
