@@ -45,6 +45,8 @@ struct Reply {
 };
 inline constexpr std::string_view kReplyEndNames[] = {"answered", "failed", "too_long", "over_budget", "disabled", "lost", "unknown", "cancelled"};
 
+class Codec;  // priors/llm/codec.h
+
 struct ClientFigures {
   std::int64_t calls = 0;      ///< submitted
   std::int64_t attempts = 0;   ///< sent
