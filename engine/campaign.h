@@ -38,8 +38,8 @@ class Campaign {
 
   /// Asks the search for the next evaluation. nullopt: there is none now (record it as an IdleEvent: asking may have changed the graph).
   [[nodiscard]] std::optional<DispatchEvent> select();
-  /// The next evaluation of late proposals alone, whatever their share. nullopt, and nothing to record: there is none.
-  [[nodiscard]] std::optional<DispatchEvent> select_late();
+  /// The next evaluation of those late proposals alone that go first; select() would say the same. nullopt, and nothing to record: there is none.
+  [[nodiscard]] std::optional<DispatchEvent> select_first();
   /// False after a select() without result until the next outcome: asking again would say the same.
   [[nodiscard]] bool may_select() const { return begun() && !asked_in_vain_; }
 
@@ -59,12 +59,15 @@ class Campaign {
   /// Proposals for a node that is there: they wait for select(), which takes them before its own as long as their share allows it.
   /// Throws Error(bad_input) with `place` if no node has that key.
   void apply(const ArrivalEvent& event, const std::string& place);
-  /// True if `proposer` has said something at the variant `key`.
+  /// True if `proposer` has said all that it will about the variant `key`.
   [[nodiscard]] bool has_heard(const Hash128& key, std::string_view proposer) const;
+  /// Nodes whose outcomes were applied, in that order.
+  [[nodiscard]] const std::vector<NodeId>& evaluated() const { return evaluated_; }
   /// Late proposals that no evaluation was dispatched for yet; some may prove illegal.
-  [[nodiscard]] std::size_t late_waiting() const { return late_.size(); }
+  [[nodiscard]] std::size_t late_count() const { return late_.size(); }
   /// Nodes that the search opened since the last call.
   [[nodiscard]] std::vector<NodeId> take_opened() { return space_.take_opened(); }
+  [[nodiscard]] bool has_opened() const { return space_.has_opened(); }
   [[nodiscard]] std::vector<Proposal> legal(NodeId node) { return space_.legal(node); }
 
   // A prefix of the log whose graph a snapshot holds: contents and counts only.
@@ -116,8 +119,8 @@ class Campaign {
     double share = 1;
     Proposal proposal;
   };
-  /// The next evaluation of late proposals, of those only whose share is not used up unless `all`.
-  [[nodiscard]] std::optional<Dispatch> late(bool all);
+  /// The next evaluation of late proposals, of those whose share may go now.
+  [[nodiscard]] std::optional<Dispatch> late(const std::function<bool(double)>& may_go);
   [[nodiscard]] DispatchEvent dispatched(const Dispatch& dispatch);
   void note(const DispatchEvent& event);
 
@@ -128,7 +131,8 @@ class Campaign {
   Tuner tuner_;
   std::optional<Finals> finals_;
   std::deque<Pending> pending_;
-  std::deque<Late> late_;
+  std::deque<Late> late_;  // those that go first ahead of the others
+  std::vector<NodeId> evaluated_;
   std::set<std::pair<Hash128, std::string>> heard_;  // node, late proposer
   std::uint64_t late_dispatched_ = 0;
   std::uint64_t dispatched_ = 0;

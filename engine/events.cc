@@ -83,14 +83,15 @@ json write(const ArrivalEvent& e) {
   json out = write(ProposalsEvent{.key = e.key, .proposer = e.proposer, .proposals = e.proposals});
   out["type"] = "arrival";
   out["share"] = e.share;
+  out["more"] = e.more;
   return out;
 }
 
 ArrivalEvent read_arrival(const JsonCursor& c) {
-  require_only(c, {"type", "key", "proposer", "share", "proposals"});
+  require_only(c, {"type", "key", "proposer", "share", "more", "proposals"});
   const JsonCursor share = c.at("share");
   if (!(share.number() >= 0)) share.fail("a share of at least 0");
-  return {.key = hash_from_json(c.at("key")), .proposer = c.at("proposer").text(), .share = share.number(), .proposals = proposals_at(c)};
+  return {.key = hash_from_json(c.at("key")), .proposer = c.at("proposer").text(), .share = share.number(), .more = c.at("more").boolean(), .proposals = proposals_at(c)};
 }
 
 json write(const DispatchEvent& e) {

@@ -46,6 +46,7 @@ struct ArrivalEvent {    ///< proposals for a node that was opened before
   Hash128 key;           ///< variant_key of the node
   std::string proposer;
   double share = 1;      ///< Arrival::share
+  bool more = false;     ///< Arrival::more
   std::vector<Proposal> proposals;
 };
 struct DispatchEvent {  ///< the search chose a variant to evaluate

@@ -168,6 +168,12 @@ std::vector<Proposal> KernelSpace::legal(NodeId node) {
   return out;
 }
 
+float KernelSpace::largest_prior(NodeId node) {
+  float out = 0;
+  for (const Action& action : actions(node)) out = std::max(out, action.prior);
+  return out;
+}
+
 const std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
   if (nodes_[index(id)].actions) return *nodes_[index(id)].actions;
   opened_.push_back(id);
@@ -234,20 +240,15 @@ std::vector<Tunable> KernelSpace::domain(NodeId parent, const MoveInstance& inst
   return it->second->domain({parts_.spec, at(parent).variant, parts_.device}, instance.site);
 }
 
-std::optional<Hash128> KernelSpace::graft(NodeId parent, const MoveInstance& instance, const std::string& source) {
-  last_.reset();
-  std::optional<Variant> variant = made(parent, {.instance = instance, .source = source, .variant = std::nullopt, .prior = 0});
-  if (!variant) return std::nullopt;
-  const Hash128 key = variant_key(*variant);
-  last_ = Applied{.node = parent, .action = kGraft, .variant = std::move(*variant), .key = key, .instance = instance, .source = source};
-  return key;
-}
-
 std::optional<Hash128> KernelSpace::graft(NodeId parent, const Proposal& proposal) {
   last_.reset();
-  if (parts_.only_tunables && proposal.instance.move != Tunables::kMove) return std::nullopt;
   std::optional<Variant> variant = made(parent, {.instance = proposal.instance, .source = proposal.source, .variant = proposal.variant, .prior = 0});
   if (!variant) return std::nullopt;
+  if (parts_.only_tunables) {  // another change would be another node of the same measurements
+    Variant otherwise = at(parent).variant;
+    otherwise.tunables = variant->tunables;
+    if (otherwise != *variant) return std::nullopt;
+  }
   const Hash128 key = variant_key(*variant);
   if (key == at(parent).key) return std::nullopt;
   last_ = Applied{.node = parent, .action = kGraft, .variant = std::move(*variant), .key = key, .instance = proposal.instance, .source = proposal.source};

@@ -42,6 +42,7 @@ struct Lesson {
 struct Arrival {
   Hash128 key;                       ///< variant_key of the node
   double share = 1;                  ///< most of all evaluations that they may take as long as the search has others; 1: they go first
+  bool more = false;                 ///< another arrival about the node may follow: a resumed session offers it again
   std::vector<Proposal> proposals;   ///< may be empty: the node was asked about
 };
 
@@ -52,13 +53,14 @@ class LateProposer {
  public:
   virtual ~LateProposer() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// The search opened a node about which this proposer has said nothing yet.
+  /// The search opened a node about which this proposer has not said everything yet. Sessions before may have heard a part of it: what is
+  /// repeated is known and not evaluated twice.
   virtual void offer(const Offer& offer) = 0;
   /// False: it may speak about a node again and again; what it repeats is known and not evaluated twice.
   [[nodiscard]] virtual bool once() const { return true; }
   /// Nodes that are to be offered at the start of a session, wherever the search is.
   [[nodiscard]] virtual std::vector<Hash128> wishes() const { return {}; }
-  /// An outcome was applied. A resumed session tells those of the sessions before as well, first of all.
+  /// An outcome was applied. A resumed session tells those of the sessions before as well, first of all and in their order.
   virtual void learn(const Lesson& lesson) = 0;
   /// What has come since the last call, in an order that depends on the offers alone once nothing is under way.
   [[nodiscard]] virtual std::vector<Arrival> take() = 0;

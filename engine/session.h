@@ -127,7 +127,7 @@ struct SessionSetup {
   std::vector<Proposer*> proposers;   ///< in order of precedence, none null
   Prior& prior;
   std::vector<LateProposer*> late = {};  ///< asked about nodes beside the search, none null
-  bool only_late = false;             ///< evaluate what they say, and nothing else
+  bool only_late = false;             ///< evaluate what goes first of what they say, whatever the limits are, and nothing else
   std::filesystem::path folder;       ///< OUT/kernels/<name>
   bool resume = false;                ///< continue the run in `folder`; starts one if there is none
   std::string environment_json;       ///< JSON object, written to environment.json (revision, compiler, device, ...)

@@ -24,24 +24,22 @@ RecordedConfig config_of(const std::filesystem::path& folder) {
   return std::move(*config);
 }
 
-/// Keeps what became of the one candidate.
-class Listener final : public SessionObserver {
- public:
-  void on_outcome(const OutcomeReport& report) override {
-    if (report.sequence == kBaselineSequence) return;
-    key = report.key;
-    outcome = report.outcome;
-    speedup = report.speedup;
-  }
-  void on_note(std::string_view line) override { notes += (notes.empty() ? "" : "; ") + std::string(line); }
-  Hash128 key;
-  std::optional<Outcome> outcome;
-  double speedup = 0;
-  std::string notes;
-};
-
 json outcome_json(const Outcome& outcome, double speedup) {
   return {{"status", std::string(name(outcome.status))}, {"speedup", number_to_json(speedup)}, {"verdict", valid_utf8(outcome.verdict.summary())}, {"log", valid_utf8(outcome.log)}};
+}
+
+json told(const RecordedNode& node, bool evaluated, double parent_speedup) {
+  json out = node.outcome ? outcome_json(*node.outcome, node.speedup) : json{{"status", "in_flight"}};
+  out["evaluated"] = evaluated;
+  out["key"] = node.key.hex();
+  out["parent_speedup"] = parent_speedup;
+  if (!evaluated) out["why"] = "known already";
+  return out;
+}
+
+const RecordedNode* find(const RecordedRun& run, const Hash128& key) {
+  const auto it = std::ranges::find(run.nodes(), key, &RecordedNode::key);
+  return it == run.nodes().end() ? nullptr : &*it;
 }
 
 }  // namespace
@@ -131,38 +129,34 @@ json Asking::ask(const std::optional<std::string>& node) const {
 }
 
 json Asking::tell(const std::string& node, ForeignProposal proposal) const {
-  KernelRun planned;
+  KernelRun planned{.spec = {}, .options = {}, .runner = {}, .folder = folder_};
   Hash128 key;
   double parent_speedup = 0;
   {
     const RecordedRun run(folder_);
     const std::size_t id = run.find(node);
-    key = run.nodes()[id].key;
     parent_speedup = run.nodes()[id].speedup;
     if (!(parent_speedup > 0)) throw bad_input("NODE", node, "a node that was measured");
-    static_cast<void>(made_for(proposal, run.variant(id)));  // says why it does not apply
+    const Variant parent = run.variant(id);
+    const DeviceFacts facts = device();
+    key = variant_key(made_for(proposal, {run.spec(), parent, facts}, MoveTable(plugins_.moves)).variant);
+    if (const RecordedNode* known = find(run, key)) return told(*known, false, parent_speedup);
     const RecordedConfig config = config_of(folder_);
     planned.spec = run.spec();
     planned.options = config.options;
     planned.runner = choose_runner(config.runner_text, plugins_.runners, config.options.cuda);
-    const auto finished = static_cast<std::int64_t>(std::ranges::count_if(run.nodes(), [](const RecordedNode& n) { return n.outcome.has_value(); })) - 1;
-    const std::int64_t in_flight = std::ssize(run.nodes()) - 1 - finished;
-    planned.options.run.budget_builds = std::max(planned.options.run.budget_builds, finished + in_flight + 1);
+    proposal.at = run.nodes()[id].key.hex();
   }
-  proposal.at = key.hex();
-  planned.folder = folder_;
   planned.proposals = {std::move(proposal)};
   planned.only_proposals = true;
   planned.teller = kTeller;
-  Listener listener;
+  SessionObserver silent;
   const InterruptWatch interrupts;
-  static_cast<void>(run_kernel(planned, true, plugins_, program_, listener, interrupts.stop(), interrupts.abandon()));
-  if (!listener.outcome) return {{"evaluated", false}, {"why", listener.notes.empty() ? "known already, refused by a constraint, or no change" : listener.notes}};
-  json out = outcome_json(*listener.outcome, listener.speedup);
-  out["evaluated"] = true;
-  out["key"] = listener.key.hex();
-  out["parent_speedup"] = parent_speedup;
-  return out;
+  static_cast<void>(run_kernel(planned, true, plugins_, program_, silent, interrupts.stop(), interrupts.abandon()));
+  const RecordedRun run(folder_);
+  const RecordedNode* made = find(run, key);
+  if (made == nullptr) return {{"evaluated", false}, {"key", key.hex()}, {"why", "the runner refuses it, or the node lies too deep"}};
+  return told(*made, true, parent_speedup);
 }
 
 json Asking::status() const {

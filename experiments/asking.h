@@ -25,8 +25,8 @@ class Asking {
   /// {"node", "speedup", "best_speedup", "source", "launch", "legal": [{"move", "weight"}], "by_hand", "prompt": {"system", "user"}}. Without a node: the one to
   /// work on next, the best of those that have fewer than `kMostTold` told candidates below them.
   [[nodiscard]] nlohmann::json ask(const std::optional<std::string>& node) const;
-  /// Evaluates one candidate at `node` and records it: {"evaluated", "key", "status", "speedup", "parent_speedup", "verdict", "log"}; "evaluated": false with
-  /// "why" if it does not apply or is known. The budget of builds grows by it.
+  /// Evaluates one candidate at `node` and records it, whatever the run's limits are: {"evaluated", "key", "status", "speedup", "parent_speedup", "verdict", "log"};
+  /// "evaluated": false with "why" if it is known. Throws Error(bad_input) with the reason if it does not apply.
   [[nodiscard]] nlohmann::json tell(const std::string& node, ForeignProposal proposal) const;
   [[nodiscard]] nlohmann::json status() const;
   /// {"key", "path", "status", "speedup", "verdict", "diagnosis", "source"}

@@ -128,9 +128,10 @@ SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& p
   RuleProposer rules(plugins.moves);
   const auto substitute = runner->substitute(planned.spec);
   const KernelSpec& searched = substitute ? *substitute : planned.spec;
+  const MoveTable moves(plugins.moves);
   std::vector<LateProposer*> late;
   std::optional<FileProposer> file;
-  if (!planned.proposals.empty()) late.push_back(&file.emplace(planned.teller, planned.proposals, variant_key(baseline_variant(searched))));
+  if (!planned.proposals.empty()) late.push_back(&file.emplace(planned.teller, planned.proposals, variant_key(baseline_variant(searched)), moves));
   std::optional<LlmStack> llm;
   if (planned.llm && !planned.only_proposals) {
     llm.emplace(*planned.llm, searched, runner->device(), plugins.moves, planned.options, planned.folder);

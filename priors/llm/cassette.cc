@@ -107,6 +107,7 @@ void Cassette::read() {
     const std::string type = c.at("type").text();
     Call& call = calls_[key];
     if (type == "begun") {
+      if (const std::string label = c.at("label").text(); !label.empty()) labels_.insert_or_assign(label, key);
       call.begun[attempt] = {.usage = usage_from_json(c.at("worst")), .cost = c.at("worst_cost").number()};
     } else if (type == "call") {
       call.begun.erase(attempt);
@@ -119,6 +120,14 @@ void Cassette::read() {
     }
     at = end + 1;
   }
+}
+
+Cassette::Key Cassette::resolve(const Key& key, const std::string& label) {
+  const auto it = labels_.find(label);
+  if (it == labels_.end()) return key;
+  const Key recorded = it->second;
+  labels_.erase(it);
+  return mode_ == Mode::replay_or_live && !calls_.contains(key) ? recorded : key;
 }
 
 const std::vector<RecordedAttempt>& Cassette::attempts(const Key& key) const {
@@ -146,9 +155,9 @@ void Cassette::append(const json& line) {
   if (!out_) throw environment_error(file_.string() + ": cannot be written");
 }
 
-void Cassette::begin(const Key& key, int attempt, const json& request, const Usage& worst, double worst_cost) {
+void Cassette::begin(const Key& key, int attempt, const std::string& label, const json& request, const Usage& worst, double worst_cost) {
   if (!out_.is_open()) return;
-  append({{"type", "begun"}, {"key", key.first.hex()}, {"occurrence", key.second}, {"attempt", attempt}, {"at", unix_now()}, {"request", request},
+  append({{"type", "begun"}, {"key", key.first.hex()}, {"occurrence", key.second}, {"attempt", attempt}, {"at", unix_now()}, {"label", label}, {"request", request},
           {"worst", to_json(worst)}, {"worst_cost", worst_cost}});
 }
 

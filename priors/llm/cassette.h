@@ -45,6 +45,9 @@ class Cassette {
 
   using Key = std::pair<Hash128, std::uint64_t>;  ///< canonical request, occurrence
   [[nodiscard]] Mode mode() const { return mode_; }
+  /// What a call is to be looked up and recorded under: `key`, unless it is unknown, unknown calls may be made, and the file has a call of the same label
+  /// that was not taken yet. So a resumed run, whose prompt may tell more by now, takes what it has paid for.
+  [[nodiscard]] Key resolve(const Key& key, const std::string& label);
   /// Attempts recorded for a call, in order; empty if there are none.
   [[nodiscard]] const std::vector<RecordedAttempt>& attempts(const Key& key) const;
   /// True if an attempt of an earlier process was sent and its end never seen.
@@ -57,7 +60,7 @@ class Cassette {
   [[nodiscard]] std::vector<Past> past() const;
 
   /// Before an attempt is sent. `worst`: what it may take.
-  void begin(const Key& key, int attempt, const nlohmann::json& request, const Usage& worst, double worst_cost);
+  void begin(const Key& key, int attempt, const std::string& label, const nlohmann::json& request, const Usage& worst, double worst_cost);
   void end(const Key& key, int attempt, const RecordedAttempt& recorded);
 
  private:
@@ -72,6 +75,7 @@ class Cassette {
   Mode mode_;
   Redactor redactor_;
   std::map<Key, Call> calls_;
+  std::map<std::string, Key> labels_;  // of earlier processes, not taken yet
   std::ofstream out_;
 };
 

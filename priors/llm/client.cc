@@ -133,8 +133,17 @@ void Client::work(const std::stop_token& stop) {
       results.swap(results_);
       cancelled = cancel_;
     }
-    try {
-      for (HttpResult& r : results) receive(std::move(r));
+    // Where the cassette cannot be written nothing more is paid for; what is under way is still heard.
+    const auto guarded = [this](const auto& step) {
+      try {
+        step();
+      } catch (const Error& e) {
+        const std::lock_guard lock(mutex_);
+        if (disabled_.empty()) disabled_ = e.what();
+      }
+    };
+    for (HttpResult& r : results) guarded([&] { receive(std::move(r)); });
+    guarded([&] {
       admit(std::move(arrived));
       if (cancelled) {
         for (auto& [id, call] : calls_) {
@@ -143,10 +152,7 @@ void Client::work(const std::stop_token& stop) {
         }
       }
       next = advance(Clock::now());
-    } catch (const Error& e) {  // the cassette cannot be written: nothing more is paid for
-      const std::lock_guard lock(mutex_);
-      disabled_ = e.what();
-    }
+    });
     std::erase_if(calls_, [](const auto& c) { return c.second->reply.id != 0; });
     const std::lock_guard lock(mutex_);
     down_ = breaker_.open(Clock::now());
@@ -157,7 +163,7 @@ void Client::admit(std::vector<std::unique_ptr<Call>> arrived) {
   for (auto& call : arrived) {
     call->canonical = canonical_request(setup_.profile, call->request);
     const Hash128 hash = hash128(call->canonical.dump(-1, ' ', false, json::error_handler_t::replace));
-    call->key = {hash, occurrences_[hash]++};
+    call->key = setup_.cassette.resolve({hash, occurrences_[hash]++}, call->request.label);
     call->begin = call->due = Clock::now();
     calls_.emplace(call->id, std::move(call));
   }
@@ -208,7 +214,12 @@ Client::Clock::time_point Client::advance(Clock::time_point now) {
       if (setup_.budget.reserved().calls == 0) finish(call, Reply::End::over_budget, "over_budget");
       continue;  // else what is under way may leave enough
     }
-    send(call, now);
+    try {
+      send(call, now);
+    } catch (const Error&) {
+      setup_.budget.release(call.worst, call.worst_cost);
+      throw;
+    }
     ++flying;
   }
   return next;
@@ -239,12 +250,14 @@ std::string Client::body_text(const Call& call) const {
 /// Tokens are bytes at most, until the server has shown how many bytes a token has.
 Usage Client::worst_case(const Call& call) const {
   const double input = std::ceil(static_cast<double>(call.bytes) * std::min(1.0, tokens_per_byte_)) + static_cast<double>(kFraming);
-  return {.input = static_cast<std::int64_t>(input), .cached = 0, .cache_write = 0, .output = call.request.max_output_tokens, .reasoning = 0, .known = false};
+  const auto tokens = static_cast<std::int64_t>(input);
+  const bool dear_cache = setup_.profile.prices && setup_.profile.prices->cache_write > setup_.profile.prices->input;
+  return {.input = tokens, .cached = 0, .cache_write = dear_cache ? tokens : 0, .output = call.request.max_output_tokens, .reasoning = 0, .known = false};
 }
 
 void Client::send(Call& call, Clock::time_point now) {
   ++call.attempt;
-  setup_.cassette.begin(call.key, call.attempt, call.canonical, call.worst, call.worst_cost);
+  setup_.cassette.begin(call.key, call.attempt, call.request.label, call.canonical, call.worst, call.worst_cost);
   rate_.take(call.worst.input + call.worst.output, now);
   breaker_.sent();
   call.flying = true;

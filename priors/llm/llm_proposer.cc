@@ -17,19 +17,25 @@ constexpr std::size_t kMostQueued = 64;
 constexpr std::size_t kMemoryLines = 30;
 constexpr std::size_t kBlocksFromLines = 300;  // longer sources are changed by blocks
 constexpr double kColder = 0.2;
+constexpr int kPlaces = 16;                    // of one source and its repairs, among what comes of a node
 
 }  // namespace
 
 struct LlmProposer::Node {
-  std::uint64_t sequence = 0;
-  std::uint64_t steps = 0;
   Asked asked;
+  int open = 0;                    // calls under way, and sources that are not evaluated yet: more may be said
+};
+
+/// What is to be said about one node.
+struct LlmProposer::Ready {
+  std::shared_ptr<Node> node;
+  std::map<int, std::vector<Proposal>> parts;  // by place
 };
 
 struct LlmProposer::Job {
   enum class Kind : std::uint8_t { choose, write } kind = Kind::choose;
   std::shared_ptr<Node> node;
-  std::uint64_t step = 0;          // of the node: the place of what comes of it
+  int place = 0;                   // among all that may come of the node
   Choice choice{};                 // write
   std::vector<Message> messages{};
   std::string nonce{};             // write
@@ -48,7 +54,6 @@ void LlmProposer::offer(const Offer& offer) {
   if (offer.remaining_builds <= queue_.size() + jobs_.size() + ready_.size()) return;  // its answer could not be tried
   if (!asked_.insert(offer.context.node_key).second) return;
   auto node = std::make_shared<Node>();
-  node->sequence = next_node_++;
   node->asked = {.variant = offer.context.at.variant,
                  .key = offer.context.node_key,
                  .outcome = offer.context.outcome != nullptr ? std::optional(*offer.context.outcome) : std::nullopt,
@@ -81,27 +86,33 @@ void LlmProposer::submit(Job job, ModelRequest request) {
   request.messages = job.messages;
   request.effort = parts_.profile.effort;
   request.max_output_tokens = parts_.profile.max_output_tokens;
+  ++job.node->open;
   const std::uint64_t id = parts_.client.submit(std::move(request));
   jobs_.emplace(id, std::move(job));
 }
 
+ModelRequest LlmProposer::choose_request(const Node& node, bool again) const {
+  ModelRequest out;
+  out.schema = choice_schema(node.asked.legal, prompts_.by_hand());
+  out.schema_name = "moves";
+  out.label = "choose " + node.asked.key.hex() + (again ? " again" : "");
+  return out;
+}
+
 void LlmProposer::ask(const std::shared_ptr<Node>& node, std::size_t memory_lines, bool again) {
-  Job job{.kind = Job::Kind::choose, .node = node, .step = node->steps++, .memory_lines = memory_lines, .again = again};
+  Job job{.kind = Job::Kind::choose, .node = node, .memory_lines = memory_lines, .again = again};
   job.messages = prompts_.choose(node->asked, memory_, memory_lines, parts_.options.moves);
-  ModelRequest request;
-  request.schema = choice_schema(node->asked.legal, prompts_.by_hand());
-  request.schema_name = "moves";
-  submit(std::move(job), std::move(request));
+  submit(std::move(job), choose_request(*node, again));
 }
 
 std::string LlmProposer::nonce(const Node& node, const std::string& move, int round) const {
   return Hasher().add(parts_.seed).add(node.asked.key).add(move).add(round).digest().short_hex();
 }
 
-void LlmProposer::write(const std::shared_ptr<Node>& node, const Choice& choice, std::vector<Message> messages, const std::string& nonce, int round) {
-  Job job{.kind = Job::Kind::write, .node = node, .step = node->steps++, .choice = choice, .messages = std::move(messages), .nonce = nonce, .round = round};
+void LlmProposer::write(Job job) {
   ModelRequest request;
-  if (round > 0) request.temperature = kColder;
+  if (job.round > 0) request.temperature = kColder;
+  request.label = "write " + job.node->asked.key.hex() + " " + job.choice.move + " " + std::to_string(job.round);
   submit(std::move(job), std::move(request));
 }
 
@@ -111,17 +122,25 @@ void LlmProposer::handle(const Reply& reply) {
   const Job job = std::move(it->second);
   jobs_.erase(it);
   if (closed_) return;
-  if (reply.end == Reply::End::unknown) throw bad_input("llm.cassette", reply.reason, "a call that was recorded");
-  if (reply.end == Reply::End::too_long && job.kind == Job::Kind::choose && !job.again) {
-    job.node->asked.legal.resize((job.node->asked.legal.size() + 1) / 2);
-    return ask(job.node, 0, true);
+  using enum Reply::End;
+  if (reply.end == unknown) throw bad_input("llm.cassette", reply.reason, "a call that was recorded");
+  const bool complete = reply.end == answered && reply.answer.end == ModelAnswer::End::complete;
+  if (!complete) {
+    ++figures_.dropped[reply.end == answered ? std::string(kEndNames[static_cast<std::size_t>(reply.answer.end)]) : std::string(kReplyEndNames[static_cast<std::size_t>(reply.end)])];
   }
-  const bool complete = reply.end == Reply::End::answered && reply.answer.end == ModelAnswer::End::complete;
-  if (complete) return job.kind == Job::Kind::choose ? choose(job, reply) : take_source(job, reply);
-  ++figures_.dropped[reply.end == Reply::End::answered ? std::string(kEndNames[static_cast<std::size_t>(reply.answer.end)])
-                                                       : std::string(kReplyEndNames[static_cast<std::size_t>(reply.end)])];
-  // A call that was cut off by the end of a session may be made by the next one; all else is settled.
-  if (job.kind == Job::Kind::choose && reply.end != Reply::End::cancelled) arrive(*job.node, job.step, {});
+  if (complete) {
+    job.kind == Job::Kind::choose ? choose(job, reply) : take_source(job, reply);
+  } else if (reply.end == too_long && job.kind == Job::Kind::choose && !job.again) {
+    job.node->asked.legal.resize((job.node->asked.legal.size() + 1) / 2);
+    ask(job.node, 0, true);
+  }
+  // What was not sent may be by another session: the node stays open.
+  const bool sent = reply.end != over_budget && reply.end != disabled && reply.end != cancelled;
+  if (sent) close_one(job.node);
+}
+
+void LlmProposer::close_one(const std::shared_ptr<Node>& node) {
+  if (--node->open == 0) ready_.try_emplace(node->asked.key, Ready{.node = node, .parts = {}});
 }
 
 void LlmProposer::choose(const Job& job, const Reply& reply) {
@@ -131,45 +150,35 @@ void LlmProposer::choose(const Job& job, const Reply& reply) {
   if (object) chosen = read_choices(object->object, job.node->asked.legal, prompts_.by_hand(), why);
   if (!chosen) {
     ++figures_.dropped["invalid_answer"];
-    if (job.again) return arrive(*job.node, job.step, {});
+    if (job.again) return;
     Job next = job;
     next.again = true;
-    next.step = job.node->steps++;
     next.messages.push_back({Message::Role::assistant, reply.answer.text});
     next.messages.push_back({Message::Role::user, "That could not be read: " + why + ". Answer with the JSON object alone."});
-    ModelRequest request;
-    request.schema = choice_schema(job.node->asked.legal, prompts_.by_hand());
-    request.schema_name = "moves";
-    return submit(std::move(next), std::move(request));
+    return submit(std::move(next), choose_request(*job.node, true));
   }
   if (object->how == Extraction::embedded) ++figures_.dropped["text_around_object"];
   for (const auto& [reason, count] : chosen->dropped) figures_.dropped["choice_" + reason] += count;
   std::vector<Proposal> proposals;
+  const auto taken = std::span(chosen->choices).first(std::min(chosen->choices.size(), static_cast<std::size_t>(parts_.options.moves)));
   int by_hand = 0;
-  int taken = 0;
-  for (const Choice& choice : chosen->choices) {
-    if (taken >= parts_.options.moves) break;
+  for (const Choice& choice : taken) {
     if (choice.instance) {
       if (memory_.tried(job.node->asked.key, *choice.instance)) {
         ++figures_.dropped["choice_tried"];
         continue;
       }
-      proposals.push_back({.instance = *choice.instance,
-                           .weight = std::clamp(choice.confidence, 0.05, 1.0),
-                           .source = "llm",
-                           .variant = std::nullopt,
-                           .predicted_log_gain = (std::log(choice.gain_lo) + std::log(choice.gain_hi)) / 2,
-                           .why = choice.why});
+      proposals.push_back(proposal(choice, *choice.instance));
     } else {
-      if (by_hand++ >= parts_.options.by_hand) continue;
-      const std::string id = nonce(*job.node, choice.move, 0);
+      if (++by_hand > parts_.options.by_hand) continue;
+      Job next{.kind = Job::Kind::write, .node = job.node, .place = by_hand * kPlaces, .choice = choice, .nonce = nonce(*job.node, choice.move, 0)};
       const auto lines = static_cast<std::size_t>(std::ranges::count(job.node->asked.variant.source, '\n'));
-      write(job.node, choice, prompts_.write(job.node->asked, choice, id, lines > kBlocksFromLines), id, 0);
+      next.messages = prompts_.write(job.node->asked, choice, next.nonce, lines > kBlocksFromLines);
+      write(std::move(next));
     }
-    ++taken;
     ++figures_.choices;
   }
-  arrive(*job.node, job.step, std::move(proposals));
+  if (!proposals.empty()) arrive(job.node, 0, std::move(proposals));
 }
 
 void LlmProposer::repair(const Job& job, const std::string& reply_text, const std::string& wrong) {
@@ -178,8 +187,12 @@ void LlmProposer::repair(const Job& job, const std::string& reply_text, const st
     return;
   }
   ++figures_.repairs;
-  const std::string id = nonce(*job.node, job.choice.move, job.round + 1);
-  write(job.node, job.choice, prompts_.repair(job.messages, reply_text, wrong, id), id, job.round + 1);
+  Job next = job;
+  ++next.round;
+  ++next.place;
+  next.nonce = nonce(*job.node, job.choice.move, next.round);
+  next.messages = prompts_.repair(job.messages, reply_text, wrong, next.nonce);
+  write(std::move(next));
 }
 
 void LlmProposer::take_source(const Job& job, const Reply& reply) {
@@ -207,22 +220,35 @@ void LlmProposer::take_source(const Job& job, const Reply& reply) {
     return repair(job, text, why);
   }
   ++figures_.written;
-  const std::string move = job.choice.move.substr(kByHand.size());
-  Proposal proposal{.instance = {.move = move, .site = "", .parameters = {{std::string(kTextParameter), text_parameter(variant)}}},
-                    .weight = std::clamp(job.choice.confidence, 0.05, 1.0),
-                    .source = "llm",
-                    .variant = variant,
-                    .predicted_log_gain = (std::log(job.choice.gain_lo) + std::log(job.choice.gain_hi)) / 2,
-                    .why = job.choice.why};
+  const Hash128 key = variant_key(variant);
+  if (const auto it = evaluated_.find(key); it != evaluated_.end()) {  // by an earlier session
+    if (!it->second.empty()) repair(job, text, it->second);
+    return;
+  }
+  Proposal made = proposal(job.choice, {.move = job.choice.move.substr(kByHand.size()), .site = "", .parameters = {{std::string(kTextParameter), text_parameter(variant)}}});
+  made.variant = std::move(variant);
   Job kept = job;
   kept.reply = text;
-  written_.insert_or_assign(variant_key(variant), std::move(kept));
-  arrive(*job.node, job.step, {std::move(proposal)});
+  if (written_.insert_or_assign(key, std::move(kept)).second) ++job.node->open;
+  std::vector<Proposal> list;
+  list.push_back(std::move(made));
+  arrive(job.node, job.place, std::move(list));
 }
 
-void LlmProposer::arrive(const Node& node, std::uint64_t step, std::vector<Proposal> proposals) {
+Proposal LlmProposer::proposal(const Choice& choice, const MoveInstance& instance) {
+  return {.instance = instance,
+          .weight = std::clamp(choice.confidence, 0.05, 1.0),
+          .source = "llm",
+          .variant = std::nullopt,
+          .predicted_log_gain = (std::log(choice.gain_lo) + std::log(choice.gain_hi)) / 2,
+          .why = choice.why};
+}
+
+void LlmProposer::arrive(const std::shared_ptr<Node>& node, int place, std::vector<Proposal> proposals) {
   figures_.proposals += std::ssize(proposals);
-  ready_.insert_or_assign({node.sequence, step}, Arrival{.key = node.asked.key, .share = parts_.options.share, .proposals = std::move(proposals)});
+  Ready& ready = ready_[node->asked.key];
+  ready.node = node;
+  ready.parts[place] = std::move(proposals);
 }
 
 void LlmProposer::learn(const Lesson& lesson) {
@@ -232,18 +258,26 @@ void LlmProposer::learn(const Lesson& lesson) {
   const bool ok = lesson.outcome.status == Status::ok;
   if (ok && lesson.speedup > lesson.parent_speedup) ++figures_.improved;
   if (!ok) ++figures_.failed;
+  const std::string wrong = ok ? "" : repair_text(lesson.outcome);
   const auto it = written_.find(lesson.key);
-  if (it == written_.end()) return;
+  if (it == written_.end()) {
+    if (lesson.instance.parameters.contains(kTextParameter)) evaluated_.insert_or_assign(lesson.key, wrong);
+    return;
+  }
   const Job job = std::move(it->second);
   written_.erase(it);
-  if (!ok) repair(job, job.reply, repair_text(lesson.outcome));
+  if (!ok) repair(job, job.reply, wrong);
+  close_one(job.node);
 }
 
 std::vector<Arrival> LlmProposer::take() {
   pump();
   std::vector<Arrival> out;
-  for (auto& [place, arrival] : ready_) out.push_back(std::move(arrival));
-  ready_.clear();
+  for (auto& [key, ready] : std::exchange(ready_, {})) {
+    Arrival arrival{.key = key, .share = parts_.options.share, .more = ready.node->open > 0, .proposals = {}};
+    for (auto& [place, proposals] : ready.parts) std::ranges::move(proposals, std::back_inserter(arrival.proposals));
+    out.push_back(std::move(arrival));
+  }
   return out;
 }
 

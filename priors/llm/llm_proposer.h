@@ -66,13 +66,17 @@ class LlmProposer final : public LateProposer {
 
   void pump();
   void ask(const std::shared_ptr<Node>& node, std::size_t memory_lines, bool again);
-  void write(const std::shared_ptr<Node>& node, const Choice& choice, std::vector<Message> messages, const std::string& nonce, int round);
+  [[nodiscard]] ModelRequest choose_request(const Node& node, bool again) const;
+  void write(Job job);
   void handle(const Reply& reply);
   void choose(const Job& job, const Reply& reply);
   void take_source(const Job& job, const Reply& reply);
   void repair(const Job& job, const std::string& reply_text, const std::string& wrong);
   void submit(Job job, ModelRequest request);
-  void arrive(const Node& node, std::uint64_t step, std::vector<Proposal> proposals);
+  void arrive(const std::shared_ptr<Node>& node, int place, std::vector<Proposal> proposals);
+  /// One thing less is open at the node.
+  void close_one(const std::shared_ptr<Node>& node);
+  [[nodiscard]] static Proposal proposal(const Choice& choice, const MoveInstance& instance);
   [[nodiscard]] std::string nonce(const Node& node, const std::string& move, int round) const;
 
   Parts parts_;
@@ -81,10 +85,11 @@ class LlmProposer final : public LateProposer {
   ProposerFigures figures_;
   std::vector<std::shared_ptr<Node>> queue_;        // shared: jobs of a node outlive its place here
   std::map<std::uint64_t, Job> jobs_;               // by call
-  std::map<Hash128, Job> written_;                  // by variant, for repairs after an evaluation
+  std::map<Hash128, Job> written_;                  // by variant, until it is evaluated
+  std::map<Hash128, std::string> evaluated_;        // by variant, of sources that nobody waited for: what is wrong with it; empty: nothing
   std::set<Hash128> asked_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Arrival> ready_;  // by node and step
-  std::uint64_t next_node_ = 0;
+  struct Ready;
+  std::map<Hash128, Ready> ready_;                  // by node: an order that every session finds again
   bool closed_ = false;
 };
 

@@ -24,6 +24,7 @@ struct ModelRequest {
   std::int64_t max_output_tokens = 8192;
   std::optional<double> temperature;
   std::string effort;                   ///< of reasoning; empty: the server's own
+  std::string label = {};               ///< what it is for, the same in every session of a run; empty: nothing special. Never sent
 };
 
 struct Usage {

@@ -40,10 +40,29 @@ std::string fenced(std::string_view name, const Hash128& nonce, std::string_view
   return "===" + std::string(name) + " BEGIN " + id + "===\n" + std::string(text) + (text.ends_with('\n') ? "" : "\n") + "===" + std::string(name) + " END " + id + "===\n";
 }
 
+/// How a tensor is filled, without what the values are.
+void leave_out_values(json& tensor) {
+  if (tensor.contains("data")) tensor["data"] = "values of its own";
+  if (tensor.contains("init")) tensor["init"].erase("seed");
+}
+
 std::string contract(const KernelSpec& spec) {
   const json whole = to_json(spec);
-  json out = json::object();
-  for (const char* key : {"io", "tolerance", "constraints", "tunables", "bound", "compiler_options"}) {
+  const json kernel = whole.value("kernel", json::object());
+  json args = kernel.value("io", json::object()).value("args", json::array());
+  for (json& arg : args) {
+    if (arg.contains("tensor_spec")) leave_out_values(arg["tensor_spec"]);
+  }
+  json workloads = json::array();
+  for (json workload : kernel.value("workloads", json::array())) {
+    workload.erase("init");
+    if (workload.contains("tensors")) {
+      for (json& tensor : workload["tensors"]) leave_out_values(tensor);
+    }
+    workloads.push_back(std::move(workload));
+  }
+  json out{{"arguments", std::move(args)}, {"workloads", std::move(workloads)}};
+  for (const char* key : {"tolerance", "constraints", "tunables", "bound"}) {
     if (whole.contains(key)) out[key] = whole[key];
   }
   return spec.name + (spec.description.empty() ? "" : ": " + spec.description) + "\nEntry: " + spec.kernel_name + "\n" + out.dump(1) + "\n";
