@@ -85,7 +85,7 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
       {run({"--input", spec, "--llm-profile", "ollama"}), "--llm-model"},
       {run({"--input", spec, "--llm-model", "m", "--llm-profile", "custom"}), "--llm-base-url"},
       {run({"--input", spec, "--llm-cassette-mode", "sometimes"}), "llm.cassette_mode"},
-      {run({"--input", spec, "--llm-model", "m", "--llm-key-env", "", "--llm-key-file", readable}), "chmod 600"},
+      {run({"--input", spec, "--llm-model", "m", "--llm-key-env", "WARPATH_NO_SUCH_KEY", "--llm-key-file", readable}), "chmod 600"},
       {run({"--input", spec, "--proposals", folder / "absent.jsonl"}), "absent.jsonl"},
       {{"ask"}, "RUN"},
       {{"prompt", empty}, "a run folder"},
