@@ -82,8 +82,9 @@ class Session {
     if (!campaign_->begun()) measure_baseline();
     if (campaign_->begun()) {
       search();
+      for (LateProposer* late : setup_.late) late->close();
       save_snapshot();
-      if (!interrupted_) finals();
+      if (!interrupted_ && !setup_.only_late) finals();
     }
     evaluator_->cancel();
     log_->sync();
@@ -232,25 +233,127 @@ class Session {
   ///
   /// The graph depends on which outcomes a selection has seen. In the deterministic mode that is fixed: outcomes are applied in dispatch
   /// order, and dispatch n is selected right after outcome n - window, whatever is under way. A stop therefore goes on
-  /// selecting as outcomes arrive and only stops submitting; what is selected but not evaluated waits for the next session.
+  /// selecting as outcomes arrive and only stops submitting; what is selected but not evaluated waits for the next session. With late
+  /// proposers every selection also waits for what they say of the nodes that the one before opened, and a stop is at once.
   void search() {
+    tell_past();
     while (!abandon_.stop_requested()) {
       const Progress now = campaign_->progress(seconds());
       Progress timeless = now;
       timeless.seconds = 0;
-      const std::string ended(policy_->reason(timeless));
+      const std::string ended(reason(timeless));
       interrupted_ = stop_.stop_requested();
-      const bool held = interrupted_ || (ended.empty() && !policy_->reason(now).empty());
-      stop_reason_ = interrupted_ ? "interrupted" : std::string(policy_->reason(now));
+      const bool held = interrupted_ || (ended.empty() && !reason(now).empty());
+      stop_reason_ = interrupted_ ? "interrupted" : std::string(reason(now));
+      const bool goes_on = ended.empty() && !held;
+      if (held && options_.search.deterministic && !setup_.late.empty()) break;  // selecting without their answers would be another search
+      if (goes_on && !exchange(timeless)) {
+        await();
+        continue;
+      }
       if (ended.empty() && (!held || options_.search.deterministic)) select(timeless);
       if (!held) submit_pending();
+      if (goes_on && has_offers()) continue;
       if (apply_due()) continue;
-      if (submitted_.empty()) break;
+      if (submitted_.empty() && (!goes_on || (!late_waiting() && !late_came(timeless)))) break;
       await();
     }
     interrupted_ = interrupted_ || abandon_.stop_requested();
     if (interrupted_) stop_reason_ = "interrupted";
-    if (stop_reason_.empty()) stop_reason_ = "nothing left to try";
+    if (stop_reason_.empty()) stop_reason_ = setup_.only_late ? "told candidates only" : "nothing left to try";
+  }
+
+  /// What somebody tells is evaluated whatever the run's limits are.
+  [[nodiscard]] std::string_view reason(const Progress& now) const { return setup_.only_late ? std::string_view() : policy_->reason(now); }
+  [[nodiscard]] std::uint64_t remaining(const Progress& now, std::uint64_t dispatched) const {
+    return setup_.only_late ? UINT64_MAX : policy_->remaining(now, dispatched);
+  }
+
+  // Late proposers.
+
+  [[nodiscard]] bool late_waiting() const {
+    return std::ranges::any_of(setup_.late, [](LateProposer* late) { return late->waiting(); });
+  }
+
+  /// Offers what the search opened, and takes what came. False: the deterministic mode must wait for answers first.
+  bool exchange(const Progress& now) {
+    if (setup_.late.empty()) return true;
+    for (const NodeId node : opened()) offer(node, now);
+    if (options_.search.deterministic && late_waiting()) return false;
+    arrived_ = false;
+    for (LateProposer* late : setup_.late) {
+      for (Arrival& arrival : late->take()) {
+        arrived_ = arrived_ || !arrival.proposals.empty();
+        for (Proposal& p : arrival.proposals) p.source = late->name();
+        const ArrivalEvent event{.key = arrival.key, .proposer = std::string(late->name()), .share = arrival.share, .more = arrival.more, .proposals = std::move(arrival.proposals)};
+        log_->append(encode(event), false);
+        campaign_->apply(event, "events.jsonl");
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool has_offers() const { return !setup_.late.empty() && campaign_->has_opened(); }
+
+  /// A last look for what came while nothing was waited for any more.
+  bool late_came(const Progress& now) { return exchange(now) && arrived_; }
+
+  void offer(NodeId node, const Progress& now) {
+    const KernelSpace& space = campaign_->space();
+    const ProposalContext context = space.context(node);
+    const std::vector<Proposal> legal = campaign_->legal(node);
+    const std::uint64_t used = campaign_->dispatched() + campaign_->late_count();
+    const Offer offer{.context = context,
+                      .legal = legal,
+                      .speedup = campaign_->speedup(node),
+                      .best_speedup = campaign_->best_speedup(),
+                      .remaining_builds = remaining(now, used)};
+    for (LateProposer* late : setup_.late) {
+      if (!late->once() || !campaign_->has_heard(context.node_key, late->name())) late->offer(offer);
+    }
+  }
+
+  /// In an order that a resumed session finds again.
+  std::set<NodeId> opened() {
+    const std::vector<NodeId> nodes = campaign_->take_opened();
+    return {nodes.begin(), nodes.end()};
+  }
+
+  [[nodiscard]] bool all_heard(const Hash128& key) const {
+    return std::ranges::all_of(setup_.late, [&](const LateProposer* late) { return late->once() && campaign_->has_heard(key, late->name()); });
+  }
+
+  /// What earlier sessions learned. The root, what is wished for, and what was opened and not answered is open to all.
+  void tell_past() {
+    if (setup_.late.empty()) return;
+    for (const NodeId node : campaign_->evaluated()) tell(node);
+    std::set<Hash128> wished;
+    for (const LateProposer* late : setup_.late) {
+      for (const Hash128& key : late->wishes()) wished.insert(key);
+    }
+    for (std::uint32_t i = 0; i < campaign_->space().size(); ++i) {
+      const Node& node = campaign_->search().graph()[NodeId{i}];
+      const Hash128& key = campaign_->space().key(NodeId{i});
+      const bool open = i == 0 || node.opened || (node.state == NodeState::measured && wished.contains(key));
+      if (open && !all_heard(key)) static_cast<void>(campaign_->legal(NodeId{i}));
+    }
+  }
+
+  void tell(NodeId node) {
+    const KernelSpace& space = campaign_->space();
+    const Outcome* outcome = space.outcome(node);
+    if (outcome == nullptr || space.parent(node) == kNoNode) return;
+    const NodeId parent = space.parent(node);
+    for (LateProposer* late : setup_.late) {
+      late->learn({.parent_key = space.key(parent),
+                   .key = space.key(node),
+                   .instance = space.instance(node),
+                   .source = space.source(node),
+                   .variant = space.variant(node),
+                   .outcome = *outcome,
+                   .speedup = campaign_->speedup(node),
+                   .parent_speedup = parent == NodeId{0} ? 1 : campaign_->speedup(parent)});
+    }
   }
 
   [[nodiscard]] std::size_t lanes() const {
@@ -260,14 +363,18 @@ class Session {
 
   void select(const Progress& now) {
     const std::size_t window = options_.search.deterministic ? static_cast<std::size_t>(options_.search.window) : lanes();
-    while (campaign_->pending().size() < window && campaign_->may_select() && policy_->remaining(now, campaign_->dispatched()) > 0) {
+    while (campaign_->pending().size() < window && campaign_->may_select() && remaining(now, campaign_->dispatched()) > 0) {
       const std::uint64_t next = campaign_->dispatched();
-      if (const std::optional<DispatchEvent> event = campaign_->select()) {
+      const std::optional<DispatchEvent> event = setup_.only_late ? campaign_->select_first() : campaign_->select();
+      if (event) {
         log_->append(encode(*event), false);
         record_->add(*event);
+      } else if (setup_.only_late) {
+        return;
       } else {
         log_->append(encode(IdleEvent{.sequence = next}), false);
       }
+      if (options_.search.deterministic && has_offers()) return;  // their answers come before the next selection, however the log is cut
     }
   }
 
@@ -306,6 +413,7 @@ class Session {
     log_->append(encode(event), true);
     const Campaign::Applied applied = campaign_->apply(event, "events.jsonl");
     record_->add(event, applied);
+    tell(applied.node);
     const KernelSpace& space = campaign_->space();
     observer_.on_outcome({.sequence = sequence,
                           .node = applied.node,
@@ -421,6 +529,7 @@ class Session {
   std::uint64_t saved_lines_ = 0;
   std::string stop_reason_;
   bool interrupted_ = false;
+  bool arrived_ = false;  // the last exchange brought proposals
 };
 
 }  // namespace
