@@ -4,6 +4,7 @@
 
 #include "runners/cuda/cubin.h"
 #include "runners/cuda/ptx_facts.h"
+#include "runners/cuda/region_facts.h"
 
 namespace warpath::cuda {
 namespace {
@@ -62,13 +63,18 @@ BlockNeeds block_needs(const ResourceUsage& usage, const LaunchNumbers& launch) 
           .dynamic_smem_bytes = launch.dynamic_smem_bytes};
 }
 
-Diagnosis static_diagnosis(const CompileResult& code, const PtxModule& ptx, const LaunchNumbers& launch, const DeviceLimits& device) {
+Diagnosis static_diagnosis(const CompileResult& code, const PtxModule& ptx, const LaunchNumbers& launch, const DeviceLimits& device,
+                           const std::map<std::size_t, std::int64_t>& parameters) {
   Diagnosis diagnosis;
   Facts facts(diagnosis);
   add_machine_code(code, facts);
   add_ptx(ptx_facts(ptx, code.lowered_name), facts);
   const std::int64_t blocks = launch.grid[0] * launch.grid[1] * launch.grid[2];
   add_launch(launch, occupancy(device, block_needs(code.usage, launch), blocks), facts);
+  if (const PtxFunction* const entry = ptx.entry(code.lowered_name); entry != nullptr) {
+    const PtxLaunch known{.parameters = parameters, .block = launch.block, .grid = launch.grid};
+    add_region_facts(*entry, region_graph(*entry, known), known, diagnosis);
+  }
   return diagnosis;
 }
 
