@@ -26,7 +26,8 @@ class Values {
   Values(const PtxFunction& function, const PtxLaunch& launch) : function_(function), launch_(launch) {
     for (std::size_t i = 0; i < function.instructions.size(); ++i) {
       const PtxInstruction& instruction = function.instructions[i];
-      if (!instruction.operands.empty()) definitions_[instruction.operands.front()].push_back(i);
+      // "bar.sync 0" defines nothing: only registers count.
+      if (!instruction.operands.empty() && instruction.operands.front().starts_with('%')) definitions_[instruction.operands.front()].push_back(i);
     }
   }
 
