@@ -28,7 +28,7 @@ struct AnyValue {};
 
 /// Each group lists its members once, in `describe`; JSON, flags, help, defaults, checks and equality follow from that list.
 struct SearchOptions {
-  std::string strategy = "mcgs";
+  std::string strategy = "auto";
   std::string selection = "puct";
   std::string backup = "mean_max";
   std::string widening = "arm";

@@ -18,15 +18,22 @@ std::vector<Proposal> RuleProposer::propose(const ProposalContext& context, Rng&
   std::unordered_set<Hash128> keys{variant_key(at.variant)};
   std::string why;
   for (const auto& move : moves_) {
-    std::map<std::string, int, std::less<>> rank;  // by site
+    const std::size_t first = found.size();
+    std::map<std::string, std::uint32_t, std::less<>> site_of;  // name to number
+    std::vector<int> ranks;                                     // instances so far, by site
+    std::vector<std::pair<std::uint32_t, int>> place;           // site and rank within it, by proposal
     for (MoveInstance& instance : move->enumerate(at)) {
       const std::optional<Variant> next = move->apply(at, instance, why);
       if (!next || !satisfies_constraints(at.spec, *next, why) || !keys.insert(variant_key(*next)).second) continue;
-      const int k = rank[instance.site]++;
-      Proposal proposal;
-      proposal.instance = std::move(instance);
-      proposal.weight = 1.0 / ((k + 1.0) * (k + 1.0));
-      found.push_back(std::move(proposal));
+      const std::uint32_t site = site_of.try_emplace(instance.site, static_cast<std::uint32_t>(site_of.size())).first->second;
+      ranks.resize(site_of.size());
+      place.emplace_back(site, ranks[site]++);
+      found.push_back({.instance = std::move(instance)});
+    }
+    const auto turn = rng.permutation(static_cast<std::uint32_t>(site_of.size()));
+    for (std::size_t i = first; i < found.size(); ++i) {
+      const auto [site, k] = place[i - first];
+      found[i].weight = 1.0 / ((turn[site] + 1.0) * (k + 1.0) * (k + 1.0));
     }
   }
   // Shuffled first, then sorted stably: equal weights keep the drawn order.

@@ -57,9 +57,23 @@ std::size_t Parser::template_close(std::size_t open, bool in_type) const {
   return kNone;
 }
 
+/// Behind decltype(...):: at `at`; kNone if nothing of the kind stands there.
+std::size_t Parser::behind_type_function(std::size_t at) const {
+  if (!is_type_function(lex(at).text) || !is(at + 1, "(")) return kNone;
+  const std::size_t close = close_of(at + 1);
+  return close != kNone && is(close + 1, "::") ? close + 2 : kNone;
+}
+
+/// A word of somebody's own behind the * of a declarator, in the place of __restrict__.
+bool Parser::is_pointer_macro(std::size_t at) const {
+  return is_word(at) && is_word(at + 1) && looks_like_macro(lex(at).text) && !is_statement_word(lex(at + 1).text) &&
+         !s_.types.contains(lex(at).text);
+}
+
 /// Behind a qualified name that starts at `at`; kNone if none does.
 std::size_t Parser::scan_name(std::size_t at, bool in_type) const {
   std::size_t i = is(at, "::") ? at + 1 : at;
+  if (const std::size_t scope = behind_type_function(i); scope != kNone) i = scope;
   for (;;) {
     if (is(i, "template")) ++i;
     if (is(i, "~") && i > at) ++i;
@@ -80,7 +94,7 @@ std::size_t Parser::scan_name(std::size_t at, bool in_type) const {
         const bool ends = next.empty() || next == ")" || next == "," || next == ";" ||
                           next == "]" || next == "}" || next == "==" || next == "!=" ||
                           next == "?" || next == ":" || next == "&&" || next == "||";
-        if (in_type || ends || (shaped && !variable) || templates_.contains(word) || types)
+        if ((in_type && !variable) || ends || (shaped && !variable) || templates_.contains(word) || types)
           i = close;
       }
     }
@@ -116,7 +130,7 @@ Parser::TypeScan Parser::scan_type(std::size_t at) const {
     } else if (is_builtin_type_word(t)) {
       if (have && !out.certain) break;
       have = out.certain = true;
-    } else if ((is_parenthesised_attribute(t) || is_type_function(t)) && is(i + 1, "(")) {
+    } else if (behind_type_function(i) == kNone && (is_parenthesised_attribute(t) || is_type_function(t)) && is(i + 1, "(")) {
       const std::size_t close = close_of(i + 1);
       if (close == kNone) return {};
       i = close;
@@ -156,7 +170,11 @@ Parser::TypeScan Parser::scan_type(std::size_t at) const {
 bool Parser::starts_declaration(std::size_t at) const {
   const std::string_view first = lex(at).text;
   if (!is_word(at) && first != "::") return false;
-  if (qualifier_bit(first) != 0 || is_class_word(first) || first == "typename") return true;
+  if (qualifier_bit(first) != 0 || is_class_word(first)) return true;
+  if (first == "typename") {  // typename T::Sum(storage).add(x) makes an object and declares nothing
+    const TypeScan type = scan_type(at);
+    return type.end == kNone || !is(type.end, "(");
+  }
   if (is_parenthesised_attribute(first)) return true;
   if (is_builtin_type_word(first) || is_type_function(first)) {
     const TypeScan type = scan_type(at);
@@ -175,7 +193,7 @@ bool Parser::starts_declaration(std::size_t at) const {
   const bool known = is_known_type(at, end);
   if (!known && variables_.contains(first) && end == at + 1) return false;
   const bool both = is(end, "&&");
-  while (is_star(lex(end).text) || qualifier_bit(lex(end).text) != 0) ++end;
+  while (is_star(lex(end).text) || qualifier_bit(lex(end).text) != 0 || is_pointer_macro(end)) ++end;
   if (!is_word(end) || is_statement_word(lex(end).text)) return false;
   const std::string_view next = lex(end + 1).text;
   if (known) return may_follow_name(next) || next == "(" || is_word(end + 1);
@@ -365,7 +383,7 @@ Declarator* Parser::parse_declarator(const Specifiers& specifiers, bool is_param
       out->reference = true;
     } else if (const std::uint32_t bit = qualifier_bit(t); bit != 0) {
       out->pointer_qualifiers |= bit;
-    } else if (t != "...") {
+    } else if (t != "..." && !(at_ > from && is_pointer_macro(at_))) {
       break;
     }
     ++at_;

@@ -144,7 +144,6 @@ Stmt* Parser::parse_macro(Stmt* out, std::size_t from) {
   if (!governs) return finish(out, from);
   out->kind = StmtKind::macro;
   out->header = span(from, at_);
-  if (!defined) note_opaque(out->header);
   out->body = body_of(*out);
   return finish(out, from);
 }

@@ -47,6 +47,8 @@ class Parser {
     bool pointer = false;
   };
   [[nodiscard]] TypeScan scan_type(std::size_t at) const;
+  [[nodiscard]] std::size_t behind_type_function(std::size_t at) const;
+  [[nodiscard]] bool is_pointer_macro(std::size_t at) const;
   [[nodiscard]] std::size_t scan_name(std::size_t at, bool in_type) const;
   [[nodiscard]] std::size_t template_close(std::size_t open, bool in_type) const;
   [[nodiscard]] bool starts_declaration(std::size_t at) const;

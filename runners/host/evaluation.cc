@@ -26,8 +26,10 @@ constexpr Order kOrders[] = {
     {true, Schedule::random, Placement::canaries},
 };
 
-/// Baseline and candidate are timed in turn, so that what else the machine does meets both.
-constexpr int kRounds = 9;
+/// Baseline and candidate are timed in turn, so that what else the machine does meets both. A round costs a warm-up: where a launch
+/// takes long there are fewer, no more launches' worth than `kRoundSeconds`; the samples stay at least host.min_samples.
+constexpr int kMostRounds = 9;
+constexpr double kRoundSeconds = 1;
 
 /// What else ran on the machine lasts longer than a round: one whose median is this far above the
 /// quietest round's was disturbed and is left out, on either side alike.
@@ -199,8 +201,9 @@ class Evaluation {
       timing.cache = "cpu";
       const InputSet& inputs = *keep(context_.oracle.kept_inputs(*context_.workloads[w], 0));
       bool paired = place_baseline(w, inputs);
-      std::vector<std::vector<double>> candidate(kRounds), baseline(kRounds);
-      for (std::size_t round = 0; round < kRounds; ++round) {
+      rounds_ = static_cast<std::size_t>(std::clamp(kRoundSeconds / std::max(slowest_seconds_, 1e-9), 1.0, double{kMostRounds}));
+      std::vector<std::vector<double>> candidate(rounds_), baseline(rounds_);
+      for (std::size_t round = 0; round < rounds_; ++round) {
         const bool baseline_first = round % 2 == 0;
         if (baseline_first) paired = paired && time_baseline(w, baseline[round]);
         if (!time_candidate(w, inputs, round == 0, candidate[round])) return;
@@ -214,10 +217,11 @@ class Evaluation {
 
   /// One round's share of the samples.
   [[nodiscard]] TimeCommand round_of(const LaunchCommand& launch) const {
-    const auto share = [](int samples) { return (samples + kRounds - 1) / kRounds; };
+    const int rounds = static_cast<int>(rounds_);
+    const auto share = [rounds](int samples) { return (samples + rounds - 1) / rounds; };
     const HostOptions& options = context_.options;
     return {.launch = launch,
-            .seconds = options.timing_seconds / kRounds,
+            .seconds = options.timing_seconds / rounds,
             .min_samples = share(options.min_samples),
             .max_samples = share(std::max(options.max_samples, options.min_samples))};
   }
@@ -354,6 +358,7 @@ class Evaluation {
   std::size_t loaded_ = 0;
   std::uint64_t launches_ = 0;
   double slowest_seconds_ = 0;
+  std::size_t rounds_ = kMostRounds;
   std::vector<std::shared_ptr<const InputSet>> inputs_;
 };
 

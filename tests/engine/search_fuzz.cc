@@ -1,11 +1,13 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "engine/options.h"
 #include "engine/search.h"
+#include "tests/support/figure.h"
 #include "tests/support/table_space.h"
 
 using namespace warpath;
@@ -64,12 +66,19 @@ SearchOptions random_options(Rng& rng) {
   return options;
 }
 
+/// WARPATH_FUZZ_SEEDS=24000 makes a million steps.
+std::uint64_t fuzz_seeds() {
+  const char* const text = std::getenv("WARPATH_FUZZ_SEEDS");
+  return text == nullptr ? 150 : std::strtoull(text, nullptr, 10);
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("search_fuzz");
 
 TEST_CASE("any interleaving of calls keeps every invariant, replays bit for bit, and resumes from any snapshot") {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  std::uint64_t steps = 0;
+  for (std::uint64_t seed = 0; seed < fuzz_seeds(); ++seed) {
     CAPTURE(seed);
     Rng rng(seed, "fuzz");
     const Table table = random_table(rng, 16, 0.15);
@@ -79,6 +88,7 @@ TEST_CASE("any interleaving of calls keeps every invariant, replays bit for bit,
     TableSpace space(table);
     Search search(space, options, seed, TableSpace::key(0));
     const std::size_t calls = 10 + rng.below(60);
+    steps += calls;
     const std::size_t snapshot_at = rng.below(calls);
     Graph::Arenas arenas;
     Search::State state;
@@ -101,6 +111,7 @@ TEST_CASE("any interleaving of calls keeps every invariant, replays bit for bit,
     for (std::size_t i = snapshot_at; i < calls; ++i) apply(resumed, journal[i]);
     CHECK(resumed.fingerprint() == search.fingerprint());
   }
+  testing::report_figure("search_fuzz_steps", steps);
 }
 
 TEST_SUITE_END();

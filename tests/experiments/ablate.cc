@@ -20,9 +20,9 @@ const char* const kStudy = R"({"name": "s", "synthetic": ["smooth", "failing"], 
 fs::path results(const TemporaryFolder& out, const std::string& name = "s") { return out.path() / "ablations" / name; }
 
 /// runs.csv without its last column, the only one that holds times of this machine.
-std::string timeless_runs(const TemporaryFolder& out) {
+std::string timeless_runs(const TemporaryFolder& out, const std::string& name = "s") {
   std::string text;
-  for (const std::string& line : lines_of(read_file(results(out) / "runs.csv"))) text += line.substr(0, line.rfind(',')) + "\n";
+  for (const std::string& line : lines_of(read_file(results(out, name) / "runs.csv"))) text += line.substr(0, line.rfind(',')) + "\n";
   return text;
 }
 
@@ -50,6 +50,17 @@ TEST_CASE("a study is run, tabulated and drawn, and says the same again") {
   const json scores = json::parse(read_file(results(a) / "scores.json"));
   CHECK(scores.at("rows").size() == 3 * 3);
   CHECK(first.out.find("strategy=guided") != std::string::npos);
+}
+
+TEST_CASE("the quick study of the repository says the same twice") {
+  const TemporaryFolder a, b;
+  const std::string study = (source_root() / "experiments/quick.json").string();
+  const ProgramResult first = run_program({"ablate", study, "--outdir", a.path().string()});
+  CAPTURE(first.err);
+  REQUIRE(first.code == 0);
+  REQUIRE(run_program({"ablate", study, "--outdir", b.path().string(), "--threads", "1"}).code == 0);
+  CHECK(timeless_runs(a, "quick") == timeless_runs(b, "quick"));
+  CHECK(read_file(results(a, "quick") / "summary.md").find("strategy=mcgs") != std::string::npos);
 }
 
 TEST_CASE("shards together are the whole, and a study that is there already is not repeated") {

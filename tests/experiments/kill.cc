@@ -25,8 +25,9 @@ Words search(const fs::path& out, bool resume) {
               "--deterministic",
               "--in-flight", "4",
               "--budget-builds", "100",
+              "--set", "search.strategy=mcgs",
               "--set", "synthetic.lanes=4",
-              "--set", "synthetic.delay_ms=2",
+              "--set", "synthetic.delay_ms=10",
               "--set", "record.snapshot_every=7",
               "--set", "record.sync=never"};
   if (resume) words.emplace_back("--resume");

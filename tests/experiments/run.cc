@@ -42,7 +42,7 @@ TEST_SUITE_BEGIN("run");
 
 TEST_CASE("a run searches, records everything and says what it found") {
   const TemporaryFolder out;
-  const ProgramResult result = run_program(search(out, {"--budget-builds", "40"}));
+  const ProgramResult result = run_program(search(out, {"--budget-builds", "40", "--set", "search.strategy=mcgs"}));
   CAPTURE(result.err);
   CHECK(result.code == 0);
   for (const char* file : {"input_spec.json", "config.json", "environment.json", "events.jsonl", "search_state.json",

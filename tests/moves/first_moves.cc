@@ -144,7 +144,7 @@ TEST_CASE("labels that differ have keys that differ") {
   }
 }
 
-TEST_CASE("the proposer goes through sites before parameters, repeats itself and keeps the spec's constraints") {
+TEST_CASE("the proposer goes through moves before sites and sites before parameters, repeats itself and keeps the spec's constraints") {
   const DeviceFacts device;
   const MoveRegistry moves = registry();
   RuleProposer proposer(moves);
@@ -161,16 +161,24 @@ TEST_CASE("the proposer goes through sites before parameters, repeats itself and
       first_of_seed.insert(out.front().instance.text());
       std::set<Hash128> keys{context.node_key};
       std::map<std::string, int> rank;
+      std::map<std::string, std::map<std::string, double>> heaviest;  // by move and site
       for (std::size_t i = 0; i < out.size(); ++i) {
         CHECK(out[i].instance == again[i].instance);
         if (i > 0) CHECK(out[i].weight <= out[i - 1].weight);
         const int k = ++rank[out[i].instance.move + "@" + out[i].instance.site];
-        CHECK(out[i].weight == doctest::Approx(1.0 / (k * k)));
+        const double first = heaviest[out[i].instance.move].try_emplace(out[i].instance.site, out[i].weight).first->second;
+        CHECK(out[i].weight == doctest::Approx(first / (k * k)));
         std::string why;
         const auto next = moves.create("test", out[i].instance.move)->apply(context.at, out[i].instance, why);
         REQUIRE(next.has_value());
         CHECK(satisfies_constraints(spec, *next, why));
         CHECK(keys.insert(variant_key(*next)).second);
+      }
+      for (const auto& [move, sites] : heaviest) {
+        std::multiset<double> turns;
+        for (const auto& [site, weight] : sites) turns.insert(std::round(1 / weight));
+        double turn = 0;
+        for (const double found : turns) CHECK(found == ++turn);
       }
     }
   }

@@ -33,6 +33,7 @@ inline Options small_options(std::int64_t builds, bool deterministic = true) {
   Options options;
   options.run.budget_builds = builds;
   options.run.seed = 7;
+  options.search.strategy = "mcgs";
   options.search.deterministic = deterministic;
   options.search.window = 4;
   options.record.sync = "never";
