@@ -62,7 +62,7 @@ void print_outcome(const Outcome& outcome) {
                 timing.samples_ns.size(), timing.cache.c_str());
   }
   std::printf("spent     compile %.3f s, run %.3f s\n", outcome.compile_seconds, outcome.run_seconds);
-  std::printf("%s", findings_text(outcome, "          ").c_str());
+  std::printf("%s%s", findings_text(outcome, "          ").c_str(), unjudged_text(outcome, "          ").c_str());
   if (!outcome.log.empty()) std::printf("log       %s\n", outcome.log.c_str());
 }
 

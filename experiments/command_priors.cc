@@ -39,7 +39,11 @@ void print_rules(const std::vector<std::string>& words) {
   if (!words.empty()) return;
   for (const Rule& rule : table.rules()) print_rule(rule, false);
   std::printf("derived facts\n");
-  for (const DerivedFact& fact : derived_facts()) std::printf("    %-24s %s\n", std::string(fact.name).c_str(), std::string(fact.help).c_str());
+  for (const DerivedFact& fact : derived_facts()) {
+    std::string inputs;
+    for (const std::string& input : fact_inputs(fact.name)) inputs += (inputs.empty() ? "" : ", ") + input;
+    std::printf("    %-24s %s\n%29sfrom %s\n", std::string(fact.name).c_str(), std::string(fact.help).c_str(), "", inputs.c_str());
+  }
 }
 
 void print_methods() {

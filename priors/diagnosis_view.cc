@@ -13,9 +13,9 @@ using Value = std::optional<Fact>;
 constexpr double kSectorBytes = 32;
 constexpr double kFullWarp = 32;
 
-constexpr std::array<std::string_view, 6> kArithmetic{"tensor", "fp32", "fp64", "int32", "sfu", "issue"};
+constexpr std::array<std::string_view, 5> kArithmetic{"tensor", "fp32", "fp64", "int32", "sfu"};
 constexpr std::array<std::string_view, 1> kDram{"dram"};
-constexpr std::array<std::string_view, 10> kAll{"tensor", "fp32", "fp64", "int32", "sfu", "smem", "lsu", "l2", "dram", "issue"};
+constexpr std::array<std::string_view, 7> kAll{"tensor", "fp32", "fp64", "int32", "sfu", "l2", "dram"};
 
 Value first_of(Value a, Value b) { return a ? a : b; }
 
@@ -125,27 +125,23 @@ Value local_traffic(const DiagnosisView& v) {
 
 /// 1 where the declared work holds products of types that tensor cores take.
 Value tensor_shaped(const DiagnosisView& v) {
-  const auto& bounds = v.diagnosis().time_bound_ns;
-  if (bounds.empty()) return std::nullopt;
-  const auto found = bounds.find("tensor");
-  return Fact{found == bounds.end() ? 0.0 : 1.0, bounds.begin()->second.source};
+  if (const Value found = v.bound("tensor")) return Fact{1, found->source};
+  const auto& others = v.diagnosis().time_bound_ns;
+  if (others.empty()) return std::nullopt;
+  return Fact{0, others.begin()->second.source};
 }
 
 Value tensor_use(const DiagnosisView& v) {
-  if (const Value measured = v.recorded("tensor_pipe")) return measured;
-  const Value total = v.recorded("ptx_instructions");
-  if (!total) return std::nullopt;
-  const Value written = v.recorded("ptx_tensor");
+  const Value measured = v.recorded("tensor_pipe"), total = v.recorded("ptx_instructions"), written = v.recorded("ptx_tensor");
+  if (measured || !total) return measured;
   return Fact{written && written->value > 0 ? 1.0 : 0.0, total->source};
 }
 
 /// 1 where double precision is written and the declared work has none.
 Value unasked_fp64(const DiagnosisView& v) {
-  const Value total = v.recorded("ptx_instructions");
+  const Value total = v.recorded("ptx_instructions"), written = v.recorded("ptx_fp64"), declared = v.bound("fp64");
   if (!total) return std::nullopt;
-  const Value written = v.recorded("ptx_fp64");
-  const bool asked = v.diagnosis().time_bound_ns.contains("fp64");
-  return Fact{written && written->value > 0 && !asked ? written->value : 0.0, total->source};
+  return Fact{written && written->value > 0 && !declared ? written->value : 0.0, total->source};
 }
 
 Value idle_lanes(const DiagnosisView& v) {
@@ -195,26 +191,37 @@ constexpr auto kNames = [] {
 std::span<const DerivedFact> derived_facts() { return kNames; }
 
 std::optional<Fact> DiagnosisView::recorded(std::string_view name) const {
+  if (asked_ != nullptr) asked_->emplace(name);
   const auto it = diagnosis_.facts.find(name);
   if (it == diagnosis_.facts.end() || !std::isfinite(it->second.value)) return std::nullopt;
   return it->second;
 }
 
+std::optional<Fact> DiagnosisView::bound(std::string_view resource) const {
+  if (asked_ != nullptr) asked_->insert("bound " + std::string(resource));
+  const auto it = diagnosis_.time_bound_ns.find(resource);
+  if (it == diagnosis_.time_bound_ns.end() || !std::isfinite(it->second.value)) return std::nullopt;
+  return it->second;
+}
+
 std::optional<Fact> DiagnosisView::bound_share(std::span<const std::string_view> resources) const {
   std::optional<Fact> largest;
-  if (time_ns_ <= 0) return largest;
-  for (const std::string_view resource : resources) {
-    const auto it = diagnosis_.time_bound_ns.find(resource);
-    if (it == diagnosis_.time_bound_ns.end() || !std::isfinite(it->second.value)) continue;
-    if (!largest || it->second.value > largest->value) largest = it->second;
-  }
-  if (largest) largest->value = std::min(1.0, largest->value / time_ns_);
-  return largest;
+  for (const std::string_view resource : resources) largest = larger(bound(resource), largest);
+  if (!largest || time_ns_ <= 0) return std::nullopt;
+  return Fact{std::min(1.0, largest->value / time_ns_), largest->source};
 }
 
 std::optional<Fact> DiagnosisView::get(std::string_view name) const {
   const auto found = std::ranges::find_if(kDerivations, [&](const Derivation& d) { return d.fact.name == name; });
   return found == kDerivations.end() ? recorded(name) : found->compute(*this);
+}
+
+/// With nothing known no lookup ends the search for another: derivations look up all their inputs before they give up.
+DiagnosisView::Asked fact_inputs(std::string_view name) {
+  const Diagnosis nothing;
+  DiagnosisView::Asked asked;
+  static_cast<void>(DiagnosisView(nothing, 0, &asked).get(name));
+  return asked;
 }
 
 double measured_time_ns(const Outcome& outcome) {

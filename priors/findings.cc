@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 
 #include "priors/roofline.h"
 #include "priors/rule_table.h"
@@ -33,6 +34,19 @@ std::string findings_text(const Outcome& outcome, const std::string& lead, std::
     const std::string moves = raised_moves_text(*findings.fired[i].rule, kShownMoves);
     out += lead + "finding: " + finding_text(findings.fired[i]) + (moves.empty() ? "" : "; try " + moves) + "\n";
   }
+  return out;
+}
+
+std::string unjudged_text(const Outcome& outcome, const std::string& lead) {
+  std::string out;
+  if (!outcome.diagnosis) return out;
+  const DiagnosisView view(*outcome.diagnosis, measured_time_ns(outcome));
+  std::map<std::string, std::string> rules;
+  for (const auto& [rule, fact] : RuleTable::built_in().evaluate(view).unknown) {
+    std::string& wanting = rules[fact];
+    wanting += (wanting.empty() ? "" : ", ") + rule->id;
+  }
+  for (const auto& [fact, wanting] : rules) out += lead + "unavailable: " + fact + ", for " + wanting + "\n";
   return out;
 }
 

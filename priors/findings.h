@@ -11,4 +11,7 @@ namespace warpath {
 /// without a diagnosis, or where it says nothing.
 [[nodiscard]] std::string findings_text(const Outcome& outcome, const std::string& lead = "- ", std::size_t most = 5);
 
+/// Rules that could not be judged, one line a missing fact with the rules that want it; empty without a diagnosis.
+[[nodiscard]] std::string unjudged_text(const Outcome& outcome, const std::string& lead);
+
 }  // namespace warpath

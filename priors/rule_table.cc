@@ -4,16 +4,10 @@
 #include <cstdio>
 #include <set>
 
-#include "engine/json_codec.h"
+#include "priors/axis_json.h"
 #include "priors/embedded.h"
 
 namespace warpath {
-
-template <>
-struct EnumWords<Axis> {
-  static constexpr std::array<std::pair<std::string_view, Axis>, 3> rows{
-      {{"compute", Axis::compute}, {"memory", Axis::memory}, {"latency", Axis::latency}}};
-};
 
 template <>
 struct Description<RuleCondition> {

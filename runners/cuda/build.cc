@@ -178,6 +178,13 @@ BaselineText Builder::text_of(const KernelSpec& spec, const Variant& variant,
   return text;
 }
 
+PtxLaunch ptx_launch(const KernelSpec& spec, const Variant& variant, const Workload& workload) {
+  const LaunchNumbers numbers =
+      evaluate(launch_for(spec, variant, workload), spec.bindings(workload, variant.tunables),
+               "launch of workload " + workload.name);
+  return {.parameters = integer_parameters(spec, workload), .block = numbers.block, .grid = numbers.grid};
+}
+
 std::optional<Variant> reference_variant(const KernelSpec& spec) {
   const auto* const kernel = std::get_if<ReferenceKernel>(&spec.reference);
   if (kernel == nullptr) return std::nullopt;

@@ -1,111 +1,10 @@
 #include "runners/cuda/ptx_loops.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
+#include <array>
 
 namespace warpath::cuda {
 namespace {
-
-constexpr int kMaxDepth = 64;
-
-std::optional<std::int64_t> literal(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  if (negative) text.remove_prefix(1);
-  const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
-  if (hexadecimal) text.remove_prefix(2);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return negative ? -value : value;
-}
-
-/// Values of registers, as far as they are known, from the definitions that stand before a place.
-class Values {
- public:
-  Values(const PtxFunction& function, const PtxLaunch& launch) : function_(function), launch_(launch) {
-    for (std::size_t i = 0; i < function.instructions.size(); ++i) {
-      const PtxInstruction& instruction = function.instructions[i];
-      // "bar.sync 0" defines nothing: only registers count.
-      if (!instruction.operands.empty() && instruction.operands.front().starts_with('%')) definitions_[instruction.operands.front()].push_back(i);
-    }
-  }
-
-  /// The last definition of `name` in [first, last).
-  [[nodiscard]] std::optional<std::size_t> definition(std::string_view name, std::size_t first, std::size_t last) const {
-    const auto found = definitions_.find(name);
-    if (found == definitions_.end()) return std::nullopt;
-    const auto after = std::ranges::lower_bound(found->second, last);
-    if (after == found->second.begin() || *std::prev(after) < first) return std::nullopt;
-    return *std::prev(after);
-  }
-
-  [[nodiscard]] std::optional<std::int64_t> value(std::string_view operand, std::size_t before, int depth = 0) const {
-    if (depth > kMaxDepth) return std::nullopt;
-    if (const auto number = literal(operand)) return number;
-    if (const auto special = special_register(operand)) return special;
-    const auto at = definition(operand, 0, before);
-    if (!at) return std::nullopt;
-    const PtxInstruction& made = function_.instructions[*at];
-    if (!made.guard.empty()) return std::nullopt;
-    return computed(made, *at, depth);
-  }
-
- private:
-  [[nodiscard]] std::optional<std::int64_t> special_register(std::string_view name) const {
-    constexpr std::array<std::string_view, 3> kAxes{".x", ".y", ".z"};
-    for (std::size_t i = 0; i < kAxes.size(); ++i) {
-      if (!name.ends_with(kAxes[i])) continue;
-      const std::string_view base = name.substr(0, name.size() - 2);
-      if (base == "%ntid") return launch_.block[i];
-      if (base == "%nctaid") return launch_.grid[i];
-      if (base == "%tid" || base == "%ctaid") return 0;
-    }
-    return std::nullopt;
-  }
-
-  [[nodiscard]] std::optional<std::int64_t> parameter(std::string_view operand) const {
-    if (operand.size() < 2 || operand.front() != '[' || operand.back() != ']') return std::nullopt;
-    const std::string_view name = operand.substr(1, operand.size() - 2);
-    for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
-      if (function_.parameters[i].name != name) continue;
-      const auto found = launch_.parameters.find(i);
-      return found == launch_.parameters.end() ? std::nullopt : std::optional(found->second);
-    }
-    return std::nullopt;
-  }
-
-  [[nodiscard]] std::optional<std::int64_t> computed(const PtxInstruction& made, std::size_t at, int depth) const {
-    const auto operand = [&](std::size_t i) -> std::optional<std::int64_t> {
-      return i < made.operands.size() ? value(made.operands[i], at, depth + 1) : std::nullopt;
-    };
-    if (made.opcode == "ld" && made.has("param")) return made.operands.size() > 1 ? parameter(made.operands[1]) : std::nullopt;
-    if (made.opcode == "mov" || made.opcode == "cvt" || made.opcode == "cvta") return operand(1);
-    const auto a = operand(1), b = operand(2);
-    if (made.opcode == "neg" && a) return -*a;
-    if (!a || !b) return std::nullopt;
-    if (made.opcode == "add") return *a + *b;
-    if (made.opcode == "sub") return *a - *b;
-    if (made.opcode == "mul") return made.has("hi") ? std::nullopt : std::optional(*a * *b);
-    if (made.opcode == "min") return std::min(*a, *b);
-    if (made.opcode == "max") return std::max(*a, *b);
-    if (made.opcode == "and") return *a & *b;
-    if (made.opcode == "or") return *a | *b;
-    if (made.opcode == "shl" && *b >= 0 && *b < 63) return *a << *b;
-    if (made.opcode == "shr" && *b >= 0 && *b < 63) return *a >> *b;
-    if (made.opcode == "div" && *b != 0) return *a / *b;
-    if (made.opcode == "rem" && *b != 0) return *a % *b;
-    if (made.opcode == "mad" || made.opcode == "fma") {
-      const auto c = operand(3);
-      if (c && !made.has("hi")) return *a * *b + *c;
-    }
-    return std::nullopt;
-  }
-
-  const PtxFunction& function_;
-  const PtxLaunch& launch_;
-  std::map<std::string_view, std::vector<std::size_t>> definitions_;
-};
 
 /// How a register moves from one iteration to the next.
 struct Induction {
@@ -115,7 +14,7 @@ struct Induction {
 };
 
 /// `name`, compared at `at`, as a counter of the loop.
-std::optional<Induction> induction(const PtxFunction& function, const Values& values, const PtxLoop& loop, std::string_view name, std::size_t at) {
+std::optional<Induction> induction(const PtxFunction& function, const PtxValues& values, const PtxLoop& loop, std::string_view name, std::size_t at) {
   const auto last = values.definition(name, loop.first, loop.last);
   if (!last) return std::nullopt;
   const PtxInstruction& made = function.instructions[*last];
@@ -161,7 +60,7 @@ std::optional<double> iterations(const Induction& counter, std::int64_t bound, s
   return std::nullopt;
 }
 
-std::optional<double> trips(const PtxFunction& function, const Values& values, const PtxLoop& loop) {
+std::optional<double> trips(const PtxFunction& function, const PtxValues& values, const PtxLoop& loop) {
   const PtxInstruction& branch = function.instructions[loop.last];
   if (branch.guard.empty()) return std::nullopt;
   const auto test = values.definition(branch.guard, loop.first, loop.last);
@@ -192,14 +91,6 @@ std::optional<double> trips(const PtxFunction& function, const Values& values, c
 
 }  // namespace
 
-double PtxLaunch::threads() const {
-  double product = 1;
-  for (const auto& axes : {block, grid}) {
-    for (const std::int64_t n : axes) product *= static_cast<double>(n);
-  }
-  return product;
-}
-
 std::optional<std::size_t> label_target(const PtxFunction& function, std::string_view label) {
   const auto found = std::ranges::find(function.labels, label, &PtxLabel::name);
   return found == function.labels.end() ? std::nullopt : std::optional(found->at);
@@ -220,7 +111,7 @@ std::vector<PtxLoop> ptx_loops(const PtxFunction& function, const PtxLaunch& lau
     }
   }
   std::ranges::sort(loops, [](const PtxLoop& a, const PtxLoop& b) { return a.first != b.first ? a.first < b.first : a.last > b.last; });
-  const Values values(function, launch);
+  const PtxValues values(function, launch);
   for (std::size_t i = 0; i < loops.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (loops[j].last >= loops[i].last) loops[i].parent = static_cast<int>(j);

@@ -1,25 +1,14 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 #include "runners/cuda/ptx.h"
+#include "runners/cuda/ptx_values.h"
 
 namespace warpath::cuda {
-
-/// What is known of a launch when its PTX is read: parameters by index, block and grid.
-struct PtxLaunch {
-  std::map<std::size_t, std::int64_t> parameters;  ///< integers only; pointers and unknown ones are left out
-  std::array<std::int64_t, 3> block{1, 1, 1};
-  std::array<std::int64_t, 3> grid{1, 1, 1};
-  [[nodiscard]] double threads() const;
-};
 
 /// A loop: the instructions from its head to the branch that goes back, both included.
 struct PtxLoop {

@@ -26,16 +26,6 @@ bool is_barrier(const PtxInstruction& i) { return (i.opcode == "bar" || i.opcode
 bool is_fence(const PtxInstruction& i) { return (i.opcode == "fence" || i.opcode == "membar") && !i.has("async"); }
 bool is_branch(const PtxInstruction& i) { return i.opcode == "bra" || i.opcode == "brx" || i.opcode == "ret" || i.opcode == "exit"; }
 
-/// Bytes that one thread moves by a load or store.
-double access_bytes(const PtxInstruction& instruction) {
-  double lanes = 1, bytes = 0;
-  for (const std::string_view modifier : instruction.modifiers) {
-    if (modifier == "v2" || modifier == "v4" || modifier == "v8") lanes = modifier[1] - '0';
-    if (const auto size = ptx_type_bytes(modifier); size > 0) bytes = static_cast<double>(size);
-  }
-  return lanes * bytes;
-}
-
 /// 128 bytes a matrix and warp.
 double matrix_bytes(const PtxInstruction& instruction) {
   const double matrices = instruction.has("x4") ? 4 : instruction.has("x2") ? 2 : 1;
@@ -83,7 +73,7 @@ void count(const PtxInstruction& instruction, PtxRegion& region) {
     if (bytes > 0) region.bytes["async_copy"] += bytes;
   } else if (name == "global_load" || name == "global_store" || name == "shared_load" || name == "shared_store" || name == "local") {
     const bool matrix = instruction.opcode == "ldmatrix" || instruction.opcode == "stmatrix";
-    region.bytes[std::string(name)] += matrix ? matrix_bytes(instruction) : access_bytes(instruction);
+    region.bytes[std::string(name)] += matrix ? matrix_bytes(instruction) : static_cast<double>(access_bytes(instruction));
   } else {
     count_operations(instruction, instruction_class(instruction), region);
   }

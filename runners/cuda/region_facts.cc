@@ -1,29 +1,16 @@
 #include "runners/cuda/region_facts.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <string>
 
 namespace warpath::cuda {
 namespace {
 
-/// The registers of an operand: of "{%f1, %f2}" two, of "[%rd4+16]" one.
-std::vector<std::string_view> registers(std::string_view operand) {
-  std::vector<std::string_view> out;
-  for (std::size_t at = operand.find('%'); at != std::string_view::npos; at = operand.find('%', at)) {
-    std::size_t end = at + 1;
-    while (end < operand.size() && (std::isalnum(static_cast<unsigned char>(operand[end])) != 0 || operand[end] == '_')) ++end;
-    out.push_back(operand.substr(at, end - at));
-    at = end;
-  }
-  return out;
-}
-
 bool uses_any(const PtxInstruction& instruction, const std::set<std::string_view>& loaded) {
   const bool stores = instruction.opcode == "st";
   for (std::size_t i = stores ? 0 : 1; i < instruction.operands.size(); ++i) {
-    for (const std::string_view name : registers(instruction.operands[i])) {
+    for (const std::string_view name : ptx_registers(instruction.operands[i])) {
       if (loaded.contains(name)) return true;
     }
   }
@@ -39,7 +26,7 @@ int loads_in_flight(const PtxFunction& function, const PtxRegion& region) {
     if (uses_any(instruction, loaded)) break;
     if (op_class(instruction) != "global_load" || instruction.operands.empty()) continue;
     ++loads;
-    for (const std::string_view name : registers(instruction.operands.front())) loaded.insert(name);
+    for (const std::string_view name : ptx_registers(instruction.operands.front())) loaded.insert(name);
   }
   return loads;
 }

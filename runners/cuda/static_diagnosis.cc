@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "runners/cuda/access_facts.h"
 #include "runners/cuda/cubin.h"
 #include "runners/cuda/ptx_facts.h"
 #include "runners/cuda/region_facts.h"
@@ -73,7 +74,9 @@ Diagnosis static_diagnosis(const CompileResult& code, const PtxModule& ptx, cons
   add_launch(launch, occupancy(device, block_needs(code.usage, launch), blocks), facts);
   if (const PtxFunction* const entry = ptx.entry(code.lowered_name); entry != nullptr) {
     const PtxLaunch known{.parameters = parameters, .block = launch.block, .grid = launch.grid};
-    add_region_facts(*entry, region_graph(*entry, known), known, diagnosis);
+    const RegionGraph graph = region_graph(*entry, known);
+    add_region_facts(*entry, graph, known, diagnosis);
+    add_access_facts(*entry, graph, known, diagnosis);
   }
   return diagnosis;
 }

@@ -26,7 +26,7 @@ namespace warpath::cuda {
 /// | blocks, threads_per_block, blocks_per_cluster | of the launch |
 /// | blocks_per_sm, active_warps_per_sm, occupancy | resident at once; occupancy as share of what the multiprocessor holds |
 /// | occupancy_limit_threads, _blocks, _registers, _smem | 1: this binds first; the others are left out |
-/// | those of add_region_facts (runners/cuda/region_facts.h) | work of the launch, loops |
+/// | those of add_region_facts (region_facts.h) and add_access_facts (access_facts.h) | work of the launch, loops; sectors, banks |
 /// | waves, tail_fraction | blocks / blocks that run at once; share of the last wave that is filled |
 ///
 /// `code`: status ok, `ptx`: parse_ptx of its PTX, `parameters`: the kernel's integers by index, for trip counts.

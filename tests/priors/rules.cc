@@ -10,6 +10,7 @@
 #include "engine/error.h"
 #include "moves/register_moves.h"
 #include "priors/embedded.h"
+#include "priors/findings.h"
 #include "priors/register_priors.h"
 #include "priors/roofline.h"
 
@@ -160,6 +161,41 @@ TEST_CASE("bounds over the measured time stand in for counters") {
   CHECK(view.get("latency_headroom")->value == doctest::Approx(0.1));
   CHECK(fired(RuleTable::built_in().evaluate(view), "severe_memory_bound") != nullptr);
   CHECK_FALSE(DiagnosisView(diagnosis, 0).get("dram_utilisation"));
+}
+
+TEST_CASE("the inputs of a derived fact are all that it needs, and nothing else gives it") {
+  DiagnosisView::Asked all;
+  for (const DerivedFact& fact : derived_facts()) all.merge(fact_inputs(fact.name));
+  const auto diagnosis_of = [](const DiagnosisView::Asked& names) {
+    Diagnosis diagnosis;
+    for (const std::string& name : names) {
+      if (name.starts_with("bound ")) diagnosis.time_bound_ns[name.substr(6)] = measured(1);
+      else diagnosis.facts[name] = measured(1);
+    }
+    return diagnosis;
+  };
+  for (const DerivedFact& fact : derived_facts()) {
+    CAPTURE(fact.name);
+    const DiagnosisView::Asked inputs = fact_inputs(fact.name);
+    CHECK_FALSE(inputs.empty());
+    const Diagnosis with_inputs = diagnosis_of(inputs);
+    CHECK(DiagnosisView(with_inputs, 2).get(fact.name));
+    DiagnosisView::Asked others = all;
+    for (const std::string& input : inputs) others.erase(input);
+    // What the declared work lacks shows by the other bounds.
+    if (fact.name == "tensor_shaped") continue;
+    const Diagnosis without = diagnosis_of(others);
+    CHECK_FALSE(DiagnosisView(without, 2).get(fact.name));
+  }
+}
+
+TEST_CASE("rules that lack a fact are listed under it") {
+  Outcome outcome;
+  CHECK(unjudged_text(outcome, "") == "");
+  outcome.diagnosis = with({{"waves", measured(1)}});
+  const std::string text = unjudged_text(outcome, "- ");
+  CHECK(text.find("- unavailable: l1_hit_rate, for low_l1_hit\n") != std::string::npos);
+  CHECK(text.find("low_waves_per_sm") == std::string::npos);
 }
 
 TEST_CASE("a finding's text has its numbers, their source and the threshold") {

@@ -75,7 +75,8 @@ struct CampaignBench {
                              .folder = folder,
                              .resume = resume,
                              .environment_json = "{\"revision\":\"test\"}",
-                             .observer = observer};
+                             .observer = observer,
+                             .findings = findings};
     return run_session(setup, std::move(stop), std::move(abandon));
   }
 
@@ -88,6 +89,7 @@ struct CampaignBench {
   std::vector<Proposer*> extra_proposers;
   EvaluatorFactory make_evaluator = runner_pool;
   SessionObserver* observer = nullptr;
+  OutcomeReader findings;
 };
 
 }  // namespace warpath::test
