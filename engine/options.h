@@ -206,6 +206,7 @@ struct CudaOptions {
   double compile_seconds = 20;
   std::int64_t compile_memory_mib = 4096;
   std::int64_t cache_mib = 4096;
+  bool reuse_measurements = false;
   double launch_seconds = 5;
   double timing_ms = 20;
   int min_samples = 5;
@@ -230,7 +231,8 @@ struct CudaOptions {
     v(&O::compile_workers, OptionText{"compile_workers", "compiler processes; 0: one a core, less one for each device", "docs/cuda-runner.md"}, Range{0, 1024});
     v(&O::compile_seconds, OptionText{"compile_seconds", "limit on one compile", ""}, Range{0.1, 3600.0});
     v(&O::compile_memory_mib, OptionText{"compile_memory_mib", "address-space limit of a compiler process", ""}, Range<std::int64_t>{256, 1 << 20});
-    v(&O::cache_mib, OptionText{"cache_mib", "limit on the cache of compiled code; 0: no cache", ""}, Range<std::int64_t>{0, 1 << 24});
+    v(&O::cache_mib, OptionText{"cache_mib", "limit on the cache of compiled code, and on that of measurements; 0: no cache", "docs/cuda-runner.md"}, Range<std::int64_t>{0, 1 << 24});
+    v(&O::reuse_measurements, OptionText{"reuse_measurements", "screening takes what an earlier run measured of the same code, setup and devices", "docs/cuda-runner.md"}, AnyValue{});
     v(&O::launch_seconds, OptionText{"launch_seconds", "limit on one launch; a longer one is timed_out", ""}, Range{0.01, 3600.0});
     v(&O::timing_ms, OptionText{"timing_ms", "time spent sampling one workload at screening", "docs/cuda-runner.md"}, Range{0.1, 60000.0});
     v(&O::min_samples, OptionText{"min_samples", "least samples of one workload", ""}, Range{3, 100000});

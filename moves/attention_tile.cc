@@ -65,7 +65,7 @@ for (int @i = 0; @i < @ROWS; @i++) {
   #pragma unroll
   for (int @j = 0; @j < @COLS; @j++) {
     const int @at = @key0 + @x + @X * @j;
-    @s[@i][@j] = @whole || (@ALLOWED) ? @s[@i][@j] * @factor : -1e30f;
+    @s[@i][@j] = @whole || (@ALLOWED) ? @s[@i][@j] * @factor : -3e38f;  // weighs nothing, even beside scores of minus infinity
     @peak = fmaxf(@peak, @s[@i][@j]);
   }
   #pragma unroll

@@ -4,6 +4,7 @@
 
 #include "moves/code_template.h"
 #include "moves/kernel_rewrite.h"
+#include "moves/loop_site.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
@@ -296,7 +297,7 @@ class EnableAsyncPipeline final : public Move {
       if (!pipeline.read(*kernel->facts.loops[i])) continue;
       for (const int stages : {3, 2, 4}) {
         if (!room(context.device, pipeline, stages).empty()) continue;
-        out.push_back({std::string(name()), "loop:" + std::to_string(i), {{"stages", stages}}});
+        out.push_back({std::string(name()), loop_site(i), {{"stages", stages}}});
       }
     }
     return out;
@@ -311,7 +312,7 @@ class EnableAsyncPipeline final : public Move {
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
     for (std::size_t i = 0; i < kernel->facts.loops.size(); ++i) {
-      if (wanted.site != "loop:" + std::to_string(i)) continue;
+      if (wanted.site != loop_site(i)) continue;
       why.clear();
       Pipeline pipeline(*kernel, why);
       if (!pipeline.read(*kernel->facts.loops[i])) return std::nullopt;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "moves/lane_loops.h"
+#include "moves/loop_site.h"
 #include "moves/pack_accesses.h"
 #include "moves/register_moves.h"
 
@@ -9,8 +10,6 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kSitePrefix = "loop:";
-
 /// Each iteration of a thread's parallel loop becomes a thread: thread t does iteration t % C of item t / C. Site "loop:K".
 class FlattenParallelLoop final : public Move {
  public:
@@ -18,15 +17,7 @@ class FlattenParallelLoop final : public Move {
   [[nodiscard]] std::vector<std::string> aliases() const override { return {"M11"}; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
-    std::vector<MoveInstance> out;
-    std::string why;
-    const auto model = model_kernel(context.spec, context.variant, why);
-    if (model == nullptr) return out;
-    for (std::size_t k = 0; k < model->facts.loops.size(); ++k) {
-      MoveInstance instance{std::string(name()), std::string(kSitePrefix) + std::to_string(k), {}};
-      if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
-    }
-    return out;
+    return instances_at_loops(context, name(), rewritten);
   }
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
@@ -41,7 +32,7 @@ class FlattenParallelLoop final : public Move {
     if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
     if (has_own_plans(context.spec)) return why = "workloads have launch plans of their own", std::nullopt;
     for (std::size_t k = 0; k < facts.loops.size(); ++k) {
-      if (std::string(kSitePrefix) + std::to_string(k) == wanted.site) return for_loop(context, model, *facts.loops[k], why);
+      if (loop_site(k) == wanted.site) return for_loop(context, model, *facts.loops[k], why);
     }
     return why = "no loop at " + wanted.site, std::nullopt;
   }

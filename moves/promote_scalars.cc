@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "moves/loop_site.h"
 #include "moves/register_moves.h"
 #include "moves/span_rewrite.h"
 
@@ -7,8 +8,6 @@ namespace warpath {
 namespace {
 
 using namespace model;
-
-constexpr std::string_view kSitePrefix = "loop:";
 
 /// An element that a loop updates in memory although its place stays the same.
 struct Element {
@@ -73,15 +72,7 @@ class PromoteScalars final : public Move {
   [[nodiscard]] std::vector<std::string> aliases() const override { return {"promote_scalars_restrict", "M13"}; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
-    std::vector<MoveInstance> out;
-    std::string why;
-    const auto model = model_kernel(context.spec, context.variant, why);
-    if (model == nullptr) return out;
-    for (std::size_t k = 0; k < model->facts.loops.size(); ++k) {
-      MoveInstance instance{std::string(name()), std::string(kSitePrefix) + std::to_string(k), {}};
-      if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
-    }
-    return out;
+    return instances_at_loops(context, name(), rewritten);
   }
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
@@ -95,7 +86,7 @@ class PromoteScalars final : public Move {
     const KernelFacts& facts = model.facts;
     if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
     for (std::size_t k = 0; k < facts.loops.size(); ++k) {
-      if (std::string(kSitePrefix) + std::to_string(k) != wanted.site) continue;
+      if (loop_site(k) != wanted.site) continue;
       const Loop& loop = *facts.loops[k];
       const Stmt& stmt = *loop.stmt;
       if (stmt.parent == nullptr || !stmt.parent->is(StmtKind::block)) return why = "the loop is the body of another statement without braces", std::nullopt;

@@ -3,6 +3,7 @@
 
 #include "moves/keep_row.h"
 #include "moves/lanes.h"
+#include "moves/loop_site.h"
 #include "moves/register_moves.h"
 #include "moves/row_statistics.h"
 #include "moves/row_sweeps.h"
@@ -10,7 +11,6 @@
 namespace warpath {
 namespace {
 
-constexpr std::string_view kSitePrefix = "loop:";
 constexpr std::array<std::int64_t, 4> kVectors{1, 2, 4, 8};
 
 enum Form : std::int64_t { registers, shared, one_pass, online, recompute, reverse, form_count };
@@ -42,7 +42,7 @@ class SoftmaxMathFusion final : public Move {
   }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
-    if (!site.starts_with(kSitePrefix)) return {};
+    if (!is_loop_site(site)) return {};
     std::vector<std::int64_t> forms;
     for (std::int64_t f = 0; f < form_count; ++f) forms.push_back(f);
     return {Tunable{"form", forms, registers,
@@ -66,7 +66,7 @@ class SoftmaxMathFusion final : public Move {
   }
 
  private:
-  static std::string site_of(const RowSweeps& sweeps) { return std::string(kSitePrefix) + std::to_string(sweeps.ordinal); }
+  static std::string site_of(const RowSweeps& sweeps) { return loop_site(sweeps.ordinal); }
 
   static MoveInstance made(const std::string& site, std::int64_t form, std::int64_t vector) {
     return {"softmax_math_fusion", site, {{"form", form}, {"vector", vector}}};

@@ -5,6 +5,7 @@
 
 #include "engine/error.h"
 #include "moves/lanes.h"
+#include "moves/loop_site.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
@@ -22,7 +23,6 @@ using model::Reduction;
 using model::Stmt;
 using model::StmtKind;
 
-constexpr std::string_view kSitePrefix = "loop:";
 constexpr std::array<std::int64_t, 7> kSplits{2, 4, 8, 16, 32, 64, 128};
 
 /// A loop that sums, and the stores of its sums.
@@ -200,7 +200,7 @@ class SplitReduction final : public Move {
   }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
-    if (!site.starts_with(kSitePrefix)) return {};
+    if (!is_loop_site(site)) return {};
     return {Tunable{"splits", {kSplits.begin(), kSplits.end()}, 8, "blocks that share one sum"}};
   }
 
@@ -220,7 +220,7 @@ class SplitReduction final : public Move {
   }
 
  private:
-  static std::string site_of(const Split& split) { return std::string(kSitePrefix) + std::to_string(split.ordinal); }
+  static std::string site_of(const Split& split) { return loop_site(split.ordinal); }
 
   static Variant rewritten(const MoveContext& context, const KernelModel& model, const Split& split, std::int64_t splits) {
     const model::Unit& unit = model.unit;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "moves/lane_loops.h"
+#include "moves/loop_site.h"
 #include "moves/pack_accesses.h"
 #include "moves/register_moves.h"
 
@@ -9,7 +10,6 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kSitePrefix = "loop:";
 constexpr std::int64_t kFactors[] = {2, 3, 4, 6, 8, 16};
 /// Values of `tail`: iterations that fill no round go to a loop behind, or each load and use is tested.
 constexpr std::int64_t kPeeled = 0, kTested = 1;
@@ -98,7 +98,7 @@ class UnrollIlp final : public Move {
     for (std::size_t k = 0; k < model->facts.loops.size(); ++k) {
       for (const std::int64_t factor : {4, 2, 8}) {
         for (const std::int64_t tail : {kPeeled, kTested}) {
-          MoveInstance instance{std::string(name()), std::string(kSitePrefix) + std::to_string(k), {{"factor", factor}, {"tail", tail}}};
+          MoveInstance instance{std::string(name()), loop_site(k), {{"factor", factor}, {"tail", tail}}};
           if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
         }
       }
@@ -107,7 +107,7 @@ class UnrollIlp final : public Move {
   }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
-    if (!site.starts_with(kSitePrefix)) return {};
+    if (!is_loop_site(site)) return {};
     return {Tunable{"factor", {std::begin(kFactors), std::end(kFactors)}, 4, "iterations whose loads are in flight together"},
             Tunable{"tail", {kPeeled, kTested}, kPeeled, "0: a loop for the rest; 1: tested loads and uses"}};
   }
@@ -126,7 +126,7 @@ class UnrollIlp final : public Move {
     const KernelFacts& facts = model.facts;
     if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
     for (std::size_t k = 0; k < facts.loops.size(); ++k) {
-      if (std::string(kSitePrefix) + std::to_string(k) == wanted.site) return for_loop(context, model, *facts.loops[k], factor, tail == kTested, why);
+      if (loop_site(k) == wanted.site) return for_loop(context, model, *facts.loops[k], factor, tail == kTested, why);
     }
     return why = "no loop at " + wanted.site, std::nullopt;
   }

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/loop_site.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
 
 namespace warpath {
 namespace {
 
-constexpr std::string_view kSitePrefix = "loop:";
 constexpr std::int64_t kRemove = 0;
 constexpr std::array<std::int64_t, 5> kFactors{4, 8, 2, 16, 1};  // best guess first
 constexpr std::array<std::int64_t, 10> kDomain{kRemove, 1, 2, 3, 4, 6, 8, 12, 16, 32};
@@ -117,7 +117,7 @@ class UnrollLoops final : public Move {
   }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
-    if (!site.starts_with(kSitePrefix)) return {};
+    if (!is_loop_site(site)) return {};
     return {Tunable{"factor", {kDomain.begin(), kDomain.end()}, kRemove, "copies of the body; 0: leave it to the compiler; 1: none"}};
   }
 
@@ -133,7 +133,7 @@ class UnrollLoops final : public Move {
     const CodeText code(context.variant.source);
     if (code.ambiguous) return why = "the source has no undisputed tokens", std::nullopt;
     for (const Loop& loop : find_loops(code)) {
-      if (site(loop.ordinal) != wanted.site) continue;
+      if (loop_site(loop.ordinal) != wanted.site) continue;
       if (loop.factor == factor->second) return why = "the loop has this factor already", std::nullopt;
       Variant out = context.variant;
       out.source = edited(code.source, {edit(code, loop, factor->second)});
@@ -146,15 +146,14 @@ class UnrollLoops final : public Move {
     const CodeText code(context.variant.source);
     for (const Loop& loop : find_loops(code)) {
       const bool known = std::binary_search(kDomain.begin(), kDomain.end(), loop.factor);
-      if (site(loop.ordinal) == done.site && known) return instance(loop.ordinal, loop.factor);
+      if (loop_site(loop.ordinal) == done.site && known) return instance(loop.ordinal, loop.factor);
     }
     return std::nullopt;
   }
 
  private:
-  static std::string site(std::size_t ordinal) { return std::string(kSitePrefix) + std::to_string(ordinal); }
   static MoveInstance instance(std::size_t ordinal, std::int64_t factor) {
-    return {"unroll_loops", site(ordinal), {{"factor", factor}}};
+    return {"unroll_loops", loop_site(ordinal), {{"factor", factor}}};
   }
   static Edit edit(const CodeText& code, const Loop& loop, std::int64_t factor) {
     if (!loop.pragma) return insertion(code, loop, factor);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "moves/lane_loops.h"
+#include "moves/loop_site.h"
 #include "moves/pack_accesses.h"
 #include "moves/register_moves.h"
 
@@ -10,15 +11,14 @@ namespace {
 using namespace model;
 
 constexpr std::string_view kThreadSite = "thread";
-constexpr std::string_view kLoopPrefix = "loop:";
 
 /// A number of elements a thread takes at once.
 constexpr std::int64_t kWidths[] = {2, 4, 8, 16};
 
-std::string loop_site(const KernelFacts& facts, const Loop& loop) {
+std::string site_of(const KernelFacts& facts, const Loop& loop) {
   std::size_t ordinal = 0;
   for (const auto& other : facts.loops) ordinal += other->stmt->span.begin < loop.stmt->span.begin ? 1U : 0U;
-  return std::string(kLoopPrefix) + std::to_string(ordinal);
+  return loop_site(ordinal);
 }
 
 /// Bytes of the widest pack, for the order of the widths: 16 is best.
@@ -41,7 +41,7 @@ class VectorizeGlobalLoads final : public Move {
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return out;
     std::vector<std::string> sites{std::string(kThreadSite)};
-    for (const auto& loop : model->facts.loops) sites.push_back(loop_site(model->facts, *loop));
+    for (const auto& loop : model->facts.loops) sites.push_back(site_of(model->facts, *loop));
     for (const std::string& site : sites) {
       std::vector<std::pair<std::int64_t, MoveInstance>> found;
       for (const std::int64_t width : kWidths) {
@@ -56,7 +56,7 @@ class VectorizeGlobalLoads final : public Move {
   }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
-    if (site != kThreadSite && !site.starts_with(kLoopPrefix)) return {};
+    if (site != kThreadSite && !is_loop_site(site)) return {};
     return {Tunable{"width", {std::begin(kWidths), std::end(kWidths)}, 4, "consecutive elements that a thread takes at once"}};
   }
 
@@ -78,7 +78,7 @@ class VectorizeGlobalLoads final : public Move {
     if (!model.facts.veto.empty()) return why = model.facts.veto, std::nullopt;
     if (wanted.site == kThreadSite) return for_thread(context, model, width, bytes, why);
     for (const auto& loop : model.facts.loops) {
-      if (loop_site(model.facts, *loop) == wanted.site) return for_loop(context, model, *loop, width, bytes, why);
+      if (site_of(model.facts, *loop) == wanted.site) return for_loop(context, model, *loop, width, bytes, why);
     }
     return why = "no loop at " + wanted.site, std::nullopt;
   }

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "moves/lanes.h"
+#include "moves/loop_site.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/row_sweeps.h"
@@ -18,8 +19,6 @@ using model::Polynomial;
 using model::ReduceOp;
 using model::Stmt;
 using model::StmtKind;
-
-constexpr std::string_view kSitePrefix = "loop:";
 
 /// `array[tid] = array[tid] op array[tid + s]`.
 struct TreeUpdate {
@@ -198,7 +197,7 @@ class WarpShuffleReduce final : public Move {
     const auto model = model::model_kernel(context.spec, context.variant, why);
     if (!model) return out;
     for (const Tree& tree : TreeFinder(context, *model).all(why)) {
-      out.push_back({std::string(name()), std::string(kSitePrefix) + std::to_string(tree.ordinal), {}});
+      out.push_back({std::string(name()), loop_site(tree.ordinal), {}});
     }
     return out;
   }
@@ -209,7 +208,7 @@ class WarpShuffleReduce final : public Move {
     const auto model = model::model_kernel(context.spec, context.variant, why);
     if (!model) return std::nullopt;
     for (const Tree& tree : TreeFinder(context, *model).all(why)) {
-      if (wanted.site == std::string(kSitePrefix) + std::to_string(tree.ordinal)) return rewritten(context, *model, tree);
+      if (wanted.site == loop_site(tree.ordinal)) return rewritten(context, *model, tree);
     }
     return why = "no tree over a shared array at " + (wanted.site.empty() ? "the kernel" : wanted.site), std::nullopt;
   }

@@ -275,14 +275,7 @@ void Parser::parse_enumerators(std::size_t open) {
       std::vector<Word> words;
       for (std::size_t j = i + 2; j < stop; ++j)
         words.push_back({lex(j).kind, std::string(lex(j).text)});
-      const auto value = evaluate_words(
-          words,
-          [this](const std::string& n) {
-            const auto found = s_.constants.find(n);
-            return found == s_.constants.end() ? NameValue{}
-                                               : NameValue{NameValue::Kind::number, found->second};
-          },
-          [](const std::string&) { return std::optional<bool>(); });
+      const auto value = constant_value(words);
       known = value.has_value();
       next = value.value_or(0);
     }
@@ -290,6 +283,17 @@ void Parser::parse_enumerators(std::size_t open) {
     if (next < INT64_MAX) ++next;
     i = stop + 1;
   }
+}
+
+/// What `words` come to with the constants known so far.
+std::optional<std::int64_t> Parser::constant_value(const std::vector<Word>& words) const {
+  return evaluate_words(
+      words,
+      [this](const std::string& n) {
+        const auto found = s_.constants.find(n);
+        return found == s_.constants.end() ? NameValue{} : NameValue{NameValue::Kind::number, found->second};
+      },
+      [](const std::string&) { return std::optional<bool>(); });
 }
 
 /// Values of constants at file level, in order.
@@ -305,14 +309,7 @@ void Parser::fold_constants() {
                          [](const Lexeme& l, std::size_t at) { return l.begin < at; });
     for (auto l = first; l != s_.lexemes.end() && l->end <= value.end; ++l)
       words.push_back({l->kind, std::string(l->text)});
-    const auto number = evaluate_words(
-        words,
-        [this](const std::string& n) {
-          const auto found = s_.constants.find(n);
-          return found == s_.constants.end() ? NameValue{}
-                                             : NameValue{NameValue::Kind::number, found->second};
-        },
-        [](const std::string&) { return std::optional<bool>(); });
+    const auto number = constant_value(words);
     if (number) s_.constants.try_emplace(std::string(d->name), *number);
   }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ class Parser {
   void read_attributes(Function& function, std::size_t from, std::size_t to);
   void parse_enumerators(std::size_t open);
   void bind_template_arguments();
+  [[nodiscard]] std::optional<std::int64_t> constant_value(const std::vector<Word>& words) const;
   void fold_constants();
 
   // parse_declaration.cc

@@ -52,7 +52,7 @@ CompileServiceOptions service_options(const CudaOptions& options, std::string pr
   out.limits.seconds = options.compile_seconds;
   out.limits.memory_bytes = static_cast<std::uint64_t>(options.compile_memory_mib) << 20U;
   out.cache_bytes = static_cast<std::uint64_t>(options.cache_mib) << 20U;
-  if (out.cache_bytes > 0) out.cache_folder = default_code_cache_folder();
+  if (out.cache_bytes > 0) out.cache_folder = default_cache_folder("code");
   return out;
 }
 

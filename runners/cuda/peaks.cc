@@ -8,7 +8,7 @@
 #include "engine/error.h"
 #include "engine/json_record.h"
 #include "engine/run_folder.h"
-#include "runners/cuda/code_cache.h"
+#include "runners/cuda/folder_cache.h"
 #include "runners/cuda/peaks_code.h"
 
 namespace warpath::cuda {
@@ -155,8 +155,7 @@ bool write_peaks(const std::filesystem::path& folder, const Peaks& peaks) {
 }
 
 std::filesystem::path default_peaks_folder() {
-  const std::filesystem::path code = default_code_cache_folder();
-  return code.parent_path() / (code.filename() == "code" ? "peaks" : "warpath-peaks");
+  return default_cache_folder("peaks");
 }
 
 CompileRequest peaks_request(const std::string& arch) {

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <deque>
+#include <fstream>
 #include <future>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "engine/error.h"
@@ -21,6 +22,7 @@
 #include "runners/cuda/evaluation.h"
 #include "runners/cuda/harness.h"
 #include "runners/cuda/lane_setups.h"
+#include "runners/cuda/outcome_cache.h"
 #include "runners/cuda/peaks.h"
 #include "runners/cuda/sanitizer.h"
 
@@ -40,6 +42,7 @@ struct Known {
   std::mutex mutex;
   std::condition_variable measured;
   std::map<std::string, std::optional<Outcome>> by_code;  ///< level-1: nullopt while it is measured
+  Hash128 setup;                                          ///< of measurements, where they are reused
   std::optional<Candidate> rival;                         ///< best confirmed on any device
   std::uint64_t rival_version = 0;
 };
@@ -71,6 +74,9 @@ class CudaRunner final : public Runner {
     for (const LaneSetup& setup : setups_) lanes_.push_back(std::make_unique<Lane>(setup));
     service_ = std::make_unique<CompileService>(
         service_options(options_.cuda, program_, static_cast<int>(lanes_.size())));
+    if (options_.cuda.reuse_measurements && options_.cuda.cache_mib > 0) {
+      earlier_ = std::make_unique<OutcomeCache>(default_cache_folder("outcomes"), static_cast<std::uint64_t>(options_.cuda.cache_mib) << 20U);
+    }
     open_lanes();
   }
 
@@ -88,6 +94,7 @@ class CudaRunner final : public Runner {
 
  private:
   void open_lanes();
+  [[nodiscard]] Hash128 setup_of(std::string spec) const;
   [[nodiscard]] Lane* acquire(const std::stop_token& stop);
   void release(Lane* lane);
   [[nodiscard]] TrialReply measure(Known& known, const Evaluate& request, Outcome& outcome,
@@ -104,11 +111,13 @@ class CudaRunner final : public Runner {
   const Options options_;
   const GatePlan plan_;
   std::unique_ptr<CompileService> service_;
+  std::unique_ptr<OutcomeCache> earlier_;  // null: nothing is reused
   std::unique_ptr<Builder> builder_;
   std::string program_;
   std::vector<LaneSetup> setups_;
   DeviceTools tools_;
   DeviceHello hello_;
+  std::vector<std::string> devices_;  // identity and driver of each lane's
   std::map<std::string, std::unique_ptr<Known>> known_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 
@@ -140,6 +149,7 @@ void CudaRunner::open_lanes() {
       throw bad_input("--gpus", lane->device.label() + ": " + hello.facts.arch,
                       "devices of one architecture (" + hello_.facts.arch + ")");
     }
+    devices_.push_back(hello.facts.name + " " + hello.uuid + " " + std::to_string(hello.driver_version));
     lane->device.equip(tools_);
     idle_.push_back(lane.get());
   }
@@ -176,8 +186,17 @@ void CudaRunner::prepare(const KernelSpec& spec) {
   if (own.candidate.key.empty()) {
     throw bad_input(spec.place("/kernel"), "", "a kernel that can be launched: " + own.log);
   }
+  if (earlier_) known->setup = setup_of(known->problem.spec);
   const std::lock_guard lock(mutex_);
   known_[spec.origin + "\n" + spec.name] = std::move(known);
+}
+
+Hash128 CudaRunner::setup_of(std::string spec) const {
+  nlohmann::json options = to_json(options_).at("cuda");
+  for (const char* const name : {"gpus", "compile_workers", "cache_mib", "profile_every"}) options.erase(name);
+  std::ostringstream program;
+  program << std::ifstream(program_, std::ios::binary).rdbuf();
+  return OutcomeCache::identity({.program = program.str(), .options = options.dump(), .spec = std::move(spec), .devices = devices_});
 }
 
 Lane* CudaRunner::acquire(const std::stop_token& stop) {
@@ -376,6 +395,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
     return outcome;
   }
   const bool merges = request.stage == Stage::screening && !is_baseline;
+  const bool profiled = profiles();
   if (merges) {
     std::unique_lock lock(known->mutex);
     const auto [it, first] = known->by_code.try_emplace(build.candidate.key);
@@ -388,18 +408,27 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
       return same;
     }
   }
-  const Evaluate evaluate{.candidate = build.candidate,
-                          .stage = request.stage,
-                          .seed = request.seed,
-                          .incumbent_ns = is_baseline ? 0 : request.incumbent_ns,
-                          .profile = profiles(),
-                          .rival = std::nullopt};
   const auto publish = [&] {
     if (request.stage != Stage::screening) return;
     const std::lock_guard lock(known->mutex);
     known->by_code[build.candidate.key] = outcome;
     known->measured.notify_all();
   };
+  if (merges && !profiled && earlier_) {
+    if (auto found = earlier_->find(known->setup, build.candidate.key)) {
+      outcome = *std::move(found);
+      outcome.compile_seconds = build.compile_seconds;
+      outcome.run_seconds = 0;
+      publish();
+      return outcome;
+    }
+  }
+  const Evaluate evaluate{.candidate = build.candidate,
+                          .stage = request.stage,
+                          .seed = request.seed,
+                          .incumbent_ns = is_baseline ? 0 : request.incumbent_ns,
+                          .profile = profiled,
+                          .rival = std::nullopt};
   TrialReply reply;
   try {
     if (is_baseline && lanes_.size() > 1) ready_all(*known, stop);
@@ -420,6 +449,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   for (const auto& [fact, value] : reply.diagnosis.facts) outcome.diagnosis->facts[fact] = value;
   for (const auto& [fact, value] : reply.diagnosis.time_bound_ns) outcome.diagnosis->time_bound_ns[fact] = value;
   list_gates(outcome, request.stage);
+  if (merges && earlier_) earlier_->store(known->setup, outcome);
   publish();
   return outcome;
 }
@@ -442,6 +472,7 @@ std::map<std::string, double> CudaRunner::figures() const {
   out["merged_by_code"] = static_cast<double>(merged_);
   const CompileServiceCounts counts = service_->counts();
   out["compiled"] = static_cast<double>(counts.compiled);
+  if (earlier_) out["reused_measurements"] = static_cast<double>(earlier_->counts().hits);
   out["code_cache_hits"] = static_cast<double>(counts.memory_hits + counts.disk_hits);
   out["compile_seconds"] = counts.compile_seconds;
   return out;

@@ -14,8 +14,9 @@ namespace {
 constexpr double kGraphBelowNs = 50e3;
 constexpr double kBatchNs = 80e3;
 constexpr int kMostLaunches = 64;
-/// Samples enqueued before the host looks at them.
-constexpr std::size_t kGroup = 5;
+/// Samples enqueued on one slot before the next one's turn. All slots have equal parts in the samples: contents may decide the time, and
+/// the median must not depend on which slot came first.
+constexpr std::size_t kGroup = 3;
 /// One launch of this length says enough of a candidate that is far behind.
 constexpr double kLongNs = 1e6;
 
@@ -128,10 +129,9 @@ class Sampler {
       if (out.raced_out) return;
     }
     while (static_cast<int>(samples.size()) < options.max_samples) {
-      group(samples, out, launches, cold, kGroup);
-      for (std::size_t i = samples.size() - kGroup; i < samples.size(); ++i) {
-        spent_ns += samples[i] * launches;
-      }
+      const std::size_t seen = samples.size();
+      for (std::size_t s = 0; s < slots_; ++s) group(samples, out, launches, cold, kGroup);
+      for (std::size_t i = seen; i < samples.size(); ++i) spent_ns += samples[i] * launches;
       if (static_cast<int>(samples.size()) < options.min_samples) continue;
       if (spent_ns > options.timing_ms * 1e6 || relative_half_width(samples) < options.precision) return;
       if (!cold && clearly_slower(samples)) {
@@ -210,6 +210,7 @@ Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs) {
     }
   }
   Rng rng(bench.secret(), "pairs");
+  pairs = static_cast<int>((static_cast<std::size_t>(pairs) + slots - 1) / slots * slots);  // as many of each slot
   for (int pair = 0; pair < pairs; ++pair) {
     const std::size_t slot = static_cast<std::size_t>(pair) % slots;
     const int leader = static_cast<int>(rng.below(2));

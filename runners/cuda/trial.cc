@@ -174,8 +174,8 @@ void Trial::launch_fresh(std::size_t w, std::size_t slot, const InputSet& set,
 }
 
 const InputSet& Trial::declared_set(std::size_t w, std::size_t slot) {
-  const auto count = static_cast<std::uint64_t>(bench_.options().input_sets);
-  return *at(w).sets[(slot + request_.seed) % count];
+  const std::size_t odd = at(w).odd_slot();
+  return *at(w).sets[slot < odd ? (slot + request_.seed) % odd : slot];
 }
 
 Comparison Trial::compare(std::size_t w, std::size_t slot, const InputSet& set,

@@ -91,7 +91,8 @@ class Trial {
   /// Fingerprint of all outputs of a slot; waits.
   [[nodiscard]] Hash128 fingerprint(std::size_t w, std::size_t slot, std::string_view doing);
 
-  /// The set that this evaluation checks slot `slot` by: all declared ones, in an order of its own.
+  /// The set that this evaluation checks slot `slot` by: all declared ones, in an order of its own. The slots that are timed hold the
+  /// same sets in every evaluation: contents may decide the time.
   [[nodiscard]] const InputSet& declared_set(std::size_t w, std::size_t slot);
 
   /// Times of workload `w`, taken when first asked for. The outputs of all timed slots are then those

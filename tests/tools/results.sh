@@ -19,6 +19,20 @@ trap 'stop_children; rm -rf -- "$work"' EXIT
 # The GPUs whose turns a command takes: GPUS='0 2', default all of the machine.
 read -ra all_gpus <<<"${GPUS:-$(nvidia-smi -L 2>/dev/null | sed -n 's/^GPU \([0-9]*\):.*/\1/p' | paste -sd' ' || true)}"
 
+# spread COMMAND ITEM...: COMMAND GPU ITEM for every item; GPUs work side by side, and the next item goes to the first that is free.
+# Without GPUs one worker takes them all, with GPU empty. Non-zero if a command failed.
+spread() {
+  local command=$1 gpu item pid code=0 pids=()
+  shift
+  printf '%s\n' "$@" >"$work/queue"
+  for gpu in "${all_gpus[@]:-}"; do
+    while item=$(flock "$work/queue.lock" sed -i -e '1{w /dev/stdout' -e 'd}' "$work/queue") && [[ -n $item ]]; do "$command" "$gpu" "$item"; done &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || code=1; done
+  return $code
+}
+
 say() { printf '%s: %s\n' "$self" "$*" >&2; }
 fail() { say "$*"; exit 1; }
 
