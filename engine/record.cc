@@ -68,7 +68,7 @@ void RunRecord::write(const std::string& trace, const std::string& ledger) {
 void RunRecord::add(const SessionEvent& event) { write(trace_session(++session_, event.at), ""); }
 
 void RunRecord::add(const BaselineEvent& event) {
-  write(trace_baseline(campaign_, event), ledger_rows(campaign_, names_, {.session = session_, .at = event.at, .sequence = "baseline", .node = NodeId{0}, .outcome = event.outcome, .baseline = nullptr, .speedup = campaign_.speedup(NodeId{0})}));
+  write(trace_baseline(campaign_, names_, event), ledger_rows(campaign_, names_, {.session = session_, .at = event.at, .sequence = "baseline", .node = NodeId{0}, .outcome = event.outcome, .baseline = nullptr, .speedup = campaign_.speedup(NodeId{0})}));
   if (!published_) return;
   write_node(NodeId{0}, event.outcome);
   point_best();
@@ -78,7 +78,7 @@ void RunRecord::add(const DispatchEvent& event) { paths_[event.sequence] = event
 
 void RunRecord::add(const OutcomeEvent& event, const Campaign::Applied& applied) {
   const auto path = paths_.extract(event.sequence);
-  write(trace_outcome(campaign_, event, applied, path.mapped()),
+  write(trace_outcome(campaign_, names_, event, applied, path.mapped()),
         ledger_rows(campaign_,
                     names_,
                     {.session = session_,

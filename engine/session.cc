@@ -108,7 +108,7 @@ class Session {
     if (environment.is_object() && environment.contains("revision") && environment["revision"].is_string()) {
       revision = environment["revision"].get<std::string>();
     }
-    return {.name = spec_.name, .runner = setup_.runner_text, .device = device_.name, .revision = revision};
+    return {.name = spec_.name, .runner = setup_.runner_text, .device = device_.name, .revision = revision, .findings = setup_.findings};
   }
 
   RunEvent identity() const {

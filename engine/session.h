@@ -19,6 +19,7 @@
 #include "engine/move.h"
 #include "engine/options.h"
 #include "engine/outcome.h"
+#include "engine/outcome_reader.h"
 #include "engine/runner.h"
 #include "engine/spec.h"
 
@@ -132,6 +133,7 @@ struct SessionSetup {
   bool resume = false;                ///< continue the run in `folder`; starts one if there is none
   std::string environment_json;       ///< JSON object, written to environment.json (revision, compiler, device, ...)
   SessionObserver* observer = nullptr;
+  OutcomeReader findings = {};        ///< what trace.md says of an outcome's diagnosis; empty: nothing
 };
 
 /// Runs one campaign to its end: baseline, search, finals, record. Blocks; call from one thread.

@@ -72,10 +72,11 @@ std::string times_line(const Outcome* baseline, const Outcome& outcome) {
   return out;
 }
 
-std::string common_lines(const Outcome* baseline, const Outcome& outcome) {
+std::string common_lines(const Outcome* baseline, const Outcome& outcome, const OutcomeReader& findings = {}) {
   std::string out = "- verdict: " + outcome.verdict.summary() + "\n";
   if (!outcome.timings.empty()) out += "- time: " + times_line(baseline, outcome) + "\n";
   if (!outcome.log.empty()) out += "- log: " + in_ticks(outcome.log) + "\n";
+  if (findings) out += findings(outcome);
   out += "- spent: compile " + number(outcome.compile_seconds, "%.3f") + " s, run " + number(outcome.run_seconds, "%.3f") + " s\n\n";
   return out;
 }
@@ -111,13 +112,13 @@ std::string trace_session(int session, double at) {
   return "*Session " + std::to_string(session) + " begins at " + utc_text(at) + ".*\n\n";
 }
 
-std::string trace_baseline(const Campaign& campaign, const BaselineEvent& event) {
+std::string trace_baseline(const Campaign& campaign, const RecordNames& names, const BaselineEvent& event) {
   const std::string& problem = campaign.baseline_problem();
   const std::string what = problem.empty() ? number(campaign.baseline_ms()) + " ms" : "cannot be searched: " + in_ticks(problem);
-  return "## Baseline " + event.key.short_hex() + ": " + what + "\n\n" + common_lines(campaign.space().outcome(NodeId{0}), event.outcome);
+  return "## Baseline " + event.key.short_hex() + ": " + what + "\n\n" + common_lines(campaign.space().outcome(NodeId{0}), event.outcome, names.findings);
 }
 
-std::string trace_outcome(const Campaign& campaign, const OutcomeEvent& event, const Campaign::Applied& applied, const std::vector<NodeId>& path) {
+std::string trace_outcome(const Campaign& campaign, const RecordNames& names, const OutcomeEvent& event, const Campaign::Applied& applied, const std::vector<NodeId>& path) {
   const KernelSpace& space = campaign.space();
   std::string head = "## " + std::to_string(event.sequence) + " " + space.key(applied.node).short_hex() + ": ";
   head += applied.speedup > 0 ? number(applied.speedup, "%.3f") + "x" : std::string(name(event.outcome.status));
@@ -129,7 +130,7 @@ std::string trace_outcome(const Campaign& campaign, const OutcomeEvent& event, c
     if (const double s = campaign.speedup(node); node != NodeId{0} && node != applied.node && s > 0) route += " (" + number(s, "%.3f") + "x)";
   }
   return head + "\n\n- path: " + route + "\n- candidate: " + in_ticks(label(campaign, applied.node)) + " by " + space.source(applied.node) +
-         " on " + space.key(space.parent(applied.node)).short_hex() + "\n" + common_lines(space.outcome(NodeId{0}), event.outcome);
+         " on " + space.key(space.parent(applied.node)).short_hex() + "\n" + common_lines(space.outcome(NodeId{0}), event.outcome, names.findings);
 }
 
 std::string trace_final(const Campaign& campaign, const FinalEvent& event, const Finals::Applied& applied) {

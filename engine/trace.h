@@ -7,6 +7,7 @@
 
 #include "engine/campaign.h"
 #include "engine/events.h"
+#include "engine/outcome_reader.h"
 
 namespace warpath {
 
@@ -16,15 +17,17 @@ struct RecordNames {
   std::string runner;
   std::string device;
   std::string revision;  ///< of the program; empty if unknown
+  OutcomeReader findings = {};  ///< what trace.md says of a diagnosis; empty: nothing
 };
 
 // trace.md: the run as a story, one paragraph an outcome. A function of the events alone.
 
 [[nodiscard]] std::string trace_title(const RecordNames& names, std::uint64_t seed);
 [[nodiscard]] std::string trace_session(int session, double at);
-[[nodiscard]] std::string trace_baseline(const Campaign& campaign, const BaselineEvent& event);
+[[nodiscard]] std::string trace_baseline(const Campaign& campaign, const RecordNames& names, const BaselineEvent& event);
 /// `path`: of the dispatch, root first.
 [[nodiscard]] std::string trace_outcome(const Campaign& campaign,
+                                        const RecordNames& names,
                                         const OutcomeEvent& event,
                                         const Campaign::Applied& applied,
                                         const std::vector<NodeId>& path);

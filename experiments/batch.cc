@@ -15,6 +15,7 @@
 #include "experiments/option_layers.h"
 #include "moves/register_moves.h"
 #include "moves/rule_proposer.h"
+#include "priors/findings.h"
 #include "priors/register_priors.h"
 #include "runners/pool.h"
 #include "runners/register_runners.h"
@@ -150,7 +151,8 @@ SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& p
                       .folder = planned.folder,
                       .resume = resume,
                       .environment_json = to_json_text(probe_environment()),
-                      .observer = &observer},
+                      .observer = &observer,
+                      .findings = [](const Outcome& outcome) { return findings_text(outcome); }},
                      stop, abandon);
   if (file) {
     for (const std::string& refusal : file->refusals()) observer.on_note(refusal);

@@ -36,6 +36,7 @@ struct Command {
 [[nodiscard]] Command tell_command();
 [[nodiscard]] Command options_command();
 [[nodiscard]] Command moves_command();
+[[nodiscard]] Command priors_command();
 [[nodiscard]] Command doctor_command();
 [[nodiscard]] Command bundle_command();
 [[nodiscard]] Command worker_command();

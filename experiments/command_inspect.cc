@@ -7,7 +7,9 @@
 #include "engine/statistics.h"
 #include "experiments/command.h"
 #include "experiments/recorded_run.h"
+#include "experiments/region_report.h"
 #include "experiments/source_report.h"
+#include "priors/findings.h"
 
 namespace warpath {
 namespace {
@@ -60,6 +62,7 @@ void print_outcome(const Outcome& outcome) {
                 timing.samples_ns.size(), timing.cache.c_str());
   }
   std::printf("spent     compile %.3f s, run %.3f s\n", outcome.compile_seconds, outcome.run_seconds);
+  std::printf("%s%s", findings_text(outcome, "          ").c_str(), unjudged_text(outcome, "          ").c_str());
   if (!outcome.log.empty()) std::printf("log       %s\n", outcome.log.c_str());
 }
 
@@ -87,7 +90,12 @@ int inspect(const Arguments& arguments, const Program&) {
     print_source_reports(arguments.values("parse"));
     return 0;
   }
-  if (arguments.words().empty()) throw bad_input("warpath inspect", "no RUN", "RUN [NODE], or --parse FILE...");
+  if (arguments.has("regions")) {
+    if (!arguments.words().empty()) throw bad_input("warpath inspect", arguments.words()[0], "--regions FILE without a run");
+    print_regions(arguments);
+    return 0;
+  }
+  if (arguments.words().empty()) throw bad_input("warpath inspect", "no RUN", "RUN [NODE], --parse FILE... or --regions FILE");
   const RecordedRun run(arguments.words()[0]);
   if (arguments.words().size() == 1) {
     print_summary(run);
@@ -100,11 +108,13 @@ int inspect(const Arguments& arguments, const Program&) {
 }  // namespace
 
 Command inspect_command() {
+  std::vector<Flag> flags = region_flags();
+  flags.insert(flags.begin(), Flag{"parse", "FILE...", "instead: kernels, opaque spans and facts of CUDA sources", Flag::Takes::several});
   return {.name = "inspect",
-          .usage = "RUN [NODE] | --parse FILE...",
+          .usage = "RUN [NODE] | --parse FILE... | --regions FILE",
           .help = "a recorded run and its best nodes, or one node: path, outcome, difference to its parent, source; "
                   "NODE is the start of a key, best or baseline",
-          .flags = {{"parse", "FILE...", "instead: kernels, opaque spans and facts of CUDA sources", Flag::Takes::several}},
+          .flags = std::move(flags),
           .least_words = 0,
           .most_words = 2,
           .run = inspect};

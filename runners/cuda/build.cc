@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/error.h"
+#include "runners/arguments.h"
 #include "runners/cuda/binary_key.h"
 #include "runners/cuda/cubin.h"
 #include "runners/cuda/gates/register_gates.h"
@@ -65,6 +66,17 @@ std::string steps_problem(const ExtraNumbers& extra) {
     }
   }
   return "";
+}
+
+/// What the kernel gets for its integers under `workload`, by position.
+std::map<std::size_t, std::int64_t> integer_parameters(const KernelSpec& spec, const Workload& workload) {
+  std::map<std::size_t, std::int64_t> out;
+  const auto arguments = kernel_arguments(spec);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto value = scalar_value(*arguments[i], workload);
+    if (value && std::holds_alternative<std::int64_t>(*value)) out[i] = std::get<std::int64_t>(*value);
+  }
+  return out;
 }
 
 void refuse(Build& build, Status status, const char* gate, std::string why) {
@@ -136,7 +148,11 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
     if (baseline == nullptr) subject.baseline_ptx = &*ptx;
     if (!judge.ask("s1", subject) || !judge.ask("s5", subject)) return build;
     if (c == compiled.code_of.front()) {
-      build.diagnosis = static_diagnosis(code, *ptx, build.candidate.numbers.front(), limits_);
+      build.diagnosis = static_diagnosis(code, *ptx, build.candidate.numbers.front(), limits_, integer_parameters(spec, *workloads.front()));
+      if (spec.bound.bytes) {
+        const double bytes = static_cast<double>(spec.bound.bytes->evaluate(spec.bindings(*workloads.front(), variant.tunables), spec.place("/bound/bytes")));
+        build.diagnosis.facts["compulsory_bytes"] = {bytes, FactSource::static_analysis};
+      }
     }
     build.candidate.codes.push_back({code.cubin, code.lowered_name, global_names(*ptx)});
     hashes.push_back(cubin->code_hash);
@@ -160,6 +176,13 @@ BaselineText Builder::text_of(const KernelSpec& spec, const Variant& variant,
   BaselineText text;
   for (std::size_t w = 0; w < workloads.size(); ++w) text.ptx.push_back(compiled.code(w).ptx);
   return text;
+}
+
+PtxLaunch ptx_launch(const KernelSpec& spec, const Variant& variant, const Workload& workload) {
+  const LaunchNumbers numbers =
+      evaluate(launch_for(spec, variant, workload), spec.bindings(workload, variant.tunables),
+               "launch of workload " + workload.name);
+  return {.parameters = integer_parameters(spec, workload), .block = numbers.block, .grid = numbers.grid};
 }
 
 std::optional<Variant> reference_variant(const KernelSpec& spec) {

@@ -12,6 +12,7 @@
 #include "runners/cuda/compile_service.h"
 #include "runners/cuda/gate_plan.h"
 #include "runners/cuda/occupancy.h"
+#include "runners/cuda/ptx_values.h"
 
 namespace warpath::cuda {
 
@@ -52,6 +53,10 @@ class Builder {
   const std::string arch_;
   const DeviceLimits limits_;
 };
+
+/// What is known when the PTX of `variant` is read: its integers and its launch under `workload`. Throws Error where a launch
+/// expression fails.
+[[nodiscard]] PtxLaunch ptx_launch(const KernelSpec& spec, const Variant& variant, const Workload& workload);
 
 /// The spec's reference kernel as a variant; nullopt where its reference is something else.
 [[nodiscard]] std::optional<Variant> reference_variant(const KernelSpec& spec);

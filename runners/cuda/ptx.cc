@@ -275,7 +275,8 @@ class Parser {
   void statement(PtxFunction& function) {
     if (accept(";")) return;
     const PtxToken token = peek();
-    if (token.kind == PtxToken::Kind::word && peek(1).is(":")) {  // a label
+    if (token.kind == PtxToken::Kind::word && peek(1).is(":")) {
+      function.labels.push_back({token.text, function.instructions.size()});
       at_ += 2;
     } else if (token.is(".loc")) {
       at_ += 4;
@@ -310,13 +311,13 @@ class Parser {
   }
 
   void instruction(PtxFunction& function) {
+    PtxInstruction found;
     if (accept("@")) {
-      accept("!");
-      ++at_;
+      found.guard_negated = accept("!");
+      found.guard = take().text;
     }
     if (peek().kind != PtxToken::Kind::word) return fail("expected an instruction");
     std::vector<std::string_view> parts = cut_at_dots(take().text);
-    PtxInstruction found;
     found.opcode = parts.front();
     found.modifiers.assign(parts.begin() + 1, parts.end());
     operands(found);

@@ -26,8 +26,16 @@ struct PtxVariable {
 struct PtxInstruction {
   std::string_view opcode;                   ///< "ld"
   std::vector<std::string_view> modifiers;   ///< "global", "nc", "v4", "f32"
+  std::string_view guard{};                  ///< "%p1" of "@%p1" and "@!%p1"; empty without one
+  bool guard_negated = false;
   std::vector<std::string_view> operands;    ///< as written, cut at top-level commas: "{%f1,%f2,%f3,%f4}", "[%rd1+16]"
   [[nodiscard]] bool has(std::string_view modifier) const;
+};
+
+/// A name for a place: the instruction with this index, or the end.
+struct PtxLabel {
+  std::string_view name;
+  std::size_t at = 0;
 };
 
 /// `.entry` or `.func`.
@@ -40,6 +48,7 @@ struct PtxFunction {
   std::vector<PtxVariable> variables;     ///< declared inside, at any depth
   std::vector<std::string_view> directives;  ///< performance directives: "maxntid", "reqnctapercluster"
   std::vector<PtxInstruction> instructions;
+  std::vector<PtxLabel> labels;           ///< in the order of the text
   std::int64_t registers = 0;             ///< virtual registers declared
 };
 

@@ -51,17 +51,6 @@ std::string_view arithmetic_class(const PtxInstruction& instruction) {
   return "other";
 }
 
-/// Bytes that one thread moves by a load or store.
-std::int64_t access_bytes(const PtxInstruction& instruction) {
-  std::int64_t lanes = 1;
-  std::int64_t bytes = 0;
-  for (const std::string_view modifier : instruction.modifiers) {
-    if (modifier == "v2" || modifier == "v4" || modifier == "v8") lanes = modifier[1] - '0';
-    if (const std::int64_t size = ptx_type_bytes(modifier); size > 0) bytes = size;
-  }
-  return lanes * bytes;
-}
-
 void count(const PtxInstruction& instruction, PtxFacts& facts) {
   const std::string_view name = instruction_class(instruction);
   ++facts.instructions.try_emplace(std::string(name), 0).first->second;
@@ -87,6 +76,16 @@ std::string_view instruction_class(const PtxInstruction& instruction) {
   if (opcode == "st") return memory_class(instruction, false);
   const auto found = std::ranges::find(kByOpcode, opcode, &OpcodeClass::opcode);
   return found != kByOpcode.end() ? found->name : arithmetic_class(instruction);
+}
+
+std::int64_t access_bytes(const PtxInstruction& instruction) {
+  std::int64_t lanes = 1;
+  std::int64_t bytes = 0;
+  for (const std::string_view modifier : instruction.modifiers) {
+    if (modifier == "v2" || modifier == "v4" || modifier == "v8") lanes = modifier[1] - '0';
+    if (const std::int64_t size = ptx_type_bytes(modifier); size > 0) bytes = size;
+  }
+  return lanes * bytes;
 }
 
 PtxFacts ptx_facts(const PtxModule& module, std::string_view entry) {

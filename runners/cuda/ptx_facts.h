@@ -26,6 +26,9 @@ struct PtxFacts {
 /// Class of one instruction: a key of PtxFacts::instructions.
 [[nodiscard]] std::string_view instruction_class(const PtxInstruction& instruction);
 
+/// Bytes that one thread moves by a load or store of registers.
+[[nodiscard]] std::int64_t access_bytes(const PtxInstruction& instruction);
+
 /// Facts of the functions with a body. An entry other than `entry` does not count.
 [[nodiscard]] PtxFacts ptx_facts(const PtxModule& module, std::string_view entry);
 

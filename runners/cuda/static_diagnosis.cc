@@ -2,8 +2,10 @@
 
 #include <string>
 
+#include "runners/cuda/access_facts.h"
 #include "runners/cuda/cubin.h"
 #include "runners/cuda/ptx_facts.h"
+#include "runners/cuda/region_facts.h"
 
 namespace warpath::cuda {
 namespace {
@@ -62,13 +64,20 @@ BlockNeeds block_needs(const ResourceUsage& usage, const LaunchNumbers& launch) 
           .dynamic_smem_bytes = launch.dynamic_smem_bytes};
 }
 
-Diagnosis static_diagnosis(const CompileResult& code, const PtxModule& ptx, const LaunchNumbers& launch, const DeviceLimits& device) {
+Diagnosis static_diagnosis(const CompileResult& code, const PtxModule& ptx, const LaunchNumbers& launch, const DeviceLimits& device,
+                           const std::map<std::size_t, std::int64_t>& parameters) {
   Diagnosis diagnosis;
   Facts facts(diagnosis);
   add_machine_code(code, facts);
   add_ptx(ptx_facts(ptx, code.lowered_name), facts);
   const std::int64_t blocks = launch.grid[0] * launch.grid[1] * launch.grid[2];
   add_launch(launch, occupancy(device, block_needs(code.usage, launch), blocks), facts);
+  if (const PtxFunction* const entry = ptx.entry(code.lowered_name); entry != nullptr) {
+    const PtxLaunch known{.parameters = parameters, .block = launch.block, .grid = launch.grid};
+    const RegionGraph graph = region_graph(*entry, known);
+    add_region_facts(*entry, graph, known, diagnosis);
+    add_access_facts(*entry, graph, known, diagnosis);
+  }
   return diagnosis;
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
+
 #include "engine/diagnosis.h"
 #include "engine/launch.h"
 #include "runners/cuda/compile.h"
@@ -23,11 +26,13 @@ namespace warpath::cuda {
 /// | blocks, threads_per_block, blocks_per_cluster | of the launch |
 /// | blocks_per_sm, active_warps_per_sm, occupancy | resident at once; occupancy as share of what the multiprocessor holds |
 /// | occupancy_limit_threads, _blocks, _registers, _smem | 1: this binds first; the others are left out |
+/// | those of add_region_facts (region_facts.h) and add_access_facts (access_facts.h) | work of the launch, loops; sectors, banks |
 /// | waves, tail_fraction | blocks / blocks that run at once; share of the last wave that is filled |
 ///
-/// `code`: status ok, `ptx`: parse_ptx of its PTX.
+/// `code`: status ok, `ptx`: parse_ptx of its PTX, `parameters`: the kernel's integers by index, for trip counts.
 [[nodiscard]] Diagnosis static_diagnosis(const CompileResult& code, const PtxModule& ptx, const LaunchNumbers& launch,
-                                         const DeviceLimits& device);
+                                         const DeviceLimits& device,
+                                         const std::map<std::size_t, std::int64_t>& parameters = {});
 
 /// What one block takes on a device, for occupancy() and limits_problem().
 [[nodiscard]] BlockNeeds block_needs(const ResourceUsage& usage, const LaunchNumbers& launch);

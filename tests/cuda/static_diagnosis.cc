@@ -4,10 +4,15 @@
 
 #include <string>
 
+#include "priors/roofline.h"
+#include "priors/rule_table.h"
 #include "runners/cuda/binary_key.h"
+#include "runners/cuda/metrics.h"
+#include "runners/cuda/peaks.h"
 #include "tests/cuda/support.h"
 
 using warpath::Diagnosis;
+using warpath::DiagnosisView;
 using warpath::FactSource;
 using warpath::Hash128;
 using warpath::LaunchNumbers;
@@ -15,6 +20,7 @@ using warpath::Status;
 using warpath::cuda::binary_key;
 using warpath::cuda::BinaryUse;
 using warpath::cuda::DeviceLimits;
+using warpath::cuda::Peaks;
 
 namespace {
 
@@ -74,6 +80,42 @@ TEST_CASE("local memory and what limits the occupancy show") {
   const Diagnosis large = diagnose("o[n] = 1;", {.grid = {1, 1, 1}, .block = {32, 1, 1}, .dynamic_smem_bytes = 100000});
   CHECK(large.facts.contains("occupancy_limit_smem"));
   CHECK(large.facts.at("blocks_per_sm").value == 2);
+}
+
+TEST_CASE("every fact and bound that rules, methods and gaps look up has a producer") {
+  // Kernels and launches which together show what the static analysis can give.
+  DiagnosisView::Asked produced{"compulsory_bytes"};
+  const auto take = [&](const Diagnosis& diagnosis) {
+    for (const auto& [name, fact] : diagnosis.facts) produced.insert(name);
+  };
+  const std::string tile = "__shared__ float s[256]; s[threadIdx.x] = x[threadIdx.x].x; __syncthreads(); float a = 0; "
+                           "for (int i = 0; i < n; ++i) a += x[i].y; atomicAdd(o, a + s[threadIdx.x ^ 1]); ";
+  const LaunchNumbers launch{.grid = {1000, 1, 1}, .block = {256, 1, 1}};
+  take(diagnose(tile, launch));
+  take(diagnose("double d = o[1]; o[0] = (float)(d * d + 0.1); asm volatile(\"{.reg .b32 r; .reg .f32 f; mov.b32 r, 0; mov.f32 f, 0f00000000; "
+                "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {f,f,f,f}, {r,r}, {r}, {f,f,f,f};}\");", launch));
+  take(diagnose(tile, {.grid = {1000, 1, 1}, .block = {32, 1, 1}}));
+  take(diagnose(tile, {.grid = {1000, 1, 1}, .block = {256, 1, 1}, .dynamic_smem_bytes = 100000}));
+  std::string many = "float4 a[24]; for (int i = 0; i < 24; ++i) a[i] = x[i * 256 + threadIdx.x]; __syncthreads(); ";
+  take(diagnose(many + "for (int i = 0; i < 24; ++i) o[i * 256 + threadIdx.x] = a[i].x + a[i].y * a[23 - i].z + a[(i + 7) % 24].w;", launch));
+  for (const auto& metric : warpath::cuda::metrics()) produced.emplace(metric.name);
+  Peaks peaks;
+  peaks.copy_bytes_per_s = peaks.l2_bytes_per_s = 1;
+  std::map<std::string, double> work;
+  for (const char* type : {"float64", "float32", "float16", "bfloat16", "tf32", "int8", "int32", "sfu"}) {
+    peaks.operations[type] = {.per_s = 1, .method = "", .is_limit = true};
+    work[type] = 1;
+  }
+  for (const auto& [resource, time_ns] : peaks.bounds_ns(1, work, false)) produced.insert("bound " + resource);
+
+  const Diagnosis nothing;
+  DiagnosisView::Asked asked;
+  const DiagnosisView view(nothing, 0, &asked);
+  static_cast<void>(warpath::RuleTable::built_in().evaluate(view));
+  static_cast<void>(warpath::roofline_gaps(view));
+  for (const auto& method : warpath::MethodRegistry::built_in().methods()) static_cast<void>(method.trigger_strength(view));
+  CHECK(asked.size() > 40);
+  for (const std::string& name : asked) CHECK_MESSAGE(produced.contains(name), name);
 }
 
 TEST_CASE("variants have one binary key if code and launch numbers of every workload are equal") {

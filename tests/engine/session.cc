@@ -112,6 +112,25 @@ TEST_SUITE("session") {
     CHECK(text_of(folder.path() / "run/trace.md").find("- path: baseline > `set_tunable@") != std::string::npos);
   }
 
+  TEST_CASE("what is found in a diagnosis stands in the trace under its outcome, after a resume as well") {
+    const TemporaryFolder folder;
+    AlteredBench bench(small_options(4), [](Outcome& outcome) { outcome.diagnosis = Diagnosis{.time_bound_ns = {}, .facts = {{"waves", {0.25, FactSource::measured}}}}; });
+    bench.findings = [](const Outcome& outcome) {
+      return outcome.diagnosis ? "- finding: waves " + std::to_string(outcome.diagnosis->facts.at("waves").value) + "\n" : std::string();
+    };
+    const auto found = [&] {
+      const std::string trace = text_of(folder.path() / "run/trace.md");
+      int count = 0;
+      for (std::size_t at = trace.find("- finding: waves 0.25"); at != std::string::npos; at = trace.find("- finding: waves 0.25", at + 1)) ++count;
+      return count;
+    };
+    static_cast<void>(bench.run(folder.path() / "run"));
+    CHECK(found() == 5);  // the baseline and four variants
+    bench.options.run.budget_builds = 6;
+    static_cast<void>(bench.run(folder.path() / "run", true));
+    CHECK(found() == 7);
+  }
+
   TEST_CASE("a space smaller than the budget is searched to its end and its optimum is found") {
     const TemporaryFolder folder;
     Options options = small_options(1000);

@@ -77,7 +77,8 @@ struct CampaignBench {
                              .folder = folder,
                              .resume = resume,
                              .environment_json = "{\"revision\":\"test\"}",
-                             .observer = observer};
+                             .observer = observer,
+                             .findings = findings};
     return run_session(setup, std::move(stop), std::move(abandon));
   }
 
@@ -92,6 +93,7 @@ struct CampaignBench {
   bool only_late = false;
   EvaluatorFactory make_evaluator = runner_pool;
   SessionObserver* observer = nullptr;
+  OutcomeReader findings;
 };
 
 }  // namespace warpath::test

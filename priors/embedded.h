@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace warpath {
+
+/// A data file built into the program.
+struct EmbeddedText {
+  std::string_view name;  ///< path in the tree; of a skill the id of its rule
+  std::string_view text;
+};
+
+[[nodiscard]] EmbeddedText embedded_rules();    ///< priors/rules/matrix.json
+[[nodiscard]] EmbeddedText embedded_methods();  ///< priors/rules/methods.json
+[[nodiscard]] std::span<const EmbeddedText> embedded_skills();  ///< priors/skills
+
+}  // namespace warpath
