@@ -250,8 +250,8 @@ TEST_CASE("a stencil whose threads make several points already does not march ag
   const KernelSpec cube = load_specs(kRoot + "/specs/stencil3d_r4.json").front();
   for (const std::string specialised : {"nx", "ny", ""}) {
     test::MovePath path(cube);
-    path.step("stencil_march(ahead=0,planes=64,width=1)");
     if (!specialised.empty()) path.step("specialise_shape@argument:" + specialised);
+    path.step("stencil_march(ahead=0,planes=64,width=1)");
     for (const std::string width : {"1", "4"}) CHECK(path.tried("stencil_march(ahead=0,planes=16,width=" + width + ")") == "a thread makes its points in a loop");
     CHECK(path.listed("stencil_march").empty());
   }
