@@ -52,7 +52,7 @@ Value sm_utilisation(const DiagnosisView& v) { return first_of(v.recorded("sm_th
 
 Value dram_bytes(const DiagnosisView& v) {
   const Value measured = sum_of_known(v.recorded("dram_read_bytes"), v.recorded("dram_written_bytes"));
-  return first_of(measured, v.recorded("compulsory_bytes"));
+  return first_of(first_of(measured, v.recorded("dram_total_bytes")), v.recorded("compulsory_bytes"));
 }
 
 Value occupancy_now(const DiagnosisView& v) { return first_of(v.recorded("achieved_occupancy"), v.recorded("occupancy")); }
