@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/error.h"
+#include "engine/late_proposer.h"
 #include "engine/rng.h"
 
 namespace warpath {
@@ -25,7 +26,8 @@ std::string Campaign::apply(const BaselineEvent& event) {
 std::optional<Dispatch> Campaign::tune() {
   if (!search_->restorable()) return std::nullopt;  // a strategy of its own keeps count of what it visits
   while (const auto wanted = tuner_.next()) {
-    const std::optional<Hash128> key = space_.graft(wanted->parent, wanted->instance, std::string(kTuningSource));
+    const std::optional<Hash128> key =
+        space_.graft(wanted->parent, {.instance = wanted->instance, .source = std::string(kTuningSource), .variant = std::nullopt, .why = ""});
     if (!key) continue;
     const EdgeId sibling = search_->graph().find_edge(wanted->parent, wanted->sibling);
     const float prior = sibling == kNoEdge ? 0 : search_->graph()[sibling].prior;
@@ -39,16 +41,64 @@ void Campaign::note(const DispatchEvent& event) {
   tuner_.dispatched(event.parent, event.node, event.instance, event.source == kTuningSource);
 }
 
+void Campaign::apply(const ArrivalEvent& event, const std::string& place) {
+  NodeId parent{0};
+  while (index(parent) < space_.size() && space_.key(parent) != event.key) parent = NodeId{index(parent) + 1};
+  if (index(parent) == space_.size()) throw bad_input(place, "arrival at " + event.key.hex(), "the key of a node before it");
+  const auto first_after = std::ranges::find_if(late_, [&](const Late& l) { return event.share >= 1 && l.share < 1; });
+  std::vector<Late> arrived;
+  for (const Proposal& p : event.proposals) arrived.push_back({.parent = parent, .share = event.share, .proposal = p});
+  late_.insert(first_after, std::make_move_iterator(arrived.begin()), std::make_move_iterator(arrived.end()));
+  event.more ? static_cast<void>(heard_.erase({event.key, event.proposer})) : static_cast<void>(heard_.emplace(event.key, event.proposer));
+  if (!event.proposals.empty()) asked_in_vain_ = false;
+}
+
+bool Campaign::has_heard(const Hash128& key, std::string_view proposer) const { return heard_.contains({key, std::string(proposer)}); }
+
+/// Proposals that prove illegal or known are dropped; tried again, they would be so again.
+std::optional<Dispatch> Campaign::late(const std::function<bool(double)>& may_go) {
+  for (auto it = late_.begin(); it != late_.end();) {
+    const NodeState state = search_->graph()[it->parent].state;
+    if (state == NodeState::pending || !may_go(it->share)) {
+      ++it;
+      continue;
+    }
+    const Late late = std::move(*it);
+    it = late_.erase(it);
+    if (state == NodeState::failed) continue;
+    const std::optional<Hash128> key = space_.graft(late.parent, late.proposal);
+    if (!key) continue;
+    // On the scale of the siblings' priors: however sure its proposer is, it begins as no more than the best of them.
+    const auto prior = static_cast<float>(std::clamp(late.proposal.weight, 0.0, 1.0)) * space_.largest_prior(late.parent);
+    if (auto dispatch = search_->graft(late.parent, *key, prior)) {
+      ++late_dispatched_;
+      return dispatch;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<DispatchEvent> Campaign::select_first() {
+  if (const auto dispatch = late([](double share) { return share >= 1; })) return dispatched(*dispatch);
+  return std::nullopt;
+}
+
 std::optional<DispatchEvent> Campaign::select() {
-  std::optional<Dispatch> dispatch;
-  if (tuner_.may_go_first(dispatched_)) dispatch = tune();
+  std::optional<Dispatch> dispatch =
+      late([&](double share) { return static_cast<double>(late_dispatched_ + 1) <= share * static_cast<double>(dispatched_ + 1); });
+  if (!dispatch && tuner_.may_go_first(dispatched_)) dispatch = tune();
   if (!dispatch) dispatch = search_->next();
   if (!dispatch) dispatch = tune();
+  if (!dispatch) dispatch = late([](double) { return true; });
   asked_in_vain_ = !dispatch;
   if (!dispatch) return std::nullopt;
-  const NodeId node = dispatch->node;
-  const NodeId parent = dispatch->parent;
-  DispatchEvent event{.sequence = dispatch->sequence,
+  return dispatched(*dispatch);
+}
+
+DispatchEvent Campaign::dispatched(const Dispatch& dispatch) {
+  const NodeId node = dispatch.node;
+  const NodeId parent = dispatch.parent;
+  DispatchEvent event{.sequence = dispatch.sequence,
                       .node = node,
                       .parent = parent,
                       .key = space_.key(node),
@@ -57,7 +107,7 @@ std::optional<DispatchEvent> Campaign::select() {
                       .path = {NodeId{0}},
                       .change = patch_between(space_.variant(parent), space_.variant(node)),
                       .incumbent_ns = objective_.baseline_ns() * std::exp(-best_reward_)};
-  for (const EdgeId edge : search_->path_of(dispatch->sequence)) event.path.push_back(search_->graph()[edge].target);
+  for (const EdgeId edge : search_->path_of(dispatch.sequence)) event.path.push_back(search_->graph()[edge].target);
   note(event);
   pending_.push_back({.sequence = event.sequence, .node = node, .incumbent_ns = event.incumbent_ns});
   ++dispatched_;
@@ -72,6 +122,7 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
   seconds_ = event.seconds;
   asked_in_vain_ = false;
   ++evaluations_;
+  evaluated_.push_back(applied.node);
   ++since_improvement_;
   ++by_status_[static_cast<std::size_t>(event.outcome.status)];
   space_.set_outcome(applied.node, event.outcome);
@@ -86,8 +137,12 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
                    .ok = ok,
                    .reward = reward,
                    .best_reward = best_reward_,
-                   .changes_source = space_.variant(parent).source != space_.variant(applied.node).source},
-                  [&] { return space_.domain(parent, space_.instance(applied.node)); });
+                   .structural = space_.structural(space_.instance(applied.node))},
+                  [&] {
+                    const MoveInstance& instance = space_.instance(applied.node);
+                    if (instance.parameters.contains(kTextParameter)) return std::vector<Tunable>{};  // written out: no move can vary it
+                    return space_.domain(parent, instance);
+                  });
   if (!ok) return applied;
   applied.speedup = std::exp(reward);
   applied.improved = reward > best_reward_;
@@ -120,6 +175,13 @@ void Campaign::restore(const DispatchEvent& event, const std::string& place) {
     throw bad_input(place, "dispatch " + std::to_string(event.sequence), "dispatch " + std::to_string(dispatched_));
   }
   space_.restore(event, place);
+  const auto late = std::ranges::find_if(late_, [&](const Late& l) {
+    return l.parent == event.parent && l.proposal.source == event.source && l.proposal.instance == event.instance;
+  });
+  if (late != late_.end()) {
+    late_.erase(late);
+    ++late_dispatched_;
+  }
   note(event);
   pending_.push_back({.sequence = event.sequence, .node = event.node, .incumbent_ns = event.incumbent_ns});
   ++dispatched_;

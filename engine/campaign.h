@@ -4,7 +4,11 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "engine/events.h"
 #include "engine/finals.h"
@@ -22,7 +26,7 @@ namespace warpath {
 /// The state of one run: what every event does to it. A live session and the replay of a log go through the same calls, in the
 /// same order, and so reach the same state. One thread only.
 ///
-///   baseline -> { { select -> [proposals] dispatch | idle ;  apply(outcome) }* -> apply(final)* }*
+///   baseline -> { { [arrival]* select -> [proposals] dispatch | idle ;  apply(outcome) }* -> apply(final)* }*
 class Campaign {
  public:
   /// References outlive the campaign. `record` is told what impure proposers say.
@@ -34,6 +38,8 @@ class Campaign {
 
   /// Asks the search for the next evaluation. nullopt: there is none now (record it as an IdleEvent: asking may have changed the graph).
   [[nodiscard]] std::optional<DispatchEvent> select();
+  /// The next evaluation of those late proposals alone that go first; select() would say the same. nullopt, and nothing to record: there is none.
+  [[nodiscard]] std::optional<DispatchEvent> select_first();
   /// False after a select() without result until the next outcome: asking again would say the same.
   [[nodiscard]] bool may_select() const { return begun() && !asked_in_vain_; }
 
@@ -50,6 +56,19 @@ class Campaign {
   /// The same under a snapshot: the graph takes no part. Throws Error(bad_input) with `place` for another variant's key, or as Finals.
   Finals::Applied apply(const FinalEvent& event, const std::string& place);
   void recall(const ProposalsEvent& event) { space_.recall(event); }
+  /// Proposals for a node that is there: they wait for select(), which takes them before its own as long as their share allows it.
+  /// Throws Error(bad_input) with `place` if no node has that key.
+  void apply(const ArrivalEvent& event, const std::string& place);
+  /// True if `proposer` has said all that it will about the variant `key`.
+  [[nodiscard]] bool has_heard(const Hash128& key, std::string_view proposer) const;
+  /// Nodes whose outcomes were applied, in that order.
+  [[nodiscard]] const std::vector<NodeId>& evaluated() const { return evaluated_; }
+  /// Late proposals that no evaluation was dispatched for yet; some may prove illegal.
+  [[nodiscard]] std::size_t late_count() const { return late_.size(); }
+  /// Nodes that the search opened since the last call.
+  [[nodiscard]] std::vector<NodeId> take_opened() { return space_.take_opened(); }
+  [[nodiscard]] bool has_opened() const { return space_.has_opened(); }
+  [[nodiscard]] std::vector<Proposal> legal(NodeId node) { return space_.legal(node); }
 
   // A prefix of the log whose graph a snapshot holds: contents and counts only.
   void restore(const DispatchEvent& event, const std::string& place);
@@ -95,6 +114,14 @@ class Campaign {
  private:
   Applied count(const OutcomeEvent& event, const std::string& place);
   [[nodiscard]] std::optional<Dispatch> tune();
+  struct Late {
+    NodeId parent = kNoNode;
+    double share = 1;
+    Proposal proposal;
+  };
+  /// The next evaluation of late proposals, of those whose share may go now.
+  [[nodiscard]] std::optional<Dispatch> late(const std::function<bool(double)>& may_go);
+  [[nodiscard]] DispatchEvent dispatched(const Dispatch& dispatch);
   void note(const DispatchEvent& event);
 
   KernelSpace space_;
@@ -104,6 +131,10 @@ class Campaign {
   Tuner tuner_;
   std::optional<Finals> finals_;
   std::deque<Pending> pending_;
+  std::deque<Late> late_;  // those that go first ahead of the others
+  std::vector<NodeId> evaluated_;
+  std::set<std::pair<Hash128, std::string>> heard_;  // node, late proposer
+  std::uint64_t late_dispatched_ = 0;
   std::uint64_t dispatched_ = 0;
   std::uint64_t evaluations_ = 0;
   std::uint64_t since_improvement_ = 0;

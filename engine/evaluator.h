@@ -31,6 +31,8 @@ class Evaluator {
   virtual ~Evaluator() = default;
   /// How many evaluations can be useful in flight.
   [[nodiscard]] virtual int width() const = 0;
+  /// How many are of use now, 1 to width(): more would only wait, chosen before what they could have learnt from.
+  [[nodiscard]] virtual int useful() const { return width(); }
   /// Never blocks.
   virtual void submit(Submission submission) = 0;
   /// The next finished evaluation in any order; nullopt after `timeout`.

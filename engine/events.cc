@@ -66,15 +66,32 @@ json write(const ProposalsEvent& e) {
   return {{"type", "proposals"}, {"key", e.key.hex()}, {"proposer", e.proposer}, {"proposals", std::move(list)}};
 }
 
-ProposalsEvent read_proposals(const JsonCursor& c) {
-  require_only(c, {"type", "key", "proposer", "proposals"});
-  ProposalsEvent e{.key = hash_from_json(c.at("key")), .proposer = c.at("proposer").text(), .proposals = {}};
+std::vector<Proposal> proposals_at(const JsonCursor& c) {
+  std::vector<Proposal> out;
   const JsonCursor list = c.at("proposals");
   list.require_array();
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    e.proposals.push_back(proposal_from_json(list.element(i).value(), list.element(i).place()));
-  }
-  return e;
+  for (std::size_t i = 0; i < list.size(); ++i) out.push_back(proposal_from_json(list.element(i).value(), list.element(i).place()));
+  return out;
+}
+
+ProposalsEvent read_proposals(const JsonCursor& c) {
+  require_only(c, {"type", "key", "proposer", "proposals"});
+  return {.key = hash_from_json(c.at("key")), .proposer = c.at("proposer").text(), .proposals = proposals_at(c)};
+}
+
+json write(const ArrivalEvent& e) {
+  json out = write(ProposalsEvent{.key = e.key, .proposer = e.proposer, .proposals = e.proposals});
+  out["type"] = "arrival";
+  out["share"] = e.share;
+  out["more"] = e.more;
+  return out;
+}
+
+ArrivalEvent read_arrival(const JsonCursor& c) {
+  require_only(c, {"type", "key", "proposer", "share", "more", "proposals"});
+  const JsonCursor share = c.at("share");
+  if (!(share.number() >= 0)) share.fail("a share of at least 0");
+  return {.key = hash_from_json(c.at("key")), .proposer = c.at("proposer").text(), .share = share.number(), .more = c.at("more").boolean(), .proposals = proposals_at(c)};
 }
 
 json write(const DispatchEvent& e) {
@@ -155,6 +172,7 @@ Event decode(std::string_view object, const std::string& place) {
   if (word == "session") return read_session(cursor);
   if (word == "baseline") return read_baseline(cursor);
   if (word == "proposals") return read_proposals(cursor);
+  if (word == "arrival") return read_arrival(cursor);
   if (word == "dispatch") return read_dispatch(cursor);
   if (word == "outcome") return read_outcome(cursor);
   if (word == "idle") return read_idle(cursor);

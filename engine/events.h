@@ -42,6 +42,13 @@ struct ProposalsEvent {  ///< what an impure proposer said at a node
   std::string proposer;
   std::vector<Proposal> proposals;
 };
+struct ArrivalEvent {    ///< proposals for a node that was opened before
+  Hash128 key;           ///< variant_key of the node
+  std::string proposer;
+  double share = 1;      ///< Arrival::share
+  bool more = false;     ///< Arrival::more
+  std::vector<Proposal> proposals;
+};
 struct DispatchEvent {  ///< the search chose a variant to evaluate
   std::uint64_t sequence = 0;
   NodeId node = kNoNode;
@@ -69,7 +76,7 @@ struct FinalEvent {  ///< a finalist, or the baseline beside them, was evaluated
   double at = 0;
   double seconds = 0;
 };
-using Event = std::variant<RunEvent, SessionEvent, BaselineEvent, ProposalsEvent, DispatchEvent, OutcomeEvent, IdleEvent, FinalEvent>;
+using Event = std::variant<RunEvent, SessionEvent, BaselineEvent, ProposalsEvent, ArrivalEvent, DispatchEvent, OutcomeEvent, IdleEvent, FinalEvent>;
 
 /// Unix time now, for `at`.
 [[nodiscard]] double unix_now();

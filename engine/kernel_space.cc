@@ -154,13 +154,30 @@ std::vector<Proposal> KernelSpace::proposals(const ProposalContext& context) {
   return all;
 }
 
+ProposalContext KernelSpace::context(NodeId id) const {
+  const Node& node = at(id);
+  return {.at = {parts_.spec, node.variant, parts_.device}, .node_key = node.key, .outcome = outcome(id), .seed = parts_.seed};
+}
+
+std::vector<Proposal> KernelSpace::legal(NodeId node) {
+  std::vector<Proposal> out;
+  for (const Action& action : actions(node)) {
+    out.push_back({.instance = action.instance, .weight = action.prior, .source = action.source, .variant = action.variant, .why = ""});
+  }
+  std::ranges::stable_sort(out, [](const Proposal& a, const Proposal& b) { return a.weight > b.weight; });
+  return out;
+}
+
+float KernelSpace::largest_prior(NodeId node) {
+  float out = 0;
+  for (const Action& action : actions(node)) out = std::max(out, action.prior);
+  return out;
+}
+
 const std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
   if (nodes_[index(id)].actions) return *nodes_[index(id)].actions;
-  const Node& node = at(id);
-  const ProposalContext context{.at = {parts_.spec, node.variant, parts_.device},
-                                .node_key = node.key,
-                                .outcome = outcome(id),
-                                .seed = parts_.seed};
+  opened_.push_back(id);
+  const ProposalContext context = this->context(id);
   std::vector<Proposal> suggested = proposals(context);
   std::vector<double> priors(suggested.size());
   if (!suggested.empty()) parts_.prior.evaluate(context, suggested, priors);
@@ -217,18 +234,29 @@ std::optional<Hash128> KernelSpace::apply(NodeId node, std::uint32_t action) {
   return key;
 }
 
+bool KernelSpace::structural(const MoveInstance& instance) const {
+  const auto it = moves_.find(instance.move);
+  return it != moves_.end() && it->second->structural();
+}
+
 std::vector<Tunable> KernelSpace::domain(NodeId parent, const MoveInstance& instance) const {
   const auto it = moves_.find(instance.move);
   if (it == moves_.end()) return {};
   return it->second->domain({parts_.spec, at(parent).variant, parts_.device}, instance.site);
 }
 
-std::optional<Hash128> KernelSpace::graft(NodeId parent, const MoveInstance& instance, const std::string& source) {
+std::optional<Hash128> KernelSpace::graft(NodeId parent, const Proposal& proposal) {
   last_.reset();
-  std::optional<Variant> variant = made(parent, {.instance = instance, .source = source, .variant = std::nullopt, .prior = 0});
+  std::optional<Variant> variant = made(parent, {.instance = proposal.instance, .source = proposal.source, .variant = proposal.variant, .prior = 0});
   if (!variant) return std::nullopt;
+  if (parts_.only_tunables) {  // another change would be another node of the same measurements
+    Variant otherwise = at(parent).variant;
+    otherwise.tunables = variant->tunables;
+    if (otherwise != *variant) return std::nullopt;
+  }
   const Hash128 key = variant_key(*variant);
-  last_ = Applied{.node = parent, .action = kGraft, .variant = std::move(*variant), .key = key, .instance = instance, .source = source};
+  if (key == at(parent).key) return std::nullopt;
+  last_ = Applied{.node = parent, .action = kGraft, .variant = std::move(*variant), .key = key, .instance = proposal.instance, .source = proposal.source};
   return key;
 }
 

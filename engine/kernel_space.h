@@ -45,10 +45,21 @@ class KernelSpace final : public Space {
   std::optional<Hash128> jump(NodeId node, std::span<const Level> point) override;
 
   // Inner tuning's side.
+  /// Move::structural of its move; false for moves that are not known.
+  [[nodiscard]] bool structural(const MoveInstance& instance) const;
   /// The numeric parameters of `instance` at `parent` and their values (Move::domain); empty for moves that are not known.
   [[nodiscard]] std::vector<Tunable> domain(NodeId parent, const MoveInstance& instance) const;
-  /// Key of the variant that `instance` makes of `parent`, for Search::graft; nullopt if it proves illegal. `source`: as of a proposal.
-  [[nodiscard]] std::optional<Hash128> graft(NodeId parent, const MoveInstance& instance, const std::string& source);
+  /// Key of the variant that a proposal from elsewhere makes of `parent`, for Search::graft; nullopt if it proves illegal or changes nothing.
+  [[nodiscard]] std::optional<Hash128> graft(NodeId parent, const Proposal& proposal);
+
+  // Late proposers' side.
+  /// What the search is about to choose from at `node`, best first, and what was opened in this process since the last call.
+  [[nodiscard]] std::vector<Proposal> legal(NodeId node);
+  /// The largest prior of these; 0 if there are none.
+  [[nodiscard]] float largest_prior(NodeId node);
+  [[nodiscard]] std::vector<NodeId> take_opened() { return std::exchange(opened_, {}); }
+  [[nodiscard]] bool has_opened() const { return !opened_.empty(); }
+  [[nodiscard]] ProposalContext context(NodeId node) const;
 
   // What a node is. Node 0 is the spec's own kernel.
   [[nodiscard]] const Variant& variant(NodeId node) const { return at(node).variant; }
@@ -105,6 +116,7 @@ class KernelSpace final : public Space {
   std::map<std::string, std::unique_ptr<Move>, std::less<>> moves_;  // by name and alias
   std::map<std::pair<Hash128, std::string>, std::vector<Proposal>> recalled_;
   std::vector<Node> nodes_;  // by NodeId
+  std::vector<NodeId> opened_;
   std::optional<Applied> last_;
   std::unique_ptr<Tunables> lattice_;  // null: the spec has no tunables of two values or more
 };

@@ -63,6 +63,9 @@ class Move {
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// Other names (those of earlier systems) under which a record or a script may refer to it.
   [[nodiscard]] virtual std::vector<std::string> aliases() const { return {}; }
+  /// True if the move decides how the work is divided, staged or computed, false if it adjusts what is there: proposers try the first
+  /// kind first, because what the second gains depends on it.
+  [[nodiscard]] virtual bool structural() const { return false; }
   /// The (site, parameters) at which the move may apply, best guess first within a site; the instances of a site stand
   /// together. Bounded by the ranges of the move; no instance may be listed twice. A move with many numeric
   /// parameters lists a coarse grid here and its whole range in domain().

@@ -19,6 +19,11 @@ class Replay {
   void operator()(const SessionEvent& e) { record_.add(e); }
   void operator()(const ProposalsEvent& e) { campaign_.recall(e); }
 
+  void operator()(const ArrivalEvent& e) {
+    require_begun();
+    campaign_.apply(e, place_);
+  }
+
   void operator()(const BaselineEvent& e) {
     if (campaign_.begun()) throw bad_input(place_, "a second baseline", "one, unless the first failed");
     if (e.key != campaign_.space().key(NodeId{0})) {

@@ -46,6 +46,8 @@ class Runner {
   [[nodiscard]] virtual DeviceFacts device() const = 0;
   /// How many `run` calls may be under way at once.
   [[nodiscard]] virtual int lanes() const { return 1; }
+  /// How many of them keep the runner busy, by what evaluations take now; at most `lanes()`. Any thread.
+  [[nodiscard]] virtual int useful_lanes() const { return lanes(); }
   /// The spec to search instead of `spec` (synthetic and replayed spaces); nullopt = `spec` itself.
   [[nodiscard]] virtual std::optional<KernelSpec> substitute(const KernelSpec&) const { return std::nullopt; }
   /// True if it is known without an evaluation that `variant` cannot be evaluated here: nothing is spent on it. Any thread.

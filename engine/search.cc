@@ -277,7 +277,8 @@ std::vector<EdgeId> Search::Impl::creating_path(NodeId node) const {
 }
 
 std::optional<Dispatch> Search::Impl::graft(NodeId parent, const Hash128& key, float prior) {
-  WARPATH_CHECK(nodes[parent].state == NodeState::measured && nodes[parent].opened);
+  WARPATH_CHECK(nodes[parent].state == NodeState::measured);
+  if (nodes[parent].depth >= options.max_depth) return std::nullopt;
   const Hash128 child_key = key_of_child(parent, kGraft, key);
   if (nodes.find(child_key) != kNoNode) return std::nullopt;
   bool created = false;
@@ -351,7 +352,7 @@ void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation
   }
   for (auto e = done.path.rbegin(); e != done.path.rend(); ++e) backup.recompute_value(nodes, nodes[*e].source, state.floor);
   asked_in_vain = false;
-  if (strategy) strategy->complete(*this, leaf);
+  if (strategy && done.dispatch.action != kGraft) strategy->complete(*this, leaf);  // a graft is none of its own
 }
 
 void Search::Impl::remeasure(NodeId node, double reward) {

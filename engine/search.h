@@ -76,8 +76,8 @@ class Search {
   /// or known, so a replay repeats it at the same place among the others; repeating it twice changes nothing.
   [[nodiscard]] std::optional<Dispatch> next();
   /// Dispatches an evaluation that is none of the parent's actions: a sibling of its children that the space came upon (inner
-  /// tuning). `key`: of the variant, which the space adopts under the action kGraft; `parent` has been expanded. nullopt, and nothing
-  /// changed, if that variant is a node already.
+  /// tuning, late proposals). `key`: of the variant, which the space adopts under the action kGraft; `parent` has been measured. nullopt,
+  /// and nothing changed, if that variant is a node already or would lie too deep.
   [[nodiscard]] std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
   [[nodiscard]] Idle idle() const;
   [[nodiscard]] bool is_in_flight(std::uint64_t sequence) const;

@@ -10,6 +10,7 @@
 #include "engine/error.h"
 #include "engine/event_log.h"
 #include "engine/final_stage.h"
+#include "engine/late_exchange.h"
 #include "engine/options_io.h"
 #include "engine/outcome_io.h"
 #include "engine/record.h"
@@ -82,8 +83,9 @@ class Session {
     if (!campaign_->begun()) measure_baseline();
     if (campaign_->begun()) {
       search();
+      for (LateProposer* late : setup_.late) late->close();
       save_snapshot();
-      if (!interrupted_) finals();
+      if (!interrupted_ && !setup_.only_late) finals();
     }
     evaluator_->cancel();
     log_->sync();
@@ -232,42 +234,67 @@ class Session {
   ///
   /// The graph depends on which outcomes a selection has seen. In the deterministic mode that is fixed: outcomes are applied in dispatch
   /// order, and dispatch n is selected right after outcome n - window, whatever is under way. A stop therefore goes on
-  /// selecting as outcomes arrive and only stops submitting; what is selected but not evaluated waits for the next session.
+  /// selecting as outcomes arrive and only stops submitting; what is selected but not evaluated waits for the next session. With late
+  /// proposers every selection also waits for what they say of the nodes that the one before opened, and a stop is at once.
   void search() {
+    late_.emplace(setup_.late, *campaign_, *log_, options_.search.deterministic);
+    late_->tell_past();
     while (!abandon_.stop_requested()) {
       const Progress now = campaign_->progress(seconds());
       Progress timeless = now;
       timeless.seconds = 0;
-      const std::string ended(policy_->reason(timeless));
+      const std::string ended(reason(timeless));
       interrupted_ = stop_.stop_requested();
-      const bool held = interrupted_ || (ended.empty() && !policy_->reason(now).empty());
-      stop_reason_ = interrupted_ ? "interrupted" : std::string(policy_->reason(now));
+      const bool held = interrupted_ || (ended.empty() && !reason(now).empty());
+      stop_reason_ = interrupted_ ? "interrupted" : std::string(reason(now));
+      const bool goes_on = ended.empty() && !held;
+      if (held && options_.search.deterministic && !setup_.late.empty()) break;  // selecting without their answers would be another search
+      if (goes_on && !exchange(timeless)) {
+        await();
+        continue;
+      }
       if (ended.empty() && (!held || options_.search.deterministic)) select(timeless);
       if (!held) submit_pending();
+      if (goes_on && late_->has_offers()) continue;
       if (apply_due()) continue;
-      if (submitted_.empty()) break;
+      if (submitted_.empty() && (!goes_on || (!late_->waiting() && !late_came(timeless)))) break;
       await();
     }
     interrupted_ = interrupted_ || abandon_.stop_requested();
     if (interrupted_) stop_reason_ = "interrupted";
-    if (stop_reason_.empty()) stop_reason_ = "nothing left to try";
+    if (stop_reason_.empty()) stop_reason_ = setup_.only_late ? "told candidates only" : "nothing left to try";
   }
 
+  /// What somebody tells is evaluated whatever the run's limits are.
+  [[nodiscard]] std::string_view reason(const Progress& now) const { return setup_.only_late ? std::string_view() : policy_->reason(now); }
+  [[nodiscard]] std::uint64_t remaining(const Progress& now, std::uint64_t dispatched) const {
+    return setup_.only_late ? UINT64_MAX : policy_->remaining(now, dispatched);
+  }
+  bool exchange(const Progress& now) {
+    return late_->exchange([&](std::uint64_t dispatched) { return remaining(now, dispatched); });
+  }
+  /// A last look for what came while nothing was waited for any more.
+  bool late_came(const Progress& now) { return exchange(now) && late_->arrived(); }
+
   [[nodiscard]] std::size_t lanes() const {
-    const int lanes = options_.search.in_flight > 0 ? options_.search.in_flight : evaluator_->width();
+    const int lanes = options_.search.in_flight > 0 ? options_.search.in_flight : evaluator_->useful();
     return static_cast<std::size_t>(std::max(lanes, 1));
   }
 
   void select(const Progress& now) {
     const std::size_t window = options_.search.deterministic ? static_cast<std::size_t>(options_.search.window) : lanes();
-    while (campaign_->pending().size() < window && campaign_->may_select() && policy_->remaining(now, campaign_->dispatched()) > 0) {
+    while (campaign_->pending().size() < window && campaign_->may_select() && remaining(now, campaign_->dispatched()) > 0) {
       const std::uint64_t next = campaign_->dispatched();
-      if (const std::optional<DispatchEvent> event = campaign_->select()) {
+      const std::optional<DispatchEvent> event = setup_.only_late ? campaign_->select_first() : campaign_->select();
+      if (event) {
         log_->append(encode(*event), false);
         record_->add(*event);
+      } else if (setup_.only_late) {
+        return;
       } else {
         log_->append(encode(IdleEvent{.sequence = next}), false);
       }
+      if (options_.search.deterministic && late_->has_offers()) return;  // their answers come before the next selection, however the log is cut
     }
   }
 
@@ -306,6 +333,7 @@ class Session {
     log_->append(encode(event), true);
     const Campaign::Applied applied = campaign_->apply(event, "events.jsonl");
     record_->add(event, applied);
+    late_->tell(applied.node);
     const KernelSpace& space = campaign_->space();
     observer_.on_outcome({.sequence = sequence,
                           .node = applied.node,
@@ -411,6 +439,7 @@ class Session {
   std::optional<Campaign> campaign_;
   std::optional<RunRecord> record_;
   std::optional<EventWriter> log_;  // unset while the log is replayed
+  std::optional<LateExchange> late_;  // while a search is under way
   std::unique_ptr<Evaluator> evaluator_;
   std::set<std::uint64_t> submitted_;          // under way
   std::map<std::uint64_t, Outcome> ready_;     // finished, not yet due

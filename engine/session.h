@@ -15,6 +15,7 @@
 #include "engine/evaluator.h"
 #include "engine/hash.h"
 #include "engine/ids.h"
+#include "engine/late_proposer.h"
 #include "engine/move.h"
 #include "engine/options.h"
 #include "engine/outcome.h"
@@ -126,6 +127,8 @@ struct SessionSetup {
   const MoveRegistry& moves;
   std::vector<Proposer*> proposers;   ///< in order of precedence, none null
   Prior& prior;
+  std::vector<LateProposer*> late = {};  ///< asked about nodes beside the search, none null
+  bool only_late = false;             ///< evaluate what goes first of what they say, whatever the limits are, and nothing else
   std::filesystem::path folder;       ///< OUT/kernels/<name>
   bool resume = false;                ///< continue the run in `folder`; starts one if there is none
   std::string environment_json;       ///< JSON object, written to environment.json (revision, compiler, device, ...)
@@ -148,7 +151,7 @@ struct RecordedConfig {
 };
 [[nodiscard]] std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folder);
 
-/// Hash of every option that shapes the graph: all but run.budget_*, run.finalists, record.* and search.in_flight.
+/// Hash of every option that shapes the graph: all but run.budget_*, run.finalists, record.*, llm.* and search.in_flight.
 [[nodiscard]] Hash128 config_hash(const Options& options, std::string_view runner_text);
 
 }  // namespace warpath

@@ -43,6 +43,7 @@ json to_json(const SessionResult& r) {
 Hash128 config_hash(const Options& options, std::string_view runner_text) {
   json shaping = to_json(options);
   shaping.erase("record");
+  shaping.erase("llm");
   shaping["run"].erase("budget_builds");
   shaping["run"].erase("budget_seconds");
   shaping["run"].erase("finalists");

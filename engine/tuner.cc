@@ -78,7 +78,7 @@ void Tuner::measured(const Result& result, const std::function<std::vector<Tunab
   const SiteKey key{result.parent, result.instance.move, result.instance.site};
   const auto it = sites_.find(key);
   if (it == sites_.end()) {
-    if (!result.ok || !result.changes_source || result.reward < result.best_reward - options_.reach) return;
+    if (!result.ok || !result.structural || result.reward < result.best_reward - options_.reach) return;
     Site begun;
     begun.domain = domain();
     begun.best = result.instance;

@@ -20,8 +20,8 @@ namespace warpath {
 /// The `source` of variants that inner tuning asked for.
 inline constexpr std::string_view kTuningSource = "tuning";
 
-/// Inner tuning: a move that changed the source (tile sizes, unrolling) came with parameters that are a guess; before the search
-/// trusts what the move is worth, neighbouring values are tried. A hill climb over the move's domain, one for each (node, move, site):
+/// Inner tuning: a structural move (tiles, lanes a row) came with parameters that are a guess; before the search trusts what the
+/// move is worth, neighbouring values are tried. A hill climb over the move's domain, one for each (node, move, site):
 ///
 ///   first ok child of the site, at most tune.reach behind the best so far  ->  the site's best
 ///   next: the first untried neighbour of the site's best, one parameter one value up or down
@@ -57,7 +57,7 @@ class Tuner {
     bool ok = false;
     double reward = 0;
     double best_reward = 0;       ///< of the run, before this result
-    bool changes_source = false;  ///< against the parent
+    bool structural = false;      ///< Move::structural of the instance's move
   };
   /// The outcome of a dispatch. `domain` is asked where a site begins: Move::domain there.
   void measured(const Result& result, const std::function<std::vector<Tunable>()>& domain);

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "engine/error.h"
 #include "engine/event_log.h"
@@ -92,6 +93,10 @@ std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plu
   const bool resume = arguments.has("resume");
   const auto runner_text = arguments.value("runner");
   check_outdir(outdir);
+  std::vector<ForeignProposal> proposals;
+  for (const std::string& file : arguments.values("proposals")) {
+    for (ForeignProposal& p : read_proposals(file)) proposals.push_back(std::move(p));
+  }
   std::vector<KernelRun> runs;
   for (KernelSpec& spec : wanted_specs(arguments, outdir)) {
     const fs::path folder = outdir / "kernels" / spec.name;
@@ -104,7 +109,13 @@ std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plu
     KernelRun planned{.spec = std::move(spec),
                       .options = options,
                       .runner = choose_runner(text, plugins.runners, options.cuda),
-                      .folder = folder};
+                      .folder = folder,
+                      .proposals = proposals};
+    if (!arguments.has("no-llm")) {
+      std::string why;
+      planned.llm = llm_access(options.llm, why);
+      if (!planned.llm && !(options.llm.model.empty() && options.llm.profile.empty()) && runs.empty()) std::fprintf(stderr, "warpath: %s\n", why.c_str());
+    }
     check_kernel(planned, plugins, program);
     runs.push_back(std::move(planned));
   }
@@ -116,7 +127,18 @@ SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& p
   const auto runner = make_runner(planned, plugins, program);
   const auto prior = plugins.priors.create("run.prior", planned.options.run.prior);
   RuleProposer rules(plugins.moves);
-  return run_session({.spec = planned.spec,
+  const auto substitute = runner->substitute(planned.spec);
+  const KernelSpec& searched = substitute ? *substitute : planned.spec;
+  const MoveTable moves(plugins.moves);
+  std::vector<LateProposer*> late;
+  std::optional<FileProposer> file;
+  if (!planned.proposals.empty()) late.push_back(&file.emplace(planned.teller, planned.proposals, variant_key(baseline_variant(searched)), moves));
+  std::optional<LlmStack> llm;
+  if (planned.llm && !planned.only_proposals) {
+    llm.emplace(*planned.llm, searched, runner->device(), plugins.moves, planned.options, planned.folder);
+    late.push_back(&llm->proposer());
+  }
+  SessionResult result = run_session({.spec = planned.spec,
                       .options = planned.options,
                       .runner_text = planned.runner.text(),
                       .runner = *runner,
@@ -124,12 +146,22 @@ SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& p
                       .moves = plugins.moves,
                       .proposers = {&rules},
                       .prior = *prior,
+                      .late = late,
+                      .only_late = planned.only_proposals,
                       .folder = planned.folder,
                       .resume = resume,
                       .environment_json = to_json_text(probe_environment()),
                       .observer = &observer,
                       .findings = [](const Outcome& outcome) { return findings_text(outcome); }},
                      stop, abandon);
+  if (file) {
+    for (const std::string& refusal : file->refusals()) observer.on_note(refusal);
+  }
+  if (llm) {
+    llm->write_summary(planned.folder);
+    observer.on_note(llm->summary());
+  }
+  return result;
 }
 
 }  // namespace warpath

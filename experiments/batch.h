@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -12,7 +13,9 @@
 #include "engine/session.h"
 #include "engine/spec.h"
 #include "experiments/command.h"
+#include "experiments/llm_setup.h"
 #include "experiments/runner_choice.h"
+#include "moves/file_proposer.h"
 
 namespace warpath {
 
@@ -30,6 +33,10 @@ struct KernelRun {
   Options options;
   RunnerChoice runner;
   std::filesystem::path folder;  ///< OUT/kernels/<name>
+  std::optional<LlmAccess> llm = std::nullopt;        ///< a language model proposes
+  std::vector<ForeignProposal> proposals = {};        ///< of a file: tried before anything else
+  bool only_proposals = false;                        ///< and nothing else is tried
+  std::string teller = "file";                        ///< who is recorded as their proposer
 };
 
 /// What the command line of `warpath run` asks for: one run a spec, in order. Everything that can be refused before the

@@ -31,6 +31,9 @@ struct Command {
 [[nodiscard]] Command evaluate_command();
 [[nodiscard]] Command apply_command();
 [[nodiscard]] Command inspect_command();
+[[nodiscard]] Command prompt_command();
+[[nodiscard]] Command ask_command();
+[[nodiscard]] Command tell_command();
 [[nodiscard]] Command options_command();
 [[nodiscard]] Command moves_command();
 [[nodiscard]] Command priors_command();

@@ -213,7 +213,8 @@ int evaluate_ladder(Request& request, const MoveTable& moves, const RunnerChoice
                             .candidates = candidates,
                             .stage = request.stage,
                             .seed = request.options.run.seed,
-                            .min_speedup = request.options.run.min_speedup};
+                            .min_speedup = request.options.run.min_speedup,
+                            .race = request.each.has_value()};
   const InterruptWatch interrupts;
   EvaluationProgress progress(request.spec.name);
   const EvaluationFigures figures = evaluate_candidates(

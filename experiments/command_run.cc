@@ -77,7 +77,8 @@ std::vector<Flag> run_flags() {
        .value = "NAME[:ARG]",
        .help = "auto, cuda, host (CUDA C++ on the CPU), replay:FILE (a recorded space) or synthetic[:NAME] (a landscape with a known optimum) (auto: cuda where a GPU "
                "can be used, else host)"},
-      {.name = "no-llm", .value = "", .help = "no language model proposes moves; none is built in", .takes = nothing},
+      {.name = "no-llm", .value = "", .help = "no language model proposes moves, whatever the options say; so it is without --llm-model and a key", .takes = nothing},
+      {.name = "proposals", .value = "FILE...", .help = "candidates from elsewhere, a JSON object a line (docs/llm.md): tried first, under the same gates", .takes = several},
       {.name = "resume",
        .value = "",
        .help = "continue the runs in the output folder with their recorded options; without --input all of them",

@@ -51,7 +51,7 @@ class Evaluation {
   [[nodiscard]] std::uint64_t seed_of(std::size_t sequence) const { return Rng(plan_.seed, "inputs", sequence).next(); }
 
   void submit(Evaluator& evaluator, std::size_t sequence, const Variant& variant) const {
-    evaluator.submit({.sequence = sequence, .variant = variant, .key = variant_key(variant), .seed = seed_of(sequence), .stage = plan_.stage});
+    evaluator.submit({.sequence = sequence, .variant = variant, .key = variant_key(variant), .seed = seed_of(sequence), .incumbent_ns = plan_.race ? best_ns_ : 0, .stage = plan_.stage});
   }
 
   /// False: abandoned before it was there.
@@ -67,6 +67,7 @@ class Evaluation {
     figures_.baseline_s = since(begin);
     baseline_ = std::move(done->outcome);
     const std::string problem = objective_.set_baseline(baseline_);
+    best_ns_ = objective_.baseline_ns();
     on_result_({.seed = seed_of(0), .outcome = baseline_, .speedup = problem.empty() ? 1.0 : 0.0, .speedup_interval = {1, 1}});
     if (!problem.empty()) throw environment_error(plan_.spec.name + ": the baseline is no baseline: " + problem);
     return true;
@@ -101,6 +102,7 @@ class Evaluation {
     objective_.judge(result.outcome);
     if (result.outcome.status == Status::ok) {
       result.speedup = std::exp(objective_.reward(result.outcome));
+      best_ns_ = std::min(best_ns_, objective_.baseline_ns() / result.speedup);
       result.speedup_interval = speedup_interval(objective_, baseline_, result.outcome, kConfidence, kDraws, result.seed);
     }
     ++figures_.finished;
@@ -117,6 +119,7 @@ class Evaluation {
   const std::stop_token& abandon_;
   ObjectiveFunction objective_;
   Outcome baseline_;
+  double best_ns_ = 0;  // objective of the fastest so far
   EvaluationFigures figures_;
   Clock::time_point begin_;
 };

@@ -22,6 +22,7 @@ struct EvaluationPlan {
   Stage stage = Stage::screening;
   std::uint64_t seed = 1;  ///< root of the inputs' seeds
   double min_speedup = 0;  ///< floor of guard workloads that set none
+  bool race = false;       ///< candidates that are far behind the best so far get few samples: verdicts count, not times
 };
 
 /// One finished evaluation, judged.

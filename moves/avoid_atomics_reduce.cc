@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "moves/known_shape.h"
 #include "moves/register_moves.h"
 #include "moves/span_rewrite.h"
 
@@ -196,7 +197,7 @@ class AvoidAtomicsReduce final : public Move {
 
 void register_move_avoid_atomics_reduce(MoveRegistry& registry) {
   registry.add("avoid_atomics_reduce", "sums of a block in registers or shared memory instead of global atomics",
-               [] { return std::make_unique<AvoidAtomicsReduce>(); });
+               [] { return on_known_shape(std::make_unique<AvoidAtomicsReduce>()); });
 }
 
 }  // namespace warpath

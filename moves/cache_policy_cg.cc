@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/hinted_access.h"
 #include "moves/register_moves.h"
 #include "moves/span_rewrite.h"
 
@@ -16,11 +17,21 @@ enum Policy : std::int64_t { kDefault, kStreaming, kL2Only, kReadOnly };
 constexpr std::array<std::string_view, 4> kLoads{"", "__ldcs", "__ldcg", "__ldg"};
 constexpr std::array<std::string_view, 4> kStores{"", "__stcs", "__stcg", ""};
 
-/// A load or store that a function can take over: `place` is the element or the vector at it.
+/// A load or store that a function can take over: `place` is the element or the vector at it. `hint` is the call that does it
+/// already; then only its name changes.
 struct Transfer {
   const Expr* place = nullptr;
   bool store = false;
+  const Expr* hint = nullptr;
 };
+
+/// Hints that another may replace; __ldcv and __stwt promise more than a way through the caches.
+bool is_exchangeable(std::string_view call) {
+  static constexpr std::array<std::string_view, 8> kHints{"__ldg", "__ldca", "__ldcg", "__ldcs", "__ldlu", "__stcs", "__stcg", "__stwb"};
+  return std::find(kHints.begin(), kHints.end(), call) != kHints.end();
+}
+
+std::string_view hint_of(bool store, std::int64_t policy) { return (store ? kStores : kLoads)[static_cast<std::size_t>(policy)]; }
 
 /// The dereferenced vector pointer around x[i] in *reinterpret_cast<float4*>(&x[i]) and reinterpret_cast<float4*>(&x[i])[1]; or the
 /// subscript itself.
@@ -50,9 +61,16 @@ std::optional<std::vector<Transfer>> accesses_of(const KernelModel& model, int a
     if (access->kind == AccessKind::atomic || access->kind == AccessKind::read_write || access->in_helper) {
       return why = "an access is no plain load or store", std::nullopt;
     }
+    if (const Expr* const hint = hinting_call(*access)) {
+      if (!is_exchangeable(callee(*hint))) return why = std::string(callee(*hint)) + " is more than a hint", std::nullopt;
+      out.push_back({nullptr, access->writes(), hint});
+      continue;
+    }
     const Expr& place = access->vector_width > 1 && !access->expr->is(ExprKind::subscript) ? *access->expr : whole_place(*access->expr);
     const Expr* const parent = place.parent;
-    Transfer move{&place, access->writes()};
+    if (!place.is(ExprKind::subscript) && !place.is_op(ExprKind::unary, "*")) return why = "an access is no element that has an address", std::nullopt;
+    if (parent != nullptr && parent->is_op(ExprKind::unary, "&")) return why = "the address of an element is used otherwise", std::nullopt;
+    Transfer move{&place, access->writes(), nullptr};
     if (move.store) {
       const bool statement = parent != nullptr && parent->is_op(ExprKind::assign, "=") && parent->args[0] == &place && parent->parent == nullptr;
       if (!statement) return why = "a store is part of an expression", std::nullopt;
@@ -114,6 +132,8 @@ class CachePolicy final : public Move {
       }
       const auto moves = accesses_of(model, static_cast<int>(a), why);
       if (!moves) return std::nullopt;
+      const auto hinted_so = [&](const Transfer& m) { return m.hint != nullptr && callee(*m.hint) == hint_of(m.store, policy); };
+      if (std::all_of(moves->begin(), moves->end(), hinted_so)) return why = "the accesses have that hint", std::nullopt;
       Rewrite rewrite(model);
       for (const Transfer& m : *moves) rewrite_access(m, policy, rewrite);
       return rewrite.finish(context.variant);
@@ -122,8 +142,9 @@ class CachePolicy final : public Move {
   }
 
   static void rewrite_access(const Transfer& m, std::int64_t policy, Rewrite& rewrite) {
+    const std::string_view call = hint_of(m.store, policy);
+    if (m.hint != nullptr) return rewrite.replace(m.hint->arg(0).span, std::string(call));
     const Expr& place = *m.place;
-    const std::string_view call = m.store ? kStores[static_cast<std::size_t>(policy)] : kLoads[static_cast<std::size_t>(policy)];
     // *p becomes call(p), x[i] becomes call(&x[i]); what stands inside keeps its text, for it may hold accesses of its own.
     const std::string open = std::string(call) + "(";
     if (place.is_op(ExprKind::unary, "*")) {

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "engine/error.h"
+#include "moves/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
@@ -119,7 +120,7 @@ class CoalesceRemap final : public Move {
 }  // namespace
 
 void register_move_coalesce_remap(MoveRegistry& registry) {
-  registry.add("coalesce_remap", "exchange thread axes so that neighbours in a warp touch neighbours in memory", [] { return std::make_unique<CoalesceRemap>(); });
+  registry.add("coalesce_remap", "exchange thread axes so that neighbours in a warp touch neighbours in memory", [] { return on_known_shape(std::make_unique<CoalesceRemap>()); });
 }
 
 }  // namespace warpath

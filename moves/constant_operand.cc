@@ -2,6 +2,7 @@
 
 #include "engine/error.h"
 #include "moves/code_writer.h"
+#include "moves/hinted_access.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
@@ -50,7 +51,7 @@ std::vector<Operand> find_operands(const MoveContext& context, const KernelModel
     Operand operand{&array, *size, facts.accesses_to(static_cast<int>(i)), true};
     bool plain = !operand.loads.empty();
     for (const Access* load : operand.loads) {
-      plain = plain && load->expr->is(ExprKind::subscript) && load->expr->arg(0).is_name(array.name) && !load->in_helper && load->vector_width == 1;
+      plain = plain && load->expr->is(ExprKind::subscript) && load->expr->arg(0).is_name(array.name) && replaceable(*load) != nullptr && load->vector_width == 1;
       plain = plain && load->index.is_known();
       Polynomial rest = load->index;
       for (const Loop* loop : load->loops) {
@@ -134,7 +135,12 @@ class ConstantOperand final : public Move {
     std::set<const Stmt*> unrolled;
     for (const Access* load : operand.loads) {
       const Span base = load->expr->arg(0).span;
+      const Span value = replaceable(*load)->span, element = load->expr->span;
       edits.push_back({base.begin, base.end, name});
+      if (value.begin < element.begin) {  // a cache hint is of global memory
+        edits.push_back({value.begin, element.begin, ""});
+        edits.push_back({element.end, value.end, ""});
+      }
       for (const Loop* loop : load->loops) {
         if (form != kRegisters || loop->stmt->pragma != nullptr || !mentions(*load->expr, loop->variable) || !unrolled.insert(loop->stmt).second) continue;
         edits.push_back({loop->stmt->span.begin, loop->stmt->span.begin, "#pragma unroll\n" + indentation(unit, loop->stmt->span.begin)});

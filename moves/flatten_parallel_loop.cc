@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "moves/known_shape.h"
 #include "moves/lane_loops.h"
 #include "moves/loop_site.h"
 #include "moves/pack_accesses.h"
@@ -114,7 +115,7 @@ class FlattenParallelLoop final : public Move {
 }  // namespace
 
 void register_move_flatten_parallel_loop(MoveRegistry& registry) {
-  registry.add("flatten_parallel_loop", "a thread for each iteration of the threads' parallel loop", [] { return std::make_unique<FlattenParallelLoop>(); });
+  registry.add("flatten_parallel_loop", "a thread for each iteration of the threads' parallel loop", [] { return on_known_shape(std::make_unique<FlattenParallelLoop>()); });
 }
 
 }  // namespace warpath

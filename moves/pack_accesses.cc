@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "moves/hinted_access.h"
+
 namespace warpath {
 
 using namespace model;
@@ -98,6 +100,31 @@ std::string conflict(const KernelFacts& facts, const std::vector<const Access*>&
   return "";
 }
 
+/// Takes the accesses into the pack that reach its elements from inner loops and branches; false if one of them cannot be: memory
+/// and the pack would hold different values.
+bool take_others(const KernelFacts& facts, Pack& pack, const std::vector<const Access*>& accesses, const std::vector<Polynomial>& indices,
+                 const std::set<std::string, std::less<>>& inner) {
+  const std::vector<const Access*> own = pack.accesses;
+  const int array = own.front()->array;
+  const auto place = [&](const Access* a) { return static_cast<std::size_t>(std::find(accesses.begin(), accesses.end(), a) - accesses.begin()); };
+  const Polynomial& index = indices[place(own.front())];
+  const bool named_inside = std::any_of(inner.begin(), inner.end(), [&](const std::string& name) { return index.mentions(name); });
+  const auto first_store = std::find_if(own.begin(), own.end(), [](const Access* a) { return a->writes(); });
+  const std::size_t stored_from = first_store == own.end() ? accesses.size() : place(*first_store);
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const Access& other = *accesses[i];
+    if (std::find(own.begin(), own.end(), &other) != own.end() || !(pack.store || other.writes())) continue;
+    if (other.array != array && !facts.may_alias(array, other.array)) continue;
+    const bool same = other.array == array && indices[i] == index && !named_inside;
+    if (!same || replaceable(other) == nullptr || other.vector_width != 1) return false;
+    // Stored as a whole, the pack must have been stored to by every element.
+    if (other.writes() && first_store == own.end()) return false;
+    pack.accesses.push_back(&other);
+    pack.load = pack.load || (other.reads() && i < stored_from);
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string vector_type(std::string_view type, std::size_t element_bytes, std::size_t bytes) {
@@ -152,7 +179,7 @@ std::optional<PackPlan> plan_packs(const KernelFacts& facts, const std::vector<c
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     const Access& access = *accesses[i];
     const Array& array = facts.arrays[static_cast<std::size_t>(access.array)];
-    if (array.space != Space::global || access.vector_width != 1 || access.in_helper || access.kind == AccessKind::atomic) continue;
+    if (array.space != Space::global || access.vector_width != 1 || replaceable(access) == nullptr) continue;
     if (array.element_bytes == 0 || array.element_bytes > 8 || array.escapes || !array.dtype) continue;
     const std::size_t bytes = std::min(kMostBytes, array.element_bytes * static_cast<std::size_t>(width));
     if (vector_type(array.type, array.element_bytes, bytes).empty() || array.alignment_bytes < static_cast<std::int64_t>(bytes)) continue;
@@ -175,6 +202,13 @@ std::optional<PackPlan> plan_packs(const KernelFacts& facts, const std::vector<c
     pack->load = pack->load || (access.reads() && !(pack->store && !pack->load));  // what was stored before needs no load
     pack->store = pack->store || access.writes();
   }
+  const std::size_t found = plan.packs.size();
+  std::erase_if(plan.packs, [&](Pack& pack) {
+    const bool whole = take_others(facts, pack, accesses, indices, inner);
+    if (!whole) why = pack.array->name + " is used where it cannot be a pack";
+    return !whole;
+  });
+  if (plan.packs.empty() && found > 0) return std::nullopt;
   if (plan.packs.empty()) return why = "no access steps by one element with " + plan.variable + " from aligned places", std::nullopt;
   return plan;
 }
@@ -201,7 +235,7 @@ std::string packed_body(const KernelFacts& facts, const PackPlan& plan, const st
       if (pack.load) loads += here + " = " + from + ";\n";
       if (pack.store) stores += star + there + " = " + here + ";\n";
     }
-    for (const Access* access : pack.accesses) edits.push_back({access->expr->span.begin, access->expr->span.end, local + "[" + v + "]"});
+    for (const Access* access : pack.accesses) edits.push_back({replaceable(*access)->span.begin, replaceable(*access)->span.end, local + "[" + v + "]"});
   }
   std::vector<Edit> renames;
   for (const Stmt* s : body) rename_variable(*s, plan.variable, plan.variable + " + " + v, renames);

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "moves/known_shape.h"
 #include "moves/lanes.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
@@ -75,7 +76,7 @@ class ParalleliseRowLoop final : public Move {
     return out;
   }
 
-  static std::unique_ptr<const model::KernelModel> model_of(const MoveContext& context, std::string& why) {
+  static std::shared_ptr<const model::KernelModel> model_of(const MoveContext& context, std::string& why) {
     auto model = model::model_kernel(context.spec, context.variant, why);
     if (model && !can_split_rows(context, *model, nullptr, why)) return nullptr;
     return model;
@@ -116,7 +117,7 @@ class ParalleliseRowLoop final : public Move {
 
 void register_move_parallelise_row_loop(MoveRegistry& registry) {
   registry.add("parallelise_row_loop", "a warp, a part of it, a block or a cluster shares the loops that one thread ran over its row",
-               [] { return std::make_unique<ParalleliseRowLoop>(); });
+               [] { return on_known_shape(std::make_unique<ParalleliseRowLoop>()); });
 }
 
 }  // namespace warpath

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "moves/register_moves.h"
+#include "moves/repeated_body.h"
 #include "moves/span_rewrite.h"
 
 namespace warpath {
@@ -95,6 +96,7 @@ class PersistentGrid final : public Move {
     for (const Stmt* s : body->statements) {
       if (jumps_out(*s) || joins_threads(*s)) return why = "the body leaves early or joins threads", std::nullopt;
     }
+    if (const std::string carried = carried_variable(model, body->statements); !carried.empty()) return why = carried + " would go from one item to the next", std::nullopt;
     const std::string type = unit.plain_text(index.type), name = body->index->name;
     const bool wide = size_of_type(type) >= 8;
     for (const Workload* w : workloads_of(context)) {

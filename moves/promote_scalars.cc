@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "moves/hinted_access.h"
 #include "moves/loop_site.h"
 #include "moves/register_moves.h"
 #include "moves/span_rewrite.h"
@@ -42,7 +43,7 @@ std::vector<Element> find_elements(const KernelFacts& facts, const Loop& loop) {
       if (access->array == static_cast<int>(a)) {
         element.accesses.push_back(access);
         element.written = element.written || access->writes();
-        good = good && access->kind != AccessKind::atomic && !access->in_helper && access->vector_width == 1 && !changes_in(facts, *loop.stmt, *access) &&
+        good = good && replaceable(*access) != nullptr && !access->expr->is(ExprKind::call) && access->vector_width == 1 && !changes_in(facts, *loop.stmt, *access) &&
                access->source_index == element.accesses.front()->source_index;
       } else {
         good = good && !facts.may_alias(static_cast<int>(a), access->array);
@@ -105,7 +106,7 @@ class PromoteScalars final : public Move {
     const Array& array = facts.arrays[static_cast<std::size_t>(element.array)];
     const std::string local = rewrite.fresh(array.name + "_value");
     const std::string place = model.unit.plain_text(element.accesses.front()->expr->span);
-    for (const Access* access : element.accesses) rewrite.replace(access->expr->span, local);
+    for (const Access* access : element.accesses) rewrite.replace(replaceable(*access)->span, local);
     const Stmt* const first = setting(facts, loop, *element.accesses.front());
     if (first != nullptr) {
       rewrite.replace(first->expr->arg(0).span, array.type + " " + local);

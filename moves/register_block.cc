@@ -3,8 +3,10 @@
 
 #include "engine/error.h"
 #include "moves/code_writer.h"
+#include "moves/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
+#include "moves/repeated_body.h"
 #include "moves/source_edit.h"
 #include "moves/tile_kernel.h"
 
@@ -54,7 +56,7 @@ std::optional<Variant> blocked_sum(const MoveContext& context, std::int64_t tm, 
     unrolled(index, end);
     w.line(axis.type + " " + axis.name + " = " + first + " + " + index + " * " + number(apart) + ";");
     w.lines(c.prologue_for(o.value, ""));
-    w.line(reg + "[" + index + "] = " + (inside ? o.value : axis.name + " < " + axis.extent + " ? " + o.value + " : " + (o.value_type == "float" ? "0.0f" : o.value_type + "(0)")) + ";");
+    w.line(reg + "[" + index + "] = " + (inside ? o.value : axis.name + " < " + axis.extent + " ? " + o.value + " : " + (o.value_type == "float" ? "0.0f" : "static_cast<" + o.value_type + ">(0)")) + ";");
     w.close();
   };
   load(c.a, c.m, a, i, tm_name, m0, kThreadsM, m_inside);
@@ -114,6 +116,8 @@ std::optional<Variant> blocked_points(const MoveContext& context, std::int64_t c
     });
     if (bad) return none("the kernel leaves from inside a loop");
   }
+  const std::vector<const Stmt*> repeated(std::find(all.begin(), all.end(), definition) + 1, all.end());
+  if (const std::string carried = carried_variable(*kernel, repeated); !carried.empty()) return none(carried + " would go from one point to the next");
   bool other = false;
   walk_expressions(*body, [&](const Expr& e) {
     const bool inside = e.span.begin >= definition->span.begin && e.span.end <= definition->span.end;
@@ -178,7 +182,7 @@ class RegisterBlock final : public Move {
 }  // namespace
 
 void register_move_register_block(MoveRegistry& registry) {
-  registry.add("register_block", "several outputs a thread, operands in registers", [] { return std::make_unique<RegisterBlock>(); });
+  registry.add("register_block", "several outputs a thread, operands in registers", [] { return on_known_shape(std::make_unique<RegisterBlock>()); });
 }
 
 }  // namespace warpath

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/known_shape.h"
 #include "moves/lanes.h"
 #include "moves/register_moves.h"
 #include "moves/row_split.h"
@@ -84,7 +85,7 @@ class ScanParallelise final : public Move {
 
 void register_move_scan_parallelise(MoveRegistry& registry) {
   registry.add("scan_parallelise", "lanes share a prefix sum (or another scan) over a row",
-               [] { return std::make_unique<ScanParallelise>(); });
+               [] { return on_known_shape(std::make_unique<ScanParallelise>()); });
 }
 
 }  // namespace warpath

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/staging.h"
@@ -81,7 +82,7 @@ class SmemTileStage final : public Move {
 }  // namespace
 
 void register_move_smem_tile_stage(MoveRegistry& registry) {
-  registry.add("smem_tile_stage", "stage what threads share in shared memory", [] { return std::make_unique<SmemTileStage>(); });
+  registry.add("smem_tile_stage", "stage what threads share in shared memory", [] { return on_known_shape(std::make_unique<SmemTileStage>()); });
 }
 
 }  // namespace warpath

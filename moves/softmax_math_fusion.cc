@@ -2,6 +2,7 @@
 #include <array>
 
 #include "moves/keep_row.h"
+#include "moves/known_shape.h"
 #include "moves/lanes.h"
 #include "moves/loop_site.h"
 #include "moves/register_moves.h"
@@ -72,7 +73,7 @@ class SoftmaxMathFusion final : public Move {
     return {"softmax_math_fusion", site, {{"form", form}, {"vector", vector}}};
   }
 
-  static std::unique_ptr<const model::KernelModel> model_of(const MoveContext& context, std::string& why) {
+  static std::shared_ptr<const model::KernelModel> model_of(const MoveContext& context, std::string& why) {
     auto model = model::model_kernel(context.spec, context.variant, why);
     if (!model) return nullptr;
     if (const std::string call = unknown_call(*model); !call.empty()) return why = "the kernel calls " + call + ", which may write memory", nullptr;
@@ -100,7 +101,7 @@ class SoftmaxMathFusion final : public Move {
 
 void register_move_softmax_math_fusion(MoveRegistry& registry) {
   registry.add("softmax_math_fusion", "fewer passes over a row: it stays on chip, statistics are fused, results computed again",
-               [] { return std::make_unique<SoftmaxMathFusion>(); });
+               [] { return on_known_shape(std::make_unique<SoftmaxMathFusion>()); });
 }
 
 }  // namespace warpath

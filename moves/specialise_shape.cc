@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "moves/known_shape.h"
 #include "moves/register_moves.h"
 #include "moves/span_rewrite.h"
 
@@ -63,6 +64,7 @@ class SpecialiseShape final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "specialise_shape"; }
   [[nodiscard]] std::vector<std::string> aliases() const override { return {"specialize_shape", "M1"}; }
+  [[nodiscard]] bool structural() const override { return true; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::string why;
@@ -96,6 +98,11 @@ class SpecialiseShape final : public Move {
 };
 
 }  // namespace
+
+std::optional<Variant> with_known_shape(const MoveContext& context) {
+  std::string why;
+  return SpecialiseShape().apply(context, {"specialise_shape", std::string(kAllSite), {}}, why);
+}
 
 void register_move_specialise_shape(MoveRegistry& registry) {
   registry.add("specialise_shape", "sizes of the spec as constants of the kernel", [] { return std::make_unique<SpecialiseShape>(); });

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/error.h"
+#include "moves/known_shape.h"
 #include "moves/lanes.h"
 #include "moves/loop_site.h"
 #include "moves/model/facts.h"
@@ -264,7 +265,7 @@ class SplitReduction final : public Move {
 }  // namespace
 
 void register_move_split_reduction(MoveRegistry& registry) {
-  registry.add("split_reduction", "several blocks share a sum and add their parts by atomics", [] { return std::make_unique<SplitReduction>(); });
+  registry.add("split_reduction", "several blocks share a sum and add their parts by atomics", [] { return on_known_shape(std::make_unique<SplitReduction>()); });
 }
 
 }  // namespace warpath

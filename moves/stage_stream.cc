@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "moves/code_writer.h"
+#include "moves/hinted_access.h"
 #include "moves/source_edit.h"
 #include "moves/staging.h"
 
@@ -23,7 +24,7 @@ std::vector<Stream> find_streams(const KernelFacts& facts, const Loop& loop) {
   std::vector<Stream> out;
   for (const Access* access : facts.accesses_in(*loop.stmt)) {
     const Array& array = facts.arrays[static_cast<std::size_t>(access->array)];
-    if (access->writes() || array.written || array.space != Space::global || !access->expr->is(ExprKind::subscript) || access->in_helper) continue;
+    if (access->writes() || array.written || array.space != Space::global || replaceable(*access) == nullptr || !access->expr->is(ExprKind::subscript) || access->in_helper) continue;
     if (!access->index.affine_in(loop.variable) || facts.uniformity(access->index.without(loop.variable)) == Uniformity::thread) continue;
     if (access->index.coefficient_of(loop.variable).constant() != 1 || access->vector_width != 1 || access->loops.back() != &loop) continue;
     auto stream = std::find_if(out.begin(), out.end(), [&](const Stream& s) { return s.array == &array; });
@@ -85,7 +86,7 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context, const K
     bytes += tile * static_cast<std::int64_t>(stream.array->element_bytes);
     const Polynomial moved = stream.loads[0]->source_index.substituted(j, Polynomial::name(start) + Polynomial::name(e));
     fill += pad + step + step + name + "[" + e + "] = " + stream.array->name + "[" + moved.text() + "];\n";
-    for (const Access* load : stream.loads) edits.push_back({load->expr->span.begin, load->expr->span.end, name + "[" + j + " - " + start + "]"});
+    for (const Access* load : stream.loads) edits.push_back({replaceable(*load)->span.begin, replaceable(*load)->span.end, name + "[" + j + " - " + start + "]"});
   }
   if (bytes > (48 << 10)) return none("the tiles take " + number(bytes) + " bytes of shared memory");
   head += pad + "for (" + type + " " + start + " = " + unit.plain_text(loop.first_expr->span) + "; " + start + " < " + bound + "; " + start + " += " + size + ") {\n";

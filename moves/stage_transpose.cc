@@ -3,6 +3,7 @@
 #include "engine/error.h"
 #include "moves/code_writer.h"
 #include "moves/contraction_parts.h"
+#include "moves/hinted_access.h"
 #include "moves/source_edit.h"
 #include "moves/staging.h"
 
@@ -55,7 +56,7 @@ std::optional<Exchange> find_exchange(const KernelModel& kernel, std::string& wh
   }
   for (const Access& access : facts.accesses) {
     for (const ThreadIndex* axis : axes) {
-      if (!access.writes() && axis != out.out_axis && is_unit(facts, access, axis->axis) && out.load == nullptr) out.load = &access, out.in_axis = axis;
+      if (!access.writes() && replaceable(access) != nullptr && axis != out.out_axis && is_unit(facts, access, axis->axis) && out.load == nullptr) out.load = &access, out.in_axis = axis;
     }
   }
   if (out.out_axis == nullptr || out.load == nullptr) return none("loads and stores are contiguous along the same axis");
@@ -130,13 +131,13 @@ std::optional<Variant> transposed_through_tile(const MoveContext& context, const
   const std::string header = "for (int " + i + " = threadIdx.y; " + i + " < " + size + "; " + i + " += " + step + ")";
   w.open(header);
   w.line(declare(*found->in_axis, "threadIdx.x")).line(declare(*found->out_axis, i));
-  w.line(guard + buffer + "[" + i + "][threadIdx.x] = " + unit.plain_text(found->load->expr->span) + ";");
+  w.line(guard + buffer + "[" + i + "][threadIdx.x] = " + unit.plain_text(replaceable(*found->load)->span) + ";");
   w.close();
   w.line("__syncthreads();");
   w.line("// Out: they store along " + found->out_axis->name + ".");
   w.open(header);
   w.line(declare(*found->out_axis, "threadIdx.x")).line(declare(*found->in_axis, i));
-  const Span load = found->load->expr->span;
+  const Span load = replaceable(*found->load)->span;
   const std::string text = unit.plain_text({store->span.begin, load.begin}) + buffer + "[threadIdx.x][" + i + "]" + unit.plain_text({load.end, store->span.end});
   w.line(guard + text);
   w.close();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "moves/hinted_access.h"
+
 namespace warpath {
 
 using namespace model;
@@ -80,6 +82,9 @@ std::optional<Stencil> find_stencil(const MoveContext& context, const KernelMode
   for (const Access& access : facts.accesses) {
     if (!access.writes() || facts.arrays[static_cast<std::size_t>(access.array)].space == Space::local) continue;
     if (access.kind != AccessKind::write || !access.index.is_known() || !access.expr->is(ExprKind::subscript)) return none("the output is not only stored to");
+    if (std::any_of(access.loops.begin(), access.loops.end(), [&](const Loop* l) { return !l->counted || access.index.mentions(l->variable); })) {
+      return none("a thread makes its points in a loop");
+    }
     if (!out.stores.empty() && (out.stores[0]->array != access.array || !(out.stores[0]->index == access.index))) {
       return none("a thread stores to more than one place");
     }
@@ -97,7 +102,7 @@ std::optional<Stencil> find_stencil(const MoveContext& context, const KernelMode
     if (out.axes[i].index->axis == out.axes[i + 1].index->axis) return none("two indices of one thread axis choose the point");
   }
   for (const Access& access : facts.accesses) {
-    if (access.writes() || access.array == store.array || !access.index.is_known() || access.in_helper || access.vector_width != 1) continue;
+    if (access.writes() || access.array == store.array || !access.index.is_known() || replaceable(access) == nullptr || access.vector_width != 1) continue;
     const Array& array = facts.arrays[static_cast<std::size_t>(access.array)];
     if (array.space != Space::global || !array.is_parameter || array.written || facts.may_alias(access.array, store.array) || !access.expr->is(ExprKind::subscript)) continue;
     for (std::size_t axis = 0; axis < out.axes.size(); ++axis) {

@@ -4,7 +4,10 @@
 
 #include "engine/error.h"
 #include "moves/code_writer.h"
+#include "moves/hinted_access.h"
+#include "moves/known_shape.h"
 #include "moves/register_moves.h"
+#include "moves/repeated_body.h"
 #include "moves/source_edit.h"
 #include "moves/stencil.h"
 
@@ -35,6 +38,7 @@ class March {
     if (!found) return std::nullopt;
     stencil_ = *found;
     if (!choose_axes() || !find_region() || (width_ > 1 && !wide_is_legal())) return std::nullopt;
+    if (const std::string carried = carried_variable(kernel_, region_); !carried.empty()) return why_ = carried + " would go from one point to the next", std::nullopt;
     return rewritten();
   }
 
@@ -167,6 +171,7 @@ class March {
     Polynomial rest = with_constants(kernel_, store.index).without(atom).without(std::string("blockIdx.") + "xyz"[x_.axis]);
     if (!rest.divisible_by(kWide, multiples)) return fail("rows do not start at multiples of " + number(kWide));
     const Array& out = facts_.arrays[static_cast<std::size_t>(store.array)];
+    if (std::any_of(stencil_.stores.begin(), stencil_.stores.end(), [](const Access* a) { return replaceable(*a) == nullptr; })) return fail("a cache hint stores by the output's address");
     if (out.type != "float" || out.alignment_bytes % 16 != 0 || out.alignment_bytes == 0) return fail("the output is not float and aligned");
     for (const StencilLine& line : stencil_.lines) {
       if (line.array->type != "float" || line.array->alignment_bytes % 16 != 0 || line.array->alignment_bytes == 0) return fail(line.array->name + " is not float and aligned");
@@ -191,7 +196,7 @@ class March {
     const Access& store = *stencil_.stores[0];
     const Expr& index = store.expr->arg(1);
     const Declarator* named = index.is(ExprKind::name) ? declaration_of(unit_, index) : nullptr;
-    if (named != nullptr && named->value() != nullptr && named->stmt != nullptr && only_outer_names(*named->value())) return unit_.plain_text(named->value()->span);
+    if (named != nullptr && named->value() != nullptr && named->stmt != nullptr && only_outer_names(*named->value()) && facts_.polynomial(*named->value()) == store.index) return unit_.plain_text(named->value()->span);
     Polynomial value = store.source_index;
     for (int depth = 0; depth < 8; ++depth) {
       bool changed = false;
@@ -313,7 +318,7 @@ class March {
     const std::string x = x_first() + " + (" + d + " - 1) * " + number(kWide);
     write_load(w, name + " + " + d + " * " + number(kWide), line, replaced(index, {{x_first(), "(" + x + ")"}}), x + " >= 0 && " + x + " < " + x_.end);
     w.close();
-    for (const LineLoad& load : line.loads) edits_.push_back({load.access->expr->span.begin, load.access->expr->span.end, name + "[" + u + " + " + place(load, kWide) + "]"}), unroll(load);
+    for (const LineLoad& load : line.loads) edits_.push_back({replaceable(*load.access)->span.begin, replaceable(*load.access)->span.end, name + "[" + u + " + " + place(load, kWide) + "]"}), unroll(load);
   }
 
   /// The points along an axis between, a row of registers each.
@@ -339,7 +344,7 @@ class March {
   void edit_loads(const StencilLine& line, const std::string& name, std::int64_t point, const std::string& u) {
     for (const LineLoad& load : line.loads) {
       const std::string side = width_ > 1 ? "[" + u + "]" : "";
-      edits_.push_back({load.access->expr->span.begin, load.access->expr->span.end, name + "[" + place(load, point) + "]" + side});
+      edits_.push_back({replaceable(*load.access)->span.begin, replaceable(*load.access)->span.end, name + "[" + place(load, point) + "]" + side});
       unroll(load);
     }
   }
@@ -441,7 +446,7 @@ class StencilMarch final : public Move {
 }  // namespace
 
 void register_move_stencil_march(MoveRegistry& registry) {
-  registry.add("stencil_march", "walk along a stencil's slowest axis with its points in registers", [] { return std::make_unique<StencilMarch>(); });
+  registry.add("stencil_march", "walk along a stencil's slowest axis with its points in registers", [] { return on_known_shape(std::make_unique<StencilMarch>()); });
 }
 
 }  // namespace warpath

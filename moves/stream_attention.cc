@@ -2,6 +2,7 @@
 
 #include "moves/attention.h"
 #include "moves/kernel_rewrite.h"
+#include "moves/known_shape.h"
 #include "moves/register_moves.h"
 
 namespace warpath {
@@ -102,7 +103,7 @@ class StreamAttention final : public Move {
 
 void register_move_stream_attention(MoveRegistry& registry) {
   registry.add("stream_attention", "attention with keys and values streamed through shared memory, a register block a thread, online softmax",
-               [] { return std::make_unique<StreamAttention>(); });
+               [] { return on_known_shape(std::make_unique<StreamAttention>()); });
 }
 
 }  // namespace warpath

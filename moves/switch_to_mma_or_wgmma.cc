@@ -2,6 +2,7 @@
 #include <array>
 
 #include "moves/kernel_rewrite.h"
+#include "moves/known_shape.h"
 #include "moves/register_moves.h"
 #include "moves/tensor_tile.h"
 
@@ -130,7 +131,7 @@ class SwitchToMmaOrWgmma final : public Move {
 
 void register_move_switch_to_mma_or_wgmma(MoveRegistry& registry) {
   registry.add("switch_to_mma_or_wgmma", "form a sum of bf16, f16 or int8 products on tensor cores, operands in an asynchronous ring",
-               [] { return std::make_unique<SwitchToMmaOrWgmma>(); });
+               [] { return on_known_shape(std::make_unique<SwitchToMmaOrWgmma>()); });
 }
 
 }  // namespace warpath

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/known_shape.h"
 #include "moves/register_moves.h"
 #include "moves/tile_kernel.h"
 
@@ -88,7 +89,7 @@ class TileAndBlock final : public Move {
 }  // namespace
 
 void register_move_tile_and_block(MoveRegistry& registry) {
-  registry.add("tile_and_block", "cut a sum of products into tiles in shared memory and register blocks", [] { return std::make_unique<TileAndBlock>(); });
+  registry.add("tile_and_block", "cut a sum of products into tiles in shared memory and register blocks", [] { return on_known_shape(std::make_unique<TileAndBlock>()); });
 }
 
 }  // namespace warpath

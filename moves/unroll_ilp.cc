@@ -34,6 +34,16 @@ bool is_pure_load(const KernelFacts& facts, const Stmt& stmt, const std::vector<
   return into_local && is_pure(*facts.unit, stmt.expr->arg(1));
 }
 
+/// The iteration's own earlier statements may change what `load` reads: `y[j] = x[j]; z[j] = y[j];`.
+bool follows_own_store(const KernelFacts& facts, const std::vector<const Access*>& all, const Access& load) {
+  return std::any_of(all.begin(), all.end(), [&](const Access* w) {
+    if (!w->writes() || (w->array != load.array && !facts.may_alias(w->array, load.array))) return false;
+    const Expr* const assign = w->expr->parent;  // y[j] = y[j] + 1 reads first
+    const bool at_end = w->stmt == load.stmt && assign != nullptr && assign->is_op(ExprKind::assign, "=") && assign->parent == nullptr && &assign->arg(0) == w->expr;
+    return !at_end && w->expr->span.begin < load.expr->span.begin;
+  });
+}
+
 /// Global loads of the statement that may be done early: unconditional, of arrays that the loop leaves alone.
 std::optional<Stages> find_stages(const KernelFacts& facts, const Loop& loop, std::string& why) {
   Stages out;
@@ -61,6 +71,7 @@ std::optional<Stages> find_stages(const KernelFacts& facts, const Loop& loop, st
     for (const Access* access : facts.accesses_in(*s)) {
       const Array& array = facts.arrays[static_cast<std::size_t>(access->array)];
       if (array.space != Space::global || access->kind != AccessKind::read || access->in_helper || access->vector_width != 1 || array.type.empty()) continue;
+      if (follows_own_store(facts, all, *access)) continue;
       if (enclosing_loop(*access->stmt) != loop.stmt || access->guards.size() != facts.guards_at(*body.front()).size()) continue;
       bool moves = mentions(*access->expr, loop.variable), nested = false, fixed_place = true;
       for (const Declarator* d : locals) moves = moves || mentions(*access->expr, d->name);

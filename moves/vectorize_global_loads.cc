@@ -1,9 +1,11 @@
 #include <algorithm>
 
+#include "moves/known_shape.h"
 #include "moves/lane_loops.h"
 #include "moves/loop_site.h"
 #include "moves/pack_accesses.h"
 #include "moves/register_moves.h"
+#include "moves/repeated_body.h"
 
 namespace warpath {
 namespace {
@@ -126,6 +128,7 @@ class VectorizeGlobalLoads final : public Move {
     for (const Stmt* s : all) {
       if (asks_for_thread(facts, *s, own)) return why = "the body asks for its thread", std::nullopt;
     }
+    if (const std::string name = carried_variable(model, all); !name.empty()) return why = name + " would go from one element to the next", std::nullopt;
     const auto plan = plan_packs(facts, all, body->index->name, width, why);
     if (!plan) return std::nullopt;
     bytes = bytes_of(*plan);
@@ -233,7 +236,7 @@ class VectorizeGlobalLoads final : public Move {
 
 void register_move_vectorize_global_loads(MoveRegistry& registry) {
   registry.add("vectorize_global_loads", "several consecutive elements in one load or store of up to 16 bytes",
-               [] { return std::make_unique<VectorizeGlobalLoads>(); });
+               [] { return on_known_shape(std::make_unique<VectorizeGlobalLoads>()); });
 }
 
 }  // namespace warpath

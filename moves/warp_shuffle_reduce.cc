@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "moves/known_shape.h"
 #include "moves/lanes.h"
 #include "moves/loop_site.h"
 #include "moves/model/facts.h"
@@ -259,7 +260,7 @@ class WarpShuffleReduce final : public Move {
 }  // namespace
 
 void register_move_warp_shuffle_reduce(MoveRegistry& registry) {
-  registry.add("warp_shuffle_reduce", "shuffles in place of a tree over a shared array", [] { return std::make_unique<WarpShuffleReduce>(); });
+  registry.add("warp_shuffle_reduce", "shuffles in place of a tree over a shared array", [] { return on_known_shape(std::make_unique<WarpShuffleReduce>()); });
 }
 
 }  // namespace warpath

@@ -3,6 +3,7 @@
 
 #include "engine/error.h"
 #include "moves/code_writer.h"
+#include "moves/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
@@ -174,7 +175,7 @@ class WarpTile final : public Move {
 }  // namespace
 
 void register_move_warp_tile(MoveRegistry& registry) {
-  registry.add("warp_tile", "give each warp a compact rectangle of the block's tile", [] { return std::make_unique<WarpTile>(); });
+  registry.add("warp_tile", "give each warp a compact rectangle of the block's tile", [] { return on_known_shape(std::make_unique<WarpTile>()); });
 }
 
 }  // namespace warpath

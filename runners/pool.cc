@@ -30,6 +30,7 @@ class RunnerPool final : public Evaluator {
   }
 
   [[nodiscard]] int width() const override { return width_; }
+  [[nodiscard]] int useful() const override { return std::clamp(runner_.useful_lanes(), 1, width_); }
 
   void submit(Submission submission) override {
     // Shared: a task must be copyable, and a variant is large.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "engine/error.h"
 #include "moves/model/facts_state.h"
@@ -196,9 +197,9 @@ KernelFacts analyse(const Unit& unit, const Function& kernel, const FactSources&
   return {};
 }
 
-std::unique_ptr<const KernelModel> model_kernel(const KernelSpec& spec,
-                                                const Variant& variant,
-                                                std::string& why) {
+namespace {
+
+std::unique_ptr<const KernelModel> made_model(const KernelSpec& spec, const Variant& variant, std::string& why) {
   Unit unit = parse(variant);
   const Function* kernel = unit.find_kernel(variant.kernel_name);
   if (kernel == nullptr || !kernel->is_global)
@@ -215,6 +216,43 @@ std::unique_ptr<const KernelModel> model_kernel(const KernelSpec& spec,
   auto out = std::make_unique<KernelModel>(KernelModel{std::move(unit), kernel, std::move(facts)});
   out->facts.unit = &out->unit;
   return out;
+}
+
+thread_local ModelScope* innermost_scope = nullptr;
+
+}  // namespace
+
+/// A variant of its own, for the model points into it.
+struct ModelScope::Known {
+  Variant variant;
+  std::unique_ptr<const KernelModel> model;
+  std::string why;  // there is none
+};
+
+ModelScope::ModelScope(const KernelSpec& spec) : spec_(spec), outer_(std::exchange(innermost_scope, this)) {}
+
+ModelScope::~ModelScope() { innermost_scope = outer_; }
+
+std::shared_ptr<const KernelModel> ModelScope::find(const Variant& variant, std::string& why) {
+  constexpr std::size_t kMost = 4;
+  auto it = std::ranges::find_if(known_, [&](const auto& one) { return one->variant == variant; });
+  if (it == known_.end()) {
+    auto known = std::make_shared<Known>(Known{.variant = variant, .model = nullptr, .why = {}});
+    known->model = made_model(spec_, known->variant, known->why);
+    if (known_.size() == kMost) known_.pop_back();
+    it = known_.insert(known_.begin(), std::move(known));
+  } else {
+    std::rotate(known_.begin(), it, it + 1);
+    it = known_.begin();
+  }
+  if ((*it)->model == nullptr) return why = (*it)->why, nullptr;
+  return {*it, (*it)->model.get()};
+}
+
+std::shared_ptr<const KernelModel> model_kernel(const KernelSpec& spec, const Variant& variant, std::string& why) {
+  ModelScope* const scope = innermost_scope;
+  if (scope != nullptr && &scope->spec_ == &spec) return scope->find(variant, why);
+  return made_model(spec, variant, why);
 }
 
 const Array* KernelFacts::array(std::string_view name) const {

@@ -275,9 +275,29 @@ struct KernelModel {
 /// Null with one line in `why` if the kernel is not found, the text is ambiguous or an opaque span
 /// lies in the kernel. On the heap, for the facts point into the unit; spec and variant must
 /// outlive it.
-[[nodiscard]] std::unique_ptr<const KernelModel> model_kernel(const KernelSpec& spec,
+[[nodiscard]] std::shared_ptr<const KernelModel> model_kernel(const KernelSpec& spec,
                                                               const Variant& variant,
                                                               std::string& why);
+
+/// While it lives, model_kernel() on its thread remembers the last models of variants of `spec`, which
+/// must not change meanwhile: proposing all moves at a node asks for the same two or three models
+/// hundreds of times. Scopes nest; the innermost counts.
+class ModelScope {
+ public:
+  explicit ModelScope(const KernelSpec& spec);
+  ~ModelScope();
+  ModelScope(const ModelScope&) = delete;
+  ModelScope& operator=(const ModelScope&) = delete;
+
+ private:
+  friend std::shared_ptr<const KernelModel> model_kernel(const KernelSpec&, const Variant&, std::string&);
+  struct Known;
+  [[nodiscard]] std::shared_ptr<const KernelModel> find(const Variant& variant, std::string& why);
+
+  const KernelSpec& spec_;
+  ModelScope* const outer_;
+  std::vector<std::shared_ptr<const Known>> known_;  // latest first
+};
 
 /// The type of an expression in words ("float", "int", "float*"); empty if unknown. Promotions and
 /// CUDA builtins are known.

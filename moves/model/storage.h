@@ -55,6 +55,7 @@ struct Unit::Storage {
   Bindings constants;
   std::map<std::string, std::unique_ptr<Unit>, std::less<>>
       macro_units;  ///< bodies parsed for analysis
+  std::set<std::string, std::less<>> identifiers;  // once asked for
 
   template <class T>
   [[nodiscard]] T* make() {

@@ -107,6 +107,19 @@ const Expr* Unit::macro_expression(std::string_view name) const {
              : nullptr;
 }
 
+const std::set<std::string, std::less<>>& Unit::identifiers() const {
+  auto& known = storage_->identifiers;
+  if (!known.empty()) return known;
+  for (const Token& token : tokenize(source()).tokens) {
+    if (token.kind == TokenKind::identifier) known.insert(spelling(source(), token));
+    if (token.kind != TokenKind::directive) continue;
+    for (const Token& inside : tokenize_directive(source(), token).tokens) {
+      if (inside.kind == TokenKind::identifier) known.insert(spelling(source(), inside));
+    }
+  }
+  return known;
+}
+
 const Function* Unit::find_function(std::string_view name) const {
   const Function* found = nullptr;
   for (const Function* function : storage_->functions) {

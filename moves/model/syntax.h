@@ -274,6 +274,8 @@ class Unit {
   /// its spans are not those of this unit. Null if it is none or not understood. Parsed once; one
   /// thread a unit.
   [[nodiscard]] const Expr* macro_expression(std::string_view name) const;
+  /// Every identifier of the text, those of directives included. Collected once; one thread a unit.
+  [[nodiscard]] const std::set<std::string, std::less<>>& identifiers() const;
   /// The definition `kernel_name` ("k", "space::k", "k<float, 4>") launches; null if there is none
   /// or more than one.
   [[nodiscard]] const Function* find_kernel(std::string_view kernel_name) const;

@@ -214,16 +214,8 @@ bool same_text(const Unit& unit, const Expr& a, const Expr& b) {
 std::string fresh_name(const Unit& unit,
                        std::string_view wish,
                        std::set<std::string, std::less<>>* taken) {
-  NameSet used;
-  for (const Token& token : tokenize(unit.source()).tokens) {
-    if (token.kind == TokenKind::identifier) used.insert(spelling(unit.source(), token));
-    if (token.kind != TokenKind::directive) continue;
-    for (const Token& inside : tokenize_directive(unit.source(), token).tokens) {
-      if (inside.kind == TokenKind::identifier) used.insert(spelling(unit.source(), inside));
-    }
-  }
   const auto free = [&](const std::string& name) {
-    return !used.contains(name) && !unit.bindings().contains(name) &&
+    return !unit.identifiers().contains(name) && !unit.bindings().contains(name) &&
            (taken == nullptr || !taken->contains(name));
   };
   std::string out(wish);

@@ -67,8 +67,9 @@ bool Evaluation::worth_confirming(Running& running, const TrialRequest& request)
   const double ns = running.reply.objective_ns;
   if (request.incumbent_ns <= 0 || ns >= request.incumbent_ns) return false;
   if (confirmed_ns_ > 0 && ns * (1 + bench_.options().confirm_gain) > confirmed_ns_) return false;
-  constexpr double kLaunches = 130, kOtherwise = 0.3;  // of one confirmation: launches, seconds
-  double seconds = kOtherwise;
+  // One confirmation: launches of the candidate and, in pairs, of its rival; at the first one references of other inputs besides.
+  constexpr double kLaunches = 130, kRivalLaunches = 50, kOtherwise = 0.3;
+  double seconds = kOtherwise + kRivalLaunches * 1e-9 * confirmed_ns_ + (confirming_seconds_ == 0 ? problem_.seconds_of_other_references() : 0);
   for (std::size_t w = 0; w < running.trial.workloads(); ++w) seconds += kLaunches * 1e-9 * running.trial.launch_ns(w);
   const bool first = confirming_seconds_ == 0 && seconds <= 1;
   return first || confirming_seconds_ + seconds <= bench_.options().confirm_share * (lane_seconds_ + seconds);

@@ -1,6 +1,7 @@
 #include "runners/cuda/problem.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "engine/error.h"
 #include "runners/arguments.h"
@@ -51,7 +52,9 @@ Problem::Problem(Bench& bench, ProblemSetup setup) : bench_(bench), setup_(std::
       placed_[w].sets.push_back(make_inputs(w, InputFamily::as_declared, setup_.seed + i));
       sets.push_back(placed_[w].sets.back().get());
     }
+    const auto begin = std::chrono::steady_clock::now();
     make_references(w, sets);
+    reference_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     for (std::uint64_t i = 0; i < declared; ++i) {
       placed_[w].slots.push_back(make_slot(placed_[w], i + 1 == declared));
     }

@@ -126,6 +126,9 @@ class Problem {
   /// elements. Made at the first call; empty where no input has elements that may change alone.
   [[nodiscard]] const std::vector<std::unique_ptr<InputSet>>& perturbed_sets(std::size_t w);
 
+  /// What family_checks and perturbed_sets are expected to take at their first call, by what the declared sets took.
+  [[nodiscard]] double seconds_of_other_references() const { return kOtherReferences * reference_seconds_; }
+
   /// The first declared set with the floating-point input `tensor` alone times 2^huge_exponent. Has no references.
   [[nodiscard]] std::unique_ptr<InputSet> scaled_set(std::size_t w, std::size_t tensor);
 
@@ -158,6 +161,8 @@ class Problem {
   ProblemSetup setup_;
   std::vector<PlacedWorkload> placed_;
   std::vector<LoadedKernel> reference_kernels_;
+  static constexpr double kOtherReferences = 4;  // sets beside the declared ones, by number
+  double reference_seconds_ = 0;
 };
 
 }  // namespace warpath::cuda

@@ -23,6 +23,7 @@
 #include "runners/cuda/harness.h"
 #include "runners/cuda/lane_setups.h"
 #include "runners/cuda/outcome_cache.h"
+#include "runners/cuda/pace.h"
 #include "runners/cuda/peaks.h"
 #include "runners/cuda/sanitizer.h"
 
@@ -88,6 +89,7 @@ class CudaRunner final : public Runner {
     return 3 * service_options(options_.cuda, "", devices).workers / 2 + 3 * devices;
   }
 
+  [[nodiscard]] int useful_lanes() const override { return pace_.useful(lanes_.size(), lanes()); }
   void prepare(const KernelSpec& spec) override;
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override;
   [[nodiscard]] std::map<std::string, double> figures() const override;
@@ -129,6 +131,7 @@ class CudaRunner final : public Runner {
   std::atomic<std::int64_t> measured_ = 0;
   std::atomic<std::int64_t> merged_ = 0;
   std::optional<Clock::time_point> first_, last_;
+  Pace pace_;
 };
 
 void CudaRunner::open_lanes() {
@@ -381,8 +384,10 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
     known = known_.at(request.spec.origin + "\n" + request.spec.name).get();  // prepare() comes first
   }
   const bool is_baseline = request.variant == known->baseline;
+  const auto begin = Clock::now();
   Build build = builder_->build(known->spec, request.variant, known->workloads,
                                 is_baseline ? nullptr : &known->baseline_text, request.stage, stop);
+  pace_.built(std::chrono::duration<double>(Clock::now() - begin).count());
   Outcome outcome;
   outcome.status = build.status;
   outcome.log = build.log;
@@ -445,6 +450,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   outcome.verdict.gates.insert(outcome.verdict.gates.end(), reply.gates.begin(), reply.gates.end());
   if (outcome.status == Status::ok) outcome.timings = reply.timings;
   outcome.run_seconds = reply.seconds;
+  pace_.measured(reply.seconds);
   if (outcome.status == Status::ok && plan_.runs("d18", request.stage)) sanitize(*known, build.candidate, outcome);
   for (const auto& [fact, value] : reply.diagnosis.facts) outcome.diagnosis->facts[fact] = value;
   for (const auto& [fact, value] : reply.diagnosis.time_bound_ns) outcome.diagnosis->time_bound_ns[fact] = value;

@@ -19,6 +19,8 @@ constexpr int kMostLaunches = 64;
 constexpr std::size_t kGroup = 3;
 /// One launch of this length says enough of a candidate that is far behind.
 constexpr double kLongNs = 1e6;
+/// What a longer launch finds in the cache at its start does not show in its time.
+constexpr double kWarmBelowNs = 10e6;
 
 int launches_per_sample(double launch_ns) {
   if (launch_ns >= kGraphBelowNs) return 1;
@@ -154,7 +156,7 @@ class Sampler {
     const bool mutates = trial_.must_restore(w_);
     out.timed_slots[slot] = true;
     batches_[slot].ready();
-    if (!cold && !mutates && size > 1) trial_.launch(w_, slot);
+    if (!cold && !mutates && size > 1 && trial_.launch_ns(w_) < kWarmBelowNs) trial_.launch(w_, slot);
     for (std::size_t i = 0; i < size; ++i) {
       if (mutates) trial_.restore(w_, slot, trial_.declared_set(w_, slot));
       if (cold) bench_.flush_l2();

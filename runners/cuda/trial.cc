@@ -34,12 +34,14 @@ Trial::Trial(Bench& bench, Problem& problem, const TrialRequest& request, const 
       rival_(rival),
       scratch_(problem.size()),
       timings_(problem.size()),
-      estimates_(problem.size(), 0.0) {
+      estimates_(problem.size(), 0.0),
+      launched_(problem.size(), false) {
   load();
   place_scratch();
 }
 
 void Trial::load() {
+  launched_.assign(workloads(), false);
   for (const CandidateCode& code : candidate().codes) {
     std::string why;
     auto kernel = load_kernel(bench_.api(), code.cubin, code.entry, why, candidate().step_entries);
@@ -74,6 +76,7 @@ const LoadedKernel& Trial::kernel(std::size_t w) const { return kernels_[candida
 
 void Trial::launch(std::size_t w, std::size_t slot, CUstream stream) {
   launch_at(w, at(w).slots[slot].tensors, stream);
+  launched_[w] = true;
 }
 
 const KernelFunction& Trial::step_kernel(std::size_t w, const StepNumbers& step) const {
@@ -321,7 +324,7 @@ const Sampling& Trial::timing(std::size_t w) {
 double Trial::launch_ns(std::size_t w) {
   if (estimates_[w] > 0) return estimates_[w];
   const InputSet& set = declared_set(w, 0);
-  launch_fresh(w, 0, set, bench_.secret());  // warm: the first launch of a module is slow
+  if (!launched_[w]) launch_fresh(w, 0, set, bench_.secret());  // the first launch of a module is slow
   if (must_restore(w)) restore(w, 0, set);
   return estimates_[w] = bench_.time([&] { launch(w, 0); }, "a launch");
 }

@@ -136,6 +136,7 @@ class Trial {
   std::vector<Slot> scratch_;  ///< by workload
   std::vector<std::optional<Sampling>> timings_;
   std::vector<double> estimates_;
+  std::vector<bool> launched_;  ///< by workload, since the modules were loaded
 };
 
 /// Runs all launches of one workload that timing takes; in timing.cc.

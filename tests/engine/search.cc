@@ -362,7 +362,7 @@ TEST_CASE("a snapshot whose parts contradict each other is refused") {
       [](Arenas& a, State&) { a.edges[0].in_flight = 5; },
       [](Arenas& a, State&) { a.edges[0].action = 40; },
   };
-  TableSpace restored(table, f.search.graph());
+  TableSpace restored(table, f.space.places());
   CHECK_NOTHROW(Search(restored, quiet_options(), 1, Graph::from_arenas(f.search.graph().arenas(), "s"), f.search.state(), "s"));
   for (std::size_t i = 0; i < damages.size(); ++i) {
     CAPTURE(i);

@@ -19,36 +19,43 @@ namespace {
 
 /// One call of a search, as a record would hold it.
 struct Call {
-  enum class Kind : std::uint8_t { next, complete, remeasure };
+  enum class Kind : std::uint8_t { next, complete, remeasure, graft };
   Kind kind = Kind::next;
   std::uint64_t sequence = 0;  ///< complete
   Evaluation evaluation;       ///< complete
-  NodeId node = kNoNode;       ///< remeasure
+  NodeId node = kNoNode;       ///< remeasure, graft: the parent
+  int place = 0;               ///< graft
   double reward = 0;           ///< remeasure
 };
 
-void apply(Search& search, const Call& call) {
+void apply(Search& search, TableSpace& space, const Call& call) {
   switch (call.kind) {
     case Call::Kind::next: static_cast<void>(search.next()); break;
     case Call::Kind::complete: search.complete(call.sequence, call.evaluation); break;
     case Call::Kind::remeasure: search.remeasure(call.node, call.reward); break;
+    case Call::Kind::graft:
+      space.graft_next(call.place);
+      static_cast<void>(search.graft(call.node, TableSpace::key(call.place), 0.5F));
+      break;
   }
 }
 
 /// A call that is legal now.
-Call random_call(const Search& search, const TableSpace& space, Rng& rng) {
+Call random_call(const Search& search, const TableSpace& space, const Table& table, Rng& rng) {
   const std::vector<Dispatch> in_flight = search.in_flight();
   const std::uint64_t choice = rng.below(20);
-  if (choice == 0) {
+  if (choice < 3) {
     const NodeId node{static_cast<std::uint32_t>(rng.below(search.graph().node_count()))};
     if (search.graph()[node].state == NodeState::measured) {
-      return {.kind = Call::Kind::remeasure, .sequence = 0, .evaluation = {}, .node = node, .reward = static_cast<double>(rng.below(33)) / 8 - 2};
+      const auto place = static_cast<int>(rng.below(table.rewards.size()));
+      if (choice > 0) return {.kind = Call::Kind::graft, .sequence = 0, .evaluation = {}, .node = node, .place = place, .reward = 0};
+      return {.kind = Call::Kind::remeasure, .sequence = 0, .evaluation = {}, .node = node, .place = 0, .reward = static_cast<double>(rng.below(33)) / 8 - 2};
     }
   }
   if (choice < 10 && !in_flight.empty()) {
     const Dispatch& d = in_flight[rng.below(in_flight.size())];
     const Evaluation evaluation = rng.below(8) == 0 ? Evaluation{} : space.evaluate(d.node);
-    return {.kind = Call::Kind::complete, .sequence = d.sequence, .evaluation = evaluation, .node = kNoNode, .reward = 0};
+    return {.kind = Call::Kind::complete, .sequence = d.sequence, .evaluation = evaluation, .node = kNoNode, .place = 0, .reward = 0};
   }
   return {};
 }
@@ -92,23 +99,24 @@ TEST_CASE("any interleaving of calls keeps every invariant, replays bit for bit,
     const std::size_t snapshot_at = rng.below(calls);
     Graph::Arenas arenas;
     Search::State state;
+    std::vector<int> places;
     std::vector<Call> journal;
     for (std::size_t i = 0; i < calls; ++i) {
-      if (i == snapshot_at) arenas = search.graph().arenas(), state = search.state();
-      journal.push_back(random_call(search, space, rng));
-      apply(search, journal.back());
+      if (i == snapshot_at) arenas = search.graph().arenas(), state = search.state(), places = space.places();
+      journal.push_back(random_call(search, space, table, rng));
+      apply(search, space, journal.back());
       REQUIRE(search.violated_invariant() == "");
     }
 
     TableSpace replay_space(table);
     Search replayed(replay_space, options, seed, TableSpace::key(0));
-    for (const Call& call : journal) apply(replayed, call);
+    for (const Call& call : journal) apply(replayed, replay_space, call);
     CHECK(replayed.fingerprint() == search.fingerprint());
 
     Graph graph = Graph::from_arenas(arenas, "snapshot");
-    TableSpace resumed_space(table, graph);
+    TableSpace resumed_space(table, std::move(places));
     Search resumed(resumed_space, options, seed, std::move(graph), state, "snapshot");
-    for (std::size_t i = snapshot_at; i < calls; ++i) apply(resumed, journal[i]);
+    for (std::size_t i = snapshot_at; i < calls; ++i) apply(resumed, resumed_space, journal[i]);
     CHECK(resumed.fingerprint() == search.fingerprint());
   }
   testing::report_figure("search_fuzz_steps", steps);

@@ -24,6 +24,7 @@ const std::vector<std::int64_t> kPowers{1, 2, 4, 8, 16, 32, 64, 128};
 class Tile final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "tile"; }
+  [[nodiscard]] bool structural() const override { return true; }
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     if (context.variant.source.find("rows") != std::string::npos) return {};
     return {{"tile", "kernel", {{"columns", 8}, {"rows", 8}}}};

@@ -38,11 +38,13 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
   const TemporaryFolder folder;
   const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
   const std::string file = folder / "file", empty = folder / "empty", config = folder / "config.json";
-  const std::string broken = folder / "broken.json", twice = folder / "twice.json", out = folder / "out";
+  const std::string broken = folder / "broken.json", readable = folder / "key", twice = folder / "twice.json", out = folder / "out";
   write_file(file, "not a folder");
   write_file(config, R"({"run": {"seeds": 1}})");
   write_file(broken, R"({"name": "x", "kernel": )");
   write_file(twice, read_file(spec));
+  write_file(readable, "sk-others-may-read-this");
+  std::filesystem::permissions(readable, std::filesystem::perms::others_read, std::filesystem::perm_options::add);
   std::filesystem::create_directory(empty);
   const auto run = [&](Words more) {
     Words words{"run", "--runner", "synthetic", "--outdir", out};
@@ -78,7 +80,16 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
       {run({"--input", spec, "--config", folder / "absent.json"}), "absent.json"},
       {run({"--input", spec, "--name", "nothing*"}), "nothing*"},
       {run({"--input", spec, "--resume=yes"}), "--resume"},
-      {run({"--input", spec, "--llm-model", "m"}), "--llm-model"},
+      {run({"--input", spec, "--llm-modle", "m"}), "did you mean --llm-model?"},
+      {run({"--input", spec, "--llm-profile", "nowhere"}), "nowhere"},
+      {run({"--input", spec, "--llm-profile", "ollama"}), "--llm-model"},
+      {run({"--input", spec, "--llm-model", "m", "--llm-profile", "custom"}), "--llm-base-url"},
+      {run({"--input", spec, "--llm-cassette-mode", "sometimes"}), "llm.cassette_mode"},
+      {run({"--input", spec, "--llm-model", "m", "--llm-key-env", "WARPATH_NO_SUCH_KEY", "--llm-key-file", readable}), "chmod 600"},
+      {run({"--input", spec, "--proposals", folder / "absent.jsonl"}), "absent.jsonl"},
+      {{"ask"}, "RUN"},
+      {{"prompt", empty}, "a run folder"},
+      {{"tell", empty}, "--node"},
       {run({"--resume"}), "--resume"},
       {{"run", "--input", spec, "--runner", "opencl", "--outdir", out}, "host, replay, synthetic"},
       {{"run", "--input", spec, "--runner", "cuda", "--gpus", "none", "--outdir", out}, "--gpus"},

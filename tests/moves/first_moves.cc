@@ -176,13 +176,44 @@ TEST_CASE("the proposer goes through moves before sites and sites before paramet
       }
       for (const auto& [move, sites] : heaviest) {
         std::multiset<double> turns;
-        for (const auto& [site, weight] : sites) turns.insert(std::round(1 / weight));
+        const double most = moves.create("test", move)->structural() ? 8 : 1;
+        for (const auto& [site, weight] : sites) turns.insert(std::round(most / weight));
         double turn = 0;
         for (const double found : turns) CHECK(found == ++turn);
       }
     }
   }
-  CHECK(first_of_seed.size() > 8);
+  CHECK(first_of_seed.size() > 4);
+}
+
+TEST_CASE("structural moves come first, two instances of each, and work on known sizes") {
+  const KernelSpec spec = load_specs(kRoot + "/specs/softmax_scaled.json").front();
+  const Variant naive = baseline_variant(spec);
+  const DeviceFacts device{.runner = "cuda", .name = "gpu", .arch = "sm_90a", .multiprocessors = 132, .is_gpu = true};
+  const MoveRegistry moves = registry();
+  Rng rng(1, "propose");
+  const std::vector<Proposal> out = RuleProposer(moves).propose({{spec, naive, device}, variant_key(naive), nullptr, 1}, rng);
+  std::map<std::string, int> structural, other;
+  for (const Proposal& p : out) {
+    if (!moves.create("test", p.instance.move)->structural()) {
+      ++other[p.instance.move];
+    } else if (++structural[p.instance.move + "@" + p.instance.site] <= 2 && p.weight > 1) {
+      CHECK(other.empty());
+    }
+  }
+  CHECK(structural.size() > 3);
+  CHECK(other.size() > 3);
+
+  std::string why;
+  const MoveInstance lanes = MoveInstance::parse("parallelise_row_loop(cluster=1,lanes=128)", "test");
+  const auto move = moves.create("test", lanes.move);
+  const auto direct = move->apply({spec, naive, device}, lanes, why);
+  REQUIRE(direct.has_value());
+  const auto shaped = moves.create("test", "specialise_shape")->apply({spec, naive, device}, MoveInstance::parse("specialise_shape@shape", "test"), why);
+  REQUIRE(shaped.has_value());
+  const auto by_steps = move->apply({spec, *shaped, device}, lanes, why);
+  REQUIRE(by_steps.has_value());
+  CHECK(variant_key(*direct) == variant_key(*by_steps));  // two ways to one node
 }
 
 TEST_SUITE_END();

@@ -317,7 +317,7 @@ namespace {
 struct Case {
   KernelSpec spec;
   Variant variant;
-  std::unique_ptr<const KernelModel> model;
+  std::shared_ptr<const KernelModel> model;
 };
 
 }  // namespace

@@ -111,7 +111,11 @@ TEST_CASE("a row stays in registers, in packs where it is aligned, masked where 
 }
 
 TEST_CASE("a row whose length is unknown stays in shared memory, not in registers") {
-  const KernelSpec spec = row_kernel("layer_norm");
+  KernelSpec spec = row_kernel("layer_norm");
+  spec.name = "layer_norm_of_two_lengths";
+  spec.workloads.push_back(spec.workloads.front());
+  spec.workloads.back().name = "longer";
+  spec.workloads.back().scalars["C"] = std::int64_t{131};
   const std::string at = split(64) + "; softmax_math_fusion@loop:0";
   CHECK(holds(refused(spec, at + "(form=0,vector=1)"), "specialise_shape"));
   const Variant out = reached(spec, at + "(form=1,vector=1)");

@@ -25,6 +25,13 @@ KernelSpec axpy(std::int64_t n, const std::string& guard = "if (i < n) {\n    y[
                                  "ceil_div(n, 64)", "64");
 }
 
+/// sums[i] = the sum of eight elements from x[i] on, added up in a variable that is declared before the thread's index.
+KernelSpec sums_of_eight() {
+  return test::kernel_under_test("extern \"C\" __global__ void sums(float* y, const float* x, int n) {\n  float sum = 0.0f;\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                                 "  if (i >= n) return;\n  for (int k = 0; k < 8; k++) {\n    sum += x[i + k];\n  }\n  y[i] = sum;\n}\n",
+                                 "sums", {{"y", "output", "float32", "n"}, {"x", "input", "float32", "n + 8"}, {"n", "scalar", "", "", 1003}}, "ceil_div(n, 64)", "64");
+}
+
 /// Sum of each row by a block: strided loop, shared tree, or `combine`, which writes 128 elements a row.
 KernelSpec row_sums(std::int64_t columns, const std::string& combine = "") {
   const std::string tree = combine.empty() ? "  s[threadIdx.x] = sum;\n  __syncthreads();\n"
@@ -94,6 +101,103 @@ TEST_CASE("what is not contiguous, not aligned or could be overwritten is not pa
   CHECK(MovePath(body("y[i] = threadIdx.x + x[i];")).tried("vectorize_global_loads@thread(width=4)") != "");
   CHECK(MovePath(body("y[i] = x[i];")).tried("vectorize_global_loads@thread(width=3)") != "");
   CHECK(MovePath(body("y[i] = x[i];")).tried("vectorize_global_loads@loop:0(width=4)") != "");
+}
+
+TEST_CASE("an element in a pack is reached there from loops and branches, too") {
+  for (const std::string width : {"2", "8"}) {
+    MovePath sparse(spec_file("spmv_csr"));
+    sparse.step("vectorize_global_loads@thread(width=" + width + ")");
+    CHECK(sparse.has("y_pack[v2] = 0.0f;") == sparse.has("y_pack[v2] += v[j] * x[ci[j]];"));
+    CHECK_FALSE(sparse.has("y[row + v2]"));
+    sparse.runs();
+  }
+  // What the thread does with y[i], and whether y can be a pack.
+  const std::vector<std::pair<std::string, bool>> bodies = {
+      {"y[i] = 0.0f;\n    for (int k = 0; k < 3; k++) {\n      y[i] += x[i];\n    }", true},
+      {"y[i] = x[i];\n    if (x[i] > 0.0f) y[i] = a[0];", true},
+      {"if (x[i] > 0.0f) y[i] = a[0];\n    y[i] += x[i];", true},
+      {"float t = 0.0f;\n    for (int k = 0; k < 2; k++) t += y[i];\n    y[i] = t + x[i];", true},
+      {"y[i] = x[i] > 0.0f ? y[i] : x[i];", true},
+      {"float t = y[i] + x[i];\n    if (t > 0.0f) y[i] = t;", false},
+      {"y[i] = x[i];\n    atomicAdd(&y[i], 1.0f);", false},
+      {"y[i] = x[i];\n    y[i] = __ldcg(&y[i]) + a[0];", true},
+      {"__stcs(&y[i], x[i]);\n    y[i] += a[0];", false},
+  };
+  for (const auto& [statements, packed] : bodies) {
+    CAPTURE(statements);
+    MovePath path(axpy(1003, "if (i < n) {\n    " + statements + "\n  }"));
+    path.step("vectorize_global_loads@thread(width=4)");
+    CHECK(path.has("y_pack") == packed);
+    path.runs();
+  }
+  const std::string rows =
+      "extern \"C\" __global__ void rows(float* y, const float* x, int N, int C) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= N) return;\n"
+      "  for (int j = 0; j < C; j++) {\n    y[i * C + j] = 1.0f;\n    for (int k = 0; k < 3; k++) {\n      y[i * C + j] += x[i * C + j] * k;\n    }\n  }\n}\n";
+  MovePath loop(test::kernel_under_test(rows, "rows", {{"y", "output", "float32", "N * C"}, {"x", "input", "float32", "N * C"}, {"N", "scalar", "", "", 37}, {"C", "scalar", "", "", 24}},
+                                        "ceil_div(N, 32)", "32"));
+  loop.step("specialise_shape@argument:C").step("vectorize_global_loads@loop:0(width=4)").runs();
+}
+
+TEST_CASE("a variable from before the thread's index does not reach the next element") {
+  for (const std::string move : {"vectorize_global_loads@thread(width=4)", "persistent_grid@thread(blocks_per_sm=1)", "register_block@points(points=2)"}) {
+    CAPTURE(move);
+    const std::string why = MovePath(sums_of_eight()).tried(move);
+    CHECK(why.find("sum would go from one") == 0);
+  }
+}
+
+TEST_CASE("loads that follow a store of their own iteration stay behind it") {
+  const std::string source =
+      "extern \"C\" __global__ void twice(float* y, float* z, const float* x, int N, int C) {\n  int i = blockIdx.x;\n"
+      "  for (int j = threadIdx.x; j < C; j += blockDim.x) {\n    y[i * C + j] = 2.0f * x[i * C + j];\n    z[i * C + j] = y[i * C + j] + 1.0f;\n  }\n}\n";
+  MovePath path(test::kernel_under_test(source, "twice", {{"y", "output", "float32", "N * C"}, {"z", "output", "float32", "N * C"}, {"x", "input", "float32", "N * C"},
+                                                          {"N", "scalar", "", "", 5}, {"C", "scalar", "", "", 300}}, "N", "32"));
+  path.step("unroll_ilp@loop:0(factor=4,tail=0)");
+  CHECK(path.has("x_next"));
+  CHECK_FALSE(path.has("y_next"));
+  path.runs();
+}
+
+TEST_CASE("a cache hint takes the place of another") {
+  MovePath path(axpy(1003));
+  path.step("cache_policy_cg@argument:x(policy=2)").step("cache_policy_cg@argument:y(policy=1)");
+  CHECK(path.has("__stcs(&y[i], a[0] * __ldcg(&x[i]) + __ldcs(&y[i]));"));
+  CHECK(path.tried("cache_policy_cg@argument:x(policy=2)") == "the accesses have that hint");
+  path.step("cache_policy_cg@argument:x(policy=3)").step("cache_policy_cg@argument:y(policy=2)");
+  CHECK(path.has("__stcg(&y[i], a[0] * __ldg(&x[i]) + __ldcg(&y[i]));"));
+  path.runs();
+  path.step("vectorize_global_loads@thread(width=4)");
+  CHECK(path.has("__stcg(&y[i + v], a[0] * x_pack[v] + __ldcg(&y[i + v]));"));
+  path.runs();
+
+  MovePath wide(axpy(1003));
+  wide.step("vectorize_global_loads@thread(width=4)").step("cache_policy_cg@argument:x(policy=1)").step("cache_policy_cg@argument:x(policy=3)");
+  CHECK(wide.has("__ldg(reinterpret_cast<const float4*>(&x[i]))"));
+  CHECK_FALSE(wide.has("__ldcs"));
+  wide.runs();
+
+  MovePath pointer(axpy(1003, "if (i < n) y[i] = __ldcs(x + i) * a[0];"));
+  pointer.step("cache_policy_cg@argument:x(policy=3)");
+  CHECK(pointer.has("__ldg(x + i)"));
+  pointer.runs();
+  CHECK(MovePath(axpy(1003, "if (i < n) y[i] = __ldcv(&x[i]);")).tried("cache_policy_cg@argument:x(policy=1)") == "__ldcv is more than a hint");
+}
+
+TEST_CASE("locals stand for hinted loads, never below their address") {
+  MovePath rows(spec_file("rowscan"));
+  for (const std::string& hint : rows.listed("cache_policy_cg")) {
+    for (const std::string& next : MovePath(rows).step(hint).listed("unroll_ilp")) MovePath(rows).step(hint).step(next).runs();
+  }
+  MovePath sparse(spec_file("spmv_csr"));
+  sparse.step("cache_policy_cg@argument:x(policy=3)").step("cache_policy_cg@argument:v(policy=1)").step("promote_scalars@loop:0").runs();
+  MovePath accumulated(axpy(1003, "if (i < n) {\n    for (int k = 0; k < 4; k++) {\n      y[i] = __ldcg(&y[i]) + x[i];\n    }\n  }"));
+  accumulated.step("promote_scalars@loop:0");
+  CHECK(accumulated.has("y_value = y_value + x[i];"));
+  accumulated.runs();
+  MovePath constant(axpy(1003, "if (i < n) y[i] = __ldg(&a[0]) * x[i];"));
+  constant.step("constant_operand@argument:a(form=0)");
+  CHECK(constant.has("y[i] = a_value[0] * x[i];"));
+  constant.runs();
 }
 
 TEST_CASE("a loop strided over the block takes packs and unrolls, and keeps its sum") {
@@ -203,7 +307,7 @@ TEST_CASE("a thread's parallel loop becomes threads") {
                                         "ceil_div(N, 64)", "64"));
   path.step("flatten_parallel_loop@loop:0");
   CHECK(path.has("const int i = item / C;"));
-  CHECK(path.variant().launch.grid[0].text() == "ceil_div(N * C, 64)");
+  CHECK(path.variant().launch.grid[0].text() == "ceil_div(67 * 33, 64)");
   path.runs();
 }
 

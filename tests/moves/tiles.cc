@@ -9,6 +9,7 @@
 #include "moves/contraction.h"
 #include "moves/register_moves.h"
 #include "tests/support/host_check.h"
+#include "tests/support/move_path.h"
 
 using namespace warpath;
 
@@ -243,6 +244,56 @@ TEST_CASE("a stencil marches along its slowest axis") {
       "  if (x < 1 || x >= w - 1 || y < 1 || y >= h - 1) return;\n  o[y * w + x] = in[y * w + x] + 0.25f * (in[(y - 1) * w + x] + in[(y + 1) * w + x] + in[y * w + x - 1] + in[y * w + x + 1]);\n}\n",
       {tensor("o", ArgRole::inout, {"h", "w"}), tensor("in", ArgRole::input, {"h", "w"}), integer("w", 53), integer("h", 39)}, {"ceil_div(w, 16)", "ceil_div(h, 8)"}, {16, 8});
   check_runs("stencil_march", star, 1);
+}
+
+TEST_CASE("operands of a type of two words are zero beyond the edge") {
+  const KernelSpec bytes = load_specs(kRoot + "/specs/int8_scaled_mm.json").front();
+  test::MovePath path(bytes);
+  path.step("register_block@sum(tm=8,tn=8)");
+  CHECK(path.has("static_cast<signed char>(0)"));
+  path.runs();
+}
+
+TEST_CASE("a stencil whose threads make several points already does not march again") {
+  const KernelSpec cube = load_specs(kRoot + "/specs/stencil3d_r4.json").front();
+  for (const std::string specialised : {"nx", "ny", ""}) {
+    test::MovePath path(cube);
+    if (!specialised.empty()) path.step("specialise_shape@argument:" + specialised);
+    path.step("stencil_march(ahead=0,planes=64,width=1)");
+    for (const std::string width : {"1", "4"}) CHECK(path.tried("stencil_march(ahead=0,planes=16,width=" + width + ")") == "a thread makes its points in a loop");
+    CHECK(path.listed("stencil_march").empty());
+  }
+  const auto star = [](const std::string& before, const std::string& point) {
+    return spec_of("extern \"C\" __global__ void k(float* o, const float* in, int w, int h) {\n" + before +
+                       "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n  int y = blockIdx.y * blockDim.y + threadIdx.y;\n  if (x >= w || y >= h) return;\n" + point +
+                       "  if (y > 0 && y < h - 1) sum += in[p - w] + in[p + w];\n  o[p] = sum;\n}\n",
+                   {tensor("o", ArgRole::output, {"h", "w"}), tensor("in", ArgRole::input, {"h", "w"}), integer("w", 53), integer("h", 39)}, {"ceil_div(w, 16)", "ceil_div(h, 8)"}, {16, 8});
+  };
+  const MoveParameters shape = {{"planes", 16}, {"width", 1}, {"ahead", 0}};
+  CHECK(check_runs("stencil_march", star("", "  int p = y * w + x;\n  float sum = in[p];\n"), 1) == 1);
+  CHECK(refusal("stencil_march", star("  float sum = 0.0f;\n", "  int p = y * w + x;\n  sum += in[p];\n"), "", shape) == "sum would go from one point to the next");
+  check_runs("stencil_march", star("", "  int p = y * w;\n  p += x;\n  float sum = in[p];\n"));
+}
+
+TEST_CASE("what is kept on the chip takes the place of hinted loads") {
+  test::MovePath stencil(load_specs(kRoot + "/specs/stencil3d_r4.json").front());
+  stencil.step("cache_policy_cg@argument:in(policy=3)").step("stencil_march(ahead=1,planes=64,width=1)");
+  CHECK(stencil.has("float sum = c[0] * in_column[4];"));
+  stencil.runs();
+  test::MovePath wide(load_specs(kRoot + "/specs/stencil3d_r4.json").front());
+  wide.step("cache_policy_cg@argument:o(policy=1)");
+  CHECK(wide.tried("stencil_march(ahead=0,planes=64,width=4)") != "");
+  wide.step("stencil_march(ahead=0,planes=64,width=1)").runs();
+  const KernelSpec transpose = spec_of(
+      "extern \"C\" __global__ void k(float* out, const float* in, int W, int H) {\n  int x = blockIdx.x * blockDim.x + threadIdx.x;\n  int y = blockIdx.y * blockDim.y + threadIdx.y;\n"
+      "  if (x < W && y < H) out[x * H + y] = 2.0f * __ldg(&in[y * W + x]);\n}\n",
+      {tensor("out", ArgRole::output, {"W", "H"}), tensor("in", ArgRole::input, {"H", "W"}), integer("W", 67), integer("H", 43)}, {"ceil_div(W, 16)", "ceil_div(H, 16)"}, {16, 16});
+  CHECK(check_runs("smem_tile_stage", transpose, 1) == 1);
+  const KernelSpec pairs = spec_of(
+      "extern \"C\" __global__ void k(float* f, const float* x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n  float xi = x[i];\n  float sum = 0.0f;\n"
+      "  for (int j = 0; j < n; j++) {\n    float d = __ldcg(&x[j]) - xi;\n    sum += 1.0f / (d * d + 1.0f);\n  }\n  f[i] = sum;\n}\n",
+      {tensor("f", ArgRole::output, {"n"}), tensor("x", ArgRole::input, {"n"}), integer("n", 301)}, {"ceil_div(n, 64)"}, {64});
+  CHECK(check_runs("smem_tile_stage", pairs, 1) == 1);
 }
 
 TEST_CASE("small operands are copied once") {

@@ -72,6 +72,8 @@ struct CampaignBench {
                              .moves = moves,
                              .proposers = proposers,
                              .prior = *prior,
+                             .late = late,
+                             .only_late = only_late,
                              .folder = folder,
                              .resume = resume,
                              .environment_json = "{\"revision\":\"test\"}",
@@ -87,6 +89,8 @@ struct CampaignBench {
   PriorRegistry priors{"prior"};
   RunnerRegistry runners{"runner"};
   std::vector<Proposer*> extra_proposers;
+  std::vector<LateProposer*> late;
+  bool only_late = false;
   EvaluatorFactory make_evaluator = runner_pool;
   SessionObserver* observer = nullptr;
   OutcomeReader findings;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/hash.h"
@@ -26,13 +27,8 @@ struct Table {
 class TableSpace final : public Space {
  public:
   explicit TableSpace(const Table& table) : table_(&table), places_{0} {}
-  /// Over the nodes of `graph`, as if it had adopted them.
-  TableSpace(const Table& table, const Graph& graph) : TableSpace(table) {
-    for (std::uint32_t i = 1; i < graph.node_count(); ++i) {
-      const Edge& made_by = graph[graph[NodeId{i}].first_in];
-      adopt(NodeId{i}, made_by.source, made_by.action);
-    }
-  }
+  /// As places() of another left it.
+  TableSpace(const Table& table, std::vector<int> places) : table_(&table), places_(std::move(places)) {}
 
   [[nodiscard]] static Hash128 key(int place) { return Hasher().add("place").add(place).digest(); }
   [[nodiscard]] int place(NodeId node) const { return places_.at(index(node)); }
@@ -56,12 +52,16 @@ class TableSpace final : public Space {
   }
   void adopt(NodeId child, NodeId parent, std::uint32_t action) override {
     if (index(child) >= places_.size()) places_.resize(index(child) + std::size_t{1}, kIllegal);
-    places_[index(child)] = table_->actions.at(static_cast<std::size_t>(place(parent))).at(action);
+    places_[index(child)] = action == kGraft ? grafted_ : table_->actions.at(static_cast<std::size_t>(place(parent))).at(action);
   }
+  /// What the next Search::graft leads to.
+  void graft_next(int place) { grafted_ = place; }
+  [[nodiscard]] const std::vector<int>& places() const { return places_; }  ///< by NodeId
 
  private:
   const Table* table_;
   std::vector<int> places_;  // by NodeId
+  int grafted_ = kIllegal;
 };
 
 /// A random table: up to `most_places` places, self-loops, parallel actions, cycles and illegal actions included; rewards are

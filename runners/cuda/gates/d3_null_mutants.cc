@@ -25,25 +25,40 @@ class NullMutants final : public DeviceGate {
       const auto& tensors = trial.at(w).tensors;
       for (std::size_t t = 0; t < tensors.size(); ++t) {
         if (!tensors[t].is_written() || tensors[t].elements < 2) continue;
+        trial.launch_fresh(w, 0, trial.declared_set(w, 0), 2 * trial.bench().secret());
+        const Right right = keep(trial, w, t);
         for (int mutant = 0; mutant < kMutants; ++mutant) {
-          if (std::string problem = survives(trial, w, t, mutant); !problem.empty()) return problem;
+          if (std::string problem = survives(trial, w, t, right, mutant); !problem.empty()) return problem;
         }
       }
     }
     return "";
   }
 
+  /// What one launch gave: launches may take long, copies do not.
+  struct Right {
+    DeviceMemory copy;  ///< of the output that mutates
+    Hash128 fingerprint;
+  };
+
+  static Right keep(Trial& trial, std::size_t w, std::size_t t) {
+    const DriverApi& api = trial.bench().api();
+    const std::size_t bytes = trial.at(w).tensors[t].size_bytes;
+    Right right{allocate(api, bytes), trial.fingerprint(w, 0, "a launch")};
+    require(api, api.cuMemcpyDtoDAsync(right.copy.get(), trial.at(w).slots[0].tensors[t], bytes, trial.bench().stream()), "cannot copy results");
+    return right;
+  }
+
   /// Not empty if the comparison takes mutant number `mutant` of output `t` for a result.
-  static std::string survives(Trial& trial, std::size_t w, std::size_t t, int mutant) {
+  static std::string survives(Trial& trial, std::size_t w, std::size_t t, const Right& right, int mutant) {
     const DriverApi& api = trial.bench().api();
     const CUstream stream = trial.bench().stream();
     const TensorPlace& tensor = trial.at(w).tensors[t];
     const InputSet& set = trial.declared_set(w, 0);
-    trial.launch_fresh(w, 0, set, 2 * trial.bench().secret());
-    const Hash128 right = trial.fingerprint(w, 0, "a launch");
     const CUdeviceptr out = trial.at(w).slots[0].tensors[t];
     const std::size_t width = info(tensor.dtype).size_bytes;
-    CUresult result = CUDA_SUCCESS;
+    CUresult result = api.cuMemcpyDtoDAsync(out, right.copy.get(), tensor.size_bytes, stream);
+    require(api, result, "cannot copy results");
     switch (mutant) {
       case 0: result = api.cuMemsetD8Async(out, 0, tensor.size_bytes, stream); break;
       case 1:  // doubles what is equal, until the first value is everywhere
@@ -70,7 +85,7 @@ class NullMutants final : public DeviceGate {
       default: trial.bench().harness().poison(stream, out + (tensor.elements - 1) * width, 1, tensor.dtype, 0);
     }
     require(api, result, "cannot make a mutant");
-    if (trial.fingerprint(w, 0, "a mutant") == right) return "";  // this mutant is the result
+    if (trial.fingerprint(w, 0, "a mutant") == right.fingerprint) return "";  // this mutant is the result
     if (!trial.compare(w, 0, set, "a mutant").passed) return "";
     return "workload " + trial.at(w).workload->name + ": " + tensor.arg->name + " passes with " +
            kNames[mutant] + ": the task or its tolerance decides nothing";

@@ -1,0 +1,47 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "engine/error.h"
+#include "engine/json_reader.h"
+#include "experiments/asking.h"
+#include "experiments/command.h"
+
+namespace warpath {
+namespace {
+
+constexpr int kNotEvaluated = 2;
+
+int tell(const Arguments& arguments, const Program& program) {
+  const auto node = arguments.value("node");
+  if (!node) throw bad_input("--node", "", "the node that the candidate changes");
+  ForeignProposal proposal;
+  proposal.place = "warpath tell";
+  proposal.proposal.instance = MoveInstance::parse(arguments.value("move").value_or("other"), "--move");
+  if (const auto file = arguments.value("source")) {
+    proposal.text = read_text_file(*file, kMaxJsonBytes, "--source");
+    proposal.place = *file;
+  }
+  if (const auto file = arguments.value("launch")) proposal.launch = read_json_file(*file).dump();
+  const Plugins plugins;
+  const Asking asking(arguments.words()[0], plugins, program);
+  const nlohmann::json out = asking.tell(*node, std::move(proposal));
+  std::printf("%s\n", out.dump(2).c_str());
+  return out.value("status", "") == "ok" ? 0 : kNotEvaluated;
+}
+
+}  // namespace
+
+Command tell_command() {
+  return {.name = "tell",
+          .usage = "RUN --node NODE [--move MOVE] [--source FILE] [--launch FILE]",
+          .help = "evaluate one candidate for a node of a recorded run, under the same gates as any, and record it; exit 2 if it is not ok",
+          .flags = {{"node", "NODE", "the version that it changes: start of a key, best or baseline"},
+                    {"move", "MOVE", "what it does: MOVE[@SITE][(NAME=INTEGER,...)]; without --source the engine makes it (other)"},
+                    {"source", "FILE", "a whole source, SEARCH/REPLACE blocks or a unified diff"},
+                    {"launch", "FILE", "the whole launch plan as JSON, where it changes"}},
+          .least_words = 1,
+          .most_words = 1,
+          .run = tell};
+}
+
+}  // namespace warpath

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+#include "priors/llm/model_call.h"
+
+namespace warpath::llm {
+
+struct BudgetLimits {
+  std::int64_t calls = 200;         ///< requests sent, retries included
+  std::int64_t input_tokens = 4'000'000;
+  std::int64_t output_tokens = 1'000'000;
+  double money = 5;
+  double seconds = 0;               ///< since the budget was made; 0: no limit
+};
+
+struct Spent {
+  std::int64_t calls = 0;
+  std::int64_t input_tokens = 0;
+  std::int64_t output_tokens = 0;
+  double money = 0;
+};
+
+/// Hard limits: the worst case of a call is reserved before it is sent, and what it took replaces the reservation afterwards. So the sum of
+/// what was spent and what may still be stays within every limit, as long as a server bills no more than it was asked for. Thread-safe.
+class Budget {
+ public:
+  explicit Budget(const BudgetLimits& limits) : limits_(limits) {}
+
+  /// False, and nothing reserved, if the worst case `worst` of one call does not fit.
+  [[nodiscard]] bool reserve(const Usage& worst, double money);
+  /// Ends a reservation of `worst` and `money` and counts what it took.
+  void settle(const Usage& worst, double money, const Usage& took, double cost);
+  /// Ends a reservation whose call never left.
+  void release(const Usage& worst, double money);
+  /// Counts a call of an earlier session, whatever the limits are.
+  void charge(const Usage& took, double cost);
+
+  [[nodiscard]] Spent spent() const;
+  [[nodiscard]] Spent reserved() const;
+  [[nodiscard]] const BudgetLimits& limits() const { return limits_; }
+
+ private:
+  const BudgetLimits limits_;
+  mutable std::mutex mutex_;
+  Spent spent_, reserved_;  // guarded by mutex_
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace warpath::llm

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/late_proposer.h"
+#include "engine/move.h"
+#include "priors/llm/choice.h"
+#include "priors/llm/model_call.h"
+
+namespace warpath::llm {
+
+/// A line of the catalogue.
+struct MoveCard {
+  std::string name, help;
+};
+
+/// What was tried, a line each; bounded.
+class Memory {
+ public:
+  void add(const Lesson& lesson);
+  /// Two lists, "worked" and "did not", newest last, at most `lines` each. Where too many failed, the oldest of the commonest kind go first.
+  [[nodiscard]] std::string table(std::size_t lines) const;
+  [[nodiscard]] bool tried(const Hash128& parent, const MoveInstance& instance) const;
+
+ private:
+  struct Line {
+    Hash128 parent;
+    std::string move, kind, text;
+  };
+  std::vector<Line> good_, bad_;
+};
+
+/// A node that is asked about, kept for as long as it takes.
+struct Asked {
+  Variant variant;
+  Hash128 key;
+  std::optional<Outcome> outcome;
+  double speedup = 1;
+  double best_speedup = 1;
+  std::vector<Proposal> legal;  ///< that are listed
+};
+
+/// Builds what a model reads. The first message is the same, byte for byte, for all requests of a campaign: providers keep long prefixes.
+class PromptBuilder {
+ public:
+  PromptBuilder(const KernelSpec& spec, const DeviceFacts& device, std::vector<MoveCard> catalogue);
+  [[nodiscard]] const std::string& prefix() const { return prefix_; }
+  [[nodiscard]] const std::vector<std::string>& by_hand() const { return by_hand_; }  ///< moves that may be asked for as source
+  /// Step 1: which moves. `memory_lines`: fewer make a shorter prompt.
+  [[nodiscard]] std::vector<Message> choose(const Asked& node, const Memory& memory, std::size_t memory_lines, int moves) const;
+  /// Step 2: one of them as source. `blocks`: as SEARCH/REPLACE, else whole.
+  [[nodiscard]] std::vector<Message> write(const Asked& node, const Choice& choice, const std::string& nonce, bool blocks) const;
+  /// Step 3: `wrong` is wrong with what `reply` wrote; the move stays.
+  [[nodiscard]] std::vector<Message> repair(std::vector<Message> asked, const std::string& reply, const std::string& wrong, const std::string& nonce) const;
+
+ private:
+  [[nodiscard]] std::string node_text(const Asked& node) const;
+  const KernelSpec& spec_;
+  std::string prefix_;
+  std::vector<std::string> by_hand_;
+};
+
+/// What a repair may be told of an outcome: its kind, the first failing gate's name and the compiler's first lines. Never a gate's figures: inputs, shapes and
+/// thresholds of a check are not for those whom it checks.
+[[nodiscard]] std::string repair_text(const Outcome& outcome);
+
+}  // namespace warpath::llm

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/rng.h"
+#include "priors/llm/model_call.h"
+#include "priors/llm/profile.h"
+#include "priors/llm/transport.h"
+
+namespace warpath::llm {
+
+struct RetryPolicy {
+  int attempts = 4;
+  double base_s = 0.5;
+  double cap_s = 20;       ///< of a wait of our own
+  double hint_cap_s = 120; ///< a server that asks for more is given up
+  double total_s = 600;    ///< of a call, waits included
+};
+
+/// What is to be done with a response.
+struct Judgement {
+  enum class Next : std::uint8_t {
+    take,     ///< an answer, whatever its end is
+    retry,
+    drop,     ///< the server does not know `option`: once more without it
+    shrink,   ///< the prompt is too long
+    give_up,  ///< this call has failed
+    disable,  ///< every call would fail
+  } next = Next::give_up;
+  std::string reason;                ///< one line; for counters its first word
+  std::optional<double> wait_s;      ///< asked for by the server
+  std::string option;                ///< of kCapabilities
+};
+[[nodiscard]] Judgement judge(const HttpResult& result, const ModelAnswer& answer, const Profile& profile, double unix_now_s);
+
+/// Seconds that a response asks to wait: retry-after-ms, or retry-after as seconds or as an HTTP date. nullopt if it says nothing.
+[[nodiscard]] std::optional<double> retry_after(const HttpResult& result, double unix_now_s);
+/// "1s", "6m0s", "20ms", "1h2m": seconds; nullopt for anything else.
+[[nodiscard]] std::optional<double> go_duration(std::string_view text);
+/// Wait before attempt `attempt` (from 1): full jitter over base * 2^(attempt-1), at most the cap.
+[[nodiscard]] double backoff(const RetryPolicy& policy, int attempt, Rng& rng);
+
+/// Requests and tokens a minute, as configured and as the server's headers say; the later of the two counts. One thread only.
+class RateLimit {
+ public:
+  using Clock = std::chrono::steady_clock;
+  RateLimit(double requests_per_minute, double tokens_per_minute, Clock::time_point now);
+  /// Seconds until a request of `tokens` may go; 0: now.
+  [[nodiscard]] double wait(std::int64_t tokens, Clock::time_point now);
+  void take(std::int64_t tokens, Clock::time_point now);
+  /// A request took `actual` tokens, not the `reserved` ones.
+  void correct(std::int64_t reserved, std::int64_t actual);
+  /// x-ratelimit-{limit,remaining,reset}-{requests,tokens}
+  void hear(const HttpResult& result, Clock::time_point now);
+
+ private:
+  struct Bucket {
+    double per_minute = 0;  // 0: no limit known
+    double level = 0;
+    Clock::time_point filled{};
+    Clock::time_point closed_until{};
+    void fill(Clock::time_point now);
+    [[nodiscard]] double wait(double amount, Clock::time_point now);
+  };
+  void hear(const HttpResult& result, std::string_view kind, Bucket& bucket, Clock::time_point now);
+  Bucket requests_, tokens_;
+};
+
+/// Opens after consecutive failures; when its time is over one call may try. One thread only.
+class Breaker {
+ public:
+  using Clock = std::chrono::steady_clock;
+  Breaker(int failures, double open_s) : limit_(failures), open_s_(open_s) {}
+  [[nodiscard]] bool lets_pass(Clock::time_point now) const { return failures_ < limit_ || (now >= until_ && !probing_); }
+  [[nodiscard]] bool open(Clock::time_point now) const { return failures_ >= limit_ && now < until_; }
+  [[nodiscard]] Clock::time_point until() const { return until_; }
+  void sent() { probing_ = failures_ >= limit_; }
+  void succeeded() { failures_ = 0, probing_ = false; }
+  void failed(Clock::time_point now);
+
+ private:
+  int limit_;
+  double open_s_;
+  int failures_ = 0;
+  bool probing_ = false;
+  Clock::time_point until_{};
+};
+
+}  // namespace warpath::llm
