@@ -145,7 +145,7 @@ std::vector<Proposal> KernelSpace::proposals(const ProposalContext& context) {
       }
     }
     for (Proposal& p : said) {
-      if (parts_.only_tunables && p.instance.move != Tunables::kMove) continue;
+      if ((parts_.only_tunables && p.instance.move != Tunables::kMove) || parts_.without.contains(p.instance.move)) continue;
       if (!(p.weight > 0) || !std::isfinite(p.weight)) p.weight = 1e-9;
       if (!std::isfinite(p.predicted_log_gain)) p.predicted_log_gain = 0;
       if (seen.insert(p.instance).second) all.push_back(std::move(p));

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -31,6 +32,7 @@ class KernelSpace final : public Space {
     std::uint64_t seed = 1;
     std::function<bool(const Variant&)> refuses = {};  ///< known without an evaluation to lead nowhere; none: nothing is
     bool only_tunables = false;                        ///< no other move can change what is evaluated
+    std::set<std::string, std::less<>> without = {};   ///< moves that proposers are not heard on
   };
   /// `record` is called, while a node is opened, with what an impure proposer just said there.
   KernelSpace(const Parts& parts, std::function<void(const ProposalsEvent&)> record);

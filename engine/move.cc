@@ -1,5 +1,7 @@
 #include "engine/move.h"
 
+#include <utility>
+
 #include <algorithm>
 #include <charconv>
 
@@ -102,6 +104,16 @@ Hash128 MoveInstance::key() const {
   hasher.add(static_cast<std::uint64_t>(parameters.size()));
   for (const auto& [name, value] : parameters) hasher.add(std::string_view(name)).add(value);
   return hasher.digest();
+}
+
+std::set<std::string, std::less<>> move_names(std::string_view text) {
+  std::set<std::string, std::less<>> out;
+  std::string name;
+  for (const char c : std::string(text) + ",") {
+    if (c == ',' && !name.empty()) out.insert(std::exchange(name, ""));
+    if (c != ',' && c != ' ') name += c;
+  }
+  return out;
 }
 
 }  // namespace warpath

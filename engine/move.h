@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,9 @@ struct MoveInstance {
   [[nodiscard]] static MoveInstance parse(std::string_view text, std::string_view place);
   [[nodiscard]] Hash128 key() const;
 };
+
+/// Names separated by commas; blanks do not count.
+[[nodiscard]] std::set<std::string, std::less<>> move_names(std::string_view text);
 
 /// What a move sees. All references outlive the call.
 struct MoveContext {

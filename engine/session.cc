@@ -7,6 +7,7 @@
 #include <set>
 
 #include "engine/campaign.h"
+#include "engine/device_io.h"
 #include "engine/error.h"
 #include "engine/event_log.h"
 #include "engine/final_stage.h"
@@ -57,7 +58,8 @@ class Session {
                                          .max_actions = options_.search.max_actions,
                                          .seed = options_.run.seed,
                                          .refuses = [this](const Variant& v) { return setup_.runner.refuses(v); },
-                                         .only_tunables = setup_.runner.only_tunables()},
+                                         .only_tunables = setup_.runner.only_tunables(),
+                                         .without = move_names(options_.run.without_moves)},
                       options_,
                       [this](const ProposalsEvent& e) { record_proposals(e); });
     record_.emplace(*folder_, *campaign_, record_names(), options_);
@@ -129,6 +131,7 @@ class Session {
     write_file_atomically(folder_->file("input_spec.json"), to_json(spec_).dump(2) + "\n", sync);
     write_config(run.config);
     write_file_atomically(folder_->file("environment.json"), setup_.environment_json + "\n", sync);
+    write_file_atomically(folder_->file("device.json"), to_json(device_).dump(2) + "\n", sync);
     log_.emplace(EventWriter::create(folder_->file("events.jsonl"), encode(run), sync_));
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/device_io.h"
 #include "engine/error.h"
 #include "engine/json_record.h"
 #include "engine/outcome_io.h"
@@ -49,6 +50,7 @@ Asking::Asking(std::filesystem::path folder, const Plugins& plugins, const Progr
 }
 
 DeviceFacts Asking::device() const {
+  if (auto known = recorded_device(folder_)) return *std::move(known);
   const RecordedConfig config = config_of(folder_);
   const RunnerChoice choice = choose_runner(config.runner_text, plugins_.runners, config.options.cuda);
   const auto runner = plugins_.runners.create("runner", choice.name,

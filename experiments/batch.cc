@@ -67,6 +67,7 @@ void check_kernel(const KernelRun& planned, const Plugins& plugins, const Progra
   check_search_options(planned.options.search);
   static_cast<void>(parse_sync_rule(planned.options.record.sync, "record.sync"));
   static_cast<void>(plugins.priors.create("run.prior", planned.options.run.prior));
+  check_move_names(planned.options, plugins);
   const auto runner = make_runner(planned, plugins, program);
   if (runner->substitute(planned.spec)) return;
   const std::string problem = run_problem(planned.spec);
@@ -86,6 +87,12 @@ Plugins::Plugins() {
   register_moves(moves);
   register_priors(priors);
   register_runners(runners);
+}
+
+void check_move_names(const Options& options, const Plugins& plugins) {
+  for (const std::string& name : move_names(options.run.without_moves)) {
+    if (!plugins.moves.contains(name)) throw bad_input("run.without_moves", name, "moves of `warpath moves`, separated by commas");
+  }
 }
 
 std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plugins, const Program& program) {

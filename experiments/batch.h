@@ -39,6 +39,9 @@ struct KernelRun {
   std::string teller = "file";                        ///< who is recorded as their proposer
 };
 
+/// Throws Error(bad_input) if run.without_moves names a move that there is not.
+void check_move_names(const Options& options, const Plugins& plugins);
+
 /// What the command line of `warpath run` asks for: one run a spec, in order. Everything that can be refused before the
 /// first evaluation is refused here: specs, names given twice, options, runner, prior, folders that hold a run already
 /// (without --resume). Writes nothing. Throws Error.

@@ -27,6 +27,8 @@ struct Command {
 // One file each: experiments/command_<name>.cc.
 [[nodiscard]] Command run_command();
 [[nodiscard]] Command ablate_command();
+[[nodiscard]] Command sweep_command();
+[[nodiscard]] Command record_command();
 [[nodiscard]] Command validate_command();
 [[nodiscard]] Command evaluate_command();
 [[nodiscard]] Command apply_command();

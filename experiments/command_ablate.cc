@@ -5,6 +5,7 @@
 
 #include "engine/error.h"
 #include "engine/run_folder.h"
+#include "experiments/batch.h"
 #include "experiments/command.h"
 #include "experiments/interrupt.h"
 #include "experiments/study.h"
@@ -35,6 +36,11 @@ void print_overview(const StudyTable& table) {
 
 int ablate(const Arguments& arguments, const Program&) {
   Study study = load_study(arguments.words().front());
+  const Plugins plugins;
+  for (const Setting& setting : study.settings) {
+    check_move_names(setting.options, plugins);
+    static_cast<void>(plugins.priors.create("run.prior", setting.options.run.prior));
+  }
   study.seeds = static_cast<std::uint64_t>(count_of(arguments, "seeds", static_cast<int>(study.seeds)));
   const Shard shard = parse_shard(arguments.value("shard").value_or("1/1"));
   const std::vector<std::string> folders = arguments.values("spaces");
@@ -43,7 +49,7 @@ int ablate(const Arguments& arguments, const Program&) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const InterruptWatch interrupts;
   const bool whole = carry_out(
-      study, spaces, folder, shard, count_of(arguments, "threads", 0),
+      study, spaces, plugins.priors, folder, shard, count_of(arguments, "threads", 0),
       [&](std::size_t done, std::size_t planned) {
         if (terminal) std::fprintf(stderr, "\r%s: %zu of %zu runs", study.name.c_str(), done, planned);
       },

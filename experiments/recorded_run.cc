@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/device_io.h"
 #include "engine/error.h"
 #include "engine/event_log.h"
 #include "engine/json_reader.h"
@@ -23,6 +24,13 @@ struct Overloaded : Functions... {
 template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
 
+/// Runs that did not record their device tell a GPU by the runner's name.
+DeviceFacts unrecorded_device(const std::string& runner) {
+  DeviceFacts out;
+  out.is_gpu = runner.starts_with("cuda");
+  return out;
+}
+
 }  // namespace
 
 RecordedRun::RecordedRun(const std::filesystem::path& folder) {
@@ -32,8 +40,13 @@ RecordedRun::RecordedRun(const std::filesystem::path& folder) {
   finalists_ = config->options.run.finalists;
   const std::string spec_file = (folder / "input_spec.json").string();
   spec_ = spec_from_json(read_json_file(spec_file), spec_file);
+  const auto known = recorded_device(folder);
   EventReader log(folder / "events.jsonl");
-  while (const auto object = log.next()) add(decode(*object, log.place()), log.place());
+  while (const auto object = log.next()) {
+    const Event event = decode(*object, log.place());
+    if (const auto* const run = std::get_if<RunEvent>(&event)) device_ = known ? *known : unrecorded_device(run->runner);
+    add(event, log.place());
+  }
   if (nodes_.empty()) throw bad_input(folder.string(), "", "a run whose baseline was measured");
 }
 
@@ -89,9 +102,7 @@ void RecordedRun::add(const Event& event, const std::string& place) {
 }
 
 void RecordedRun::begin(const Outcome& baseline) {
-  DeviceFacts device;
-  device.is_gpu = run_.runner.starts_with("cuda");
-  ObjectiveFunction objective(spec_, device, min_speedup_);
+  ObjectiveFunction objective(spec_, device_, min_speedup_);
   if (!objective.set_baseline(baseline).empty()) return;
   nodes_[0].speedup = 1;
   finals_.emplace(objective, finalists_);

@@ -38,6 +38,10 @@ class RecordedRun {
 
   [[nodiscard]] const RunEvent& run() const { return run_; }
   [[nodiscard]] const KernelSpec& spec() const { return spec_; }
+  /// What the run's moves knew of the device; of a run that did not record it, whether it is a GPU.
+  [[nodiscard]] const DeviceFacts& device() const { return device_; }
+  /// Of the baseline by the spec's objective.
+  [[nodiscard]] double baseline_ns() const { return objective_ ? objective_->baseline_ns() : 0; }
   /// By node id.
   [[nodiscard]] const std::vector<RecordedNode>& nodes() const { return nodes_; }
   /// The variant of a node, made from the baseline by the changes along its path.
@@ -57,6 +61,7 @@ class RecordedRun {
 
   RunEvent run_;
   KernelSpec spec_;
+  DeviceFacts device_;
   double min_speedup_ = 0;  // of guard workloads, as the run was configured
   int finalists_ = 0;
   std::optional<ObjectiveFunction> objective_;  // once the baseline is good

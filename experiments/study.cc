@@ -154,20 +154,20 @@ Study load_study(const std::filesystem::path& file) {
   return study;
 }
 
-StudySpace scaled(RecordedSpace space, const Study& study) {
+StudySpace scaled(std::shared_ptr<const Recording> recording, const Study& study) {
   std::vector<double> valid;
   double cost = 0;
-  for (const RecordedSpace::Row& row : space.rows()) {
+  for (const Recording::Row& row : recording->rows()) {
     if (row.status == Status::ok) valid.push_back(row.time_ns);
     cost += row.compile_seconds + row.run_seconds;
   }
-  if (valid.empty()) throw bad_input(space.name(), "no point that runs", "at least one");
-  const std::size_t points = space.rows().size();
+  if (valid.empty()) throw bad_input(recording->name(), "no point that runs", "at least one");
+  const std::size_t points = recording->rows().size();
   ScoreScale scale(valid, points - valid.size());
   std::uint64_t budget = study.budget > 0 ? study.budget : std::min(study.most, scale.budget(study.cutoff));
   budget = std::min<std::uint64_t>(budget, points);
   std::vector<double> baseline = scale.baseline(budget);
-  return {std::move(space), std::move(scale), budget, std::move(baseline), cost / static_cast<double>(points)};
+  return {std::move(recording), std::move(scale), budget, std::move(baseline), cost / static_cast<double>(points)};
 }
 
 }  // namespace warpath

@@ -4,13 +4,14 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "engine/options.h"
 #include "engine/score.h"
-#include "runners/replay/recorded_space.h"
+#include "runners/replay/recording.h"
 #include "runners/replay/virtual_lab.h"
 
 namespace warpath {
@@ -42,17 +43,17 @@ struct Study {
 /// Reads and checks a study; `presets` are named in it by the factor "preset". Throws Error(bad_input) naming file and key.
 [[nodiscard]] Study load_study(const std::filesystem::path& file);
 
-/// A space with everything that scoring needs of it.
+/// A recording with everything that scoring needs of it.
 struct StudySpace {
-  RecordedSpace space;
+  std::shared_ptr<const Recording> recording;
   ScoreScale scale;
   std::uint64_t budget = 0;
   std::vector<double> baseline;
   double mean_cost_seconds = 0;  ///< of an evaluation
 };
 
-/// The scale of a space and its budget under `study`. Throws Error(bad_input) if nothing in the space runs.
-[[nodiscard]] StudySpace scaled(RecordedSpace space, const Study& study);
+/// The scale of a recording and its budget under `study`. Throws Error(bad_input) if nothing in the space runs.
+[[nodiscard]] StudySpace scaled(std::shared_ptr<const Recording> recording, const Study& study);
 /// The study's own spaces, its landscapes, and every recorded space in `folders` (or files), sorted by name. Files that are no
 /// recorded space are left out where a folder was named, with a line for `note`.
 [[nodiscard]] std::vector<StudySpace> study_spaces(const Study& study, const std::vector<std::string>& folders,

@@ -110,14 +110,16 @@ std::vector<std::string> whole_lines(const std::filesystem::path& file) {
   return out;
 }
 
-StudyRun carry_out_one(const Study& study, const StudySpace& s, const Task& task) {
+StudyRun carry_out_one(const Study& study, const StudySpace& s, const PriorRegistry& priors, const Task& task) {
   const LabSettings lab{.seed = task.seed, .budget = s.budget, .devices = study.devices, .served = study.served};
-  LabRun done = run_lab(s.space, study.settings[task.setting].options.search, lab);
+  const Options& options = study.settings[task.setting].options;
+  const auto prior = priors.create("run.prior", options.run.prior);
+  LabRun done = run_lab(*s.recording, options.search, lab, {.prior = prior.get(), .without = move_names(options.run.without_moves)});
   const double optimum = s.scale.optimum();
   const std::vector<double> best = done.best_by_evaluation(s.scale.worst());
   StudyRun run;
   run.setting = task.setting;
-  run.space = s.space.name();
+  run.space = s.recording->name();
   run.seed = task.seed;
   run.budget = s.budget;
   run.evaluations = done.evaluations;
@@ -168,8 +170,8 @@ Shard parse_shard(const std::string& text) {
   return shard;
 }
 
-bool carry_out(const Study& study, const std::vector<StudySpace>& spaces, const std::filesystem::path& folder, Shard shard, int threads,
-               const std::function<void(std::size_t, std::size_t)>& progress, std::stop_token stop) {
+bool carry_out(const Study& study, const std::vector<StudySpace>& spaces, const PriorRegistry& priors, const std::filesystem::path& folder,
+               Shard shard, int threads, const std::function<void(std::size_t, std::size_t)>& progress, std::stop_token stop) {
   std::filesystem::create_directories(folder);
   refuse_other_study(study, folder);
   std::set<std::tuple<std::size_t, std::string, std::uint64_t>> known;
@@ -183,7 +185,7 @@ bool carry_out(const Study& study, const std::vector<StudySpace>& spaces, const 
         if (place++ % shard.count != shard.index - 1) continue;
         ++planned;
         const Task task{setting, s, study.first_seed + k};
-        if (!known.contains({setting, spaces[s].space.name(), task.seed})) tasks.push_back(task);
+        if (!known.contains({setting, spaces[s].recording->name(), task.seed})) tasks.push_back(task);
       }
     }
   }
@@ -203,7 +205,7 @@ bool carry_out(const Study& study, const std::vector<StudySpace>& spaces, const 
     const std::size_t end = std::min(tasks.size(), at + kBatch);
     std::vector<StudyRun> batch(end - at);
     arena.execute([&] {
-      tbb::parallel_for(at, end, [&](std::size_t i) { batch[i - at] = carry_out_one(study, spaces[tasks[i].space], tasks[i]); });
+      tbb::parallel_for(at, end, [&](std::size_t i) { batch[i - at] = carry_out_one(study, spaces[tasks[i].space], priors, tasks[i]); });
     });
     for (const StudyRun& run : batch) out << line(run, study.settings[run.setting].label);
     if (!out.flush()) throw environment_error(file.string() + ": cannot be written");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/move.h"
 #include "experiments/study.h"
 
 namespace warpath {
@@ -41,11 +42,11 @@ struct Shard {
 /// Throws Error(bad_input) unless `text` is I/N, 1 <= I <= N.
 [[nodiscard]] Shard parse_shard(const std::string& text);
 
-/// Carries out what of the study is not in `folder` yet, in parallel, and appends it, in an order that depends on nothing but the
+/// Carries out what of the study is not in `folder` yet, in parallel, each run with a prior of its own, and appends it, in an order that depends on nothing but the
 /// study. Throws Error(bad_input) if the folder holds another study.
 /// `progress`: runs in the file, runs planned. Returns false if `stop` came first.
-[[nodiscard]] bool carry_out(const Study& study, const std::vector<StudySpace>& spaces, const std::filesystem::path& folder, Shard shard,
-                             int threads, const std::function<void(std::size_t, std::size_t)>& progress, std::stop_token stop);
+[[nodiscard]] bool carry_out(const Study& study, const std::vector<StudySpace>& spaces, const PriorRegistry& priors,
+                             const std::filesystem::path& folder, Shard shard, int threads, const std::function<void(std::size_t, std::size_t)>& progress, std::stop_token stop);
 
 /// All runs in the folder, of every shard, by setting, space and seed. A torn last line is no run.
 [[nodiscard]] std::vector<StudyRun> read_runs(const std::filesystem::path& folder);

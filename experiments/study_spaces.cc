@@ -3,6 +3,7 @@
 
 #include "engine/error.h"
 #include "experiments/study.h"
+#include "runners/replay/recorded_space.h"
 #include "runners/synthetic/landscape.h"
 
 namespace warpath {
@@ -37,7 +38,7 @@ RecordedSpace landscape_space(const std::string& preset, const std::string& plac
 
 bool looks_like_a_space(const std::filesystem::path& file) {
   const std::string name = file.filename().string();
-  return name.ends_with(".json") || name.ends_with(".json.gz");
+  return name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(".graph.gz");
 }
 
 /// Files below a folder, in order; a file stands for itself.
@@ -59,20 +60,22 @@ std::vector<StudySpace> study_spaces(const Study& study, const std::vector<std::
   std::vector<StudySpace> out;
   std::set<std::string> names;
   std::set<std::string> contents;
-  const auto take = [&](RecordedSpace space, const std::string& from) {
-    std::string content = space.device();
-    for (std::size_t i = 0; i < space.axes(); ++i) content += "," + space.axis(i).name;
-    content += " " + std::to_string(space.rows().size()) + " " + std::to_string(space.best_ns());
+  const auto take = [&](std::shared_ptr<const Recording> recording, const std::string& from) {
+    std::string content = recording->device();
+    if (const auto* const space = dynamic_cast<const RecordedSpace*>(recording.get())) {
+      for (std::size_t i = 0; i < space->axes(); ++i) content += "," + space->axis(i).name;
+    }
+    content += " " + std::to_string(recording->rows().size()) + " " + std::to_string(recording->best_ns());
     if (!contents.insert(content).second) return note(from + " is left out: the same space came before");
-    if (!names.insert(space.name()).second) return note(from + " is left out: another space is called " + space.name());
-    out.push_back(scaled(std::move(space), study));
+    if (!names.insert(recording->name()).second) return note(from + " is left out: another space is called " + recording->name());
+    out.push_back(scaled(std::move(recording), study));
   };
-  for (const std::string& preset : study.synthetic) take(landscape_space(preset, study.name + ":/synthetic"), preset);
-  for (const std::filesystem::path& file : study.spaces) take(load_space(file), file.string());
+  for (const std::string& preset : study.synthetic) take(std::make_shared<RecordedSpace>(landscape_space(preset, study.name + ":/synthetic")), preset);
+  for (const std::filesystem::path& file : study.spaces) take(load_recording(file), file.string());
   for (const std::string& folder : folders) {
     for (const std::filesystem::path& file : candidates(folder)) {
       try {
-        take(load_space(file), file.string());
+        take(load_recording(file), file.string());
       } catch (const Error& e) {
         if (std::filesystem::is_regular_file(folder)) throw;
         note(std::string(e.what()) + "; left out");
@@ -80,7 +83,7 @@ std::vector<StudySpace> study_spaces(const Study& study, const std::vector<std::
     }
   }
   if (out.empty()) throw bad_input(study.name, "no space", "spaces or synthetic in the study, or --spaces DIR");
-  std::sort(out.begin(), out.end(), [](const StudySpace& a, const StudySpace& b) { return a.space.name() < b.space.name(); });
+  std::sort(out.begin(), out.end(), [](const StudySpace& a, const StudySpace& b) { return a.recording->name() < b.recording->name(); });
   return out;
 }
 

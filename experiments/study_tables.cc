@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "engine/error.h"
+#include "runners/replay/gzip.h"
 
 namespace warpath {
 namespace {
@@ -193,7 +194,7 @@ std::vector<Peer> read_peers(const std::vector<std::string>& folders, const std:
           throw bad_input(place, text.substr(0, 60), "a run with space, strategy and events");
         }
         const std::string name = line["space"];
-        const auto s = std::find_if(spaces.begin(), spaces.end(), [&](const StudySpace& x) { return x.space.name() == name; });
+        const auto s = std::find_if(spaces.begin(), spaces.end(), [&](const StudySpace& x) { return x.recording->name() == name; });
         if (s == spaces.end()) continue;
         Peer& peer = found[{line["strategy"], name}];
         peer.name = line["strategy"];
@@ -215,8 +216,8 @@ std::vector<Peer> read_peers(const std::vector<std::string>& folders, const std:
   return out;
 }
 
-double fitness_flow_ease(const RecordedSpace& space) {
-  const auto& rows = space.rows();
+double fitness_flow_ease(const Recording& recording) {
+  const auto& rows = recording.rows();
   std::vector<double> time(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) time[i] = rows[i].status == Status::ok ? rows[i].time_ns : INFINITY;
   std::vector<std::uint32_t> order(rows.size());
@@ -225,20 +226,13 @@ double fitness_flow_ease(const RecordedSpace& space) {
   // Edges lead from slow to fast only: one pass, slowest first, carries all mass to the local optima.
   std::vector<double> mass(rows.size(), 1.0 / static_cast<double>(rows.size()));
   double good = 0;
+  std::vector<std::uint32_t> better;
   for (const std::uint32_t i : order) {
-    std::vector<Level> point = rows[i].point;
-    std::vector<std::uint32_t> better;
-    for (std::size_t axis = 0; axis < point.size(); ++axis) {
-      const Level own = point[axis];
-      for (std::size_t level = 0; level < space.levels(axis); ++level) {
-        point[axis] = static_cast<Level>(level);
-        const std::uint32_t j = space.find(point);
-        if (j != RecordedSpace::kNone && time[j] < time[i]) better.push_back(j);
-      }
-      point[axis] = own;
-    }
+    better.clear();
+    recording.neighbours(i, better);
+    std::erase_if(better, [&](std::uint32_t j) { return !(time[j] < time[i]); });
     for (const std::uint32_t j : better) mass[j] += mass[i] / static_cast<double>(better.size());
-    if (better.empty() && time[i] <= 1.05 * space.best_ns()) good += mass[i];
+    if (better.empty() && time[i] <= 1.05 * recording.best_ns()) good += mass[i];
   }
   return good;
 }
@@ -246,9 +240,9 @@ double fitness_flow_ease(const RecordedSpace& space) {
 StudyTable tabulate(const Study& study, const std::vector<StudySpace>& spaces, const std::vector<StudyRun>& runs, const std::vector<Peer>& peers) {
   StudyTable table;
   for (const StudySpace& s : spaces) {
-    table.spaces.push_back(s.space.name());
+    table.spaces.push_back(s.recording->name());
     table.budgets.push_back(s.budget);
-    table.ease.push_back(fitness_flow_ease(s.space));
+    table.ease.push_back(fitness_flow_ease(*s.recording));
   }
   for (std::size_t i = 0; i < study.settings.size(); ++i) {
     StudyRow row;
@@ -256,7 +250,7 @@ StudyTable tabulate(const Study& study, const std::vector<StudySpace>& spaces, c
     for (const StudySpace& s : spaces) {
       std::vector<StudyRun> mine;
       for (const StudyRun& r : runs) {
-        if (r.setting == i && r.space == s.space.name()) mine.push_back(r);
+        if (r.setting == i && r.space == s.recording->name()) mine.push_back(r);
       }
       row.cells.push_back(cell_of(s, mine));
     }
@@ -271,7 +265,7 @@ StudyTable tabulate(const Study& study, const std::vector<StudySpace>& spaces, c
     row.peer = true;
     row.cells.resize(spaces.size());
     for (std::size_t s = 0; s < spaces.size(); ++s) {
-      if (spaces[s].space.name() == peer.space) row.cells[s] = cell_of(spaces[s], peer);
+      if (spaces[s].recording->name() == peer.space) row.cells[s] = cell_of(spaces[s], peer);
     }
   }
   std::vector<StudyRow> others;

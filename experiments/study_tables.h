@@ -58,7 +58,7 @@ struct StudyTable {
 
 /// Share of a random descent's stationary mass on the local optima within 5 % of the best: the proportion of centrality in the fitness
 /// flow graph over single changes (Schoonhoven et al. 2022). 1: every descent ends well.
-[[nodiscard]] double fitness_flow_ease(const RecordedSpace& space);
+[[nodiscard]] double fitness_flow_ease(const Recording& recording);
 
 [[nodiscard]] StudyTable tabulate(const Study& study, const std::vector<StudySpace>& spaces, const std::vector<StudyRun>& runs,
                                   const std::vector<Peer>& peers);

@@ -1,5 +1,3 @@
-#include <zlib.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -11,6 +9,8 @@
 
 #include "engine/error.h"
 #include "engine/run_folder.h"
+#include "runners/replay/gzip.h"
+#include "runners/replay/recorded_graph.h"
 #include "runners/replay/recorded_space.h"
 
 namespace warpath {
@@ -241,34 +241,6 @@ std::string name_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-std::string read_maybe_gzip(const std::filesystem::path& file) {
-  const gzFile in = gzopen(file.c_str(), "rb");
-  if (in == nullptr) throw bad_input(file.string(), "a file that cannot be read", "a recorded space");
-  std::string out;
-  std::string block(1 << 16, '\0');
-  int got = 0;
-  while ((got = gzread(in, block.data(), static_cast<unsigned>(block.size()))) > 0) out.append(block, 0, static_cast<std::size_t>(got));
-  const bool whole = gzclose(in) == Z_OK && got == 0;
-  if (!whole) throw bad_input(file.string(), "a damaged gzip file", "a recorded space");
-  return out;
-}
-
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  constexpr int kGzip = 16;
-  WARPATH_CHECK(deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, 9, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  const int status = deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  WARPATH_CHECK(status == Z_STREAM_END);
-  return out;
-}
-
 RecordedSpace parse_space(const std::string& text, const std::string& name, const std::string& place) {
   const json file = parsed(text, place);
   try {
@@ -283,6 +255,13 @@ RecordedSpace parse_space(const std::string& text, const std::string& name, cons
 }
 
 RecordedSpace load_space(const std::filesystem::path& file) { return parse_space(read_maybe_gzip(file), name_of(file), file.string()); }
+
+std::shared_ptr<const Recording> load_recording(const std::filesystem::path& file) {
+  const std::string text = read_maybe_gzip(file);
+  const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
+  if (first.find(kGraphFormat) != std::string_view::npos) return std::make_shared<RecordedGraph>(parse_graph(text, name_of(file), file.string()));
+  return std::make_shared<RecordedSpace>(parse_space(text, name_of(file), file.string()));
+}
 
 std::string space_text(const RecordedSpace& space) {
   json out{{"format", kFormat}, {"version", 1}, {"name", space.name()}, {"device", space.device()}};

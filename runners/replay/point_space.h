@@ -12,13 +12,13 @@ namespace warpath {
 
 /// A recorded space as the search sees it, without text or files: an action sets one axis to another of its levels, a jump sets them all.
 /// One thread only; the recorded space may be shared.
-class PointSpace final : public Space {
+class PointSpace final : public Recording::Walk {
  public:
   /// `space` outlives this. `start` is the root's point.
   PointSpace(const RecordedSpace& space, std::span<const Level> start);
 
-  [[nodiscard]] Hash128 root_key() const { return key(points_); }
-  [[nodiscard]] std::uint32_t row(NodeId node) const { return space_->find(at(node)); }
+  [[nodiscard]] Hash128 root_key() const override { return key(points_); }
+  [[nodiscard]] std::uint32_t row(NodeId node) const override { return space_->find(at(node)); }
 
   void open(NodeId node, std::vector<float>& priors) override;
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;

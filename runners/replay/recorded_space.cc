@@ -1,27 +1,21 @@
 #include "runners/replay/recorded_space.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include "engine/error.h"
-#include "engine/statistics.h"
+#include "engine/strategy.h"
+#include "runners/replay/point_space.h"
 
 namespace warpath {
 namespace {
 
 constexpr std::uint64_t kDense = std::uint64_t{1} << 24U;
 
-double relative_deviation(const std::vector<float>& samples) {
-  Welford w;
-  for (const float s : samples) w.add(static_cast<double>(s));
-  return w.mean > 0 ? w.deviation() / w.mean : 0;
-}
-
 }  // namespace
 
 RecordedSpace::RecordedSpace(std::string name, std::string device, std::vector<Axis> axes, std::vector<Row> rows, std::string_view place)
-    : name_(std::move(name)), device_(std::move(device)), axes_(std::move(axes)), rows_(std::move(rows)), strides_(axes_.size()) {
+    : Recording(std::move(name), std::move(device), std::move(rows), place), axes_(std::move(axes)), strides_(axes_.size()) {
   std::uint64_t product = 1;
   for (std::size_t i = axes_.size(); i-- > 0;) {
     strides_[i] = product;
@@ -32,20 +26,13 @@ RecordedSpace::RecordedSpace(std::string name, std::string device, std::vector<A
     product *= count;
   }
   if (axes_.empty()) throw bad_input(place, "no parameter of two values or more", "at least one");
-  if (rows_.empty()) throw bad_input(place, "no rows", "at least one");
   if (product <= kDense) dense_.assign(product, kNone);
-  std::vector<double> deviations;
-  for (std::uint32_t i = 0; i < rows_.size(); ++i) {
-    const Row& row = rows_[i];
-    std::uint32_t& slot = product <= kDense ? dense_[number(row.point)] : sparse_.try_emplace(number(row.point), kNone).first->second;
+  for (std::uint32_t i = 0; i < Recording::rows().size(); ++i) {
+    const std::uint64_t n = number(Recording::rows()[i].point);
+    std::uint32_t& slot = product <= kDense ? dense_[n] : sparse_.try_emplace(n, kNone).first->second;
     if (slot != kNone) throw bad_input(place, "row " + std::to_string(i), "each point once");
     slot = i;
-    if (row.status != Status::ok) continue;
-    if (!(row.time_ns > 0) || !std::isfinite(row.time_ns)) throw bad_input(place, "row " + std::to_string(i), "a time above 0");
-    if (best_ns_ == 0 || row.time_ns < best_ns_) best_ns_ = row.time_ns;
-    if (row.samples_ns.size() > 1) deviations.push_back(relative_deviation(row.samples_ns));
   }
-  if (!deviations.empty()) noise_ = median(deviations);
 }
 
 std::uint64_t RecordedSpace::number(std::span<const Level> point) const {
@@ -62,8 +49,29 @@ std::uint32_t RecordedSpace::find(std::span<const Level> point) const {
 }
 
 bool RecordedSpace::draw(Rng& rng, std::span<Level> point) const {
-  std::ranges::copy(rows_[rng.below(rows_.size())].point, point.begin());
+  std::ranges::copy(rows()[rng.below(rows().size())].point, point.begin());
   return true;
+}
+
+std::uint32_t RecordedSpace::first_row(const SearchOptions& options, std::uint64_t seed, std::uint64_t attempt) const {
+  return find(first_point(options, *this, seed + (attempt << 32U)));
+}
+
+std::unique_ptr<Recording::Walk> RecordedSpace::walk(std::uint32_t first, const Steps&) const {
+  return std::make_unique<PointSpace>(*this, rows()[first].point);
+}
+
+void RecordedSpace::neighbours(std::uint32_t row, std::vector<std::uint32_t>& out) const {
+  std::vector<Level> point = rows()[row].point;
+  for (std::size_t axis = 0; axis < point.size(); ++axis) {
+    const Level own = point[axis];
+    for (std::size_t level = 0; level < levels(axis); ++level) {
+      point[axis] = static_cast<Level>(level);
+      const std::uint32_t other = find(point);
+      if (other != kNone && other != row) out.push_back(other);
+    }
+    point[axis] = own;
+  }
 }
 
 }  // namespace warpath

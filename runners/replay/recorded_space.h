@@ -9,30 +9,19 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/lattice.h"
-#include "engine/outcome.h"
+#include "runners/replay/recording.h"
 
 namespace warpath {
 
 /// A tuning space whose every point was measured before: axes, and a row a point that exists. docs/recorded-spaces.md has the formats
 /// that it is read from and the one that it is written in.
-class RecordedSpace final : public Lattice {
+class RecordedSpace final : public Recording, public Lattice {
  public:
   struct Axis {
     std::string name;
     std::vector<std::string> texts;     ///< of the values, ascending
     std::vector<std::int64_t> values;   ///< the same as integers; ranks where they are none
   };
-  struct Row {
-    std::vector<Level> point;
-    Status status = Status::ok;
-    double time_ns = 0;                 ///< the recorded objective; ok only
-    std::vector<float> samples_ns = {};  ///< repeats, if recorded
-    double compile_seconds = 0;
-    double run_seconds = 0;             ///< everything else that the evaluation took
-  };
-  static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-
   RecordedSpace(std::string name, std::string device, std::vector<Axis> axes, std::vector<Row> rows, std::string_view place);
 
   [[nodiscard]] std::size_t axes() const override { return axes_.size(); }
@@ -41,28 +30,22 @@ class RecordedSpace final : public Lattice {
   [[nodiscard]] bool legal(std::span<const Level> point) const override { return find(point) != kNone; }
   [[nodiscard]] bool draw(Rng& rng, std::span<Level> point) const override;
 
-  [[nodiscard]] const std::string& name() const { return name_; }      ///< "convolution_milo-A100"
-  [[nodiscard]] const std::string& device() const { return device_; }
   [[nodiscard]] const Axis& axis(std::size_t i) const { return axes_[i]; }
-  [[nodiscard]] const std::vector<Row>& rows() const { return rows_; }
   /// Index in rows(); kNone: unrecorded.
   [[nodiscard]] std::uint32_t find(std::span<const Level> point) const;
   /// Mixed radix, the first axis slowest.
   [[nodiscard]] std::uint64_t number(std::span<const Level> point) const;
-  /// Median over the rows of the relative deviation of their repeats; 0 where none are recorded.
-  [[nodiscard]] double noise() const { return noise_; }
-  /// The fastest time; 0 if nothing is ok.
-  [[nodiscard]] double best_ns() const { return best_ns_; }
+
+  [[nodiscard]] std::uint32_t first_row(const SearchOptions& options, std::uint64_t seed, std::uint64_t attempt) const override;
+  [[nodiscard]] std::unique_ptr<Walk> walk(std::uint32_t first, const Steps& steps) const override;
+  /// Those that differ in one axis.
+  void neighbours(std::uint32_t row, std::vector<std::uint32_t>& out) const override;
 
  private:
-  std::string name_, device_;
   std::vector<Axis> axes_;
-  std::vector<Row> rows_;
   std::vector<std::uint64_t> strides_;
   std::vector<std::uint32_t> dense_;                          // by number, where there are few points
   std::unordered_map<std::uint64_t, std::uint32_t> sparse_;   // else
-  double noise_ = 0;
-  double best_ns_ = 0;
 };
 
 /// Reads a Kernel Tuner cache, T4 results, KTT results or a space of our own, gzipped or not: told apart by their content. Axes of a
@@ -75,9 +58,5 @@ class RecordedSpace final : public Lattice {
 [[nodiscard]] std::string space_text(const RecordedSpace& space);
 /// Writes it gzipped, whole or not at all.
 void save_space(const RecordedSpace& space, const std::filesystem::path& file);
-
-/// The file's bytes, inflated if they are gzip. Throws Error(bad_input).
-[[nodiscard]] std::string read_maybe_gzip(const std::filesystem::path& file);
-[[nodiscard]] std::string gzip(const std::string& text);
 
 }  // namespace warpath

@@ -1,11 +1,10 @@
 #include <algorithm>
-#include <mutex>
 
 #include "engine/error.h"
-#include "engine/strategy.h"
 #include "runners/register_runners.h"
+#include "runners/replay/graph_runner.h"
 #include "runners/replay/recorded_space.h"
-#include "runners/replay/virtual_lab.h"
+#include "runners/replay/virtual_clock.h"
 
 namespace warpath {
 namespace {
@@ -14,14 +13,12 @@ namespace {
 /// space is refused before it costs anything.
 class ReplayRunner final : public Runner {
  public:
-  explicit ReplayRunner(const RunnerConfig& config)
-      : space_(load_space(config.argument.empty() ? throw bad_input("--runner replay", "", "replay:FILE") : config.argument)),
-        options_(config.options->replay) {
-    if (options_.served != "mean" && options_.served != "draw") throw bad_input("replay.served", options_.served, "mean or draw");
+  ReplayRunner(std::shared_ptr<const RecordedSpace> space, const RunnerConfig& config)
+      : held_(std::move(space)), space_(*held_), served_(served_by(config.options->replay.served)), clock_(config.options->replay.devices) {
     if (space_.best_ns() == 0) throw bad_input(config.argument, "a space in which nothing runs", "one with times");
     std::uint64_t attempt = 0;
     do {
-      start_ = first_point(config.options->search, space_, config.seed + (attempt++ << 32U));
+      start_ = space_.rows()[space_.first_row(config.options->search, config.seed, attempt++)].point;
     } while (space_.rows()[space_.find(start_)].status != Status::ok);
     for (std::size_t i = 0; i < space_.axes(); ++i) source_ += " + " + space_.axis(i).name;
     source_ += "; }\n";
@@ -31,7 +28,7 @@ class ReplayRunner final : public Runner {
   [[nodiscard]] DeviceFacts device() const override {
     return {.runner = "replay", .name = "recorded " + (space_.device().empty() ? space_.name() : space_.device()), .arch = "", .multiprocessors = 1};
   }
-  [[nodiscard]] int lanes() const override { return options_.devices; }
+  [[nodiscard]] int lanes() const override { return clock_.devices(); }
   [[nodiscard]] bool only_tunables() const override { return true; }
   [[nodiscard]] bool refuses(const Variant& variant) const override { return row_of(variant) == RecordedSpace::kNone; }
   void prepare(const KernelSpec&) override {}
@@ -60,36 +57,26 @@ class ReplayRunner final : public Runner {
   }
 
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token) override {
-    Outcome outcome;
     const std::uint32_t index = row_of(request.variant);
-    using enum GateResult::Answer;
-    if (index == RecordedSpace::kNone) {
-      outcome.status = Status::not_applicable;
-      outcome.log = "unrecorded: not a point of " + space_.name();
-      outcome.verdict.gates.push_back({.gate = "recorded", .answer = fail, .detail = "unrecorded"});
-      return outcome;
-    }
+    if (index == RecordedSpace::kNone) return unrecorded(space_.name());
     const RecordedSpace::Row& row = space_.rows()[index];
-    charge(row.compile_seconds + row.run_seconds);
+    Outcome outcome;
+    clock_.charge(row.compile_seconds + row.run_seconds);
     outcome.status = row.status;
     outcome.compile_seconds = row.compile_seconds;
     outcome.run_seconds = row.run_seconds;
-    const bool ok = row.status == Status::ok;
-    outcome.verdict.gates.push_back({.gate = "recorded", .answer = ok ? pass : fail, .detail = ok ? "" : std::string(warpath::name(row.status))});
-    if (!ok) {
+    outcome.verdict.gates = {recorded_gate(row.status)};
+    if (row.status != Status::ok) {
       outcome.log = "this point failed when it was recorded";
       return outcome;
     }
     Rng rng(request.seed, "replay");
-    const double time = served_time_ns(row, options_.served == "draw" ? Served::draw : Served::mean, rng);
+    const double time = served_time_ns(row, served_, rng);
     outcome.timings.push_back({.workload = "default", .samples_ns = {time}, .launch = {}, .cache = "recorded"});
     return outcome;
   }
 
-  [[nodiscard]] std::map<std::string, double> figures() const override {
-    const std::lock_guard lock(mutex_);
-    return {{"virtual_seconds", charged_ / options_.devices}};
-  }
+  [[nodiscard]] std::map<std::string, double> figures() const override { return clock_.figures(); }
 
  private:
   /// What was recorded is the kernel as it is: its points are values of the tunables.
@@ -107,24 +94,25 @@ class ReplayRunner final : public Runner {
     return space_.find(point);
   }
 
-  void charge(double seconds) {
-    const std::lock_guard lock(mutex_);
-    charged_ += seconds;
-  }
-
-  RecordedSpace space_;
-  ReplayOptions options_;
+  std::shared_ptr<const RecordedSpace> held_;
+  const RecordedSpace& space_;
+  Served served_;
+  VirtualClock clock_;
   std::vector<Level> start_;
   std::string source_ = "extern \"C\" __global__ void recorded(float* time) { time[0] = 0";
-  mutable std::mutex mutex_;
-  double charged_ = 0;
 };
+
+std::unique_ptr<Runner> make_replay_runner(const RunnerConfig& config) {
+  if (config.argument.empty()) throw bad_input("--runner replay", "", "replay:FILE");
+  auto recording = load_recording(config.argument);
+  if (auto graph = std::dynamic_pointer_cast<const RecordedGraph>(recording)) return make_graph_runner(std::move(graph), config);
+  return std::make_unique<ReplayRunner>(std::dynamic_pointer_cast<const RecordedSpace>(recording), config);
+}
 
 }  // namespace
 
 void register_runner_replay(RunnerRegistry& registry) {
-  registry.add("replay", "a recorded tuning space in place of a device: replay:FILE",
-               [](const RunnerConfig& config) { return std::make_unique<ReplayRunner>(config); });
+  registry.add("replay", "a recorded tuning space or graph in place of a device: replay:FILE", make_replay_runner);
 }
 
 }  // namespace warpath

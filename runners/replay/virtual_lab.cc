@@ -10,8 +10,6 @@
 #include "engine/error.h"
 #include "engine/search.h"
 #include "engine/statistics.h"
-#include "engine/strategy.h"
-#include "runners/replay/point_space.h"
 
 namespace warpath {
 namespace {
@@ -30,8 +28,8 @@ double two_standard_errors(const std::vector<float>& samples) {
 
 class Lab {
  public:
-  Lab(const RecordedSpace& space, const SearchOptions& options, const LabSettings& settings)
-      : space_(space), options_(options), settings_(settings) {}
+  Lab(const Recording& recording, const SearchOptions& options, const LabSettings& settings, const Recording::Steps& steps)
+      : recording_(recording), options_(options), settings_(settings), steps_(steps) {}
 
   LabRun run() {
     const double began = thread_cpu_seconds();
@@ -53,17 +51,16 @@ class Lab {
     bool operator>(const Flight& other) const { return lands_at != other.lands_at ? lands_at > other.lands_at : sequence > other.sequence; }
   };
 
-  /// The first point that runs is the root, the baseline of all rewards; those that fail before it are evaluations too.
+  /// The first row that runs is the root, the baseline of all rewards; those that fail before it are evaluations too.
   void start() {
     for (std::uint64_t attempt = 0; run_.evaluations < settings_.budget; ++attempt) {
-      const std::vector<Level> point = first_point(options_, space_, settings_.seed + (attempt << 32U));
-      const std::uint32_t row = space_.find(point);
-      now_ += space_.rows()[row].compile_seconds + space_.rows()[row].run_seconds;
+      const std::uint32_t row = recording_.first_row(options_, settings_.seed, attempt);
+      now_ += recording_.rows()[row].compile_seconds + recording_.rows()[row].run_seconds;
       const std::optional<double> served = evaluated(row, attempt);
       if (!served) continue;
       base_ns_ = *served;
-      points_.emplace(space_, point);
-      search_.emplace(*points_, options_, settings_.seed, points_->root_key());
+      walk_ = recording_.walk(row, steps_);
+      search_.emplace(*walk_, options_, settings_.seed, walk_->root_key());
       return;
     }
   }
@@ -75,8 +72,8 @@ class Lab {
         if (search_->idle() == Idle::none) continue;
         return;
       }
-      const std::uint32_t row = points_->row(d->node);
-      const RecordedSpace::Row& r = space_.rows()[row];
+      const std::uint32_t row = walk_->row(d->node);
+      const Recording::Row& r = recording_.rows()[row];
       flights_.push({.lands_at = now_ + r.compile_seconds + r.run_seconds, .sequence = d->sequence, .row = row});
     }
   }
@@ -91,7 +88,7 @@ class Lab {
 
   /// Counts the evaluation of a row; its time if it has one.
   std::optional<double> evaluated(std::uint32_t index, std::uint64_t draw) {
-    const RecordedSpace::Row& row = space_.rows()[index];
+    const Recording::Row& row = recording_.rows()[index];
     ++run_.evaluations;
     run_.virtual_seconds = now_;
     if (row.status != Status::ok) {
@@ -110,10 +107,11 @@ class Lab {
     return time;
   }
 
-  const RecordedSpace& space_;
+  const Recording& recording_;
   const SearchOptions& options_;
   const LabSettings& settings_;
-  std::optional<PointSpace> points_;
+  const Recording::Steps& steps_;
+  std::unique_ptr<Recording::Walk> walk_;
   std::optional<Search> search_;
   std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
   LabRun run_;
@@ -124,7 +122,7 @@ class Lab {
 
 }  // namespace
 
-double served_time_ns(const RecordedSpace::Row& row, Served served, Rng& rng) {
+double served_time_ns(const Recording::Row& row, Served served, Rng& rng) {
   if (served == Served::mean || row.samples_ns.empty()) return row.time_ns;
   return static_cast<double>(row.samples_ns[rng.below(row.samples_ns.size())]);
 }
@@ -138,9 +136,9 @@ std::vector<double> LabRun::best_by_evaluation(double worst) const {
   return out;
 }
 
-LabRun run_lab(const RecordedSpace& space, const SearchOptions& options, const LabSettings& settings) {
+LabRun run_lab(const Recording& recording, const SearchOptions& options, const LabSettings& settings, const Recording::Steps& steps) {
   check_search_options(options);
-  return Lab(space, options, settings).run();
+  return Lab(recording, options, settings, steps).run();
 }
 
 }  // namespace warpath

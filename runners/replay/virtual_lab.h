@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/options.h"
-#include "runners/replay/recorded_space.h"
+#include "runners/replay/recording.h"
 
 namespace warpath {
 
@@ -21,7 +21,7 @@ struct LabSettings {
   Served served = Served::mean;
 };
 
-/// A search over a recorded space on virtual devices.
+/// A search over a recording on virtual devices.
 struct LabRun {
   struct Improvement {
     std::uint64_t evaluation = 0;  ///< counted from 1, in order of completion
@@ -39,10 +39,10 @@ struct LabRun {
   [[nodiscard]] std::vector<double> best_by_evaluation(double worst) const;
 };
 
-/// Runs the search that `options` describe. Deterministic but for tuner_seconds. Throws Error(bad_input) naming an option.
-[[nodiscard]] LabRun run_lab(const RecordedSpace& space, const SearchOptions& options, const LabSettings& settings);
+/// Runs the search that `options` describe; `steps` says how moves are chosen, where the recording has moves. Deterministic but for tuner_seconds. Throws Error(bad_input) naming an option.
+[[nodiscard]] LabRun run_lab(const Recording& recording, const SearchOptions& options, const LabSettings& settings, const Recording::Steps& steps = {});
 
 /// What an evaluation of `row` returns; the evaluation's own stream draws.
-[[nodiscard]] double served_time_ns(const RecordedSpace::Row& row, Served served, Rng& rng);
+[[nodiscard]] double served_time_ns(const Recording::Row& row, Served served, Rng& rng);
 
 }  // namespace warpath

@@ -96,7 +96,7 @@ TEST_SUITE("session") {
     CHECK(watcher.finished);
     CHECK(result.speedup >= 1);
     CHECK(result.best_ms == doctest::Approx(result.baseline_ms / result.speedup));
-    for (const char* name : {"input_spec.json", "config.json", "environment.json", "events.jsonl", "search_state.json", "ledger.csv", "trace.md",
+    for (const char* name : {"input_spec.json", "config.json", "environment.json", "device.json", "events.jsonl", "search_state.json", "ledger.csv", "trace.md",
                              "best_summary.json", "baseline/source.cu", "baseline/outcome.json", "best/source.cu", "best/outcome.json"}) {
       CAPTURE(name);
       CHECK(fs::exists(folder.path() / "run" / name));

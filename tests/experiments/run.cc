@@ -45,7 +45,7 @@ TEST_CASE("a run searches, records everything and says what it found") {
   const ProgramResult result = run_program(search(out, {"--budget-builds", "40", "--set", "search.strategy=mcgs"}));
   CAPTURE(result.err);
   CHECK(result.code == 0);
-  for (const char* file : {"input_spec.json", "config.json", "environment.json", "events.jsonl", "search_state.json",
+  for (const char* file : {"input_spec.json", "config.json", "environment.json", "device.json", "events.jsonl", "search_state.json",
                            "ledger.csv", "trace.md", "best_summary.json", "baseline/source.cu", "best/source.cu"}) {
     CAPTURE(file);
     CHECK(fs::exists(run_folder(out) / file));

@@ -5,6 +5,7 @@
 #include "engine/error.h"
 #include "engine/spec_load.h"
 #include "runners/register_runners.h"
+#include "runners/replay/gzip.h"
 #include "runners/replay/recorded_space.h"
 #include "runners/replay/virtual_lab.h"
 #include "tests/support/campaign_bench.h"

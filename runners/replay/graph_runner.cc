@@ -1,0 +1,66 @@
+#include "runners/replay/graph_runner.h"
+
+#include "engine/options.h"
+#include "runners/replay/virtual_clock.h"
+#include "runners/replay/virtual_lab.h"
+
+namespace warpath {
+namespace {
+
+class GraphRunner final : public Runner {
+ public:
+  GraphRunner(std::shared_ptr<const RecordedGraph> graph, const RunnerConfig& config)
+      : graph_(std::move(graph)), served_(served_by(config.options->replay.served)), clock_(config.options->replay.devices) {}
+
+  [[nodiscard]] std::string_view name() const override { return "replay"; }
+  [[nodiscard]] DeviceFacts device() const override {
+    DeviceFacts out = graph_->facts();
+    out.runner = "replay";
+    out.name = "recorded " + out.name;
+    return out;
+  }
+  [[nodiscard]] int lanes() const override { return clock_.devices(); }
+  [[nodiscard]] std::optional<KernelSpec> substitute(const KernelSpec& spec) const override {
+    KernelSpec out = graph_->spec();
+    out.name = spec.name;
+    out.origin = spec.origin;
+    return out;
+  }
+  [[nodiscard]] bool refuses(const Variant& variant) const override { return graph_->find(variant_key(variant)) == Recording::kNone; }
+  void prepare(const KernelSpec&) override {}
+
+  [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token) override {
+    const std::uint32_t index = graph_->find(variant_key(request.variant));
+    if (index == Recording::kNone) return unrecorded(graph_->name());
+    const Recording::Row& row = graph_->rows()[index];
+    clock_.charge(row.compile_seconds + row.run_seconds);
+    Outcome outcome = graph_->node(index).outcome;
+    outcome.verdict.gates = {recorded_gate(row.status)};
+    if (row.status != Status::ok) {
+      outcome.log = "this variant failed when it was recorded";
+      return outcome;
+    }
+    Rng rng(request.seed, "replay");
+    const double factor = served_time_ns(row, served_, rng) / row.time_ns;
+    for (WorkloadTiming& timing : outcome.timings) {
+      for (double& sample : timing.samples_ns) sample *= factor;
+      timing.baseline_samples_ns.clear();  // of another session of the device
+    }
+    return outcome;
+  }
+
+  [[nodiscard]] std::map<std::string, double> figures() const override { return clock_.figures(); }
+
+ private:
+  std::shared_ptr<const RecordedGraph> graph_;
+  Served served_;
+  VirtualClock clock_;
+};
+
+}  // namespace
+
+std::unique_ptr<Runner> make_graph_runner(std::shared_ptr<const RecordedGraph> graph, const RunnerConfig& config) {
+  return std::make_unique<GraphRunner>(std::move(graph), config);
+}
+
+}  // namespace warpath

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "engine/outcome.h"
+#include "runners/replay/virtual_lab.h"
+
+namespace warpath {
+
+/// Seconds that recorded evaluations took, on so many virtual devices. Any thread.
+class VirtualClock {
+ public:
+  explicit VirtualClock(int devices) : devices_(devices) {}
+
+  [[nodiscard]] int devices() const { return devices_; }
+  void charge(double seconds) {
+    const std::lock_guard lock(mutex_);
+    charged_ += seconds;
+  }
+  /// For Runner::figures.
+  [[nodiscard]] std::map<std::string, double> figures() const {
+    const std::lock_guard lock(mutex_);
+    return {{"virtual_seconds", charged_ / devices_}};
+  }
+
+ private:
+  int devices_;
+  mutable std::mutex mutex_;
+  double charged_ = 0;
+};
+
+/// "mean" or "draw"; throws Error(bad_input) for another text.
+[[nodiscard]] Served served_by(const std::string& text);
+/// The gate of a recorded outcome.
+[[nodiscard]] GateResult recorded_gate(Status status);
+/// Of a variant that is not in the recording called `name`: costs nothing.
+[[nodiscard]] Outcome unrecorded(const std::string& name);
+
+}  // namespace warpath
