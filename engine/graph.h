@@ -35,8 +35,9 @@ struct Node {
   NodeState state = NodeState::pending;
   bool opened = false;
   bool live = false;               ///< measured, and is still to be opened, has untried actions or a live forward child
+  std::uint8_t unused[3] = {};     ///< nodes are written as they lie in memory
 };
-static_assert(sizeof(Node) <= 72);
+static_assert(sizeof(Node) == 64);
 
 struct Edge {
   NodeId source = kNoNode;

@@ -1,26 +1,44 @@
 #include "engine/search_backup.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace warpath {
 
+Neighbours::Neighbours(const Graph& graph, Side side) : begin_(graph.node_count() + std::size_t{1}), ends_(graph.edge_count()) {
+  const auto own = [&](const Edge& e) { return index(side == Side::sources ? e.target : e.source); };
+  for (std::uint32_t i = 0; i < graph.edge_count(); ++i) ++begin_[own(graph[EdgeId{i}]) + std::size_t{1}];
+  for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+  std::vector<std::size_t> next(begin_);
+  for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
+    const Edge& e = graph[EdgeId{i}];
+    ends_[next[own(e)]++] = side == Side::sources ? e.source : e.target;
+  }
+}
+
 std::vector<NodeId> deepest_first(const Graph& graph) {
+  // By counting: depths are small numbers.
+  std::vector<std::uint32_t> begin(std::size_t{std::numeric_limits<std::uint16_t>::max()} + 2);
+  const auto rank = [&](std::uint32_t i) { return std::size_t{std::numeric_limits<std::uint16_t>::max()} - graph[NodeId{i}].depth; };
+  for (std::uint32_t i = 0; i < graph.node_count(); ++i) ++begin[rank(i) + 1];
+  for (std::size_t k = 1; k < begin.size(); ++k) begin[k] += begin[k - 1];
   std::vector<NodeId> order(graph.node_count());
-  for (std::uint32_t i = 0; i < graph.node_count(); ++i) order[i] = NodeId{i};
-  std::stable_sort(order.begin(), order.end(), [&](NodeId a, NodeId b) { return graph[a].depth > graph[b].depth; });
+  for (std::uint32_t i = 0; i < graph.node_count(); ++i) order[begin[rank(i)]++] = NodeId{i};
   return order;
 }
 
 std::vector<double> reachable_best(const Graph& graph) {
-  std::vector<NodeId> order;
+  std::vector<std::pair<double, NodeId>> order;  // -r
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
-    if (graph[NodeId{i}].state == NodeState::measured) order.push_back(NodeId{i});
+    if (graph[NodeId{i}].state == NodeState::measured) order.emplace_back(-graph[NodeId{i}].reward, NodeId{i});
   }
-  std::stable_sort(order.begin(), order.end(), [&](NodeId a, NodeId b) { return graph[a].reward > graph[b].reward; });
+  std::sort(order.begin(), order.end());
+  const Neighbours parents(graph, Neighbours::Side::sources);
   std::vector<double> best(graph.node_count());
   std::vector<char> labelled(graph.node_count());
   std::vector<NodeId> stack;
-  for (const NodeId origin : order) {
+  for (const auto& [negative, origin] : order) {
     stack.assign(1, origin);
     while (!stack.empty()) {
       const NodeId v = stack.back();
@@ -28,7 +46,9 @@ std::vector<double> reachable_best(const Graph& graph) {
       if (labelled[index(v)] != 0) continue;
       labelled[index(v)] = 1;
       best[index(v)] = graph[origin].reward;
-      for (EdgeId e = graph[v].first_in; e != kNoEdge; e = graph[e].next_in) stack.push_back(graph[e].source);
+      for (const NodeId parent : parents.of(v)) {
+        if (labelled[index(parent)] == 0) stack.push_back(parent);
+      }
     }
   }
   return best;

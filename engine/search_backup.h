@@ -1,11 +1,27 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "engine/graph.h"
 #include "engine/policy.h"
 
 namespace warpath {
+
+/// All edges of a graph by one of their ends, in one piece of memory: for passes over everything.
+class Neighbours {
+ public:
+  enum class Side : std::uint8_t { sources, targets };
+  Neighbours(const Graph& graph, Side side);
+  /// The sources of the edges into `node`, or the targets of those out of it.
+  [[nodiscard]] std::span<const NodeId> of(NodeId node) const {
+    return std::span(ends_).subspan(begin_[index(node)], begin_[index(node) + std::size_t{1}] - begin_[index(node)]);
+  }
+
+ private:
+  std::vector<std::size_t> begin_;  // by NodeId, and one more
+  std::vector<NodeId> ends_;
+};
 
 /// Ids of all nodes, deepest first: forward edges point from later to earlier entries. Equal depths by id.
 [[nodiscard]] std::vector<NodeId> deepest_first(const Graph& graph);

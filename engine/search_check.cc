@@ -32,16 +32,19 @@ std::string check_shape(const Graph& graph) {
       return name + " has values though it is not measured";
     }
   }
-  std::vector<std::pair<NodeId, NodeId>> ends;
   for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
     const Edge& e = graph[EdgeId{i}];
-    ends.emplace_back(e.source, e.target);
     if (e.action < kGraft && e.action >= graph[e.source].action_count) return text(EdgeId{i}) + " has an action that its source lacks";
     if (!graph.forward(e) && (e.visits != 0 || e.in_flight != 0)) return text(EdgeId{i}) + " is not forward but was descended";
   }
-  std::sort(ends.begin(), ends.end());
-  const auto twin = std::adjacent_find(ends.begin(), ends.end());
-  return twin == ends.end() ? "" : text(twin->first) + " and " + text(twin->second) + " are joined twice";
+  const Neighbours children(graph, Neighbours::Side::targets);
+  std::vector<NodeId> joined_from(graph.node_count(), kNoNode);  // the last source of an edge to each node
+  for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
+    for (const NodeId target : children.of(NodeId{i})) {
+      if (std::exchange(joined_from[index(target)], NodeId{i}) == NodeId{i}) return text(NodeId{i}) + " and " + text(target) + " are joined twice";
+    }
+  }
+  return "";
 }
 
 /// Evaluations in flight, and O against their paths.
@@ -80,11 +83,11 @@ std::string check_pending(const Graph& graph, const Search::State& state) {
 
 /// N(v) = 1 + sum of N(v,a) for evaluated nodes; completed playouts at the root.
 std::string check_visits(const Graph& graph, const Search::State& state) {
+  std::vector<std::uint64_t> visits(graph.node_count());
+  for (std::uint32_t i = 0; i < graph.edge_count(); ++i) visits[index(graph[EdgeId{i}].source)] += graph[EdgeId{i}].visits;
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
     const Node& n = graph[NodeId{i}];
-    std::uint64_t visits = n.state == NodeState::pending ? 0 : 1;
-    for (EdgeId e = n.first_out; e != kNoEdge; e = graph[e].next_out) visits += graph[e].visits;
-    if (n.visits != visits) return text(NodeId{i}) + " has visits that are not 1 + those of its edges";
+    if (n.visits != visits[i] + (n.state == NodeState::pending ? 0 : 1)) return text(NodeId{i}) + " has visits that are not 1 + those of its edges";
   }
   if (graph[NodeId{0}].visits != state.playouts + 1) return "the root's visits are not 1 + the completed playouts";
   if (state.playouts + state.pending.size() != state.next_sequence) return "dispatches are not playouts plus those in flight";
@@ -93,14 +96,15 @@ std::string check_visits(const Graph& graph, const Search::State& state) {
 
 std::string check_live(const Graph& graph, int max_depth) {
   const LiveFlags flags(max_depth);
-  for (const NodeId v : deepest_first(graph)) {
-    const Node& n = graph[v];
-    std::uint32_t live_out = 0;
-    for (EdgeId e = n.first_out; e != kNoEdge; e = graph[e].next_out) {
-      live_out += graph.forward(graph[e]) && graph[graph[e].target].live ? 1U : 0U;
-    }
-    if (n.live_out != live_out) return text(v) + " has a wrong live_out";
-    if (n.live != flags.expected(n)) return text(v) + " has a wrong live flag";
+  std::vector<std::uint32_t> live_out(graph.node_count());
+  for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
+    const Edge& e = graph[EdgeId{i}];
+    if (graph.forward(e) && graph[e.target].live) ++live_out[index(e.source)];
+  }
+  for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
+    const Node& n = graph[NodeId{i}];
+    if (n.live_out != live_out[i]) return text(NodeId{i}) + " has a wrong live_out";
+    if (n.live != flags.expected(n)) return text(NodeId{i}) + " has a wrong live flag";
   }
   return {};
 }

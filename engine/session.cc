@@ -373,7 +373,7 @@ class Session {
     if (!campaign_->search().restorable() || log_->position().lines == saved_lines_) return;
     log_->sync();  // a snapshot is never ahead of the log
     const Snapshot snapshot{.log = log_->position(), .arenas = campaign_->search().graph().arenas(), .state = campaign_->search().state()};
-    write_file_atomically(folder_->file("search_state.json"), encode(snapshot), sync_ != SyncRule::never);
+    warpath::save_snapshot(snapshot, folder_->file("search_state.json"), sync_ != SyncRule::never);
     saved_lines_ = snapshot.log.lines;
   }
 

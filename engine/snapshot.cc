@@ -6,11 +6,15 @@
 #include "engine/error.h"
 #include "engine/events.h"
 #include "engine/json_record.h"
+#include "engine/pools.h"
+#include "engine/run_folder.h"
 
 namespace warpath {
 namespace {
 
 using nlohmann::json;
+
+constexpr std::string_view kPoolsSuffix = ".pools";
 
 // The file is the document with its sum put before the last brace, like a line of the log.
 constexpr std::string_view kSumKey = ",\"sum\":\"";
@@ -135,16 +139,15 @@ Search::State state_from(const JsonCursor& c) {
 
 }  // namespace
 
-std::string encode(const Snapshot& snapshot) {
-  json nodes = json::array();
-  for (std::size_t i = 0; i < snapshot.arenas.nodes.size(); ++i) nodes.push_back(row(snapshot.arenas.nodes[i], snapshot.arenas.keys[i]));
-  json edges = json::array();
-  for (const Edge& e : snapshot.arenas.edges) edges.push_back(row(e));
-  const json document{{"schema", kRecordSchema},
-                      {"log", {{"lines", snapshot.log.lines}, {"bytes", snapshot.log.bytes}, {"chain", snapshot.log.chain.hex()}}},
-                      {"search", state_to_json(snapshot.state)},
-                      {"nodes", std::move(nodes)},
-                      {"edges", std::move(edges)}};
+namespace {
+
+json head_of(const Snapshot& snapshot) {
+  return {{"schema", kRecordSchema},
+          {"log", {{"lines", snapshot.log.lines}, {"bytes", snapshot.log.bytes}, {"chain", snapshot.log.chain.hex()}}},
+          {"search", state_to_json(snapshot.state)}};
+}
+
+std::string sealed(const json& document) {
   std::string text = document.dump();
   const Hash128 sum = hash128(text);
   text.pop_back();
@@ -152,6 +155,60 @@ std::string encode(const Snapshot& snapshot) {
   text += sum.hex();
   text += "\"}\n";
   return text;
+}
+
+/// Pools beside the snapshot `path`, as of a line of the log.
+std::filesystem::path pools_of(const std::filesystem::path& path, const std::string& name) { return path.parent_path() / name; }
+
+Graph::Arenas arenas_from(const JsonCursor& c, const std::string& place) {
+  if (const auto pools = c.find("pools")) {
+    require_only(*pools, {"file", "sum"});
+    const std::string name = pools->at("file").text();
+    if (name.find('/') != std::string::npos || !name.ends_with(kPoolsSuffix)) pools->at("file").fail("a file of pools beside this one");
+    return map_pools(pools_of(place, name), hash_from_json(pools->at("sum")));
+  }
+  Graph::Arenas out;
+  const JsonCursor nodes = c.at("nodes");
+  nodes.require_array();
+  out.keys.resize(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i) out.nodes.push_back(node_from(nodes.element(i), out.keys[i]));
+  const JsonCursor edges = c.at("edges");
+  edges.require_array();
+  for (std::size_t i = 0; i < edges.size(); ++i) out.edges.push_back(edge_from(edges.element(i)));
+  return out;
+}
+
+}  // namespace
+
+std::string encode(const Snapshot& snapshot) {
+  json nodes = json::array();
+  for (std::size_t i = 0; i < snapshot.arenas.nodes.size(); ++i) nodes.push_back(row(snapshot.arenas.nodes[i], snapshot.arenas.keys[i]));
+  json edges = json::array();
+  for (const Edge& e : snapshot.arenas.edges) edges.push_back(row(e));
+  json document = head_of(snapshot);
+  document["nodes"] = std::move(nodes);
+  document["edges"] = std::move(edges);
+  return sealed(document);
+}
+
+void save_snapshot(const Snapshot& snapshot, const std::filesystem::path& path, bool sync) {
+  const bool large = snapshot.arenas.edges.size() > kMostReadableEdges;
+  const std::string name = path.stem().string() + "." + std::to_string(snapshot.log.lines) + std::string(kPoolsSuffix);
+  if (large) {
+    const std::string bytes = pools_bytes(snapshot.arenas);
+    write_file_atomically(pools_of(path, name), bytes, sync);
+    json document = head_of(snapshot);
+    document["pools"] = {{"file", name}, {"sum", hash128(bytes).hex()}};
+    write_file_atomically(path, sealed(document), sync);
+  } else {
+    write_file_atomically(path, encode(snapshot), sync);
+  }
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(path.parent_path(), ignored)) {
+    const std::string other = entry.path().filename().string();
+    const bool older = other.starts_with(path.stem().string() + ".") && other.ends_with(kPoolsSuffix) && (!large || other != name);
+    if (older) std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 Snapshot decode_snapshot(std::string_view text, const std::string& place) {
@@ -170,21 +227,13 @@ Snapshot decode_snapshot(std::string_view text, const std::string& place) {
   }
   const JsonCursor c(document, place);
   if (c.at("schema").unsigned_integer() != kRecordSchema) c.at("schema").fail("schema " + std::to_string(kRecordSchema));
-  require_only(c, {"schema", "log", "search", "nodes", "edges"});
+  require_only(c, {"schema", "log", "search", "nodes", "edges", "pools"});
   const JsonCursor log = c.at("log");
-  Snapshot out{.log = {.lines = log.at("lines").unsigned_integer(),
-                       .bytes = log.at("bytes").unsigned_integer(),
-                       .chain = hash_from_json(log.at("chain"))},
-               .arenas = {},
-               .state = state_from(c.at("search"))};
-  const JsonCursor nodes = c.at("nodes");
-  nodes.require_array();
-  out.arenas.keys.resize(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) out.arenas.nodes.push_back(node_from(nodes.element(i), out.arenas.keys[i]));
-  const JsonCursor edges = c.at("edges");
-  edges.require_array();
-  for (std::size_t i = 0; i < edges.size(); ++i) out.arenas.edges.push_back(edge_from(edges.element(i)));
-  return out;
+  return {.log = {.lines = log.at("lines").unsigned_integer(),
+                  .bytes = log.at("bytes").unsigned_integer(),
+                  .chain = hash_from_json(log.at("chain"))},
+          .arenas = arenas_from(c, place),
+          .state = state_from(c.at("search"))};
 }
 
 std::optional<Snapshot> load_snapshot(const std::filesystem::path& path) {

@@ -21,10 +21,15 @@ struct Snapshot {
 
 /// JSON text with a checksum. Lossless.
 [[nodiscard]] std::string encode(const Snapshot& snapshot);
-/// Throws Error(bad_input) "PLACE:/key: ..." if the text is damaged or of another schema.
+/// Throws Error(bad_input) "PLACE:/key: ..." if the text is damaged or of another schema. `place` is the file, beside which pools lie.
 [[nodiscard]] Snapshot decode_snapshot(std::string_view text, const std::string& place);
 
-/// search_state.json: nullopt without a file.
+/// Graphs of more edges are kept as pools beside the JSON, which then names them: nobody reads so many rows, and they load by mapping.
+inline constexpr std::size_t kMostReadableEdges = 20'000;
+
+/// Writes search_state.json, and pools where the graph is large, whole or not at all: what was there before serves until the new one is complete.
+void save_snapshot(const Snapshot& snapshot, const std::filesystem::path& path, bool sync);
+/// search_state.json: nullopt without a file. Throws as decode_snapshot.
 [[nodiscard]] std::optional<Snapshot> load_snapshot(const std::filesystem::path& path);
 
 }  // namespace warpath

@@ -3,10 +3,17 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "engine/options.h"
 #include "engine/search.h"
+#include "engine/snapshot.h"
 #include "tests/support/lattice_space.h"
 
 namespace {
@@ -48,10 +55,130 @@ void bm_search(benchmark::State& bench, int knobs, int deepest) {
   bench.counters["edges_per_node"] = edges;
 }
 
+/// A search over the large lattice, grown once a size.
+struct Grown {
+  explicit Grown(std::uint32_t nodes) : space(16, 4, 24), search(space, SearchOptions{}, 1, LatticeSpace::root_key()) {
+    while (search.graph().node_count() < nodes) {
+      const auto d = search.next();
+      search.complete(d->sequence, space.evaluate(d->node));
+      rewards.push_back(space.evaluate(d->node).reward);
+    }
+  }
+  static Grown& of(std::uint32_t nodes) {
+    static std::map<std::uint32_t, std::unique_ptr<Grown>> all;
+    auto& one = all[nodes];
+    if (!one) one = std::make_unique<Grown>(nodes);
+    return *one;
+  }
+  LatticeSpace space;
+  Search search;
+  std::vector<double> rewards;  // by sequence
+};
+
+/// From the snapshot in its file to a search that goes on, checked.
+void bm_load(benchmark::State& bench) {
+  Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
+  const auto folder = std::filesystem::temp_directory_path() / ("warpath_bench." + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  const auto path = folder / "search_state.json";
+  save_snapshot({.log = {}, .arenas = grown.search.graph().arenas(), .state = grown.search.state()}, path, false);
+  bool equal = true;
+  for (auto _ : bench) {
+    auto snapshot = load_snapshot(path);
+    Search search(grown.space, SearchOptions{}, 1, Graph::from_arenas(std::move(snapshot->arenas), "bench"), std::move(snapshot->state), "bench");
+    bench.PauseTiming();
+    equal = equal && search.fingerprint() == grown.search.fingerprint();
+    bench.ResumeTiming();
+  }
+  if (!equal) bench.SkipWithError("the loaded search differs");
+  std::filesystem::remove_all(folder);
+}
+
+/// The recorded outcomes put through a new search: an item is an event, of which a node has two.
+void bm_replay(benchmark::State& bench) {
+  Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
+  bool equal = true;
+  for (auto _ : bench) {
+    LatticeSpace space(16, 4, 24);
+    Search search(space, SearchOptions{}, 1, LatticeSpace::root_key());
+    for (const double reward : grown.rewards) {
+      const auto d = search.next();
+      search.complete(d->sequence, {.ok = true, .reward = reward});
+    }
+    bench.PauseTiming();
+    equal = equal && search.fingerprint() == grown.search.fingerprint();
+    bench.ResumeTiming();
+  }
+  if (!equal) bench.SkipWithError("the replayed search differs");
+  bench.SetItemsProcessed(static_cast<std::int64_t>(2 * grown.rewards.size()) * static_cast<std::int64_t>(bench.iterations()));
+}
+
+/// A better measurement of the best node: every B and M anew.
+void bm_rebuild(benchmark::State& bench) {
+  Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
+  const NodeId best = grown.search.best();
+  const double reward = grown.search.graph()[best].reward;
+  for (auto _ : bench) grown.search.remeasure(best, reward);
+}
+
+/// A snapshot written, as pools where it is large.
+void bm_save(benchmark::State& bench) {
+  Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
+  const auto folder = std::filesystem::temp_directory_path() / ("warpath_bench." + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  for (auto _ : bench) save_snapshot({.log = {}, .arenas = grown.search.graph().arenas(), .state = grown.search.state()}, folder / "search_state.json", false);
+  std::filesystem::remove_all(folder);
+}
+
+/// Evaluations until the optimum of a small toy is found, with shared nodes and with a node a path: the mean over eight seeds. `duplicates`: nodes
+/// a variant as of then.
+void bm_to_optimum(benchmark::State& bench, const char* sharing) {
+  constexpr int kKnobs = 5, kDeepest = 8, kSeeds = 8;
+  constexpr std::uint32_t kMostNodes = 400'000;
+  double evaluations = 0, nodes = 0, distinct = 0, found = 0;
+  double optimum = 0;
+  {
+    LatticeSpace space(kKnobs, 4, kDeepest);
+    Search all(space, SearchOptions{}, 1, LatticeSpace::root_key());
+    while (const auto d = all.next()) all.complete(d->sequence, space.evaluate(d->node));
+    optimum = all.graph()[all.best()].reward;
+  }
+  for (auto _ : bench) {
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      LatticeSpace space(kKnobs, 4, kDeepest);
+      SearchOptions options;
+      options.sharing = sharing;
+      Search search(space, options, seed, LatticeSpace::root_key());
+      std::set<double> values;
+      while (search.graph()[search.best()].reward < optimum && search.graph().node_count() < kMostNodes) {
+        const auto d = search.next();
+        if (!d) break;
+        const Evaluation evaluation = space.evaluate(d->node);
+        values.insert(evaluation.reward);
+        search.complete(d->sequence, evaluation);
+      }
+      found += search.graph()[search.best()].reward >= optimum ? 1 : 0;
+      evaluations += search.graph().node_count() - 1.0;
+      nodes += search.graph().node_count();
+      distinct += static_cast<double>(values.size()) + 1;
+    }
+  }
+  const double runs = kSeeds * static_cast<double>(bench.iterations());
+  bench.counters["evaluations"] = evaluations / runs;
+  bench.counters["duplicates"] = nodes / distinct;
+  bench.counters["found"] = found / runs;
+}
+
 /// The toy itself, to its end: 36 814 nodes.
 BENCHMARK_CAPTURE(bm_search, toy, 8, 12)->Arg(36814)->Unit(benchmark::kMillisecond);
 /// A lattice too large to exhaust.
-BENCHMARK_CAPTURE(bm_search, large, 16, 24)->RangeMultiplier(10)->Range(100000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_search, large, 16, 24)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_to_optimum, graph, "graph")->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_to_optimum, tree, "tree")->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(bm_load)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK(bm_save)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK(bm_replay)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK(bm_rebuild)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 
