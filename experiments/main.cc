@@ -19,7 +19,8 @@ std::vector<Command> commands() {
           warpath::validate_command(), warpath::inspect_command(), warpath::options_command(), warpath::moves_command(),
           warpath::priors_command(),
           warpath::doctor_command(),
-          warpath::bundle_command(),  warpath::worker_command(),  warpath::prompt_command(),  warpath::ask_command(),      warpath::tell_command()};
+          warpath::bundle_command(),  warpath::worker_command(),  warpath::prompt_command(),  warpath::ask_command(),      warpath::tell_command(),
+          warpath::mcp_command()};
 }
 
 void print_overview(std::FILE* to) {
