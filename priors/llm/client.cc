@@ -266,16 +266,8 @@ void Client::send(Call& call, Clock::time_point now) {
     ++figures_.attempts;
     if (call.attempt > 1) ++figures_.retries;
   }
-  HttpRequest request{.id = call.id, .url = setup_.profile.url(), .headers = setup_.profile.headers, .body = body_text(call), .limits = setup_.profile.limits};
-  request.headers.emplace_back("Content-Type", "application/json");
-  if (setup_.profile.can("stream")) request.headers.emplace_back("Accept", "text/event-stream, application/json");
-  if (!setup_.key.empty()) {
-    using Auth = Profile::Auth;
-    if (setup_.profile.auth == Auth::bearer) request.headers.emplace_back("Authorization", "Bearer " + setup_.key);
-    if (setup_.profile.auth == Auth::api_key) request.headers.emplace_back("api-key", setup_.key);
-    if (setup_.profile.auth == Auth::x_api_key) request.headers.emplace_back("x-api-key", setup_.key);
-  }
-  request.ended = [detector = std::make_shared<EndDetector>(codec_)](std::string_view piece) { return detector->feed(piece); };
+  HttpRequest request = http_request(setup_.profile, setup_.key, call.request);
+  request.id = call.id;
   setup_.transport.send(std::move(request), [this](HttpResult result) {
     const std::lock_guard lock(mutex_);
     results_.push_back(std::move(result));
