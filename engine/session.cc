@@ -10,6 +10,7 @@
 #include "engine/error.h"
 #include "engine/event_log.h"
 #include "engine/final_stage.h"
+#include "engine/late_exchange.h"
 #include "engine/options_io.h"
 #include "engine/outcome_io.h"
 #include "engine/record.h"
@@ -236,7 +237,8 @@ class Session {
   /// selecting as outcomes arrive and only stops submitting; what is selected but not evaluated waits for the next session. With late
   /// proposers every selection also waits for what they say of the nodes that the one before opened, and a stop is at once.
   void search() {
-    tell_past();
+    late_.emplace(setup_.late, *campaign_, *log_, options_.search.deterministic);
+    late_->tell_past();
     while (!abandon_.stop_requested()) {
       const Progress now = campaign_->progress(seconds());
       Progress timeless = now;
@@ -253,9 +255,9 @@ class Session {
       }
       if (ended.empty() && (!held || options_.search.deterministic)) select(timeless);
       if (!held) submit_pending();
-      if (goes_on && has_offers()) continue;
+      if (goes_on && late_->has_offers()) continue;
       if (apply_due()) continue;
-      if (submitted_.empty() && (!goes_on || (!late_waiting() && !late_came(timeless)))) break;
+      if (submitted_.empty() && (!goes_on || (!late_->waiting() && !late_came(timeless)))) break;
       await();
     }
     interrupted_ = interrupted_ || abandon_.stop_requested();
@@ -268,93 +270,11 @@ class Session {
   [[nodiscard]] std::uint64_t remaining(const Progress& now, std::uint64_t dispatched) const {
     return setup_.only_late ? UINT64_MAX : policy_->remaining(now, dispatched);
   }
-
-  // Late proposers.
-
-  [[nodiscard]] bool late_waiting() const {
-    return std::ranges::any_of(setup_.late, [](LateProposer* late) { return late->waiting(); });
-  }
-
-  /// Offers what the search opened, and takes what came. False: the deterministic mode must wait for answers first.
   bool exchange(const Progress& now) {
-    if (setup_.late.empty()) return true;
-    for (const NodeId node : opened()) offer(node, now);
-    if (options_.search.deterministic && late_waiting()) return false;
-    arrived_ = false;
-    for (LateProposer* late : setup_.late) {
-      for (Arrival& arrival : late->take()) {
-        arrived_ = arrived_ || !arrival.proposals.empty();
-        for (Proposal& p : arrival.proposals) p.source = late->name();
-        const ArrivalEvent event{.key = arrival.key, .proposer = std::string(late->name()), .share = arrival.share, .more = arrival.more, .proposals = std::move(arrival.proposals)};
-        log_->append(encode(event), false);
-        campaign_->apply(event, "events.jsonl");
-      }
-    }
-    return true;
+    return late_->exchange([&](std::uint64_t dispatched) { return remaining(now, dispatched); });
   }
-
-  [[nodiscard]] bool has_offers() const { return !setup_.late.empty() && campaign_->has_opened(); }
-
   /// A last look for what came while nothing was waited for any more.
-  bool late_came(const Progress& now) { return exchange(now) && arrived_; }
-
-  void offer(NodeId node, const Progress& now) {
-    const KernelSpace& space = campaign_->space();
-    const ProposalContext context = space.context(node);
-    const std::vector<Proposal> legal = campaign_->legal(node);
-    const std::uint64_t used = campaign_->dispatched() + campaign_->late_count();
-    const Offer offer{.context = context,
-                      .legal = legal,
-                      .speedup = campaign_->speedup(node),
-                      .best_speedup = campaign_->best_speedup(),
-                      .remaining_builds = remaining(now, used)};
-    for (LateProposer* late : setup_.late) {
-      if (!late->once() || !campaign_->has_heard(context.node_key, late->name())) late->offer(offer);
-    }
-  }
-
-  /// In an order that a resumed session finds again.
-  std::set<NodeId> opened() {
-    const std::vector<NodeId> nodes = campaign_->take_opened();
-    return {nodes.begin(), nodes.end()};
-  }
-
-  [[nodiscard]] bool all_heard(const Hash128& key) const {
-    return std::ranges::all_of(setup_.late, [&](const LateProposer* late) { return late->once() && campaign_->has_heard(key, late->name()); });
-  }
-
-  /// What earlier sessions learned. The root, what is wished for, and what was opened and not answered is open to all.
-  void tell_past() {
-    if (setup_.late.empty()) return;
-    for (const NodeId node : campaign_->evaluated()) tell(node);
-    std::set<Hash128> wished;
-    for (const LateProposer* late : setup_.late) {
-      for (const Hash128& key : late->wishes()) wished.insert(key);
-    }
-    for (std::uint32_t i = 0; i < campaign_->space().size(); ++i) {
-      const Node& node = campaign_->search().graph()[NodeId{i}];
-      const Hash128& key = campaign_->space().key(NodeId{i});
-      const bool open = i == 0 || node.opened || (node.state == NodeState::measured && wished.contains(key));
-      if (open && !all_heard(key)) static_cast<void>(campaign_->legal(NodeId{i}));
-    }
-  }
-
-  void tell(NodeId node) {
-    const KernelSpace& space = campaign_->space();
-    const Outcome* outcome = space.outcome(node);
-    if (outcome == nullptr || space.parent(node) == kNoNode) return;
-    const NodeId parent = space.parent(node);
-    for (LateProposer* late : setup_.late) {
-      late->learn({.parent_key = space.key(parent),
-                   .key = space.key(node),
-                   .instance = space.instance(node),
-                   .source = space.source(node),
-                   .variant = space.variant(node),
-                   .outcome = *outcome,
-                   .speedup = campaign_->speedup(node),
-                   .parent_speedup = parent == NodeId{0} ? 1 : campaign_->speedup(parent)});
-    }
-  }
+  bool late_came(const Progress& now) { return exchange(now) && late_->arrived(); }
 
   [[nodiscard]] std::size_t lanes() const {
     const int lanes = options_.search.in_flight > 0 ? options_.search.in_flight : evaluator_->useful();
@@ -374,7 +294,7 @@ class Session {
       } else {
         log_->append(encode(IdleEvent{.sequence = next}), false);
       }
-      if (options_.search.deterministic && has_offers()) return;  // their answers come before the next selection, however the log is cut
+      if (options_.search.deterministic && late_->has_offers()) return;  // their answers come before the next selection, however the log is cut
     }
   }
 
@@ -413,7 +333,7 @@ class Session {
     log_->append(encode(event), true);
     const Campaign::Applied applied = campaign_->apply(event, "events.jsonl");
     record_->add(event, applied);
-    tell(applied.node);
+    late_->tell(applied.node);
     const KernelSpace& space = campaign_->space();
     observer_.on_outcome({.sequence = sequence,
                           .node = applied.node,
@@ -519,6 +439,7 @@ class Session {
   std::optional<Campaign> campaign_;
   std::optional<RunRecord> record_;
   std::optional<EventWriter> log_;  // unset while the log is replayed
+  std::optional<LateExchange> late_;  // while a search is under way
   std::unique_ptr<Evaluator> evaluator_;
   std::set<std::uint64_t> submitted_;          // under way
   std::map<std::uint64_t, Outcome> ready_;     // finished, not yet due
@@ -529,7 +450,6 @@ class Session {
   std::uint64_t saved_lines_ = 0;
   std::string stop_reason_;
   bool interrupted_ = false;
-  bool arrived_ = false;  // the last exchange brought proposals
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ std::optional<Variant> blocked_sum(const MoveContext& context, std::int64_t tm, 
     unrolled(index, end);
     w.line(axis.type + " " + axis.name + " = " + first + " + " + index + " * " + number(apart) + ";");
     w.lines(c.prologue_for(o.value, ""));
-    w.line(reg + "[" + index + "] = " + (inside ? o.value : axis.name + " < " + axis.extent + " ? " + o.value + " : " + (o.value_type == "float" ? "0.0f" : o.value_type + "(0)")) + ";");
+    w.line(reg + "[" + index + "] = " + (inside ? o.value : axis.name + " < " + axis.extent + " ? " + o.value + " : " + (o.value_type == "float" ? "0.0f" : "static_cast<" + o.value_type + ">(0)")) + ";");
     w.close();
   };
   load(c.a, c.m, a, i, tm_name, m0, kThreadsM, m_inside);

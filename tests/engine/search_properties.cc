@@ -118,11 +118,14 @@ struct Oracle {
     std::vector<NodeId> path;
     for (NodeId v{0}; v != kNoNode && leads_on(v);) {
       path.push_back(v);
-      double t = 0;
-      for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out) t += graph[e].visits + graph[e].in_flight;
+      double t = 0, children = 0;
+      for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out, ++children) t += graph[e].visits + graph[e].in_flight;
       const double scale = options.c_puct * sigma * std::sqrt(t + 1) / static_cast<double>(actions(v));
       const bool untried = graph[v].next_action < actions(v);
-      double highest = untried ? graph[v].reward - options.rho * sigma + scale : -1e300;
+      const bool gated = options.widening == "gated";
+      const double visits = graph[v].visits + graph[v].in_flight;
+      if (gated && untried && children < options.widening_k * std::pow(visits, options.widening_alpha)) break;
+      double highest = untried && !gated ? graph[v].reward - options.rho * sigma + scale : -1e300;
       NodeId down = kNoNode;
       for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out) {
         const Node& child = graph[graph[e].target];
@@ -249,11 +252,12 @@ TEST_CASE("on a tree a value is the mean of all rewards below, whatever beta is"
 }
 
 TEST_CASE("a playout goes where the formulas say") {
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < 80; ++seed) {
     CAPTURE(seed);
     Rng rng(seed, "tree");
     const Table table = random_tree(rng, 60);  // a tree: every action leads to a new node, so a path is one descent
     SearchOptions options = quiet_options();
+    options.widening = seed % 2 == 0 ? "gated" : "arm";
     TableSpace space(table);
     Search search(space, options, seed, TableSpace::key(0));
     std::vector<Dispatch> out;

@@ -246,12 +246,20 @@ TEST_CASE("a stencil marches along its slowest axis") {
   check_runs("stencil_march", star, 1);
 }
 
+TEST_CASE("operands of a type of two words are zero beyond the edge") {
+  const KernelSpec bytes = load_specs(kRoot + "/specs/int8_scaled_mm.json").front();
+  test::MovePath path(bytes);
+  path.step("register_block@sum(tm=8,tn=8)");
+  CHECK(path.has("static_cast<signed char>(0)"));
+  path.runs();
+}
+
 TEST_CASE("a stencil whose threads make several points already does not march again") {
   const KernelSpec cube = load_specs(kRoot + "/specs/stencil3d_r4.json").front();
   for (const std::string specialised : {"nx", "ny", ""}) {
     test::MovePath path(cube);
-    path.step("stencil_march(ahead=0,planes=64,width=1)");
     if (!specialised.empty()) path.step("specialise_shape@argument:" + specialised);
+    path.step("stencil_march(ahead=0,planes=64,width=1)");
     for (const std::string width : {"1", "4"}) CHECK(path.tried("stencil_march(ahead=0,planes=16,width=" + width + ")") == "a thread makes its points in a loop");
     CHECK(path.listed("stencil_march").empty());
   }
