@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "engine/error.h"
@@ -87,9 +89,11 @@ Mode EvaluationLedger::parse_mode(std::string_view text, std::string_view place)
 }
 
 EvaluationLedger::EvaluationLedger(std::filesystem::path file, Mode mode) : file_(std::move(file)), mode_(mode) {
-  const bool exists = std::filesystem::exists(file_);
-  if (mode_ == Mode::replay && !exists) throw bad_input(file_.string(), "", "a ledger of evaluations to replay");
-  if (exists) read();
+  std::error_code error;
+  bytes_ = std::filesystem::file_size(file_, error);
+  if (error) bytes_ = 0;
+  if (mode_ == Mode::replay && bytes_ == 0) throw bad_input(file_.string(), "", "a ledger of evaluations to replay");
+  if (bytes_ > 0) read();
 }
 
 EvaluationLedger::~EvaluationLedger() {
@@ -161,19 +165,24 @@ std::string EvaluationLedger::nearest(const Hash128& scene, const RunRequest& re
     same_variant = std::string(name(entry.stage)) + ", seed " + std::to_string(entry.seed) + ", racing " + std::to_string(entry.incumbent_ns) + " ns";
   }
   if (!same_variant.empty()) return "this variant was evaluated otherwise: " + same_variant;
-  return "none of " + std::to_string(same_scene) + " evaluations is of this variant: the search went another way than the recorded one";
+  return "none of " + std::to_string(same_scene) + " evaluations is of this variant: the search went another way than the recorded one, or further";
+}
+
+/// The file is never replaced: the lock is on what is written.
+void EvaluationLedger::open() {
+  const std::lock_guard lock(mutex_);
+  if (out_) return;
+  lock_ = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (lock_ < 0) throw environment_error(file_.string() + ": cannot be opened for writing: " + std::strerror(errno));
+  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) throw bad_input(file_.string(), "a ledger that another process writes", "one that is free");
+  if (std::filesystem::file_size(file_) != bytes_) throw bad_input(file_.string(), "a ledger that another process has written meanwhile", "one that is free");
+  if (end_.lines == 0) end_ = EventReader(file_).position();
+  out_ = std::make_unique<EventWriter>(file_, end_, SyncRule::batch);
+  if (end_.lines == 0) out_->append(json{{"type", "evaluations"}, {"schema", kSchema}}.dump(), false);
 }
 
 void EvaluationLedger::append(const EvaluationScene& scene, const json& line) {
-  if (!out_) {
-    if (end_.lines == 0) {
-      out_ = std::make_unique<EventWriter>(EventWriter::create(file_, json{{"type", "evaluations"}, {"schema", kSchema}}.dump(), SyncRule::batch));
-    } else {
-      out_ = std::make_unique<EventWriter>(file_, end_, SyncRule::batch);
-    }
-    lock_ = ::open(file_.c_str(), O_RDONLY | O_CLOEXEC);
-    if (lock_ < 0 || ::flock(lock_, LOCK_EX | LOCK_NB) != 0) throw bad_input(file_.string(), "a ledger that another process writes", "one that is free");
-  }
+  WARPATH_CHECK(out_ != nullptr);  // `open` comes first
   const bool known = std::ranges::any_of(scenes_, [&](const EvaluationScene& s) { return s.id() == scene.id(); });
   if (!known) {
     out_->append(to_json(scene).dump(-1, ' ', false, json::error_handler_t::replace), false);

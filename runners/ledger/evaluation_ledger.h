@@ -41,7 +41,7 @@ class EvaluationLedger {
   /// Throws Error(bad_input) with `place` for another name than those of docs/llm.md.
   [[nodiscard]] static Mode parse_mode(std::string_view text, std::string_view place);
 
-  /// Reads `file`; writes nothing before the first `add`. Throws Error(bad_input) naming file and line where it is damaged, or if there is nothing to replay.
+  /// Reads `file`; writes nothing. Throws Error(bad_input) naming file and line where it is damaged, or if there is nothing to replay.
   EvaluationLedger(std::filesystem::path file, Mode mode);
   ~EvaluationLedger();
   EvaluationLedger(const EvaluationLedger&) = delete;
@@ -54,7 +54,9 @@ class EvaluationLedger {
   [[nodiscard]] std::optional<Outcome> find(const Hash128& scene, const RunRequest& request) const;
   /// What is known of a request that is not there: one line.
   [[nodiscard]] std::string nearest(const Hash128& scene, const RunRequest& request) const;
-  /// Throws Error(environment) when the disk does, Error(bad_input) if another process writes the file.
+  /// Takes the file for writing, until the ledger's end. Throws Error(environment) when the disk does, Error(bad_input) if another process writes it or has since it was read.
+  void open();
+  /// Throws Error(environment) when the disk does; so does `refuse`. Both want `open` first.
   void add(const EvaluationScene& scene, const RunRequest& request, const Outcome& outcome);
   void refuse(const EvaluationScene& scene, const Hash128& variant);
   [[nodiscard]] bool refused(const Hash128& scene, const Hash128& variant) const;
@@ -79,6 +81,7 @@ class EvaluationLedger {
   std::map<Entry, Outcome> outcomes_;
   std::map<std::pair<Hash128, Hash128>, bool> refused_;    // scene, variant
   LogPosition end_;
+  std::uintmax_t bytes_ = 0;                               // as read, with a torn last line
   int lock_ = -1;
   std::unique_ptr<EventWriter> out_;
 };

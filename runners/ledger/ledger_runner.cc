@@ -57,6 +57,7 @@ class LedgerRunner final : public Runner {
 
   void prepare(const KernelSpec& spec) override {
     if (!inner_) return;
+    ledger_->open();
     inner_->prepare(spec);
     scene_.platform = inner_->platform();  // devices are known by now
     id_ = scene_.id();

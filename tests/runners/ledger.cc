@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "engine/error.h"
 #include "engine/rng.h"
 #include "runners/ledger/ledger_runner.h"
@@ -59,6 +61,35 @@ TEST_CASE("a replay that has another seed, or no ledger, is refused; a damaged l
   text[at] = 'S';
   test::put_text(folder / "evaluations.jsonl", text);
   CHECK_THROWS_WITH_AS(campaign(folder, "damaged", Mode::replay), doctest::Contains("evaluations.jsonl:"), Error);
+}
+
+TEST_CASE("one process writes a ledger at a time, and one that was written since it was read is not written over") {
+  const TemporaryFolder folder;
+  static_cast<void>(campaign(folder, "first", Mode::record));
+  EvaluationLedger one(folder / "evaluations.jsonl", Mode::record), other(folder / "evaluations.jsonl", Mode::record);
+  one.open();
+  CHECK_THROWS_WITH_AS(other.open(), doctest::Contains("another process"), Error);
+  CHECK_THROWS_AS(campaign(folder, "second", Mode::record), Error);
+
+  const TemporaryFolder next;
+  EvaluationLedger early(next / "evaluations.jsonl", Mode::record);
+  static_cast<void>(campaign(next, "first", Mode::record));
+  CHECK_THROWS_WITH_AS(early.open(), doctest::Contains("meanwhile"), Error);
+}
+
+TEST_CASE("a ledger whose last line was cut is written on from there; what is served is not evaluated again") {
+  const TemporaryFolder folder;
+  const SessionResult first = campaign(folder, "first", Mode::record);
+  const std::string whole = test::text_of(folder / "evaluations.jsonl");
+  test::put_text(folder / "evaluations.jsonl", whole.substr(0, whole.size() - 40));
+  const SessionResult again = campaign(folder, "again", Mode::replay_or_live);
+  CHECK(again.fingerprint == first.fingerprint);
+  CHECK(campaign(folder, "last", Mode::replay).fingerprint == first.fingerprint);
+  // Good outcomes of the search were served, so the file did not grow by as much again.
+  const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
+  const auto grown = lines(test::text_of(folder / "evaluations.jsonl"));
+  CHECK(grown >= lines(whole));
+  CHECK(grown < 2 * lines(whole) - 8);
 }
 
 TEST_SUITE_END();
