@@ -27,7 +27,7 @@ RecordedConfig config_of(const std::filesystem::path& folder) {
 }
 
 json outcome_json(const Outcome& outcome, double speedup) {
-  return {{"status", std::string(name(outcome.status))}, {"speedup", number_to_json(speedup)}, {"verdict", valid_utf8(outcome.verdict.summary())}, {"log", valid_utf8(outcome.log)}};
+  return {{"status", std::string(name(outcome.status))}, {"speedup", number_to_json(speedup)}, {"verdict", llm::verdict_text(outcome)}, {"log", llm::diagnostics_text(outcome)}};
 }
 
 json told_json(const RecordedNode& node, bool evaluated, double parent_speedup) {

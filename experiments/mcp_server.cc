@@ -83,10 +83,10 @@ void McpServer::notified(const std::string& method, const json& params) {
 void McpServer::requested(const json& id, const std::string& method, const json& params) {
   if (method == "ping") return answer(id, json::object());
   if (method == "initialize") return initialize(id, params);
+  // Newer clients first try what older servers do not know, and go by this code.
+  if (method != "tools/list" && method != "tools/call") return refuse(id, kMethodNotFound, "no method " + method);
   if (!initialized_) return refuse(id, kInvalidRequest, method + " before initialize");
-  if (method == "tools/list") return list(id, params);
-  if (method == "tools/call") return call(id, params);
-  refuse(id, kMethodNotFound, "no method " + method);
+  method == "tools/list" ? list(id, params) : call(id, params);
 }
 
 void McpServer::initialize(const json& id, const json& params) {

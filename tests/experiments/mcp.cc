@@ -220,7 +220,8 @@ TEST_CASE("an agent drives a recorded run through a pipe: it is told what there 
   CHECK(agent.result("ping").empty());
 
   std::vector<std::string> names;
-  for (const json& tool : agent.result("tools/list")["tools"]) {
+  const json listed = agent.result("tools/list");
+  for (const json& tool : listed["tools"]) {
     names.push_back(tool["name"]);
     CHECK(tool["inputSchema"]["type"] == "object");
     CHECK_FALSE(tool["description"].get<std::string>().empty());
@@ -240,6 +241,12 @@ TEST_CASE("an agent drives a recorded run through a pipe: it is told what there 
   CHECK(agent.tool("tell", better)["evaluated"] == false);
   const json cheat = agent.tool("tell", {{"node", question["node"]}, {"move", "cheat"}, {"source", read_file(axpy("zeros.cu"))}});
   CHECK(cheat["status"] == "wrong_result");
+  CHECK(cheat["verdict"].get<std::string>().starts_with("refused by gate "));
+  CHECK(cheat["verdict"].get<std::string>().find_first_of(":.") == std::string::npos);  // figures of a gate are not told
+  CHECK(cheat["log"] == "");
+  const json typo = agent.tool("tell", {{"node", question["node"]}, {"source", "extern \"C\" __global__ void axpy(const float* x, const float* y, float* out, float a, int n) { x(; }\n"}});
+  CHECK(typo["status"] == "compile_error");
+  CHECK(typo["log"].get<std::string>().find("error") != std::string::npos);
 
   const json node = agent.tool("inspect", {{"node", told["key"]}});
   CHECK(node["source"] == better["source"]);
@@ -265,6 +272,7 @@ TEST_CASE("what an agent gets wrong is an error of the protocol or an answer tha
   const std::string before = read_file(run + "/events.jsonl");
   Agent agent(run);
   CHECK(agent.error("tools/list") == -32600);  // before initialize
+  CHECK(agent.error("server/discover") == -32601);
   CHECK(agent.result("ping").empty());
   CHECK(agent.error("initialize") == -32602);
   CHECK(agent.initialize("1999-01-01")["protocolVersion"] == std::string(McpServer::versions().front()));
@@ -302,7 +310,7 @@ TEST_CASE("what an agent gets wrong is an error of the protocol or an answer tha
   CHECK(agent.refusal("inspect", {{"node", 7}}).find("inspect:/node") != std::string::npos);
   CHECK(agent.refusal("tell", json::object()).find("node") != std::string::npos);
   CHECK(agent.refusal("tell", {{"node", "baseline"}, {"move", "no_such_move"}}).find("no_such_move") != std::string::npos);
-  CHECK(agent.refusal("tell", {{"node", "baseline"}, {"source", "x"}, {"launch", {{"grid", 7}}}}).find("grid") != std::string::npos);
+  CHECK(agent.refusal("tell", {{"node", "baseline"}, {"source", read_file(axpy("honest_grid_stride.cu"))}, {"launch", {{"grid", 7}}}}).find("grid") != std::string::npos);
   CHECK(agent.leave() == 0);
   CHECK(read_file(run + "/events.jsonl") == before);
 }

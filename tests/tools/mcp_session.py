@@ -19,17 +19,22 @@ def expect(condition, what):
     print("ok", what)
 
 
+def wire(message):
+    """A message with the protocol's own names, which the library's releases spell differently."""
+    return message.model_dump(by_alias=True)
+
+
 async def call(session, name, arguments):
-    result = await session.call_tool(name, arguments=arguments)
-    expect(not result.isError, f"{name} {json.dumps(arguments)[:60]}")
-    return json.loads(result.content[0].text)
+    result = wire(await session.call_tool(name, arguments=arguments))
+    expect(not result["isError"], f"{name} {json.dumps(arguments)[:60]}")
+    return json.loads(result["content"][0]["text"])
 
 
 async def main(program, run, source):
     server = StdioServerParameters(command=program, args=["mcp", run])
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
-        hello = await session.initialize()
-        expect(hello.serverInfo.name == "warpath", f"initialize, version {hello.protocolVersion}")
+        hello = wire(await session.initialize())
+        expect(hello["serverInfo"]["name"] == "warpath", f"initialize, version {hello['protocolVersion']}")
         tools = sorted(tool.name for tool in (await session.list_tools()).tools)
         expect(tools == ["ask", "diagnose", "inspect", "status", "tell"], "tools " + " ".join(tools))
         await session.send_ping()
@@ -43,8 +48,8 @@ async def main(program, run, source):
         expect("status" in answer, "told: " + answer.get("status", answer.get("why", "")))
         await call(session, "inspect", {"node": answer["key"]})
         await call(session, "diagnose", {"node": answer["key"]})
-        refused = await session.call_tool("inspect", arguments={"node": "no such node"})
-        expect(refused.isError, "an unknown node is refused: " + refused.content[0].text)
+        refused = wire(await session.call_tool("inspect", arguments={"node": "no such node"}))
+        expect(refused["isError"], "an unknown node is refused: " + refused["content"][0]["text"])
 
 
 if __name__ == "__main__":
