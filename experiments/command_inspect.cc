@@ -6,6 +6,7 @@
 #include "engine/record.h"
 #include "engine/statistics.h"
 #include "experiments/command.h"
+#include "experiments/profile_report.h"
 #include "experiments/recorded_run.h"
 #include "experiments/region_report.h"
 #include "experiments/source_report.h"
@@ -95,7 +96,12 @@ int inspect(const Arguments& arguments, const Program&) {
     print_regions(arguments);
     return 0;
   }
-  if (arguments.words().empty()) throw bad_input("warpath inspect", "no RUN", "RUN [NODE], --parse FILE... or --regions FILE");
+  if (arguments.has("ncu")) {
+    if (!arguments.words().empty()) throw bad_input("warpath inspect", arguments.words()[0], "--ncu FILE without a run");
+    print_profile(arguments);
+    return 0;
+  }
+  if (arguments.words().empty()) throw bad_input("warpath inspect", "no RUN", "RUN [NODE], --parse FILE..., --regions FILE or --ncu FILE");
   const RecordedRun run(arguments.words()[0]);
   if (arguments.words().size() == 1) {
     print_summary(run);
@@ -109,9 +115,10 @@ int inspect(const Arguments& arguments, const Program&) {
 
 Command inspect_command() {
   std::vector<Flag> flags = region_flags();
+  for (Flag& flag : profile_flags()) flags.push_back(std::move(flag));
   flags.insert(flags.begin(), Flag{"parse", "FILE...", "instead: kernels, opaque spans and facts of CUDA sources", Flag::Takes::several});
   return {.name = "inspect",
-          .usage = "RUN [NODE] | --parse FILE... | --regions FILE",
+          .usage = "RUN [NODE] | --parse FILE... | --regions FILE | --ncu FILE",
           .help = "a recorded run and its best nodes, or one node: path, outcome, difference to its parent, source; "
                   "NODE is the start of a key, best or baseline",
           .flags = std::move(flags),

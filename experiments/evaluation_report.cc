@@ -16,6 +16,7 @@
 #include "engine/statistics.h"
 #include "experiments/progress.h"
 #include "experiments/runner_choice.h"
+#include "priors/findings.h"
 
 namespace warpath {
 namespace {
@@ -88,6 +89,7 @@ nlohmann::json evaluation_json(const Evaluated& result, const TimeSummary& time,
   out["finished_s"] = result.finished_s;
   out["failed_gate"] = valid_utf8(failed_gate(outcome));
   out["as_expected"] = result.expected();
+  if (outcome.diagnosis) out["findings"] = findings_json(outcome);
   if (result.candidate != nullptr) {
     const Expectation& expectation = result.candidate->expectation;
     out["expect"] = expectation.status;

@@ -48,6 +48,19 @@ std::int64_t elements_of(const MoveContext& context, const Array& array) {
   return out;
 }
 
+/// True if the block's threads already add to distinct elements, each once, or one thread adds for all: `k = threadIdx.x; k < N;
+/// k += blockDim.x` with an element for each k, or behind `threadIdx.x == 0`. Sums of the block would gain nothing.
+bool adds_once_a_block(const Unit& unit, const Access& access) {
+  for (const Guard* guard : access.guards) {
+    if (!guard->negated && guard->condition != nullptr && unit.text(guard->condition->outer) == "threadIdx.x == 0") return access.loops.empty();
+  }
+  if (access.loops.size() != 1) return false;
+  const Loop& loop = *access.loops.front();
+  const bool over_block = loop.thread_axis >= 0 && loop.thread_axis < 3;
+  const Polynomial& index = access.source_index;
+  return over_block && index.affine_in(loop.variable) && index.coefficient_of(loop.variable) == Polynomial(1);
+}
+
 std::optional<Target> find_target(const MoveContext& context, const KernelModel& model, std::string_view site, std::string& why) {
   const KernelFacts& facts = model.facts;
   for (std::size_t a = 0; a < facts.arrays.size(); ++a) {
@@ -58,6 +71,9 @@ std::optional<Target> find_target(const MoveContext& context, const KernelModel&
     Target out{&array, facts.accesses_to(static_cast<int>(a)), elements_of(context, array), ""};
     for (const Access* access : out.accesses) {
       if (access->kind != AccessKind::atomic || access->in_helper || adding_call(*access) == nullptr) return why = "an access is no plain atomicAdd", std::nullopt;
+    }
+    if (std::all_of(out.accesses.begin(), out.accesses.end(), [&](const Access* access) { return adds_once_a_block(*facts.unit, *access); })) {
+      return why = "a block adds to an element of " + array.name + " only once", std::nullopt;
     }
     const Polynomial& index = out.accesses.front()->index;
     const bool one = std::all_of(out.accesses.begin(), out.accesses.end(), [&](const Access* access) { return access->index == index; });

@@ -52,7 +52,7 @@ Value sm_utilisation(const DiagnosisView& v) { return first_of(v.recorded("sm_th
 
 Value dram_bytes(const DiagnosisView& v) {
   const Value measured = sum_of_known(v.recorded("dram_read_bytes"), v.recorded("dram_written_bytes"));
-  return first_of(measured, v.recorded("compulsory_bytes"));
+  return first_of(first_of(measured, v.recorded("dram_total_bytes")), v.recorded("compulsory_bytes"));
 }
 
 Value occupancy_now(const DiagnosisView& v) { return first_of(v.recorded("achieved_occupancy"), v.recorded("occupancy")); }
@@ -96,7 +96,10 @@ Value bank_conflicts(const DiagnosisView& v) {
   return Fact{1 - 1 / ways->value, ways->source};
 }
 
-Value global_reuse(const DiagnosisView& v) { return ratio(v.recorded("work_global_bytes"), dram_bytes(v)); }
+/// Against the declared traffic where there is one: caches that work lower the measured traffic, caches that fail raise it.
+Value global_reuse(const DiagnosisView& v) {
+  return ratio(v.recorded("work_global_bytes"), first_of(v.recorded("compulsory_bytes"), dram_bytes(v)));
+}
 
 /// Share of the time that no resource's bound explains.
 Value latency_headroom(const DiagnosisView& v) {
@@ -170,7 +173,7 @@ constexpr std::array kDerivations{
     Derivation{{"sector_excess", "32-byte sectors a request over those of contiguous lanes: counters, else from address forms"}, sector_excess},
     Derivation{{"store_bytes_per_sector", "bytes that a stored sector holds, of 32"}, store_bytes_per_sector},
     Derivation{{"bank_conflicts", "share of the passes over the banks that conflicts add: counters, else from address forms"}, bank_conflicts},
-    Derivation{{"global_reuse", "bytes that threads ask of global memory over bytes of device memory"}, global_reuse},
+    Derivation{{"global_reuse", "bytes that threads ask of global memory over the declared traffic, else over bytes of device memory"}, global_reuse},
     Derivation{{"latency_headroom", "share of the time that no resource's bound or throughput explains"}, latency_headroom},
     Derivation{{"best_utilisation", "1 - latency_headroom: how near the binding resource is to its peak"}, best_utilisation},
     Derivation{{"last_wave_fill", "share of the last wave that is filled"}, last_wave_fill},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "priors/roofline.h"
 #include "priors/rule_table.h"
@@ -33,6 +34,16 @@ std::string findings_text(const Outcome& outcome, const std::string& lead, std::
   for (std::size_t i = 0; i < std::min(most, findings.fired.size()); ++i) {
     const std::string moves = raised_moves_text(*findings.fired[i].rule, kShownMoves);
     out += lead + "finding: " + finding_text(findings.fired[i]) + (moves.empty() ? "" : "; try " + moves) + "\n";
+  }
+  return out;
+}
+
+nlohmann::json findings_json(const Outcome& outcome) {
+  if (!outcome.diagnosis) return nullptr;
+  const DiagnosisView view(*outcome.diagnosis, measured_time_ns(outcome));
+  nlohmann::json out = nlohmann::json::array();
+  for (const Finding& finding : RuleTable::built_in().evaluate(view).fired) {
+    out.push_back({{"rule", finding.rule->id}, {"set", finding.rule->set}, {"severity", finding.severity}, {"strength", finding.strength}});
   }
   return out;
 }

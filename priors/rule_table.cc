@@ -38,6 +38,7 @@ struct Description<Rule> {
     v(&T::all, Field{"all", "conditions that all hold", true});
     v(&T::composite, Field{"composite", "counts half beside others"});
     v(&T::needs_other, Field{"needs_other", "does not fire alone"});
+    v(&T::explained_by, Field{"explained_by", "rules of which it is a symptom: counts half beside them"});
     v(&T::stop, Field{"stop", "advises to stop"});
     v(&T::raises, Field{"raises", "moves to try, with weights", true});
     v(&T::lowers, Field{"lowers", "moves that make it worse"});
@@ -50,6 +51,7 @@ namespace {
 /// What a rule that only just fires counts for, of a full one.
 constexpr double kStrengthAtThreshold = 0.25;
 constexpr double kCompositeShare = 0.5;
+constexpr double kSymptomShare = 0.5;
 
 void check_weights(const std::map<std::string, double>& weights, const JsonCursor& at) {
   for (const auto& [move, weight] : weights) {
@@ -123,6 +125,12 @@ RuleTable RuleTable::parse(std::string_view text, const std::string& file, const
     if (!seen.insert(rule.id).second) list.element(i).at("id").fail("an id that no other rule has");
     if (const auto skill = skills.find(rule.id); skill != skills.end()) rule.skill = skill->second;
   }
+  for (std::size_t i = 0; i < table.rules_.size(); ++i) {
+    const Rule& rule = table.rules_[i];
+    for (std::size_t k = 0; k < rule.explained_by.size(); ++k) {
+      if (!seen.contains(rule.explained_by[k]) || rule.explained_by[k] == rule.id) list.element(i).at("explained_by").element(k).fail("the id of another rule");
+    }
+  }
   return table;
 }
 
@@ -152,8 +160,12 @@ Findings RuleTable::evaluate(const DiagnosisView& view) const {
   }
   const bool specific = std::ranges::any_of(out.fired, [](const Finding& f) { return !f.rule->composite && !f.rule->stop; });
   if (!specific) std::erase_if(out.fired, [](const Finding& f) { return f.rule->needs_other; });
+  std::set<std::string_view> ids;
+  for (const Finding& finding : out.fired) ids.insert(finding.rule->id);
   for (Finding& finding : out.fired) {
     if (specific && finding.rule->composite) finding.strength *= kCompositeShare;
+    const auto& causes = finding.rule->explained_by;
+    if (std::ranges::any_of(causes, [&](const std::string& id) { return ids.contains(id); })) finding.strength *= kSymptomShare;
   }
   std::ranges::sort(out.fired, [](const Finding& a, const Finding& b) {
     return a.strength != b.strength ? a.strength > b.strength : a.rule->id < b.rule->id;

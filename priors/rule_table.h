@@ -37,6 +37,7 @@ struct Rule {
   std::vector<RuleCondition> all;
   bool composite = false;    ///< says little by itself: counts half beside a fired rule that is not composite
   bool needs_other = false;  ///< does not fire alone
+  std::vector<std::string> explained_by;  ///< rules of which this one is a symptom: counts half beside one that fired
   bool stop = false;         ///< advises to stop rather than to try something
   std::map<std::string, double> raises;  ///< move to weight in (0, 1]
   std::map<std::string, double> lowers;  ///< the same for moves that make it worse

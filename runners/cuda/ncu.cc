@@ -1,14 +1,13 @@
 #include "runners/cuda/ncu.h"
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <set>
 
 #include "engine/error.h"
 #include "runners/cuda/cupti_places.h"
+#include "runners/cuda/ncu_fields.h"
 #include "runners/process.h"
 
 namespace warpath::cuda {
@@ -18,56 +17,6 @@ constexpr std::string_view kKernelColumn = "Kernel Name";
 constexpr std::size_t kMostOutputBytes = std::size_t{16} << 20U;
 
 using Row = std::vector<std::string>;
-
-/// The fields of one line (RFC 4180 without line breaks in fields).
-Row split_fields(std::string_view line) {
-  Row fields(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back() += '"';
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      fields.emplace_back();
-    } else if (c != '\r') {
-      fields.back() += c;
-    }
-  }
-  return fields;
-}
-
-/// Factor that turns a value in `unit` into base units: decimal prefixes of bytes and rates, parts
-/// of a second to nanoseconds.
-double unit_scale(std::string_view unit) {
-  struct Known {
-    std::string_view name;
-    double scale;
-  };
-  constexpr Known kTimes[] = {{"ns", 1},   {"nsecond", 1},   {"us", 1e3}, {"usecond", 1e3},
-                              {"ms", 1e6}, {"msecond", 1e6}, {"s", 1e9},  {"second", 1e9}};
-  for (const Known& known : kTimes) {
-    if (unit == known.name) return known.scale;
-  }
-  constexpr Known kPrefixes[] = {{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}};
-  for (const Known& prefix : kPrefixes) {
-    const std::string_view rest = unit.substr(std::min(unit.size(), std::size_t{1}));
-    if (unit.starts_with(prefix.name) && (rest.starts_with("byte") || rest.starts_with("hz")))
-      return prefix.scale;
-  }
-  return 1;
-}
-
-/// A number as Nsight Compute prints it ("1,234.5"), or nullopt.
-std::optional<double> number_of(std::string text) {
-  std::erase(text, ',');
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
 
 /// The last line that says what went wrong, else the last line with text.
 std::string complaint(std::string_view output) {
@@ -104,7 +53,7 @@ std::vector<NcuLaunch> parse_ncu_csv(std::string_view text, const std::string& p
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty() || line.starts_with("==")) continue;
-    Row fields = split_fields(line);
+    Row fields = split_ncu_fields(line);
     if (header.empty()) {
       const auto found = std::ranges::find(fields, kKernelColumn);
       if (fields.front() != "ID" || found == fields.end()) continue;
@@ -125,8 +74,8 @@ std::vector<NcuLaunch> parse_ncu_csv(std::string_view text, const std::string& p
     for (std::size_t i = 0; i < fields.size(); ++i) {
       if (header[i].find("__") == std::string::npos)
         continue;  // a column of another kind ("Block Size")
-      if (const auto value = number_of(fields[i]))
-        launch.counters[header[i]] = *value * unit_scale(units[i]);
+      if (const auto value = ncu_number(fields[i]))
+        launch.counters[header[i]] = *value * ncu_unit_scale(units[i]);
     }
     launches.push_back(std::move(launch));
   }

@@ -55,7 +55,7 @@ struct Lane {
   const Known* problem = nullptr;
   std::uint64_t rival_version = 0;
   int restarts = 0;
-  std::vector<double> baseline_ns;  ///< by workload, on this device; empty: not measured yet
+  std::map<std::string, double> baseline_ns;  ///< by workload, on this device; empty: not measured yet
   double busy_seconds = 0;
 };
 
@@ -111,6 +111,7 @@ class CudaRunner final : public Runner {
   [[nodiscard]] TrialReply measure_on(Lane& lane, Known& known, Evaluate request,
                                       const std::stop_token& stop);
   void measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop);
+  static void remember_baseline(Lane& lane, const TrialReply& reply);
   void sanitize(const Known& known, const Candidate& candidate, Outcome& outcome) const;
   [[nodiscard]] bool profiles();
   void list_gates(Outcome& outcome, Stage stage) const;
@@ -229,16 +230,13 @@ void CudaRunner::measure_baseline_on(Lane& lane, Known& known, const std::stop_t
   Evaluate request;
   request.candidate = known.problem.baseline;
   request.seed = known.problem.seed;
-  const TrialReply reply = lane.device.evaluate(request, stop);
-  if (reply.status != Status::ok || !reply.trouble.empty()) return;  // the next one tries again
-  lane.baseline_ns.assign(known.workloads.size(), 0);
-  for (const WorkloadTiming& timing : reply.timings) {
-    for (std::size_t w = 0; w < known.workloads.size(); ++w) {
-      if (timing.workload == known.workloads[w]->name && lane.baseline_ns[w] == 0) {
-        lane.baseline_ns[w] = median(timing.samples_ns);
-      }
-    }
-  }
+  remember_baseline(lane, lane.device.evaluate(request, stop));
+}
+
+/// Without an answer the next one tries again. The first entry of a workload is the one that counts.
+void CudaRunner::remember_baseline(Lane& lane, const TrialReply& reply) {
+  if (reply.status != Status::ok || !reply.trouble.empty()) return;
+  for (const WorkloadTiming& timing : reply.timings) lane.baseline_ns.try_emplace(timing.workload, median(timing.samples_ns));
 }
 
 void CudaRunner::place_on(Lane& lane, Known& known) {
@@ -290,6 +288,7 @@ TrialReply CudaRunner::measure_on(Lane& lane, Known& known, Evaluate request,
     if (version != lane.rival_version) request.rival = known.rival;
   }
   TrialReply reply = lane.device.evaluate(request, stop);
+  if (is_baseline) remember_baseline(lane, reply);
   lane.rival_version = version;
   if (reply.confirmed_faster) {
     const std::lock_guard lock(known.mutex);
@@ -325,12 +324,8 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
       continue;
     }
     for (WorkloadTiming& timing : reply.timings) {
-      if (!timing.baseline_samples_ns.empty() || timing.cache != "hot" || lane->baseline_ns.empty()) continue;
-      for (std::size_t w = 0; w < known.workloads.size(); ++w) {
-        if (timing.workload == known.workloads[w]->name && lane->baseline_ns[w] > 0) {
-          timing.baseline_samples_ns = {lane->baseline_ns[w]};
-        }
-      }
+      const auto own = lane->baseline_ns.find(timing.workload);
+      if (own != lane->baseline_ns.end() && timing.baseline_samples_ns.empty() && timing.cache == "hot") timing.baseline_samples_ns = {own->second};
     }
     outcome.diagnosis->facts["device_restarts"] = {static_cast<double>(lane->device.restarts()), FactSource::measured};
     release(lane);

@@ -19,8 +19,8 @@ constexpr int kMostLaunches = 64;
 constexpr std::size_t kGroup = 3;
 /// One launch of this length says enough of a candidate that is far behind.
 constexpr double kLongNs = 1e6;
-/// What a longer launch finds in the cache at its start does not show in its time.
-constexpr double kWarmBelowNs = 10e6;
+/// Longer launches average their own noise, and what they find in the cache at their start does not show in their time.
+constexpr double kSteadyNs = 10e6;
 
 int launches_per_sample(double launch_ns) {
   if (launch_ns >= kGraphBelowNs) return 1;
@@ -130,11 +130,14 @@ class Sampler {
       out.raced_out = clearly_slower(samples);
       if (out.raced_out) return;
     }
+    // At screening one launch a slot is enough of a kernel that is steady, if they agree.
+    const bool steady = trial_.request().stage == Stage::screening && trial_.launch_ns(w_) >= kSteadyNs;
+    const int least = steady ? 2 : options.min_samples;
     while (static_cast<int>(samples.size()) < options.max_samples) {
       const std::size_t seen = samples.size();
-      for (std::size_t s = 0; s < slots_; ++s) group(samples, out, launches, cold, kGroup);
+      for (std::size_t s = 0; s < slots_; ++s) group(samples, out, launches, cold, steady ? 1 : kGroup);
       for (std::size_t i = seen; i < samples.size(); ++i) spent_ns += samples[i] * launches;
-      if (static_cast<int>(samples.size()) < options.min_samples) continue;
+      if (static_cast<int>(samples.size()) < least) continue;
       if (spent_ns > options.timing_ms * 1e6 || relative_half_width(samples) < options.precision) return;
       if (!cold && clearly_slower(samples)) {
         out.raced_out = true;
@@ -156,7 +159,7 @@ class Sampler {
     const bool mutates = trial_.must_restore(w_);
     out.timed_slots[slot] = true;
     batches_[slot].ready();
-    if (!cold && !mutates && size > 1 && trial_.launch_ns(w_) < kWarmBelowNs) trial_.launch(w_, slot);
+    if (!cold && !mutates && size > 1 && trial_.launch_ns(w_) < kSteadyNs) trial_.launch(w_, slot);
     for (std::size_t i = 0; i < size; ++i) {
       if (mutates) trial_.restore(w_, slot, trial_.declared_set(w_, slot));
       if (cold) bench_.flush_l2();
@@ -171,14 +174,14 @@ class Sampler {
     }
   }
 
-  /// Racing: with one scored workload, its time is the objective's.
+  /// Racing: is the objective far from the incumbent's, this workload's best sample taken for its time and single launches for those
+  /// of workloads that have no samples yet?
   [[nodiscard]] bool clearly_slower(const std::vector<double>& samples) const {
     const double incumbent = trial_.request().incumbent_ns;
-    if (incumbent <= 0 || trial_.request().stage != Stage::screening || trial_.workloads() != 1) {
-      return false;
-    }
+    const bool scored = trial_.at(w_).workload->role == WorkloadRole::score;
+    if (incumbent <= 0 || !scored || trial_.request().stage != Stage::screening) return false;
     const double best = *std::min_element(samples.begin(), samples.end());
-    return best > incumbent * (1 + bench_.options().race_margin);
+    return trial_.objective_if(w_, best) > incumbent * (1 + bench_.options().race_margin);
   }
 
   Trial& trial_;

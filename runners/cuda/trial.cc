@@ -333,12 +333,12 @@ int Trial::repeats(std::size_t w, int wanted, int least, double budget_ns) {
   return static_cast<int>(std::clamp(budget_ns / launch_ns(w), static_cast<double>(least), static_cast<double>(wanted)));
 }
 
-double Trial::objective_ns() {
+template <class TimeOf>
+double Trial::objective_of(const TimeOf& time_ns) {
   double sum = 0, logs = 0, weights = 0;
   for (std::size_t w = 0; w < workloads(); ++w) {
     if (at(w).workload->role != WorkloadRole::score) continue;
-    const Sampling& sampling = timing(w);
-    const double ns = median(sampling.scored_ns());
+    const double ns = time_ns(w);
     const double weight = at(w).workload->weight;
     sum += weight * ns;
     logs += weight * std::log(ns);
@@ -347,6 +347,17 @@ double Trial::objective_ns() {
   if (weights <= 0) return 0;
   return problem_.spec().objective == Objective::weighted ? sum / weights
                                                           : std::exp(logs / weights);
+}
+
+double Trial::objective_ns() {
+  return objective_of([&](std::size_t w) { return median(timing(w).scored_ns()); });
+}
+
+double Trial::objective_if(std::size_t w, double ns) {
+  return objective_of([&](std::size_t other) {
+    if (other == w) return ns;
+    return timings_[other] ? median(timings_[other]->scored_ns()) : launch_ns(other);
+  });
 }
 
 }  // namespace warpath::cuda

@@ -107,6 +107,8 @@ class Trial {
   [[nodiscard]] int repeats(std::size_t w, int wanted, int least, double budget_ns = 500e6);
   /// Objective time so far (ns): geometric or arithmetic mean of the medians, as the spec says.
   [[nodiscard]] double objective_ns();
+  /// The same if workload `w` took `ns`; one that has no samples yet counts with one launch.
+  [[nodiscard]] double objective_if(std::size_t w, double ns);
 
   /// True if two runs on the same inputs gave different bytes (float atomics); set by gate d1.
   bool nondeterministic = false;
@@ -127,6 +129,8 @@ class Trial {
   void place_scratch();
   void poison_scratch(std::size_t w, std::uint64_t pattern);
   void run_step(std::size_t w, const StepNumbers& step, void** parameters, const std::vector<CUdeviceptr>& addresses, CUstream stream);
+  template <class TimeOf>
+  [[nodiscard]] double objective_of(const TimeOf& time_ns);
 
   Bench& bench_;
   Problem& problem_;

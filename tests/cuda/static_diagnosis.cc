@@ -8,6 +8,7 @@
 #include "priors/rule_table.h"
 #include "runners/cuda/binary_key.h"
 #include "runners/cuda/metrics.h"
+#include "runners/cuda/ncu_report.h"
 #include "runners/cuda/peaks.h"
 #include "tests/cuda/support.h"
 
@@ -99,6 +100,7 @@ TEST_CASE("every fact and bound that rules, methods and gaps look up has a produ
   std::string many = "float4 a[24]; for (int i = 0; i < 24; ++i) a[i] = x[i * 256 + threadIdx.x]; __syncthreads(); ";
   take(diagnose(many + "for (int i = 0; i < 24; ++i) o[i * 256 + threadIdx.x] = a[i].x + a[i].y * a[23 - i].z + a[(i + 7) % 24].w;", launch));
   for (const auto& metric : warpath::cuda::metrics()) produced.emplace(metric.name);
+  for (const std::string_view name : warpath::cuda::ncu_report_facts()) produced.emplace(name);
   Peaks peaks;
   peaks.copy_bytes_per_s = peaks.l2_bytes_per_s = 1;
   std::map<std::string, double> work;

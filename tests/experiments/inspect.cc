@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <fstream>
+
 #include "tests/experiments/program.h"
 
 using namespace warpath::testing;
@@ -57,6 +59,24 @@ TEST_CASE("sources are shown as the model sees them, with a line over all; absen
   CHECK(run_program({"inspect", "--parse", root + "/specs/no_such.cu"}).code == 64);
   CHECK(run_program({"inspect", "--parse", root + "/specs"}).code == 64);
   CHECK(run_program({"inspect"}).code == 64);
+}
+
+TEST_CASE("a report of a profiler is read by the rules, as text and as JSON; files without a launch are refused") {
+  const TemporaryFolder out;
+  const std::string report = out / "report.csv";
+  std::ofstream(report) << "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+                           "0,k,Duration,us,10\n0,k,Waves Per SM,,0.25\n";
+  const ProgramResult text = run_program({"inspect", "--ncu", report});
+  CHECK(text.code == 0);
+  CHECK(text.out.starts_with("k: 10 us, "));
+  CHECK(text.out.find("finding: low_waves_per_sm") != std::string::npos);
+  CHECK(text.out.find("unavailable: ") != std::string::npos);
+  const ProgramResult json = run_program({"inspect", "--ncu", report, "--json"});
+  CHECK(json.code == 0);
+  CHECK(json.out.find("\"low_waves_per_sm\"") != std::string::npos);
+  std::ofstream(report) << "nothing\n";
+  CHECK(run_program({"inspect", "--ncu", report}).code == 64);
+  CHECK(run_program({"inspect", "--ncu", out / "absent"}).code == 64);
 }
 
 TEST_SUITE_END();

@@ -261,6 +261,7 @@ TEST_CASE("a histogram is counted in shared copies by a grid that fills the devi
   path.tunable("BLOCK", 1024).runs();
   MovePath one(spec_file("hist256"));
   one.step("avoid_atomics_reduce@argument:h(copies=1)").runs();
+  CHECK(one.tried("avoid_atomics_reduce@argument:h(copies=1)") == "a block adds to an element of h only once");
 }
 
 TEST_CASE("bias, gelu and residual in packs of eight with fast functions and streaming hints") {
@@ -284,6 +285,7 @@ TEST_CASE("a sum of all elements takes one atomic a block") {
   MovePath path(test::kernel_under_test(source, "total", {{"out", "inout", "float32", "1", 0, {{"kind", "zeros"}}}, {"x", "input", "float32", "n", 0, {{"kind", "uniform"}, {"seed", 2}}}, {"n", "scalar", "", "", 2049}},
                                         "ceil_div(n, 128)", "128", 1e-4));
   path.step("avoid_atomics_reduce@argument:out(copies=0)").runs();
+  CHECK(path.listed("avoid_atomics_reduce").empty());
   MovePath persistent(test::kernel_under_test(source, "total", {{"out", "inout", "float32", "1", 0, {{"kind", "zeros"}}}, {"x", "input", "float32", "n", 0, {{"kind", "uniform"}, {"seed", 2}}}, {"n", "scalar", "", "", 2049}},
                                               "ceil_div(n, 128)", "128", 1e-4));
   persistent.step("persistent_grid@thread(blocks_per_sm=1)").step("avoid_atomics_reduce@argument:out(copies=0)").runs();

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
@@ -142,6 +143,42 @@ TEST_CASE("low IPC never fires alone, and a composite rule counts half beside a 
   const Findings both = table.evaluate(DiagnosisView(diagnosis, 0));
   CHECK(fired(both, "low_occupancy")->strength == doctest::Approx(alone / 2));
   CHECK(fired(both, "low_ipc") != nullptr);
+}
+
+TEST_CASE("a symptom counts half beside a rule that explains it, in findings for programs too") {
+  Outcome outcome;
+  outcome.diagnosis = with({{"stall_long_scoreboard", measured(0.9)}});
+  const auto strength = [&](std::string_view id) {
+    const Findings findings = RuleTable::built_in().evaluate(DiagnosisView(*outcome.diagnosis, 0));
+    return fired(findings, id)->strength;
+  };
+  CHECK(strength("stall_long_scoreboard") == doctest::Approx(1));
+  outcome.diagnosis->facts["static_sector_excess"] = {8, FactSource::static_analysis};
+  CHECK(strength("stall_long_scoreboard") == doctest::Approx(0.5));
+  CHECK(strength("poor_coalescing") == doctest::Approx(0.7));
+  const nlohmann::json listed = findings_json(outcome);
+  REQUIRE(listed.size() >= 2);
+  CHECK(listed[0].at("strength").get<double>() >= listed[1].at("strength").get<double>());
+  CHECK(listed[0].at("set") == "matrix");
+  CHECK(findings_json(Outcome{}).is_null());
+}
+
+TEST_CASE("a rule is explained by other rules of its table") {
+  const auto table = [](const std::string& cause) {
+    return R"({"rules": [{"id": "a", "set": "report", "axis": "memory", "signal": "s", "all": [{"fact": "f", "above": 1, "full": 2}],
+                "explained_by": [")" + cause + R"("], "raises": {"m": 1}},
+               {"id": "b", "set": "report", "axis": "memory", "signal": "s", "all": [{"fact": "f", "above": 1, "full": 2}], "raises": {"m": 1}}]})";
+  };
+  CHECK(RuleTable::parse(table("b"), "t.json").rules().size() == 2);
+  CHECK_THROWS_WITH_AS(static_cast<void>(RuleTable::parse(table("a"), "t.json")), doctest::Contains("t.json:/rules/0/explained_by/0"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(RuleTable::parse(table("c"), "t.json")), doctest::Contains("t.json:/rules/0/explained_by/0"), Error);
+}
+
+TEST_CASE("reuse counts against the declared traffic where there is one, else against what was measured") {
+  Diagnosis diagnosis = with({{"work_global_bytes", measured(8e6)}, {"dram_read_bytes", measured(8e6)}});
+  CHECK(DiagnosisView(diagnosis, 0).get("global_reuse")->value == doctest::Approx(1));
+  diagnosis.facts["compulsory_bytes"] = measured(2e6);
+  CHECK(DiagnosisView(diagnosis, 0).get("global_reuse")->value == doctest::Approx(4));
 }
 
 TEST_CASE("a streaming kernel's missing hits are no fault, and occupancy is none without latency to hide") {

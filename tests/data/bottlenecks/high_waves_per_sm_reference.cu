@@ -1,0 +1,11 @@
+extern "C" __global__ void high_waves_per_sm_reference(float* y, const float* x, float c, int steps, int nap_ns, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float sum = 0.0f;
+  for (int j = 0; j < 4; ++j) {
+    float v = x[i] + static_cast<float>(j);
+    for (int t = 0; t < steps; ++t) v = c * v + x[i];
+    sum += v;
+  }
+  y[i] = sum;
+}
