@@ -17,6 +17,7 @@ using std::chrono::duration_cast;
 
 constexpr int kCalibrated = 3;       // usages that a server reported before its tokens a byte are believed
 constexpr double kMargin = 1.5;
+constexpr std::chrono::seconds kMostWait{5};  // for a transport to let go of what it was told to
 constexpr std::int64_t kFraming = 64;  // tokens around the messages
 
 std::string one_line(std::string text) {
@@ -72,7 +73,7 @@ Client::~Client() {
   }
   std::unique_lock lock(mutex_);
   const auto flying = static_cast<std::size_t>(std::ranges::count_if(calls_, [](const auto& c) { return c.second->flying; }));
-  wake_.wait_for(lock, std::chrono::seconds(5), [&] { return results_.size() >= flying; });
+  wake_.wait_for(lock, kMostWait, [&] { return results_.size() >= flying; });
 }
 
 std::uint64_t Client::submit(ModelRequest request) {
@@ -118,6 +119,12 @@ void Client::cancel() {
   const std::lock_guard lock(mutex_);
   cancel_ = true;
   wake_.notify_all();
+}
+
+void Client::settle() {
+  cancel();
+  std::unique_lock lock(mutex_);
+  idle_.wait_for(lock, kMostWait, [&] { return under_way_ == 0; });
 }
 
 void Client::work(const std::stop_token& stop) {
@@ -367,6 +374,7 @@ void Client::finish(Call& call, Reply::End end, std::string reason) {
   const std::lock_guard lock(mutex_);
   replies_.push_back(std::move(reply));
   --under_way_;
+  idle_.notify_all();
 }
 
 }  // namespace warpath::llm
