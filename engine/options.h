@@ -163,6 +163,8 @@ struct RecordOptions {
   std::string sync = "always";
   std::int64_t snapshot_every = 500;
   bool keep_variants = true;
+  std::string evaluations = "";
+  std::string evaluations_mode = "replay-or-live";
   bool operator==(const RecordOptions&) const = default;
   template <class Visitor>
   static constexpr void describe(Visitor&& v) {
@@ -170,6 +172,8 @@ struct RecordOptions {
     v(&O::sync, OptionText{"sync", "events.jsonl reaches the disk: always (each outcome), batch (each second), never", ""}, AnyValue{});
     v(&O::snapshot_every, OptionText{"snapshot_every", "outcomes between snapshots", ""}, Range<std::int64_t>{1, 1'000'000'000});
     v(&O::keep_variants, OptionText{"keep_variants", "write a folder a variant; the log alone suffices to resume", ""}, AnyValue{});
+    v(&O::evaluations, OptionText{"evaluations", "file of recorded evaluations; empty: none", "docs/llm.md", "evaluations"}, AnyValue{});
+    v(&O::evaluations_mode, OptionText{"evaluations_mode", "record, replay (nothing is evaluated; an unknown evaluation ends the run) or replay-or-live", "docs/llm.md", "evaluations-mode"}, AnyValue{});
   }
 };
 

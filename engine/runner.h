@@ -44,6 +44,8 @@ class Runner {
   virtual ~Runner() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual DeviceFacts device() const = 0;
+  /// What times depend on beside the device's kind (devices by identity, drivers), as text, once `prepare` has returned; may be empty.
+  [[nodiscard]] virtual std::string platform() const { return ""; }
   /// How many `run` calls may be under way at once.
   [[nodiscard]] virtual int lanes() const { return 1; }
   /// How many of them keep the runner busy, by what evaluations take now; at most `lanes()`. Any thread.

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "engine/device_io.h"
 #include "engine/error.h"
 #include "engine/json_record.h"
 #include "engine/outcome_io.h"
 #include "engine/variant_io.h"
-#include "experiments/interrupt.h"
 #include "moves/rule_proposer.h"
+#include "priors/diagnosis_view.h"
+#include "priors/findings.h"
 
 namespace warpath {
 namespace {
@@ -26,15 +28,38 @@ RecordedConfig config_of(const std::filesystem::path& folder) {
 }
 
 json outcome_json(const Outcome& outcome, double speedup) {
-  return {{"status", std::string(name(outcome.status))}, {"speedup", number_to_json(speedup)}, {"verdict", valid_utf8(outcome.verdict.summary())}, {"log", valid_utf8(outcome.log)}};
+  return {{"status", std::string(name(outcome.status))}, {"speedup", number_to_json(speedup)}, {"verdict", llm::verdict_text(outcome)}, {"log", llm::diagnostics_text(outcome)}};
 }
 
-json told(const RecordedNode& node, bool evaluated, double parent_speedup) {
+json told_json(const RecordedNode& node, bool evaluated, double parent_speedup) {
   json out = node.outcome ? outcome_json(*node.outcome, node.speedup) : json{{"status", "in_flight"}};
   out["evaluated"] = evaluated;
   out["key"] = node.key.hex();
   out["parent_speedup"] = parent_speedup;
   if (!evaluated) out["why"] = "known already";
+  return out;
+}
+
+json lines_of(const std::string& text) {
+  json out = json::array();
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) out.push_back(valid_utf8(line));
+  return out;
+}
+
+json facts_json(const std::map<std::string, Fact, std::less<>>& facts) {
+  json out = json::object();
+  for (const auto& [what, fact] : facts) out[what] = {{"value", number_to_json(fact.value)}, {"source", name(fact.source)}};
+  return out;
+}
+
+ForeignProposal foreign(const ToldCandidate& told, const Hash128& at) {
+  ForeignProposal out;
+  out.at = at.hex();
+  out.proposal.instance = MoveInstance::parse(told.move, "move");
+  out.text = told.text;
+  out.launch = told.launch;
+  out.place = told.place;
   return out;
 }
 
@@ -130,35 +155,34 @@ json Asking::ask(const std::optional<std::string>& node) const {
           {"prompt", {{"system", messages[0].text}, {"user", messages[1].text}}}};
 }
 
-json Asking::tell(const std::string& node, ForeignProposal proposal) const {
+json Asking::tell(const ToldCandidate& told, const std::stop_token& stop, const std::stop_token& abandon) const {
   KernelRun planned{.spec = {}, .options = {}, .runner = {}, .folder = folder_};
   Hash128 key;
   double parent_speedup = 0;
   {
     const RecordedRun run(folder_);
-    const std::size_t id = run.find(node);
+    const std::size_t id = run.find(told.node);
     parent_speedup = run.nodes()[id].speedup;
-    if (!(parent_speedup > 0)) throw bad_input("NODE", node, "a node that was measured");
+    if (!(parent_speedup > 0)) throw bad_input("NODE", told.node, "a node that was measured");
+    ForeignProposal proposal = foreign(told, run.nodes()[id].key);
     const Variant parent = run.variant(id);
     const DeviceFacts facts = device();
     key = variant_key(made_for(proposal, {run.spec(), parent, facts}, MoveTable(plugins_.moves)).variant);
-    if (const RecordedNode* known = find(run, key)) return told(*known, false, parent_speedup);
+    if (const RecordedNode* known = find(run, key)) return told_json(*known, false, parent_speedup);
     const RecordedConfig config = config_of(folder_);
     planned.spec = run.spec();
     planned.options = config.options;
     planned.runner = choose_runner(config.runner_text, plugins_.runners, config.options.cuda);
-    proposal.at = run.nodes()[id].key.hex();
+    planned.proposals.push_back(std::move(proposal));
   }
-  planned.proposals = {std::move(proposal)};
   planned.only_proposals = true;
   planned.teller = kTeller;
   SessionObserver silent;
-  const InterruptWatch interrupts;
-  static_cast<void>(run_kernel(planned, true, plugins_, program_, silent, interrupts.stop(), interrupts.abandon()));
+  static_cast<void>(run_kernel(planned, true, plugins_, program_, silent, stop, abandon));
   const RecordedRun run(folder_);
   const RecordedNode* made = find(run, key);
   if (made == nullptr) return {{"evaluated", false}, {"key", key.hex()}, {"why", "the runner refuses it, or the node lies too deep"}};
-  return told(*made, true, parent_speedup);
+  return told_json(*made, true, parent_speedup);
 }
 
 json Asking::status() const {
@@ -190,6 +214,18 @@ json Asking::inspect(const std::string& node) const {
   }
   out["diagnosis"] = std::move(facts);
   return out;
+}
+
+json Asking::diagnose(const std::string& node) const {
+  const RecordedRun run(folder_);
+  const RecordedNode& n = run.nodes()[run.find(node)];
+  const Diagnosis diagnosis = n.outcome ? n.outcome->diagnosis.value_or(Diagnosis()) : Diagnosis();
+  return {{"key", n.key.hex()},
+          {"status", n.outcome ? std::string(name(n.outcome->status)) : "in_flight"},
+          {"findings", n.outcome ? lines_of(findings_text(*n.outcome, "")) : json::array()},
+          {"unavailable", n.outcome ? lines_of(unjudged_text(*n.outcome, "")) : json::array()},
+          {"bounds_ns", facts_json(diagnosis.time_bound_ns)},
+          {"facts", facts_json(diagnosis.facts)}};
 }
 
 }  // namespace warpath

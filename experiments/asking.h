@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,15 @@
 #include "priors/llm/prompt.h"
 
 namespace warpath {
+
+/// What an agent makes of a node.
+struct ToldCandidate {
+  std::string node;            ///< as for inspect
+  std::string move = "other";  ///< MoveInstance::text(); without a text or a launch plan the engine makes it
+  std::string text;            ///< a whole source, SEARCH/REPLACE blocks or a unified diff; empty: none
+  std::string launch;          ///< JSON of the whole launch plan; empty: the node's
+  std::string place;           ///< what complaints name
+};
 
 /// A recorded run as an agent outside sees it: what a node is, what is legal there, and what comes of a candidate that is told. Nothing is held open
 /// between calls: a search may go on in between.
@@ -26,11 +36,15 @@ class Asking {
   /// work on next, the best of those that have fewer than `kMostTold` told candidates below them.
   [[nodiscard]] nlohmann::json ask(const std::optional<std::string>& node) const;
   /// Evaluates one candidate at `node` and records it, whatever the run's limits are: {"evaluated", "key", "status", "speedup", "parent_speedup", "verdict", "log"};
-  /// "evaluated": false with "why" if it is known. Throws Error(bad_input) with the reason if it does not apply.
-  [[nodiscard]] nlohmann::json tell(const std::string& node, ForeignProposal proposal) const;
+  /// "evaluated": false with "why" if it is known. Throws Error(bad_input) with the reason if it does not apply. `stop` and `abandon`: as for run_session; an
+  /// evaluation that is abandoned is made by the next call.
+  [[nodiscard]] nlohmann::json tell(const ToldCandidate& told, const std::stop_token& stop, const std::stop_token& abandon) const;
+  /// {"name", "runner", "nodes", "by_status", "best": {"key", "speedup", "move"}}
   [[nodiscard]] nlohmann::json status() const;
   /// {"key", "path", "status", "speedup", "verdict", "diagnosis", "source"}
   [[nodiscard]] nlohmann::json inspect(const std::string& node) const;
+  /// Why the node takes the time it takes: {"key", "status", "findings": [line], "unavailable": [line], "bounds_ns", "facts"}, the last two {name: {"value", "source"}}.
+  [[nodiscard]] nlohmann::json diagnose(const std::string& node) const;
 
  private:
   static constexpr std::size_t kMostTold = 8;

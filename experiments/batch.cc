@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "engine/error.h"
 #include "engine/event_log.h"
@@ -17,6 +18,7 @@
 #include "moves/rule_proposer.h"
 #include "priors/findings.h"
 #include "priors/register_priors.h"
+#include "runners/ledger/ledger_runner.h"
 #include "runners/pool.h"
 #include "runners/register_runners.h"
 
@@ -54,12 +56,33 @@ std::vector<KernelSpec> wanted_specs(const Arguments& arguments, const fs::path&
   return specs;
 }
 
+using LedgerMode = EvaluationLedger::Mode;
+
+LedgerMode ledger_mode(const Options& options) { return EvaluationLedger::parse_mode(options.record.evaluations_mode, "record.evaluations_mode"); }
+
+/// Nothing is evaluated: no device is needed.
+bool only_replays(const Options& options) { return !options.record.evaluations.empty() && ledger_mode(options) == LedgerMode::replay; }
+
+RunnerChoice runner_of(const std::string& text, const KernelSpec& spec, const Options& options, const Plugins& plugins) {
+  if (!only_replays(options)) return choose_runner(text, plugins.runners, options.cuda);
+  const EvaluationLedger ledger(options.record.evaluations, LedgerMode::replay);
+  const Hash128 hash = hash128(to_json(spec).dump());
+  const std::string recorded = ledger.scene(hash, text == "auto" ? "" : text, evaluation_settings(options)).runner;
+  const auto colon = recorded.find(':');
+  return {.name = recorded.substr(0, colon), .argument = colon == std::string::npos ? "" : recorded.substr(colon + 1)};
+}
+
 std::unique_ptr<Runner> make_runner(const KernelRun& planned, const Plugins& plugins, const Program& program) {
-  return plugins.runners.create("--runner", planned.runner.name,
-                                RunnerConfig{.argument = planned.runner.argument,
-                                             .seed = planned.options.run.seed,
-                                             .options = &planned.options,
-                                             .program = program.path});
+  const auto make = [&] {
+    return plugins.runners.create("--runner", planned.runner.name,
+                                  RunnerConfig{.argument = planned.runner.argument,
+                                               .seed = planned.options.run.seed,
+                                               .options = &planned.options,
+                                               .program = program.path});
+  };
+  const LedgerMode mode = ledger_mode(planned.options);
+  if (planned.options.record.evaluations.empty()) return make();
+  return ledger_runner(only_replays(planned.options) ? nullptr : make(), std::make_unique<EvaluationLedger>(planned.options.record.evaluations, mode), planned.runner.text(), planned.spec, planned.options);
 }
 
 /// Everything about one kernel that can be refused without running anything.
@@ -113,9 +136,9 @@ std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plu
     if (recorded) record = recorded_config(folder);
     const std::string text = runner_text.value_or(record ? record->runner_text : "auto");
     const Options options = apply_layers(record ? record->options : Options{}, arguments);
-    KernelRun planned{.spec = std::move(spec),
+    KernelRun planned{.spec = spec,
                       .options = options,
-                      .runner = choose_runner(text, plugins.runners, options.cuda),
+                      .runner = runner_of(text, spec, options, plugins),
                       .folder = folder,
                       .proposals = proposals};
     if (!arguments.has("no-llm")) {

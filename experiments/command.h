@@ -36,6 +36,7 @@ struct Command {
 [[nodiscard]] Command prompt_command();
 [[nodiscard]] Command ask_command();
 [[nodiscard]] Command tell_command();
+[[nodiscard]] Command mcp_command();
 [[nodiscard]] Command options_command();
 [[nodiscard]] Command moves_command();
 [[nodiscard]] Command priors_command();

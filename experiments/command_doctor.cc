@@ -1,9 +1,11 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,9 @@
 #include "experiments/build_facts.h"
 #include "experiments/command.h"
 #include "experiments/environment.h"
+#include "experiments/llm_setup.h"
+#include "experiments/option_layers.h"
+#include "priors/llm/probe.h"
 #include "runners/cuda/availability.h"
 #include "runners/sandbox.h"
 
@@ -19,7 +24,7 @@ namespace warpath {
 namespace {
 
 struct Finding {
-  enum class State : unsigned char { ok, missing, broken };  ///< missing: something optional; broken: something required
+  enum class State : unsigned char { ok, missing, broken, untried };  ///< missing: something optional; broken: something required
   State state = State::ok;
   std::string what;
   std::string detail;  ///< what was found, or what to do
@@ -112,7 +117,79 @@ Finding tool_finding(const std::string& tool, const std::string& cost) {
   return {Finding::State::missing, tool, "not on PATH: " + cost};
 }
 
+const char* state_word(Finding::State state) {
+  switch (state) {
+    case Finding::State::ok: return "ok";
+    case Finding::State::missing: return "missing";
+    case Finding::State::broken: return "BROKEN";
+    case Finding::State::untried: return "-";
+  }
+  return "";
+}
+
+/// True if something required is missing.
+bool print(const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) std::printf("%-8s %-18s %s\n", state_word(finding.state), finding.what.c_str(), finding.detail.c_str());
+  return std::any_of(findings.begin(), findings.end(), [](const Finding& f) { return f.state == Finding::State::broken; });
+}
+
+/// The flags of a run that say which model, and how much may be spent.
+std::vector<Flag> model_flags() {
+  std::vector<Flag> out;
+  for (Flag& flag : option_flags()) {
+    const bool of_files = flag.name == "llm-cassette" || flag.name == "llm-cassette-mode";
+    if (flag.name.starts_with("llm-") && !of_files && flag.name != "llm-in-flight" && flag.name != "llm-seconds") out.push_back(std::move(flag));
+  }
+  return out;
+}
+
+Finding::State state_of(llm::Probed::State state) {
+  switch (state) {
+    case llm::Probed::State::yes: return Finding::State::ok;
+    case llm::Probed::State::no: return Finding::State::missing;
+    case llm::Probed::State::broken: return Finding::State::broken;
+    case llm::Probed::State::untried: return Finding::State::untried;
+  }
+  return Finding::State::untried;
+}
+
+/// What a profile file must say for the capabilities that were seen; empty if the profile says it already.
+nlohmann::json corrections(const llm::Profile& profile, const llm::ProbeReport& report) {
+  nlohmann::json out = nlohmann::json::object();
+  for (const std::string_view name : llm::kCapabilities) {
+    const bool seen = report.capabilities.contains(name);
+    if (seen != profile.can(name)) out[std::string(name)] = seen;
+  }
+  return out;
+}
+
+int doctor_of_model(const Arguments& arguments) {
+  const LlmOptions options = apply_layers({}, arguments).llm;
+  if (options.model.empty() && options.profile.empty()) throw bad_input("--llm", "no model", "--llm-model, or a --llm-profile that names one");
+  std::string why;
+  const auto access = llm_access(options, why);
+  if (!access) {
+    print({{Finding::State::broken, "key", why}});
+    return static_cast<int>(ErrorCode::environment);
+  }
+  llm::Redactor redactor;
+  redactor.add(access->key);
+  llm::Budget budget({.calls = options.calls, .input_tokens = options.input_tokens, .output_tokens = options.output_tokens, .money = options.money, .seconds = 0});
+  const auto transport = llm::make_curl_transport();
+  const llm::ProbeReport report = llm::probe(access->profile, access->key, *transport, budget, redactor);
+  std::vector<Finding> findings;
+  for (const llm::Probed& line : report.lines) findings.push_back({state_of(line.state), line.what, line.detail});
+  const bool broken = print(findings);
+  const llm::Spent spent = budget.spent();
+  std::printf("%lld calls, %lld tokens in, %lld out\n", static_cast<long long>(spent.calls), static_cast<long long>(spent.input_tokens), static_cast<long long>(spent.output_tokens));
+  if (const nlohmann::json wrong = corrections(access->profile, report); report.usable && !wrong.empty()) {
+    std::printf("profile %s is not what was seen; in a profile file: {\"capabilities\": %s}\n", access->profile.name.c_str(), wrong.dump().c_str());
+  }
+  return broken || !report.usable ? static_cast<int>(ErrorCode::environment) : 0;
+}
+
 int doctor(const Arguments& arguments, const Program&) {
+  if (arguments.has("llm")) return doctor_of_model(arguments);
   const Environment environment = probe_environment();
   const Finding sandbox = sandbox_finding();  // forks: before a driver starts threads
   const cuda::Platform platform = cuda::probe_platform();
@@ -129,14 +206,7 @@ int doctor(const Arguments& arguments, const Program&) {
   findings.push_back(tool_finding("ncu", "no counters where CUPTI is refused (NVIDIA's nsight-compute)"));
   findings.push_back(tool_finding("nvdisasm", "machine code is not shown as text (NVIDIA's cuda-nvdisasm)"));
   findings.push_back(tool_finding("compute-sanitizer", "finalists are not searched for races (NVIDIA's cuda-sanitizer)"));
-  bool broken = false;
-  for (const Finding& finding : findings) {
-    const char* const state = finding.state == Finding::State::ok        ? "ok"
-                              : finding.state == Finding::State::missing ? "missing"
-                                                                         : "BROKEN";
-    std::printf("%-8s %-18s %s\n", state, finding.what.c_str(), finding.detail.c_str());
-    broken = broken || finding.state == Finding::State::broken;
-  }
+  const bool broken = print(findings);
   std::printf("%s\n", broken ? "something required is missing" : "everything required is there");
   return broken ? static_cast<int>(ErrorCode::environment) : 0;
 }
@@ -144,10 +214,13 @@ int doctor(const Arguments& arguments, const Program&) {
 }  // namespace
 
 Command doctor_command() {
+  std::vector<Flag> flags{{.name = "outdir", .value = "DIR", .help = "the output folder to try (out)"},
+                          {.name = "llm", .value = "", .help = "instead: what the server of a language model can do, by a few small questions", .takes = Flag::Takes::nothing}};
+  for (Flag& flag : model_flags()) flags.push_back(std::move(flag));
   return {.name = "doctor",
-          .usage = "[--outdir DIR]",
-          .help = "what this machine offers: compiler, GPU, CUDA libraries, tools; exit code 3 if something required is missing",
-          .flags = {{.name = "outdir", .value = "DIR", .help = "the output folder to try (out)"}},
+          .usage = "[--outdir DIR] | --llm --llm-model MODEL [FLAGS]",
+          .help = "what this machine offers: compiler, GPU, CUDA libraries, tools; with --llm, what a model's server offers; exit code 3 if something required is missing",
+          .flags = std::move(flags),
           .run = doctor};
 }
 

@@ -5,6 +5,7 @@
 #include "engine/json_reader.h"
 #include "experiments/asking.h"
 #include "experiments/command.h"
+#include "experiments/interrupt.h"
 
 namespace warpath {
 namespace {
@@ -14,17 +15,16 @@ constexpr int kNotEvaluated = 2;
 int tell(const Arguments& arguments, const Program& program) {
   const auto node = arguments.value("node");
   if (!node) throw bad_input("--node", "", "the node that the candidate changes");
-  ForeignProposal proposal;
-  proposal.place = "warpath tell";
-  proposal.proposal.instance = MoveInstance::parse(arguments.value("move").value_or("other"), "--move");
+  ToldCandidate told{.node = *node, .move = arguments.value("move").value_or("other"), .text = "", .launch = "", .place = "warpath tell"};
   if (const auto file = arguments.value("source")) {
-    proposal.text = read_text_file(*file, kMaxJsonBytes, "--source");
-    proposal.place = *file;
+    told.text = read_text_file(*file, kMaxJsonBytes, "--source");
+    told.place = *file;
   }
-  if (const auto file = arguments.value("launch")) proposal.launch = read_json_file(*file).dump();
+  if (const auto file = arguments.value("launch")) told.launch = read_json_file(*file).dump();
   const Plugins plugins;
   const Asking asking(arguments.words()[0], plugins, program);
-  const nlohmann::json out = asking.tell(*node, std::move(proposal));
+  const InterruptWatch interrupts;
+  const nlohmann::json out = asking.tell(told, interrupts.stop(), interrupts.abandon());
   std::printf("%s\n", out.dump(2).c_str());
   return out.value("status", "") == "ok" ? 0 : kNotEvaluated;
 }

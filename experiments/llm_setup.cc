@@ -80,6 +80,7 @@ LlmStack::LlmStack(const LlmAccess& access, const KernelSpec& spec, const Device
 }
 
 void LlmStack::write_summary(const std::filesystem::path& folder) const {
+  client_->settle();
   const llm::Spent spent = budget_.spent();
   const llm::ClientFigures calls = client_->figures();
   const llm::ProposerFigures& said = proposer_->figures();

@@ -17,6 +17,7 @@ using std::chrono::duration_cast;
 
 constexpr int kCalibrated = 3;       // usages that a server reported before its tokens a byte are believed
 constexpr double kMargin = 1.5;
+constexpr std::chrono::seconds kMostWait{5};  // for a transport to let go of what it was told to
 constexpr std::int64_t kFraming = 64;  // tokens around the messages
 
 std::string one_line(std::string text) {
@@ -72,7 +73,7 @@ Client::~Client() {
   }
   std::unique_lock lock(mutex_);
   const auto flying = static_cast<std::size_t>(std::ranges::count_if(calls_, [](const auto& c) { return c.second->flying; }));
-  wake_.wait_for(lock, std::chrono::seconds(5), [&] { return results_.size() >= flying; });
+  wake_.wait_for(lock, kMostWait, [&] { return results_.size() >= flying; });
 }
 
 std::uint64_t Client::submit(ModelRequest request) {
@@ -118,6 +119,12 @@ void Client::cancel() {
   const std::lock_guard lock(mutex_);
   cancel_ = true;
   wake_.notify_all();
+}
+
+void Client::settle() {
+  cancel();
+  std::unique_lock lock(mutex_);
+  idle_.wait_for(lock, kMostWait, [&] { return under_way_ == 0; });
 }
 
 void Client::work(const std::stop_token& stop) {
@@ -266,16 +273,8 @@ void Client::send(Call& call, Clock::time_point now) {
     ++figures_.attempts;
     if (call.attempt > 1) ++figures_.retries;
   }
-  HttpRequest request{.id = call.id, .url = setup_.profile.url(), .headers = setup_.profile.headers, .body = body_text(call), .limits = setup_.profile.limits};
-  request.headers.emplace_back("Content-Type", "application/json");
-  if (setup_.profile.can("stream")) request.headers.emplace_back("Accept", "text/event-stream, application/json");
-  if (!setup_.key.empty()) {
-    using Auth = Profile::Auth;
-    if (setup_.profile.auth == Auth::bearer) request.headers.emplace_back("Authorization", "Bearer " + setup_.key);
-    if (setup_.profile.auth == Auth::api_key) request.headers.emplace_back("api-key", setup_.key);
-    if (setup_.profile.auth == Auth::x_api_key) request.headers.emplace_back("x-api-key", setup_.key);
-  }
-  request.ended = [detector = std::make_shared<EndDetector>(codec_)](std::string_view piece) { return detector->feed(piece); };
+  HttpRequest request = http_request(setup_.profile, setup_.key, call.request);
+  request.id = call.id;
   setup_.transport.send(std::move(request), [this](HttpResult result) {
     const std::lock_guard lock(mutex_);
     results_.push_back(std::move(result));
@@ -375,6 +374,7 @@ void Client::finish(Call& call, Reply::End end, std::string reason) {
   const std::lock_guard lock(mutex_);
   replies_.push_back(std::move(reply));
   --under_way_;
+  idle_.notify_all();
 }
 
 }  // namespace warpath::llm

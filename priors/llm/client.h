@@ -56,7 +56,7 @@ struct ClientFigures {
   std::map<std::string, std::int64_t> reasons;  ///< failed attempts by the first word of their reason
 };
 
-/// Asks a model: retries with jitter, keeps to rates and budget, stops asking a server that is down, records. `submit`, `take`, `cancel` and the rest never
+/// Asks a model: retries with jitter, keeps to rates and budget, stops asking a server that is down, records. `submit`, `take`, `cancel` and the rest but `settle` never
 /// block and may be called from any thread; the work is done on a thread of its own.
 class Client {
  public:
@@ -90,6 +90,8 @@ class Client {
   [[nodiscard]] ClientFigures figures() const;
   /// Everything under way ends as cancelled.
   void cancel();
+  /// Cancels, and waits until nothing is under way, at most some seconds: the budget then knows what everything took.
+  void settle();
 
  private:
   struct Call;
@@ -119,7 +121,7 @@ class Client {
   std::map<Hash128, std::uint64_t> occurrences_;                    // of the thread
 
   mutable std::mutex mutex_;
-  std::condition_variable_any wake_;
+  std::condition_variable_any wake_, idle_;
   std::vector<std::unique_ptr<Call>> arrived_;  // guarded by mutex_, as all below
   std::vector<HttpResult> results_;
   std::vector<Reply> replies_;

@@ -4,6 +4,7 @@
 
 #include "engine/error.h"
 #include "engine/json_reader.h"
+#include "priors/llm/profile.h"
 
 namespace warpath::llm {
 namespace {
@@ -75,6 +76,21 @@ ModelAnswer decode_body(const Codec& codec, std::string_view body) {
   }
   if (answer.end == ModelAnswer::End::unfinished && answer.error_message.empty()) answer.error_message = "the stream ended early";
   return answer;
+}
+
+HttpRequest http_request(const Profile& profile, const std::string& key, const ModelRequest& request) {
+  const Codec& codec = *find_codec(profile.codec);
+  HttpRequest out{.url = profile.url(), .headers = profile.headers, .body = codec.body(profile, request).dump(-1, ' ', false, json::error_handler_t::replace), .limits = profile.limits};
+  out.headers.emplace_back("Content-Type", "application/json");
+  if (profile.can("stream")) out.headers.emplace_back("Accept", "text/event-stream, application/json");
+  if (!key.empty()) {
+    using Auth = Profile::Auth;
+    if (profile.auth == Auth::bearer) out.headers.emplace_back("Authorization", "Bearer " + key);
+    if (profile.auth == Auth::api_key) out.headers.emplace_back("api-key", key);
+    if (profile.auth == Auth::x_api_key) out.headers.emplace_back("x-api-key", key);
+  }
+  out.ended = [detector = std::make_shared<EndDetector>(codec)](std::string_view piece) { return detector->feed(piece); };
+  return out;
 }
 
 bool EndDetector::feed(std::string_view piece) {

@@ -8,6 +8,7 @@
 
 #include "priors/llm/model_call.h"
 #include "priors/llm/sse.h"
+#include "priors/llm/transport.h"
 
 namespace warpath::llm {
 
@@ -36,6 +37,9 @@ class Codec {
 /// A body as the server sent it: a stream of events, or a JSON document (also where a stream was asked for). What cannot be read leaves the
 /// answer unfinished, with the reason in error_message.
 [[nodiscard]] ModelAnswer decode_body(const Codec& codec, std::string_view body);
+
+/// The POST that asks a profile's server, with its credentials; an empty key is not sent. The id is the caller's.
+[[nodiscard]] HttpRequest http_request(const Profile& profile, const std::string& key, const ModelRequest& request);
 
 /// True once an event that ends the stream has been fed. One a response.
 class EndDetector {

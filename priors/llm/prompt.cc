@@ -167,13 +167,15 @@ std::vector<Message> PromptBuilder::repair(std::vector<Message> asked, const std
   return asked;
 }
 
-std::string repair_text(const Outcome& outcome) {
-  std::string out = "status " + std::string(name(outcome.status)) + "\n";
+std::string verdict_text(const Outcome& outcome) {
   for (const GateResult& gate : outcome.verdict.gates) {
-    if (gate.answer != GateResult::Answer::fail) continue;
-    out += "refused by gate " + gate.gate + "\n";
-    break;
+    if (gate.answer == GateResult::Answer::fail) return "refused by gate " + gate.gate;
   }
+  return "no gate refused it";
+}
+
+std::string diagnostics_text(const Outcome& outcome) {
+  std::string out;
   if (outcome.status != Status::compile_error) return out;
   std::size_t lines = 0;
   for (std::size_t at = 0; at < outcome.log.size() && lines < kMostDiagnostics; ++lines) {
@@ -183,5 +185,7 @@ std::string repair_text(const Outcome& outcome) {
   }
   return out;
 }
+
+std::string repair_text(const Outcome& outcome) { return "status " + std::string(name(outcome.status)) + "\n" + verdict_text(outcome) + "\n" + diagnostics_text(outcome); }
 
 }  // namespace warpath::llm

@@ -64,8 +64,12 @@ class PromptBuilder {
   std::vector<std::string> by_hand_;
 };
 
-/// What a repair may be told of an outcome: its kind, the first failing gate's name and the compiler's first lines. Never a gate's figures: inputs, shapes and
-/// thresholds of a check are not for those whom it checks.
+/// What whoever proposes candidates may be told of an outcome's verdict: the first failing gate's name, or that none failed. Never a gate's figures: inputs, shapes and thresholds
+/// of a check are not for those whom it checks.
+[[nodiscard]] std::string verdict_text(const Outcome& outcome);
+/// And of its log: the compiler's first lines; nothing unless the source did not compile.
+[[nodiscard]] std::string diagnostics_text(const Outcome& outcome);
+/// What a repair is told: status and both of these.
 [[nodiscard]] std::string repair_text(const Outcome& outcome);
 
 }  // namespace warpath::llm

@@ -90,6 +90,11 @@ class CudaRunner final : public Runner {
   }
 
   [[nodiscard]] int useful_lanes() const override { return pace_.useful(lanes_.size(), lanes()); }
+  [[nodiscard]] std::string platform() const override {
+    std::string out;
+    for (const std::string& device : devices_) out += (out.empty() ? "" : "; ") + device;
+    return out;
+  }
   void prepare(const KernelSpec& spec) override;
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override;
   [[nodiscard]] std::map<std::string, double> figures() const override;

@@ -89,6 +89,8 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
       {run({"--input", spec, "--proposals", folder / "absent.jsonl"}), "absent.jsonl"},
       {{"ask"}, "RUN"},
       {{"prompt", empty}, "a run folder"},
+      {{"mcp"}, "RUN"},
+      {{"mcp", empty}, "a run folder"},
       {{"tell", empty}, "--node"},
       {run({"--resume"}), "--resume"},
       {{"run", "--input", spec, "--runner", "opencl", "--outdir", out}, "host, replay, synthetic"},
@@ -161,7 +163,7 @@ TEST_CASE("doctor says what there is and refuses an output folder that is none")
 TEST_CASE("every command explains itself") {
   const ProgramResult overview = run_program({"--help"});
   CHECK(overview.code == 0);
-  for (const char* command : {"run", "validate", "inspect", "options", "moves", "doctor", "bundle", "worker"}) {
+  for (const char* command : {"run", "validate", "inspect", "options", "moves", "doctor", "bundle", "worker", "mcp"}) {
     CAPTURE(command);
     CHECK(overview.out.find(command) != std::string::npos);
     const ProgramResult help = run_program({command, "--help"});
