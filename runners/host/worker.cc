@@ -181,12 +181,18 @@ class Worker {
     std::copy(arguments_[i].bytes.begin(), arguments_[i].bytes.end(), buffers_[i].data());
   }
 
-  void poison_outputs(std::uint64_t seed) {
+  void poison_outputs(std::uint64_t seed, bool over_results) {
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       if (!arguments_[i].is_tensor) continue;
       if (arguments_[i].role == ArgRole::inout) restore(i);
-      if (arguments_[i].role == ArgRole::output)
-        fill_poison(buffers_[i].data(), buffers_[i].size(), arguments_[i].dtype, seed);
+      if (arguments_[i].role != ArgRole::output) continue;
+      std::vector<std::byte> before;
+      if (over_results) before.assign(buffers_[i].data(), buffers_[i].data() + buffers_[i].size());
+      fill_poison(buffers_[i].data(), buffers_[i].size(), arguments_[i].dtype, seed);
+      const std::size_t width = info(arguments_[i].dtype).size_bytes;
+      for (std::size_t at = 0; at + width <= before.size(); at += width) {
+        if ((mix64(~seed + at) & 1U) != 0) std::memcpy(buffers_[i].data() + at, &before[at], width);
+      }
     }
     for (std::size_t i = arguments_.size(); i < buffers_.size(); ++i)
       fill_poison(buffers_[i].data(), buffers_[i].size(), DType::u8, seed + i);
@@ -202,7 +208,7 @@ class Worker {
 
   /// The main launch between its steps; the seconds of all of them.
   LaunchEnd run_all(const LaunchCommand& command) {
-    poison_outputs(command.seed);
+    poison_outputs(command.seed, command.over_results);
     LaunchEnd all;
     const auto add = [&](const LaunchEnd& end) {
       all.end = end.end;

@@ -22,7 +22,7 @@ void put(Packer& to, const std::vector<StepCommand>& steps) {
 }
 
 void put(Packer& to, const LaunchCommand& command) {
-  to.put(command.numbers).put(command.schedule).put(command.placement).put(command.seed);
+  to.put(command.numbers).put(command.schedule).put(command.placement).put(command.seed).put(command.over_results);
   to.put_bytes(std::as_bytes(std::span(command.scratch_bytes)));
   put(to, command.before);
   put(to, command.after);
@@ -128,6 +128,7 @@ LaunchCommand unpack_launch(Unpacker& from) {
   command.schedule = from.get<Schedule>();
   command.placement = from.get<Placement>();
   command.seed = from.get<std::uint64_t>();
+  command.over_results = from.get<bool>();
   command.scratch_bytes = get_values<std::uint64_t>(from);
   command.before = unpack_steps(from);
   command.after = unpack_steps(from);

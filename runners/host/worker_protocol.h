@@ -47,6 +47,7 @@ struct LaunchCommand {
   Schedule schedule = Schedule::forward;
   Placement placement = Placement::canaries;
   std::uint64_t seed = 0;  ///< of the schedule, the canaries and the poison
+  bool over_results = false;  ///< every other element of the outputs, about, keeps what the launch before wrote
   std::vector<std::uint64_t> scratch_bytes{};  ///< the kernel gets them behind the bound arguments
   std::vector<StepCommand> before{}, after{};
 };

@@ -159,7 +159,7 @@ TEST_CASE("a right kernel passes every gate and has samples") {
   CHECK(names == std::vector<std::string>{"source", "compile", "imports", "launch_contract",
                                           "launch", "guard_zones", "inputs_unchanged",
                                           "module_state", "outputs_written", "reference",
-                                          "schedules_agree", "timed_launch"});
+                                          "schedules_agree", "outputs_overwritten", "timed_launch"});
   REQUIRE(outcome.timings.size() == 1);
   CHECK(outcome.timings[0].workload == "host");
   CHECK(outcome.timings[0].cache == "cpu");
@@ -228,6 +228,9 @@ TEST_CASE("wrong kernels are refused by the gate that is there for them, and the
            "threadIdx.x < 32 ? 2 * x[threadIdx.x] : y[threadIdx.x - 32] * 0 + 2 * x[threadIdx.x]; "
            "}",
            Status::wrong_result, "schedules_agree", "reverse order"},
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { if (threadIdx.x > 0 || y[0] == 2 * x[0] || y[1] == 2 * x[1] || y[2] == 2 * x[2] || "
+           "y[3] == 2 * x[3]) return; for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }",
+           Status::wrong_result, "outputs_overwritten", "over half of an earlier result"},
           {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __shared__ float "
            "s[64]; s[threadIdx.x] = x[threadIdx.x]; y[threadIdx.x] = 2 * s[threadIdx.x] + 0 * s[63 "
            "- threadIdx.x]; }",
