@@ -10,6 +10,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "engine/device_io.h"
 #include "engine/error.h"
 #include "engine/json_reader.h"
 #include "engine/json_record.h"
@@ -23,22 +24,6 @@ using Mode = EvaluationLedger::Mode;
 
 constexpr std::array<std::pair<std::string_view, Mode>, 3> kModes{{{"record", Mode::record}, {"replay", Mode::replay}, {"replay-or-live", Mode::replay_or_live}}};
 constexpr std::int64_t kSchema = 1;
-
-json to_json(const DeviceFacts& d) {
-  return {{"runner", d.runner}, {"name", d.name}, {"arch", d.arch}, {"multiprocessors", d.multiprocessors}, {"max_threads_per_block", d.max_threads_per_block},
-          {"max_smem_per_block_bytes", d.max_smem_per_block_bytes}, {"is_gpu", d.is_gpu}};
-}
-
-DeviceFacts device_from_json(const JsonCursor& c) {
-  require_only(c, {"runner", "name", "arch", "multiprocessors", "max_threads_per_block", "max_smem_per_block_bytes", "is_gpu"});
-  return {.runner = c.at("runner").text(),
-          .name = c.at("name").text(),
-          .arch = c.at("arch").text(),
-          .multiprocessors = static_cast<int>(c.at("multiprocessors").integer()),
-          .max_threads_per_block = static_cast<int>(c.at("max_threads_per_block").integer()),
-          .max_smem_per_block_bytes = c.at("max_smem_per_block_bytes").integer(),
-          .is_gpu = c.at("is_gpu").boolean()};
-}
 
 /// What tells scenes apart.
 json identity(const EvaluationScene& s) {
