@@ -120,6 +120,7 @@ class TileWriter {
     code_.set("rows", ranges_.rows);
     code_.set("rp", ranges_.pointers->name);
     code_.set("out", ranges_.out->name);
+    if (ranges_.sum->access < 0) code_.set("sum", ranges_.sum->accumulator);
     code_.set("TIMES_LANES", shape_.lanes > 1 ? code_.fill(" * @LANES") : "");
     code_.set("STORES", ranges_.adds ? "+=" : "=");
     code_.set("TILE_FIRST", code_.fill(size_of_type(unit_.resolved_type(ranges_.index_type)) > 4 ? type + "blockIdx.x * @TILE" : "blockIdx.x * @TILE"));
