@@ -14,6 +14,8 @@ namespace warpath {
 /// What a selection policy sees of one arm of a node: a child edge, or (if `is_widen`) "open the next untried action".
 struct Arm {
   double value = 0;             ///< Q(s,a) in log-reward units; for the widen arm its first-play value
+  double mean = 0;              ///< M of the child; of the widen arm 0
+  double best = 0;              ///< B of the child; of the widen arm 0
   double prior = 0;             ///< P(s,a)
   std::uint32_t visits = 0;     ///< N(s,a)
   std::uint32_t in_flight = 0;  ///< O(s,a), unobserved

@@ -142,7 +142,9 @@ void Search::Impl::weigh_in_flight(double spread) {
   for (Arm& arm : arms) {
     const double unknown = arm.in_flight;
     if (parallel == Parallel::ignored) arm.in_flight = 0;
-    if (parallel == Parallel::virtual_loss) arm.value -= options.virtual_loss * spread * unknown / (1 + arm.visits + unknown);
+    if (parallel != Parallel::virtual_loss) continue;
+    const double loss = options.virtual_loss * spread * unknown / (1 + arm.visits + unknown);
+    arm.value -= loss, arm.mean -= loss;
   }
 }
 
@@ -161,6 +163,8 @@ EdgeId Search::Impl::select(NodeId v) {
     const Node& child = nodes[edge.target];
     if (!child.live || child.depth <= n.depth) continue;
     arms.push_back({.value = backup_policy->edge_value(child.value, child.best),
+                    .mean = child.value,
+                    .best = child.best,
                     .prior = edge.prior,
                     .visits = edge.visits,
                     .in_flight = edge.in_flight});

@@ -54,7 +54,7 @@ std::string message_of(const SearchOptions& options) {
 TEST_SUITE_BEGIN("policies");
 
 TEST_CASE("an unknown policy is refused by option, with the known ones") {
-  CHECK(message_of({.selection = "uct"}) == "search.selection: got uct, expected a selection policy: one of puct, softmax, thompson, ucb1");
+  CHECK(message_of({.selection = "uct"}) == "search.selection: got uct, expected a selection policy: one of puct, softmax, thompson, ucb1, ucb1_uniform");
   CHECK(message_of({.backup = "max"}) == "search.backup: got max, expected a backup policy: one of mean_max, power_mean");
   CHECK(message_of({.widening = "none"}) == "search.widening: got none, expected a widening policy: one of all, arm, gated");
 }
@@ -112,6 +112,20 @@ TEST_CASE("ucb1 is the greatest of Q + c sigma sqrt(2 ln(T + 1) / (1 + N + O))")
     }
     const auto expected = std::max_element(scores.begin(), scores.end()) - scores.begin();
     CHECK(ucb1->select(arms, {.total_visits = total(arms), .sigma = 0.3}, rng) == static_cast<std::size_t>(expected));
+  }
+}
+
+TEST_CASE("ucb1_uniform prefers the wider of two arms with one mean, and is no wider than a share of sigma after one reward") {
+  const auto policy = make_selection({.selection = "ucb1_uniform", .c_ucb1 = 1});
+  Rng rng(1, "select");
+  std::vector<Arm> arms{{.mean = 0.5, .best = 0.6, .visits = 9}, {.mean = 0.5, .best = 0.9, .visits = 9}};
+  CHECK(policy->select(arms, {.total_visits = 18, .sigma = 0.1}, rng) == 1);
+  arms[1].in_flight = 40;  // 0.8 / sqrt(41) is less than 0.2
+  CHECK(policy->select(arms, {.total_visits = 58, .sigma = 0.1}, rng) == 0);
+  const double bonus = 2 * 0.1 / 2 * std::sqrt(6 * std::log(11.0));  // of one reward: h = sigma / 2
+  for (const bool above : {false, true}) {
+    const std::vector<Arm> two{{.mean = 0.5, .best = 0.5, .visits = 1}, {.mean = 0.5 + bonus + (above ? 1e-9 : -1e-9), .best = 0.5, .visits = 0}};
+    CHECK(policy->select(two, {.total_visits = 10, .sigma = 0.1}, rng) == (above ? 1U : 0U));
   }
 }
 

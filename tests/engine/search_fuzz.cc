@@ -63,7 +63,7 @@ Call random_call(const Search& search, const TableSpace& space, const Table& tab
 SearchOptions random_options(Rng& rng) {
   const auto pick = [&](std::vector<std::string> names) { return names[rng.below(names.size())]; };
   SearchOptions options;
-  options.selection = pick({"puct", "softmax", "thompson", "ucb1"});
+  options.selection = pick({"puct", "softmax", "thompson", "ucb1", "ucb1_uniform"});
   options.backup = pick({"mean_max", "power_mean"});
   options.widening = pick({"arm", "arm", "gated", "all"});
   options.sharing = pick({"graph", "graph", "tree"});
