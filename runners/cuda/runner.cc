@@ -285,11 +285,11 @@ TrialReply CudaRunner::measure_on(Lane& lane, Known& known, Evaluate request,
   {
     const std::lock_guard lock(known.mutex);
     version = known.rival_version;
-    if (version != lane.rival_version) request.rival = known.rival;
+    if (version != lane.rival_version && !request.versus) request.rival = known.rival;
   }
   TrialReply reply = lane.device.evaluate(request, stop);
   if (is_baseline) remember_baseline(lane, reply);
-  lane.rival_version = version;
+  if (!request.versus) lane.rival_version = version;
   if (reply.confirmed_faster) {
     const std::lock_guard lock(known.mutex);
     known.rival = request.candidate;
@@ -324,6 +324,7 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
       continue;
     }
     for (WorkloadTiming& timing : reply.timings) {
+      if (request.versus) break;  // the baseline's are not what is asked for
       const auto own = lane->baseline_ns.find(timing.workload);
       if (own != lane->baseline_ns.end() && timing.baseline_samples_ns.empty() && timing.cache == "hot") timing.baseline_samples_ns = {own->second};
     }
@@ -399,7 +400,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
     list_gates(outcome, request.stage);
     return outcome;
   }
-  const bool merges = request.stage == Stage::screening && !is_baseline;
+  const bool merges = request.stage == Stage::screening && !is_baseline && request.against == nullptr;
   const bool profiled = profiles();
   if (merges) {
     std::unique_lock lock(known->mutex);
@@ -414,7 +415,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
     }
   }
   const auto publish = [&] {
-    if (request.stage != Stage::screening) return;
+    if (request.stage != Stage::screening || request.against != nullptr) return;
     const std::lock_guard lock(known->mutex);
     known->by_code[build.candidate.key] = outcome;
     known->measured.notify_all();
@@ -428,12 +429,17 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
       return outcome;
     }
   }
-  const Evaluate evaluate{.candidate = build.candidate,
-                          .stage = request.stage,
-                          .seed = request.seed,
-                          .incumbent_ns = is_baseline ? 0 : request.incumbent_ns,
-                          .profile = profiled,
-                          .rival = std::nullopt};
+  Evaluate evaluate{.candidate = build.candidate,
+                    .stage = request.stage,
+                    .seed = request.seed,
+                    .incumbent_ns = is_baseline ? 0 : request.incumbent_ns,
+                    .profile = profiled,
+                    .rival = std::nullopt};
+  if (request.against != nullptr) {
+    Build against = builder_->build(known->spec, *request.against, known->workloads, &known->baseline_text, Stage::screening, stop);
+    if (against.status == Status::ok) evaluate.rival = std::move(against.candidate);
+    evaluate.versus = evaluate.rival.has_value();
+  }
   TrialReply reply;
   try {
     if (is_baseline && lanes_.size() > 1) ready_all(*known, stop);
