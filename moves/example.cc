@@ -223,7 +223,9 @@ ExampleResult run_example(const MoveExample& example, const MoveTable& moves) {
           .before = before.source,
           .source = step->variant.source,
           .terms = changed_terms(before, step->variant),
-          .domain = move.domain(context, step->instance.site)};
+          .domain = move.domain(context, step->instance.site),
+          .from = before,
+          .to = step->variant};
 }
 
 }  // namespace warpath

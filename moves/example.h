@@ -39,6 +39,7 @@ struct ExampleResult {
   std::string before;           ///< the source that the step was carried out on
   std::string source, terms;
   std::vector<Tunable> domain;  ///< Move::domain there
+  Variant from, to;             ///< what the step was carried out on, what it made
 };
 [[nodiscard]] ExampleResult run_example(const MoveExample& example, const MoveTable& moves);
 
