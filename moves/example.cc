@@ -114,10 +114,12 @@ class Reader {
     }
   }
 
-  /// "float32 x[n, m]"
+  /// "float32 x[n, m]", "int32 p[n + 1] = row pointers"
   void tensor(const std::string& role, const std::string& value) {
     const std::size_t blank = value.find(' '), open = value.find('['), close = value.find(']');
-    if (blank == std::string::npos || open == std::string::npos || close != value.size() - 1) throw bad_input(at_, value, "DTYPE NAME[EXTENTS]");
+    if (blank == std::string::npos || open == std::string::npos || close == std::string::npos) throw bad_input(at_, value, "DTYPE NAME[EXTENTS]");
+    const std::string content = stripped(value.substr(close + 1));
+    if (!content.empty() && (content != "= row pointers" || role == "output")) throw bad_input(at_, content, "nothing, or = row pointers of an input");
     ArgSpec arg;
     arg.name = stripped(value.substr(blank, open - blank));
     arg.role = role == "input" ? ArgRole::input : role == "output" ? ArgRole::output : ArgRole::inout;
@@ -125,7 +127,8 @@ class Reader {
     for (const std::string& extent : split(value.substr(open + 1, close - open - 1), ',')) {
       arg.tensor->shape.push_back(Expression::parse(extent, at_));
     }
-    if (arg.role != ArgRole::output) arg.tensor->content = InitRule{};
+    if (arg.role != ArgRole::output) arg.tensor->content.emplace<InitRule>();
+    if (!content.empty()) std::get<InitRule>(arg.tensor->content).kind = InitRule::Kind::csr_row_pointers;
     out_.spec.io.args.push_back(std::move(arg));
   }
 
