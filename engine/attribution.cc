@@ -185,7 +185,8 @@ json to_json(const Attribution& attribution) {
           {"control", ablation_json(attribution.control)},
           {"whole", ablation_json(attribution.whole)},
           {"least_gain", number_to_json(attribution.least_gain)},
-          {"code_arch", attribution.code},
+          {"code_arch", attribution.code_arch},
+          {"code_why", valid_utf8(attribution.code_why)},
           {"code_decides", attribution.code_decides},
           {"moves", std::move(moves)}};
 }
@@ -201,7 +202,8 @@ Attribution attribution_from_json(const json& value, const std::string& file) {
                   .control = ablation_from(view.at("control")),
                   .whole = ablation_from(view.at("whole")),
                   .least_gain = any_number(view.at("least_gain")),
-                  .code = view.at("code_arch").text(),
+                  .code_arch = view.at("code_arch").text(),
+                  .code_why = view.at("code_why").text(),
                   .code_decides = view.at("code_decides").boolean(),
                   .moves = {}};
   const JsonCursor moves = view.at("moves");

@@ -60,7 +60,8 @@ struct Attribution {
   Ablation control;               ///< the best kernel against itself
   Ablation whole;                 ///< the baseline: what all moves together are worth
   double least_gain = 0;          ///< a speed-up below 1 + this is no difference
-  std::string code;               ///< arch of the code that was looked at; empty: none
+  std::string code_arch;          ///< of the code that was looked at; empty: none, `code_why` says why
+  std::string code_why{};
   bool code_decides = false;      ///< a move that the code does not show is not_realised
   std::vector<MoveAttribution> moves;  ///< in the order of the path
 };

@@ -26,7 +26,7 @@ struct CodeCounts {
 
 /// A feature of the code before and after a move.
 struct FeatureReading {
-  std::string feature;          ///< its name in the table; "number blocks" for a static fact
+  std::string feature;          ///< its id in the table; the fact where it is a number
   std::string form;             ///< "machine", "ptx" or "number"
   double before = 0, after = 0;
   double before_in_loops = 0, after_in_loops = 0;

@@ -46,6 +46,40 @@ class Attributing {
     plan();
   }
 
+  /// Before anything is measured: a wrong architecture is told at once.
+  void look_at_code(const std::stop_token& stop) {
+    if (setup_.code == "none") {
+      out_.code_why = "--code none";
+      return;
+    }
+    const std::string arch = setup_.code ? *setup_.code : device_.is_gpu ? device_.arch : kAssumedArch;
+    try {
+      if (!kHasCudaHeaders) throw environment_error("this program was built without the CUDA headers");
+      cuda::CompileCheck check(setup_.options.cuda, setup_.program, arch);
+      check.prepare(setup_.run.spec());
+      const cuda::Disassembler tool = cuda::find_disassembler();
+      out_.code_arch = arch;
+      out_.code_decides = setup_.code.has_value() || device_.is_gpu;
+      std::string why_before, why_after;
+      std::optional<CodeCounts> before = check.code(path_.before(0), tool, why_before, stop);
+      for (std::size_t step = 0; step < path_.size(); ++step) {
+        const Variant& child = step + 1 < path_.size() ? path_.before(step + 1) : path_.kernel();
+        std::optional<CodeCounts> after = check.code(child, tool, why_after, stop);
+        CodeEvidence evidence{.realised = std::nullopt, .why = before ? why_after : why_before, .arch = arch, .tool = "", .readings = {}, .difference = {}};
+        if (before && after) evidence = SignatureTable::built_in().compare(path_.instance(step), *before, *after);
+        out_.moves[step].code = std::move(evidence);
+        before = std::move(after);
+        why_before = why_after;
+      }
+    } catch (const Error& error) {  // times say something without it, unless it was asked for
+      if (setup_.code) throw;
+      out_.code_arch.clear();
+      out_.code_why = error.what();
+      out_.code_decides = false;
+      for (MoveAttribution& move : out_.moves) move.code.reset();
+    }
+  }
+
   [[nodiscard]] bool measure(const std::function<void(const EvaluationFigures&)>& on_tick, const std::stop_token& stop, const std::stop_token& abandon) {
     const EvaluationPlan plan{.spec = spec_,
                               .candidates = candidates_,
@@ -57,9 +91,8 @@ class Attributing {
     return !figures.interrupted;
   }
 
-  Attribution finish(const std::stop_token& stop) {
+  Attribution finish() {
     for (std::size_t i = 0; i < candidates_.size(); ++i) settle(i);
-    look_at_code(stop);
     judge(out_);
     return std::move(out_);
   }
@@ -144,34 +177,6 @@ class Attributing {
     for (Ablation* const to : answers_[i]) *to = answer;
   }
 
-  void look_at_code(const std::stop_token& stop) {
-    if (setup_.code == "none") return;
-    const std::string arch = setup_.code ? *setup_.code : device_.is_gpu ? device_.arch : kAssumedArch;
-    try {
-      if (!kHasCudaHeaders) throw environment_error("this program was built without the CUDA headers");
-      cuda::CompileCheck check(setup_.options.cuda, setup_.program, arch);
-      check.prepare(setup_.run.spec());
-      const cuda::Disassembler tool = cuda::find_disassembler();
-      out_.code = arch;
-      out_.code_decides = setup_.code.has_value() || device_.is_gpu;
-      std::string why_before, why_after;
-      std::optional<CodeCounts> before = check.code(path_.before(0), tool, why_before, stop);
-      for (std::size_t step = 0; step < path_.size(); ++step) {
-        const Variant& child = step + 1 < path_.size() ? path_.before(step + 1) : path_.kernel();
-        std::optional<CodeCounts> after = check.code(child, tool, why_after, stop);
-        CodeEvidence evidence{.realised = std::nullopt, .why = before ? why_after : why_before, .arch = arch, .tool = "", .readings = {}, .difference = {}};
-        if (before && after) evidence = SignatureTable::built_in().compare(path_.instance(step), *before, *after);
-        out_.moves[step].code = std::move(evidence);
-        before = std::move(after);
-        why_before = why_after;
-      }
-    } catch (const Error& error) {  // what was measured counts without it, unless it was asked for
-      if (setup_.code) throw;
-      out_.code.clear();
-      out_.code_decides = false;
-    }
-  }
-
   const AttributionSetup& setup_;
   Runner& runner_;
   const DeviceFacts device_;
@@ -193,8 +198,9 @@ std::optional<Attribution> attribute(const AttributionSetup& setup, const MoveTa
   if (node.parent == kNoNode) throw bad_input("NODE", node.key.short_hex(), "a kernel that moves led to: this is the baseline");
   if (!node.outcome || node.outcome->status != Status::ok) throw bad_input("NODE", node.key.short_hex(), "a kernel that was measured and is right");
   Attributing work(setup, moves, runner);
+  work.look_at_code(stop);
   if (!work.measure(on_tick, stop, abandon)) return std::nullopt;
-  return work.finish(stop);
+  return work.finish();
 }
 
 std::optional<Attribution> attribute_run(const AttributionRequest& request, const Plugins& plugins, const Program& program,

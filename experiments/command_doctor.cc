@@ -19,6 +19,7 @@
 #include "priors/llm/probe.h"
 #include "runners/cuda/availability.h"
 #include "runners/cuda/disassembler.h"
+#include "runners/cuda/toolkit_program.h"
 #include "runners/sandbox.h"
 
 namespace warpath {
@@ -113,9 +114,9 @@ Finding sandbox_finding() {
 }
 
 Finding tool_finding(const std::string& tool, const std::string& cost) {
-  const std::string path = find_program(tool);
+  const std::string path = cuda::toolkit_program(tool);
   if (!path.empty()) return {Finding::State::ok, tool, path};
-  return {Finding::State::missing, tool, "not on PATH: " + cost};
+  return {Finding::State::missing, tool, "neither on PATH nor in the toolkit's folders: " + cost};
 }
 
 Finding disassembler_finding() {

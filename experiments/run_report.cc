@@ -107,8 +107,8 @@ void add_attribution(const Attribution& a, Document& to) {
   }
   to.table(std::move(rows));
   to.heading(2, "What the code shows");
-  if (a.code.empty()) return to.paragraph("No code was looked at: there is no compiler for it here.");
-  to.paragraph("Code for " + a.code + (a.code_decides ? "." : ", which is not what was timed: it decides nothing."));
+  if (a.code_arch.empty()) return to.paragraph("No code was looked at: " + a.code_why + ".");
+  to.paragraph("Code for " + a.code_arch + (a.code_decides ? "." : ", which is not what was timed: it decides nothing."));
   std::vector<Document::Row> code{{"move", "in the code", "seen in", "features before and after", "opcodes before and after"}};
   for (const MoveAttribution& move : a.moves) {
     if (!move.code) continue;

@@ -46,7 +46,7 @@ const AssumedDevice& assumed(const std::string& arch) {
   if (it != kDevices.end()) return *it;
   std::string known;
   for (const AssumedDevice& device : kDevices) known += (known.empty() ? "" : ", ") + std::string(device.arch);
-  throw bad_input("--runner compile", arch, "one of " + known);
+  throw bad_input("GPU architecture", arch, "one of " + known);
 }
 
 /// Every gate on text and code, at the first stage.

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <memory>
-#include <stop_token>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 

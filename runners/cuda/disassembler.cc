@@ -1,14 +1,14 @@
 #include "runners/cuda/disassembler.h"
 
-#include <unistd.h>
+#include <stdlib.h>
 
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
 #include "engine/error.h"
 #include "engine/run_folder.h"
+#include "runners/cuda/toolkit_program.h"
 #include "runners/process.h"
 
 namespace warpath::cuda {
@@ -18,25 +18,6 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::duration<double> kLimit{60};
 constexpr std::size_t kMostBytes = std::size_t{256} << 20U;
-
-std::vector<fs::path> folders() {
-  std::vector<fs::path> out;
-  if (const char* const path = std::getenv("PATH")) {
-    std::string_view rest = path;
-    while (!rest.empty()) {
-      const std::size_t colon = rest.find(':');
-      if (colon != 0) out.emplace_back(rest.substr(0, colon));
-      rest.remove_prefix(colon == std::string_view::npos ? rest.size() : colon + 1);
-    }
-  }
-  for (const char* const variable : {"CUDA_PATH", "CUDA_HOME"}) {
-    if (const char* const value = std::getenv(variable); value != nullptr && *value != '\0') out.push_back(fs::path(value) / "bin");
-  }
-  out.emplace_back("/usr/local/cuda/bin");
-  out.emplace_back("/opt/cuda/bin");
-  out.emplace_back("/usr/lib/cuda/bin");
-  return out;
-}
 
 /// A folder that goes with the object.
 class Scratch {
@@ -60,15 +41,9 @@ class Scratch {
 
 Disassembler find_disassembler() {
   const std::array<Disassembler, 2> tools{{{"", "nvdisasm", {"-c"}}, {"", "cuobjdump", {"-sass"}}}};
-  const std::vector<fs::path> places = folders();
   for (Disassembler tool : tools) {
-    for (const fs::path& folder : places) {
-      const fs::path path = folder / tool.name;
-      std::error_code error;
-      if (!fs::is_regular_file(path, error) || ::access(path.c_str(), X_OK) != 0) continue;
-      tool.path = fs::absolute(path, error).string();
-      return tool;
-    }
+    tool.path = toolkit_program(tool.name);
+    if (!tool.path.empty()) return tool;
   }
   return {};
 }

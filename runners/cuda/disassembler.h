@@ -13,7 +13,7 @@ struct Disassembler {
   std::vector<std::string> arguments;  ///< before the file
 };
 
-/// nvdisasm, else cuobjdump: on PATH, below CUDA_PATH and CUDA_HOME, in the usual places of the toolkit.
+/// nvdisasm, else cuobjdump.
 [[nodiscard]] Disassembler find_disassembler();
 
 /// `cubin` as text, by a process with limits of time and output and a file of its own; empty, with one line in `why`, where that fails.

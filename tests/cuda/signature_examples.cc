@@ -43,9 +43,9 @@ TEST_CASE("the example of every move shows its signature in the code that NVRTC 
     CompileCheck check(options(), "/proc/self/exe", "sm_90a");
     check.prepare(example.spec);
     std::string why;
-    const auto before = check.code(done.from, tool, why);
+    const auto before = check.code(done.before, tool, why);
     REQUIRE_MESSAGE(before.has_value(), why);
-    const auto after = check.code(done.to, tool, why);
+    const auto after = check.code(done.after, tool, why);
     REQUIRE_MESSAGE(after.has_value(), why);
     CHECK_FALSE(before->ptx.empty());
     const CodeEvidence evidence = SignatureTable::built_in().compare(done.instance, *before, *after);

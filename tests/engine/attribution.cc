@@ -109,7 +109,7 @@ TEST_CASE("a verdict follows from interval, least gain, status and code") {
 
 TEST_CASE("an attribution comes back from its file as it was, and a damaged one is refused by place") {
   Attribution all{.name = "k", .runner = "host", .device = "cpu", .best = Hash128{7, 8}, .repeat = 3, .stage = "confirmation", .control = timed(1, 0.99, 1.01),
-                  .whole = timed(4, 3, 5), .code = "sm_90a", .code_decides = true, .moves = {}};
+                  .whole = timed(4, 3, 5), .code_arch = "sm_90a", .code_why = "", .code_decides = true, .moves = {}};
   MoveAttribution move;
   move.move = "a@loop:0(x=1)";
   move.proposer = "rules";

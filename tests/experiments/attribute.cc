@@ -110,7 +110,7 @@ TEST_CASE("a move that makes the kernel faster is effective, in the file, the ta
   CHECK(second.at("code_arch") == "");
   CHECK_FALSE(second.at("moves")[0].contains("code"));
   CHECK(read_file(kernel / "events.jsonl") == events);
-  CHECK(contains(run_program({"report", kernel.string()}).out, "No code was looked at"));
+  CHECK(contains(run_program({"report", kernel.string()}).out, "No code was looked at: --code none."));
 }
 
 TEST_CASE("a move that leaves no trace in the code is not realised where the code decides, whatever its time is") {
