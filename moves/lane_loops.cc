@@ -22,6 +22,15 @@ bool is_lane_of(const KernelFacts& facts, const Polynomial& f, const Polynomial&
   return (atom.op == "%" && number == *lanes) || (atom.op == "&" && number == *lanes - 1 && (*lanes & (*lanes - 1)) == 0);
 }
 
+/// A loop over the threads of a block or the grid starts at the thread's number in it: any offset would be dealt to the lanes as well.
+bool starts_at_thread(const KernelFacts& facts, const Loop& loop) {
+  if (loop.thread_axis < 0) return false;
+  const std::string axis(1, "xyz"[loop.thread_axis % 3]);
+  const Polynomial offset = facts.resolved(loop.first.without("threadIdx." + axis));
+  const Polynomial blocks_before = facts.resolved(Polynomial::name("blockIdx." + axis) * Polynomial::name("blockDim." + axis));
+  return offset == (loop.thread_axis < 3 ? Polynomial(0) : blocks_before);
+}
+
 /// The use joins the lanes' values.
 bool combines(const KernelFacts& facts, const Expr& use) {
   const auto joins = [](std::string_view text) {
@@ -80,7 +89,8 @@ std::optional<LoopDealing> loop_dealing(const KernelFacts& facts, const Loop& lo
     return out;
   }
   out.strided = true;
-  if (loop.thread_axis < 0 && !is_lane_of(facts, loop.first, loop.step)) return refuse("the loop is not dealt to lanes");
+  out.from_lane = starts_at_thread(facts, loop) || is_lane_of(facts, loop.first, loop.step);
+  if (!out.from_lane && loop.thread_axis < 0) return refuse("the loop is not dealt to lanes");
   return out;
 }
 

@@ -10,7 +10,8 @@ namespace warpath {
 
 /// How the iterations of a counted loop are dealt to threads.
 struct LoopDealing {
-  bool strided = false;               ///< lane, lane + lanes, ...: over the threads of a row, a block or the grid
+  bool strided = false;               ///< first, first + lanes, ...: over the threads of a row, a block or the grid
+  bool from_lane = false;             ///< strided, and `first` is the thread's number in that group with nothing added
   std::string first;                  ///< first index, C text
   std::string stride;                 ///< the step's text
   std::string end;                    ///< exclusive bound's text
@@ -18,8 +19,8 @@ struct LoopDealing {
   const model::Expr* step_value = nullptr;  ///< the step's expression in the loop's head; null for ++
 };
 
-/// Ascending loops by one that start at a constant, and loops strided over lanes that start at the lane's number, with an index
-/// declared in their head. nullopt with one line in `why` for all others.
+/// Ascending loops by one that start at a constant, and loops strided over lanes that start at the lane's number or at an offset plus
+/// it, with an index declared in their head. nullopt with one line in `why` for all others.
 [[nodiscard]] std::optional<LoopDealing> loop_dealing(const model::KernelFacts& facts, const model::Loop& loop, std::string& why);
 
 /// True if it does not matter which lane does which iteration of a strided loop: each accumulator's next use combines all lanes

@@ -198,6 +198,7 @@ class VectorizeGlobalLoads final : public Move {
       if (jumps_out(*s)) return why = "the body leaves early", std::nullopt;
     }
     if (joins_threads(stmt)) return why = "the body joins threads", std::nullopt;
+    if (dealing->strided && !dealing->from_lane) return why = "the lanes' first indices have an offset", std::nullopt;
     if (dealing->strided && !lanes_may_swap(facts, loop, why)) return std::nullopt;
     if (dealing->strided && asks_for_thread(facts, *stmt.body, {loop.variable})) return why = "the body asks for its thread", std::nullopt;
     const auto first = fixed(facts, loop.first);

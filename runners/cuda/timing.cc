@@ -19,8 +19,6 @@ constexpr int kMostLaunches = 64;
 constexpr std::size_t kGroup = 3;
 /// One launch of this length says enough of a candidate that is far behind.
 constexpr double kLongNs = 1e6;
-/// Longer launches average their own noise, and what they find in the cache at their start does not show in their time.
-constexpr double kSteadyNs = 10e6;
 
 int launches_per_sample(double launch_ns) {
   if (launch_ns >= kGraphBelowNs) return 1;
@@ -100,7 +98,7 @@ class Sampler {
       for (std::size_t s = 0; s < slots_; ++s) batches_.emplace_back(trial_, w_, s, out.launches_per_sample);
       sample(out.hot_ns, out, false);
     }
-    if (plan.cold && !out.raced_out) {
+    if (plan.cold && !out.raced_out && (plan.cold_scored || !trial_.is_steady(w_))) {
       batches_.clear();
       for (std::size_t s = 0; s < slots_; ++s) batches_.emplace_back(trial_, w_, s, 1);
       sample(out.cold_ns, out, true);
@@ -131,7 +129,7 @@ class Sampler {
       if (out.raced_out) return;
     }
     // At screening one launch a slot is enough of a kernel that is steady, if they agree.
-    const bool steady = trial_.request().stage == Stage::screening && trial_.launch_ns(w_) >= kSteadyNs;
+    const bool steady = trial_.is_steady(w_);
     const int least = steady ? 2 : options.min_samples;
     while (static_cast<int>(samples.size()) < options.max_samples) {
       const std::size_t seen = samples.size();
@@ -159,7 +157,7 @@ class Sampler {
     const bool mutates = trial_.must_restore(w_);
     out.timed_slots[slot] = true;
     batches_[slot].ready();
-    if (!cold && !mutates && size > 1 && trial_.launch_ns(w_) < kSteadyNs) trial_.launch(w_, slot);
+    if (!cold && !mutates && size > 1 && trial_.launch_ns(w_) < Trial::kSteadyNs) trial_.launch(w_, slot);
     for (std::size_t i = 0; i < size; ++i) {
       if (mutates) trial_.restore(w_, slot, trial_.declared_set(w_, slot));
       if (cold) bench_.flush_l2();

@@ -35,7 +35,9 @@ Trial::Trial(Bench& bench, Problem& problem, const TrialRequest& request, const 
       scratch_(problem.size()),
       timings_(problem.size()),
       estimates_(problem.size(), 0.0),
-      launched_(problem.size(), false) {
+      launched_(problem.size(), false),
+      fresh_(problem.size()) {
+  for (std::size_t w = 0; w < workloads(); ++w) fresh_[w].assign(at(w).slots.size(), false);
   load();
   place_scratch();
 }
@@ -77,6 +79,7 @@ const LoadedKernel& Trial::kernel(std::size_t w) const { return kernels_[candida
 void Trial::launch(std::size_t w, std::size_t slot, CUstream stream) {
   launch_at(w, at(w).slots[slot].tensors, stream);
   launched_[w] = true;
+  fresh_[w][slot] = false;
 }
 
 const KernelFunction& Trial::step_kernel(std::size_t w, const StepNumbers& step) const {
@@ -128,6 +131,7 @@ void Trial::poison_scratch(std::size_t w, std::uint64_t pattern) {
 }
 
 void Trial::restore(std::size_t w, std::size_t slot, const InputSet& set) {
+  fresh_[w][slot] = false;
   if (at(w).mutates_inputs()) problem_.restore(w, slot, set);
   poison_scratch(w, bench_.secret());
 }
@@ -173,7 +177,15 @@ void Trial::launch_fresh(std::size_t w, std::size_t slot, const InputSet& set,
   problem_.restore(w, slot, set);
   problem_.poison(w, slot, pattern);
   poison_scratch(w, pattern);
-  launch(w, slot);
+  // The first launch of a module is slow, and short ones need a clock of their own.
+  const bool timed = launched_[w] && estimates_[w] == 0;
+  if (timed) {
+    const double ns = bench_.time([&] { launch(w, slot); }, "a launch");
+    if (ns >= kSteadyNs) estimates_[w] = ns;
+  } else {
+    launch(w, slot);
+  }
+  fresh_[w][slot] = true;
 }
 
 const InputSet& Trial::declared_set(std::size_t w, std::size_t slot) {
@@ -328,6 +340,8 @@ double Trial::launch_ns(std::size_t w) {
   if (must_restore(w)) restore(w, 0, set);
   return estimates_[w] = bench_.time([&] { launch(w, 0); }, "a launch");
 }
+
+bool Trial::is_steady(std::size_t w) { return request_.stage == Stage::screening && launch_ns(w) >= kSteadyNs; }
 
 int Trial::repeats(std::size_t w, int wanted, int least, double budget_ns) {
   return static_cast<int>(std::clamp(budget_ns / launch_ns(w), static_cast<double>(least), static_cast<double>(wanted)));

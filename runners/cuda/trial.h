@@ -78,8 +78,10 @@ class Trial {
   void launch(std::size_t w, std::size_t slot, CUstream stream);
   /// One launch on any addresses, by tensor.
   void launch_at(std::size_t w, const std::vector<CUdeviceptr>& addresses, CUstream stream);
-  /// restore + poison + launch; enqueued. `pattern` of the poison: see Problem::poison.
+  /// restore + poison + launch; enqueued. `pattern` of the poison: see Problem::poison. The second one of a workload is timed: waits.
   void launch_fresh(std::size_t w, std::size_t slot, const InputSet& set, std::uint64_t pattern);
+  /// True if a slot holds what launch_fresh left there: no launch and no other contents since.
+  [[nodiscard]] bool is_fresh(std::size_t w, std::size_t slot) const { return fresh_[w][slot]; }
 
   /// Waits and judges all outputs of a slot against a set: the first that fails, else the one nearest
   /// to its bound.
@@ -102,6 +104,10 @@ class Trial {
   [[nodiscard]] const Sampling& timing(std::size_t w);
   [[nodiscard]] bool timed(std::size_t w) const { return timings_[w].has_value(); }
   [[nodiscard]] double launch_ns(std::size_t w);  ///< estimate of one launch
+  /// Longer launches average their own noise, and what they find in the cache at their start does not show in their time.
+  static constexpr double kSteadyNs = 10e6;
+  /// At screening such a launch says what many would.
+  [[nodiscard]] bool is_steady(std::size_t w);
   /// How many launches count as many: what 20 ms hold, 8 at least, 1000 at most.
   [[nodiscard]] int warm_launches(std::size_t w) { return repeats(w, 1000, 8, 20e6); }
   /// How often something may be repeated: `wanted` times, fewer (but `least`) where the launches
@@ -143,6 +149,7 @@ class Trial {
   std::vector<std::optional<Sampling>> timings_;
   std::vector<double> estimates_;
   std::vector<bool> launched_;  ///< by workload, since the modules were loaded
+  std::vector<std::vector<bool>> fresh_;  ///< by workload and slot
 };
 
 /// Runs all launches of one workload that timing takes; in timing.cc.

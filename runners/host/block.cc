@@ -69,6 +69,8 @@ BlockRunner::~BlockRunner() {
   running = nullptr;
 }
 
+std::size_t BlockRunner::stack_bytes(std::size_t threads) { return threads * (kPage + kThreadStack); }
+
 bool BlockRunner::reserve_stacks(std::size_t count) {
   if (plain_stack_.begin == nullptr) {
     if (!plain_stack_.map(kPage + kPlainStack)) return false;
@@ -76,7 +78,7 @@ bool BlockRunner::reserve_stacks(std::size_t count) {
   }
   if (count <= stack_count_) return true;
   stack_count_ = 0;
-  if (!stacks_.map(count * (kPage + kThreadStack))) return false;
+  if (!stacks_.map(stack_bytes(count))) return false;
   for (std::size_t i = 0; i < count; ++i) {
     if (::mprotect(stacks_.begin + i * (kPage + kThreadStack), kPage, PROT_NONE) != 0) return false;
   }

@@ -57,6 +57,9 @@ class BlockRunner {
   /// True if `address` lies just behind the dynamic shared arena. Async-signal-safe.
   [[nodiscard]] bool in_shared_guard(const void* address) const;
 
+  /// Address space that the stacks of a block of so many threads take.
+  [[nodiscard]] static std::size_t stack_bytes(std::size_t threads);
+
   // Called from kernel code through the exported functions.
   int barrier(int kind, int predicate);
   unsigned long long warp(int op, unsigned mask, unsigned long long value, int argument, int width);

@@ -1,5 +1,7 @@
 #include "runners/host/launcher.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <ctime>
@@ -15,6 +17,16 @@ constexpr int kMaxLanes = 512;
 constexpr std::size_t kMaxMappings = 40000;  // below the kernel's default of 65530; a stack is two
 
 std::array<std::atomic<const BlockRunner*>, kMaxLanes> living{};
+
+/// Lanes whose stacks the process has room for: within a quarter of its address space (stacks of smaller blocks are kept)
+/// and the mappings that the kernel allows it.
+std::size_t lanes_with_stacks(std::size_t threads) {
+  rlimit space{};
+  const bool limited = ::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
+  const std::size_t by_mappings = kMaxMappings / (2 * threads);
+  const std::size_t by_space = limited ? static_cast<std::size_t>(space.rlim_cur) / 4 / BlockRunner::stack_bytes(threads) : by_mappings;
+  return std::max<std::size_t>(1, std::min(by_mappings, by_space));
+}
 
 /// Lists a runner for guard_hit while it lives.
 class Listed {
@@ -104,9 +116,8 @@ LaunchEnd Launcher::run(const Launch& launch) {
   const auto& grid = launch.numbers.grid;
   blocks_ = static_cast<std::uint64_t>(grid[0]) * static_cast<std::uint64_t>(grid[1]) *
             static_cast<std::uint64_t>(grid[2]);
-  const std::size_t per_lane = plan_.fibers ? 2 * plan_.indices.size() : 8;
-  const int lanes = static_cast<int>(std::min<std::size_t>(
-      threads_.size() + 1, std::max<std::size_t>(1, kMaxMappings / per_lane)));
+  const std::size_t all_lanes = threads_.size() + 1;
+  const int lanes = static_cast<int>(plan_.fibers ? std::min(all_lanes, lanes_with_stacks(plan_.indices.size())) : all_lanes);
   chunk_ = std::clamp<std::uint64_t>(blocks_ / static_cast<std::uint64_t>(lanes * 16), 1, 64);
   descending_ = launch.schedule == Schedule::reverse;
   stride_ = 1, offset_ = 0;

@@ -213,6 +213,15 @@ TEST_CASE("a loop strided over the block takes packs and unrolls, and keeps its 
   deeper.runs();
 }
 
+TEST_CASE("a row that is dealt to lanes by its place in the whole matrix keeps its form") {
+  MovePath path(test::kernel_under_test("extern \"C\" __global__ void scale_rows(float* y, const float* x, int N, int C) {\n"
+                                        "  for (int j = blockIdx.x * C + threadIdx.x; j < blockIdx.x * C + C; j += blockDim.x) {\n    y[j] = 2.0f * x[j];\n  }\n}\n",
+                                        "scale_rows", {{"y", "output", "float32", "N * C"}, {"x", "input", "float32", "N * C"}, {"N", "scalar", "", "", 5}, {"C", "scalar", "", "", 512}}, "N", "128"));
+  path.step("specialise_shape@argument:C");
+  CHECK(path.tried("vectorize_global_loads@loop:0(width=4)") == "the lanes' first indices have an offset");
+  path.step("unroll_ilp@loop:0(factor=2,tail=0)").runs();
+}
+
 TEST_CASE("a lane's own sum forbids dealing the iterations anew") {
   MovePath path(row_sums(512, "  out[row * 128 + threadIdx.x] = sum;\n"));
   path.step("specialise_shape@argument:C");
@@ -259,6 +268,8 @@ TEST_CASE("a histogram is counted in shared copies by a grid that fills the devi
   path.runs();
   path.step("cache_policy_cg@argument:x(policy=1)").runs();
   path.tunable("BLOCK", 1024).runs();
+  // The rest of the elements is dealt to the lanes from an offset on: no packs start there.
+  CHECK(path.tried("vectorize_global_loads@loop:3(width=16)") == "the lanes' first indices have an offset");
   MovePath one(spec_file("hist256"));
   one.step("avoid_atomics_reduce@argument:h(copies=1)").runs();
   CHECK(one.tried("avoid_atomics_reduce@argument:h(copies=1)") == "a block adds to an element of h only once");

@@ -17,7 +17,7 @@ namespace {
 /// The host runner, quick: short timings, tight limits.
 std::unique_ptr<Runner> make_runner(HostOptions host = {}) {
   static Options options;  // outlives every runner of this file
-  host.threads = 2;
+  if (host.threads == 0) host.threads = 2;
   host.timing_seconds = 0.01;
   host.max_samples = std::max(host.max_samples, host.min_samples);
   options.host = host;
@@ -365,6 +365,20 @@ TEST_CASE("compiling has limits of time and memory") {
   CHECK(shared.status == Status::limits_exceeded);
   CHECK(shared.log.find("static shared memory of 80") != std::string::npos);
   CHECK(candidates.sound());
+}
+
+TEST_CASE("a machine of many cores runs large blocks on as many lanes as have room for their stacks") {
+  HostOptions options = quick();
+  options.threads = 64;
+  options.memory_mib = 1024;  // the stacks of 64 blocks of 1024 threads take 8 GiB
+  KernelSpec spec = doubling();
+  spec.workloads[0].scalars["n"] = std::int64_t{128 * 1024};
+  spec.io.launch.grid[0] = Expression::parse("ceil_div(n, 1024)", "test");
+  spec.io.launch.block[0] = Expression(1024);
+  Candidates candidates(spec, options);
+  const Outcome outcome = candidates.run(body("__shared__ float s[1024]; s[1023 - threadIdx.x] = x[i]; __syncthreads(); y[i] = 2 * s[1023 - threadIdx.x];"));
+  CAPTURE(outcome.log);
+  CHECK(name(outcome.status) == name(Status::ok));
 }
 
 TEST_CASE("the launch contract is the spec's") {

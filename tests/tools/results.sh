@@ -82,6 +82,18 @@ median() { sort -g | awk '{ x[NR] = $1 } END { if (!NR) print "null"; else print
 # ratio A B: A / B; null unless both are positive.
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (a + 0 > 0 && b + 0 > 0) printf "%.4g", a / b; else printf "null" }'; }
 
+# keep_others FILE ROWS MORE KERNEL...: rows of FILE about kernels other than these join ROWS, which is put in order of kernels. Each names
+# the revision that measured it; MORE, if not empty, are further members of rows that do not have them yet.
+keep_others() {
+  local file=$1 rows=$2 more=$3 revision
+  shift 3
+  [[ -s $file ]] || return 0
+  revision=$(sed -n 's/^  "revision": "\(.*\)",$/\1/p' "$file")
+  grep -o '{"kernel": ".*}' "$file" | grep -vF "$(printf '"kernel": "%s"\n' "$@")" |
+    sed "/\"revision\"/!s/}\$/${more:+, $more}, \"revision\": \"$revision\"}/" >>"$rows" || true
+  sort -s -t'"' -k4,4 -o "$rows" "$rows"
+}
+
 # write_result FILE FIGURES ROWS: FIGURES are the members of "figures" as text, ROWS a file with one JSON value a line.
 write_result() {
   local file=$1 figures=$2 rows=$3 device driver
