@@ -41,14 +41,28 @@ std::vector<float> samples_of(const Outcome& outcome, const KernelSpec& spec, co
   return out;
 }
 
-void take(const RecordedRun& run, double baseline_ns, Rows& out) {
+/// What times of `run` are multiplied with to stand beside those of the rows: median over the variants that both have timed. The naive kernel
+/// alone would not do: its time may move by a third from run to run where that of others stays.
+double common_factor(const RecordedRun& run, const Rows& rows) {
+  std::vector<double> ratios;
+  for (const RecordedNode& node : run.nodes()) {
+    const auto known = rows.by_key.find(node.key);
+    if (known == rows.by_key.end() || !node.outcome || node.outcome->status != Status::ok || !(node.speedup > 0)) continue;
+    const double time_ns = rows.rows[known->second].time_ns;
+    if (time_ns > 0) ratios.push_back(time_ns * node.speedup / run.baseline_ns());
+  }
+  return ratios.empty() ? 1 : median(std::move(ratios));
+}
+
+void take(const RecordedRun& run, Rows& out) {
+  const double factor = common_factor(run, out);
   for (std::size_t i = 0; i < run.nodes().size(); ++i) {
     const RecordedNode& node = run.nodes()[i];
     if (!node.outcome || out.by_key.contains(node.key)) continue;
     Recording::Row row{.status = node.outcome->status, .compile_seconds = node.outcome->compile_seconds, .run_seconds = node.outcome->run_seconds};
     if (row.status == Status::ok && !(node.speedup > 0)) continue;  // nothing to compare by
     if (row.status == Status::ok) {
-      row.time_ns = baseline_ns / node.speedup;
+      row.time_ns = factor * run.baseline_ns() / node.speedup;
       row.samples_ns = samples_of(*node.outcome, run.spec(), run.device(), row.time_ns);
     }
     RecordedGraph::Node kept{.variant = run.variant(i), .key = node.key, .outcome = *node.outcome};
@@ -99,17 +113,15 @@ RecordedGraph record_graph(const std::vector<std::filesystem::path>& folders, co
   Rows rows;
   std::optional<KernelSpec> spec;
   DeviceFacts device;
-  double baseline_ns = 0;
   for (const std::filesystem::path& folder : folders) {
     const RecordedRun run(folder);
     if (!spec) {
       spec = run.spec();
       device = run.device();
-      baseline_ns = run.baseline_ns();
     }
     if (spec_text(run.spec()) != spec_text(*spec)) throw bad_input(folder.string(), "a run of another spec", "runs of one spec");
     if (run.device().name != device.name) throw bad_input(folder.string(), "a run on " + run.device().name, "runs on " + device.name);
-    take(run, baseline_ns, rows);
+    take(run, rows);
   }
   WARPATH_CHECK(spec.has_value());
   Linker linker(*spec, device, plugins, rows);

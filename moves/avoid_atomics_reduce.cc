@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "moves/grid_stride.h"
 #include "moves/known_shape.h"
 #include "moves/register_moves.h"
 #include "moves/span_rewrite.h"
@@ -90,7 +91,8 @@ std::optional<Target> find_target(const MoveContext& context, const KernelModel&
 
 /// Atomics on global memory become sums of the block: copies = 0: a register of each thread, combined by shuffles, one atomic
 /// a block (all atomics on one element); copies >= 1: the array in shared memory, that many times, a lane's copy at its own
-/// place so that lanes do not meet, added to global memory at the end. Site "argument:NAME".
+/// place so that lanes do not meet, added to global memory at the end. blocks_per_sm >= 1: a kernel of one item a thread strides over its
+/// items on a grid of so many blocks a multiprocessor first. Site "argument:NAME".
 class AvoidAtomicsReduce final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "avoid_atomics_reduce"; }
@@ -103,9 +105,14 @@ class AvoidAtomicsReduce final : public Move {
     if (model == nullptr) return out;
     for (const ArgSpec& arg : context.spec.io.args) {
       if (arg.type != ArgType::tensor || arg.role == ArgRole::input) continue;
-      for (const std::int64_t copies : {0, 32, 8, 1, 16, 4, 2}) {
-        MoveInstance instance{std::string(name()), std::string(kSitePrefix) + arg.name, {{"copies", copies}}};
-        if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
+      const std::string site = std::string(kSitePrefix) + arg.name;
+      for (const std::int64_t blocks : {8, 0}) {
+        const auto strided = blocks > 0 ? on_strided_grid(context, *model, blocks, why) : std::nullopt;
+        if (blocks > 0 && !strided) continue;
+        for (const std::int64_t copies : {0, 32, 8, 1, 16, 4, 2}) {
+          const auto done = strided ? rewritten(strided->context, *strided->model, site, copies, why) : rewritten(context, *model, site, copies, why);
+          if (done) out.push_back({std::string(name()), site, {{"copies", copies}, {"blocks_per_sm", blocks}}});
+        }
       }
     }
     return out;
@@ -113,22 +120,47 @@ class AvoidAtomicsReduce final : public Move {
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
     if (!site.starts_with(kSitePrefix)) return {};
-    return {Tunable{"copies", {std::begin(kCopies), std::end(kCopies)}, 1, "copies of the array in shared memory; 0: a sum in a register"}};
+    std::vector<std::int64_t> blocks{0};
+    blocks.insert(blocks.end(), std::begin(kBlocksPerMultiprocessor), std::end(kBlocksPerMultiprocessor));
+    return {Tunable{"copies", {std::begin(kCopies), std::end(kCopies)}, 1, "copies of the array in shared memory; 0: a sum in a register"},
+            Tunable{"blocks_per_sm", std::move(blocks), 0, "blocks of a grid that strides over the items, for each multiprocessor; 0: the grid stays"}};
   }
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
-    if (!takes(wanted, {"copies"}, why)) return std::nullopt;
-    const std::int64_t copies = wanted.parameters.at("copies");
-    if (std::find(std::begin(kCopies), std::end(kCopies), copies) == std::end(kCopies)) return why = "copies is 0 or a power of two up to 32", std::nullopt;
+    const bool keeps_grid = !wanted.parameters.contains("blocks_per_sm");
+    if (keeps_grid ? !takes(wanted, {"copies"}, why) : !takes(wanted, {"copies", "blocks_per_sm"}, why)) return std::nullopt;
+    const std::int64_t copies = wanted.parameters.at("copies"), blocks = keeps_grid ? 0 : wanted.parameters.at("blocks_per_sm");
+    if (std::ranges::find(kCopies, copies) == std::end(kCopies)) return why = "copies is 0 or a power of two up to 32", std::nullopt;
+    if (blocks != 0 && std::ranges::find(kBlocksPerMultiprocessor, blocks) == std::end(kBlocksPerMultiprocessor)) return why = "blocks_per_sm is 0 or a power of two up to 32", std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
-    return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
+    if (model == nullptr) return std::nullopt;
+    if (blocks == 0) return rewritten(context, *model, wanted.site, copies, why);
+    const auto strided = on_strided_grid(context, *model, blocks, why);
+    return strided ? rewritten(strided->context, *strided->model, wanted.site, copies, why) : std::nullopt;
   }
 
  private:
-  static std::optional<Variant> rewritten(const MoveContext& context, const KernelModel& model, const MoveInstance& wanted, std::string& why) {
-    const std::int64_t copies = wanted.parameters.at("copies");
+  /// The kernel after the first half of the move, and all that refers to it.
+  struct Strided {
+    std::unique_ptr<const Variant> variant;
+    MoveContext context;
+    std::shared_ptr<const KernelModel> model;
+  };
+
+  /// Sums of a block are worth their beginning and end only where its threads have many items each.
+  static std::optional<Strided> on_strided_grid(const MoveContext& context, const KernelModel& model, std::int64_t blocks_per_sm, std::string& why) {
+    auto variant = strided_over_threads(context, model, blocks_per_sm, why);
+    if (!variant) return std::nullopt;
+    auto kept = std::make_unique<const Variant>(std::move(*variant));
+    const MoveContext after{context.spec, *kept, context.device};
+    auto parsed = model_kernel(after.spec, after.variant, why);
+    if (parsed == nullptr) return std::nullopt;
+    return Strided{std::move(kept), after, std::move(parsed)};
+  }
+
+  static std::optional<Variant> rewritten(const MoveContext& context, const KernelModel& model, std::string_view site, std::int64_t copies, std::string& why) {
     if (!model.facts.veto.empty()) return why = model.facts.veto, std::nullopt;
-    const auto target = find_target(context, model, wanted.site, why);
+    const auto target = find_target(context, model, site, why);
     if (!target) return std::nullopt;
     if (jumps_out(*model.kernel->body)) return why = "threads leave early: turn the guard into an if first", std::nullopt;
     for (const std::size_t axis : {1U, 2U}) {

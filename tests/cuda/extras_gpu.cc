@@ -79,4 +79,29 @@ TEST_CASE("an output may be zeroed before atomics add to it") {
   CHECK(outcome.status == Status::ok);
 }
 
+TEST_CASE("a kernel of many milliseconds is judged by fewer launches, on every input set") {
+  Bench bench;
+  const auto slow = [](const std::string& result) {
+    Variant variant = baseline_variant(summing());
+    variant.source =
+        "extern \"C\" __global__ void total(const float* x, float* y, int n) {\n"
+        "  float sum = 0.0f;\n"
+        "  for (int i = 0; i < n; ++i) sum += x[i];\n"
+        "  float chain = x[0];\n"
+        "  for (int k = 0; k < 8000000; ++k) chain = chain * 0.999f + 1e-6f;\n"
+        "  y[0] = chain > 1e30f ? 0.0f : " + result + ";\n"
+        "}\n";
+    return variant;
+  };
+  for (int again = 0; again < 3; ++again) {
+    const Outcome outcome = bench.run(slow("sum"));
+    CAPTURE(outcome.log);
+    CHECK(outcome.status == Status::ok);
+    REQUIRE_FALSE(outcome.timings.empty());
+    CHECK(outcome.timings.front().samples_ns.front() > 10e6);
+  }
+  CHECK(bench.run(slow("0.5f * sum")).status == Status::wrong_result);
+  CHECK(bench.run(slow("sum"), Stage::confirmation).status == Status::ok);
+}
+
 TEST_SUITE_END();

@@ -270,6 +270,13 @@ TEST_CASE("a histogram is counted in shared copies by a grid that fills the devi
   path.tunable("BLOCK", 1024).runs();
   // The rest of the elements is dealt to the lanes from an offset on: no packs start there.
   CHECK(path.tried("vectorize_global_loads@loop:3(width=16)") == "the lanes' first indices have an offset");
+  // The same in one step: without its loop a block's counts are worth as little as the loop without them.
+  MovePath both(spec_file("hist256"));
+  both.step("avoid_atomics_reduce@argument:h(blocks_per_sm=2,copies=32)");
+  CHECK(both.variant().launch.grid[0].text() == "min(ceil_div(n, BLOCK), 6)");
+  CHECK(both.has("i += (long long)gridDim.x * blockDim.x"));
+  both.runs();
+  CHECK(both.tried("persistent_grid@thread(blocks_per_sm=2)") != "");
   MovePath one(spec_file("hist256"));
   one.step("avoid_atomics_reduce@argument:h(copies=1)").runs();
   CHECK(one.tried("avoid_atomics_reduce@argument:h(copies=1)") == "a block adds to an element of h only once");

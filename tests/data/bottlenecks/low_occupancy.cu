@@ -1,4 +1,4 @@
-// A chain through a table in global memory, one in shared memory and arithmetic, each step on the result of the step before.
+// A chain twice through a table in global memory and once through one in shared memory, each load at an address of the load before.
 // `none` is 0: the addresses depend on what was loaded, but do not change with it.
 extern "C" __global__ void __launch_bounds__(256) low_occupancy(unsigned* __restrict__ out, const unsigned* __restrict__ table,
     int steps, int none, int n) {
@@ -10,9 +10,8 @@ extern "C" __global__ void __launch_bounds__(256) low_occupancy(unsigned* __rest
   unsigned v = i, sum = 0;
   for (int t = 0; t < steps; ++t) {
     const unsigned a = table[(t % 32) * 32 + lane + (v & mask)];
-    v = cells[(t % 1024) * 32 + lane + (a & mask)];
-#pragma unroll
-    for (int k = 0; k < 3; ++k) v = (v * 1664525u) ^ a;
+    const unsigned b = table[((t + 16) % 32) * 32 + lane + (a & mask)];
+    v = cells[(t % 1024) * 32 + lane + (b & mask)] ^ a;
     sum += v;
   }
   if (i < n) out[i] = sum;

@@ -4,8 +4,7 @@ extern "C" __global__ void low_occupancy_reference(unsigned* out, const unsigned
   unsigned sum = 0;
   for (int t = 0; t < steps; ++t) {
     const unsigned a = table[(t % 32) * 32 + i % 32];
-    unsigned v = ((t % 1024) * 32 + i % 32) * 2654435761u;
-    for (int k = 0; k < 3; ++k) v = (v * 1664525u) ^ a;
+    const unsigned v = ((t % 1024) * 32 + i % 32) * 2654435761u ^ a;
     sum += v;
   }
   out[i] = sum;
