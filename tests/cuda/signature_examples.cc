@@ -20,6 +20,7 @@ CudaOptions options() {
   CudaOptions out;
   out.compile_workers = 2;
   out.cache_mib = 0;
+  out.compile_seconds = 120;  // a machine that does much else
   return out;
 }
 
