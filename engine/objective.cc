@@ -158,4 +158,25 @@ Interval speedup_interval(ObjectiveFunction objective, const Outcome& baseline, 
   return {std::exp(quantile(rewards, tail)), std::exp(quantile(rewards, 1 - tail))};
 }
 
+SpeedupEstimate speedup_estimate(ObjectiveFunction objective, const Outcome& baseline, std::span<const Outcome> candidates, double confidence,
+                                 int draws, std::uint64_t seed) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const SpeedupEstimate none{kNone, {kNone, kNone}};
+  const bool all_ok = std::ranges::all_of(candidates, [](const Outcome& one) { return one.status == Status::ok; });
+  if (candidates.empty() || !all_ok || draws < 1 || !objective.set_baseline(baseline).empty()) return none;
+  const auto count = static_cast<double>(candidates.size());
+  double sum = 0;
+  for (const Outcome& candidate : candidates) sum += objective.reward(candidate);
+  Rng rng(seed, "speedup");
+  std::vector<double> rewards;
+  for (int i = 0; i < draws; ++i) {
+    static_cast<void>(objective.set_baseline(resampled(baseline, rng)));
+    double drawn = 0;
+    for (std::size_t c = 0; c < candidates.size(); ++c) drawn += objective.reward(resampled(candidates[rng.below(candidates.size())], rng));
+    rewards.push_back(drawn / count);
+  }
+  const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
+  return {std::exp(sum / count), {std::exp(quantile(rewards, tail)), std::exp(quantile(rewards, 1 - tail))}};
+}
+
 }  // namespace warpath

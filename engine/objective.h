@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,5 +56,15 @@ class ObjectiveFunction {
 /// times (Efron 1979). Deterministic in `seed`. NaN unless `baseline` can be one, `candidate` is ok and `draws` >= 1.
 [[nodiscard]] Interval speedup_interval(ObjectiveFunction objective, const Outcome& baseline, const Outcome& candidate,
                                         double confidence, int draws, std::uint64_t seed);
+
+/// A speed-up and its interval.
+struct SpeedupEstimate {
+  double speedup = 0;
+  Interval interval;
+};
+/// The same over several evaluations of one candidate: the geometric mean of their speed-ups. What differs between evaluations is in the
+/// interval too: each draw takes evaluations with replacement, then samples within each. NaN as above, and for no candidates.
+[[nodiscard]] SpeedupEstimate speedup_estimate(ObjectiveFunction objective, const Outcome& baseline, std::span<const Outcome> candidates,
+                                               double confidence, int draws, std::uint64_t seed);
 
 }  // namespace warpath

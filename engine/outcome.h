@@ -46,6 +46,7 @@ struct WorkloadTiming {
   std::string cache;                   ///< "hot" or "cold" L2; "cpu" on the host runner
   /// The baseline's launches, taken in turn with `samples_ns` in the same evaluation: what a speed-up is measured against,
   /// so that a machine that slows down or speeds up moves both sides. Empty: not taken, the baseline's own evaluation counts.
+  /// Those of another variant where the request named one (RunRequest::against).
   std::vector<double> baseline_samples_ns{};
   bool operator==(const WorkloadTiming&) const = default;
 };

@@ -32,6 +32,8 @@ struct Command {
 [[nodiscard]] Command validate_command();
 [[nodiscard]] Command evaluate_command();
 [[nodiscard]] Command apply_command();
+[[nodiscard]] Command attribute_command();
+[[nodiscard]] Command report_command();
 [[nodiscard]] Command inspect_command();
 [[nodiscard]] Command prompt_command();
 [[nodiscard]] Command ask_command();

@@ -18,6 +18,8 @@
 #include "experiments/option_layers.h"
 #include "priors/llm/probe.h"
 #include "runners/cuda/availability.h"
+#include "runners/cuda/disassembler.h"
+#include "runners/cuda/toolkit_program.h"
 #include "runners/sandbox.h"
 
 namespace warpath {
@@ -112,9 +114,15 @@ Finding sandbox_finding() {
 }
 
 Finding tool_finding(const std::string& tool, const std::string& cost) {
-  const std::string path = find_program(tool);
+  const std::string path = cuda::toolkit_program(tool);
   if (!path.empty()) return {Finding::State::ok, tool, path};
-  return {Finding::State::missing, tool, "not on PATH: " + cost};
+  return {Finding::State::missing, tool, "neither on PATH nor in the toolkit's folders: " + cost};
+}
+
+Finding disassembler_finding() {
+  const cuda::Disassembler tool = cuda::find_disassembler();
+  if (!tool.path.empty()) return {Finding::State::ok, "disassembler", tool.path};
+  return {Finding::State::missing, "disassembler", "neither nvdisasm nor cuobjdump: moves are looked for in PTX instead of machine code (NVIDIA's cuda-nvdisasm)"};
 }
 
 const char* state_word(Finding::State state) {
@@ -204,7 +212,7 @@ int doctor(const Arguments& arguments, const Program&) {
   for (Finding& finding : cuda_findings(platform)) findings.push_back(std::move(finding));
   findings.push_back(cupti_finding());
   findings.push_back(tool_finding("ncu", "no counters where CUPTI is refused (NVIDIA's nsight-compute)"));
-  findings.push_back(tool_finding("nvdisasm", "machine code is not shown as text (NVIDIA's cuda-nvdisasm)"));
+  findings.push_back(disassembler_finding());
   findings.push_back(tool_finding("compute-sanitizer", "finalists are not searched for races (NVIDIA's cuda-sanitizer)"));
   const bool broken = print(findings);
   std::printf("%s\n", broken ? "something required is missing" : "everything required is there");

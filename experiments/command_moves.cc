@@ -54,7 +54,7 @@ void print_example(const Move& move, const MoveTable& moves, bool brief) {
   const ExampleResult result = run_example(example, moves);
   print_parameters(result);
   if (brief) return;
-  std::printf("    before\n%s    %s\n%s", indented(result.before).c_str(), result.instance.text().c_str(), indented(result.source).c_str());
+  std::printf("    before\n%s    %s\n%s", indented(result.before.source).c_str(), result.instance.text().c_str(), indented(result.after.source).c_str());
   if (!result.terms.empty()) std::printf("    beside the source\n%s", indented(result.terms).c_str());
 }
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "engine/error.h"
+#include "experiments/attributing.h"
 #include "experiments/batch.h"
 #include "experiments/command.h"
 #include "experiments/interrupt.h"
@@ -46,6 +47,23 @@ KernelReport report_on(const KernelRun& planned, bool resume, const Plugins& plu
   return report;
 }
 
+/// What the moves of every best kernel are worth, as far as there are some; what goes wrong with one stays with it.
+void attribute_all(const std::vector<KernelRun>& runs, std::vector<KernelReport>& reports, const Plugins& plugins, const Program& program,
+                   const InterruptWatch& interrupts) {
+  for (std::size_t i = 0; i < reports.size() && !interrupts.stop().stop_requested(); ++i) {
+    if (!reports[i].result || reports[i].result->speedup <= 1) continue;
+    try {
+      const auto attribution =
+          attribute_run({.folder = runs[i].folder, .runner = runs[i].runner, .options = runs[i].options}, plugins, program, interrupts);
+      if (attribution) std::printf("\n%s", attribution_table(*attribution).c_str());
+    } catch (const Error& error) {
+      std::fprintf(stderr, "warpath: %s: attribution: %s\n", reports[i].name.c_str(), error.what());
+      reports[i].problem = error.what();
+      reports[i].problem_code = error.code();
+    }
+  }
+}
+
 int run(const Arguments& arguments, const Program& program) {
   if (arguments.has("print-config")) {
     std::printf("%s\n", options_text(apply_layers({}, arguments)).c_str());
@@ -61,6 +79,7 @@ int run(const Arguments& arguments, const Program& program) {
     reports.push_back(report_on(planned, resume, plugins, program, interrupts));
   }
   std::printf("%s", summary_table(reports, runs.front().runner.text()).c_str());
+  if (arguments.has("attribute")) attribute_all(runs, reports, plugins, program, interrupts);
   if (!interrupts.stop().stop_requested()) return exit_code(reports);
   std::fprintf(stderr, "warpath: stopped with %zu of %zu kernels begun; to continue:\n  %s\n", reports.size(),
                runs.size(), resume_command(program, resume).c_str());
@@ -79,6 +98,10 @@ std::vector<Flag> run_flags() {
                "can be used, else host)"},
       {.name = "no-llm", .value = "", .help = "no language model proposes moves, whatever the options say; so it is without --llm-model and a key", .takes = nothing},
       {.name = "proposals", .value = "FILE...", .help = "candidates from elsewhere, a JSON object a line (docs/llm.md): tried first, under the same gates", .takes = several},
+      {.name = "attribute",
+       .value = "",
+       .help = "afterwards find out what each move of the best kernel is worth, as `warpath attribute` does",
+       .takes = nothing},
       {.name = "resume",
        .value = "",
        .help = "continue the runs in the output folder with their recorded options; without --input all of them",

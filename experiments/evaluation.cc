@@ -51,13 +51,19 @@ class Evaluation {
   [[nodiscard]] std::uint64_t seed_of(std::size_t sequence) const { return Rng(plan_.seed, "inputs", sequence).next(); }
 
   void submit(Evaluator& evaluator, std::size_t sequence, const Variant& variant) const {
-    evaluator.submit({.sequence = sequence, .variant = variant, .key = variant_key(variant), .seed = seed_of(sequence), .incumbent_ns = plan_.race ? best_ns_ : 0, .stage = plan_.stage});
+    evaluator.submit({.sequence = sequence,
+                      .variant = variant,
+                      .key = variant_key(variant),
+                      .seed = seed_of(sequence),
+                      .incumbent_ns = plan_.race ? best_ns_ : 0,
+                      .stage = plan_.stage,
+                      .against = plan_.against != nullptr && sequence > 0 ? std::optional(*plan_.against) : std::nullopt});
   }
 
   /// False: abandoned before it was there.
   bool measure_baseline(Evaluator& evaluator) {
     const auto begin = Clock::now();
-    submit(evaluator, 0, baseline_variant(plan_.spec));
+    submit(evaluator, 0, plan_.against != nullptr ? *plan_.against : baseline_variant(plan_.spec));
     std::optional<Completion> done;
     while (!done && !abandon_.stop_requested()) {
       on_tick_(figures_);
@@ -69,7 +75,9 @@ class Evaluation {
     const std::string problem = objective_.set_baseline(baseline_);
     best_ns_ = objective_.baseline_ns();
     on_result_({.seed = seed_of(0), .outcome = baseline_, .speedup = problem.empty() ? 1.0 : 0.0, .speedup_interval = {1, 1}});
-    if (!problem.empty()) throw environment_error(plan_.spec.name + ": the baseline is no baseline: " + problem);
+    if (!problem.empty()) {
+      throw environment_error(plan_.spec.name + (plan_.against == nullptr ? ": the baseline is no baseline: " : ": the kernel to compare with is not ok: ") + problem);
+    }
     return true;
   }
 

@@ -22,6 +22,7 @@ struct EvaluationPlan {
   Stage stage = Stage::screening;
   std::uint64_t seed = 1;  ///< root of the inputs' seeds
   double min_speedup = 0;  ///< floor of guard workloads that set none
+  const Variant* against = nullptr;  ///< takes the baseline's place: candidates are timed in turn with it, and speed-ups are over it; null: the spec's
   bool race = false;       ///< candidates that are far behind the best so far get few samples: verdicts count, not times
 };
 

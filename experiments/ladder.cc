@@ -12,6 +12,7 @@
 #include "experiments/command_line.h"
 #include "experiments/evaluation_report.h"
 #include "experiments/runner_choice.h"
+#include "experiments/table_text.h"
 #include "moves/patch.h"
 
 namespace warpath {
@@ -53,24 +54,6 @@ std::vector<std::string> static_cells(const Rung& rung) {
   return {fact(outcome, "registers_per_thread"), fact(outcome, "local_bytes"),
           fact(outcome, "static_smem_bytes") + "+" + fact(outcome, "dynamic_smem_bytes"), fact(outcome, "threads_per_block"),
           fact(outcome, "occupancy", "%.0f%%", 100)};
-}
-
-std::string aligned(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths(rows.front().size());
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string out;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += row[i];
-      line.append(widths[i] - row[i].size() + 2, ' ');
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
 }
 
 /// The most binding resource, as the runner reports it for the first scored workload.
@@ -187,7 +170,7 @@ std::string ladder_table(const std::vector<Rung>& rungs, const std::string& runn
     out += runner_text + " runner: times are " + std::string(label) + ", not a GPU's\n";
   }
   if (is_static) out += runner_text + " runner: compiled and judged by text and code; nothing was launched\n";
-  return out + aligned(rows);
+  return out + aligned_text(rows);
 }
 
 nlohmann::json ladder_json(const Rung& rung, std::size_t number, Stage stage) {

@@ -75,6 +75,7 @@ void RecordedRun::add(const Event& event, const std::string& place) {
                           node.key = e.key;
                           node.parent = e.parent;
                           node.move = e.instance.text();
+                          node.instance = e.instance;
                           node.proposer = e.source;
                           node.change = e.change;
                           dispatched_.emplace_back(e.sequence, e.node);
@@ -96,6 +97,7 @@ void RecordedRun::add(const Event& event, const std::string& place) {
                           RecordedNode& node = nodes_[index(e.node)];
                           node.final_speedup = finals_->apply(e, place).speedup;
                           node.timed_again = true;
+                          node.final_outcome = e.outcome;
                         },
                         [](const auto&) {}},
              event);

@@ -22,12 +22,14 @@ struct RecordedNode {
   Hash128 key;
   NodeId parent = kNoNode;
   std::string move = "baseline";    ///< MoveInstance::text()
+  MoveInstance instance;
   std::string proposer;
   VariantPatch change;              ///< against the parent
   std::optional<Outcome> outcome;   ///< none: it was in flight when the log ended
   double speedup = 0;               ///< by the spec's objective; 0 unless measured
   bool timed_again = false;         ///< as a finalist
   double final_speedup = 0;         ///< of that evaluation; 0: refused
+  std::optional<Outcome> final_outcome;
 };
 
 /// A run folder read without being run: nothing is locked, a run under way may be looked at.

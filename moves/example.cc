@@ -223,8 +223,8 @@ ExampleResult run_example(const MoveExample& example, const MoveTable& moves) {
   const std::optional<AppliedStep> step = take(example.step);
   const Move& move = *moves.find(example.step.move);
   return {.instance = step->instance,
-          .before = before.source,
-          .source = step->variant.source,
+          .before = before,
+          .after = step->variant,
           .terms = changed_terms(before, step->variant),
           .domain = move.domain(context, step->instance.site)};
 }

@@ -36,8 +36,8 @@ struct MoveExample {
 /// The move carried out on the example: source and changed terms. Throws Error(bad_input) with the move's reason where it refuses.
 struct ExampleResult {
   MoveInstance instance;  ///< in full
-  std::string before;           ///< the source that the step was carried out on
-  std::string source, terms;
+  Variant before, after;        ///< what the step was carried out on, what it made
+  std::string terms;            ///< changed lines of terms_text
   std::vector<Tunable> domain;  ///< Move::domain there
 };
 [[nodiscard]] ExampleResult run_example(const MoveExample& example, const MoveTable& moves);

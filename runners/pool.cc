@@ -74,7 +74,8 @@ class RunnerPool final : public Evaluator {
                                .key = job.key,
                                .seed = job.seed,
                                .incumbent_ns = job.incumbent_ns,
-                               .stage = job.stage};
+                               .stage = job.stage,
+                               .against = job.against ? &*job.against : nullptr};
       outcome = runner_.run(request, std::move(stop));
     } catch (const Error&) {
       result.error = std::current_exception();

@@ -6,6 +6,8 @@
 
 #include "engine/error.h"
 #include "runners/cuda/gates/register_gates.h"
+#include "runners/cuda/opcode_counts.h"
+#include "runners/cuda/ptx.h"
 
 namespace warpath::cuda {
 namespace {
@@ -44,7 +46,7 @@ const AssumedDevice& assumed(const std::string& arch) {
   if (it != kDevices.end()) return *it;
   std::string known;
   for (const AssumedDevice& device : kDevices) known += (known.empty() ? "" : ", ") + std::string(device.arch);
-  throw bad_input("--runner compile", arch, "one of " + known);
+  throw bad_input("GPU architecture", arch, "one of " + known);
 }
 
 /// Every gate on text and code, at the first stage.
@@ -115,6 +117,43 @@ Outcome CompileCheck::check(const Variant& variant, const std::stop_token& stop)
   outcome.status = Status::limits_exceeded;
   outcome.log = problem;
   return outcome;
+}
+
+std::optional<CodeCounts> CompileCheck::code(const Variant& variant, const Disassembler& tool, std::string& why,
+                                             const std::stop_token& stop) const {
+  const Builder ungated(*service_, GatePlan{}, arch_, limits_);  // what the code holds is one thing, whether it may run another
+  const Build build = ungated.build(*spec_, variant, workloads_, &baseline_, Stage::screening, stop);
+  if (build.status != Status::ok) {
+    why = std::string(name(build.status)) + ": " + build.log.substr(0, build.log.find('\n'));
+    return std::nullopt;
+  }
+  const auto scored = std::ranges::find(workloads_, WorkloadRole::score, &Workload::role);
+  const Workload& workload = scored == workloads_.end() ? *workloads_.front() : **scored;
+  const std::array<const Workload*, 1> one{&workload};
+  const CompiledVariant compiled = service_->compile(*spec_, variant, one, arch_, stop);
+  if (compiled.status != Status::ok) return why = "it does not compile any more", std::nullopt;
+  const CompileResult& result = compiled.code(0);
+  const auto ptx = parse_ptx(result.ptx, why);
+  if (!ptx) return std::nullopt;
+  std::vector<std::string> entries = step_kernels(variant), left_out;
+  entries.push_back(result.lowered_name);
+  for (const PtxFunction& function : ptx->functions) {
+    if (function.is_entry && std::ranges::find(entries, function.name) == entries.end()) left_out.emplace_back(function.name);
+  }
+  CodeCounts out{.arch = arch_, .tool = "", .ptx = {}, .machine = {}, .numbers = {}, .key = build.candidate.key};
+  CountedCode counted = count_ptx(*ptx, entries);
+  out.ptx = std::move(counted.opcodes);
+  out.numbers["loops"] = static_cast<double>(counted.loops);
+  for (const auto& [fact, value] : build.diagnosis.facts) out.numbers[fact] = value.value;
+  std::string unread;  // PTX then stands in
+  const std::string text = disassemble(tool, result.cubin, unread);
+  if (text.empty()) return out;
+  counted = count_machine(text, left_out);
+  if (counted.opcodes.empty()) return out;
+  out.tool = tool.name;
+  out.machine = std::move(counted.opcodes);
+  out.numbers["machine_loops"] = static_cast<double>(counted.loops);
+  return out;
 }
 
 }  // namespace warpath::cuda

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "engine/code_counts.h"
 #include "engine/options.h"
 #include "engine/runner.h"
 #include "runners/cuda/build.h"
+#include "runners/cuda/disassembler.h"
 
 namespace warpath::cuda {
 
@@ -26,6 +29,11 @@ class CompileCheck {
   void prepare(const KernelSpec& spec);
   /// Status ok: everything that can be known without a device is good. prepare() comes first. Thread-safe.
   [[nodiscard]] Outcome check(const Variant& variant, const std::stop_token& stop = {}) const;
+  /// What the code of `variant` under the first scored workload holds, and its static diagnosis under the names of facts; nullopt, with one
+  /// line in `why`, where it does not compile. Gates are not asked. `tool`: for machine code as text; where it is none, or fails, there
+  /// is PTX alone. prepare() comes first. Thread-safe.
+  [[nodiscard]] std::optional<CodeCounts> code(const Variant& variant, const Disassembler& tool, std::string& why,
+                                               const std::stop_token& stop = {}) const;
 
  private:
   /// Why the compiled variant cannot be launched as its plan says: one line; empty if it can.

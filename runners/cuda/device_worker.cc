@@ -118,14 +118,20 @@ class Worker {
   bool evaluate(std::string_view bytes) {
     Evaluate request;
     if (evaluation_ == nullptr || !decode(bytes, request)) return end(kFailed);
-    if (request.rival) evaluation_->set_rival(std::move(*request.rival));
+    std::optional<Candidate> versus;
+    if (request.rival && request.versus) {
+      versus = std::move(*request.rival);
+    } else if (request.rival) {
+      evaluation_->set_rival(std::move(*request.rival));
+    }
     TrialReply reply;
     try {
       reply = evaluation_->run({.candidate = std::move(request.candidate),
                                 .stage = request.stage,
                                 .seed = request.seed,
                                 .incumbent_ns = request.incumbent_ns,
-                                .profile = request.profile});
+                                .profile = request.profile,
+                                .versus = std::move(versus)});
     } catch (const CandidateFault& fault) {
       reply.trouble = fault.detail;
     } catch (const std::exception& error) {

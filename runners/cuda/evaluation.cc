@@ -151,10 +151,11 @@ TrialReply Evaluation::run(const TrialRequest& request) {
   TrialReply reply;
   reply.status = Status::ok;
   try {
-    // What is reported is a ratio to the baseline, taken side by side.
-    const bool reported = request.stage == Stage::final;
-    const Rival baseline{problem_.setup().baseline, true};
-    Trial trial(bench_, problem_, request, reported ? &baseline : &rival_);
+    // What is reported is a ratio to the baseline, taken side by side, or to what the request names.
+    const bool reported = request.stage == Stage::final || request.versus;
+    const Rival other = request.versus ? Rival{.candidate = *request.versus, .is_baseline = false, .is_reported = true}
+                                       : Rival{.candidate = problem_.setup().baseline};
+    Trial trial(bench_, problem_, request, reported ? &other : &rival_);
     Running running{trial, reply};
     bool good = judge(running, Stage::screening);
     if (good) {

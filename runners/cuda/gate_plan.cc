@@ -42,4 +42,19 @@ bool GatePlan::runs(const std::string& id, Stage stage) const {
   return false;
 }
 
+void GatePlan::list_unrun(Stage stage, Outcome& outcome) const {
+  const bool failed = outcome.status != Status::ok;
+  for (std::size_t s = 0; s < kStageNames.size(); ++s) {
+    for (const std::string& id : stages[s]) {
+      const bool there = std::any_of(outcome.verdict.gates.begin(), outcome.verdict.gates.end(),
+                                     [&](const GateResult& r) { return gate_identifier(r.gate) == id; });
+      if (there) continue;
+      std::string why = "only at " + std::string(kStageNames[s]);
+      if (failed) why = "an earlier gate failed";
+      if (!failed && s <= static_cast<std::size_t>(stage)) why = "not in this build";
+      outcome.verdict.gates.push_back({name_of.at(id), GateResult::Answer::not_run, why});
+    }
+  }
+}
+
 }  // namespace warpath::cuda

@@ -21,6 +21,8 @@ struct GatePlan {
                                      const std::vector<std::string>& names);
   /// True if `id` runs at `stage` or an earlier one.
   [[nodiscard]] bool runs(const std::string& id, Stage stage) const;
+  /// Adds a line to the verdict of an outcome at `stage` for every gate of the plan that has none: why it did not run.
+  void list_unrun(Stage stage, Outcome& outcome) const;
 };
 
 /// "d2" of "d2_reference".

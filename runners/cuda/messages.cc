@@ -140,6 +140,7 @@ std::string encode(const Evaluate& message) {
   to.u8(static_cast<std::uint8_t>(message.stage)).u64(message.seed).f64(message.incumbent_ns);
   to.u8(message.profile ? 1 : 0);
   put_optional(to, message.rival);
+  to.u8(message.versus ? 1 : 0);
   return to.bytes();
 }
 bool decode(std::string_view bytes, Evaluate& message) {
@@ -150,7 +151,8 @@ bool decode(std::string_view bytes, Evaluate& message) {
   message.incumbent_ns = from.f64();
   message.profile = from.u8() != 0;
   message.rival = get_optional(from);
-  return from.complete() && static_cast<std::size_t>(message.stage) < kStageNames.size();
+  message.versus = from.u8() != 0;
+  return from.complete() && (message.rival || !message.versus) && static_cast<std::size_t>(message.stage) < kStageNames.size();
 }
 
 std::string encode(const TrialReply& message) {

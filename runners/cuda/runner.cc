@@ -114,7 +114,6 @@ class CudaRunner final : public Runner {
   static void remember_baseline(Lane& lane, const TrialReply& reply);
   void sanitize(const Known& known, const Candidate& candidate, Outcome& outcome) const;
   [[nodiscard]] bool profiles();
-  void list_gates(Outcome& outcome, Stage stage) const;
 
   const Options options_;
   const GatePlan plan_;
@@ -285,11 +284,11 @@ TrialReply CudaRunner::measure_on(Lane& lane, Known& known, Evaluate request,
   {
     const std::lock_guard lock(known.mutex);
     version = known.rival_version;
-    if (version != lane.rival_version) request.rival = known.rival;
+    if (version != lane.rival_version && !request.versus) request.rival = known.rival;
   }
   TrialReply reply = lane.device.evaluate(request, stop);
   if (is_baseline) remember_baseline(lane, reply);
-  lane.rival_version = version;
+  if (!request.versus) lane.rival_version = version;
   if (reply.confirmed_faster) {
     const std::lock_guard lock(known.mutex);
     known.rival = request.candidate;
@@ -324,6 +323,7 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
       continue;
     }
     for (WorkloadTiming& timing : reply.timings) {
+      if (request.versus) break;  // the baseline's are not what is asked for
       const auto own = lane->baseline_ns.find(timing.workload);
       if (own != lane->baseline_ns.end() && timing.baseline_samples_ns.empty() && timing.cache == "hot") timing.baseline_samples_ns = {own->second};
     }
@@ -361,22 +361,6 @@ bool CudaRunner::profiles() {
   return every > 0 && measured_++ % every == 0;
 }
 
-/// Every gate of the plan has a line; those that did not run say why.
-void CudaRunner::list_gates(Outcome& outcome, Stage stage) const {
-  const bool failed = outcome.status != Status::ok;
-  for (std::size_t s = 0; s < kStageNames.size(); ++s) {
-    for (const std::string& id : plan_.stages[s]) {
-      const bool there = std::any_of(outcome.verdict.gates.begin(), outcome.verdict.gates.end(),
-                                     [&](const GateResult& r) { return gate_identifier(r.gate) == id; });
-      if (there) continue;
-      std::string why = "only at " + std::string(kStageNames[s]);
-      if (failed) why = "an earlier gate failed";
-      if (!failed && s <= static_cast<std::size_t>(stage)) why = "not in this build";
-      outcome.verdict.gates.push_back({plan_.name_of.at(id), GateResult::Answer::not_run, why});
-    }
-  }
-}
-
 Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   Known* known = nullptr;
   {
@@ -396,10 +380,10 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   outcome.compile_seconds = build.compile_seconds;
   outcome.binary_key = build.candidate.key;
   if (build.status != Status::ok) {
-    list_gates(outcome, request.stage);
+    plan_.list_unrun(request.stage, outcome);
     return outcome;
   }
-  const bool merges = request.stage == Stage::screening && !is_baseline;
+  const bool merges = request.stage == Stage::screening && !is_baseline && request.against == nullptr;
   const bool profiled = profiles();
   if (merges) {
     std::unique_lock lock(known->mutex);
@@ -414,7 +398,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
     }
   }
   const auto publish = [&] {
-    if (request.stage != Stage::screening) return;
+    if (request.stage != Stage::screening || request.against != nullptr) return;
     const std::lock_guard lock(known->mutex);
     known->by_code[build.candidate.key] = outcome;
     known->measured.notify_all();
@@ -428,12 +412,23 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
       return outcome;
     }
   }
-  const Evaluate evaluate{.candidate = build.candidate,
-                          .stage = request.stage,
-                          .seed = request.seed,
-                          .incumbent_ns = is_baseline ? 0 : request.incumbent_ns,
-                          .profile = profiled,
-                          .rival = std::nullopt};
+  Evaluate evaluate{.candidate = build.candidate,
+                    .stage = request.stage,
+                    .seed = request.seed,
+                    .incumbent_ns = is_baseline ? 0 : request.incumbent_ns,
+                    .profile = profiled,
+                    .rival = std::nullopt};
+  if (request.against != nullptr) {
+    Build against = builder_->build(known->spec, *request.against, known->workloads, &known->baseline_text, Stage::screening, stop);
+    if (against.status != Status::ok) {
+      outcome.status = Status::crashed;
+      outcome.log = "what it is to be timed in turn with: " + against.log;
+      plan_.list_unrun(request.stage, outcome);
+      return outcome;
+    }
+    evaluate.rival = std::move(against.candidate);
+    evaluate.versus = true;
+  }
   TrialReply reply;
   try {
     if (is_baseline && lanes_.size() > 1) ready_all(*known, stop);
@@ -454,7 +449,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   if (outcome.status == Status::ok && plan_.runs("d18", request.stage)) sanitize(*known, build.candidate, outcome);
   for (const auto& [fact, value] : reply.diagnosis.facts) outcome.diagnosis->facts[fact] = value;
   for (const auto& [fact, value] : reply.diagnosis.time_bound_ns) outcome.diagnosis->time_bound_ns[fact] = value;
-  list_gates(outcome, request.stage);
+  plan_.list_unrun(request.stage, outcome);
   if (merges && earlier_) earlier_->store(known->setup, outcome);
   publish();
   return outcome;

@@ -13,6 +13,7 @@
 #include "engine/error.h"
 #include "engine/options_io.h"
 #include "runners/cuda/device_lane.h"
+#include "runners/cuda/toolkit_program.h"
 
 namespace warpath::cuda {
 namespace {
@@ -58,21 +59,6 @@ Options checking_options(Options options) {
 
 }  // namespace
 
-std::string find_sanitizer() {
-  std::vector<fs::path> folders;
-  if (const char* const path = std::getenv("PATH")) {
-    std::stringstream list(path);
-    for (std::string folder; std::getline(list, folder, ':');) folders.emplace_back(folder);
-  }
-  if (const char* const cuda = std::getenv("CUDA_PATH")) folders.push_back(fs::path(cuda) / "bin");
-  folders.emplace_back("/usr/local/cuda/bin");
-  for (const fs::path& folder : folders) {
-    const fs::path tool = folder / "compute-sanitizer";
-    if (::access(tool.c_str(), X_OK) == 0) return tool.string();
-  }
-  return "";
-}
-
 SanitizerLog read_sanitizer_log(const std::string& text) {
   SanitizerLog log;
   std::stringstream lines(text);
@@ -96,7 +82,7 @@ SanitizerLog read_sanitizer_log(const std::string& text) {
 GateResult sanitize(const std::string& program, int gpu, const Options& options,
                     const DeviceTools& tools, const PrepareProblem& problem,
                     const Candidate& candidate) {
-  const std::string tool = find_sanitizer();
+  const std::string tool = toolkit_program("compute-sanitizer");
   if (tool.empty()) return {kName, GateResult::Answer::not_run, "compute-sanitizer is not installed"};
   std::string ran;
   for (const char* const check : kTools) {

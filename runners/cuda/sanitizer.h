@@ -8,9 +8,6 @@
 
 namespace warpath::cuda {
 
-/// Path of compute-sanitizer: in PATH, CUDA_PATH or /usr/local/cuda; empty if it is not installed.
-[[nodiscard]] std::string find_sanitizer();
-
 /// What a log of compute-sanitizer says: errors or hazards counted, and the first one's line. -1: the
 /// log has no summary, so nothing was checked.
 struct SanitizerLog {

@@ -19,12 +19,14 @@ struct TrialRequest {
   std::uint64_t seed = 0;
   double incumbent_ns = 0;         ///< objective time of the best so far; 0: none, do not race
   bool profile = false;
+  std::optional<Candidate> versus{};  ///< what the pairs are reported against in place of the baseline; none: nothing
 };
 
 /// What a possible best is timed against in pairs.
 struct Rival {
   Candidate candidate;
   bool is_baseline = true;
+  bool is_reported = is_baseline;  ///< its samples go with the outcome
 };
 
 /// Launch times of one workload.
@@ -124,8 +126,8 @@ class Trial {
   Readings counters;
   /// Collects them; one line where there are none.
   std::string profile();
-  /// Samples of the interleaved pairs, by workload, as it is scored: the candidate's, and the baseline's if it was the
-  /// rival. Empty before gate d23.
+  /// Samples of the interleaved pairs, by workload, as it is scored: the candidate's, and the rival's if they
+  /// are reported. Empty before gate d23.
   std::vector<std::vector<double>> paired_ns;
   std::vector<std::vector<double>> baseline_ns;
   bool confirmed_faster = false;  ///< than the rival

@@ -248,13 +248,16 @@ class Evaluation {
     return true;
   }
 
-  /// False: the candidate is the baseline itself, or the baseline cannot be launched.
+  /// What the candidate is timed in turn with.
+  [[nodiscard]] const Variant& other() const { return request_.against == nullptr ? context_.baseline.variant() : *request_.against; }
+
+  /// False: the candidate is the baseline itself, or the other one cannot be launched.
   bool place_baseline(std::size_t w, const InputSet& inputs) {
     const Workload& workload = *context_.workloads[w];
-    if (request_.variant == context_.baseline.variant()) return false;
-    const std::string object = context_.baseline.object(workload);
+    if (request_.against == nullptr && request_.variant == other()) return false;
+    const std::string object = context_.baseline.object(other(), workload);
     if (object.empty()) return false;
-    const auto loaded = context_.baseline_worker.load(object, 0, limit(), stop_);
+    const auto loaded = context_.baseline_worker.load(object, 0, limit(), stop_, step_kernels(other()).size());
     return !loaded.loss && loaded.reply.problem.empty() &&
            !context_.baseline_worker.bind(bound_arguments(request_.spec, workload, inputs), limit(),
                                           stop_);
@@ -262,11 +265,9 @@ class Evaluation {
 
   bool time_baseline(std::size_t w, std::vector<double>& samples) {
     const Workload& workload = *context_.workloads[w];
-    const Variant& variant = context_.baseline.variant();
+    const Variant& variant = other();
     LaunchCommand launch = command(w, Schedule::forward, Placement::canaries);
-    launch.scratch_bytes.clear();
-    launch.before.clear();
-    launch.after.clear();
+    add_extras(variant, extra_numbers(request_.spec, variant, workload), launch);
     launch.numbers = evaluate(launch_for(request_.spec, variant, workload),
                               request_.spec.bindings(workload, variant.tunables),
                               "launch of workload " + workload.name);
@@ -297,18 +298,22 @@ class Evaluation {
     out.schedule = schedule;
     out.placement = placement;
     out.seed = mix64(request_.seed + ++launches_);
-    const ExtraNumbers& extra = evidence_.extras[w];
-    for (const auto bytes : extra.scratch_bytes) out.scratch_bytes.push_back(static_cast<std::uint64_t>(bytes));
-    out.before = step_commands(extra.before);
-    out.after = step_commands(extra.after);
+    add_extras(request_.variant, evidence_.extras[w], out);
     return out;
+  }
+
+  static void add_extras(const Variant& variant, const ExtraNumbers& extra, LaunchCommand& to) {
+    to.scratch_bytes.clear();
+    for (const auto bytes : extra.scratch_bytes) to.scratch_bytes.push_back(static_cast<std::uint64_t>(bytes));
+    to.before = step_commands(variant, extra.before);
+    to.after = step_commands(variant, extra.after);
   }
 
   /// Kernels of steps, the entries behind the main one.
   [[nodiscard]] std::size_t steps() const { return step_kernels(request_.variant).size(); }
 
-  [[nodiscard]] std::vector<StepCommand> step_commands(const std::vector<StepNumbers>& steps) const {
-    const std::vector<std::string> kernels = step_kernels(request_.variant);
+  [[nodiscard]] static std::vector<StepCommand> step_commands(const Variant& variant, const std::vector<StepNumbers>& steps) {
+    const std::vector<std::string> kernels = step_kernels(variant);
     std::vector<StepCommand> out;
     for (const StepNumbers& step : steps) {
       const bool zero = step.kind == LaunchStep::Kind::zero;

@@ -64,7 +64,9 @@ class LedgerRunner final : public Runner {
   }
 
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override {
-    if (ledger_->mode() != Mode::record) {
+    const bool of_campaign = request.against == nullptr;  // a comparison of two variants is none, and has no place in the ledger
+    if (!of_campaign && inner_) return inner_->run(request, stop);
+    if (ledger_->mode() != Mode::record && of_campaign) {
       std::optional<Outcome> known = ledger_->find(id_, request);
       if (known && (!inner_ || (known->status == Status::ok && request.stage != Stage::final))) return std::move(*known);
     }

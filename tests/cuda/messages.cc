@@ -57,12 +57,16 @@ TEST_SUITE("messages") {
     sent.seed = 0xfeedfacecafebeefULL;
     sent.incumbent_ns = 1234.5;
     sent.rival = candidate();
+    sent.versus = true;
     const std::string bytes = encode(sent);
     CHECK(bytes.front() == static_cast<char>(DeviceMessage::evaluate));
     Evaluate got;
     REQUIRE(decode(std::string_view(bytes).substr(1), got));
     CHECK(got.candidate == sent.candidate);
     CHECK(got.rival == sent.rival);
+    CHECK(got.versus);
+    sent.rival.reset();  // versus whom?
+    CHECK_FALSE(decode(std::string_view(encode(sent)).substr(1), got));
     CHECK(got.stage == sent.stage);
     CHECK(got.seed == sent.seed);
     CHECK(got.incumbent_ns == sent.incumbent_ns);

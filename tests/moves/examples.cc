@@ -53,10 +53,10 @@ TEST_CASE("every move has an example, and the example is what the move does") {
       const ExampleResult result = run_example(example, table);
       if (accept) {
         std::ofstream file(path);
-        file << example.heading << "--- after\n" << result.source << (result.terms.empty() ? "" : "--- terms\n" + result.terms);
+        file << example.heading << "--- after\n" << result.after.source << (result.terms.empty() ? "" : "--- terms\n" + result.terms);
         continue;
       }
-      CHECK(example.after == result.source);
+      CHECK(example.after == result.after.source);
       CHECK(example.terms == result.terms);
     } catch (const Error& error) {
       FAIL_CHECK(std::string(error.what()));

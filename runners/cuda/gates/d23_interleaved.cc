@@ -27,7 +27,7 @@ class Interleaved final : public DeviceGate {
       if (workload.role == WorkloadRole::regress) continue;
       const Pairs pairs = sample_pairs(other, trial, w, std::min(trial.repeats(w, kPairs, 5), other.repeats(w, kPairs, 5)));
       most = std::max(most, pairs.first_ns.size());
-      if (rival.is_baseline) trial.baseline_ns[w] = pairs.first_ns;
+      if (rival.is_reported) trial.baseline_ns[w] = pairs.first_ns;
       trial.paired_ns[w] = pairs.second_ns;
       if (workload.role != WorkloadRole::score) continue;
       std::vector<double> logs;
@@ -50,7 +50,7 @@ class Interleaved final : public DeviceGate {
     trial.confirmed_faster = low > 0 && gain >= least;
     char text[160];
     std::snprintf(text, sizeof text, "%s: %+.2f %% [%+.2f, %+.2f] over the %s, %zu pairs", word, 100 * std::expm1(gain),
-                  100 * std::expm1(low), 100 * std::expm1(high), rival.is_baseline ? "baseline" : "incumbent", pairs);
+                  100 * std::expm1(low), 100 * std::expm1(high), rival.is_baseline ? "baseline" : rival.is_reported ? "other variant" : "incumbent", pairs);
     return text;
   }
 };

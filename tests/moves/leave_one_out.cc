@@ -1,0 +1,133 @@
+#include "moves/leave_one_out.h"
+
+#include <doctest/doctest.h>
+
+#include "moves/register_moves.h"
+
+using namespace warpath;
+
+namespace {
+
+KernelSpec spec() {
+  KernelSpec out;
+  out.name = "twice";
+  ArgSpec y, x, n;
+  y.name = "y";
+  y.role = ArgRole::output;
+  y.tensor.emplace().shape = {Expression::parse("n", "test")};
+  x.name = "x";
+  x.tensor.emplace().shape = {Expression::parse("n", "test")};
+  n.name = "n";
+  n.type = ArgType::integer;
+  n.role = ArgRole::scalar;
+  n.value = std::int64_t{1000};
+  out.io.args = {y, x, n};
+  out.source =
+      "__global__ void twice(float* y, const float* x, int n) {\n"
+      "  for (int i = 0; i < n; ++i) y[i] = 2.0f * x[i];\n"
+      "  for (int i = 0; i < n; ++i) y[i] += 1.0f;\n"
+      "}\n";
+  out.kernel_name = "twice";
+  out.io.launch.block[0] = Expression{64};
+  out.workloads.emplace_back().name = "default";
+  return out;
+}
+
+/// A path by hand.
+struct Bench {
+  Bench() { register_moves(registry); }
+  MovePath path(const std::string& script) {
+    std::vector<Variant> variants{baseline_variant(own)};
+    std::vector<MoveInstance> instances;
+    for (const MoveInstance& wanted : parse_move_script(script, "test")) {
+      std::string why;
+      auto step = apply_step(*moves().find(wanted.move), {.spec = own, .variant = variants.back(), .device = device}, wanted, why);
+      REQUIRE_MESSAGE(step.has_value(), why);
+      variants.push_back(step->variant);
+      instances.push_back(step->instance);
+    }
+    return {moves(), own, device, std::move(variants), std::move(instances)};
+  }
+  const MoveTable& moves() {
+    if (!table) table.emplace(registry);
+    return *table;
+  }
+  MoveRegistry registry{"move"};
+  std::optional<MoveTable> table;
+  KernelSpec own = spec();
+  DeviceFacts device;
+};
+
+}  // namespace
+
+TEST_SUITE_BEGIN("leave_one_out");
+
+TEST_CASE("each move is left out, and the others are carried out again in order") {
+  Bench bench;
+  const std::string one = "unroll_loops@loop:0(factor=2)", two = "unroll_loops@loop:1(factor=4)", three = "qualify_pointers";
+  const MovePath whole = bench.path(one + ";" + two + ";" + three);
+  REQUIRE(whole.size() == 3);
+  const std::vector<std::string> rest{two + ";" + three, one + ";" + three, one + ";" + two};
+  for (std::size_t step = 0; step < 3; ++step) {
+    CAPTURE(step);
+    const LeftOut left = whole.without(step);
+    REQUIRE_MESSAGE(left.variant.has_value(), left.why);
+    CHECK(variant_key(*left.variant) == variant_key(bench.path(rest[step]).kernel()));
+  }
+}
+
+TEST_CASE("a move that is undone by itself leads to the path without it") {
+  Bench bench;
+  const MovePath path = bench.path("unroll_loops@loop:0(factor=2); qualify_pointers; unroll_loops@loop:1(factor=4)");
+  const auto reversed = path.reversed(0);
+  REQUIRE(reversed.has_value());
+  REQUIRE_MESSAGE(reversed->result.variant.has_value(), reversed->result.why);
+  CHECK(variant_key(*reversed->result.variant) == variant_key(*path.without(0).variant));
+  CHECK(reversed->instance.move == "unroll_loops");
+}
+
+TEST_CASE("where a later move no longer applies, it is named with its reason") {
+  Bench bench;
+  // Setting a factor where that factor stands changes nothing: the second move needs the first.
+  const MovePath path = bench.path("unroll_loops@loop:0(factor=2); unroll_loops@loop:0(factor=0)");
+  const LeftOut left = path.without(0);
+  CHECK_FALSE(left.variant.has_value());
+  CHECK(left.why.find("unroll_loops@loop:0(factor=0) does not apply without it: ") == 0);
+  CHECK(path.without(1).variant.has_value());
+}
+
+TEST_CASE("a text that no move made is repeated as its difference, where that fits") {
+  Bench bench;
+  const MovePath made = bench.path("unroll_loops@loop:0(factor=2)");
+  Variant written = made.kernel();
+  const std::string line = "y[i] += 1.0f;";
+  written.source.replace(written.source.find(line), line.size(), "y[i] = y[i] + 1.0f;");
+  Variant further = written;
+  further.source.replace(further.source.find("y[i] = y[i]"), 11, "y[i] = 1.0f * y[i]");
+  const MoveInstance by_hand{"other", "", {{"text", 1}}};
+  const MovePath path(bench.moves(), bench.own, bench.device, {made.before(0), made.kernel(), written, further},
+                      {made.instance(0), by_hand, by_hand});
+  const LeftOut left = path.without(0);
+  REQUIRE_MESSAGE(left.variant.has_value(), left.why);
+  CHECK(left.variant->source.find("#pragma unroll") == std::string::npos);
+  CHECK(left.variant->source.find("1.0f * y[i] + 1.0f") != std::string::npos);
+  const LeftOut gone = path.without(1);  // the next text changes what this one wrote
+  CHECK_FALSE(gone.variant.has_value());
+  CHECK(gone.why.find("other(text=1) does not apply without it: ") == 0);
+  CHECK_FALSE(path.reversed(1).has_value());
+}
+
+TEST_CASE("changes of launch and tunables are repeated without a text") {
+  Bench bench;
+  Variant other = baseline_variant(bench.own);
+  other.launch.block[0] = Expression{128};
+  const MovePath unrolled = bench.path("unroll_loops@loop:0(factor=2)");
+  Variant both = unrolled.kernel();
+  both.launch.block[0] = Expression{128};
+  const MovePath path(bench.moves(), bench.own, bench.device, {unrolled.before(0), unrolled.kernel(), both},
+                      {unrolled.instance(0), MoveInstance{"other", "", {}}});
+  REQUIRE(path.without(0).variant.has_value());
+  CHECK(variant_key(*path.without(0).variant) == variant_key(other));
+}
+
+TEST_SUITE_END();
