@@ -1,6 +1,7 @@
 #include "runners/host/worker.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
@@ -313,6 +314,7 @@ std::vector<std::byte> answer(Worker& worker, std::span<const std::byte> message
 }  // namespace
 
 int worker_main() {
+  ::mallopt(M_ARENA_MAX, 1);  // an arena a thread would take 128 MiB of the address space each
   ::signal(SIGPIPE, SIG_IGN);
   // The conversation moves to a descriptor of its own; whatever a kernel prints goes nowhere.
   const int link = ::fcntl(0, F_DUPFD_CLOEXEC, 64);

@@ -370,7 +370,7 @@ TEST_CASE("compiling has limits of time and memory") {
 TEST_CASE("a machine of many cores runs large blocks on as many lanes as have room for their stacks") {
   HostOptions options = quick();
   options.threads = 64;
-  options.memory_mib = 1024;  // the stacks of 64 blocks of 1024 threads take 8 GiB
+  options.memory_mib = 2048;  // the stacks of 64 blocks of 1024 threads take 8 GiB
   KernelSpec spec = doubling();
   spec.workloads[0].scalars["n"] = std::int64_t{128 * 1024};
   spec.io.launch.grid[0] = Expression::parse("ceil_div(n, 1024)", "test");
