@@ -13,6 +13,9 @@ namespace {
 constexpr std::int64_t kMostScratchBytes = std::int64_t{4} << 30U;
 constexpr std::size_t kScratchAlignment = 256;
 constexpr std::size_t kScratchZoneBytes = std::size_t{1} << 20U;
+/// A launch's length is the least of so many, unless one is long.
+constexpr int kEstimates = 3;
+constexpr double kLongEstimateNs = 1e6;
 
 std::size_t round_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
 
@@ -337,8 +340,13 @@ double Trial::launch_ns(std::size_t w) {
   if (estimates_[w] > 0) return estimates_[w];
   const InputSet& set = declared_set(w, 0);
   if (!launched_[w]) launch_fresh(w, 0, set, bench_.secret());  // the first launch of a module is slow
-  if (must_restore(w)) restore(w, 0, set);
-  return estimates_[w] = bench_.time([&] { launch(w, 0); }, "a launch");
+  // Whatever disturbs a launch makes it longer, and how often gates repeat a short one hangs on this.
+  double least = INFINITY;
+  for (int i = 0; i < kEstimates && (i == 0 || least < kLongEstimateNs); ++i) {
+    if (must_restore(w)) restore(w, 0, set);
+    least = std::min(least, bench_.time([&] { launch(w, 0); }, "a launch"));
+  }
+  return estimates_[w] = least;
 }
 
 bool Trial::is_steady(std::size_t w) { return request_.stage == Stage::screening && launch_ns(w) >= kSteadyNs; }
