@@ -17,13 +17,15 @@ extern "C" __global__ void __launch_bounds__(256) rowscan(float* __restrict__ y,
       const float left = __shfl_up_sync(0xffffffffu, inclusive, k);
       if (lane >= k) inclusive += left;
     }
+    const float left = __shfl_up_sync(0xffffffffu, inclusive, 1);
     if (lane == 31) totals[warp] = inclusive;
     __syncthreads();
-    float offset = before + inclusive - sum, all = 0.0f;
+    float offset = before, all = 0.0f;
     for (int w = 0; w < 8; ++w) {
       if (w < warp) offset += totals[w];
       all += totals[w];
     }
+    if (lane > 0) offset += left;
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
       if (first + k < C) y[row + first + k] = offset + v[k];

@@ -7,8 +7,10 @@ extern "C" __global__ void __launch_bounds__(256) softmax_scaled(float* __restri
 #pragma unroll
   for (int k = 0; k < 16; ++k) {
     const int j = k * 256 + threadIdx.x;
-    v[k] = j < C ? s * x[row + j] : -3.402823466e+38f;
-    m = fmaxf(m, v[k]);
+    if (j < C) {
+      v[k] = x[row + j];
+      m = fmaxf(m, s * v[k]);
+    }
   }
   for (int j = 4096 + threadIdx.x; j < C; j += 256) m = fmaxf(m, s * x[row + j]);
   for (int k = 16; k > 0; k /= 2) m = fmaxf(m, __shfl_xor_sync(0xffffffffu, m, k));
@@ -18,10 +20,10 @@ extern "C" __global__ void __launch_bounds__(256) softmax_scaled(float* __restri
   float d = 0.0f;
 #pragma unroll
   for (int k = 0; k < 16; ++k) {
-    v[k] = k * 256 + threadIdx.x < C ? expf(v[k] - m) : 0.0f;
+    v[k] = k * 256 + threadIdx.x < C ? expf(fmaf(s, v[k], -m)) : 0.0f;
     d += v[k];
   }
-  for (int j = 4096 + threadIdx.x; j < C; j += 256) d += expf(s * x[row + j] - m);
+  for (int j = 4096 + threadIdx.x; j < C; j += 256) d += expf(fmaf(s, x[row + j], -m));
   for (int k = 16; k > 0; k /= 2) d += __shfl_xor_sync(0xffffffffu, d, k);
   __syncthreads();
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = d;
@@ -32,5 +34,5 @@ extern "C" __global__ void __launch_bounds__(256) softmax_scaled(float* __restri
   for (int k = 0; k < 16; ++k) {
     if (k * 256 + threadIdx.x < C) o[row + k * 256 + threadIdx.x] = v[k] / d;
   }
-  for (int j = 4096 + threadIdx.x; j < C; j += 256) o[row + j] = expf(s * x[row + j] - m) / d;
+  for (int j = 4096 + threadIdx.x; j < C; j += 256) o[row + j] = expf(fmaf(s, x[row + j], -m)) / d;
 }
