@@ -106,18 +106,35 @@ DispatchEvent Campaign::dispatched(const Dispatch& dispatch) {
                       .source = space_.source(node),
                       .path = {NodeId{0}},
                       .change = patch_between(space_.variant(parent), space_.variant(node)),
-                      .incumbent_ns = objective_.baseline_ns() * std::exp(-best_reward_)};
+                      .incumbent_ns = objective_.baseline_ns() * std::exp(-best_reward_),
+                      .shares = space_.shares(parent, dispatch.action)};
   for (const EdgeId edge : search_->path_of(dispatch.sequence)) event.path.push_back(search_->graph()[edge].target);
   note(event);
-  pending_.push_back({.sequence = event.sequence, .node = node, .incumbent_ns = event.incumbent_ns});
+  pending_.push_back({.sequence = event.sequence, .node = node, .incumbent_ns = event.incumbent_ns, .shares = event.shares});
   ++dispatched_;
   return event;
+}
+
+/// A prior that learns hears of every outcome, live or from a log.
+void Campaign::observe(NodeId node, const SourceShares& shares, bool ok, double reward) {
+  if (space_.prior().pure()) return;
+  const NodeId parent = space_.parent(node);
+  const Outcome* const before = space_.outcome(parent);
+  if (before == nullptr || before->status != Status::ok) return;
+  const ProposalContext context = space_.context(parent);
+  space_.prior().observe({.context = context,
+                          .instance = space_.instance(node),
+                          .source = space_.source(node),
+                          .shares = shares,
+                          .ok = ok,
+                          .log_gain = ok ? reward - objective_.reward(*before) : 0});
 }
 
 Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& place) {
   const auto it = std::ranges::find(pending_, event.sequence, &Pending::sequence);
   if (it == pending_.end()) throw bad_input(place, "outcome " + std::to_string(event.sequence), "the outcome of a dispatch in flight");
   Applied applied{.node = it->node};
+  const SourceShares shares = std::move(it->shares);
   pending_.erase(it);
   seconds_ = event.seconds;
   asked_in_vain_ = false;
@@ -130,6 +147,7 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
   const double reward = ok ? objective_.reward(event.outcome) : 0;
   if (!std::isfinite(reward)) throw bad_input(place, "an ok outcome", "a time for every scored workload");
   finals_->enter(applied.node, reward);
+  observe(applied.node, shares, ok, reward);
   const NodeId parent = space_.parent(applied.node);
   tuner_.measured({.parent = parent,
                    .node = applied.node,
@@ -183,7 +201,7 @@ void Campaign::restore(const DispatchEvent& event, const std::string& place) {
     ++late_dispatched_;
   }
   note(event);
-  pending_.push_back({.sequence = event.sequence, .node = event.node, .incumbent_ns = event.incumbent_ns});
+  pending_.push_back({.sequence = event.sequence, .node = event.node, .incumbent_ns = event.incumbent_ns, .shares = event.shares});
   ++dispatched_;
   asked_in_vain_ = false;
 }

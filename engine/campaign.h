@@ -56,6 +56,7 @@ class Campaign {
   /// The same under a snapshot: the graph takes no part. Throws Error(bad_input) with `place` for another variant's key, or as Finals.
   Finals::Applied apply(const FinalEvent& event, const std::string& place);
   void recall(const ProposalsEvent& event) { space_.recall(event); }
+  void recall(const PriorsEvent& event) { space_.recall(event); }
   /// Proposals for a node that is there: they wait for select(), which takes them before its own as long as their share allows it.
   /// Throws Error(bad_input) with `place` if no node has that key.
   void apply(const ArrivalEvent& event, const std::string& place);
@@ -81,6 +82,7 @@ class Campaign {
     std::uint64_t sequence = 0;
     NodeId node = kNoNode;
     double incumbent_ns = 0;
+    SourceShares shares = {};
   };
   /// In flight, in order of dispatch.
   [[nodiscard]] const std::deque<Pending>& pending() const { return pending_; }
@@ -113,6 +115,7 @@ class Campaign {
 
  private:
   Applied count(const OutcomeEvent& event, const std::string& place);
+  void observe(NodeId node, const SourceShares& shares, bool ok, double reward);
   [[nodiscard]] std::optional<Dispatch> tune();
   struct Late {
     NodeId parent = kNoNode;

@@ -79,6 +79,21 @@ ProposalsEvent read_proposals(const JsonCursor& c) {
   return {.key = hash_from_json(c.at("key")), .proposer = c.at("proposer").text(), .proposals = proposals_at(c)};
 }
 
+json write(const PriorsEvent& e) { return {{"type", "priors"}, {"key", e.key.hex()}, {"weights", e.weights}}; }
+
+PriorsEvent read_priors(const JsonCursor& c) {
+  require_only(c, {"type", "key", "weights"});
+  PriorsEvent e{.key = hash_from_json(c.at("key")), .weights = {}};
+  const JsonCursor weights = c.at("weights");
+  weights.require_array();
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const JsonCursor weight = weights.element(i);
+    if (!(weight.number() >= 0)) weight.fail("a weight of at least 0");
+    e.weights.push_back(weight.number());
+  }
+  return e;
+}
+
 json write(const ArrivalEvent& e) {
   json out = write(ProposalsEvent{.key = e.key, .proposer = e.proposer, .proposals = e.proposals});
   out["type"] = "arrival";
@@ -97,13 +112,15 @@ ArrivalEvent read_arrival(const JsonCursor& c) {
 json write(const DispatchEvent& e) {
   json path = json::array();
   for (const NodeId id : e.path) path.push_back(index(id));
-  return {{"type", "dispatch"}, {"seq", e.sequence}, {"node", index(e.node)}, {"parent", index(e.parent)}, {"key", e.key.hex()},
-          {"instance", to_json(e.instance)}, {"source", e.source}, {"path", std::move(path)}, {"change", to_json(e.change)},
-          {"incumbent_ns", number_to_json(e.incumbent_ns)}};
+  json out{{"type", "dispatch"}, {"seq", e.sequence}, {"node", index(e.node)}, {"parent", index(e.parent)}, {"key", e.key.hex()},
+           {"instance", to_json(e.instance)}, {"source", e.source}, {"path", std::move(path)}, {"change", to_json(e.change)},
+           {"incumbent_ns", number_to_json(e.incumbent_ns)}};
+  if (!e.shares.empty()) out["shares"] = e.shares;
+  return out;
 }
 
 DispatchEvent read_dispatch(const JsonCursor& c) {
-  require_only(c, {"type", "seq", "node", "parent", "key", "instance", "source", "path", "change", "incumbent_ns"});
+  require_only(c, {"type", "seq", "node", "parent", "key", "instance", "source", "path", "change", "incumbent_ns", "shares"});
   const JsonCursor instance = c.at("instance");
   const JsonCursor change = c.at("change");
   const JsonCursor path = c.at("path");
@@ -118,6 +135,10 @@ DispatchEvent read_dispatch(const JsonCursor& c) {
                   .incumbent_ns = any_number(c.at("incumbent_ns"))};
   path.require_array();
   for (std::size_t i = 0; i < path.size(); ++i) e.path.push_back(node_id(path.element(i)));
+  if (const auto shares = c.find("shares")) {
+    shares->require_object();
+    for (const auto& [source, share] : shares->value().items()) e.shares.emplace(source, shares->at(source).number());
+  }
   return e;
 }
 
@@ -172,6 +193,7 @@ Event decode(std::string_view object, const std::string& place) {
   if (word == "session") return read_session(cursor);
   if (word == "baseline") return read_baseline(cursor);
   if (word == "proposals") return read_proposals(cursor);
+  if (word == "priors") return read_priors(cursor);
   if (word == "arrival") return read_arrival(cursor);
   if (word == "dispatch") return read_dispatch(cursor);
   if (word == "outcome") return read_outcome(cursor);

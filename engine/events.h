@@ -42,6 +42,10 @@ struct ProposalsEvent {  ///< what an impure proposer said at a node
   std::string proposer;
   std::vector<Proposal> proposals;
 };
+struct PriorsEvent {     ///< what a prior that learns said of a node's proposals
+  Hash128 key;           ///< variant_key of the node
+  std::vector<double> weights;  ///< P(s, a), in the order of the proposals
+};
 struct ArrivalEvent {    ///< proposals for a node that was opened before
   Hash128 key;           ///< variant_key of the node
   std::string proposer;
@@ -59,6 +63,7 @@ struct DispatchEvent {  ///< the search chose a variant to evaluate
   std::vector<NodeId> path;   ///< selected, root first, the node last
   VariantPatch change;        ///< against the parent
   double incumbent_ns = 0;    ///< as the runner was told
+  SourceShares shares = {};   ///< Prior::shares
 };
 struct OutcomeEvent {  ///< applied to the graph after this line was written
   std::uint64_t sequence = 0;
@@ -76,7 +81,7 @@ struct FinalEvent {  ///< a finalist, or the baseline beside them, was evaluated
   double at = 0;
   double seconds = 0;
 };
-using Event = std::variant<RunEvent, SessionEvent, BaselineEvent, ProposalsEvent, ArrivalEvent, DispatchEvent, OutcomeEvent, IdleEvent, FinalEvent>;
+using Event = std::variant<RunEvent, SessionEvent, BaselineEvent, ProposalsEvent, PriorsEvent, ArrivalEvent, DispatchEvent, OutcomeEvent, IdleEvent, FinalEvent>;
 
 /// Unix time now, for `at`.
 [[nodiscard]] double unix_now();

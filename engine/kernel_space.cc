@@ -156,7 +156,41 @@ std::vector<Proposal> KernelSpace::proposals(const ProposalContext& context) {
 
 ProposalContext KernelSpace::context(NodeId id) const {
   const Node& node = at(id);
-  return {.at = {parts_.spec, node.variant, parts_.device}, .node_key = node.key, .outcome = outcome(id), .seed = parts_.seed};
+  ProposalContext out{.at = {parts_.spec, node.variant, parts_.device},
+                      .node_key = node.key,
+                      .outcome = outcome(id),
+                      .seed = parts_.seed,
+                      .baseline = outcome(NodeId{0})};
+  for (NodeId step = id; at(step).parent != kNoNode; step = at(step).parent) out.path.push_back(&at(step).instance);
+  std::ranges::reverse(out.path);
+  return out;
+}
+
+SourceShares KernelSpace::shares(NodeId node, std::uint32_t action) {
+  if (parts_.prior.pure()) return {};
+  const std::vector<Action>& list = actions(node);
+  if (action >= list.size()) return {};
+  std::vector<Proposal> proposals;
+  for (const Action& a : list) proposals.push_back({.instance = a.instance, .weight = a.weight, .source = a.source, .variant = std::nullopt, .why = ""});
+  return parts_.prior.shares(context(node), proposals, action);
+}
+
+/// Of a prior that learns what it said when the node was first opened.
+std::vector<double> KernelSpace::priors(const ProposalContext& context, const std::vector<Proposal>& proposals) {
+  std::vector<double> out(proposals.size());
+  if (proposals.empty()) return out;
+  if (const auto it = recalled_priors_.find(context.node_key); it != recalled_priors_.end()) {
+    if (it->second.size() == proposals.size()) return it->second;
+    throw bad_input("priors of " + context.node_key.short_hex(), std::to_string(it->second.size()) + " weights",
+                    std::to_string(proposals.size()) + ": the program, its moves or its proposers changed since");
+  }
+  parts_.prior.evaluate(context, proposals, out);
+  WARPATH_CHECK(out.size() == proposals.size());
+  if (parts_.prior.pure()) return out;
+  const PriorsEvent event{.key = context.node_key, .weights = out};
+  if (parts_.record_priors) parts_.record_priors(event);
+  recall(event);
+  return out;
 }
 
 std::vector<Proposal> KernelSpace::legal(NodeId node) {
@@ -179,9 +213,7 @@ const std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
   opened_.push_back(id);
   const ProposalContext context = this->context(id);
   std::vector<Proposal> suggested = proposals(context);
-  std::vector<double> priors(suggested.size());
-  if (!suggested.empty()) parts_.prior.evaluate(context, suggested, priors);
-  WARPATH_CHECK(priors.size() == suggested.size());
+  const std::vector<double> priors = this->priors(context, suggested);
 
   // The best priors stay, in the proposers' order.
   std::vector<std::size_t> order(suggested.size());
@@ -198,7 +230,8 @@ const std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
     kept.push_back({.instance = std::move(p.instance),
                     .source = std::move(p.source),
                     .variant = std::move(p.variant),
-                    .prior = static_cast<float>(share)});
+                    .prior = static_cast<float>(share),
+                    .weight = p.weight});
   }
   return nodes_[index(id)].actions.emplace(std::move(kept));
 }

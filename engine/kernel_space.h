@@ -33,6 +33,7 @@ class KernelSpace final : public Space {
     std::function<bool(const Variant&)> refuses = {};  ///< known without an evaluation to lead nowhere; none: nothing is
     bool only_tunables = false;                        ///< no other move can change what is evaluated
     std::set<std::string, std::less<>> without = {};   ///< moves that proposers are not heard on
+    std::function<void(const PriorsEvent&)> record_priors = {};  ///< told, while a node is opened, what a prior that learns just said there
   };
   /// `record` is called, while a node is opened, with what an impure proposer just said there.
   KernelSpace(const Parts& parts, std::function<void(const ProposalsEvent&)> record);
@@ -62,6 +63,9 @@ class KernelSpace final : public Space {
   [[nodiscard]] std::vector<NodeId> take_opened() { return std::exchange(opened_, {}); }
   [[nodiscard]] bool has_opened() const { return !opened_.empty(); }
   [[nodiscard]] ProposalContext context(NodeId node) const;
+  /// Prior::shares of an action of `node`, which is open; empty for kJump and kGraft.
+  [[nodiscard]] SourceShares shares(NodeId node, std::uint32_t action);
+  [[nodiscard]] Prior& prior() const { return parts_.prior; }
 
   // What a node is. Node 0 is the spec's own kernel.
   [[nodiscard]] const Variant& variant(NodeId node) const { return at(node).variant; }
@@ -78,6 +82,8 @@ class KernelSpace final : public Space {
   // From a log.
   /// From now on `event.proposer` says this at that variant.
   void recall(const ProposalsEvent& event);
+  /// From now on this is what the prior says at that variant.
+  void recall(const PriorsEvent& event) { recalled_priors_[event.key] = event.weights; }
   /// The node that `event` made, without a search. Throws Error(bad_input) with `place` unless it is the next one.
   void restore(const DispatchEvent& event, const std::string& place);
 
@@ -87,6 +93,7 @@ class KernelSpace final : public Space {
     std::string source;
     std::optional<Variant> variant;  // of foreign proposals
     float prior = 0;
+    double weight = 1;  // of the proposer
   };
   struct Node {
     Variant variant;
@@ -110,6 +117,7 @@ class KernelSpace final : public Space {
   [[nodiscard]] const Node& at(NodeId node) const { return nodes_[index(node)]; }
   const std::vector<Action>& actions(NodeId node);
   std::vector<Proposal> proposals(const ProposalContext& context);
+  [[nodiscard]] std::vector<double> priors(const ProposalContext& context, const std::vector<Proposal>& proposals);
   [[nodiscard]] std::optional<Variant> made(NodeId node, const Action& action) const;
   [[nodiscard]] bool allowed(const Variant& variant) const;
 
@@ -117,6 +125,7 @@ class KernelSpace final : public Space {
   std::function<void(const ProposalsEvent&)> record_;
   std::map<std::string, std::unique_ptr<Move>, std::less<>> moves_;  // by name and alias
   std::map<std::pair<Hash128, std::string>, std::vector<Proposal>> recalled_;
+  std::map<Hash128, std::vector<double>> recalled_priors_;
   std::vector<Node> nodes_;  // by NodeId
   std::vector<NodeId> opened_;
   std::optional<Applied> last_;

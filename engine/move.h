@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -105,6 +106,8 @@ struct ProposalContext {
   Hash128 node_key;
   const Outcome* outcome = nullptr;   ///< of the node's own evaluation; null if unknown
   std::uint64_t seed = 0;
+  const Outcome* baseline = nullptr;  ///< of the spec's own kernel; null if unknown
+  std::vector<const MoveInstance*> path = {};  ///< the moves that made the node of it, first to last
 };
 
 /// Suggests moves at a node. A pure function of the context for rule proposers; foreign ones are recorded.
@@ -118,7 +121,20 @@ class Proposer {
   [[nodiscard]] virtual bool pure() const { return true; }
 };
 
-/// Turns proposals into P(s, a).
+/// What sources of a prior say of one proposal: P(s, a) by each times the number of proposals. 1: as a uniform one.
+using SourceShares = std::map<std::string, double, std::less<>>;
+
+/// What became of a proposal.
+struct Trial {
+  const ProposalContext& context;  ///< of the node where it was made
+  const MoveInstance& instance;
+  const std::string& source;       ///< its proposer
+  const SourceShares& shares;      ///< Prior::shares when it was chosen; empty: not chosen by its prior (inner tuning, late proposals)
+  bool ok = false;
+  double log_gain = 0;             ///< ok: ln(time of the node / time of the child)
+};
+
+/// Turns proposals into P(s, a). One thread only.
 class Prior {
  public:
   virtual ~Prior() = default;
@@ -126,7 +142,28 @@ class Prior {
   /// Fills `out` (size of `proposals`): finite, >= 0, sum 1. Follows a permutation of the proposals.
   virtual void evaluate(const ProposalContext& context, const std::vector<Proposal>& proposals,
                         std::vector<double>& out) = 0;
+  /// False: it learns from observe(). What it says of a node is then recorded, and read back on resume.
+  [[nodiscard]] virtual bool pure() const { return true; }
+  /// Of proposal `chosen`, which is about to be evaluated: recorded with it and handed back to observe(). Only where it is not pure.
+  [[nodiscard]] virtual SourceShares shares(const ProposalContext&, const std::vector<Proposal>&, std::size_t /*chosen*/) { return {}; }
+  /// Every outcome in the order in which they were applied; a resumed search tells them again. Only where it is not pure.
+  virtual void observe(const Trial&) {}
+  /// Fills `out` with the expected log gain of each proposal, a loss counted as 0; false: it has no idea.
+  [[nodiscard]] virtual bool expected_gains(const ProposalContext&, const std::vector<Proposal>&, std::vector<double>& /*out*/) { return false; }
+  /// Texts that it was made with, by the names that PriorConfig::read knows: kept in the run's folder, so that a resumed run makes it of the same.
+  [[nodiscard]] virtual std::map<std::string, std::string> files() const { return {}; }
 };
-using PriorRegistry = Registry<Prior>;
+
+struct Options;  // engine/options.h
+
+/// What a prior is made with.
+struct PriorConfig {
+  const Options* options = nullptr;  ///< null: defaults; outlives the call
+  /// Text of a file that priors begin with: kModelFile, kTacticGraphFile. nullopt: there is none.
+  std::function<std::optional<std::string>(std::string_view name)> read = {};
+};
+inline constexpr std::string_view kModelFile = "prior_model.json";
+inline constexpr std::string_view kTacticGraphFile = "tactic_graph.json";
+using PriorRegistry = Registry<Prior, const PriorConfig&>;
 
 }  // namespace warpath

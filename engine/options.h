@@ -141,6 +141,31 @@ struct RunOptions {
   }
 };
 
+/// What weighs proposals; run.prior says which prior does.
+struct PriorOptions {
+  std::string model = "";
+  std::string tactics = "";
+  std::string sources = "uniform,proposer,rules,tactics,learned,foreign";
+  double floor = 0.1;
+  double min_pred_gain = 0;
+  double rate = 1;
+  double share = 0.01;
+  double half_life = 64;
+  bool operator==(const PriorOptions&) const = default;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = PriorOptions;
+    v(&O::model, OptionText{"model", "learned, mix: file that `warpath train` wrote; empty: none", "docs/priors.md", "prior-model"}, AnyValue{});
+    v(&O::tactics, OptionText{"tactics", "tactics, mix: tactic graph to begin with; empty: OUTDIR/tactic_graph.json if it is there, none: nothing", "docs/priors.md", "tactic-graph"}, AnyValue{});
+    v(&O::sources, OptionText{"sources", "mix: the priors that are mixed, separated by commas", "docs/priors.md"}, AnyValue{});
+    v(&O::floor, OptionText{"floor", "tactics, learned, mix: share of the prior that is spread evenly over the legal moves", "docs/priors.md"}, Range{0.0, 1.0});
+    v(&O::min_pred_gain, OptionText{"min_pred_gain", "tactics, learned, mix: moves with less predicted gain keep the floor alone; 0: none", "docs/priors.md", "min-pred-gain"}, Range{0.0, 100.0});
+    v(&O::rate, OptionText{"rate", "mix: how fast a source's log loss moves its weight; 0: equal weights", "docs/priors.md"}, Range{0.0, 100.0});
+    v(&O::share, OptionText{"share", "mix: share of the weights that is spread over the sources at each outcome, so that none is lost", "Herbster and Warmuth 1998"}, Range{0.0, 1.0});
+    v(&O::half_life, OptionText{"half_life", "tactics: outcomes in a context after which a failed move counts half", "docs/priors.md"}, Range{1.0, 1e9});
+  }
+};
+
 struct TuneOptions {
   int builds = 6;
   double share = 0.5;
@@ -163,6 +188,7 @@ struct RecordOptions {
   std::string sync = "always";
   std::int64_t snapshot_every = 500;
   bool keep_variants = true;
+  bool memory = true;
   std::string evaluations = "";
   std::string evaluations_mode = "replay-or-live";
   bool operator==(const RecordOptions&) const = default;
@@ -172,6 +198,7 @@ struct RecordOptions {
     v(&O::sync, OptionText{"sync", "events.jsonl reaches the disk: always (each outcome), batch (each second), never", ""}, AnyValue{});
     v(&O::snapshot_every, OptionText{"snapshot_every", "outcomes between snapshots", ""}, Range<std::int64_t>{1, 1'000'000'000});
     v(&O::keep_variants, OptionText{"keep_variants", "write a folder a variant; the log alone suffices to resume", ""}, AnyValue{});
+    v(&O::memory, OptionText{"memory", "add what the run tried to OUTDIR/memory.jsonl and tactic_graph.json when it ends", "docs/priors.md"}, AnyValue{});
     v(&O::evaluations, OptionText{"evaluations", "file of recorded evaluations; empty: none", "docs/llm.md", "evaluations"}, AnyValue{});
     v(&O::evaluations_mode, OptionText{"evaluations_mode", "record, replay (nothing is evaluated; an unknown evaluation ends the run) or replay-or-live", "docs/llm.md", "evaluations-mode"}, AnyValue{});
   }
@@ -352,6 +379,7 @@ struct LlmOptions {
 struct Options {
   SearchOptions search;
   RunOptions run;
+  PriorOptions prior;
   TuneOptions tune;
   RecordOptions record;
   HostOptions host;
@@ -364,6 +392,7 @@ struct Options {
   static constexpr void describe_groups(Visitor&& v) {
     v(&Options::search, std::string_view("search"));
     v(&Options::run, std::string_view("run"));
+    v(&Options::prior, std::string_view("prior"));
     v(&Options::tune, std::string_view("tune"));
     v(&Options::record, std::string_view("record"));
     v(&Options::host, std::string_view("host"));
@@ -399,6 +428,7 @@ template <class T>
 inline constexpr bool kFullyDescribed = options_detail::described_count<T>() == options_detail::field_count<T>();
 static_assert(kFullyDescribed<SearchOptions>);
 static_assert(kFullyDescribed<RunOptions>);
+static_assert(kFullyDescribed<PriorOptions>);
 static_assert(kFullyDescribed<TuneOptions>);
 static_assert(kFullyDescribed<RecordOptions>);
 static_assert(kFullyDescribed<HostOptions>);

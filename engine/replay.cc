@@ -18,6 +18,7 @@ class Replay {
   void operator()(const RunEvent&) { throw bad_input(place_, "a second run", "one run a log"); }
   void operator()(const SessionEvent& e) { record_.add(e); }
   void operator()(const ProposalsEvent& e) { campaign_.recall(e); }
+  void operator()(const PriorsEvent& e) { campaign_.recall(e); }
 
   void operator()(const ArrivalEvent& e) {
     require_begun();

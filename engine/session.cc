@@ -59,9 +59,10 @@ class Session {
                                          .seed = options_.run.seed,
                                          .refuses = [this](const Variant& v) { return setup_.runner.refuses(v); },
                                          .only_tunables = setup_.runner.only_tunables(),
-                                         .without = move_names(options_.run.without_moves)},
+                                         .without = move_names(options_.run.without_moves),
+                                         .record_priors = [this](const PriorsEvent& e) { record_said(e, e.key, "the prior"); }},
                       options_,
-                      [this](const ProposalsEvent& e) { record_proposals(e); });
+                      [this](const ProposalsEvent& e) { record_said(e, e.key, e.proposer); });
     record_.emplace(*folder_, *campaign_, record_names(), options_);
   }
 
@@ -132,6 +133,7 @@ class Session {
     write_config(run.config);
     write_file_atomically(folder_->file("environment.json"), setup_.environment_json + "\n", sync);
     write_file_atomically(folder_->file("device.json"), to_json(device_).dump(2) + "\n", sync);
+    for (const auto& [name, text] : setup_.prior.files()) write_file_atomically(folder_->file(name), text, sync);
     log_.emplace(EventWriter::create(folder_->file("events.jsonl"), encode(run), sync_));
   }
 
@@ -191,8 +193,8 @@ class Session {
     return "";
   }
 
-  void record_proposals(const ProposalsEvent& event) {
-    if (!log_) throw bad_input(setup_.folder.string() + "/events.jsonl", event.proposer + " at " + event.key.hex(), "its proposals there");
+  void record_said(const Event& event, const Hash128& key, const std::string& who) {
+    if (!log_) throw bad_input(setup_.folder.string() + "/events.jsonl", who + " at " + key.hex(), "what it said there");
     log_->append(encode(event), false);
   }
 

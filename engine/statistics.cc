@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "engine/rng.h"
 
@@ -44,6 +45,29 @@ double quantile(std::span<const double> samples, double q) {
 }
 
 double median(std::span<const double> samples) { return quantile(samples, 0.5); }
+
+double rank_correlation(std::span<const double> a, std::span<const double> b) {
+  const auto ranks = [](std::span<const double> values) {
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return values[i] < values[j]; });
+    std::vector<double> out(values.size());
+    for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+      while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+      for (std::size_t k = begin; k < end; ++k) out[order[k]] = 0.5 * static_cast<double>(begin + end - 1);
+    }
+    return out;
+  };
+  const std::vector<double> x = ranks(a), y = ranks(b);
+  const double middle = 0.5 * (static_cast<double>(x.size()) - 1);
+  double xx = 0, yy = 0, xy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - middle) * (x[i] - middle);
+    yy += (y[i] - middle) * (y[i] - middle);
+    xy += (x[i] - middle) * (y[i] - middle);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
+}
 
 Interval bootstrap_median(std::span<const double> samples, double confidence, int draws, std::uint64_t seed) {
   if (samples.empty() || draws < 1) {

@@ -24,6 +24,9 @@ struct Welford {
 /// q in [0, 1], linear interpolation between order statistics. NaN if empty.
 [[nodiscard]] double quantile(std::span<const double> samples, double q);
 
+/// Spearman's rank correlation, equal values sharing their mean rank; 0 where either side is constant. Sizes must be equal.
+[[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
+
 struct Interval {
   double low = 0, high = 0;
 };

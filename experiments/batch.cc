@@ -13,7 +13,10 @@
 #include "engine/spec_check.h"
 #include "engine/spec_load.h"
 #include "experiments/environment.h"
+#include "experiments/memory.h"
 #include "experiments/option_layers.h"
+#include "experiments/prior_files.h"
+#include "experiments/trials.h"
 #include "moves/register_moves.h"
 #include "moves/rule_proposer.h"
 #include "priors/findings.h"
@@ -85,11 +88,30 @@ std::unique_ptr<Runner> make_runner(const KernelRun& planned, const Plugins& plu
   return ledger_runner(only_replays(planned.options) ? nullptr : make(), std::make_unique<EvaluationLedger>(planned.options.record.evaluations, mode), planned.runner.text(), planned.spec, planned.options);
 }
 
+/// OUT of OUT/kernels/<name>.
+fs::path outdir_of(const KernelRun& planned) { return planned.folder.parent_path().parent_path(); }
+
+std::unique_ptr<Prior> make_prior(const KernelRun& planned, bool resumed, const Plugins& plugins) {
+  return plugins.priors.create("run.prior", planned.options.run.prior, run_prior_config(planned.options, planned.folder, outdir_of(planned), resumed));
+}
+
+/// What a model of a device says teaches nothing about real ones.
+bool teaches(const RunnerChoice& runner) { return runner.name != "synthetic" && runner.name != "replay"; }
+
+void remember_run(const KernelRun& planned, SessionObserver& observer) {
+  if (!planned.options.record.memory || !teaches(planned.runner)) return;
+  try {
+    remember(outdir_of(planned), RecordedTrials(planned.folder).experiences(), false);
+  } catch (const Error& error) {
+    observer.on_note(std::string(error.what()) + "; what this run tried is not remembered (warpath tactics makes the memory anew)");
+  }
+}
+
 /// Everything about one kernel that can be refused without running anything.
 void check_kernel(const KernelRun& planned, const Plugins& plugins, const Program& program) {
   check_search_options(planned.options.search);
   static_cast<void>(parse_sync_rule(planned.options.record.sync, "record.sync"));
-  static_cast<void>(plugins.priors.create("run.prior", planned.options.run.prior));
+  static_cast<void>(make_prior(planned, RunFolder::has_run(planned.folder), plugins));
   check_move_names(planned.options, plugins);
   const auto runner = make_runner(planned, plugins, program);
   if (runner->substitute(planned.spec)) return;
@@ -155,7 +177,7 @@ std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plu
 SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& plugins, const Program& program,
                            SessionObserver& observer, const std::stop_token& stop, const std::stop_token& abandon) {
   const auto runner = make_runner(planned, plugins, program);
-  const auto prior = plugins.priors.create("run.prior", planned.options.run.prior);
+  const auto prior = make_prior(planned, resume && RunFolder::has_run(planned.folder), plugins);
   RuleProposer rules(plugins.moves);
   const auto substitute = runner->substitute(planned.spec);
   const KernelSpec& searched = substitute ? *substitute : planned.spec;
@@ -184,6 +206,7 @@ SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& p
                       .observer = &observer,
                       .findings = [](const Outcome& outcome) { return findings_text(outcome); }},
                      stop, abandon);
+  if (result.baseline_ok && !result.interrupted) remember_run(planned, observer);
   if (file) {
     for (const std::string& refusal : file->refusals()) observer.on_note(refusal);
   }

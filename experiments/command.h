@@ -29,6 +29,8 @@ struct Command {
 [[nodiscard]] Command ablate_command();
 [[nodiscard]] Command sweep_command();
 [[nodiscard]] Command record_command();
+[[nodiscard]] Command train_command();
+[[nodiscard]] Command tactics_command();
 [[nodiscard]] Command validate_command();
 [[nodiscard]] Command evaluate_command();
 [[nodiscard]] Command apply_command();

@@ -39,7 +39,7 @@ int ablate(const Arguments& arguments, const Program&) {
   const Plugins plugins;
   for (const Setting& setting : study.settings) {
     check_move_names(setting.options, plugins);
-    static_cast<void>(plugins.priors.create("run.prior", setting.options.run.prior));
+    static_cast<void>(plugins.priors.create("run.prior", setting.options.run.prior, PriorConfig{}));
   }
   study.seeds = static_cast<std::uint64_t>(count_of(arguments, "seeds", static_cast<int>(study.seeds)));
   const Shard shard = parse_shard(arguments.value("shard").value_or("1/1"));

@@ -15,7 +15,7 @@ using warpath::Command;
 
 /// Every verb of the program.
 std::vector<Command> commands() {
-  return {warpath::run_command(),     warpath::ablate_command(),  warpath::sweep_command(),    warpath::record_command(), warpath::apply_command(),  warpath::evaluate_command(),
+  return {warpath::run_command(),     warpath::ablate_command(),  warpath::sweep_command(),    warpath::record_command(), warpath::train_command(), warpath::tactics_command(), warpath::apply_command(),  warpath::evaluate_command(),
           warpath::validate_command(), warpath::attribute_command(), warpath::report_command(), warpath::inspect_command(), warpath::options_command(), warpath::moves_command(),  warpath::priors_command(), warpath::doctor_command(),
           warpath::bundle_command(),   warpath::worker_command(),  warpath::prompt_command(),  warpath::ask_command(),    warpath::tell_command(),   warpath::mcp_command()};
 }

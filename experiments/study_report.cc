@@ -88,8 +88,8 @@ std::string summary_text(const Study& study, const StudyTable& table) {
       "Score: exact order-statistic baseline, 0 = uniform search, 1 = the optimum at once, mean over the budget; 95 % bootstrap intervals over seeds. "
       "Difference: " + table.rows.front().label + " minus the row, paired over seeds (recorded peers: against its mean); p by sign flips, Holm-adjusted.\n\n";
   out += "## All spaces\n\n";
-  out += "| setting | score | difference | p | mean rank | published form | within 5 % | within 1 % | budget used | tuner ms an evaluation |\n";
-  out += "|---|---|---|---|---|---|---|---|---|---|\n";
+  out += "| setting | score | difference | p | mean rank | published form | within 5 % | within 1 % | evaluations to 95 %, ratio | budget used | tuner ms an evaluation |\n";
+  out += "|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const StudyRow& r = table.rows[i];
     if (!r.whole) continue;
@@ -97,21 +97,23 @@ std::string summary_text(const Study& study, const StudyTable& table) {
     out += i == 0 ? "|" : with_interval(r.difference, r.difference_interval) + " |";
     out += (i == 0 || r.peer) ? " |" : format(" %.4f |", r.p);
     out += r.peer ? " |" : format(" %.2f |", r.rank);
-    out += format(" %.3f | %.2f | %.2f | %.2f |", r.published, r.hit5, r.hit1, r.used);
+    out += format(" %.3f | %.2f | %.2f |", r.published, r.hit5, r.hit1);
+    out += (i == 0 || r.peer) ? " |" : " " + with_interval(r.ratio95, r.ratio95_interval) + " |";
+    out += format(" %.2f |", r.used);
     out += r.peer ? " |\n" : format(" %.3f |\n", r.tuner_ms);
   }
   for (std::size_t s = 0; s < table.spaces.size(); ++s) {
     out += "\n## " + table.spaces[s] + format("\n\nBudget %llu; %.0f %% of random descents end within 5 %% of the optimum.\n\n",
                                              static_cast<unsigned long long>(table.budgets[s]), 100 * table.ease[s]);
-    out += "| setting | score | published form | within 5 % | within 1 % | evaluations to 5 % | to 1 % | regret at half | at the end | at equal clock |\n";
-    out += "|---|---|---|---|---|---|---|---|---|---|\n";
+    out += "| setting | score | published form | within 5 % | within 1 % | evaluations to 5 % | to 1 % | to 95 % | there | regret at half | at the end | at equal clock |\n";
+    out += "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
     for (const StudyRow& r : table.rows) {
       const StudyCell& c = r.cells[s];
       if (c.scores.empty()) continue;
       out += "| " + r.label + (r.peer ? " (recorded)" : "") + " | " + with_interval(c.score, c.interval) +
              format(" | %.3f | %.2f | %.2f | ", c.published, c.hit5, c.hit1);
-      out += r.peer ? format("| | | %.4f | |\n", c.regret)
-                    : evaluations_text(c.to5) + " | " + evaluations_text(c.to1) + format(" | %.4f | %.4f | %.4f |\n", c.regret_half, c.regret, c.regret_clock);
+      out += r.peer ? format("| | | | | %.4f | |\n", c.regret)
+                    : evaluations_text(c.to5) + " | " + evaluations_text(c.to1) + format(" | %.1f [%.1f, %.1f] | %.2f", c.mean95, c.interval95.low, c.interval95.high, c.reached95) + format(" | %.4f | %.4f | %.4f |\n", c.regret_half, c.regret, c.regret_clock);
     }
   }
   return out;
@@ -140,12 +142,16 @@ std::string score_json(const Study& study, const StudyTable& table) {
       rows.push_back({{"strategy", r.label}, {"recorded", r.peer}, {"space", table.spaces[s]}, {"runs", c.scores.size()}, {"score", c.score},
                       {"low", c.interval.low}, {"high", c.interval.high}, {"published", c.published}, {"hit5", c.hit5}, {"hit1", c.hit1},
                       {"evaluations_to_5", c.to5 > 0 ? json(c.to5) : json()}, {"evaluations_to_1", c.to1 > 0 ? json(c.to1) : json()},
+                      {"to95", r.peer ? json() : json(c.mean95)}, {"to95_low", r.peer ? json() : json(c.interval95.low)},
+                      {"to95_high", r.peer ? json() : json(c.interval95.high)}, {"reached95", r.peer ? json() : json(c.reached95)},
                       {"budget", table.budgets[s]}, {"budget_used", c.used}, {"tuner_ms", r.peer ? json() : json(c.tuner_ms)}});
     }
     if (r.whole) {
       rows.push_back({{"strategy", r.label}, {"recorded", r.peer}, {"space", "all"}, {"score", r.score}, {"low", r.interval.low},
                       {"high", r.interval.high}, {"published", r.published}, {"hit5", r.hit5}, {"hit1", r.hit1}, {"budget_used", r.used},
                       {"difference", r.difference}, {"difference_low", r.difference_interval.low}, {"difference_high", r.difference_interval.high},
+                      {"to95_ratio", r.peer ? json() : json(r.ratio95)}, {"to95_ratio_low", r.peer ? json() : json(r.ratio95_interval.low)},
+                      {"to95_ratio_high", r.peer ? json() : json(r.ratio95_interval.high)},
                       {"p", r.peer ? json() : json(r.p)}, {"tuner_ms", r.peer ? json() : json(r.tuner_ms)}});
     }
   }

@@ -13,6 +13,8 @@
 #include "engine/error.h"
 #include "engine/json_reader.h"
 #include "engine/run_folder.h"
+#include "experiments/prior_files.h"
+#include "runners/replay/recorded_graph.h"
 #include "runners/replay/virtual_lab.h"
 
 namespace warpath {
@@ -110,10 +112,16 @@ std::vector<std::string> whole_lines(const std::filesystem::path& file) {
   return out;
 }
 
+/// Of a graph the name of its spec: graphs of one kernel on several devices share what was learned without it.
+std::string kernel_of(const Recording& recording) {
+  const auto* const graph = dynamic_cast<const RecordedGraph*>(&recording);
+  return graph != nullptr ? graph->spec().name : recording.name();
+}
+
 StudyRun carry_out_one(const Study& study, const StudySpace& s, const PriorRegistry& priors, const Task& task) {
   const LabSettings lab{.seed = task.seed, .budget = s.budget, .devices = study.devices, .served = study.served};
   const Options& options = study.settings[task.setting].options;
-  const auto prior = priors.create("run.prior", options.run.prior);
+  const auto prior = priors.create("run.prior", options.run.prior, study_prior_config(options, kernel_of(*s.recording)));
   LabRun done = run_lab(*s.recording, options.search, lab, {.prior = prior.get(), .without = move_names(options.run.without_moves)});
   const double optimum = s.scale.optimum();
   const std::vector<double> best = done.best_by_evaluation(s.scale.worst());

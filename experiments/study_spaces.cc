@@ -3,6 +3,7 @@
 
 #include "engine/error.h"
 #include "experiments/study.h"
+#include "runners/replay/recorded_graph.h"
 #include "runners/replay/recorded_space.h"
 #include "runners/synthetic/landscape.h"
 
@@ -65,6 +66,7 @@ std::vector<StudySpace> study_spaces(const Study& study, const std::vector<std::
     if (const auto* const space = dynamic_cast<const RecordedSpace*>(recording.get())) {
       for (std::size_t i = 0; i < space->axes(); ++i) content += "," + space->axis(i).name;
     }
+    if (const auto* const graph = dynamic_cast<const RecordedGraph*>(recording.get())) content += " " + graph->spec().name + " " + graph->node(0).key.hex();
     content += " " + std::to_string(recording->rows().size()) + " " + std::to_string(recording->best_ns());
     if (!contents.insert(content).second) return note(from + " is left out: the same space came before");
     if (!names.insert(recording->name()).second) return note(from + " is left out: another space is called " + recording->name());

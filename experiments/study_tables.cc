@@ -49,6 +49,12 @@ void finish_cell(StudyCell& cell, const StudySpace& s, const std::vector<std::ve
   for (double& x : cell.curve) x /= static_cast<double>(best.size());
 }
 
+/// Evaluations of a run until its best was at 95 % of the speed of the optimum.
+double evaluations_to_95(const StudyRun& run, double optimum) {
+  const auto there = std::ranges::find_if(run.improvements, [&](const LabRun::Improvement& i) { return i.time_ns * 0.95 <= optimum; });
+  return there == run.improvements.end() ? static_cast<double>(run.budget + 1) : static_cast<double>(there->evaluation);
+}
+
 StudyCell cell_of(const StudySpace& s, std::span<const StudyRun> runs) {
   StudyCell cell;
   std::vector<double> to5, to1, hit5, hit1, used, regret, half, clock, ms;
@@ -59,6 +65,8 @@ StudyCell cell_of(const StudySpace& s, std::span<const StudyRun> runs) {
     to1.push_back(static_cast<double>(r.to1));
     hit5.push_back(r.hit5 ? 1 : 0);
     hit1.push_back(r.hit1 ? 1 : 0);
+    cell.to95.push_back(evaluations_to_95(r, s.scale.optimum()));
+    cell.reached95 += cell.to95.back() <= static_cast<double>(r.budget) ? 1 / static_cast<double>(runs.size()) : 0;
     used.push_back(static_cast<double>(r.evaluations) / static_cast<double>(r.budget));
     regret.push_back(r.regret);
     half.push_back(r.regret_half);
@@ -66,6 +74,8 @@ StudyCell cell_of(const StudySpace& s, std::span<const StudyRun> runs) {
     ms.push_back(r.tuner_ms);
     best.push_back(r.best_by_evaluation(s.scale.worst()));
   }
+  cell.mean95 = mean(cell.to95);
+  if (!runs.empty()) cell.interval95 = bootstrap_mean(std::span(&cell.to95, 1), kConfidence, kDraws, 5);
   cell.to5 = median_to(to5);
   cell.to1 = median_to(to1);
   cell.hit5 = mean(hit5);
@@ -135,6 +145,23 @@ std::vector<std::vector<double>> differences(const StudyRow& reference, const St
   return out;
 }
 
+void compare95(const StudyRow& reference, StudyRow& row) {
+  std::vector<std::vector<double>> logs;
+  std::vector<double> means;
+  for (std::size_t s = 0; s < row.cells.size(); ++s) {
+    const std::vector<double>& a = reference.cells[s].to95;
+    const std::vector<double>& b = row.cells[s].to95;
+    if (a.empty() || b.empty()) continue;
+    std::vector<double>& group = logs.emplace_back();
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) group.push_back(std::log(b[i] / a[i]));
+    means.push_back(mean(group));
+  }
+  if (logs.empty()) return;
+  const Interval interval = bootstrap_mean(logs, kConfidence, kDraws, 6);
+  row.ratio95 = std::exp(mean(means));
+  row.ratio95_interval = {std::exp(interval.low), std::exp(interval.high)};
+}
+
 void compare(std::vector<StudyRow>& rows) {
   std::vector<double> p;
   std::vector<std::size_t> tested;
@@ -146,6 +173,7 @@ void compare(std::vector<StudyRow>& rows) {
     rows[i].difference = mean(means);
     rows[i].difference_interval = bootstrap_mean(d, kConfidence, kDraws, 3);
     if (rows[i].peer) continue;
+    compare95(rows.front(), rows[i]);
     tested.push_back(i);
     p.push_back(sign_flip_p(d, kDraws, 4));
   }

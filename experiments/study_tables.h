@@ -28,6 +28,10 @@ struct StudyCell {
   double published = 0;
   double hit5 = 0, hit1 = 0;
   double to5 = 0, to1 = 0;     ///< median evaluations; 0: more than half of the runs never
+  std::vector<double> to95;    ///< by seed: evaluations until the best was at 95 % of the speed of the space's best; the budget and one where it never was
+  double mean95 = 0;           ///< of them
+  Interval interval95;
+  double reached95 = 0;        ///< share of runs that got there
   double used = 0;             ///< share of the budget
   double regret = 0, regret_half = 0, regret_clock = 0;
   double tuner_ms = 0;
@@ -44,6 +48,8 @@ struct StudyRow {
   Interval interval;
   double difference = 0;         ///< reference - this, paired over seeds; peers: unpaired
   Interval difference_interval;
+  double ratio95 = 1;            ///< evaluations to 95 % over the reference's: geometric mean over spaces and seeds, paired; settings only
+  Interval ratio95_interval{1, 1};
   double p = 1;                  ///< of the difference, Holm-adjusted over the settings
   double rank = 0;               ///< mean over spaces and seeds, 1: best; settings only
   double hit5 = 0, hit1 = 0, used = 0, published = 0, tuner_ms = 0;

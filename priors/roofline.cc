@@ -176,6 +176,7 @@ MethodRegistry MethodRegistry::parse(std::string_view text, const std::string& f
   Codec<std::vector<Method>>::read(root.at("methods"), registry.methods_);
   Codec<std::vector<std::vector<std::string>>>::read(root.at("coupled"), registry.coupled_);
   Codec<std::vector<std::vector<std::string>>>::read(root.at("exclusive"), registry.exclusive_);
+  Codec<std::vector<std::string>>::read(root.at("structural"), registry.structural_);
   std::set<std::string_view> seen;
   for (std::size_t i = 0; i < registry.methods_.size(); ++i) {
     const Method& method = registry.methods_[i];

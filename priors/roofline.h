@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -76,10 +77,13 @@ class MethodRegistry {
   [[nodiscard]] std::span<const std::vector<std::string>> exclusive() const { return exclusive_; }
   /// Axes that `move` works on, by the methods it carries out and the rules that raise it; none known: all three.
   [[nodiscard]] std::vector<Axis> axes_of(std::string_view move) const;
+  /// Move::structural of a move of this program; false for others.
+  [[nodiscard]] bool structural(std::string_view move) const { return std::ranges::find(structural_, move) != structural_.end(); }
 
  private:
   std::vector<Method> methods_;
   std::vector<std::vector<std::string>> coupled_, exclusive_;
+  std::vector<std::string> structural_;
 };
 
 }  // namespace warpath

@@ -17,7 +17,7 @@ class UniformPrior final : public Prior {
 }  // namespace
 
 void register_prior_uniform(PriorRegistry& registry) {
-  registry.add("uniform", "every proposal alike", [] { return std::make_unique<UniformPrior>(); });
+  registry.add("uniform", "every proposal alike", [](const PriorConfig&) { return std::make_unique<UniformPrior>(); });
 }
 
 }  // namespace warpath

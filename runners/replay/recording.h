@@ -35,6 +35,9 @@ class Recording {
    public:
     [[nodiscard]] virtual Hash128 root_key() const = 0;
     [[nodiscard]] virtual std::uint32_t row(NodeId node) const = 0;
+    /// A prior that learns hears what is evaluated, and what becomes of it: `reward` is ln(start / node).
+    virtual void dispatched(const Dispatch&) {}
+    virtual void landed(NodeId, bool /*ok*/, double /*reward*/) {}
   };
 
   Recording(const Recording&) = default;

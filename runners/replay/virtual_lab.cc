@@ -47,6 +47,7 @@ class Lab {
   struct Flight {
     double lands_at = 0;
     std::uint64_t sequence = 0;
+    NodeId node = kNoNode;
     std::uint32_t row = 0;
     bool operator>(const Flight& other) const { return lands_at != other.lands_at ? lands_at > other.lands_at : sequence > other.sequence; }
   };
@@ -72,9 +73,10 @@ class Lab {
         if (search_->idle() == Idle::none) continue;
         return;
       }
+      walk_->dispatched(*d);
       const std::uint32_t row = walk_->row(d->node);
       const Recording::Row& r = recording_.rows()[row];
-      flights_.push({.lands_at = now_ + r.compile_seconds + r.run_seconds, .sequence = d->sequence, .row = row});
+      flights_.push({.lands_at = now_ + r.compile_seconds + r.run_seconds, .sequence = d->sequence, .node = d->node, .row = row});
     }
   }
 
@@ -83,7 +85,9 @@ class Lab {
     flights_.pop();
     now_ = flight.lands_at;
     const std::optional<double> served = evaluated(flight.row, flight.sequence + (std::uint64_t{1} << 63U));
-    search_->complete(flight.sequence, {.ok = served.has_value(), .reward = served ? std::log(base_ns_ / *served) : 0});
+    const double reward = served ? std::log(base_ns_ / *served) : 0;
+    walk_->landed(flight.node, served.has_value(), reward);
+    search_->complete(flight.sequence, {.ok = served.has_value(), .reward = reward});
   }
 
   /// Counts the evaluation of a row; its time if it has one.

@@ -230,6 +230,42 @@ TEST_SUITE("resume") {
     CHECK(whimsical.calls == calls);
   }
 
+  TEST_CASE("a prior that learns as it goes resumes to the same bits, from a log cut anywhere and from any snapshot") {
+    for (const char* prior : {"tactics", "mix"}) {
+      CAPTURE(prior);
+      Options options = small_options(14);
+      options.run.prior = prior;
+      options.record.snapshot_every = 1;
+      options.tune.builds = 2;
+      FinishedRun run(options);
+      REQUIRE(run.log.find("\"type\":\"priors\"") != std::string::npos);
+      CHECK((run.log.find("\"shares\":{") != std::string::npos) == (options.run.prior == "mix"));
+      const auto expected = story(run.path());
+      const auto ends = line_ends(run.log);
+      for (std::size_t lines = 1; lines <= ends.size(); ++lines) {
+        CAPTURE(lines);
+        put_text(run.path() / "events.jsonl", run.log.substr(0, ends[lines - 1]));
+        fs::remove(run.path() / "search_state.json");
+        REQUIRE(run.bench.run(run.path(), true).fingerprint == run.result.fingerprint);
+        REQUIRE(story(run.path()) == expected);
+      }
+      for (int builds = 1; builds <= 13; builds += 3) {
+        CAPTURE(builds);
+        TemporaryFolder other;
+        std::stop_source source;
+        NoteTaker watcher;
+        watcher.stop_after = builds;
+        watcher.source = &source;
+        run.bench.observer = &watcher;
+        static_cast<void>(run.bench.run(other.path(), false, source.get_token(), source.get_token()));
+        run.bench.observer = nullptr;
+        REQUIRE(fs::exists(other.path() / "search_state.json"));
+        CHECK(run.bench.run(other.path(), true).fingerprint == run.result.fingerprint);
+        CHECK(story(other.path()) == expected);
+      }
+    }
+  }
+
   TEST_CASE("a fresh run into a folder that has one is refused and touches nothing") {
     FinishedRun run;
     const std::string message = error_of([&] { static_cast<void>(run.bench.run(run.path())); });

@@ -78,7 +78,7 @@ struct Bench {
   SessionResult run(const fs::path& folder, bool resume = false, std::stop_token stop = {}, SessionObserver* observer = nullptr) {
     TileRunner runner;
     RuleProposer rules(moves);
-    const auto prior = priors.create("run.prior", options.run.prior);
+    const auto prior = priors.create("run.prior", options.run.prior, {.options = &options});
     const SessionSetup setup{.spec = spec,
                              .options = options,
                              .runner_text = "tiles",

@@ -49,7 +49,7 @@ TEST_CASE("every prior is finite, not negative, sums to one and follows a permut
   const PriorRegistry priors = registry();
   for (const auto& [name, entry] : priors.entries()) {
     CAPTURE(name);
-    const std::unique_ptr<Prior> prior = entry.make();
+    const std::unique_ptr<Prior> prior = entry.make({});
     CHECK(prior->name() == name);
     for (const auto& weights : cases) {
       const std::vector<Proposal> proposals = proposals_with(weights);
@@ -69,8 +69,8 @@ TEST_CASE("every prior is finite, not negative, sums to one and follows a permut
 TEST_CASE("uniform ignores weights, proposer is proportional to them") {
   const auto proposals = proposals_with({1, 3, -5});
   const PriorRegistry priors = registry();
-  CHECK(evaluated(*priors.create("test", "uniform"), proposals) == std::vector<double>(3, 1.0 / 3));
-  CHECK(evaluated(*priors.create("test", "proposer"), proposals) == std::vector<double>{0.25, 0.75, 0});
+  CHECK(evaluated(*priors.create("test", "uniform", {}), proposals) == std::vector<double>(3, 1.0 / 3));
+  CHECK(evaluated(*priors.create("test", "proposer", {}), proposals) == std::vector<double>{0.25, 0.75, 0});
 }
 
 TEST_SUITE_END();

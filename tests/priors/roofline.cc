@@ -153,6 +153,7 @@ TEST_CASE("the registry has sixty-three methods, and the moves that it names exi
     for (const std::string& move : method.moves) CHECK_MESSAGE(moves.contains(move), method.id, " ", move);
   }
   CHECK(registry.axes_of("no_such_move").size() == 3);
+  for (const auto& [name, entry] : moves.entries()) CHECK_MESSAGE(registry.structural(name) == entry.make()->structural(), name);
   const Method& tensor = *registry.find("tensor_core");
   const Diagnosis diagnosis{.time_bound_ns = {}, .facts = {{"tensor_pipe", {0.4, FactSource::measured}}}};
   CHECK(tensor.trigger_strength(DiagnosisView(diagnosis, 0)).value() == doctest::Approx(0.5));

@@ -261,7 +261,7 @@ TEST_CASE("a table that a person got wrong is refused by place") {
 TEST_CASE("the prior raises what the diagnosis asks for, keeps a floor, and follows the proposers without a diagnosis") {
   PriorRegistry priors("prior");
   register_priors(priors);
-  const auto prior = priors.create("test", "rules");
+  const auto prior = priors.create("test", "rules", {});
   std::vector<Proposal> proposals(3);
   proposals[0].instance = {"coalesce_remap", "s", {}};
   proposals[1].instance = {"vectorize_global_loads", "s", {}};

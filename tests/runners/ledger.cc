@@ -27,7 +27,7 @@ SessionResult campaign(const TemporaryFolder& folder, const std::string& name, M
   }
   const auto runner = ledger_runner(std::move(inner), std::make_unique<EvaluationLedger>(folder / "evaluations.jsonl", mode), "synthetic", bench.spec, bench.options);
   RuleProposer rules(bench.moves);
-  const auto prior = bench.priors.create("run.prior", bench.options.run.prior);
+  const auto prior = bench.priors.create("run.prior", bench.options.run.prior, {.options = &bench.options});
   return run_session({.spec = bench.spec, .options = bench.options, .runner_text = "synthetic", .runner = *runner, .make_evaluator = runner_pool, .moves = bench.moves, .proposers = {&rules},
                       .prior = *prior, .folder = folder / name, .environment_json = "{}"});
 }

@@ -61,7 +61,7 @@ struct CampaignBench {
                               .program = ""};
     const auto runner = runners.create("--runner", runner_text.substr(0, colon), config);
     RuleProposer rules(moves);
-    const auto prior = priors.create("run.prior", options.run.prior);
+    const auto prior = priors.create("run.prior", options.run.prior, {.options = &options});
     std::vector<Proposer*> proposers{&rules};
     proposers.insert(proposers.begin(), extra_proposers.begin(), extra_proposers.end());
     const SessionSetup setup{.spec = spec,
