@@ -1,6 +1,7 @@
 #include "experiments/study.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "engine/error.h"
@@ -8,6 +9,7 @@
 #include "engine/options_io.h"
 #include "engine/presets.h"
 #include "engine/search.h"
+#include "runners/replay/recorded_graph.h"
 
 namespace warpath {
 namespace {
@@ -167,7 +169,23 @@ StudySpace scaled(std::shared_ptr<const Recording> recording, const Study& study
   std::uint64_t budget = study.budget > 0 ? study.budget : std::min(study.most, scale.budget(study.cutoff));
   budget = std::min<std::uint64_t>(budget, points);
   std::vector<double> baseline = scale.baseline(budget);
-  return {std::move(recording), std::move(scale), budget, std::move(baseline), cost / static_cast<double>(points)};
+  double start = 0;
+  if (const auto* const graph = dynamic_cast<const RecordedGraph*>(recording.get())) start = graph->rows().front().time_ns;
+  return {std::move(recording), std::move(scale), budget, std::move(baseline), cost / static_cast<double>(points), start};
+}
+
+double StudySpace::score_at(std::uint64_t evaluations, double reached_ns) const {
+  const double optimum = scale.optimum();
+  if (start_ns > 0) return start_ns > optimum ? std::log(start_ns / reached_ns) / std::log(start_ns / optimum) : 1;
+  const double room = baseline[evaluations - 1] - optimum;
+  return room > 0 ? (baseline[evaluations - 1] - reached_ns) / room : 0;
+}
+
+double StudySpace::score(std::span<const double> best) const {
+  if (start_ns <= 0) return scale.score(best, baseline);
+  double sum = 0;
+  for (std::uint64_t m = 1; m <= budget; ++m) sum += score_at(m, best.empty() ? start_ns : best[std::min<std::size_t>(best.size(), m) - 1]);
+  return sum / static_cast<double>(budget);
 }
 
 }  // namespace warpath

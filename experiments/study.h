@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,15 @@ struct StudySpace {
   std::shared_ptr<const Recording> recording;
   ScoreScale scale;
   std::uint64_t budget = 0;
-  std::vector<double> baseline;
+  std::vector<double> baseline;  ///< expected best of uniform search, by evaluations - 1
   double mean_cost_seconds = 0;  ///< of an evaluation
+  double start_ns = 0;           ///< of a graph its first variant's, where every search begins; 0: a space, of which any point may be drawn
+
+  /// How good a best of `reached_ns` is after `evaluations` (1 to budget); 1: the optimum. Of a space (E(m) - reached) / (E(m) - optimum); of a
+  /// graph, whose variants cannot be drawn, ln(start / reached) / ln(start / optimum).
+  [[nodiscard]] double score_at(std::uint64_t evaluations, double reached_ns) const;
+  /// Mean of score_at over the budget. `best` is indexed by evaluations - 1 and may end early.
+  [[nodiscard]] double score(std::span<const double> best) const;
 };
 
 /// The scale of a recording and its budget under `study`. Throws Error(bad_input) if nothing in the space runs.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdarg>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,15 @@ std::string evaluations_text(double to) { return to > 0 ? format("%.0f", to) : "
 
 /// "0.71 [0.68, 0.74]"
 std::string with_interval(double value, const Interval& interval) { return format("%.3f [%.3f, %.3f]", value, interval.low, interval.high); }
+
+std::string published_text(double score) { return std::isfinite(score) ? format("%.3f", score) : "-"; }
+
+std::string score_meaning(const StudyTable& table) {
+  std::string out;
+  if (table.points > 0) out += "Score: exact order-statistic baseline, 0 = uniform search, 1 = the optimum at once, mean over the budget.";
+  if (table.graphs > 0) out += std::string(out.empty() ? "" : " ") + "Score of a graph of variants: share of the log speed-up of its best over its first, mean over the budget; 1 = the optimum at once.";
+  return out;
+}
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -84,9 +94,7 @@ std::string summary_text(const Study& study, const StudyTable& table) {
   std::string out = "# " + study.name + "\n\n";
   out += format("%zu settings, %zu spaces, %llu seeds, %d virtual %s, recorded %s served. ", study.settings.size(), table.spaces.size(),
                 static_cast<unsigned long long>(study.seeds), study.devices, study.devices == 1 ? "device" : "devices", served_text(study).c_str());
-  out +=
-      "Score: exact order-statistic baseline, 0 = uniform search, 1 = the optimum at once, mean over the budget; 95 % bootstrap intervals over seeds. "
-      "Difference: " + table.rows.front().label + " minus the row, paired over seeds (recorded peers: against its mean); p by sign flips, Holm-adjusted.\n\n";
+  out += score_meaning(table) + " Intervals: 95 %, bootstrap over seeds. Difference: " + table.rows.front().label + " minus the row, paired over seeds (recorded peers: against its mean); p by sign flips, Holm-adjusted.\n\n";
   out += "## All spaces\n\n";
   out += "| setting | score | difference | p | mean rank | published form | within 5 % | within 1 % | evaluations to 95 %, ratio | budget used | tuner ms an evaluation |\n";
   out += "|---|---|---|---|---|---|---|---|---|---|---|\n";
@@ -97,7 +105,7 @@ std::string summary_text(const Study& study, const StudyTable& table) {
     out += i == 0 ? "|" : with_interval(r.difference, r.difference_interval) + " |";
     out += (i == 0 || r.peer) ? " |" : format(" %.4f |", r.p);
     out += r.peer ? " |" : format(" %.2f |", r.rank);
-    out += format(" %.3f | %.2f | %.2f |", r.published, r.hit5, r.hit1);
+    out += " " + published_text(r.published) + format(" | %.2f | %.2f |", r.hit5, r.hit1);
     out += (i == 0 || r.peer) ? " |" : " " + with_interval(r.ratio95, r.ratio95_interval) + " |";
     out += format(" %.2f |", r.used);
     out += r.peer ? " |\n" : format(" %.3f |\n", r.tuner_ms);
@@ -110,8 +118,8 @@ std::string summary_text(const Study& study, const StudyTable& table) {
     for (const StudyRow& r : table.rows) {
       const StudyCell& c = r.cells[s];
       if (c.scores.empty()) continue;
-      out += "| " + r.label + (r.peer ? " (recorded)" : "") + " | " + with_interval(c.score, c.interval) +
-             format(" | %.3f | %.2f | %.2f | ", c.published, c.hit5, c.hit1);
+      out += "| " + r.label + (r.peer ? " (recorded)" : "") + " | " + with_interval(c.score, c.interval) + " | " + published_text(c.published) +
+             format(" | %.2f | %.2f | ", c.hit5, c.hit1);
       out += r.peer ? format("| | | | | %.4f | |\n", c.regret)
                     : evaluations_text(c.to5) + " | " + evaluations_text(c.to1) + format(" | %.1f [%.1f, %.1f] | %.2f", c.mean95, c.interval95.low, c.interval95.high, c.reached95) + format(" | %.4f | %.4f | %.4f |\n", c.regret_half, c.regret, c.regret_clock);
     }
@@ -167,7 +175,7 @@ std::string report_html(const Study& study, const StudyTable& table) {
       "figure{margin:0}figcaption{font-weight:600}table{border-collapse:collapse}td,th{padding:.15em .6em;text-align:right}"
       "td:first-child,th:first-child{text-align:left}tr:nth-child(even){background:#f5f7f9}.key span{margin-right:1em;white-space:nowrap}</style><h1>" +
       escaped(study.name) + "</h1><p>";
-  out += format("%zu spaces, %llu seeds. Score 0 is uniform search, 1 the optimum at once.", table.spaces.size(), static_cast<unsigned long long>(study.seeds));
+  out += format("%zu spaces, %llu seeds. ", table.spaces.size(), static_cast<unsigned long long>(study.seeds)) + score_meaning(table);
   out += "</p><h2>Score over all spaces</h2>" + bars(table) + "<table><tr><th>setting<th>score<th>95 % interval<th>difference<th>p<th>mean rank<th>within 5 %<th>within 1 %<th>ms</tr>";
   for (const StudyRow& r : table.rows) {
     if (!r.whole) continue;

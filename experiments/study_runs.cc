@@ -132,7 +132,7 @@ StudyRun carry_out_one(const Study& study, const StudySpace& s, const PriorRegis
   run.budget = s.budget;
   run.evaluations = done.evaluations;
   run.failed = done.failed;
-  run.score = s.scale.score(best, s.baseline);
+  run.score = s.score(best);
   for (const LabRun::Improvement& i : done.improvements) {
     if (run.to5 == 0 && i.low_ns <= 1.05 * optimum) run.to5 = i.evaluation;
     if (run.to1 == 0 && i.low_ns <= 1.01 * optimum) run.to1 = i.evaluation;

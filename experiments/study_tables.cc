@@ -27,8 +27,7 @@ void add_curve(const StudySpace& s, const std::vector<double>& best, std::vector
   for (std::size_t i = 0; i < kCurvePoints; ++i) {
     const std::size_t m = std::max<std::size_t>(1, (i + 1) * s.budget / kCurvePoints);
     const double reached = best.empty() ? s.scale.worst() : best[std::min(best.size(), m) - 1];
-    const double room = s.baseline[m - 1] - s.scale.optimum();
-    curve[i] += room > 0 ? (s.baseline[m - 1] - reached) / room : 0;
+    curve[i] += s.score_at(m, reached);
   }
 }
 
@@ -44,7 +43,7 @@ void finish_cell(StudyCell& cell, const StudySpace& s, const std::vector<std::ve
   if (cell.scores.empty()) return;
   cell.score = mean(cell.scores);
   cell.interval = bootstrap_mean(std::span(&cell.scores, 1), kConfidence, kDraws, 1);
-  cell.published = s.scale.published_score(best, s.budget);
+  if (s.start_ns <= 0) cell.published = s.scale.published_score(best, s.budget);
   for (const std::vector<double>& b : best) add_curve(s, b, cell.curve);
   for (double& x : cell.curve) x /= static_cast<double>(best.size());
 }
@@ -93,7 +92,7 @@ StudyCell cell_of(const StudySpace& s, const Peer& peer) {
   StudyCell cell;
   std::vector<double> hit5, hit1, regret;
   for (const std::vector<double>& b : peer.best) {
-    cell.scores.push_back(s.scale.score(b, s.baseline));
+    cell.scores.push_back(s.score(b));
     const double end = b.empty() ? s.scale.worst() : b.back();
     hit5.push_back(end <= 1.05 * s.scale.optimum() ? 1 : 0);
     hit1.push_back(end <= 1.01 * s.scale.optimum() ? 1 : 0);
@@ -118,7 +117,7 @@ void finish_row(StudyRow& row) {
     hit5.push_back(c.hit5);
     hit1.push_back(c.hit1);
     used.push_back(c.used);
-    published.push_back(c.published);
+    if (std::isfinite(c.published)) published.push_back(c.published);
     ms.push_back(c.tuner_ms);
   }
   row.whole = groups.size() == row.cells.size();
@@ -128,7 +127,7 @@ void finish_row(StudyRow& row) {
   row.hit5 = mean(hit5);
   row.hit1 = mean(hit1);
   row.used = mean(used);
-  row.published = mean(published);
+  if (!published.empty()) row.published = mean(published);
   row.tuner_ms = mean(ms);
 }
 
@@ -270,6 +269,7 @@ StudyTable tabulate(const Study& study, const std::vector<StudySpace>& spaces, c
   for (const StudySpace& s : spaces) {
     table.spaces.push_back(s.recording->name());
     table.budgets.push_back(s.budget);
+    (s.start_ns > 0 ? table.graphs : table.points) += 1;
     table.ease.push_back(fitness_flow_ease(*s.recording));
   }
   for (std::size_t i = 0; i < study.settings.size(); ++i) {

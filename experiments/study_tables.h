@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -25,7 +26,7 @@ struct StudyCell {
   std::vector<double> scores;  ///< by seed
   double score = 0;
   Interval interval;
-  double published = 0;
+  double published = NAN;      ///< of spaces; NaN: of a graph
   double hit5 = 0, hit1 = 0;
   double to5 = 0, to1 = 0;     ///< median evaluations; 0: more than half of the runs never
   std::vector<double> to95;    ///< by seed: evaluations until the best was at 95 % of the speed of the space's best; the budget and one where it never was
@@ -52,12 +53,13 @@ struct StudyRow {
   Interval ratio95_interval{1, 1};
   double p = 1;                  ///< of the difference, Holm-adjusted over the settings
   double rank = 0;               ///< mean over spaces and seeds, 1: best; settings only
-  double hit5 = 0, hit1 = 0, used = 0, published = 0, tuner_ms = 0;
+  double hit5 = 0, hit1 = 0, used = 0, published = NAN, tuner_ms = 0;
 };
 
 struct StudyTable {
   std::vector<std::string> spaces;
   std::vector<std::uint64_t> budgets;
+  std::size_t points = 0, graphs = 0;  ///< spaces whose points may be drawn, and graphs: they are scored differently
   std::vector<double> ease;        ///< of each space, fitness_flow_ease()
   std::vector<StudyRow> rows;      ///< settings in order, then peers by score
 };
