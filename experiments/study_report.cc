@@ -134,7 +134,7 @@ std::string curves_csv(const StudyTable& table) {
       const std::vector<double>& curve = r.cells[s].curve;
       for (std::size_t i = 0; i < curve.size(); ++i) {
         const double share = static_cast<double>(i + 1) / static_cast<double>(curve.size());
-        out += r.label + (r.peer ? ",1," : ",0,") + table.spaces[s] + format(",%.2f,%.0f,%.6f\n", share, std::max(1.0, std::floor(share * static_cast<double>(table.budgets[s]))), curve[i]);
+        out += in_one_cell(r.label) + (r.peer ? ",1," : ",0,") + table.spaces[s] + format(",%.2f,%.0f,%.6f\n", share, std::max(1.0, std::floor(share * static_cast<double>(table.budgets[s]))), curve[i]);
       }
     }
   }

@@ -65,7 +65,7 @@ std::string line(const StudyRun& run, const std::string& label) {
     improvements += (improvements.empty() ? "" : ";") + std::to_string(i.evaluation) + ":" + number(i.at_seconds) + ":" + number(i.time_ns);
   }
   std::ostringstream out;
-  out << run.setting << ',' << label << ',' << run.space << ',' << run.seed << ',' << run.budget << ',' << run.evaluations << ',' << run.failed << ','
+  out << run.setting << ',' << in_one_cell(label) << ',' << run.space << ',' << run.seed << ',' << run.budget << ',' << run.evaluations << ',' << run.failed << ','
       << number(run.score) << ',' << run.hit5 << ',' << run.hit1 << ',' << run.to5 << ',' << run.to1 << ',' << number(run.regret_half) << ','
       << number(run.regret) << ',' << number(run.regret_clock) << ',' << number(run.best_ns) << ',' << number(run.virtual_seconds) << ','
       << improvements << ',' << number(run.tuner_ms) << '\n';
@@ -162,6 +162,11 @@ void refuse_other_study(const Study& study, const std::filesystem::path& folder)
 }
 
 }  // namespace
+
+std::string in_one_cell(std::string label) {
+  std::ranges::replace(label, ',', ';');
+  return label;
+}
 
 std::vector<double> StudyRun::best_by_evaluation(double worst) const {
   LabRun run;

@@ -35,6 +35,9 @@ struct StudyRun {
   [[nodiscard]] std::vector<double> best_by_evaluation(double worst) const;
 };
 
+/// A label as a cell of a table with commas between cells: values may hold commas.
+[[nodiscard]] std::string in_one_cell(std::string label);
+
 /// "i/n": every n-th run from the i-th (1-based) is this process's.
 struct Shard {
   std::uint64_t index = 1, count = 1;
