@@ -40,8 +40,14 @@ Contribution timed_verdict(const Ablation& ablation, double least_gain) {
   return Contribution::neutral;
 }
 
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
+
 void judge(MoveAttribution& move, double least_gain, bool code_decides) {
-  const bool undone = !move.without.measured() && move.reverse.measured();
+  const bool undone = (!move.without.measured() || !move.without.also_without.empty()) && move.reverse.measured();
   const Ablation& counts = undone ? move.reverse : move.without;
   if (code_decides && move.code && move.code->realised == false) {
     move.verdict = Contribution::not_realised;
@@ -49,6 +55,7 @@ void judge(MoveAttribution& move, double least_gain, bool code_decides) {
   } else if (counts.measured()) {
     move.verdict = timed_verdict(counts, least_gain);
     move.why = speedup_text(counts) + (undone ? " over the kernel with the move undone" : " over the kernel without it");
+    if (!counts.also_without.empty()) move.why += ", and without what needs it: " + joined(counts.also_without);
     if (!counts.why.empty()) move.why = counts.why;
   } else if (refused(move.without)) {
     move.verdict = Contribution::invalid;
@@ -70,6 +77,7 @@ Interval interval_from(const JsonCursor& view) {
 
 json ablation_json(const Ablation& ablation) {
   json out{{"evaluations", ablation.evaluations}, {"paired", ablation.paired}, {"why", valid_utf8(ablation.why)}};
+  for (const std::string& move : ablation.also_without) out["also_without"].push_back(valid_utf8(move));
   if (ablation.key) out["key"] = ablation.key->hex();
   if (ablation.status) out["status"] = name(*ablation.status);
   if (ablation.measured()) {
@@ -93,6 +101,10 @@ Ablation ablation_from(const JsonCursor& view) {
   Ablation out{.evaluations = static_cast<int>(view.at("evaluations").integer()), .paired = view.at("paired").boolean(), .why = view.at("why").text()};
   if (const auto key = view.find("key")) out.key = hash_from_json(*key);
   if (const auto status = view.find("status")) out.status = static_cast<Status>(word_index(*status, kStatusNames));
+  if (const auto others = view.find("also_without")) {
+    others->require_array();
+    for (std::size_t i = 0; i < others->size(); ++i) out.also_without.push_back(others->element(i).text());
+  }
   if (out.measured()) {
     out.speedup = any_number(view.at("speedup"));
     out.interval = interval_from(view.at("interval"));

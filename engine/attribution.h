@@ -35,6 +35,7 @@ struct Ablation {
   int evaluations = 0;
   bool paired = false;            ///< launches of both in turn; false: one after the other
   std::string why;                ///< where there is no speed-up, or nothing had to be measured
+  std::vector<std::string> also_without = {};  ///< later moves that do not apply where it is left out: what is compared is worth all of them
   [[nodiscard]] bool measured() const { return status == Status::ok; }
 };
 
@@ -78,7 +79,7 @@ inline constexpr double kLeastGain = 0.005;
 ///   harmful        upper end below 1, and speed-up <= 1 / (1 + least_gain)
 ///   neutral        otherwise
 ///
-/// The variant with the move left out counts; where it has no time, the one with the move undone.
+/// The variant with the move left out counts; where it has no time, or lacks other moves too, the one with the move undone, if that has a time.
 void judge(Attribution& attribution);
 
 [[nodiscard]] nlohmann::json to_json(const Attribution& attribution);

@@ -129,10 +129,11 @@ class Attributing {
   }
 
   void ask(const LeftOut& wanted, Ablation& to) {
+    to.also_without = wanted.needing;
     if (!wanted.variant) {
       to.why = wanted.why;
     } else if (variant_key(*wanted.variant) == out_.best) {
-      to = {.key = out_.best, .status = Status::ok, .speedup = 1, .interval = {1, 1}, .evaluations = 0, .paired = true, .why = "the other moves lead to the same kernel"};
+      to = {.key = out_.best, .status = Status::ok, .speedup = 1, .interval = {1, 1}, .evaluations = 0, .paired = true, .why = "the other moves lead to the same kernel", .also_without = wanted.needing};
     } else {
       ask(*wanted.variant, &to);
     }
@@ -174,7 +175,10 @@ class Attributing {
       answer.interval = {1 / over.interval.high, 1 / over.interval.low};
       answer.paired = std::ranges::all_of(outcomes, [](const Outcome& o) { return !o.timings.front().baseline_samples_ns.empty(); });
     }
-    for (Ablation* const to : answers_[i]) *to = answer;
+    for (Ablation* const to : answers_[i]) {
+      answer.also_without = std::move(to->also_without);
+      *to = answer;
+    }
   }
 
   const AttributionSetup& setup_;
@@ -251,7 +255,7 @@ std::string evidence_text(const MoveAttribution& move) {
 std::string attribution_table(const Attribution& attribution) {
   std::vector<std::vector<std::string>> rows{{"move", "verdict", "speed-up", "undone", "in the code", "reason"}};
   for (const MoveAttribution& move : attribution.moves) {
-    const bool told = move.verdict == Contribution::invalid || move.verdict == Contribution::unmeasured || !move.without.why.empty();
+    const bool told = move.verdict == Contribution::invalid || move.verdict == Contribution::unmeasured || !move.without.why.empty() || !move.without.also_without.empty();
     rows.push_back({move.move, std::string(name(move.verdict)), ablation_text(move.without), move.reverse_move.empty() ? "-" : ablation_text(move.reverse),
                     evidence_text(move), told ? move.why : ""});
   }

@@ -37,14 +37,17 @@ std::optional<Variant> MovePath::repeat(std::size_t step, const Variant& at, std
 }
 
 LeftOut MovePath::without(std::size_t step) const {
-  Variant at = variants_[step];
+  LeftOut out{variants_[step], ""};
   for (std::size_t later = step + 1; later < size(); ++later) {
     std::string why;
-    std::optional<Variant> next = repeat(later, at, why);
-    if (!next) return {std::nullopt, instances_[later].text() + " does not apply without it: " + why};
-    at = std::move(*next);
+    if (std::optional<Variant> next = repeat(later, *out.variant, why)) {
+      out.variant = std::move(next);
+      continue;
+    }
+    if (out.needing.empty()) out.why = instances_[later].text() + " does not apply without it: " + why;
+    out.needing.push_back(instances_[later].text());
   }
-  return {std::move(at), ""};
+  return out;
 }
 
 std::optional<MovePath::Reversed> MovePath::reversed(std::size_t step) const {

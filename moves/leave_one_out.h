@@ -12,7 +12,8 @@ namespace warpath {
 /// A variant that lacks one move of a path.
 struct LeftOut {
   std::optional<Variant> variant;  ///< none: it could not be made
-  std::string why;                 ///< then: which move no longer applies, and the move's reason
+  std::string why;                 ///< then: the reason. Else where `needing` is not empty: why the first of them does not apply
+  std::vector<std::string> needing = {};  ///< MoveInstance::text() of later moves that do not apply without it: they are left out too, in order
 };
 
 /// The way from the baseline to a kernel, taken apart. References outlive it.
@@ -28,7 +29,7 @@ class MovePath {
   [[nodiscard]] const Variant& before(std::size_t step) const { return variants_[step]; }
   [[nodiscard]] const Variant& kernel() const { return variants_.back(); }
 
-  /// All steps but this one, in order.
+  /// All steps but this one, in order, and but those that do not apply without it.
   [[nodiscard]] LeftOut without(std::size_t step) const;
 
   struct Reversed {

@@ -38,6 +38,11 @@ Ablation unmade(std::string why) {
   return out;
 }
 
+Ablation with_others(Ablation ablation) {
+  ablation.also_without = {"b", "c"};
+  return ablation;
+}
+
 /// One move under a control whose interval reaches `noise` far.
 MoveAttribution judged(Ablation without, Ablation reverse = {}, std::optional<bool> realised = true, bool decides = true, double noise = 0.001) {
   Attribution all;
@@ -96,6 +101,9 @@ TEST_CASE("a verdict follows from interval, least gain, status and code") {
       {judged(ended(Status::wrong_result, ""), timed(0.8, 0.7, 0.9)), harmful},
       {judged(timed(1.3, 1.2, 1.4), timed(0.8, 0.7, 0.9)), effective},  // leaving it out goes before undoing it
       {judged(unmade("a"), unmade("b")), unmeasured},
+      {judged(with_others(timed(9, 8, 10))), effective},
+      {judged(with_others(timed(9, 8, 10)), timed(1, 0.99, 1.01)), neutral},  // undoing it leaves out it alone
+      {judged(with_others(timed(9, 8, 10)), ended(Status::wrong_result, "")), effective},
   };
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CAPTURE(i);
@@ -105,6 +113,7 @@ TEST_CASE("a verdict follows from interval, least gain, status and code") {
   }
   CHECK(rows[11].move.why == "without it: wrong_result: 3 of 9 differ");
   CHECK(rows[16].move.why == "b does not apply without it");
+  CHECK(rows[21].move.why == "9.000x [8.000, 10.000] over the kernel without it, and without what needs it: b, c");
 }
 
 TEST_CASE("an attribution comes back from its file as it was, and a damaged one is refused by place") {
@@ -120,11 +129,13 @@ TEST_CASE("an attribution comes back from its file as it was, and a damaged one 
   all.moves = {move, move};
   all.moves[1].code->realised.reset();
   all.moves[1].without = unmade("c");
+  all.moves[0].without.also_without = {"b", "c"};
   judge(all);
   const nlohmann::json written = to_json(all);
   const Attribution read = attribution_from_json(nlohmann::json::parse(written.dump()), "file");
   CHECK(to_json(read) == written);
   CHECK(read.moves[0].verdict == Contribution::not_realised);
+  CHECK(read.moves[0].without.also_without == std::vector<std::string>{"b", "c"});
   CHECK(read.moves[0].code == all.moves[0].code);
   CHECK(read.moves[1].code == all.moves[1].code);
   CHECK_FALSE(read.moves[1].without.key.has_value());
