@@ -123,7 +123,7 @@ struct RunOptions {
   double min_speedup = 0.98;
   double min_gain = 0.02;
   int finalists = 3;
-  std::string prior = "proposer";
+  std::string prior = "tactics";
   std::string without_moves;
   bool operator==(const RunOptions&) const = default;
   template <class Visitor>
@@ -156,7 +156,7 @@ struct PriorOptions {
   static constexpr void describe(Visitor&& v) {
     using O = PriorOptions;
     v(&O::model, OptionText{"model", "learned, mix: file that `warpath train` wrote; empty: none", "docs/priors.md", "prior-model"}, AnyValue{});
-    v(&O::tactics, OptionText{"tactics", "tactics, mix: tactic graph to begin with; empty: OUTDIR/tactic_graph.json if it is there, none: nothing", "docs/priors.md", "tactic-graph"}, AnyValue{});
+    v(&O::tactics, OptionText{"tactics", "tactics, mix: tactic graph to begin with; empty: none, auto: OUTDIR/tactic_graph.json if it is there", "docs/priors.md", "tactic-graph"}, AnyValue{});
     v(&O::sources, OptionText{"sources", "mix: the priors that are mixed, separated by commas", "docs/priors.md"}, AnyValue{});
     v(&O::floor, OptionText{"floor", "tactics, learned, mix: share of the prior that is spread evenly over the legal moves", "docs/priors.md"}, Range{0.0, 1.0});
     v(&O::min_pred_gain, OptionText{"min_pred_gain", "tactics, learned, mix: moves with less predicted gain keep the floor alone; 0: none", "docs/priors.md", "min-pred-gain"}, Range{0.0, 100.0});

@@ -5,7 +5,7 @@
 namespace warpath {
 namespace {
 
-constexpr std::string_view kNoFile = "none";
+constexpr std::string_view kAuto = "auto";
 constexpr std::string_view kKernel = "{kernel}";
 
 std::string contents(const std::string& file, std::string_view place) { return read_text_file(file, kMaxJsonBytes, place); }
@@ -13,7 +13,7 @@ std::string contents(const std::string& file, std::string_view place) { return r
 /// Of the files that the options name; nullopt for one that they do not.
 std::optional<std::string> named_file(const PriorOptions& options, std::string_view name) {
   const std::string& file = name == kModelFile ? options.model : options.tactics;
-  if (file.empty() || file == kNoFile) return std::nullopt;
+  if (file.empty() || file == kAuto) return std::nullopt;
   return contents(file, name == kModelFile ? "prior.model" : "prior.tactics");
 }
 
@@ -33,7 +33,7 @@ PriorConfig run_prior_config(const Options& options, const std::filesystem::path
             }
             if (auto named = named_file(prior, name)) return named;
             const std::filesystem::path common = outdir / kTacticGraphFile;
-            if (name != kTacticGraphFile || prior.tactics == kNoFile || !std::filesystem::exists(common)) return std::nullopt;
+            if (name != kTacticGraphFile || prior.tactics != kAuto || !std::filesystem::exists(common)) return std::nullopt;
             return contents(common.string(), common.string());
           }};
 }

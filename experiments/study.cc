@@ -41,6 +41,7 @@ Setting make_setting(const Options& base, const std::vector<Factor>& factors, co
     const json& value = factors[i].values[choice[i]];
     setting.options = with_value(setting.options, factors[i].name, value, place + "/" + factors[i].name);
     setting.values[factors[i].name] = value_text(value);
+    if (value_text(value).empty() && factors.size() > 1) continue;
     setting.label += (setting.label.empty() ? "" : " ") + short_name(factors[i].name) + "=" + value_text(value);
   }
   if (setting.label.empty()) setting.label = "default";
@@ -81,6 +82,16 @@ std::vector<std::vector<std::size_t>> random_design(const std::vector<Factor>& f
   for (std::size_t i = all.size() - 1; i > 1; --i) std::swap(all[i], all[1 + rng.below(i)]);
   all.resize(std::min<std::size_t>(all.size(), samples));
   return all;
+}
+
+/// The first values of all factors, the second values of all, and so on.
+std::vector<std::vector<std::size_t>> together(const std::vector<Factor>& factors, const JsonCursor& place) {
+  std::vector<std::vector<std::size_t>> out(factors.empty() ? 1 : factors.front().values.size());
+  for (const Factor& f : factors) {
+    if (f.values.size() != out.size()) place.at(f.name).fail("as many values as " + factors.front().name + " has: " + std::to_string(out.size()));
+  }
+  for (std::size_t v = 0; v < out.size(); ++v) out[v].assign(factors.size(), v);
+  return out;
 }
 
 std::uint64_t count_or(const JsonCursor& root, std::string_view key, std::uint64_t otherwise) {
@@ -146,10 +157,12 @@ Study load_study(const std::filesystem::path& file) {
     choices = full_design(factors);
   } else if (design == "one_at_a_time") {
     choices = one_at_a_time(factors);
+  } else if (design == "together") {
+    choices = together(factors, factors.empty() ? root : root.at("factors"));
   } else if (design == "random") {
     choices = random_design(factors, root.at("samples").unsigned_integer(), study.first_seed);
   } else {
-    root.at("design").fail("full, one_at_a_time or random");
+    root.at("design").fail("full, one_at_a_time, together or random");
   }
   for (const auto& choice : choices) study.settings.push_back(make_setting(base, factors, choice, root.place() + ":/factors"));
   study.text = document.dump();

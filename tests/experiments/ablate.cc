@@ -108,10 +108,26 @@ TEST_CASE("bad studies are refused with file and key") {
   CHECK(complaint(R"({"synthetic": ["smooth"], "factors": {"search.strategy": ["luck"]}})").find("luck") != std::string::npos);
   CHECK(complaint(R"({"synthetic": ["smooth"], "factors": {"preset": ["luck"]}})").find("hillclimb") != std::string::npos);
   CHECK(complaint(R"({"synthetic": ["smooth"], "design": "best"})").find("one_at_a_time") != std::string::npos);
+  CHECK(complaint(R"({"synthetic": ["smooth"], "design": "together", "factors": {"search.beta": [1], "search.rho": [1, 2]}})").find("as many values as search.beta") != std::string::npos);
   CHECK(complaint(R"({"factors": {}})").find("--spaces") != std::string::npos);
   REQUIRE(ablate(out).code == 0);
   write_file(out / "other.json", R"({"name": "s", "synthetic": ["smooth"], "budget": 10})");
   CHECK(run_program({"ablate", out / "other.json", "--outdir", out.path().string()}).code == 64);
+}
+
+TEST_CASE("factors that go together, values with commas and empty ones make settings that a resumed study knows again") {
+  const TemporaryFolder out;
+  write_file(out / "t.json", R"({"name": "t", "synthetic": ["smooth"], "budget": 10, "seeds": 2, "design": "together",
+  "factors": {"prior.sources": ["uniform,rules", "", "proposer"], "search.beta": [1, 0.5, 0]}})");
+  const auto run = [&] { return run_program({"ablate", out / "t.json", "--outdir", out.path().string()}); };
+  REQUIRE(run().code == 0);
+  const std::string runs = read_file(out.path() / "ablations/t/runs.csv");
+  REQUIRE(run().code == 0);
+  CHECK(read_file(out.path() / "ablations/t/runs.csv") == runs);
+  CHECK(lines_of(runs).size() == 1 + 3 * 2);
+  CHECK(runs.find("0,sources=uniform;rules beta=1,") != std::string::npos);
+  CHECK(runs.find("1,beta=0.5,") != std::string::npos);
+  CHECK(read_file(out.path() / "ablations/t/summary.md").find("sources=uniform,rules beta=1") != std::string::npos);
 }
 
 TEST_SUITE_END();

@@ -99,7 +99,7 @@ TEST_CASE("models and tactic graphs are made of graphs, each kernel left out onc
     const TemporaryFolder alone, among;
     for (const auto* const folder : {&alone, &among}) {
       fs::copy(out.path() / "tactic_graph.json", folder->path() / "tactic_graph.json");
-      const ProgramResult first = run(folder->path(), "10", {"--prior", "mix", "--prior-model", out / "m.json", "--min-pred-gain", "0.01"});
+      const ProgramResult first = run(folder->path(), "10", {"--prior", "mix", "--prior-model", out / "m.json", "--tactic-graph", "auto", "--min-pred-gain", "0.01"});
       CAPTURE(first.err);
       REQUIRE((first.code == 0 || first.code == 2));
       CHECK(read_file(folder->path() / "kernels/softmax_scaled/prior_model.json") == read_file(out / "m.json"));
