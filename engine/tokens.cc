@@ -13,6 +13,7 @@ constexpr auto kPunctuators = std::to_array<std::string_view>({
     "}"});
 constexpr auto kPrefixes = std::to_array<std::string_view>({"u8R", "uR", "UR", "LR", "R", "u8", "u", "U", "L"});
 constexpr std::string_view kSingles = "()<>+-*/%&|^~!=?:;,.#";
+constexpr std::string_view kAlone = "();,?~[]{}";  // begin no longer one
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_start(char c) {
@@ -257,6 +258,10 @@ class Lexer {
       return emit(TokenKind::punctuator, begin);
     }
     const char first = peek();
+    if (kAlone.find(first) != std::string_view::npos) {
+      ++at_;
+      return emit(TokenKind::punctuator, begin);
+    }
     for (const std::string_view p : kPunctuators) {
       if (p[0] == first && starts_with(p)) {
         at_ += p.size();

@@ -1,38 +1,62 @@
-#include <algorithm>
 #include <array>
+#include <bit>
 
 #include "moves/model/storage.h"
 
 namespace warpath::model {
 namespace {
 
+/// Words that are found in one or two steps: a table with open addressing, a quarter full at most, which the compiler fills.
 template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& sorted, std::string_view word) {
-  return std::binary_search(sorted.begin(), sorted.end(), word);
-}
+class WordTable {
+ public:
+  constexpr explicit WordTable(const std::array<std::string_view, N>& words) : words_(words) {
+    places_.fill(kFree);
+    for (std::size_t i = 0; i < N; ++i) {
+      std::size_t at = place(words[i]);
+      while (places_[at] != kFree) at = (at + 1) % kPlaces;
+      places_[at] = static_cast<std::uint8_t>(i);
+    }
+  }
+  /// The word's index; N: it is not among them.
+  [[nodiscard]] constexpr std::size_t find(std::string_view word) const {
+    if (word.empty()) return N;
+    for (std::size_t at = place(word); places_[at] != kFree; at = (at + 1) % kPlaces) {
+      if (words_[places_[at]] == word) return places_[at];
+    }
+    return N;
+  }
+  [[nodiscard]] constexpr bool contains(std::string_view word) const { return find(word) < N; }
 
-template <std::size_t N>
-constexpr std::array<std::string_view, N> sorted(std::array<std::string_view, N> words) {
-  std::sort(words.begin(), words.end());
-  return words;
-}
+ private:
+  static constexpr std::size_t kPlaces = std::bit_ceil(4 * N);
+  static constexpr std::uint8_t kFree = 255;
+  static_assert(N < kFree);
+  static constexpr std::size_t place(std::string_view word) {
+    const auto letter = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(word[i])); };
+    return (letter(0) * 7 + letter(word.size() - 1) * 31 + letter(word.size() / 2) * 113 + word.size() * 61) % kPlaces;
+  }
 
-constexpr auto kBuiltin = sorted(std::to_array<std::string_view>(
+  std::array<std::string_view, N> words_;
+  std::array<std::uint8_t, kPlaces> places_{};
+};
+
+constexpr auto kBuiltin = WordTable(std::to_array<std::string_view>(
     {"auto",    "bool",    "char",     "char16_t", "char32_t",   "char8_t",  "double",
      "float",   "int",     "long",     "short",    "signed",     "unsigned", "void",
      "wchar_t", "__int64", "__int128", "_Bool",    "__signed__", "_Float16"}));
 
-constexpr auto kIgnored = sorted(std::to_array<std::string_view>(
+constexpr auto kIgnored = WordTable(std::to_array<std::string_view>(
     {"__forceinline__", "__noinline__", "__device_builtin__", "__inline", "__inline__",
      "__forceinline", "__cdecl", "__extension__", "friend", "virtual", "explicit", "mutable",
      "typename", "__stdcall", "consteval", "__device_builtin_texture_type__", "export"}));
 
-constexpr auto kParenthesised = sorted(std::to_array<std::string_view>(
+constexpr auto kParenthesised = WordTable(std::to_array<std::string_view>(
     {"__launch_bounds__", "__attribute__", "__attribute", "__declspec", "alignas", "__align__",
      "_Alignas", "__cluster_dims__", "__maxnreg__", "__block_size__", "__nv_pure__",
      "__nvrtc_align__"}));
 
-constexpr auto kStatementWords = sorted(std::to_array<std::string_view>({"if",
+constexpr auto kStatementWords = WordTable(std::to_array<std::string_view>({"if",
                                                                          "else",
                                                                          "for",
                                                                          "while",
@@ -90,7 +114,7 @@ constexpr auto kStatementWords = sorted(std::to_array<std::string_view>({"if",
                                                                          "co_yield",
                                                                          "decltype"}));
 
-constexpr auto kLibraryTypes = sorted(std::to_array<std::string_view>({"size_t",
+constexpr auto kLibraryTypes = WordTable(std::to_array<std::string_view>({"size_t",
                                                                        "ssize_t",
                                                                        "ptrdiff_t",
                                                                        "intptr_t",
@@ -175,6 +199,12 @@ constexpr auto kQualifiers = std::to_array<QualifierWord>({
     {"constinit", kStatic},
 });
 
+constexpr auto kQualifierWords = [] {
+  std::array<std::string_view, kQualifiers.size()> words;
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = kQualifiers[i].word;
+  return WordTable(words);
+}();
+
 bool is_vector_type(std::string_view word) {
   if (word.size() < 4 || word.back() < '1' || word.back() > '4') return false;
   std::string_view base = word.substr(0, word.size() - 1);
@@ -244,27 +274,25 @@ bool is_assignment(std::string_view op) {
 }
 
 bool is_builtin_type_word(std::string_view word) {
-  return is_one_of(kBuiltin, word);
+  return kBuiltin.contains(word);
 }
 
 std::uint32_t qualifier_bit(std::string_view word) {
-  for (const QualifierWord& row : kQualifiers) {
-    if (row.word == word) return row.bit;
-  }
-  return 0;
+  const std::size_t at = kQualifierWords.find(word);
+  return at < kQualifiers.size() ? kQualifiers[at].bit : 0;
 }
 
 bool is_ignored_word(std::string_view word) {
-  return is_one_of(kIgnored, word);
+  return kIgnored.contains(word);
 }
 bool is_parenthesised_attribute(std::string_view word) {
-  return is_one_of(kParenthesised, word);
+  return kParenthesised.contains(word);
 }
 bool is_library_type(std::string_view word) {
-  return is_vector_type(word) || is_one_of(kLibraryTypes, word);
+  return is_vector_type(word) || kLibraryTypes.contains(word);
 }
 bool is_statement_word(std::string_view word) {
-  return is_one_of(kStatementWords, word);
+  return kStatementWords.contains(word);
 }
 
 bool looks_like_macro(std::string_view word) {
