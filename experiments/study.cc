@@ -179,11 +179,12 @@ StudySpace scaled(std::shared_ptr<const Recording> recording, const Study& study
   if (valid.empty()) throw bad_input(recording->name(), "no point that runs", "at least one");
   const std::size_t points = recording->rows().size();
   ScoreScale scale(valid, points - valid.size());
-  std::uint64_t budget = study.budget > 0 ? study.budget : std::min(study.most, scale.budget(study.cutoff));
-  budget = std::min<std::uint64_t>(budget, points);
+  const auto* const graph = dynamic_cast<const RecordedGraph*>(recording.get());
+  // What uniform draws would need says nothing of a graph: it cannot be drawn from.
+  const std::uint64_t usual = graph != nullptr ? static_cast<std::uint64_t>(RunOptions{}.budget_builds) : std::min(study.most, scale.budget(study.cutoff));
+  const std::uint64_t budget = std::min<std::uint64_t>(study.budget > 0 ? study.budget : usual, points);
   std::vector<double> baseline = scale.baseline(budget);
-  double start = 0;
-  if (const auto* const graph = dynamic_cast<const RecordedGraph*>(recording.get())) start = graph->rows().front().time_ns;
+  const double start = graph != nullptr ? graph->rows().front().time_ns : 0;
   return {std::move(recording), std::move(scale), budget, std::move(baseline), cost / static_cast<double>(points), start};
 }
 

@@ -33,7 +33,7 @@ struct Study {
   std::vector<std::string> synthetic;           ///< presets of landscapes
   std::uint64_t seeds = 30;
   std::uint64_t first_seed = 1;
-  std::uint64_t budget = 0;                     ///< evaluations; 0: by the cut-off
+  std::uint64_t budget = 0;                     ///< evaluations; 0: by the cut-off, on a graph as many as a run has by default
   double cutoff = 0.95;
   std::uint64_t most = 1300;                    ///< limit on the budget by cut-off
   int devices = 1;

@@ -94,6 +94,9 @@ keep_others() {
   sort -s -t'"' -k4,4 -o "$rows" "$rows"
 }
 
+# score_rows FILE: the rows of a study's scores.json, one a line.
+score_rows() { awk '/^  \{/ { row = ""; next } /^  \}/ { print "{" row "}"; next } /^   "/ { sub(/^ +/, ""); row = row (row ? " " : "") $0 }' "$1"; }
+
 # write_result FILE FIGURES ROWS: FIGURES are the members of "figures" as text, ROWS a file with one JSON value a line.
 write_result() {
   local file=$1 figures=$2 rows=$3 device driver
