@@ -123,6 +123,7 @@ struct RunOptions {
   double min_speedup = 0.98;
   double min_gain = 0.02;
   int finalists = 3;
+  int final_candidates = 0;
   std::string prior = "tactics";
   std::string without_moves;
   bool operator==(const RunOptions&) const = default;
@@ -136,6 +137,7 @@ struct RunOptions {
     v(&O::min_speedup, OptionText{"min_speedup", "floor on every guard workload's baseline/candidate", "per-shape floor, docs/search.md"}, Range{0.0, 100.0});
     v(&O::min_gain, OptionText{"min_gain", "least gain over the baseline that counts as improved (exit code 0)", "2 %: above timing noise", "min-gain"}, Range{0.0, 100.0});
     v(&O::finalists, OptionText{"finalists", "the best of the search that are judged and timed again at the end, for the report; 0: none", "docs/run-folder.md", "finalists"}, Range{0, 1000});
+    v(&O::final_candidates, OptionText{"final_candidates", "so many of the best are measured again, by sequential halving, to say who the finalists are; 0: the search says", "docs/search.md", "final-candidates"}, Range{0, 1000});
     v(&O::prior, OptionText{"prior", "registered prior over proposals", "", "prior"}, AnyValue{});
     v(&O::without_moves, OptionText{"without_moves", "moves that rules do not propose, separated by commas: what are they worth?", "docs/studies.md"}, AnyValue{});
   }
