@@ -59,6 +59,7 @@ struct SearchOptions {
   int frontier = 5;
   int far_neighbours = 12;
   int random_candidates = 100;
+  std::string draws = "uniform";
   double escape = 0.02;
   double epsilon = 0.1;
   int beam_width = 4;
@@ -103,6 +104,7 @@ struct SearchOptions {
     v(&O::frontier, OptionText{"frontier", "guided: best nodes whose neighbourhood is weighed", "docs/algorithm.md"}, Range{1, 100000});
     v(&O::far_neighbours, OptionText{"far_neighbours", "guided: random points two tunables away from each of them", "docs/algorithm.md"}, Range{0, 100000});
     v(&O::random_candidates, OptionText{"random_candidates", "guided: random points of the whole space among the frontier", "docs/algorithm.md"}, Range{0, 1000000});
+    v(&O::draws, OptionText{"draws", "strategies but mcgs and guided, where they draw a move: uniform, or prior (nine in ten by P(s,a), so that priors do not set them apart from mcgs)", "docs/algorithm.md"}, AnyValue{});
     v(&O::escape, OptionText{"escape", "descent: probability of entering a worse neighbour", "KTT"}, Range{0.0, 1.0});
     v(&O::epsilon, OptionText{"epsilon", "best_first: share of random variants", "docs/algorithm.md"}, Range{0.0, 1.0});
     v(&O::beam_width, OptionText{"beam_width", "beam: variants kept", ""}, Range{1, 100000});
