@@ -17,7 +17,7 @@ std::string Campaign::apply(const BaselineEvent& event) {
   baseline_problem_ = objective_.set_baseline(event.outcome);
   if (!baseline_problem_.empty()) return baseline_problem_;
   space_.set_outcome(NodeId{0}, event.outcome);
-  finals_.emplace(objective_, options_.run.finalists);
+  finals_.emplace(objective_, options_.run);
   search_.emplace(space_, options_.search, options_.run.seed, event.key);
   return "";
 }
@@ -146,7 +146,7 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
   const bool ok = event.outcome.status == Status::ok;
   const double reward = ok ? objective_.reward(event.outcome) : 0;
   if (!std::isfinite(reward)) throw bad_input(place, "an ok outcome", "a time for every scored workload");
-  finals_->enter(applied.node, reward);
+  finals_->enter(applied.node, reward, ok ? objective_.standard_error(event.outcome) : 0);
   observe(applied.node, shares, ok, reward);
   const NodeId parent = space_.parent(applied.node);
   tuner_.measured({.parent = parent,
@@ -179,7 +179,8 @@ Campaign::Applied Campaign::apply(const OutcomeEvent& event, const std::string& 
   return applied;
 }
 
-Finals::Applied Campaign::apply(const FinalEvent& event, const std::string& place) {
+template <class E>
+Finals::Applied Campaign::apply_final(const E& event, const std::string& place) {
   if (index(event.node) >= space_.size() || space_.key(event.node) != event.key) {
     throw bad_input(place, "final of " + event.key.short_hex(), "the key of node " + std::to_string(index(event.node)));
   }
@@ -187,6 +188,10 @@ Finals::Applied Campaign::apply(const FinalEvent& event, const std::string& plac
   seconds_ = event.seconds;
   return applied;
 }
+
+Finals::Applied Campaign::apply(const FinalEvent& event, const std::string& place) { return apply_final(event, place); }
+
+Finals::Applied Campaign::apply(const HeatEvent& event, const std::string& place) { return apply_final(event, place); }
 
 void Campaign::restore(const DispatchEvent& event, const std::string& place) {
   if (event.sequence != dispatched_) {
@@ -221,7 +226,10 @@ void Campaign::adopt(Snapshot snapshot, const std::string& place) {
 
 std::uint64_t Campaign::input_seed(std::uint64_t sequence) const { return Rng(options_.run.seed, "inputs", sequence).next(); }
 
-std::uint64_t Campaign::final_seed(NodeId node) const { return Rng(options_.run.seed, "finals", index(node)).next(); }
+std::uint64_t Campaign::final_seed(const Finals::Due& due) const {
+  const std::string purpose = due.stage == Stage::final ? "finals" : "heats " + std::to_string(due.reading);
+  return Rng(options_.run.seed, purpose, index(due.node)).next();
+}
 
 Campaign::Standing Campaign::standing() const {
   Standing out{.node = best_, .speedup = best_speedup(), .baseline_ms = baseline_ms(), .verdict = &space_.outcome(best_)->verdict, .finalists = 0};

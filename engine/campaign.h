@@ -26,7 +26,7 @@ namespace warpath {
 /// The state of one run: what every event does to it. A live session and the replay of a log go through the same calls, in the
 /// same order, and so reach the same state. One thread only.
 ///
-///   baseline -> { { [arrival]* select -> [proposals] dispatch | idle ;  apply(outcome) }* -> apply(final)* }*
+///   baseline -> { { [arrival]* select -> [proposals] dispatch | idle ;  apply(outcome) }* -> apply(heat | final)* }*
 class Campaign {
  public:
   /// References outlive the campaign. `record` is told what impure proposers say.
@@ -55,6 +55,7 @@ class Campaign {
   Applied apply(const OutcomeEvent& event, const std::string& place);
   /// The same under a snapshot: the graph takes no part. Throws Error(bad_input) with `place` for another variant's key, or as Finals.
   Finals::Applied apply(const FinalEvent& event, const std::string& place);
+  Finals::Applied apply(const HeatEvent& event, const std::string& place);
   void recall(const ProposalsEvent& event) { space_.recall(event); }
   void recall(const PriorsEvent& event) { space_.recall(event); }
   /// Proposals for a node that is there: they wait for select(), which takes them before its own as long as their share allows it.
@@ -88,7 +89,7 @@ class Campaign {
   [[nodiscard]] const std::deque<Pending>& pending() const { return pending_; }
   /// Seed of an evaluation's inputs.
   [[nodiscard]] std::uint64_t input_seed(std::uint64_t sequence) const;
-  [[nodiscard]] std::uint64_t final_seed(NodeId node) const;
+  [[nodiscard]] std::uint64_t final_seed(const Finals::Due& due) const;
 
   [[nodiscard]] const KernelSpace& space() const { return space_; }
   [[nodiscard]] const Search& search() const { return *search_; }  ///< once begun
@@ -114,6 +115,9 @@ class Campaign {
   [[nodiscard]] const std::string& baseline_problem() const { return baseline_problem_; }
 
  private:
+  /// Of a final or a heat, which say it alike.
+  template <class E>
+  Finals::Applied apply_final(const E& event, const std::string& place);
   Applied count(const OutcomeEvent& event, const std::string& place);
   void observe(NodeId node, const SourceShares& shares, bool ok, double reward);
   [[nodiscard]] std::optional<Dispatch> tune();

@@ -161,6 +161,20 @@ IdleEvent read_idle(const JsonCursor& c) {
   return {.sequence = c.at("seq").unsigned_integer()};
 }
 
+json write(const HeatEvent& e) {
+  return {{"type", "heat"}, {"key", e.key.hex()}, {"node", index(e.node)}, {"reading", e.reading}, {"outcome", to_json(e.outcome)}, {"at", e.at}, {"seconds", e.seconds}};
+}
+
+HeatEvent read_heat(const JsonCursor& c) {
+  require_only(c, {"type", "key", "node", "reading", "outcome", "at", "seconds"});
+  return {.key = hash_from_json(c.at("key")),
+          .node = node_id(c.at("node")),
+          .reading = c.at("reading").unsigned_integer(),
+          .outcome = outcome_at(c),
+          .at = c.at("at").number(),
+          .seconds = c.at("seconds").number()};
+}
+
 json write(const FinalEvent& e) {
   return {{"type", "final"}, {"key", e.key.hex()}, {"node", index(e.node)}, {"outcome", to_json(e.outcome)}, {"at", e.at}, {"seconds", e.seconds}};
 }
@@ -198,6 +212,7 @@ Event decode(std::string_view object, const std::string& place) {
   if (word == "dispatch") return read_dispatch(cursor);
   if (word == "outcome") return read_outcome(cursor);
   if (word == "idle") return read_idle(cursor);
+  if (word == "heat") return read_heat(cursor);
   if (word == "final") return read_final(cursor);
   type.fail("a kind of event");
 }

@@ -74,6 +74,14 @@ struct OutcomeEvent {  ///< applied to the graph after this line was written
 struct IdleEvent {  ///< the search was asked and had nothing to dispatch (looking may have linked known nodes)
   std::uint64_t sequence = 0;  ///< of the next dispatch
 };
+struct HeatEvent {   ///< a candidate of the finals was measured once more, to say whether it is a finalist; nothing of it reaches the graph
+  Hash128 key;       ///< variant_key of `node`
+  NodeId node = kNoNode;
+  std::uint64_t reading = 0;  ///< how many of this node came before
+  Outcome outcome;
+  double at = 0;
+  double seconds = 0;
+};
 struct FinalEvent {  ///< a finalist, or the baseline beside them, was evaluated again; nothing of it reaches the graph
   Hash128 key;       ///< variant_key of `node`
   NodeId node = kNoNode;
@@ -81,7 +89,7 @@ struct FinalEvent {  ///< a finalist, or the baseline beside them, was evaluated
   double at = 0;
   double seconds = 0;
 };
-using Event = std::variant<RunEvent, SessionEvent, BaselineEvent, ProposalsEvent, PriorsEvent, ArrivalEvent, DispatchEvent, OutcomeEvent, IdleEvent, FinalEvent>;
+using Event = std::variant<RunEvent, SessionEvent, BaselineEvent, ProposalsEvent, PriorsEvent, ArrivalEvent, DispatchEvent, OutcomeEvent, IdleEvent, HeatEvent, FinalEvent>;
 
 /// Unix time now, for `at`.
 [[nodiscard]] double unix_now();

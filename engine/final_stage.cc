@@ -1,9 +1,12 @@
 #include "engine/final_stage.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
+#include <utility>
+#include <vector>
 
 #include "engine/outcome_io.h"
 
@@ -12,58 +15,72 @@ namespace {
 
 constexpr std::chrono::milliseconds kTick{100};
 
-void submit(const FinalStage& stage, NodeId node) {
+void submit(const FinalStage& stage, std::uint64_t sequence, const Finals::Due& due) {
   const KernelSpace& space = stage.campaign.space();
-  stage.evaluator.submit({.sequence = index(node),
-                          .variant = space.variant(node),
-                          .key = space.key(node),
-                          .seed = stage.campaign.final_seed(node),
+  stage.evaluator.submit({.sequence = sequence,
+                          .variant = space.variant(due.node),
+                          .key = space.key(due.node),
+                          .seed = stage.campaign.final_seed(due),
                           .incumbent_ns = 0,
-                          .stage = Stage::final});
+                          .stage = due.stage});
 }
 
-void apply(const FinalStage& stage, NodeId node, Outcome outcome) {
+/// Judges, logs, applies, records.
+template <class E>
+FinalReport apply_event(const FinalStage& stage, E& event) {
   Campaign& campaign = stage.campaign;
   const KernelSpace& space = campaign.space();
-  FinalEvent event{.key = space.key(node),
-                   .node = node,
-                   .outcome = recordable(std::move(outcome)),
-                   .at = unix_now(),
-                   .seconds = stage.seconds()};
-  campaign.finals().judge(node, event.outcome);
+  event.key = space.key(event.node);
+  event.at = unix_now();
+  event.seconds = stage.seconds();
+  campaign.finals().judge(event.node, event.outcome);
   stage.log.append(encode(event), true);
   const Finals::Applied applied = campaign.apply(event, "events.jsonl");
   stage.record.add(event, applied);
-  stage.observer.on_final({.node = node,
-                           .key = event.key,
-                           .move = node == NodeId{0} ? "baseline" : space.instance(node).text(),
-                           .outcome = event.outcome,
-                           .speedup = applied.speedup,
-                           .searched_speedup = campaign.speedup(node)});
+  return {.node = event.node,
+          .key = event.key,
+          .move = event.node == NodeId{0} ? "baseline" : space.instance(event.node).text(),
+          .outcome = event.outcome,
+          .speedup = applied.speedup,
+          .searched_speedup = campaign.speedup(event.node)};
+}
+
+void apply(const FinalStage& stage, const Finals::Due& due, Outcome outcome) {
+  outcome = recordable(std::move(outcome));
+  if (due.stage == Stage::final) {
+    FinalEvent event{.key = {}, .node = due.node, .outcome = std::move(outcome)};
+    stage.observer.on_final(apply_event(stage, event));
+  } else {
+    HeatEvent event{.key = {}, .node = due.node, .reading = due.reading, .outcome = std::move(outcome)};
+    stage.observer.on_heat(apply_event(stage, event));
+  }
 }
 
 }  // namespace
 
 bool time_finalists(const FinalStage& stage) {
-  std::set<NodeId> under_way;
-  std::map<NodeId, Outcome> ready;
+  std::map<std::uint64_t, Finals::Due> under_way;
+  std::map<Finals::Due, Outcome> ready;
+  std::uint64_t sequence = 0;
   for (;;) {
-    const std::vector<NodeId> due = stage.campaign.finals().due();
+    const std::vector<Finals::Due> due = stage.campaign.finals().due();
     if (due.empty()) return true;
     if (stage.abandon.stop_requested()) return false;
     if (auto first = ready.extract(due.front())) {
       apply(stage, due.front(), std::move(first.mapped()));
       continue;
     }
-    for (const NodeId node : due) {
+    for (const Finals::Due& next : due) {
       if (stage.stop.stop_requested() || under_way.size() >= stage.lanes) break;
-      if (!ready.contains(node) && under_way.insert(node).second) submit(stage, node);
+      const bool taken = std::ranges::any_of(under_way, [&](const auto& entry) { return entry.second == next; });
+      if (taken || ready.contains(next)) continue;
+      submit(stage, sequence, next);
+      under_way.emplace(sequence++, next);
     }
     if (under_way.empty()) return false;
     if (std::optional<Completion> done = stage.evaluator.wait(kTick)) {
-      const NodeId node{static_cast<std::uint32_t>(done->sequence)};
-      under_way.erase(node);
-      ready.emplace(node, std::move(done->outcome));
+      const auto which = under_way.extract(done->sequence);
+      ready.emplace(which.mapped(), std::move(done->outcome));
     } else {
       stage.tick();
     }

@@ -26,7 +26,7 @@ struct FinalStage {
   std::stop_token abandon;          ///< drop it
 };
 
-/// Evaluates the finalists of a begun campaign at Stage::final and applies their outcomes, in the order of Finals::due whatever
+/// Evaluates what the finals of a begun campaign want and applies the outcomes, in the order of Finals::due whatever
 /// they take, each after its line is on disk. True once the finals are decided, false if a stop came first. Throws Error(environment)
 /// as the session does.
 [[nodiscard]] bool time_finalists(const FinalStage& stage);

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "engine/events.h"
+#include "engine/halving.h"
 #include "engine/ids.h"
 #include "engine/objective.h"
+#include "engine/options.h"
 #include "engine/outcome.h"
+#include "engine/runner.h"
 
 namespace warpath {
 
@@ -18,19 +21,32 @@ namespace warpath {
 /// kernels lies above all of them (the winner's curse; Capen, Clapp and Campbell 1971). So the best few are evaluated again at
 /// Stage::final, on inputs of their own, and only these outcomes say what is reported. The search never sees them.
 ///
-/// Finalists are taken from the search's ranking, best first, until `count` of them came back ok or none is left that beat the
+/// Finalists are taken from the search's ranking, best first, until `finalists` of them came back ok or none is left that beat the
 /// baseline. The baseline is evaluated again before the first of a round; a round ends where the search goes on. What was evaluated
-/// once is not evaluated again, in whatever round. One thread only.
+/// once is not evaluated again, in whatever round.
+///
+/// With more `final_candidates` than finalists the search only nominates: a candidate's place is its reward plus Gumbel noise scaled by that
+/// reward's standard error, so that those whose order the search cannot tell take their places by lot (the Gumbel-top-k trick: Kool, van Hoof
+/// and Welling 2019), and sequential halving (engine/halving.h) by fresh evaluations at Stage::confirmation ranks the first of them. Heats
+/// follow the baseline of a round. What a heat read is not read again either. One thread only.
 class Finals {
  public:
-  /// `objective`: with the baseline set that the search was judged by. `count` 0: no finals.
-  Finals(ObjectiveFunction objective, int count) : search_objective_(objective), objective_(std::move(objective)), count_(count) {}
+  /// `objective`: with the baseline set that the search was judged by. `options.finalists` 0: no finals.
+  Finals(ObjectiveFunction objective, const RunOptions& options)
+      : search_objective_(objective), objective_(std::move(objective)), options_(options) {}
 
-  /// The search applied an outcome. `reward`: 0 unless it is ok.
-  void enter(NodeId node, double reward);
+  /// The search applied an outcome. `reward`: 0 unless it is ok. `standard_error`: of that reward.
+  void enter(NodeId node, double reward, double standard_error = 0);
 
-  /// Whom to evaluate now, in the order in which the outcomes must be applied; empty: nobody, the finals are decided.
-  [[nodiscard]] std::vector<NodeId> due() const;
+  /// One evaluation. A heat's is at Stage::confirmation; of those of one node, `reading` were before it.
+  struct Due {
+    NodeId node = kNoNode;
+    Stage stage = Stage::final;
+    std::size_t reading = 0;
+    auto operator<=>(const Due&) const = default;
+  };
+  /// What to evaluate now, in the order in which the outcomes must be applied; empty: nothing, the finals are decided.
+  [[nodiscard]] std::vector<Due> due() const;
 
   /// Adds the last gates, against the baseline of this round.
   void judge(NodeId node, Outcome& outcome) const;
@@ -39,8 +55,9 @@ class Finals {
     std::string problem;  ///< baseline: why it cannot be one; the search's then serves in its place
   };
   /// Throws Error(bad_input) with `place` for a node that the search has no better outcome of than the baseline's, a second
-  /// outcome of one, or an ok outcome without times.
+  /// outcome of one (of a heat: another than its next), or an ok outcome without times.
   Applied apply(const FinalEvent& event, const std::string& place);
+  Applied apply(const HeatEvent& event, const std::string& place);
 
   struct Final {
     Outcome outcome;
@@ -57,16 +74,27 @@ class Finals {
     double speedup = 1;
     double baseline_ns = 0;
     const Verdict* verdict = nullptr;  ///< null for the baseline where its final outcome is not ok
-    int finalists = 0;       ///< evaluated in all rounds, refused ones included, the baseline not
+    int finalists = 0;       ///< evaluated in all rounds, refused ones included (also by a heat), the baseline not
   };
-  /// nullopt while finalists are due, if there were none, and with `count` 0.
+  /// nullopt while something is due, if nobody beat the baseline, and without finals.
   [[nodiscard]] std::optional<Winner> winner() const;
 
  private:
+  /// Whoever may be a finalist, first choice first; `heats`, if it is not empty, must be read before that can be said.
+  struct Order {
+    std::vector<NodeId> nodes;
+    std::vector<NodeId> heats;
+  };
+  [[nodiscard]] Order order() const;
+  [[nodiscard]] double reward_of(const Outcome& outcome, const std::string& place) const;
+  void require_ranked(NodeId node, const Hash128& key, bool fresh, const std::string& place) const;
+
   ObjectiveFunction search_objective_;
   ObjectiveFunction objective_;  // of this round
-  int count_;
-  std::set<std::pair<double, NodeId>> ranking_;  // (-reward, node): of the search, better than the baseline
+  RunOptions options_;
+  std::set<std::pair<double, NodeId>> ranking_;     // (-reward, node): of the search, better than the baseline
+  std::set<std::pair<double, NodeId>> nominated_;   // (-(reward + noise), node): of the same nodes
+  std::map<NodeId, Readings> readings_;             // of heats
   std::map<NodeId, Final> finals_;               // without the baseline
   bool baseline_timed_ = false;                  // in this round
   std::optional<Outcome> baseline_;

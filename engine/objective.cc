@@ -12,6 +12,9 @@
 namespace warpath {
 namespace {
 
+/// Standard error of the median over that of the mean, of normal samples: sqrt(pi / 2).
+constexpr double kMedianError = 1.2533;
+
 std::string ratio_text(double x) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3fx", x);
@@ -120,6 +123,32 @@ double ObjectiveFunction::reward(const Outcome& outcome) const {
     case Objective::worst: return worst;
   }
   WARPATH_CHECK(false);
+}
+
+double ObjectiveFunction::standard_error(const Outcome& outcome) const {
+  const auto relative_variance = [](const std::vector<double>& samples) {
+    Welford spread;
+    for (const double x : samples) spread.add(x);
+    const double error = kMedianError * spread.deviation() / median(samples);
+    return samples.size() < 2 ? 0.0 : error * error / static_cast<double>(samples.size());
+  };
+  double shares = 0;
+  double sum = 0;
+  double worst = std::numeric_limits<double>::infinity();
+  double worst_variance = 0;
+  for (const Term& term : terms_) {
+    const auto timing = std::ranges::find(outcome.timings, term.workload, &WorkloadTiming::workload);
+    if (term.role != WorkloadRole::score || timing == outcome.timings.end() || timing->samples_ns.empty()) continue;
+    const double ns = median(timing->samples_ns);
+    const double variance = relative_variance(timing->samples_ns) + relative_variance(timing->baseline_samples_ns);
+    const double share = objective_ == Objective::weighted ? term.weight * ns : term.weight;
+    shares += share;
+    sum += share * share * variance;
+    const double log_speedup = std::log(paired_baseline_ns(outcome, term.workload, term.baseline_ns) / ns);
+    if (log_speedup < worst) worst = log_speedup, worst_variance = variance;
+  }
+  if (objective_ == Objective::worst) return std::sqrt(worst_variance);
+  return shares > 0 ? std::sqrt(sum) / shares : 0;
 }
 
 namespace {

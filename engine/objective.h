@@ -33,6 +33,9 @@ class ObjectiveFunction {
   void judge(Outcome& outcome) const;
   /// ln of the speed-up of a judged outcome that is ok. 0 for the baseline itself.
   [[nodiscard]] double reward(const Outcome& outcome) const;
+  /// Of that reward, as far as the samples of this one outcome tell: a median of n samples strays by 1.2533 deviations / sqrt(n) where they are
+  /// normal. What differs between evaluations is not in it. 0 where no workload has two samples.
+  [[nodiscard]] double standard_error(const Outcome& outcome) const;
 
  private:
   struct Term {

@@ -59,6 +59,7 @@ struct SearchOptions {
   int frontier = 5;
   int far_neighbours = 12;
   int random_candidates = 100;
+  std::string draws = "uniform";
   double escape = 0.02;
   double epsilon = 0.1;
   int beam_width = 4;
@@ -103,6 +104,7 @@ struct SearchOptions {
     v(&O::frontier, OptionText{"frontier", "guided: best nodes whose neighbourhood is weighed", "docs/algorithm.md"}, Range{1, 100000});
     v(&O::far_neighbours, OptionText{"far_neighbours", "guided: random points two tunables away from each of them", "docs/algorithm.md"}, Range{0, 100000});
     v(&O::random_candidates, OptionText{"random_candidates", "guided: random points of the whole space among the frontier", "docs/algorithm.md"}, Range{0, 1000000});
+    v(&O::draws, OptionText{"draws", "strategies but mcgs and guided, where they draw a move: uniform, or prior (nine in ten by P(s,a), so that priors do not set them apart from mcgs)", "docs/algorithm.md"}, AnyValue{});
     v(&O::escape, OptionText{"escape", "descent: probability of entering a worse neighbour", "KTT"}, Range{0.0, 1.0});
     v(&O::epsilon, OptionText{"epsilon", "best_first: share of random variants", "docs/algorithm.md"}, Range{0.0, 1.0});
     v(&O::beam_width, OptionText{"beam_width", "beam: variants kept", ""}, Range{1, 100000});
@@ -123,6 +125,7 @@ struct RunOptions {
   double min_speedup = 0.98;
   double min_gain = 0.02;
   int finalists = 3;
+  int final_candidates = 0;
   std::string prior = "tactics";
   std::string without_moves;
   bool operator==(const RunOptions&) const = default;
@@ -136,6 +139,7 @@ struct RunOptions {
     v(&O::min_speedup, OptionText{"min_speedup", "floor on every guard workload's baseline/candidate", "per-shape floor, docs/search.md"}, Range{0.0, 100.0});
     v(&O::min_gain, OptionText{"min_gain", "least gain over the baseline that counts as improved (exit code 0)", "2 %: above timing noise", "min-gain"}, Range{0.0, 100.0});
     v(&O::finalists, OptionText{"finalists", "the best of the search that are judged and timed again at the end, for the report; 0: none", "docs/run-folder.md", "finalists"}, Range{0, 1000});
+    v(&O::final_candidates, OptionText{"final_candidates", "so many of the best are measured again, by sequential halving, to say who the finalists are; 0: the search says", "docs/search.md", "final-candidates"}, Range{0, 1000});
     v(&O::prior, OptionText{"prior", "registered prior over proposals", "", "prior"}, AnyValue{});
     v(&O::without_moves, OptionText{"without_moves", "moves that rules do not propose, separated by commas: what are they worth?", "docs/studies.md"}, AnyValue{});
   }

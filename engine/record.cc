@@ -93,20 +93,25 @@ void RunRecord::add(const OutcomeEvent& event, const Campaign::Applied& applied)
   point_best();
 }
 
-void RunRecord::add(const FinalEvent& event, const Finals::Applied& applied) {
+template <class E>
+void RunRecord::add_final(const E& event, const std::string& sequence, const Finals::Applied& applied) {
   const Outcome* const again = campaign_.finals().baseline();
   write(trace_final(campaign_, event, applied),
         ledger_rows(campaign_,
                     names_,
                     {.session = session_,
                      .at = event.at,
-                     .sequence = "final",
+                     .sequence = sequence,
                      .node = event.node,
                      .outcome = event.outcome,
                      .baseline = again != nullptr ? again : campaign_.space().outcome(NodeId{0}),
                      .speedup = applied.speedup}));
   if (published_) point_best();
 }
+
+void RunRecord::add(const FinalEvent& event, const Finals::Applied& applied) { add_final(event, "final", applied); }
+
+void RunRecord::add(const HeatEvent& event, const Finals::Applied& applied) { add_final(event, "heat", applied); }
 
 void RunRecord::point_best() {
   if (!campaign_.begun()) return;

@@ -29,11 +29,15 @@ class RunRecord {
   void add(const DispatchEvent& event);
   void add(const OutcomeEvent& event, const Campaign::Applied& applied);
   void add(const FinalEvent& event, const Finals::Applied& applied);
+  void add(const HeatEvent& event, const Finals::Applied& applied);
 
   void publish();
 
  private:
   void write(const std::string& trace, const std::string& ledger);
+  /// `sequence`: the word for it in the ledger.
+  template <class E>
+  void add_final(const E& event, const std::string& sequence, const Finals::Applied& applied);
   void write_node(NodeId node, const Outcome& outcome) const;
   void point_best();
 

@@ -55,6 +55,11 @@ class Replay {
     record_.add(e, restoring_ ? campaign_.restore(e, place_) : campaign_.apply(e, place_));
   }
 
+  void operator()(const HeatEvent& e) {
+    require_begun();
+    record_.add(e, campaign_.apply(e, place_));
+  }
+
   void operator()(const FinalEvent& e) {
     require_begun();
     record_.add(e, campaign_.apply(e, place_));

@@ -24,6 +24,12 @@ bool parse_sharing(const std::string& text) {
   return text == "tree";
 }
 
+/// True for "prior".
+bool parse_draws(const std::string& text) {
+  if (text != "uniform" && text != "prior") throw bad_input("search.draws", text, "uniform or prior");
+  return text == "prior";
+}
+
 /// What selection makes of evaluations under way.
 enum class Parallel : std::uint8_t { unobserved, virtual_loss, ignored };
 
@@ -38,6 +44,7 @@ Parallel parse_parallel(const std::string& text) {
 
 void check_search_options(const SearchOptions& options) {
   static_cast<void>(parse_sharing(options.sharing));
+  static_cast<void>(parse_draws(options.draws));
   static_cast<void>(parse_parallel(options.parallel));
   static_cast<void>(make_selection(options));
   static_cast<void>(make_widening(options));
@@ -51,6 +58,7 @@ struct Search::Impl final : Field {
         options(options_in),
         seed(seed_in),
         tree(parse_sharing(options.sharing)),
+        draws_by_prior(parse_draws(options.draws)),
         parallel(parse_parallel(options.parallel)),
         selection(make_selection(options)),
         widening(make_widening(options)),
@@ -69,6 +77,7 @@ struct Search::Impl final : Field {
   void levels(NodeId node, std::span<Level> out) const override { space.levels(node, out); }
   [[nodiscard]] Arrival visit(NodeId from, std::span<const Level> point) override;
   [[nodiscard]] std::uint32_t actions(NodeId node) override;
+  [[nodiscard]] std::uint32_t draw_action(NodeId node) override;
   [[nodiscard]] Arrival act(NodeId node, std::uint32_t action) override;
   std::optional<Dispatch> next_of_strategy();
   [[nodiscard]] std::vector<EdgeId> creating_path(NodeId node) const;
@@ -93,7 +102,8 @@ struct Search::Impl final : Field {
   Space& space;
   SearchOptions options;
   std::uint64_t seed;
-  bool tree;  ///< every path makes its own node
+  bool tree;            ///< every path makes its own node
+  bool draws_by_prior;  ///< of a strategy
   Parallel parallel;
   std::unique_ptr<SelectionPolicy> selection;
   std::unique_ptr<WideningPolicy> widening;
@@ -234,6 +244,19 @@ std::uint32_t Search::Impl::actions(NodeId node) {
   if (nodes[node].state != NodeState::measured || nodes[node].depth >= options.max_depth) return 0;
   if (!nodes[node].opened) open(node);
   return nodes[node].action_count;
+}
+
+std::uint32_t Search::Impl::draw_action(NodeId node) {
+  constexpr double kUniform = 0.1;  // nothing is out of reach
+  const std::uint32_t count = nodes[node].action_count;
+  if (!draws_by_prior || rng().uniform() < kUniform) return static_cast<std::uint32_t>(rng().below(count));
+  double left = rng().uniform();
+  std::uint32_t rank = 0;
+  for (; rank + 1 < count; ++rank) {
+    left -= orders.at(node, nodes.key(node), rank, count).prior;
+    if (left < 0) break;
+  }
+  return orders.at(node, nodes.key(node), rank, count).action;
 }
 
 Field::Arrival Search::Impl::act(NodeId node, std::uint32_t action) {

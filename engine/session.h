@@ -109,6 +109,7 @@ class SessionObserver {
   virtual void on_note(std::string_view) {}
   virtual void on_outcome(const OutcomeReport&) {}
   virtual void on_final(const FinalReport&) {}
+  virtual void on_heat(const FinalReport&) {}  ///< a candidate of the finals, in a heat
   /// After every outcome and at least five times a second while waiting.
   virtual void on_progress(const SessionProgress&) {}
   virtual void on_finish(const SessionResult&) {}
@@ -151,7 +152,7 @@ struct RecordedConfig {
 };
 [[nodiscard]] std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folder);
 
-/// Hash of every option that shapes the graph: all but run.budget_*, run.finalists, record.*, llm.* and search.in_flight.
+/// Hash of every option that shapes the graph: all but run.budget_*, run.finalists, run.final_candidates, record.*, llm.* and search.in_flight.
 [[nodiscard]] Hash128 config_hash(const Options& options, std::string_view runner_text);
 
 }  // namespace warpath

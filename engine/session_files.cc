@@ -47,6 +47,7 @@ Hash128 config_hash(const Options& options, std::string_view runner_text) {
   shaping["run"].erase("budget_builds");
   shaping["run"].erase("budget_seconds");
   shaping["run"].erase("finalists");
+  shaping["run"].erase("final_candidates");
   shaping["search"].erase("in_flight");
   return Hasher().add(shaping.dump()).add(runner_text).digest();
 }

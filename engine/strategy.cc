@@ -29,9 +29,8 @@ double Field::worth(NodeId node) const {
 Field::Arrival Field::walk() {
   NodeId at = kRoot;
   for (int steps = 0; steps < kLongestWalk; ++steps) {
-    const std::uint32_t count = actions(at);
-    if (count == 0) return {at, false};
-    const Arrival next = act(at, static_cast<std::uint32_t>(rng().below(count)));
+    if (actions(at) == 0) return {at, false};
+    const Arrival next = act(at, draw_action(at));
     if (next.fresh) return next;
     if (next.node != kNoNode && measured(next.node)) at = next.node;
     if (rng().uniform() < 0.1) at = kRoot;
@@ -54,8 +53,7 @@ Field::Arrival Field::draw() {
 Field::Arrival Field::neighbour(NodeId from, int radius) {
   const Lattice* const space = lattice();
   if (space == nullptr || (!space->complete() && rng().uniform() < 0.5)) {
-    const std::uint32_t count = actions(from);
-    return count == 0 ? Arrival{} : act(from, static_cast<std::uint32_t>(rng().below(count)));
+    return actions(from) == 0 ? Arrival{} : act(from, draw_action(from));
   }
   std::vector<Level> point(space->axes());
   levels(from, point);

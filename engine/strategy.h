@@ -38,6 +38,8 @@ class Field {
   [[nodiscard]] virtual Arrival visit(NodeId from, std::span<const Level> point) = 0;
   /// Number of actions of `node`; 0 unless it is measured.
   [[nodiscard]] virtual std::uint32_t actions(NodeId node) = 0;
+  /// One of them at random, as search.draws says; `node` has some.
+  [[nodiscard]] virtual std::uint32_t draw_action(NodeId node) = 0;
   [[nodiscard]] virtual Arrival act(NodeId node, std::uint32_t action) = 0;
 
   // Made of the above, alike for spaces of tunables, of moves, and of both.

@@ -133,10 +133,13 @@ std::string trace_outcome(const Campaign& campaign, const RecordNames& names, co
          " on " + space.key(space.parent(applied.node)).short_hex() + "\n" + common_lines(space.outcome(NodeId{0}), event.outcome, names.findings);
 }
 
-std::string trace_final(const Campaign& campaign, const FinalEvent& event, const Finals::Applied& applied) {
+namespace {
+
+/// `head`: what was done, up to its colon.
+template <class E>
+std::string trace_again(const Campaign& campaign, std::string head, const E& event, const Finals::Applied& applied) {
   const Outcome* const again = campaign.finals().baseline();
   const Outcome* const baseline = again != nullptr ? again : campaign.space().outcome(NodeId{0});
-  std::string head = "## Final " + event.key.short_hex() + ": ";
   if (event.node == NodeId{0}) {
     head += applied.problem.empty() ? "the baseline timed again" : "the baseline cannot be timed again, the search's counts: " + in_ticks(applied.problem);
     return head + "\n\n" + common_lines(baseline, event.outcome);
@@ -144,6 +147,16 @@ std::string trace_final(const Campaign& campaign, const FinalEvent& event, const
   head += applied.speedup > 0 ? number(applied.speedup, "%.3f") + "x" : std::string(name(event.outcome.status));
   return head + ", in the search " + number(campaign.speedup(event.node), "%.3f") + "x\n\n- candidate: " +
          in_ticks(label(campaign, event.node)) + "\n" + common_lines(baseline, event.outcome);
+}
+
+}  // namespace
+
+std::string trace_final(const Campaign& campaign, const FinalEvent& event, const Finals::Applied& applied) {
+  return trace_again(campaign, "## Final " + event.key.short_hex() + ": ", event, applied);
+}
+
+std::string trace_final(const Campaign& campaign, const HeatEvent& event, const Finals::Applied& applied) {
+  return trace_again(campaign, "## Heat " + event.key.short_hex() + ", reading " + std::to_string(event.reading + 1) + ": ", event, applied);
 }
 
 std::string ledger_header() {

@@ -34,6 +34,7 @@ struct RecordNames {
 
 /// A finalist or, as node 0, the baseline beside them.
 [[nodiscard]] std::string trace_final(const Campaign& campaign, const FinalEvent& event, const Finals::Applied& applied);
+[[nodiscard]] std::string trace_final(const Campaign& campaign, const HeatEvent& event, const Finals::Applied& applied);
 
 // ledger.csv: one row a workload and cache state of an outcome (one row without figures if it has no times).
 

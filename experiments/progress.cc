@@ -103,8 +103,12 @@ void ProgressPrinter::on_outcome(const OutcomeReport& report) {
   }
 }
 
-void ProgressPrinter::on_final(const FinalReport& report) {
-  std::string line = name_ + ": final: ";
+void ProgressPrinter::on_final(const FinalReport& report) { print_again("final: ", report); }
+
+void ProgressPrinter::on_heat(const FinalReport& report) { print_again("heat: ", report); }
+
+void ProgressPrinter::print_again(const std::string& what, const FinalReport& report) {
+  std::string line = name_ + ": " + what;
   if (report.node == NodeId{0}) {
     const bool good = report.speedup > 0;
     return print_line(line + (good ? "baseline timed again" : "baseline refused, the search's counts: " + report.outcome.verdict.summary()));

@@ -26,6 +26,7 @@ class ProgressPrinter final : public SessionObserver {
   void on_note(std::string_view line) override;
   void on_outcome(const OutcomeReport& report) override;
   void on_final(const FinalReport& report) override;
+  void on_heat(const FinalReport& report) override;
   void on_progress(const SessionProgress& progress) override;
   void on_finish(const SessionResult& result) override;
   /// Removes the drawn line; for use when a session ended by an exception.
@@ -33,6 +34,7 @@ class ProgressPrinter final : public SessionObserver {
 
  private:
   void print_line(const std::string& line);
+  void print_again(const std::string& what, const FinalReport& report);
 
   std::FILE* out_;
   bool terminal_;

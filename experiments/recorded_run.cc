@@ -36,8 +36,7 @@ DeviceFacts unrecorded_device(const std::string& runner) {
 RecordedRun::RecordedRun(const std::filesystem::path& folder) {
   const auto config = recorded_config(folder);
   if (!config) throw bad_input(folder.string(), "", "a run folder: OUTDIR/kernels/NAME");
-  min_speedup_ = config->options.run.min_speedup;
-  finalists_ = config->options.run.finalists;
+  options_ = config->options.run;
   const std::string spec_file = (folder / "input_spec.json").string();
   spec_ = spec_from_json(read_json_file(spec_file), spec_file);
   const auto known = recorded_device(folder);
@@ -89,8 +88,12 @@ void RecordedRun::add(const Event& event, const std::string& place) {
                           const bool ok = objective_ && e.outcome.status == Status::ok;
                           const double reward = ok ? objective_->reward(e.outcome) : 0;
                           if (ok) node.speedup = std::exp(reward);
-                          if (finals_) finals_->enter(it->second, reward);
+                          if (finals_) finals_->enter(it->second, reward, ok ? objective_->standard_error(e.outcome) : 0);
                           dispatched_.erase(it);
+                        },
+                        [&](const HeatEvent& e) {
+                          if (!finals_) throw bad_input(place, "a heat", "a search before it");
+                          static_cast<void>(finals_->apply(e, place));
                         },
                         [&](const FinalEvent& e) {
                           if (!finals_ || index(e.node) >= nodes_.size()) throw bad_input(place, "a final", "a search before it");
@@ -104,10 +107,10 @@ void RecordedRun::add(const Event& event, const std::string& place) {
 }
 
 void RecordedRun::begin(const Outcome& baseline) {
-  ObjectiveFunction objective(spec_, device_, min_speedup_);
+  ObjectiveFunction objective(spec_, device_, options_.min_speedup);
   if (!objective.set_baseline(baseline).empty()) return;
   nodes_[0].speedup = 1;
-  finals_.emplace(objective, finalists_);
+  finals_.emplace(objective, options_);
   objective_ = std::move(objective);
 }
 

@@ -64,8 +64,7 @@ class RecordedRun {
   RunEvent run_;
   KernelSpec spec_;
   DeviceFacts device_;
-  double min_speedup_ = 0;  // of guard workloads, as the run was configured
-  int finalists_ = 0;
+  RunOptions options_;  // as the run was configured
   std::optional<ObjectiveFunction> objective_;  // once the baseline is good
   std::optional<Finals> finals_;                // with it
   std::vector<RecordedNode> nodes_;

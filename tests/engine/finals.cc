@@ -53,23 +53,35 @@ Outcome refused() {
 }
 
 /// Finals after a search in which the baseline took 100 ns and node i+1 the i-th time.
-Finals after_search(int count, const std::vector<double>& times_ns) {
+Finals after_search(int count, const std::vector<double>& times_ns, int candidates = 0) {
   ObjectiveFunction objective(two_workloads(), {}, 0.5);
   REQUIRE(objective.set_baseline(timed(100)).empty());
-  Finals finals(objective, count);
+  RunOptions options;
+  options.finalists = count;
+  options.final_candidates = candidates;
+  Finals finals(objective, options);
   for (std::size_t i = 0; i < times_ns.size(); ++i) finals.enter(NodeId{static_cast<std::uint32_t>(i + 1)}, std::log(100 / times_ns[i]));
   return finals;
 }
 
 Finals::Applied apply(Finals& finals, std::uint32_t node, Outcome outcome) {
   finals.judge(NodeId{node}, outcome);
-  return finals.apply({.key = hash128("k"), .node = NodeId{node}, .outcome = std::move(outcome)}, "log:7");
+  return finals.apply(FinalEvent{.key = hash128("k"), .node = NodeId{node}, .outcome = std::move(outcome)}, "log:7");
 }
 
-std::vector<std::uint32_t> due(const Finals& finals) {
+std::vector<std::uint32_t> due(const Finals& finals, Stage stage = Stage::final) {
   std::vector<std::uint32_t> out;
-  for (const NodeId node : finals.due()) out.push_back(index(node));
+  for (const Finals::Due& one : finals.due()) {
+    CHECK(one.stage == stage);
+    out.push_back(index(one.node));
+  }
   return out;
+}
+
+/// The next reading of that node in a heat.
+Finals::Applied read(Finals& finals, std::uint32_t node, std::uint64_t reading, Outcome outcome) {
+  finals.judge(NodeId{node}, outcome);
+  return finals.apply(HeatEvent{.key = hash128("k"), .node = NodeId{node}, .reading = reading, .outcome = std::move(outcome)}, "log:8");
 }
 
 using Nodes = std::vector<std::uint32_t>;
@@ -112,6 +124,12 @@ struct FinalTaker final : SessionObserver {
     speedups.push_back(r.speedup);
     if (static_cast<int>(nodes.size()) == stop_after) source.request_stop();
   }
+  void on_heat(const FinalReport& r) override {
+    heats.push_back(index(r.node));
+    if (static_cast<int>(heats.size()) == stop_after_heats) source.request_stop();
+  }
+  Nodes heats;
+  int stop_after_heats = -1;
   Nodes nodes;
   std::vector<double> speedups;
   int stop_after = -1;
@@ -130,7 +148,7 @@ std::vector<std::string> final_lines(const fs::path& folder) {
   std::vector<std::string> out;
   while (const auto object = reader.next()) {
     auto json = nlohmann::json::parse(*object);
-    if (json["type"] != "final") continue;
+    if (json["type"] != "final" && json["type"] != "heat") continue;
     for (const char* key : {"at", "seconds"}) json.erase(key);
     json["outcome"].erase("run_seconds");
     out.push_back(json.dump());
@@ -237,11 +255,92 @@ TEST_SUITE("finals") {
     CHECK(finals.winner()->baseline_ns == doctest::Approx(100));
   }
 
+  TEST_CASE("with more candidates than finalists, heats after the baseline say who is timed at the end and in which order") {
+    Finals finals = after_search(1, {90, 120, 50, 100, 70}, 3);  // nodes 3, 5, 1
+    CHECK(due(finals) == Nodes{0});
+    static_cast<void>(apply(finals, 0, timed(100)));
+    CHECK(due(finals, Stage::confirmation) == Nodes{3, 5, 1});
+    CHECK(read(finals, 3, 0, timed(80)).speedup == doctest::Approx(1.25));
+    CHECK(due(finals, Stage::confirmation) == Nodes{5, 1});
+    static_cast<void>(read(finals, 5, 0, timed(50)));
+    static_cast<void>(read(finals, 1, 0, timed(95)));
+    CHECK(due(finals, Stage::confirmation) == Nodes{5, 3});  // two readings more of each, one after the other
+    static_cast<void>(read(finals, 5, 1, timed(90)));
+    static_cast<void>(read(finals, 3, 1, timed(60)));
+    CHECK_FALSE(finals.winner());
+    CHECK(due(finals, Stage::confirmation) == Nodes{5, 3});
+    CHECK(finals.due().front().reading == 2);
+    static_cast<void>(read(finals, 5, 2, timed(90)));
+    static_cast<void>(read(finals, 3, 2, timed(60)));
+    CHECK(due(finals) == Nodes{3});
+    static_cast<void>(apply(finals, 3, refused()));
+    CHECK(due(finals) == Nodes{5});  // the next of the heats, not of the search
+    static_cast<void>(apply(finals, 5, timed(80)));
+    CHECK(due(finals).empty());
+    REQUIRE(finals.winner());
+    CHECK(finals.winner()->node == NodeId{5});
+    CHECK(finals.winner()->speedup == doctest::Approx(1.25));
+  }
+
+  TEST_CASE("who is refused in a heat is out; if all are, the baseline is reported") {
+    Finals finals = after_search(1, {90, 80}, 2);
+    static_cast<void>(apply(finals, 0, timed(100)));
+    CHECK(due(finals, Stage::confirmation) == Nodes{2, 1});
+    static_cast<void>(read(finals, 2, 0, refused()));
+    CHECK(due(finals) == Nodes{1});  // alone: nothing to tell apart
+    static_cast<void>(apply(finals, 1, refused()));
+    CHECK(due(finals).empty());
+    REQUIRE(finals.winner());
+    CHECK(finals.winner()->node == NodeId{0});
+    CHECK(finals.winner()->finalists == 2);
+  }
+
+  TEST_CASE("a reading that cannot be is refused with its place") {
+    const auto message = [](const std::vector<std::pair<std::uint32_t, std::uint64_t>>& readings, const Outcome& outcome) -> std::string {
+      Finals finals = after_search(1, {50, 60, 150}, 2);
+      try {
+        for (const auto& [node, reading] : readings) static_cast<void>(read(finals, node, reading, outcome));
+        return "";
+      } catch (const Error& e) {
+        return e.what();
+      }
+    };
+    CHECK(message({{1, 0}, {1, 1}, {2, 0}}, timed(50)).empty());
+    CHECK(message({{1, 1}}, timed(50)).find("log:8") == 0);
+    CHECK(message({{1, 0}, {1, 0}}, timed(50)).find("log:8") == 0);
+    CHECK(message({{3, 0}}, timed(50)).find("log:8") == 0);
+    CHECK(message({{9, 0}}, timed(50)).find("log:8") == 0);
+    CHECK(message({{1, 0}, {1, 0}}, refused()).find("log:8") == 0);
+  }
+
+  TEST_CASE("the surer the search is of an order, the more it decides who is a candidate") {
+    ObjectiveFunction objective(two_workloads(), {}, 0.5);
+    REQUIRE(objective.set_baseline(timed(100)).empty());
+    const auto share_of_best = [&](double standard_error) {
+      int nominated = 0;
+      for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        RunOptions options;
+        options.finalists = 1;
+        options.final_candidates = 2;
+        options.seed = seed;
+        Finals finals(objective, options);
+        for (std::uint32_t node = 1; node <= 10; ++node) finals.enter(NodeId{node}, 0.1 * node, standard_error);
+        static_cast<void>(apply(finals, 0, timed(100)));
+        for (const Finals::Due& due : finals.due()) nominated += due.node == NodeId{10} ? 1 : 0;
+      }
+      return nominated / 200.0;
+    };
+    CHECK(share_of_best(0) == 1);
+    CHECK(share_of_best(0.1) > 0.7);
+    CHECK(share_of_best(100) < 0.4);
+    CHECK(share_of_best(100) > 0.05);
+  }
+
   TEST_CASE("a final that cannot be is refused with its place") {
     const auto message = [](std::uint32_t node, int times, Outcome outcome) -> std::string {
       Finals finals = after_search(2, {50, 150});
       try {
-        for (int i = 0; i < times; ++i) static_cast<void>(finals.apply({.key = {}, .node = NodeId{node}, .outcome = outcome}, "log:7"));
+        for (int i = 0; i < times; ++i) static_cast<void>(finals.apply(FinalEvent{.key = {}, .node = NodeId{node}, .outcome = outcome}, "log:7"));
         return "";
       } catch (const Error& e) {
         return e.what();
@@ -427,6 +526,48 @@ TEST_SUITE("final_stage") {
       stories.insert(final_lines(folder.path()));
     }
     CHECK(stories.size() == 1);
+  }
+
+  TEST_CASE("heats are recorded in one order, are no builds, leave the graph as it is and are paid for once") {
+    Options options = small_options(20);
+    options.synthetic.noise = 0.1;
+    options.synthetic.delay_ms = 1;
+    const TemporaryFolder plain;
+    CampaignBench bench(options);
+    const SessionResult without = bench.run(plain.path());
+    bench.options.run.final_candidates = 4;
+    bench.options.run.finalists = 1;
+    const TemporaryFolder whole;
+    FinalTaker taker;
+    const SessionResult result = watched_run(bench, taker, whole.path());
+    CHECK(taker.heats.size() == 4 + 2 * 2);  // four once, the better two twice more
+    CHECK(taker.nodes.size() == 2);
+    CHECK(result.fingerprint == without.fingerprint);
+    CHECK(result.builds == 20);
+    CHECK(result.finalists == 1);
+    const std::string ledger = text_of(whole.path() / "ledger.csv");
+    CHECK(ledger.find(",heat,") != std::string::npos);
+    CHECK(text_of(whole.path() / "trace.md").find(", reading 2: ") != std::string::npos);
+
+    FinalTaker again;
+    CHECK(watched_run(bench, again, whole.path(), true).speedup == result.speedup);
+    CHECK(again.heats.empty());
+    CHECK(again.nodes.empty());
+    for (const int lanes : {1, 4}) {
+      for (const int after : {-1, 1, 6}) {
+        CAPTURE(lanes);
+        CAPTURE(after);
+        const TemporaryFolder folder;
+        bench.options.synthetic.lanes = lanes;
+        FinalTaker stopped, resumed;
+        stopped.stop_after_heats = after;
+        const SessionResult cut = watched_run(bench, stopped, folder.path());
+        CHECK(cut.interrupted == (after > 0));
+        if (after > 0) CHECK(watched_run(bench, resumed, folder.path(), true).speedup == result.speedup);
+        CHECK(stopped.heats.size() + resumed.heats.size() == taker.heats.size());
+        CHECK(final_lines(folder.path()) == final_lines(whole.path()));
+      }
+    }
   }
 
   TEST_CASE("an interrupted search times no finalists") {

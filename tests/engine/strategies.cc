@@ -133,6 +133,30 @@ TEST_CASE("auto is guided on recorded spaces and graph search elsewhere; unknown
   CHECK_THROWS_AS(static_cast<void>(make_strategy(with("luck"), nullptr)), Error);
 }
 
+TEST_CASE("strategies draw moves evenly, or nine in ten by their priors") {
+  test::Table table{.actions = {{1, 2, 3, 4, 5}, {}, {}, {}, {}, {}}, .rewards = std::vector<double>(6, 0.0), .priors = {{0.1F, 0.6F, 0.1F, 0.1F, 0.1F}, {}, {}, {}, {}, {}}};
+  for (const std::string& name : {"random", "best_first", "descent", "genetic"}) {
+    CAPTURE(name);
+    for (const bool by_prior : {false, true}) {
+      CAPTURE(by_prior);
+      SearchOptions options = with(name);
+      options.draws = by_prior ? "prior" : "uniform";
+      int favourite = 0;
+      for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+        test::TableSpace space(table);
+        Search search(space, options, seed, test::TableSpace::key(0));
+        const auto first = search.next();
+        REQUIRE(first);
+        favourite += space.place(first->node) == 2 ? 1 : 0;
+      }
+      CHECK(favourite / 400.0 == doctest::Approx(by_prior ? 0.9 * 0.6 + 0.1 * 0.2 : 0.2).epsilon(0.15));
+    }
+  }
+  SearchOptions unknown;
+  unknown.draws = "luck";
+  CHECK_THROWS_AS(check_search_options(unknown), Error);
+}
+
 TEST_CASE("the guided search finds the optimum of a smooth space sooner than uniform draws do") {
   const RecordedSpace space = small_space(5, 4);
   double guided = 0, uniform = 0;
