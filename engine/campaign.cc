@@ -30,7 +30,7 @@ std::optional<Dispatch> Campaign::tune() {
         space_.graft(wanted->parent, {.instance = wanted->instance, .source = std::string(kTuningSource), .variant = std::nullopt, .why = ""});
     if (!key) continue;
     const EdgeId sibling = search_->graph().find_edge(wanted->parent, wanted->sibling);
-    const float prior = sibling == kNoEdge ? 0 : search_->graph()[sibling].prior;
+    const float prior = sibling == kNoEdge ? 0 : search_->graph()[sibling].prior.value();
     if (auto dispatch = search_->graft(wanted->parent, *key, prior)) return dispatch;
   }
   return std::nullopt;

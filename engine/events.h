@@ -14,7 +14,7 @@
 
 namespace warpath {
 
-/// Version of events.jsonl and search_state.json. Another one is refused.
+/// Version of events.jsonl. Another one is refused.
 inline constexpr std::uint64_t kRecordSchema = 1;
 
 // The lines of events.jsonl, in the order in which they were applied. docs/run-folder.md shows each.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -34,7 +35,7 @@ std::string misfit(const Graph::Arenas& arenas) {
     if (index(e.source) >= nodes.size() || index(e.target) >= nodes.size()) {
       return "edge " + std::to_string(i) + " to join nodes that exist";
     }
-    if (!std::isfinite(e.prior)) return "edge " + std::to_string(i) + " to have a finite prior";
+    if (!std::isfinite(e.prior.value())) return "edge " + std::to_string(i) + " to have a finite prior";
   }
   std::vector<char> listed_out(edges.size()), listed_in(edges.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -89,9 +90,9 @@ NodeId Graph::find_or_insert(const Hash128& key, std::uint16_t depth, bool& crea
 }
 
 EdgeId Graph::add_edge(NodeId source, NodeId target, std::uint32_t action, float prior) {
-  WARPATH_CHECK(edge_count() < index(kNoEdge));
+  WARPATH_CHECK(edge_count() < index(kNoEdge) && action <= std::numeric_limits<std::uint16_t>::max());
   const EdgeId id{edge_count()};
-  edges_.push_back(Edge{.source = source, .target = target, .action = action, .prior = prior});
+  edges_.push_back(Edge{.source = source, .target = target, .action = static_cast<std::uint16_t>(action), .prior = BFloat16(prior)});
   link(id);
   return id;
 }
@@ -133,7 +134,7 @@ Hash128 Graph::fingerprint() const {
   }
   for (const Edge& e : edges_) {
     h.add(index(e.source)).add(index(e.target)).add(index(e.next_out)).add(index(e.next_in));
-    h.add(e.action).add(static_cast<double>(e.prior)).add(e.visits).add(e.in_flight);
+    h.add(std::uint32_t{e.action}).add(static_cast<double>(e.prior.value())).add(e.visits);
   }
   return h.digest();
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/bfloat16.h"
 #include "engine/hash.h"
 #include "engine/ids.h"
 
@@ -39,17 +40,17 @@ struct Node {
 };
 static_assert(sizeof(Node) == 64);
 
+/// O(s,a) is not here: few edges lie on a path in flight, and the search counts those (engine/edges_in_flight.h).
 struct Edge {
   NodeId source = kNoNode;
   NodeId target = kNoNode;
   EdgeId next_out = kNoEdge;
   EdgeId next_in = kNoEdge;
-  std::uint32_t action = 0;        ///< index in the source's action list
-  float prior = 0;                 ///< P(s,a)
   std::uint32_t visits = 0;        ///< N(s,a)
-  std::uint32_t in_flight = 0;     ///< O(s,a)
+  std::uint16_t action = 0;        ///< index in the source's action list
+  BFloat16 prior;                  ///< P(s,a)
 };
-static_assert(sizeof(Edge) == 32);
+static_assert(sizeof(Edge) == 24);
 
 /// Arenas of nodes and edges with 32-bit ids and the table key -> node. One node for equal keys. Node 0 is the root.
 /// Models Boost.Graph's VertexListGraph, EdgeListGraph and BidirectionalGraph through engine/graph_boost.h.
@@ -59,7 +60,7 @@ class Graph {
   /// The node with `key`, made (pending, at `depth`) if there is none; `created` says which.
   NodeId find_or_insert(const Hash128& key, std::uint16_t depth, bool& created);
   [[nodiscard]] NodeId find(const Hash128& key) const;  ///< kNoNode if absent
-  /// At most one edge joins two nodes in one direction: the caller asks find_edge first.
+  /// At most one edge joins two nodes in one direction: the caller asks find_edge first. `action` < 2^16.
   EdgeId add_edge(NodeId source, NodeId target, std::uint32_t action, float prior);
   [[nodiscard]] EdgeId find_edge(NodeId source, NodeId target) const;
 

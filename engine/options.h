@@ -90,7 +90,7 @@ struct SearchOptions {
     v(&O::root_noise_weight, OptionText{"root_noise_weight", "share of Dirichlet noise in the root's priors", "Silver et al. 2017"}, Range{0.0, 1.0});
     v(&O::root_noise_alpha, OptionText{"root_noise_alpha", "concentration of the root's Dirichlet noise", "Silver et al. 2017"}, Range{1e-3, 1000.0});
     v(&O::max_depth, OptionText{"max_depth", "nodes at this depth are not expanded", "docs/search.md"}, Range{1, 65535});
-    v(&O::max_actions, OptionText{"max_actions", "most proposals kept at one node, best priors first", ""}, Range{1, 65535});
+    v(&O::max_actions, OptionText{"max_actions", "most proposals kept at one node, best priors first", ""}, Range{1, 65533});
     v(&O::in_flight, OptionText{"in_flight", "evaluations under way at once; 0: as many as the runner has lanes", "", "in-flight"}, Range{0, 4096});
     v(&O::deterministic, OptionText{"deterministic", "apply outcomes in dispatch order: same seed and outcomes, same graph", "", "deterministic"}, AnyValue{});
     v(&O::window, OptionText{"window", "deterministic: a selection lacks the outcomes of this many dispatches less one, however many are under way", "docs/run-folder.md"}, Range{1, 4096});

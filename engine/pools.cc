@@ -18,7 +18,7 @@ namespace {
 static_assert(std::is_trivially_copyable_v<Node> && std::is_trivially_copyable_v<Edge> && std::is_trivially_copyable_v<Hash128>);
 
 struct Head {
-  std::array<char, 8> magic{'W', 'P', 'P', 'O', 'O', 'L', 'S', '1'};
+  std::array<char, 8> magic{'W', 'P', 'P', 'O', 'O', 'L', 'S', '2'};
   std::uint32_t byte_order = 0x01020304, node_size = sizeof(Node), edge_size = sizeof(Edge), reserved = 0;
   std::uint64_t nodes = 0, edges = 0;
 };

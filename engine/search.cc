@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/action_order.h"
+#include "engine/edges_in_flight.h"
 #include "engine/error.h"
 #include "engine/options.h"
 #include "engine/rng.h"
@@ -90,6 +91,8 @@ struct Search::Impl final : Field {
   void open(NodeId v);
   /// The live edge to descend, or kNoEdge: try the next action.
   EdgeId select(NodeId v);
+  /// O_e.
+  [[nodiscard]] std::uint32_t in_flight(EdgeId edge);
   /// Changes `arms` as search.parallel asks.
   void weigh_in_flight(double spread);
   /// Tries the next action of `v`; the edge if it led to a new node, else kNoEdge.
@@ -117,6 +120,8 @@ struct Search::Impl final : Field {
   bool asked_in_vain = false;  ///< the strategy had nothing; no outcome came since
   Graph nodes;
   State state;
+  EdgesInFlight edges_in_flight;  ///< of the paths in state.pending of dispatches before `counted`: with one at a time nothing is counted
+  std::uint64_t counted = 0;
   std::string place = "snapshot";  ///< for messages about a snapshot that its space contradicts
 
   // Scratch, kept for its capacity.
@@ -129,6 +134,9 @@ struct Search::Impl final : Field {
 void Search::Impl::open(NodeId v) {
   priors.clear();
   space.open(v, priors);
+  if (priors.size() > kMostActions) {
+    throw bad_input("node " + nodes.key(v).short_hex(), std::to_string(priors.size()) + " actions", "at most " + std::to_string(kMostActions));
+  }
   for (const float p : priors) WARPATH_CHECK(std::isfinite(p) && p >= 0);
   if (v == kRoot && !priors.empty() && options.root_noise_weight > 0) {
     std::vector<double> noise(priors.size());
@@ -146,6 +154,12 @@ void Search::Impl::open(NodeId v) {
   n.action_count = count;
   orders.set(v, nodes.key(v), priors);
   live.update(nodes, v);
+}
+
+std::uint32_t Search::Impl::in_flight(EdgeId edge) {
+  for (auto p = state.pending.rbegin(); p != state.pending.rend() && p->dispatch.sequence >= counted; ++p) edges_in_flight.add(p->path);
+  counted = state.next_sequence;
+  return edges_in_flight[edge];
 }
 
 void Search::Impl::weigh_in_flight(double spread) {
@@ -172,12 +186,13 @@ EdgeId Search::Impl::select(NodeId v) {
     const Edge& edge = nodes[e];
     const Node& child = nodes[edge.target];
     if (!child.live || child.depth <= n.depth) continue;
-    arms.push_back({.value = backup_policy->edge_value(child.value, child.best),
-                    .mean = child.value,
-                    .best = child.best,
-                    .prior = edge.prior,
-                    .visits = edge.visits,
-                    .in_flight = edge.in_flight});
+    Arm& arm = arms.emplace_back();
+    arm.value = backup_policy->edge_value(child.value, child.best);
+    arm.mean = child.value;
+    arm.best = child.best;
+    arm.prior = edge.prior.value();
+    arm.visits = edge.visits;
+    if (child.in_flight > 0) arm.in_flight = in_flight(e);
     arm_edges.push_back(e);
   }
   const double spread = sigma();
@@ -189,7 +204,7 @@ EdgeId Search::Impl::select(NodeId v) {
     if (offer && widening->forced()) return kNoEdge;
     if (offer) {
       arms.front().value = widening->first_play_value(n.reward, n.value, spread);
-      arms.front().prior = orders.at(v, nodes.key(v), n.next_action, n.action_count).prior;
+      arms.front().prior = BFloat16(orders.at(v, nodes.key(v), n.next_action, n.action_count).prior).value();  // as its edge will have it
     } else {
       offered = offered.subspan(1);
     }
@@ -230,10 +245,7 @@ EdgeId Search::Impl::expand(NodeId v) {
 
 Dispatch Search::Impl::dispatch() {
   ++nodes[kRoot].in_flight;
-  for (const EdgeId e : path) {
-    ++nodes[e].in_flight;
-    ++nodes[nodes[e].target].in_flight;
-  }
+  for (const EdgeId e : path) ++nodes[nodes[e].target].in_flight;
   const Edge& last = nodes[path.back()];
   const Dispatch made{state.next_sequence++, last.target, last.source, last.action};
   state.pending.push_back({made, path});
@@ -356,8 +368,8 @@ void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation
   const State::Pending done = std::move(*it);
   state.pending.erase(it);
   ++state.playouts;
+  if (sequence < counted) edges_in_flight.remove(done.path);
   for (const EdgeId e : done.path) {
-    --nodes[e].in_flight;
     ++nodes[e].visits;
     --nodes[nodes[e].target].in_flight;
     ++nodes[nodes[e].target].visits;
@@ -441,6 +453,8 @@ std::vector<Dispatch> Search::in_flight() const {
   return out;
 }
 
+std::uint32_t Search::in_flight(EdgeId edge) const { return impl_->in_flight(edge); }
+
 std::vector<EdgeId> Search::path_of(std::uint64_t sequence) const {
   const auto it = impl_->find_pending(sequence);
   WARPATH_CHECK(it != impl_->state.pending.end());
@@ -454,7 +468,9 @@ bool Search::restorable() const { return impl_->strategy == nullptr; }
 Search::State Search::state() const { return impl_->state; }
 
 std::string Search::violated_invariant() const {
-  return violated_search_invariant(impl_->nodes, impl_->state, impl_->options.max_depth);
+  std::string violated = violated_search_invariant(impl_->nodes, impl_->state, impl_->options.max_depth);
+  if (violated.empty()) violated = violated_in_flight(impl_->edges_in_flight, impl_->state, impl_->counted);
+  return violated;
 }
 
 Hash128 Search::fingerprint() const {

@@ -16,9 +16,12 @@
 namespace warpath {
 
 /// The action of an edge that sets any number of tunables at once (Space::jump).
-inline constexpr std::uint32_t kJump = UINT32_MAX;
+inline constexpr std::uint32_t kJump = UINT16_MAX;
 /// The action of an edge that the space asked for by itself (Search::graft).
-inline constexpr std::uint32_t kGraft = UINT32_MAX - 1;
+inline constexpr std::uint32_t kGraft = UINT16_MAX - 1;
+/// Most actions of a node: an edge keeps its action in 16 bits.
+inline constexpr std::uint32_t kMostActions = 65'533;
+static_assert(kMostActions <= kGraft);
 
 /// The space as the search sees it: which actions leave a node, and where they lead. Keys are content hashes.
 class Space {
@@ -26,6 +29,7 @@ class Space {
   virtual ~Space() = default;
   /// Fills P(s,a) of every action of `node` (sum 1; empty: no way on). Called when a node is first selected for expansion,
   /// and again after a resume: must be a pure function of the node's content and the seed, or replayed from the log.
+  /// With more than kMostActions of them the call that asked throws Error(bad_input).
   virtual void open(NodeId node, std::vector<float>& priors) = 0;
   /// Key of the variant that `action` of `node` leads to; nullopt if it proves illegal (nothing is spent).
   virtual std::optional<Hash128> apply(NodeId node, std::uint32_t action) = 0;
@@ -91,6 +95,7 @@ class Search {
   [[nodiscard]] NodeId best() const;                    ///< highest reward; ties to the lowest id
   [[nodiscard]] const Welford& rewards() const;         ///< of all measured nodes, root included
   [[nodiscard]] std::vector<Dispatch> in_flight() const;  ///< by sequence
+  [[nodiscard]] std::uint32_t in_flight(EdgeId edge) const;  ///< O_e: paths in flight through `edge`
   /// Edges from the root to the node of a dispatch in flight.
   [[nodiscard]] std::vector<EdgeId> path_of(std::uint64_t sequence) const;
   /// Edges from the root to `node` along creating edges.

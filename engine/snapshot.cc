@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/error.h"
-#include "engine/events.h"
 #include "engine/json_record.h"
 #include "engine/pools.h"
 #include "engine/run_folder.h"
@@ -29,7 +28,7 @@ json row(const Node& n, const Hash128& key) {
 }
 
 json row(const Edge& e) {
-  return {index(e.source), index(e.target), index(e.next_out), index(e.next_in), e.action, number_to_json(e.prior), e.visits, e.in_flight};
+  return {index(e.source), index(e.target), index(e.next_out), index(e.next_in), e.visits, e.action, number_to_json(e.prior.value())};
 }
 
 /// Reads the elements of one row in order.
@@ -78,16 +77,15 @@ Node node_from(const JsonCursor& cursor, Hash128& key) {
 }
 
 Edge edge_from(const JsonCursor& cursor) {
-  Row row(cursor, 8);
+  Row row(cursor, 7);
   Edge e;
   e.source = NodeId{row.natural()};
   e.target = NodeId{row.natural()};
   e.next_out = EdgeId{row.natural()};
   e.next_in = EdgeId{row.natural()};
-  e.action = row.natural();
-  e.prior = static_cast<float>(any_number(row.next()));
   e.visits = row.natural();
-  e.in_flight = row.natural();
+  e.action = row.natural<std::uint16_t>();
+  e.prior = BFloat16(static_cast<float>(any_number(row.next())));
   return e;
 }
 
@@ -142,7 +140,7 @@ Search::State state_from(const JsonCursor& c) {
 namespace {
 
 json head_of(const Snapshot& snapshot) {
-  return {{"schema", kRecordSchema},
+  return {{"schema", kSnapshotSchema},
           {"log", {{"lines", snapshot.log.lines}, {"bytes", snapshot.log.bytes}, {"chain", snapshot.log.chain.hex()}}},
           {"search", state_to_json(snapshot.state)}};
 }
@@ -226,7 +224,7 @@ Snapshot decode_snapshot(std::string_view text, const std::string& place) {
     throw bad_input(place, "", "JSON");
   }
   const JsonCursor c(document, place);
-  if (c.at("schema").unsigned_integer() != kRecordSchema) c.at("schema").fail("schema " + std::to_string(kRecordSchema));
+  if (c.at("schema").unsigned_integer() != kSnapshotSchema) c.at("schema").fail("schema " + std::to_string(kSnapshotSchema));
   require_only(c, {"schema", "log", "search", "nodes", "edges", "pools"});
   const JsonCursor log = c.at("log");
   return {.log = {.lines = log.at("lines").unsigned_integer(),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -10,6 +11,9 @@
 #include "engine/search.h"
 
 namespace warpath {
+
+/// Version of search_state.json and its pools. Another one is refused; the log, which has a version of its own, is enough.
+inline constexpr std::uint64_t kSnapshotSchema = 2;
 
 /// The search after the first `log.lines` lines of events.jsonl, so that a resume need not search them again. The log is the
 /// truth: a run resumes without a snapshot, only slower, and to the same bits.

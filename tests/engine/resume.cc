@@ -366,6 +366,13 @@ TEST_SUITE("resume") {
     Options longer = small_options(14);
     FinishedRun other(longer);
     expect_replayed(other.state, "not a state of this log");
+    std::string older = run.state.substr(0, run.state.rfind(",\"sum\":")) + "}";
+    const std::string schema = "\"schema\":" + std::to_string(kSnapshotSchema);
+    REQUIRE(older.find(schema) != std::string::npos);
+    older.replace(older.find(schema), schema.size(), "\"schema\":1");
+    const std::string sum = hash128(older).hex();
+    older.back() = ',';
+    expect_replayed(older + "\"sum\":\"" + sum + "\"}\n", "/schema: got 1, expected schema 2; the whole log is replayed instead");
   }
 
   TEST_CASE("a snapshot survives its round trip; parts that do not fit are refused by name") {

@@ -88,9 +88,12 @@ TEST_CASE("a dispatch reserves its path and its completion gives it back as visi
   CHECK(f.at(0).in_flight == 1);
   CHECK(f.at(1).in_flight == 1);
   CHECK(f.at(2).in_flight == 1);
+  for (const EdgeId e : f.search.path_of(1)) CHECK(f.search.in_flight(e) == 1);
   CHECK(f.at(2).visits == 0);
   f.search.complete(1, f.space.evaluate(d->node));
   CHECK(f.at(0).in_flight == 0);
+  CHECK(f.search.in_flight(EdgeId{0}) == 0);
+  CHECK(f.search.in_flight(EdgeId{1}) == 0);
   CHECK(f.at(0).visits == 3);
   CHECK(f.at(1).visits == 2);
   CHECK(f.at(2).visits == 1);
@@ -135,12 +138,12 @@ TEST_CASE("root noise moves the root's priors alone, and they still sum to 1") {
   const auto priors_of = [&](int place) {
     std::vector<float> priors;
     const Graph& g = f.search.graph();
-    for (EdgeId e = f.at(place).first_out; e != kNoEdge; e = g[e].next_out) priors.push_back(g[e].prior);
+    for (EdgeId e = f.at(place).first_out; e != kNoEdge; e = g[e].next_out) priors.push_back(g[e].prior.value());
     return priors;
   };
   const std::vector<float> root = priors_of(0);
   CHECK(root.at(0) != root.at(1));
-  CHECK(root.at(0) + root.at(1) == doctest::Approx(1));
+  CHECK(root.at(0) + root.at(1) == doctest::Approx(1).epsilon(0x1p-8));  // each is rounded
   CHECK(*std::min_element(root.begin(), root.end()) >= 0.25F);
   CHECK(priors_of(1) == std::vector<float>{0.5F, 0.5F});
 }
@@ -167,6 +170,10 @@ TEST_CASE("a better node below a shared child shows in every parent at once, but
   REQUIRE(d);
   CHECK(f.space.place(d->node) == 4);
   CHECK(f.at(2).in_flight == 1);
+  CHECK(f.at(3).in_flight == 1);  // by way of 2 alone
+  const Graph& g = f.search.graph();
+  CHECK(f.search.in_flight(g.find_edge(f.id(2), f.id(3))) == 1);
+  CHECK(f.search.in_flight(g.find_edge(f.id(1), f.id(3))) == 0);
   const double value_beside = f.at(1).value;
   f.search.complete(d->sequence, f.space.evaluate(d->node));
   CHECK(f.at(1).best == 5);
@@ -317,6 +324,30 @@ TEST_CASE("the lattice toy has 36 814 nodes as a graph") {
   CHECK(search.violated_invariant() == "");
 }
 
+TEST_CASE("more actions than an edge can name are refused before any is tried") {
+  Table table{.actions = {{}}, .rewards = {0}};
+  table.actions[0].assign(kMostActions, kIllegal);
+  Fixture most(table);
+  CHECK(most.run().empty());
+  CHECK(most.search.idle() == Idle::exhausted);
+  table.actions[0].push_back(kIllegal);
+  Fixture f(table);
+  const std::string message = "node " + TableSpace::key(0).short_hex() + ": got 65534 actions, expected at most 65533";
+  CHECK_THROWS_WITH_AS(static_cast<void>(f.search.next()), message.c_str(), Error);
+  CHECK(f.search.graph().edge_count() == 0);
+  CHECK(f.search.violated_invariant() == "");
+}
+
+TEST_CASE("the last action that an edge can name is told from a jump and a graft") {
+  Table table{.actions = {{}, {}}, .rewards = {0, 1}};
+  table.actions[0].assign(kMostActions, kIllegal);
+  table.actions[0].back() = 1;
+  Fixture f(table);
+  CHECK(f.run() == std::vector<int>{1});
+  CHECK(f.search.graph()[EdgeId{0}].action == kMostActions - 1);
+  CHECK(f.search.violated_invariant() == "");
+}
+
 TEST_CASE("an unknown policy or sharing is refused by name") {
   TableSpace space(Table{});
   SearchOptions options;
@@ -359,7 +390,7 @@ TEST_CASE("a snapshot whose parts contradict each other is refused") {
       [](Arenas& a, State&) { a.nodes[0].in_flight = 0; },
       [](Arenas& a, State&) { a.nodes[0].next_action = 7; },
       [](Arenas& a, State&) { a.edges[0].visits++; },
-      [](Arenas& a, State&) { a.edges[0].in_flight = 5; },
+      [](Arenas&, State& s) { s.pending.front().path.push_back(s.pending.front().path.back()); },
       [](Arenas& a, State&) { a.edges[0].action = 40; },
   };
   TableSpace restored(table, f.space.places());

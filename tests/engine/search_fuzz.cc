@@ -60,6 +60,21 @@ Call random_call(const Search& search, const TableSpace& space, const Table& tab
   return {};
 }
 
+/// O_e of every edge, as the paths in flight say.
+std::vector<std::uint32_t> counted_in_flight(const Search& search) {
+  std::vector<std::uint32_t> out(search.graph().edge_count());
+  for (const Dispatch& d : search.in_flight()) {
+    for (const EdgeId e : search.path_of(d.sequence)) ++out[index(e)];
+  }
+  return out;
+}
+
+std::vector<std::uint32_t> in_flight_of(const Search& search) {
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t i = 0; i < search.graph().edge_count(); ++i) out.push_back(search.in_flight(EdgeId{i}));
+  return out;
+}
+
 SearchOptions random_options(Rng& rng) {
   const auto pick = [&](std::vector<std::string> names) { return names[rng.below(names.size())]; };
   SearchOptions options;
@@ -106,6 +121,7 @@ TEST_CASE("any interleaving of calls keeps every invariant, replays bit for bit,
       journal.push_back(random_call(search, space, table, rng));
       apply(search, space, journal.back());
       REQUIRE(search.violated_invariant() == "");
+      REQUIRE(in_flight_of(search) == counted_in_flight(search));
     }
 
     TableSpace replay_space(table);
@@ -116,7 +132,11 @@ TEST_CASE("any interleaving of calls keeps every invariant, replays bit for bit,
     Graph graph = Graph::from_arenas(arenas, "snapshot");
     TableSpace resumed_space(table, std::move(places));
     Search resumed(resumed_space, options, seed, std::move(graph), state, "snapshot");
-    for (std::size_t i = snapshot_at; i < calls; ++i) apply(resumed, resumed_space, journal[i]);
+    for (std::size_t i = snapshot_at; i < calls; ++i) {
+      REQUIRE(resumed.violated_invariant() == "");
+      REQUIRE(in_flight_of(resumed) == counted_in_flight(resumed));
+      apply(resumed, resumed_space, journal[i]);
+    }
     CHECK(resumed.fingerprint() == search.fingerprint());
   }
   testing::report_figure("search_fuzz_steps", steps);

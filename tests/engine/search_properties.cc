@@ -119,8 +119,8 @@ struct Oracle {
     for (NodeId v{0}; v != kNoNode && leads_on(v);) {
       path.push_back(v);
       double t = 0, children = 0;
-      for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out, ++children) t += graph[e].visits + graph[e].in_flight;
-      const double scale = options.c_puct * sigma * std::sqrt(t + 1) / static_cast<double>(actions(v));
+      for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out, ++children) t += graph[e].visits + search.in_flight(e);
+      const double scale = options.c_puct * sigma * std::sqrt(t + 1) * BFloat16(1 / static_cast<float>(actions(v))).value();
       const bool untried = graph[v].next_action < actions(v);
       const bool gated = options.widening == "gated";
       const double visits = graph[v].visits + graph[v].in_flight;
@@ -130,7 +130,7 @@ struct Oracle {
       for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out) {
         const Node& child = graph[graph[e].target];
         const double q = (1 - options.beta) * child.value + options.beta * child.best;
-        const double score = q + scale / (1.0 + graph[e].visits + graph[e].in_flight);
+        const double score = q + scale / (1.0 + graph[e].visits + search.in_flight(e));
         if (leads_on(graph[e].target) && score > highest) highest = score, down = graph[e].target;
       }
       v = down;

@@ -1,0 +1,52 @@
+#include "engine/edges_in_flight.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <vector>
+
+#include "engine/rng.h"
+
+using namespace warpath;
+
+TEST_SUITE_BEGIN("edges_in_flight");
+
+TEST_CASE("no edge is in flight at first") {
+  const EdgesInFlight edges;
+  CHECK(edges[EdgeId{0}] == 0);
+  CHECK(edges.size() == 0);
+}
+
+TEST_CASE("the table agrees with a map, whatever comes and goes") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed, "paths");
+    const std::uint64_t ids = 1 + rng.below(300), stride = 1 + rng.below(1U << 20U), most_paths = 1 + rng.below(40);
+    EdgesInFlight edges;
+    std::map<EdgeId, std::uint32_t> expected;
+    std::vector<std::vector<EdgeId>> paths;
+    for (int step = 0; step < 400; ++step) {
+      if (paths.size() < most_paths && rng.below(2) == 0) {
+        auto& path = paths.emplace_back();
+        for (std::uint64_t i = rng.below(24); i > 0; --i) path.push_back(EdgeId{static_cast<std::uint32_t>(rng.below(ids) * stride)});
+        edges.add(path);
+        for (const EdgeId e : path) ++expected[e];
+      } else if (!paths.empty()) {
+        const auto it = paths.begin() + static_cast<std::ptrdiff_t>(rng.below(paths.size()));
+        edges.remove(*it);
+        for (const EdgeId e : *it) {
+          if (--expected[e] == 0) expected.erase(e);
+        }
+        paths.erase(it);
+      }
+      REQUIRE(edges.size() == expected.size());
+      for (std::uint64_t i = 0; i < ids; ++i) {
+        const EdgeId e{static_cast<std::uint32_t>(i * stride)};
+        const auto it = expected.find(e);
+        REQUIRE(edges[e] == (it == expected.end() ? 0 : it->second));
+      }
+    }
+  }
+}
+
+TEST_SUITE_END();
