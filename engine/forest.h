@@ -30,32 +30,23 @@ class Forest {
     float mean = 0;
     float deviation = 0;  ///< over the trees
   };
-  /// row: [features.count()]. After fit().
-  [[nodiscard]] Prediction predict(std::span<const float> row) const;
+  /// rows: [out.size() * features.count()], row by row. After fit().
+  void predict(std::span<const float> rows, std::span<Prediction> out) const;
 
  private:
+  class Growth;
   struct Split {
-    std::int16_t first = -1;   // feature; -1: a leaf
-    std::int16_t second = -1;  // another log feature; -1: none
-    float sign = 0;            // of the second
-    float threshold = 0;       // at most: left, the next node; leaf: its value
+    std::int16_t first = -1;  // feature; -1: a leaf
+    std::int16_t second = 0;  // another log feature; any where the sign is 0
+    float sign = 0;           // of the second; 0: there is none
+    float threshold = 0;      // at most: left, the next node; leaf: its value
     std::uint32_t right = 0;
   };
-  [[nodiscard]] static float at(const Split& split, const float* row) {
-    return split.second < 0 ? row[split.first] : row[split.first] + split.sign * row[split.second];
-  }
-  [[nodiscard]] Split drawn(Rng& rng) const;
-  void grow(std::span<std::uint32_t> members, Rng& rng);
 
   const Features* features_;
   Settings settings_;
   std::vector<Split> nodes_;          // all trees, each in preorder
   std::vector<std::uint32_t> roots_;  // by tree
-
-  // While fitting.
-  std::span<const float> rows_;
-  std::span<const float> targets_;
-  std::vector<float> column_;
 };
 
 }  // namespace warpath

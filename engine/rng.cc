@@ -1,6 +1,5 @@
 #include "engine/rng.h"
 
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -13,30 +12,6 @@ Rng::Rng(std::uint64_t root_seed, std::string_view purpose, std::uint64_t index)
   const Hash128 seed = Hasher().add(root_seed).add(purpose).add(index).digest();
   state_ = {mix64(seed.high), mix64(seed.low), mix64(seed.high ^ mix64(seed.low)), mix64(seed.low + 1)};
 }
-
-std::uint64_t Rng::next() {
-  const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
-  const std::uint64_t t = state_[1] << 17U;
-  state_[2] ^= state_[0];
-  state_[3] ^= state_[1];
-  state_[1] ^= state_[2];
-  state_[0] ^= state_[3];
-  state_[2] ^= t;
-  state_[3] = std::rotl(state_[3], 45);
-  return result;
-}
-
-__extension__ using Product = unsigned __int128;  // g++ and clang both have it
-
-std::uint64_t Rng::below(std::uint64_t bound) {
-  const std::uint64_t threshold = (0 - bound) % bound;  // 2^64 mod bound
-  for (;;) {
-    const auto product = static_cast<Product>(next()) * bound;
-    if (static_cast<std::uint64_t>(product) >= threshold) return static_cast<std::uint64_t>(product >> 64U);
-  }
-}
-
-double Rng::uniform() { return static_cast<double>(next() >> 11U) * 0x1p-53; }
 
 double Rng::normal() {
   for (;;) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -10,6 +11,8 @@
 
 namespace warpath {
 
+__extension__ using Product128 = unsigned __int128;  // g++ and clang both have it
+
 /// A random stream = hash(root seed, purpose, index): two streams with different purposes never depend on
 /// how much of the other was drawn. All draws are this file's own: the same on every standard library.
 /// (xoshiro256** by Blackman and Vigna 2018, seeded by splitmix64.) Not thread-safe; pass by reference.
@@ -17,11 +20,27 @@ class Rng {
  public:
   Rng(std::uint64_t root_seed, std::string_view purpose, std::uint64_t index = 0);
 
-  [[nodiscard]] std::uint64_t next();
+  [[nodiscard]] std::uint64_t next() {
+    const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
+    const std::uint64_t t = state_[1] << 17U;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= t;
+    state_[3] = std::rotl(state_[3], 45);
+    return result;
+  }
   /// Uniform in [0, bound); bound >= 1. Unbiased (Lemire 2019).
-  [[nodiscard]] std::uint64_t below(std::uint64_t bound);
+  [[nodiscard]] std::uint64_t below(std::uint64_t bound) {
+    for (;;) {
+      const auto product = static_cast<Product128>(next()) * bound;
+      const auto low = static_cast<std::uint64_t>(product);
+      if (low >= bound || low >= (0 - bound) % bound) return static_cast<std::uint64_t>(product >> 64U);  // 2^64 mod bound is below bound
+    }
+  }
   /// Uniform in [0, 1), 53 bits.
-  [[nodiscard]] double uniform();
+  [[nodiscard]] double uniform() { return static_cast<double>(next() >> 11U) * 0x1p-53; }
   /// Standard normal (polar method).
   [[nodiscard]] double normal();
   /// Gamma(shape, 1), shape > 0 (Marsaglia and Tsang 2000).

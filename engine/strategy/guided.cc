@@ -117,6 +117,7 @@ class Guided final : public Strategy {
     fitted_ = nodes_.size();
     fit(field);
     gather(field, space);
+    weigh();
     std::sort(queue_.begin(), queue_.end(), [](const Candidate& a, const Candidate& b) { return a.bound != b.bound ? a.bound < b.bound : a.at < b.at; });
     at_ = 0;
   }
@@ -138,6 +139,7 @@ class Guided final : public Strategy {
   void gather(Field& field, const Lattice& space) {
     queue_.clear();
     points_.clear();
+    candidate_rows_.clear();
     seen_.clear();
     std::vector<std::uint32_t> order(nodes_.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -171,11 +173,18 @@ class Guided final : public Strategy {
 
   void add(const Lattice& space, NodeId from, std::span<const Level> point) {
     if (!space.legal(point) || !seen_.insert(number(point)).second) return;
-    row_.resize(features_->count());
-    features_->of(point, row_);
-    const Forest::Prediction p = forest_->predict(row_);
-    queue_.push_back({.bound = p.mean - static_cast<float>(options_.kappa) * p.deviation, .from = from, .at = points_.size()});
+    candidate_rows_.resize(candidate_rows_.size() + features_->count());
+    features_->of(point, std::span(candidate_rows_).last(features_->count()));
+    queue_.push_back({.bound = 0, .from = from, .at = points_.size()});
     points_.insert(points_.end(), point.begin(), point.end());
+  }
+
+  void weigh() {
+    predictions_.resize(queue_.size());
+    forest_->predict(candidate_rows_, predictions_);
+    for (std::size_t i = 0; i < queue_.size(); ++i) {
+      queue_[i].bound = predictions_[i].mean - static_cast<float>(options_.kappa) * predictions_[i].deviation;
+    }
   }
 
   SearchOptions options_;
@@ -198,7 +207,8 @@ class Guided final : public Strategy {
   std::size_t at_ = 0;
   std::vector<Level> points_;
   std::unordered_set<std::uint64_t> seen_;
-  std::vector<float> row_;
+  std::vector<float> candidate_rows_;  // [queue_.size() * features], until they are weighed
+  std::vector<Forest::Prediction> predictions_;
 };
 
 }  // namespace

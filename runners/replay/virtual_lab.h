@@ -32,7 +32,7 @@ struct LabRun {
   std::uint64_t evaluations = 0;
   std::uint64_t failed = 0;
   double virtual_seconds = 0;  ///< until the last completion
-  double tuner_seconds = 0;    ///< CPU time of the search itself
+  double tuner_seconds = 0;    ///< CPU time of this thread: the search, and microseconds an evaluation of look-ups
   std::vector<Improvement> improvements;  ///< the incumbent whenever it changed
 
   /// Recorded time of the incumbent by evaluation; `worst` until one succeeded.

@@ -15,6 +15,7 @@
 #include "engine/options.h"
 #include "engine/search.h"
 #include "engine/snapshot.h"
+#include "tests/support/grid_space.h"
 #include "tests/support/lattice_space.h"
 
 namespace {
@@ -171,6 +172,23 @@ void bm_to_optimum(benchmark::State& bench, const char* sharing) {
   bench.counters["found"] = found / runs;
 }
 
+/// The guided strategy over ten tunables of eight values, `range(0)` evaluations one at a time: an item is one of them, asked for and told.
+void bm_guided(benchmark::State& bench) {
+  const auto nodes = static_cast<std::uint32_t>(bench.range(0));
+  for (auto _ : bench) {
+    test::GridSpace space(10, 8);
+    SearchOptions options;
+    options.strategy = "guided";
+    Search search(space, options, 1, space.root_key());
+    while (search.graph().node_count() < nodes) {
+      const auto d = search.next();
+      search.complete(d->sequence, space.evaluate(d->node));
+    }
+    benchmark::DoNotOptimize(search.best());
+  }
+  bench.SetItemsProcessed(bench.range(0) * static_cast<std::int64_t>(bench.iterations()));
+}
+
 /// The toy itself, to its end: 36 814 nodes.
 BENCHMARK_CAPTURE(bm_search, toy, 8, 12, 64)->Arg(36814)->Unit(benchmark::kMillisecond);
 /// A lattice too large to exhaust.
@@ -178,6 +196,7 @@ BENCHMARK_CAPTURE(bm_search, large, 16, 24, 64)->RangeMultiplier(10)->Range(1000
 /// Lattices where fewer ways lead to a node, as moves do that need one another: about 3 and 1.9 edges a node in place of 5.
 BENCHMARK_CAPTURE(bm_search, middle, 32, 24, 50)->Arg(1000000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_search, sparse, 32, 24, 32)->Arg(1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK(bm_guided)->Arg(40)->Arg(200)->Arg(1000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_to_optimum, graph, "graph")->Iterations(1)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_to_optimum, tree, "tree")->Iterations(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(bm_load)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);

@@ -26,6 +26,21 @@ TEST_CASE("below stays in range and reaches every value") {
   }
 }
 
+TEST_CASE("below rejects what lies under 2^64 mod bound and nothing else, so that it is unbiased") {
+  __extension__ using Product = unsigned __int128;
+  for (const std::uint64_t bound : {3ULL, 1ULL << 63U, (1ULL << 63U) + 1, 3ULL << 62U, ~0ULL}) {
+    CAPTURE(bound);
+    Rng rng(9, "test"), raw(9, "test");
+    for (int i = 0; i < 200; ++i) {
+      Product product = 0;
+      do product = static_cast<Product>(raw.next()) * bound;
+      while (static_cast<std::uint64_t>(product) < (0 - bound) % bound);
+      CHECK(rng.below(bound) == static_cast<std::uint64_t>(product >> 64U));
+    }
+    CHECK(rng.next() == raw.next());
+  }
+}
+
 TEST_CASE("normal and gamma have their mean and variance") {
   Rng rng(3, "test");
   const int n = 200000;
