@@ -24,7 +24,7 @@ std::string Campaign::apply(const BaselineEvent& event) {
 
 /// The next evaluation of inner tuning. Candidates that prove illegal or known are passed over; asked again, they would be so again.
 std::optional<Dispatch> Campaign::tune() {
-  if (!search_->restorable()) return std::nullopt;  // a strategy of its own keeps count of what it visits
+  if (search_->has_strategy()) return std::nullopt;  // a strategy of its own keeps count of what it visits
   while (const auto wanted = tuner_.next()) {
     const std::optional<Hash128> key =
         space_.graft(wanted->parent, {.instance = wanted->instance, .source = std::string(kTuningSource), .variant = std::nullopt, .why = ""});

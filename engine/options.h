@@ -34,6 +34,7 @@ struct SearchOptions {
   std::string widening = "gated";
   std::string sharing = "graph";
   std::string parallel = "unobserved";
+  std::string descend = "forward";
   double c_puct = 0.3;
   double c_ucb1 = 0.3;
   double beta = 0.75;
@@ -42,6 +43,10 @@ struct SearchOptions {
   double widening_k = 2;
   double widening_alpha = 0.5;
   double sigma_floor = 0.02;
+  int rollout_steps = 0;
+  double rollout_epsilon = 0.1;
+  double recombination = 0;
+  double start_epsilon = 0;
   double root_noise_weight = 0.25;
   double root_noise_alpha = 0.3;
   int max_depth = 64;
@@ -79,6 +84,7 @@ struct SearchOptions {
     v(&O::widening, OptionText{"widening", "registered widening policy", "docs/search.md"}, AnyValue{});
     v(&O::sharing, OptionText{"sharing", "graph: equal variants are one node; tree: every path makes its own", "docs/search.md"}, AnyValue{});
     v(&O::parallel, OptionText{"parallel", "evaluations under way in a selection: unobserved (counted as visits), virtual_loss (and as bad ones), ignored", "Liu et al. 2020"}, AnyValue{});
+    v(&O::descend, OptionText{"descend", "forward: any edge to a greater depth is descended; creating: of these only the one that made the node", "docs/search.md"}, AnyValue{});
     v(&O::c_puct, OptionText{"c_puct", "exploration constant, in units of the reward's standard deviation", "NK landscapes, docs/search.md"}, Range{0.0, 100.0});
     v(&O::c_ucb1, OptionText{"c_ucb1", "ucb1: exploration constant, in units of the reward's standard deviation", "NK landscapes, docs/search.md"}, Range{0.0, 100.0});
     v(&O::beta, OptionText{"beta", "share of the best reachable reward against the mean in Q", "NK landscapes, docs/search.md"}, Range{0.0, 1.0});
@@ -87,6 +93,10 @@ struct SearchOptions {
     v(&O::widening_k, OptionText{"widening_k", "gated widening: children allowed = k * visits^alpha", "Coulom 2007"}, Range{0.1, 1000.0});
     v(&O::widening_alpha, OptionText{"widening_alpha", "gated widening: exponent of visits", "Coulom 2007"}, Range{0.0, 1.0});
     v(&O::sigma_floor, OptionText{"sigma_floor", "least standard deviation of rewards, as log ratio", "2 % is the least gain worth having"}, Range{1e-9, 10.0});
+    v(&O::rollout_steps, OptionText{"rollout_steps", "moves that a new variant is followed by at once, best prior first, each evaluated; 0: none", "docs/search.md"}, Range{0, 100});
+    v(&O::rollout_epsilon, OptionText{"rollout_epsilon", "share of random moves in roll-outs", "docs/search.md"}, Range{0.0, 1.0});
+    v(&O::recombination, OptionText{"recombination", "share of evaluations that are a child of two good variants", "docs/search.md"}, Range{0.0, 1.0});
+    v(&O::start_epsilon, OptionText{"start_epsilon", "share of descents that begin at a random node instead of the root", "docs/search.md"}, Range{0.0, 1.0});
     v(&O::root_noise_weight, OptionText{"root_noise_weight", "share of Dirichlet noise in the root's priors", "Silver et al. 2017"}, Range{0.0, 1.0});
     v(&O::root_noise_alpha, OptionText{"root_noise_alpha", "concentration of the root's Dirichlet noise", "Silver et al. 2017"}, Range{1e-3, 1000.0});
     v(&O::max_depth, OptionText{"max_depth", "nodes at this depth are not expanded", "docs/search.md"}, Range{1, 65535});
@@ -127,7 +137,7 @@ struct RunOptions {
   int finalists = 3;
   int final_candidates = 0;
   std::string prior = "tactics";
-  std::string without_moves;
+  std::string without_moves = "";
   bool operator==(const RunOptions&) const = default;
   template <class Visitor>
   static constexpr void describe(Visitor&& v) {

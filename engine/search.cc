@@ -4,15 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/action_order.h"
-#include "engine/edges_in_flight.h"
 #include "engine/error.h"
-#include "engine/options.h"
-#include "engine/rng.h"
-#include "engine/search_backup.h"
 #include "engine/search_check.h"
-#include "engine/search_live.h"
-#include "engine/strategy.h"
+#include "engine/search_impl.h"
 
 namespace warpath {
 namespace {
@@ -31,8 +25,11 @@ bool parse_draws(const std::string& text) {
   return text == "prior";
 }
 
-/// What selection makes of evaluations under way.
-enum class Parallel : std::uint8_t { unobserved, virtual_loss, ignored };
+/// True for "creating".
+bool parse_descend(const std::string& text) {
+  if (text != "forward" && text != "creating") throw bad_input("search.descend", text, "forward or creating");
+  return text == "creating";
+}
 
 Parallel parse_parallel(const std::string& text) {
   if (text == "unobserved") return Parallel::unobserved;
@@ -46,6 +43,7 @@ Parallel parse_parallel(const std::string& text) {
 void check_search_options(const SearchOptions& options) {
   static_cast<void>(parse_sharing(options.sharing));
   static_cast<void>(parse_draws(options.draws));
+  static_cast<void>(parse_descend(options.descend));
   static_cast<void>(parse_parallel(options.parallel));
   static_cast<void>(make_selection(options));
   static_cast<void>(make_widening(options));
@@ -53,83 +51,23 @@ void check_search_options(const SearchOptions& options) {
   static_cast<void>(make_strategy(options, nullptr));
 }
 
-struct Search::Impl final : Field {
-  Impl(Space& space_in, const SearchOptions& options_in, std::uint64_t seed_in)
-      : space(space_in),
-        options(options_in),
-        seed(seed_in),
-        tree(parse_sharing(options.sharing)),
-        draws_by_prior(parse_draws(options.draws)),
-        parallel(parse_parallel(options.parallel)),
-        selection(make_selection(options)),
-        widening(make_widening(options)),
-        backup_policy(make_backup(options)),
-        backup(*backup_policy),
-        live(options.max_depth),
-        orders(seed),
-        stream(seed, "select"),
-        strategy(make_strategy(options, space.lattice())),
-        strategy_stream(seed, "strategy") {}
-
-  // Field
-  [[nodiscard]] const Graph& graph() const override { return nodes; }
-  [[nodiscard]] Rng& rng() override { return strategy_stream; }
-  [[nodiscard]] const Lattice* lattice() const override { return space.lattice(); }
-  void levels(NodeId node, std::span<Level> out) const override { space.levels(node, out); }
-  [[nodiscard]] Arrival visit(NodeId from, std::span<const Level> point) override;
-  [[nodiscard]] std::uint32_t actions(NodeId node) override;
-  [[nodiscard]] std::uint32_t draw_action(NodeId node) override;
-  [[nodiscard]] Arrival act(NodeId node, std::uint32_t action) override;
-  std::optional<Dispatch> next_of_strategy();
-  [[nodiscard]] std::vector<EdgeId> creating_path(NodeId node) const;
-
-  std::optional<Dispatch> next();
-  std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
-  void complete(std::uint64_t sequence, const Evaluation& evaluation);
-  void remeasure(NodeId node, double reward);
-
-  void open(NodeId v);
-  /// The live edge to descend, or kNoEdge: try the next action.
-  EdgeId select(NodeId v);
-  /// O_e.
-  [[nodiscard]] std::uint32_t in_flight(EdgeId edge);
-  /// Changes `arms` as search.parallel asks.
-  void weigh_in_flight(double spread);
-  /// Tries the next action of `v`; the edge if it led to a new node, else kNoEdge.
-  EdgeId expand(NodeId v);
-  Dispatch dispatch();
-  [[nodiscard]] double sigma() const { return std::max(options.sigma_floor, state.rewards.deviation()); }
-  [[nodiscard]] Hash128 key_of_child(NodeId parent, std::uint32_t action, const Hash128& key) const;
-  [[nodiscard]] std::vector<State::Pending>::iterator find_pending(std::uint64_t sequence);
-
-  Space& space;
-  SearchOptions options;
-  std::uint64_t seed;
-  bool tree;            ///< every path makes its own node
-  bool draws_by_prior;  ///< of a strategy
-  Parallel parallel;
-  std::unique_ptr<SelectionPolicy> selection;
-  std::unique_ptr<WideningPolicy> widening;
-  std::unique_ptr<BackupPolicy> backup_policy;
-  Backup backup;
-  LiveFlags live;
-  ActionOrders orders;
-  Rng stream;  ///< of the playout under way, if the selection draws
-  std::unique_ptr<Strategy> strategy;  ///< null: select, widen, back up
-  Rng strategy_stream;
-  bool asked_in_vain = false;  ///< the strategy had nothing; no outcome came since
-  Graph nodes;
-  State state;
-  EdgesInFlight edges_in_flight;  ///< of the paths in state.pending of dispatches before `counted`: with one at a time nothing is counted
-  std::uint64_t counted = 0;
-  std::string place = "snapshot";  ///< for messages about a snapshot that its space contradicts
-
-  // Scratch, kept for its capacity.
-  std::vector<EdgeId> path;
-  std::vector<Arm> arms;
-  std::vector<EdgeId> arm_edges;
-  std::vector<float> priors;
-};
+Search::Impl::Impl(Space& space_in, const SearchOptions& options_in, std::uint64_t seed_in)
+    : space(space_in),
+      options(options_in),
+      seed(seed_in),
+      tree(parse_sharing(options.sharing)),
+      draws_by_prior(parse_draws(options.draws)),
+      parallel(parse_parallel(options.parallel)),
+      selection(make_selection(options)),
+      widening(make_widening(options)),
+      backup_policy(make_backup(options)),
+      backup(*backup_policy),
+      live(options.max_depth, parse_descend(options.descend)),
+      orders(seed),
+      stream(seed, "select"),
+      strategy(make_strategy(options, space.lattice())),
+      strategy_stream(seed, "strategy"),
+      rollouts(options) {}
 
 void Search::Impl::open(NodeId v) {
   priors.clear();
@@ -185,7 +123,7 @@ EdgeId Search::Impl::select(NodeId v) {
   for (EdgeId e = n.first_out; e != kNoEdge; e = nodes[e].next_out, ++children) {
     const Edge& edge = nodes[e];
     const Node& child = nodes[edge.target];
-    if (!child.live || child.depth <= n.depth) continue;
+    if (!child.live || !live.descends(nodes, e)) continue;
     Arm& arm = arms.emplace_back();
     arm.value = backup_policy->edge_value(child.value, child.best);
     arm.mean = child.value;
@@ -252,69 +190,6 @@ Dispatch Search::Impl::dispatch() {
   return made;
 }
 
-std::uint32_t Search::Impl::actions(NodeId node) {
-  if (nodes[node].state != NodeState::measured || nodes[node].depth >= options.max_depth) return 0;
-  if (!nodes[node].opened) open(node);
-  return nodes[node].action_count;
-}
-
-std::uint32_t Search::Impl::draw_action(NodeId node) {
-  constexpr double kUniform = 0.1;  // nothing is out of reach
-  const std::uint32_t count = nodes[node].action_count;
-  if (!draws_by_prior || rng().uniform() < kUniform) return static_cast<std::uint32_t>(rng().below(count));
-  double left = rng().uniform();
-  std::uint32_t rank = 0;
-  for (; rank + 1 < count; ++rank) {
-    left -= orders.at(node, nodes.key(node), rank, count).prior;
-    if (left < 0) break;
-  }
-  return orders.at(node, nodes.key(node), rank, count).action;
-}
-
-Field::Arrival Search::Impl::act(NodeId node, std::uint32_t action) {
-  const std::optional<Hash128> key = space.apply(node, action);
-  if (!key) return {};
-  bool created = false;
-  const auto depth = static_cast<std::uint16_t>(nodes[node].depth + 1);
-  const NodeId child = nodes.find_or_insert(key_of_child(node, action, *key), depth, created);
-  if (created || nodes.find_edge(node, child) == kNoEdge) {
-    const EdgeId edge = nodes.add_edge(node, child, action, 1.0F / static_cast<float>(nodes[node].action_count));
-    live.count_edge(nodes, edge);
-    if (nodes[child].state == NodeState::measured) backup.raise_best(nodes, node, nodes[child].best);
-  }
-  if (created) space.adopt(child, node, action);
-  return {child, created};
-}
-
-Field::Arrival Search::Impl::visit(NodeId from, std::span<const Level> point) {
-  if (nodes[from].state != NodeState::measured || nodes[from].depth >= options.max_depth) from = kRoot;
-  const std::optional<Hash128> key = space.jump(from, point);
-  if (!key) return {};
-  bool created = false;
-  const auto depth = static_cast<std::uint16_t>(nodes[from].depth + 1);
-  const NodeId child = nodes.find_or_insert(key_of_child(from, kJump, *key), depth, created);
-  if (created) {
-    nodes.add_edge(from, child, kJump, 0);
-    space.adopt(child, from, kJump);
-  }
-  return {child, created};
-}
-
-std::optional<Dispatch> Search::Impl::next_of_strategy() {
-  const NodeId node = strategy->next(*this);
-  asked_in_vain = node == kNoNode;
-  if (asked_in_vain) return std::nullopt;
-  path = creating_path(node);
-  return dispatch();
-}
-
-std::vector<EdgeId> Search::Impl::creating_path(NodeId node) const {
-  std::vector<EdgeId> out;
-  for (NodeId at = node; at != kRoot; at = nodes[out.back()].source) out.push_back(nodes[at].first_in);
-  std::reverse(out.begin(), out.end());
-  return out;
-}
-
 std::optional<Dispatch> Search::Impl::graft(NodeId parent, const Hash128& key, float prior) {
   WARPATH_CHECK(nodes[parent].state == NodeState::measured);
   if (nodes[parent].depth >= options.max_depth) return std::nullopt;
@@ -331,9 +206,10 @@ std::optional<Dispatch> Search::Impl::graft(NodeId parent, const Hash128& key, f
 
 std::optional<Dispatch> Search::Impl::next() {
   if (strategy) return next_of_strategy();
+  if (auto step = next_of_rollout()) return step;
+  if (auto child = recombined()) return child;
   if (selection->draws()) stream = Rng(seed, "select", state.next_sequence);
-  path.clear();
-  NodeId at = kRoot;
+  NodeId at = start();
   for (;;) {
     while (!nodes[at].live) {  // closed by what was tried just now, perhaps with its parents
       if (path.empty()) return std::nullopt;
@@ -350,6 +226,7 @@ std::optional<Dispatch> Search::Impl::next() {
       at = nodes[down].target;
     } else if (const EdgeId made = expand(at); made != kNoEdge) {
       path.push_back(made);
+      rollouts.begin(state.next_sequence);
       return dispatch();
     }
   }
@@ -391,6 +268,7 @@ void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation
   }
   for (auto e = done.path.rbegin(); e != done.path.rend(); ++e) backup.recompute_value(nodes, nodes[*e].source, state.floor);
   asked_in_vain = false;
+  rollouts.complete(sequence, leaf, evaluation.ok);
   if (strategy && done.dispatch.action != kGraft) strategy->complete(*this, leaf);  // a graft is none of its own
 }
 
@@ -463,12 +341,13 @@ std::vector<EdgeId> Search::path_of(std::uint64_t sequence) const {
 
 std::vector<EdgeId> Search::creating_path(NodeId node) const { return impl_->creating_path(node); }
 
-bool Search::restorable() const { return impl_->strategy == nullptr; }
+bool Search::restorable() const { return impl_->strategy == nullptr && !impl_->rollouts.enabled(); }
+bool Search::has_strategy() const { return impl_->strategy != nullptr; }
 
 Search::State Search::state() const { return impl_->state; }
 
 std::string Search::violated_invariant() const {
-  std::string violated = violated_search_invariant(impl_->nodes, impl_->state, impl_->options.max_depth);
+  std::string violated = violated_search_invariant(impl_->nodes, impl_->state, impl_->live);
   if (violated.empty()) violated = violated_in_flight(impl_->edges_in_flight, impl_->state, impl_->counted);
   return violated;
 }

@@ -117,8 +117,9 @@ class Search {
     std::vector<Pending> pending;
   };
   [[nodiscard]] State state() const;
-  /// False: a strategy holds state beyond `State`, a run continues from its log alone.
+  /// False: a strategy, or roll-outs, hold state beyond `State`; a run continues from its log alone.
   [[nodiscard]] bool restorable() const;
+  [[nodiscard]] bool has_strategy() const;  ///< another than select, widen, back up decides
   /// Continues from a snapshot, bit for bit as the search that made it would. Nodes that were open are opened again, once each,
   /// before their next action is tried. Throws Error(bad_input) with `place` when the parts contradict each other.
   Search(Space& space, const SearchOptions& options, std::uint64_t seed, Graph graph, State state, std::string_view place);

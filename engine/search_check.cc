@@ -92,12 +92,11 @@ std::string check_visits(const Graph& graph, const Search::State& state) {
   return {};
 }
 
-std::string check_live(const Graph& graph, int max_depth) {
-  const LiveFlags flags(max_depth);
+std::string check_live(const Graph& graph, const LiveFlags& flags) {
   std::vector<std::uint32_t> live_out(graph.node_count());
   for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
     const Edge& e = graph[EdgeId{i}];
-    if (graph.forward(e) && graph[e.target].live) ++live_out[index(e.source)];
+    if (flags.descends(graph, EdgeId{i}) && graph[e.target].live) ++live_out[index(e.source)];
   }
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
     const Node& n = graph[NodeId{i}];
@@ -139,11 +138,11 @@ std::string check_values(const Graph& graph, const Search::State& state) {
 
 }  // namespace
 
-std::string violated_search_invariant(const Graph& graph, const Search::State& state, int max_depth) {
+std::string violated_search_invariant(const Graph& graph, const Search::State& state, const LiveFlags& live) {
   std::string violated = check_shape(graph);
   if (violated.empty()) violated = check_pending(graph, state);
   if (violated.empty()) violated = check_visits(graph, state);
-  if (violated.empty()) violated = check_live(graph, max_depth);
+  if (violated.empty()) violated = check_live(graph, live);
   if (violated.empty()) violated = check_values(graph, state);
   return violated;
 }
