@@ -85,6 +85,10 @@ SearchOptions random_options(Rng& rng) {
   options.parallel = pick({"unobserved", "virtual_loss", "ignored"});
   options.max_depth = options.sharing == "tree" ? 4 : 64;
   options.root_noise_weight = rng.below(2) == 0 ? 0 : 0.25;
+  if (rng.below(3) == 0) options.descend = "creating";
+  if (rng.below(4) == 0) options.recombination = 0.3;
+  if (rng.below(4) == 0) options.start_epsilon = 0.3;
+  if (rng.below(4) == 0) options.rollout_steps = 1 + static_cast<int>(rng.below(4));
   return options;
 }
 
@@ -129,6 +133,8 @@ TEST_CASE("any interleaving of calls keeps every invariant, replays bit for bit,
     for (const Call& call : journal) apply(replayed, replay_space, call);
     CHECK(replayed.fingerprint() == search.fingerprint());
 
+    CHECK(search.restorable() == (options.rollout_steps == 0));
+    if (!search.restorable()) continue;
     Graph graph = Graph::from_arenas(arenas, "snapshot");
     TableSpace resumed_space(table, std::move(places));
     Search resumed(resumed_space, options, seed, std::move(graph), state, "snapshot");
