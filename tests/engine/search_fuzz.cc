@@ -92,7 +92,7 @@ SearchOptions random_options(Rng& rng) {
   return options;
 }
 
-/// WARPATH_FUZZ_SEEDS=24000 makes a million steps.
+/// WARPATH_FUZZ_SEEDS=26000 makes a million steps.
 std::uint64_t fuzz_seeds() {
   const char* const text = std::getenv("WARPATH_FUZZ_SEEDS");
   return text == nullptr ? 150 : std::strtoull(text, nullptr, 10);
