@@ -109,8 +109,8 @@ void CompilePool::serve() {
     if (eventfd_t ignored = 0; polled[0].revents != 0) static_cast<void>(::eventfd_read(wake_, &ignored));
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       if (slots_[i]->process != nullptr && polled[i + 1].revents != 0) read(*slots_[i]);
-      if (slots_[i]->process != nullptr) check_time(*slots_[i]);
     }
+    check_times();
   }
   slots_.clear();  // kills the workers in the thread that started them
 }
@@ -190,16 +190,31 @@ CompileResult CompilePool::cause_of_death(const Slot& slot) const {
   return verdict(Status::crashed, "the compiler died over this source (" + how + ")\n");
 }
 
-void CompilePool::check_time(Slot& slot) {
+/// Whether the worker has had its first request, or its start, for longer than it may.
+bool CompilePool::is_overdue(const Slot& slot) const {
   const double seconds = std::chrono::duration<double>(Clock::now() - slot.since).count();
-  if (!slot.ready) {
-    if (seconds < options_.start_seconds) return;
-    slot.process.reset();
-    ++failed_starts_;
-    give_up("a compile worker was not ready in time");
-  } else if (!slot.in_flight.empty() && seconds > options_.setup.limits.seconds) {
-    bury(slot, verdict(Status::timed_out, "the compiler took longer than " +
-                                              std::to_string(options_.setup.limits.seconds) + " s and was killed\n"));
+  if (slot.process == nullptr) return false;
+  if (!slot.ready) return seconds >= options_.start_seconds;
+  return !slot.in_flight.empty() && seconds > options_.setup.limits.seconds;
+}
+
+/// A process that held gigabytes takes seconds to end, and this thread waits for it. So all that are overdue are killed before the first is
+/// waited for, and none is judged before what it sent meanwhile was read.
+void CompilePool::check_times() {
+  std::vector<Slot*> overdue;
+  for (const auto& slot : slots_) {
+    if (is_overdue(*slot)) read(*slot);
+    if (is_overdue(*slot)) overdue.push_back(slot.get());
+  }
+  for (const Slot* const slot : overdue) ::kill(slot->process->pid(), SIGKILL);
+  for (Slot* const slot : overdue) {
+    if (slot->ready) {
+      bury(*slot, verdict(Status::timed_out, "the compiler took longer than " + std::to_string(options_.setup.limits.seconds) + " s and was killed\n"));
+    } else {
+      slot->process.reset();
+      ++failed_starts_;
+      give_up("a compile worker was not ready in time");
+    }
   }
 }
 

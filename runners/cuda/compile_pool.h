@@ -73,7 +73,8 @@ class CompilePool {
   void start(Slot& slot);
   void feed(Slot& slot);
   void read(Slot& slot);
-  void check_time(Slot& slot);
+  [[nodiscard]] bool is_overdue(const Slot& slot) const;
+  void check_times();
   void bury(Slot& slot, const CompileResult& verdict_of_first);
   void give_up(const std::string& why);
   void finish(std::uint64_t id, CompileResult result);
