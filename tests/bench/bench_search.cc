@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -13,7 +14,9 @@
 #include <vector>
 
 #include "engine/options.h"
+#include "engine/policy.h"
 #include "engine/search.h"
+#include "engine/search_backup.h"
 #include "engine/snapshot.h"
 #include "tests/support/grid_space.h"
 #include "tests/support/lattice_space.h"
@@ -77,6 +80,50 @@ struct Grown {
   Search search;
   std::vector<double> rewards;  // by sequence
 };
+
+/// Playouts of a search that has `range(0)` nodes, by parts. `backing_up`: the outcome's way to the root, B included; else selection down
+/// to an untried action and the making of its node.
+void bm_playout(benchmark::State& bench, bool backing_up) {
+  using Clock = std::chrono::steady_clock;
+  const auto nodes = static_cast<std::uint32_t>(bench.range(0));
+  LatticeSpace space(16, 4, 24);
+  Search search(space, SearchOptions{}, 1, LatticeSpace::root_key());
+  while (search.graph().node_count() < nodes) {
+    const auto d = search.next();
+    search.complete(d->sequence, space.evaluate(d->node));
+  }
+  for (auto _ : bench) {
+    const auto begin = Clock::now();
+    const auto d = search.next();
+    const auto selected = Clock::now();
+    const Evaluation evaluation = space.evaluate(d->node);
+    const auto evaluated = Clock::now();
+    search.complete(d->sequence, evaluation);
+    bench.SetIterationTime(std::chrono::duration<double>(backing_up ? Clock::now() - evaluated : selected - begin).count());
+  }
+  bench.SetItemsProcessed(static_cast<std::int64_t>(bench.iterations()));
+}
+
+/// A new best at the end of a chain of `range(0)` nodes: B rises along all of it.
+void bm_raise_best(benchmark::State& bench) {
+  Graph graph;
+  for (std::int64_t i = 0; i < bench.range(0); ++i) {
+    bool created = false;
+    const NodeId node = graph.find_or_insert(Hasher().add(static_cast<std::uint64_t>(i)).digest(), 0, created);
+    graph[node].state = NodeState::measured;
+    if (i > 0) graph.add_edge(NodeId{index(node) - 1}, node, 0, 1);
+  }
+  const auto policy = make_backup(SearchOptions{});
+  Backup backup(*policy);
+  double best = 0;
+  for (auto _ : bench) {
+    const NodeId last{graph.node_count() - 1};
+    graph[last].best = graph[last].reward = ++best;
+    backup.raise_best(graph, NodeId{index(last) - 1}, best);
+  }
+  if (graph[NodeId{0}].best != best) bench.SkipWithError("B did not arrive at the root");
+  bench.SetItemsProcessed(static_cast<std::int64_t>(bench.iterations()) * bench.range(0));
+}
 
 /// From the snapshot in its file to a search that goes on, checked.
 void bm_load(benchmark::State& bench) {
@@ -193,6 +240,10 @@ void bm_guided(benchmark::State& bench) {
 BENCHMARK_CAPTURE(bm_search, toy, 8, 12, 64)->Arg(36814)->Unit(benchmark::kMillisecond);
 /// A lattice too large to exhaust.
 BENCHMARK_CAPTURE(bm_search, large, 16, 24, 64)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_search, large, 16, 24, 64)->Arg(10'000'000)->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_playout, select, false)->RangeMultiplier(10)->Range(1000, 1000000)->Iterations(1000)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_playout, back_up, true)->RangeMultiplier(10)->Range(1000, 1000000)->Iterations(1000)->UseManualTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(bm_raise_best)->RangeMultiplier(10)->Range(1000, 10'000'000)->Unit(benchmark::kMillisecond);
 /// Lattices where fewer ways lead to a node, as moves do that need one another: about 3 and 1.9 edges a node in place of 5.
 BENCHMARK_CAPTURE(bm_search, middle, 32, 24, 50)->Arg(1000000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_search, sparse, 32, 24, 32)->Arg(1000000)->Unit(benchmark::kMillisecond);
