@@ -14,6 +14,7 @@ using namespace warpath;
 using warpath::test::Table;
 using warpath::test::TableSpace;
 using warpath::test::random_table;
+using warpath::test::reachable_places;
 
 namespace {
 
@@ -21,21 +22,6 @@ SearchOptions quiet_options() {
   SearchOptions options;
   options.root_noise_weight = 0;
   return options;
-}
-
-/// Places that evaluations can reach: from the root through places that are measured.
-std::set<int> reachable_places(const Table& table) {
-  std::set<int> seen{0};
-  std::vector<int> stack{0};
-  while (!stack.empty()) {
-    const auto v = static_cast<std::size_t>(stack.back());
-    stack.pop_back();
-    if (std::isnan(table.rewards[v])) continue;
-    for (const int target : table.actions[v]) {
-      if (target != test::kIllegal && seen.insert(target).second) stack.push_back(target);
-    }
-  }
-  return seen;
 }
 
 /// Keeps `width` evaluations in flight and completes them in random order until nothing is left or `budget` is spent.

@@ -44,20 +44,6 @@ std::vector<SearchOptions> unusual() {
   return {creating, rolling, recombining, starting, all};
 }
 
-std::set<int> reachable(const Table& table) {
-  std::set<int> seen{0};
-  std::vector<int> stack{0};
-  while (!stack.empty()) {
-    const auto v = static_cast<std::size_t>(stack.back());
-    stack.pop_back();
-    if (std::isnan(table.rewards[v])) continue;
-    for (const int target : table.actions[v]) {
-      if (target != test::kIllegal && seen.insert(target).second) stack.push_back(target);
-    }
-  }
-  return seen;
-}
-
 /// Dispatched places in order, `width` under way, invariants checked at every step.
 std::vector<int> exhausted(Search& search, TableSpace& space, std::size_t width, std::uint64_t seed) {
   Rng order(seed, "order");
@@ -103,7 +89,7 @@ TEST_CASE("whatever the ways, every place is evaluated once, to the last, and eq
         std::set<int> once(places.begin(), places.end());
         CHECK(once.size() == places.size());
         once.insert(0);
-        CHECK(once == reachable(table));
+        CHECK(once == test::reachable_places(table));
         CHECK(run().second == fingerprint);
       }
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,21 @@ class TableSpace final : public Space {
   std::vector<int> places_;  // by NodeId
   int grafted_ = kIllegal;
 };
+
+/// Places that evaluations can reach: from the root through places that are measured.
+[[nodiscard]] inline std::set<int> reachable_places(const Table& table) {
+  std::set<int> seen{0};
+  std::vector<int> stack{0};
+  while (!stack.empty()) {
+    const auto v = static_cast<std::size_t>(stack.back());
+    stack.pop_back();
+    if (std::isnan(table.rewards[v])) continue;
+    for (const int target : table.actions[v]) {
+      if (target != kIllegal && seen.insert(target).second) stack.push_back(target);
+    }
+  }
+  return seen;
+}
 
 /// A random table: up to `most_places` places, self-loops, parallel actions, cycles and illegal actions included; rewards are
 /// multiples of 1/8; a share `failure` of the places but the root fails.
