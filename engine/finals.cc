@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "engine/error.h"
-#include "engine/rng.h"
+#include "engine/gumbel.h"
 
 namespace warpath {
 
@@ -13,9 +12,8 @@ void Finals::enter(NodeId node, double reward, double standard_error) {
   baseline_timed_ = false;
   if (reward <= 0) return;
   ranking_.emplace(-reward, node);
-  const double uniform = std::max(Rng(options_.seed, "nominations", index(node)).uniform(), std::numeric_limits<double>::min());
-  const double gumbel = -std::log(-std::log(uniform));
-  nominated_.emplace(-(reward + standard_error * gumbel), node);
+  Rng rng(options_.seed, "nominations", index(node));
+  nominated_.emplace(-(reward + standard_error * gumbel(rng)), node);
 }
 
 Finals::Order Finals::order() const {

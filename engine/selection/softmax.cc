@@ -1,13 +1,14 @@
 #include <cmath>
 
+#include "engine/gumbel.h"
 #include "engine/options.h"
 #include "engine/register_selections.h"
 
 namespace warpath {
 namespace {
 
-/// A draw with probability proportional to P(s,a)^(1/2) exp(Q(s,a) / (softmax * sigma)) / sqrt(1 + N(s,a) + O(s,a)), by Gumbel noise
-/// (Gumbel 1954): the visits wear an arm down, so that none is taken for ever.
+/// A draw with probability proportional to P(s,a)^(1/2) exp(Q(s,a) / (softmax * sigma)) / sqrt(1 + N(s,a) + O(s,a)), by Gumbel noise:
+/// the visits wear an arm down, so that none is taken for ever.
 class Softmax final : public SelectionPolicy {
  public:
   explicit Softmax(const SearchOptions& options) : temperature_(options.softmax) {}
@@ -18,7 +19,7 @@ class Softmax final : public SelectionPolicy {
     for (std::size_t i = 0; i < arms.size(); ++i) {
       const Arm& a = arms[i];
       const double tried = 1 + static_cast<double>(a.visits) + static_cast<double>(a.in_flight);
-      const double noise = -std::log(-std::log(0.5 * 0x1p-53 + rng.uniform()));
+      const double noise = gumbel(rng);
       const double score = a.value / (temperature_ * node.sigma) + 0.5 * std::log((a.prior + 1e-12) / tried) + noise;
       if (i == 0 || score > highest) chosen = i, highest = score;
     }
