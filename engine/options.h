@@ -265,9 +265,9 @@ struct CudaOptions {
   double confirm_share = 0.3;
   int input_sets = 3;
   std::string l2 = "hot";
-  std::string screening = "s2,s1,s5,d21,s4,d2,d1,d7,d8,d12,d16,d3";
-  std::string confirmation = "d25,d24,d22,d10,d11,d5,d6,d20,d9,d13,d14,d15,d17,d7b,d23";
-  std::string final = "d4,d27,d19,d18,d26";
+  std::string screening = "screening";
+  std::string confirmation = "confirmation";
+  std::string final = "final";
   std::int64_t profile_every = 0;
   bool operator==(const CudaOptions&) const = default;
   template <class Visitor>
@@ -291,7 +291,7 @@ struct CudaOptions {
     v(&O::confirm_share, OptionText{"confirm_share", "most of a device's time that a search spends on confirmations", "docs/cuda-runner.md"}, Range{0.0, 1.0});
     v(&O::input_sets, OptionText{"input_sets", "input sets of a workload that launches rotate over", "docs/cuda-runner.md"}, Range{2, 64});
     v(&O::l2, OptionText{"l2", "timing of workloads that declare nothing: hot or cold level-2 cache", "docs/cuda-runner.md"}, AnyValue{});
-    v(&O::screening, OptionText{"screening", "gates of every evaluation, by identifier", "docs/gates.md"}, AnyValue{});
+    v(&O::screening, OptionText{"screening", "gates of every evaluation; a stage's or a phase's name stands for its gates, -NAME leaves out", "docs/gates.md"}, AnyValue{});
     v(&O::confirmation, OptionText{"confirmation", "gates that a possible best must pass as well", "docs/gates.md"}, AnyValue{});
     v(&O::final, OptionText{"final", "gates that what is reported must pass as well", "docs/gates.md"}, AnyValue{});
     v(&O::profile_every, OptionText{"profile_every", "counters of every n-th measured variant; 0: never, 1: all", "", "profile-every"}, Range<std::int64_t>{0, 1'000'000'000});

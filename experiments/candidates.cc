@@ -150,9 +150,7 @@ bool as_expected(const Expectation& expectation, Status status) {
 }
 
 bool is_expected_gate(const Expectation& expectation, std::string_view gate) {
-  std::string_view identifier = gate.substr(0, gate.find('_'));
-  identifier = identifier.substr(0, identifier.find_last_of("0123456789") + 1);  // d7b is a part of d7
-  return std::ranges::any_of(expectation.gates, [&](const std::string& wanted) { return wanted == gate || wanted == identifier; });
+  return std::ranges::find(expectation.gates, gate) != expectation.gates.end();
 }
 
 std::vector<Candidate> read_candidates(const KernelSpec& spec, const std::vector<std::string>& paths) {

@@ -15,7 +15,7 @@ namespace warpath {
 struct Expectation {
   std::string status;              ///< "ok", "refused" (any status but ok), a status name; empty: anything
   std::int64_t row = 0;            ///< of the catalogue that the list follows; 0: none
-  std::vector<std::string> gates;  ///< that may refuse it, by identifier ("d10") or whole name
+  std::vector<std::string> gates;  ///< that may refuse it
 };
 
 /// A variant of one spec, to be evaluated.
@@ -27,7 +27,7 @@ struct Candidate {
 
 /// True if `status` is what was expected.
 [[nodiscard]] bool as_expected(const Expectation& expectation, Status status);
-/// True if `gate` ("d10_replay") is one of the expected ("d10").
+/// True if `gate` is one of those that may refuse it.
 [[nodiscard]] bool is_expected_gate(const Expectation& expectation, std::string_view gate);
 
 /// What the words after `--candidates` stand for, in order: FILE.cu replaces the spec's source; FOLDER is each of its *.cu in name

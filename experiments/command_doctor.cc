@@ -110,7 +110,7 @@ Finding sandbox_finding() {
   const Sandbox sandbox = probe_sandbox();
   if (sandbox.blocks_files()) return {Finding::State::ok, "sandbox", sandbox.summary() + " keep compilers from the file system"};
   return {Finding::State::missing, "sandbox",
-          "neither landlock nor seccomp: only the gate s2_source keeps a kernel's text from including files of this machine"};
+          "neither landlock nor seccomp: only the gate source_text keeps a kernel's text from including files of this machine"};
 }
 
 Finding tool_finding(const std::string& tool, const std::string& cost) {

@@ -7,47 +7,30 @@
 #include "runners/arguments.h"
 #include "runners/cuda/binary_key.h"
 #include "runners/cuda/cubin.h"
-#include "runners/cuda/gates/register_gates.h"
 #include "runners/cuda/ptx.h"
 #include "runners/cuda/static_diagnosis.h"
 
 namespace warpath::cuda {
 namespace {
 
-/// Judges one candidate; once a gate has failed the others do not run.
-class Judge {
- public:
-  Judge(const GatePlan& plan, Stage stage, Build& build) : plan_(plan), stage_(stage), build_(build) {
-    GateRegistry registry("gate");
-    register_gates(registry);
-    for (const auto& [name, entry] : registry.entries()) gates_.push_back(entry.make());
-  }
-
-  /// Puts the gate `id` to a subject; false if it fails. A gate that has passed on an earlier subject
-  /// keeps one line in the verdict.
-  bool ask(const std::string& id, const GateSubject& subject) {
-    if (!plan_.runs(id, stage_)) return true;
-    const auto gate = std::find_if(gates_.begin(), gates_.end(), [&](const auto& one) {
-      return gate_identifier(one->name()) == id;
-    });
-    if (gate == gates_.end()) return true;
-    GateResult result = (*gate)->judge(subject);
+/// Puts the gates of `phase` that run at `stage` to a subject, in running order; false once one has failed. A gate that has passed on an
+/// earlier subject keeps one line in the verdict.
+bool judge(const GateTable& table, const GatePlan& plan, Stage stage, GatePhase phase, const GateSubject& subject, Build& build) {
+  for (const std::string_view name : plan.run_at(stage, phase)) {
+    const CodeGate* const gate = table.code_gate(name);
+    if (gate == nullptr) continue;  // answered by the builder itself
+    GateResult result = gate->judge(subject);
     const bool failed = result.answer == GateResult::Answer::fail;
     if (failed) {
-      build_.status = Status::rejected;
-      build_.log = result.detail;
+      build.status = gate->declared().failure;
+      build.log = result.detail;
     }
-    std::erase_if(build_.gates, [&](const GateResult& r) { return r.gate == result.gate; });
-    build_.gates.push_back(std::move(result));
-    return !failed;
+    std::erase_if(build.gates, [&](const GateResult& r) { return r.gate == result.gate; });
+    build.gates.push_back(std::move(result));
+    if (failed) return false;
   }
-
- private:
-  const GatePlan& plan_;
-  Stage stage_;
-  Build& build_;
-  std::vector<std::unique_ptr<Gate>> gates_;
-};
+  return true;
+}
 
 std::vector<std::string> global_names(const PtxModule& ptx) {
   std::vector<std::string> names;
@@ -79,10 +62,10 @@ std::map<std::size_t, std::int64_t> integer_parameters(const KernelSpec& spec, c
   return out;
 }
 
-void refuse(Build& build, Status status, const char* gate, std::string why) {
+void refuse(Build& build, Status status, std::string_view gate, std::string why) {
   build.status = status;
   build.log = why;
-  build.gates.push_back({gate, GateResult::Answer::fail, std::move(why)});
+  build.gates.push_back({std::string(gate), GateResult::Answer::fail, std::move(why)});
 }
 
 }  // namespace
@@ -91,12 +74,11 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
                      const std::vector<const Workload*>& workloads, const BaselineText* baseline,
                      Stage stage, const std::stop_token& stop) const {
   Build build;
-  Judge judge(plan_, stage, build);
   GateSubject subject;
   subject.spec = &spec;
   subject.source = &variant.source;
   subject.variant = &variant;
-  if (!judge.ask("s2", subject)) return build;
+  if (!judge(gates_, plan_, stage, GatePhase::text, subject, build)) return build;
   try {
     for (const Workload* const workload : workloads) {
       build.candidate.numbers.push_back(
@@ -104,29 +86,29 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
                    "launch of workload " + workload->name));
       const std::string problem = launch_problem(build.candidate.numbers.back());
       if (!problem.empty()) {
-        refuse(build, Status::launch_error, "s4_launch_contract", problem);
+        refuse(build, Status::launch_error, kLaunchGate, problem);
         return build;
       }
       if (!variant.has_extras()) continue;
       build.candidate.extras.push_back(extra_numbers(spec, variant, *workload));
       const std::string problem_of_steps = steps_problem(build.candidate.extras.back());
       if (!problem_of_steps.empty()) {
-        refuse(build, Status::launch_error, "s4_launch_contract", problem_of_steps);
+        refuse(build, Status::launch_error, kLaunchGate, problem_of_steps);
         return build;
       }
     }
     build.candidate.step_entries = step_kernels(variant);
   } catch (const Error& error) {  // a move may write an expression that fails
-    refuse(build, Status::launch_error, "s4_launch_contract", error.what());
+    refuse(build, Status::launch_error, kLaunchGate, error.what());
     return build;
   }
   const CompiledVariant compiled = service_.compile(spec, variant, workloads, arch_, stop);
   build.compile_seconds = compiled.seconds;
   if (compiled.status != Status::ok) {
-    refuse(build, compiled.status, "s3_compile", compiled.log);
+    refuse(build, compiled.status, kCompileGate, compiled.log);
     return build;
   }
-  build.gates.push_back({"s3_compile", GateResult::Answer::pass, ""});
+  build.gates.push_back({std::string(kCompileGate), GateResult::Answer::pass, ""});
   std::vector<BinaryUse> uses;
   std::vector<Hash128> hashes;
   for (std::size_t c = 0; c < compiled.codes.size(); ++c) {
@@ -135,7 +117,7 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
     const auto ptx = parse_ptx(code.ptx, why);
     const auto cubin = read_cubin(code.cubin, code.lowered_name, why);
     if (!ptx || !cubin) {
-      refuse(build, Status::rejected, "s1_ptx", "the compiler's output cannot be read: " + why);
+      refuse(build, Status::rejected, kPtxGate, "the compiler's output cannot be read: " + why);
       return build;
     }
     const auto first = std::find(compiled.code_of.begin(), compiled.code_of.end(), c);
@@ -146,7 +128,7 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
     subject.ptx = &*ptx;
     subject.baseline_ptx = own ? &*own : nullptr;
     if (baseline == nullptr) subject.baseline_ptx = &*ptx;
-    if (!judge.ask("s1", subject) || !judge.ask("s5", subject)) return build;
+    if (!judge(gates_, plan_, stage, GatePhase::code, subject, build)) return build;
     if (c == compiled.code_of.front()) {
       build.diagnosis = static_diagnosis(code, *ptx, build.candidate.numbers.front(), limits_, integer_parameters(spec, *workloads.front()));
       if (spec.bound.bytes) {

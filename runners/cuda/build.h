@@ -49,6 +49,7 @@ class Builder {
 
  private:
   CompileService& service_;
+  const GateTable gates_;
   const GatePlan plan_;
   const std::string arch_;
   const DeviceLimits limits_;

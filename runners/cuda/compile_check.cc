@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "engine/error.h"
-#include "runners/cuda/gates/register_gates.h"
 #include "runners/cuda/opcode_counts.h"
 #include "runners/cuda/ptx.h"
 
@@ -49,19 +48,6 @@ const AssumedDevice& assumed(const std::string& arch) {
   throw bad_input("GPU architecture", arch, "one of " + known);
 }
 
-/// Every gate on text and code, at the first stage.
-GatePlan static_gates() {
-  GateRegistry registry("gate");
-  register_gates(registry);
-  GatePlan plan;
-  for (const auto& [name, entry] : registry.entries()) {
-    const std::string id = gate_identifier(name);
-    plan.name_of.emplace(id, name);
-    plan.stages.front().push_back(id);
-  }
-  return plan;
-}
-
 }  // namespace
 
 CompileCheck::CompileCheck(const CudaOptions& options, std::string program, const std::string& arch) : arch_(arch) {
@@ -75,7 +61,7 @@ CompileCheck::CompileCheck(const CudaOptions& options, std::string program, cons
   facts_.max_smem_per_block_bytes = limits_.smem_per_block_bytes;
   facts_.is_gpu = true;
   service_ = std::make_unique<CompileService>(service_options(options, std::move(program), 0));
-  builder_ = std::make_unique<Builder>(*service_, static_gates(), arch_, limits_);
+  builder_ = std::make_unique<Builder>(*service_, GatePlan(GateTable()), arch_, limits_);
 }
 
 void CompileCheck::prepare(const KernelSpec& spec) {
@@ -112,7 +98,7 @@ Outcome CompileCheck::check(const Variant& variant, const std::stop_token& stop)
   outcome.binary_key = build.candidate.key;
   if (outcome.status != Status::ok) return outcome;
   const std::string problem = launch_refusal(build);
-  outcome.verdict.gates.push_back({"s4_launch_contract", problem.empty() ? GateResult::Answer::pass : GateResult::Answer::fail, problem});
+  outcome.verdict.gates.push_back({std::string(kLaunchGate), problem.empty() ? GateResult::Answer::pass : GateResult::Answer::fail, problem});
   if (problem.empty()) return outcome;
   outcome.status = Status::limits_exceeded;
   outcome.log = problem;

@@ -9,6 +9,7 @@
 
 #include "engine/error.h"
 #include "runners/cuda/device_worker.h"
+#include "runners/cuda/gates/gate.h"
 #include "runners/frames.h"
 
 namespace warpath::cuda {
@@ -234,7 +235,7 @@ TrialReply DeviceLane::evaluate(const Evaluate& request, const std::stop_token& 
   reply.status = late ? Status::timed_out : Status::crashed;
   reply.log = late ? "the evaluation did not end in time; its process was killed"
                    : "the evaluation ended its process";
-  reply.gates.push_back({"d21_isolation", GateResult::Answer::fail, reply.log});
+  reply.gates.push_back({std::string(kIsolationGate), GateResult::Answer::fail, reply.log});
   reply.poisoned = true;
   return reply;
 }

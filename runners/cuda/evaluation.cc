@@ -6,7 +6,6 @@
 #include "engine/error.h"
 #include "engine/statistics.h"
 #include "runners/cuda/gates/device_gate.h"
-#include "runners/cuda/gates/register_gates.h"
 
 namespace warpath::cuda {
 
@@ -15,40 +14,18 @@ struct Evaluation::Running {
   TrialReply& reply;
 };
 
-std::vector<std::string> all_gate_names() {
-  GateRegistry on_code("gate");
-  register_gates(on_code);
-  DeviceGateRegistry on_device("gate");
-  register_device_gates(on_device);
-  std::vector<std::string> all;
-  for (const auto& [name, entry] : on_code.entries()) all.push_back(name);
-  for (const auto& [name, entry] : on_device.entries()) all.push_back(name);
-  all.emplace_back("d18_sanitizer");
-  return all;
-}
-
 Evaluation::Evaluation(Bench& bench, Problem& problem)
-    : bench_(bench),
-      problem_(problem),
-      plan_(GatePlan::from(bench.options(), all_gate_names())),
-      rival_{problem.setup().baseline, true} {
-  DeviceGateRegistry registry("gate");
-  register_device_gates(registry);
-  for (const auto& [name, entry] : registry.entries()) gates_.push_back(entry.make());
-}
+    : bench_(bench), problem_(problem), plan_(bench.options(), gates_), rival_{problem.setup().baseline, true} {}
 
 bool Evaluation::judge(Running& running, Stage stage) const {
-  for (const std::string& id : plan_.stages[static_cast<std::size_t>(stage)]) {
-    const auto gate = std::find_if(gates_.begin(), gates_.end(), [&](const auto& one) {
-      return gate_identifier(one->name()) == id;
-    });
-    if (gate == gates_.end()) continue;  // judged elsewhere: text, code, sanitizer
+  for (const std::string_view name : plan_.begin_at(stage, GatePhase::device)) {
+    const DeviceGate& gate = *gates_.device_gate(name);
     GateResult result;
-    Status status = (*gate)->failure();
+    Status status = gate.declared().failure;
     try {
-      result = (*gate)->judge(running.trial);
+      result = gate.judge(running.trial);
     } catch (const CandidateFault& fault) {
-      result = {std::string((*gate)->name()), GateResult::Answer::fail, fault.detail};
+      result = {std::string(name), GateResult::Answer::fail, fault.detail};
       status = fault.status;
       running.reply.poisoned = running.reply.poisoned || fault.poisoned;
     }
@@ -76,13 +53,12 @@ bool Evaluation::worth_confirming(Running& running, const TrialRequest& request)
 }
 
 /// Ends an evaluation: whoever comes next finds guard zones and inputs as they were made, or another worker. A candidate that was
-/// refused before d7, or that wrote outside its tensors in launches after it, is told apart here.
+/// refused before its guard zones were checked, or that wrote outside its tensors in launches after it, is told apart here.
 void Evaluation::leave_clean(Running& running, bool good) const {
   if (running.reply.poisoned) return;
-  const auto zones = std::find_if(gates_.begin(), gates_.end(), [](const auto& one) { return gate_identifier(one->name()) == "d7"; });
   std::string damage;
   try {
-    if (zones != gates_.end()) static_cast<void>((*zones)->judge(running.trial));
+    static_cast<void>(gates_.device_gate(kGuardGate)->judge(running.trial));
     if (!good && !problem_.inputs_intact()) damage = "the pristine inputs were overwritten";
   } catch (const CandidateFault& fault) {
     damage = fault.detail;
@@ -93,7 +69,7 @@ void Evaluation::leave_clean(Running& running, bool good) const {
   running.reply.status = Status::rejected;
   running.reply.log = "at the end: " + damage;
   for (GateResult& result : running.reply.gates) {
-    if (gate_identifier(result.gate) == "d7") result = {result.gate, GateResult::Answer::fail, running.reply.log};
+    if (result.gate == kGuardGate) result = {result.gate, GateResult::Answer::fail, running.reply.log};
   }
 }
 
@@ -186,7 +162,7 @@ TrialReply Evaluation::run(const TrialRequest& request) {
     reply.status = fault.status;
     reply.log = fault.detail;
     reply.poisoned = reply.poisoned || fault.poisoned;
-    reply.gates.push_back({"s4_launch_contract", GateResult::Answer::fail, fault.detail});
+    reply.gates.push_back({std::string(kLaunchGate), GateResult::Answer::fail, fault.detail});
   }
   reply.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   lane_seconds_ += reply.seconds;

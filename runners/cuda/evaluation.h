@@ -31,14 +31,11 @@ class Evaluation {
 
   Bench& bench_;
   Problem& problem_;
-  std::vector<std::unique_ptr<DeviceGate>> gates_;
-  GatePlan plan_;
+  const GateTable gates_;
+  const GatePlan plan_;
   Rival rival_;
   double confirmed_ns_ = 0;  ///< objective of the best that was confirmed here; 0: the baseline is not timed yet
   double lane_seconds_ = 0, confirming_seconds_ = 0;
 };
-
-/// Names of all gates of this build, those on text and code and the sanitizer included.
-[[nodiscard]] std::vector<std::string> all_gate_names();
 
 }  // namespace warpath::cuda

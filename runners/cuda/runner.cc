@@ -64,8 +64,7 @@ struct Lane {
 class CudaRunner final : public Runner {
  public:
   explicit CudaRunner(const RunnerConfig& config)
-      : options_(config.options == nullptr ? Options{} : *config.options),
-        plan_(GatePlan::from(options_.cuda, all_gate_names())) {
+      : options_(config.options == nullptr ? Options{} : *config.options), plan_(options_.cuda, GateTable()) {
     if (!config.argument.empty()) throw bad_input("--runner cuda", config.argument, "no argument");
     const std::string& l2 = options_.cuda.l2;
     if (l2 != "hot" && l2 != "cold" && l2 != "both") throw bad_input("cuda.l2", l2, "hot, cold or both");
@@ -339,7 +338,7 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
 
 void CudaRunner::sanitize(const Known& known, const Candidate& candidate, Outcome& outcome) const {
   const LaneSetup& first = setups_.front();
-  GateResult result{"d18_sanitizer", GateResult::Answer::not_run, "only for devices of this machine"};
+  GateResult result{std::string(kSanitizerGate), GateResult::Answer::not_run, "only for devices of this machine"};
   double longest = 0;
   for (const WorkloadTiming& timing : outcome.timings) longest = std::max(longest, median(timing.samples_ns));
   constexpr double kLongNs = 5e6;
@@ -380,7 +379,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   outcome.compile_seconds = build.compile_seconds;
   outcome.binary_key = build.candidate.key;
   if (build.status != Status::ok) {
-    plan_.list_unrun(request.stage, outcome);
+    plan_.complete(request.stage, outcome);
     return outcome;
   }
   const bool merges = request.stage == Stage::screening && !is_baseline && request.against == nullptr;
@@ -423,7 +422,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
     if (against.status != Status::ok) {
       outcome.status = Status::crashed;
       outcome.log = "what it is to be timed in turn with: " + against.log;
-      plan_.list_unrun(request.stage, outcome);
+      plan_.complete(request.stage, outcome);
       return outcome;
     }
     evaluate.rival = std::move(against.candidate);
@@ -446,10 +445,10 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   if (outcome.status == Status::ok) outcome.timings = reply.timings;
   outcome.run_seconds = reply.seconds;
   pace_.measured(reply.seconds);
-  if (outcome.status == Status::ok && plan_.runs("d18", request.stage)) sanitize(*known, build.candidate, outcome);
+  if (outcome.status == Status::ok && plan_.runs(kSanitizerGate, request.stage)) sanitize(*known, build.candidate, outcome);
   for (const auto& [fact, value] : reply.diagnosis.facts) outcome.diagnosis->facts[fact] = value;
   for (const auto& [fact, value] : reply.diagnosis.time_bound_ns) outcome.diagnosis->time_bound_ns[fact] = value;
-  plan_.list_unrun(request.stage, outcome);
+  plan_.complete(request.stage, outcome);
   if (merges && earlier_) earlier_->store(known->setup, outcome);
   publish();
   return outcome;

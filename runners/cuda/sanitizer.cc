@@ -13,13 +13,14 @@
 #include "engine/error.h"
 #include "engine/options_io.h"
 #include "runners/cuda/device_lane.h"
+#include "runners/cuda/gates/gate.h"
 #include "runners/cuda/toolkit_program.h"
 
 namespace warpath::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* kName = "d18_sanitizer";
+const std::string kName(kSanitizerGate);
 constexpr const char* kTools[] = {"memcheck", "racecheck", "synccheck"};
 
 /// A file that goes with its owner.
@@ -47,7 +48,7 @@ class ScratchFile {
 
 /// Checked launches only: a slowed-down kernel has no time.
 Options checking_options(Options options) {
-  options.cuda.screening = "s4,d2";
+  options.cuda.screening = "launch_contract,reference";
   options.cuda.confirmation.clear();
   options.cuda.final.clear();
   options.cuda.input_sets = 2;

@@ -118,7 +118,7 @@ class Trial {
   /// The same if workload `w` took `ns`; one that has no samples yet counts with one launch.
   [[nodiscard]] double objective_if(std::size_t w, double ns);
 
-  /// True if two runs on the same inputs gave different bytes (float atomics); set by gate d1.
+  /// True if two runs on the same inputs gave different bytes (float atomics); set by gate output_poison.
   bool nondeterministic = false;
   /// What gates want to be known beyond their answers.
   Diagnosis diagnosis;
@@ -127,7 +127,7 @@ class Trial {
   /// Collects them; one line where there are none.
   std::string profile();
   /// Samples of the interleaved pairs, by workload, as it is scored: the candidate's, and the rival's if they
-  /// are reported. Empty before gate d23.
+  /// are reported. Empty before gate interleaved_pairs.
   std::vector<std::vector<double>> paired_ns;
   std::vector<std::vector<double>> baseline_ns;
   bool confirmed_faster = false;  ///< than the rival

@@ -11,7 +11,7 @@
 #include "engine/variant.h"
 #include "priors/rule_table.h"
 #include "runners/cuda/build.h"
-#include "runners/cuda/gates/register_gates.h"
+#include "runners/cuda/gates/gate.h"
 #include "runners/cuda/static_diagnosis.h"
 #include "tests/cuda/support.h"
 #include "tests/support/figure.h"
@@ -49,11 +49,12 @@ const Diagnosis& diagnosis_of(const KernelSpec& spec) {
   std::string why;
   const auto ptx = cuda::parse_ptx(code.ptx, why);
   REQUIRE_MESSAGE(ptx, why);
-  cuda::GateRegistry gates("gate");
-  cuda::register_gates(gates);
-  for (const auto& [name, gate] : gates.entries()) {
-    CAPTURE(name);
-    const GateResult result = gates.create("test", name)->judge({.spec = &spec, .source = &variant.source, .code = &code, .ptx = &*ptx});
+  const cuda::GateTable gates;
+  for (const cuda::GateInfo& row : gates.rows()) {
+    const cuda::CodeGate* const gate = gates.code_gate(row.name);
+    if (gate == nullptr) continue;
+    CAPTURE(row.name);
+    const GateResult result = gate->judge({.spec = &spec, .source = &variant.source, .code = &code, .ptx = &*ptx});
     CHECK_MESSAGE(result.answer == GateResult::Answer::pass, result.detail);
   }
   const Bindings bindings = spec.bindings(workload, variant.tunables);

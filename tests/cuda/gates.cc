@@ -7,7 +7,6 @@
 #include <map>
 #include <sstream>
 
-#include "runners/cuda/gates/register_gates.h"
 #include "tests/cuda/support.h"
 
 using warpath::ArgRole;
@@ -18,8 +17,11 @@ using warpath::GateResult;
 using warpath::KernelSpec;
 using warpath::Status;
 using warpath::cuda::CompileResult;
-using warpath::cuda::Gate;
+using warpath::cuda::CodeGate;
+using warpath::cuda::GateInfo;
+using warpath::cuda::GatePhase;
 using warpath::cuda::GateSubject;
+using warpath::cuda::GateTable;
 
 namespace {
 
@@ -81,17 +83,20 @@ KernelSpec spec_of(const Case& found) {
   return spec;
 }
 
-std::vector<std::unique_ptr<Gate>> all_gates() {
-  warpath::cuda::GateRegistry registry("gate");
-  register_gates(registry);
-  std::vector<std::unique_ptr<Gate>> gates;
-  for (const auto& [name, entry] : registry.entries()) gates.push_back(registry.create("test", name));
-  return gates;
+const GateTable& gates() {
+  static const GateTable table;
+  return table;
 }
 
-GateResult judge(const std::string& gate, const GateSubject& subject) {
-  for (const auto& candidate : all_gates()) {
-    if (candidate->name() == gate) return candidate->judge(subject);
+GateResult judge(const std::string& gate, const GateSubject& subject) { return gates().code_gate(gate)->judge(subject); }
+
+/// The first gate of a phase that does not pass, with its reason; empty where all do.
+std::pair<std::string, std::string> refusal(GatePhase phase, const GateSubject& subject) {
+  for (const GateInfo& row : gates().rows()) {
+    const CodeGate* const gate = row.phase == phase ? gates().code_gate(row.name) : nullptr;
+    if (gate == nullptr) continue;
+    const GateResult result = gate->judge(subject);
+    if (result.answer != GateResult::Answer::pass) return {result.gate, result.detail};
   }
   return {};
 }
@@ -100,8 +105,7 @@ GateResult judge(const std::string& gate, const GateSubject& subject) {
 std::pair<std::string, std::string> verdict_of(const Case& found) {
   const KernelSpec spec = spec_of(found);
   GateSubject subject{.spec = &spec, .source = &found.source};
-  const GateResult text = judge("s2_source", subject);
-  if (text.answer != GateResult::Answer::pass) return {"s2_source", text.detail};
+  if (auto by_text = refusal(GatePhase::text, subject); !by_text.first.empty()) return by_text;
   std::vector<std::string> options;
   for (const std::string& word : found.contract) {
     if (word.starts_with("option:")) options.push_back(word.substr(7));
@@ -113,10 +117,7 @@ std::pair<std::string, std::string> verdict_of(const Case& found) {
   REQUIRE_MESSAGE(ptx, found.name, ": ", why);
   subject.code = &code;
   subject.ptx = &*ptx;
-  for (const char* gate : {"s1_ptx", "s5_precision"}) {
-    const GateResult result = judge(gate, subject);
-    if (result.answer != GateResult::Answer::pass) return {gate, result.detail};
-  }
+  if (auto by_code = refusal(GatePhase::code, subject); !by_code.first.empty()) return by_code;
   return {"accept", ""};
 }
 
@@ -129,9 +130,9 @@ TEST_CASE("every way to another file is refused by the text alone, and honest te
   for (const Case& found : load_cases()) {
     CAPTURE(found.name);
     const KernelSpec spec = spec_of(found);
-    const GateResult result = judge("s2_source", {.spec = &spec, .source = &found.source});
+    const GateResult result = judge("source_text", {.spec = &spec, .source = &found.source});
     CAPTURE(result.detail);
-    CHECK((result.answer == GateResult::Answer::fail) == (found.expect == "s2_source"));
+    CHECK((result.answer == GateResult::Answer::fail) == (found.expect == "source_text"));
     refused += result.answer == GateResult::Answer::fail ? 1 : 0;
   }
   CHECK(refused >= 18);
@@ -139,9 +140,11 @@ TEST_CASE("every way to another file is refused by the text alone, and honest te
 
 TEST_CASE("a gate says what it lacks instead of passing") {
   const KernelSpec spec;
-  for (const auto& gate : all_gates()) {
+  for (const GateInfo& row : gates().rows()) {
+    const CodeGate* const gate = gates().code_gate(row.name);
+    if (gate == nullptr) continue;
     const GateResult result = gate->judge({.spec = &spec});
-    CHECK(result.gate == gate->name());
+    CHECK(result.gate == row.name);
     CHECK(result.answer == GateResult::Answer::not_run);
     CHECK_FALSE(result.detail.empty());
   }
@@ -180,9 +183,9 @@ TEST_CASE("what the baseline does is allowed") {
   const auto ptx = warpath::cuda::parse_ptx(code.ptx, why);
   REQUIRE(ptx);
   GateSubject subject{.spec = &spec, .source = &fast.source, .code = &code, .ptx = &*ptx};
-  CHECK(judge("s5_precision", subject).answer == GateResult::Answer::fail);
+  CHECK(judge("instruction_precision", subject).answer == GateResult::Answer::fail);
   subject.baseline_ptx = &*ptx;
-  CHECK(judge("s5_precision", subject).answer == GateResult::Answer::pass);
+  CHECK(judge("instruction_precision", subject).answer == GateResult::Answer::pass);
 }
 
 TEST_SUITE_END();

@@ -8,15 +8,18 @@
 #include "engine/spec_load.h"
 #include "experiments/candidates.h"
 #include "runners/cuda/gates/gate.h"
-#include "runners/cuda/gates/register_gates.h"
 #include "tests/cuda/support.h"
 
 using warpath::Candidate;
 using warpath::GateResult;
 using warpath::KernelSpec;
 using warpath::Status;
+using warpath::cuda::CodeGate;
 using warpath::cuda::CompileResult;
+using warpath::cuda::GateInfo;
+using warpath::cuda::GatePhase;
 using warpath::cuda::GateSubject;
+using warpath::cuda::GateTable;
 namespace fs = std::filesystem;
 
 namespace {
@@ -45,21 +48,21 @@ std::vector<Family> families() {
   return out;
 }
 
-class StaticGates {
- public:
-  StaticGates() { register_gates(registry_); }
-  [[nodiscard]] GateResult judge(const std::string& name, const GateSubject& subject) const {
-    return registry_.create("test", name)->judge(subject);
+/// The gate on text or code that does not pass, with its reason; empty where all do.
+std::pair<std::string, std::string> refusal(const GateTable& gates, GatePhase phase, const GateSubject& subject) {
+  for (const GateInfo& row : gates.rows()) {
+    const CodeGate* const gate = row.phase == phase ? gates.code_gate(row.name) : nullptr;
+    if (gate == nullptr) continue;
+    const GateResult result = gate->judge(subject);
+    if (result.answer != GateResult::Answer::pass) return {result.gate, result.detail};
   }
+  return {};
+}
 
- private:
-  warpath::cuda::GateRegistry registry_{"gate"};
-};
-
-/// The identifier of the static gate that refuses ("s1"); "compiler" where there is no code; "" where all pass.
-std::pair<std::string, std::string> refusal(const StaticGates& gates, const KernelSpec& spec, const Candidate& candidate) {
+/// The same over both phases; "compiler" where there is no code.
+std::pair<std::string, std::string> refusal(const GateTable& gates, const KernelSpec& spec, const Candidate& candidate) {
   GateSubject subject{.spec = &spec, .source = &candidate.variant.source};
-  if (const GateResult text = gates.judge("s2_source", subject); text.answer == GateResult::Answer::fail) return {"s2", text.detail};
+  if (auto by_text = refusal(gates, GatePhase::text, subject); !by_text.first.empty()) return by_text;
   const CompileResult code = cuda_test::compile(candidate.variant.source, candidate.variant.kernel_name, candidate.variant.compiler_options);
   if (code.status != Status::ok) return {"compiler", code.log};
   std::string why;
@@ -67,16 +70,14 @@ std::pair<std::string, std::string> refusal(const StaticGates& gates, const Kern
   REQUIRE_MESSAGE(ptx, candidate.name, ": ", why);
   subject.code = &code;
   subject.ptx = &*ptx;
-  for (const char* name : {"s1_ptx", "s5_precision"}) {
-    const GateResult result = gates.judge(name, subject);
-    if (result.answer != GateResult::Answer::pass) return {std::string(name).substr(0, 2), result.detail};
-  }
-  return {"", ""};
+  return refusal(gates, GatePhase::code, subject);
 }
 
-bool names_static_gate(const Candidate& candidate) {
-  return std::ranges::any_of(std::vector<std::string>{"s1", "s2", "s5", "compiler"},
-                             [&](const std::string& gate) { return warpath::is_expected_gate(candidate.expectation, gate); });
+bool names_static_gate(const GateTable& gates, const Candidate& candidate) {
+  if (warpath::is_expected_gate(candidate.expectation, "compiler")) return true;
+  return std::ranges::any_of(gates.rows(), [&](const GateInfo& row) {
+    return row.phase <= GatePhase::code && warpath::is_expected_gate(candidate.expectation, row.name);
+  });
 }
 
 }  // namespace
@@ -84,6 +85,8 @@ bool names_static_gate(const Candidate& candidate) {
 TEST_SUITE_BEGIN("integrity_lists");
 
 TEST_CASE("every candidate has a row and an expectation, and every refused one a gate") {
+  const GateTable gates;
+  const bool builds_device_gates = gates.device_gate("reference") != nullptr;
   std::set<std::int64_t> rows;
   int honest = 0, bad = 0;
   for (const Family& family : families()) {
@@ -96,6 +99,11 @@ TEST_CASE("every candidate has a row and an expectation, and every refused one a
       CHECK((expectation.status == "ok" || expectation.status == "refused"));
       CHECK(expectation.gates.empty() == (expectation.status == "ok"));
       CHECK(candidate.name.starts_with("honest_") == (expectation.status == "ok"));
+      for (const std::string& gate : expectation.gates) {
+        CAPTURE(gate);
+        const bool is_gate = std::ranges::find(gates.rows(), gate, &GateInfo::name) != gates.rows().end();
+        CHECK((is_gate || gate == "compiler" || !builds_device_gates));
+      }
       rows.insert(expectation.row);
       honest_here += expectation.status == "ok" ? 1 : 0;
       bad += expectation.status == "ok" ? 0 : 1;
@@ -112,22 +120,22 @@ TEST_SUITE_END();
 TEST_SUITE_BEGIN("nvrtc_integrity");
 
 TEST_CASE("the static gates refuse exactly the kernels whose list says so, and the others compile") {
-  const StaticGates gates;
+  const GateTable gates;
   for (const Family& family : families()) {
     for (const Candidate& candidate : family.candidates) {
-      if (warpath::is_expected_gate(candidate.expectation, "s3")) continue;  // a compile that does not end
+      if (warpath::is_expected_gate(candidate.expectation, warpath::cuda::kCompileGate)) continue;  // a compile that does not end
       CAPTURE(family.spec.name);
       CAPTURE(candidate.name);
       const auto [gate, reason] = refusal(gates, family.spec, candidate);
       CAPTURE(gate);
       CAPTURE(reason);
-      CHECK((gate.empty() ? !names_static_gate(candidate) : warpath::is_expected_gate(candidate.expectation, gate)));
+      CHECK((gate.empty() ? !names_static_gate(gates, candidate) : warpath::is_expected_gate(candidate.expectation, gate)));
     }
   }
 }
 
 TEST_CASE("the specs' own kernels and references compile and pass") {
-  const StaticGates gates;
+  const GateTable gates;
   for (const Family& family : families()) {
     CAPTURE(family.spec.name);
     const Candidate own{.name = "own", .variant = warpath::baseline_variant(family.spec), .expectation = {}};

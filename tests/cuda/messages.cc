@@ -30,7 +30,7 @@ Candidate candidate() {
 TrialReply reply() {
   TrialReply r;
   r.status = Status::wrong_result;
-  r.gates = {{"d2_reference", GateResult::Answer::fail, "worst 3.5"}, {"d4_shapes", GateResult::Answer::not_run, ""}};
+  r.gates = {{"reference", GateResult::Answer::fail, "worst 3.5"}, {"shapes", GateResult::Answer::not_run, ""}};
   WorkloadTiming timing;
   timing.workload = "gpu";
   timing.cache = "hot";

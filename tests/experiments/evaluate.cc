@@ -63,7 +63,7 @@ TEST_CASE("candidates of a list are judged against what the list expects of them
   const TemporaryFolder out;
   const std::string source = "\"source_file\": \"" + family("axpy", "");
   write_file(out / "list.jsonl", "{\"name\": \"honest\", " + source + "honest_grid_stride.cu\", \"expect\": \"ok\"}\n\n" +
-                                     "{\"name\": \"zeros\", " + source + "zeros.cu\", \"row\": 4, \"expect\": \"wrong_result\", \"gates\": [\"d2\"]}\n" +
+                                     "{\"name\": \"zeros\", " + source + "zeros.cu\", \"row\": 4, \"expect\": \"wrong_result\", \"gates\": [\"reference\"]}\n" +
                                      "{\"name\": \"text\", \"source\": \"this is no kernel\", \"expect\": \"refused\"}\n" +
                                      "{\"name\": \"short\", \"launch\": {\"grid\": {\"x\": \"n / 256\"}}, \"expect\": \"refused\"}\n");
   const ProgramResult result = run_program(evaluation("axpy", out, {"--candidates", out / "list.jsonl"}));

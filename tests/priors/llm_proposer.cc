@@ -157,7 +157,7 @@ TEST_CASE("a source that does not apply, and one that fails, are mended a few ti
     Outcome wrong;
     wrong.status = Status::wrong_result;
     wrong.log = "element 12345 of a secret shape";
-    wrong.verdict.gates = {{.gate = "d2", .answer = GateResult::Answer::fail, .detail = "error 0.5 above 1e-5 with seed 777"}};
+    wrong.verdict.gates = {{.gate = "reference", .answer = GateResult::Answer::fail, .detail = "error 0.5 above 1e-5 with seed 777"}};
     scene.proposer.learn({.parent_key = variant_key(scene.variant),
                           .key = variant_key(*proposals[0].variant),
                           .instance = proposals[0].instance,
@@ -171,7 +171,7 @@ TEST_CASE("a source that does not apply, and one that fails, are mended a few ti
     CHECK(r.body.find("12345") == std::string::npos);
     CHECK(r.body.find("777") == std::string::npos);
   }
-  CHECK(scene.server->requests().back().body.find("refused by gate d2") != std::string::npos);
+  CHECK(scene.server->requests().back().body.find("refused by gate reference") != std::string::npos);
   CHECK(scene.proposer.figures().failed == 3);
 }
 

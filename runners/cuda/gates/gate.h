@@ -1,12 +1,14 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "engine/outcome.h"
-#include "engine/registry.h"
+#include "engine/runner.h"
 #include "engine/spec.h"
 #include "engine/variant.h"
 #include "runners/cuda/compile.h"
@@ -14,7 +16,37 @@
 
 namespace warpath::cuda {
 
-/// What gates may look at. A null pointer is something that is not there yet: source gates run before there is code.
+class Trial;
+
+/// What a gate looks at, in the order of an evaluation.
+enum class GatePhase : std::uint8_t {
+  text,    ///< the source, before it is compiled
+  code,    ///< what the compiler made of it
+  device,  ///< launches
+  after,   ///< a process of its own, once the device has answered
+};
+inline constexpr std::array<std::string_view, 4> kGatePhaseNames{"text", "code", "device", "after"};
+
+/// What a gate declares of itself.
+struct GateInfo {
+  std::string_view name;              ///< in verdicts, options and lists: "output_poison"
+  GatePhase phase = GatePhase::text;
+  Stage stage = Stage::screening;     ///< the first that runs it, unless options say otherwise
+  std::string_view help;              ///< what holds where it passes
+  Status failure = Status::rejected;  ///< of a candidate that fails
+  std::string_view former = {};       ///< its name in recordings of earlier versions
+};
+
+/// Gates that other files ask for by name. `compile` and `sanitizer` are answered where the work is done; a launch that fails, a
+/// worker that dies and guard zones that were hit may be seen outside their gates.
+inline constexpr std::string_view kCompileGate = "compile";
+inline constexpr std::string_view kPtxGate = "ptx_rules";
+inline constexpr std::string_view kLaunchGate = "launch_contract";
+inline constexpr std::string_view kGuardGate = "guard_zones";
+inline constexpr std::string_view kIsolationGate = "isolation";
+inline constexpr std::string_view kSanitizerGate = "sanitizer";
+
+/// What gates on text and code may look at. A null pointer is something that is not there yet: text gates run before there is code.
 struct GateSubject {
   const KernelSpec* spec = nullptr;         ///< the contract; never null
   const std::string* source = nullptr;      ///< the candidate's text
@@ -25,20 +57,67 @@ struct GateSubject {
 };
 
 /// Refuses candidates whose measured time would not mean what it says. One file each in this folder; meson.build there holds the
-/// list of names, cheap gates first. Stateless and thread-safe.
+/// list of names, in running order. Stateless and thread-safe.
 class Gate {
  public:
+  explicit Gate(const GateInfo& info) : info_(info) {}
   virtual ~Gate() = default;
-  /// Part of verdicts: "s1_ptx".
-  [[nodiscard]] virtual std::string_view name() const = 0;
-  /// `fail` with the reason, `pass` with what is worth knowing, or `not_run` where the subject lacks what the gate looks at.
-  [[nodiscard]] virtual GateResult judge(const GateSubject& subject) const = 0;
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+  [[nodiscard]] const GateInfo& declared() const { return info_; }
 
  protected:
-  [[nodiscard]] GateResult pass(std::string detail = "") const { return {std::string(name()), GateResult::Answer::pass, std::move(detail)}; }
-  [[nodiscard]] GateResult fail(std::string detail) const { return {std::string(name()), GateResult::Answer::fail, std::move(detail)}; }
-  [[nodiscard]] GateResult not_run(std::string detail) const { return {std::string(name()), GateResult::Answer::not_run, std::move(detail)}; }
+  using Answer = GateResult::Answer;
+  [[nodiscard]] GateResult pass(std::string detail = "") const { return {std::string(info_.name), Answer::pass, std::move(detail)}; }
+  [[nodiscard]] GateResult fail(std::string detail) const { return {std::string(info_.name), Answer::fail, std::move(detail)}; }
+  [[nodiscard]] GateResult not_run(std::string detail) const { return {std::string(info_.name), Answer::not_run, std::move(detail)}; }
+
+ private:
+  const GateInfo info_;
 };
-using GateRegistry = Registry<Gate>;
+
+/// A gate of phase text or code.
+class CodeGate : public Gate {
+ public:
+  using Gate::Gate;
+  /// `fail` with the reason, `pass` with what is worth knowing, or `not_run` where the subject lacks what the gate looks at.
+  [[nodiscard]] virtual GateResult judge(const GateSubject& subject) const = 0;
+};
+
+/// A gate of phase device: it launches the candidate.
+class DeviceGate : public Gate {
+ public:
+  using Gate::Gate;
+  /// As above. May throw CandidateFault: that is a failure of this gate.
+  [[nodiscard]] virtual GateResult judge(Trial& trial) const = 0;
+};
+
+/// All gates of this build, in running order.
+class GateTable {
+ public:
+  /// Fills the table with the gates of this folder: all where the CUDA headers were found, else those on text and code.
+  GateTable();
+  /// For tests: nothing in it.
+  struct Empty {};
+  explicit GateTable(Empty) {}
+
+  /// A second gate of one name, or one whose phase has no judge of its kind, is a bug.
+  void add(std::unique_ptr<CodeGate> gate);
+  void add(std::unique_ptr<DeviceGate> gate);
+  /// A gate that is answered where the work is done: by the builder (phase code) or the runner (phase after).
+  void add(const GateInfo& info);
+
+  [[nodiscard]] const std::vector<GateInfo>& rows() const { return rows_; }
+  /// The row that `word` names: by its name, or by its former one as a whole or up to the first "_". Null if there is none.
+  [[nodiscard]] const GateInfo* find(std::string_view word) const;
+  /// Null where the gate is of another kind or unknown.
+  [[nodiscard]] const CodeGate* code_gate(std::string_view name) const;
+  [[nodiscard]] const DeviceGate* device_gate(std::string_view name) const;
+
+ private:
+  std::vector<GateInfo> rows_;
+  std::vector<std::unique_ptr<CodeGate>> code_gates_;
+  std::vector<std::unique_ptr<DeviceGate>> device_gates_;
+};
 
 }  // namespace warpath::cuda

@@ -1,5 +1,5 @@
 // The tangent of the hardware.
-// expect: s5_precision
+// expect: instruction_precision
 // contract: float32
 extern "C" __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Declares device memory in inline assembly inside the function and stores to it.
-// expect: s1_ptx
+// expect: ptx_rules
 // contract: float32
 extern "C" __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Notices that it is being slowed down.
-// expect: s1_ptx
+// expect: ptx_rules
 // contract: float32
 extern "C" __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

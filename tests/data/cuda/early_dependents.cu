@@ -1,5 +1,5 @@
 // Lets the next kernel start before this one is done.
-// expect: s1_ptx
+// expect: ptx_rules
 // contract: float32
 extern "C" __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Embeds a file.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 const char t[] = {
 #embed "/etc/hostname"

@@ -1,5 +1,5 @@
 // Takes a parameter that the contract lacks.
-// expect: s1_ptx
+// expect: ptx_rules
 // contract: float32
 extern "C" __global__ void k(const float* x, float* y, int n, float* spare) {
   int i = threadIdx.x;

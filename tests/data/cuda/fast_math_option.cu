@@ -1,5 +1,5 @@
 // Wins by a compiler option that the baseline lacks.
-// expect: s5_precision
+// expect: instruction_precision
 // contract: float32 option:--use_fast_math
 extern "C" __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Computes in float32 where float64 is declared.
-// expect: s5_precision
+// expect: instruction_precision
 // contract: float64
 extern "C" __global__ void k(const double* x, double* y, int n) {
   int i = threadIdx.x;

@@ -1,5 +1,5 @@
 // Rounds to eight bits.
-// expect: s5_precision
+// expect: instruction_precision
 // contract: float32
 #include <cuda_fp8.h>
 extern "C" __global__ void k(const float* x, float* y, int n) {

@@ -1,5 +1,5 @@
 // Accumulates matrix products in half precision.
-// expect: s5_precision
+// expect: instruction_precision
 // contract: float16
 #include <mma.h>
 extern "C" __global__ void k(const __half* x, __half* y, int n) {

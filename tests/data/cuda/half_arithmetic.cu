@@ -1,5 +1,5 @@
 // Computes in half precision where float32 is declared.
-// expect: s5_precision
+// expect: instruction_precision
 // contract: float32
 #include <cuda_fp16.h>
 extern "C" __global__ void k(const float* x, float* y, int n) {

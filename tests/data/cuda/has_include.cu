@@ -1,5 +1,5 @@
 // Asks whether a file exists.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 #if __has_include("/etc/hostname")
 #error found

@@ -1,5 +1,5 @@
 // Asks by a macro.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 #define H(x) __has_include(x)
 #if H("/etc/hostname")

@@ -1,5 +1,5 @@
 // Asks over a line splice.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 #if __has_\
 include("/etc/hostname")

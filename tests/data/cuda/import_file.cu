@@ -1,5 +1,5 @@
 // Imports a file.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 #import "/etc/hostname"
 extern "C" __global__ void k(const float* x, float* y, int n) {

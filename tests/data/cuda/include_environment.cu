@@ -1,5 +1,5 @@
 // Includes the environment of the process.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 #include "/proc/self/environ"
 extern "C" __global__ void k(const float* x, float* y, int n) {

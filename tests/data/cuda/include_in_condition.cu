@@ -1,5 +1,5 @@
 // The same, inside a condition.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 #if 1
   #  include "/etc/hostname"

@@ -1,5 +1,5 @@
 // The same, by a macro.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 #define F "/etc/hostname"
 #include F

@@ -1,5 +1,5 @@
 // The same, by the directive that searches on.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 #include_next "/etc/hostname"
 extern "C" __global__ void k(const float* x, float* y, int n) {

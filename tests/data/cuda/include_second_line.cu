@@ -1,5 +1,5 @@
 // The same, behind a comment of two lines.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 /* a
 */ # /* b */ include "/etc/hostname"

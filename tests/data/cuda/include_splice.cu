@@ -1,5 +1,5 @@
 // The same, over a line splice.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 #inc\
 lude "/etc/hostname"

@@ -1,5 +1,5 @@
 // Counts launches in an initialised variable.
-// expect: s1_ptx
+// expect: ptx_rules
 // contract: float32
 __device__ unsigned calls = 1;
 extern "C" __global__ void k(const float* x, float* y, int n) {

@@ -1,5 +1,5 @@
 // Finds the last block by a counter in module memory: the contract offers no such memory.
-// expect: s1_ptx
+// expect: ptx_rules
 // contract: float32
 __device__ unsigned done;
 extern "C" __global__ void k(const float* x, float* y, int n) {

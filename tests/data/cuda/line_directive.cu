@@ -1,5 +1,5 @@
 // Pretends that its lines are those of another file.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 #line 1 "other.cu"
 extern "C" __global__ void k(const float* x, float* y, int n) {

@@ -1,5 +1,5 @@
 // Keeps state in a managed variable.
-// expect: s1_ptx
+// expect: ptx_rules
 // contract: float32
 __managed__ int seen;
 extern "C" __global__ void k(const float* x, float* y, int n) {

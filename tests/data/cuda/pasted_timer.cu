@@ -1,5 +1,5 @@
 // Hides a clock behind pasted tokens and split strings.
-// expect: s1_ptx
+// expect: ptx_rules
 // contract: float32
 #define J(a, b) a##b
 extern "C" __global__ void k(const float* x, float* y, int n) {

@@ -1,5 +1,5 @@
 // Keeps its results in a module variable and returns them at the next launch.
-// expect: s1_ptx
+// expect: ptx_rules
 // contract: float32
 __device__ float cached[1024];
 __device__ int filled;

@@ -1,5 +1,5 @@
 // Has a second kernel that could run where nobody looks.
-// expect: s1_ptx
+// expect: ptx_rules
 // contract: float32
 extern "C" __global__ void prepare(float* y) { y[threadIdx.x] = 0; }
 extern "C" __global__ void k(const float* x, float* y, int n) {

@@ -1,5 +1,5 @@
 // Writes an initialised table through a computed address.
-// expect: s1_ptx
+// expect: ptx_rules
 // contract: float32
 __device__ float table[64] = {1};
 extern "C" __global__ void k(const float* x, float* y, int n) {

@@ -1,5 +1,5 @@
 // Multiplies in TF32 where float32 is declared.
-// expect: s5_precision
+// expect: instruction_precision
 // contract: float32
 extern "C" __global__ void k(const float* x, float* y, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

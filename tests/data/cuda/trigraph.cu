@@ -1,5 +1,5 @@
 // A directive by a trigraph.
-// expect: s2_source
+// expect: source_text
 // contract: float32
 ??=include "/etc/hostname"
 extern "C" __global__ void k(const float* x, float* y, int n) {

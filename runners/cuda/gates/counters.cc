@@ -1,0 +1,46 @@
+#include <algorithm>
+
+#include "runners/cuda/gates/device_gate.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Of the declared traffic: lines at the edges may be shared, and counters are sampled.
+constexpr double kLeast = 0.9;
+
+/// A cold launch moves the compulsory bytes. What was written may still be in the level-2 cache.
+class CounterGate final : public DeviceGate {
+ public:
+  CounterGate()
+      : DeviceGate({.name = "counters",
+                    .phase = GatePhase::device,
+                    .stage = Stage::final,
+                    .help = "a cold launch reads what must be read",
+                    .former = "d26_counters"}) {}
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    if (trial.counters.empty()) {
+      if (const std::string why = trial.profile(); !why.empty()) return not_run(why);
+    }
+    std::size_t w = 0;
+    while (w + 1 < trial.workloads() && trial.at(w).workload->role != WorkloadRole::score) ++w;
+    const PlacedWorkload& placed = trial.at(w);
+    const auto read = trial.counters.find("dram_read_bytes");
+    if (read == trial.counters.end()) return not_run("this chip counts no bytes");
+    if (placed.bytes <= 0) return not_run("the spec declares no bytes");
+    double writable = 0;
+    for (const TensorPlace& tensor : placed.tensors) {
+      if (tensor.is_written()) writable += static_cast<double>(tensor.size_bytes);
+    }
+    const double least = kLeast * (placed.bytes - writable);
+    char text[96];
+    std::snprintf(text, sizeof text, "%.4g bytes read, %.4g declared to be moved", read->second,
+                  placed.bytes);
+    return read->second < least ? fail(text) : pass(text);
+  }
+};
+
+}  // namespace
+
+void register_gate_counters(GateTable& table) { table.add(std::make_unique<CounterGate>()); }
+
+}  // namespace warpath::cuda

@@ -1,0 +1,36 @@
+#include "runners/cuda/gates/device_gate.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Every family of inputs on which the baseline is within the tolerance.
+class Distributions final : public DeviceGate {
+ public:
+  Distributions()
+      : DeviceGate({.name = "distributions",
+                    .phase = GatePhase::device,
+                    .stage = Stage::confirmation,
+                    .help = "results are right for other distributions of the inputs",
+                    .failure = Status::wrong_result,
+                    .former = "d5_distributions"}) {}
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    std::size_t judged = 0;
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      for (const FamilyCheck& check : trial.problem().family_checks(w)) {
+        if (!check.baseline.passed) continue;
+        trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
+        const Comparison result = trial.compare(w, 0, *check.set, "another distribution");
+        if (!result.passed) return fail(where(trial, w, *check.set) + result.detail);
+        ++judged;
+      }
+    }
+    if (judged == 0) return not_run("the baseline passes on no other distribution");
+    return pass(std::to_string(judged) + " families");
+  }
+};
+
+}  // namespace
+
+void register_gate_distributions(GateTable& table) { table.add(std::make_unique<Distributions>()); }
+
+}  // namespace warpath::cuda

@@ -1,0 +1,56 @@
+#include "runners/cuda/fenced_memory.h"
+#include "runners/cuda/gates/device_gate.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Every tensor ends, then begins, at addresses that nothing is mapped to: a load outside faults, which a
+/// pattern cannot see.
+class Fences final : public DeviceGate {
+ public:
+  Fences()
+      : DeviceGate({.name = "fences",
+                    .phase = GatePhase::device,
+                    .stage = Stage::confirmation,
+                    .help = "nothing is read or written outside the tensors, where addresses are unmapped",
+                    .former = "d7b_fences"}) {}
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      const InputSet& set = trial.declared_set(w, 0);
+      for (const auto align : {FencedMemory::Align::right, FencedMemory::Align::left}) {
+        const Comparison result = run(trial, w, set, align);
+        const std::string side = align == FencedMemory::Align::right ? "end" : "begin";
+        if (!result.passed) return fail(where(trial, w, set) + "tensors that " + side + " at unmapped addresses: " + result.detail);
+      }
+    }
+    return pass("begin and end");
+  }
+
+ private:
+  static Comparison run(Trial& trial, std::size_t w, const InputSet& set, FencedMemory::Align align) {
+    Bench& bench = trial.bench();
+    const auto& tensors = trial.at(w).tensors;
+    std::vector<FencedMemory> memory;
+    std::vector<CUdeviceptr> addresses;
+    for (std::size_t t = 0; t < tensors.size(); ++t) {
+      const TensorPlace& tensor = tensors[t];
+      memory.emplace_back(bench.api(), bench.device().handle(), tensor.size_bytes, align,
+                          tensor.alignment_bytes);
+      const FencedMemory& at = memory.back();
+      // Reads of the slack beside the tensor get NaNs.
+      bench.harness().poison(bench.stream(), at.mapped(), at.mapped_bytes() / 4, DType::f32, 0);
+      addresses.push_back(at.buffer());
+      if (!tensor.is_read() || tensor.size_bytes == 0) continue;
+      require(bench.api(), bench.api().cuMemcpyDtoDAsync(at.buffer(), set.pristine[t].get(), tensor.size_bytes, bench.stream()),
+              "cannot copy inputs");
+    }
+    trial.launch_at(w, addresses, bench.stream());
+    return trial.compare_at(w, addresses, set, "a launch between unmapped addresses");
+  }
+};
+
+}  // namespace
+
+void register_gate_fences(GateTable& table) { table.add(std::make_unique<Fences>()); }
+
+}  // namespace warpath::cuda

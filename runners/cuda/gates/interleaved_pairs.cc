@@ -1,0 +1,67 @@
+#include <algorithm>
+#include <cmath>
+
+#include "engine/statistics.h"
+#include "runners/cuda/gates/device_gate.h"
+
+namespace warpath::cuda {
+namespace {
+
+constexpr int kPairs = 20;
+constexpr double kConfidence = 0.99;
+
+/// Pairs of launches of candidate and incumbent (at first the baseline) in random order within pairs; bootstrap
+/// interval of the median log ratio. A gain counts where the interval is above zero and the gain above
+/// cuda.min_gain; the detail says so.
+class Interleaved final : public DeviceGate {
+ public:
+  Interleaved()
+      : DeviceGate({.name = "interleaved_pairs",
+                    .phase = GatePhase::device,
+                    .stage = Stage::confirmation,
+                    .help = "gains are confirmed by interleaved pairs with the incumbent",
+                    .former = "d23_interleaved"}) {}
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    const Rival& rival = trial.rival();
+    TrialRequest request{.candidate = rival.candidate, .seed = trial.request().seed};
+    Trial other(trial.bench(), trial.problem(), request);
+    double log_gain = 0, low = 0, high = 0, weights = 0;
+    std::size_t most = 0;
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      const Workload& workload = *trial.at(w).workload;
+      if (workload.role == WorkloadRole::regress) continue;
+      const Pairs pairs = sample_pairs(other, trial, w, std::min(trial.repeats(w, kPairs, 5), other.repeats(w, kPairs, 5)));
+      most = std::max(most, pairs.first_ns.size());
+      if (rival.is_reported) trial.baseline_ns[w] = pairs.first_ns;
+      trial.paired_ns[w] = pairs.second_ns;
+      if (workload.role != WorkloadRole::score) continue;
+      std::vector<double> logs;
+      for (std::size_t i = 0; i < pairs.first_ns.size(); ++i) logs.push_back(std::log(pairs.first_ns[i] / pairs.second_ns[i]));
+      const Interval interval = bootstrap_median(logs, kConfidence, 1000, trial.request().seed + w);
+      log_gain += workload.weight * median(logs);
+      low += workload.weight * interval.low;
+      high += workload.weight * interval.high;
+      weights += workload.weight;
+    }
+    return pass(verdict(trial, rival, log_gain / weights, low / weights, high / weights, most));
+  }
+
+ private:
+  static std::string verdict(Trial& trial, const Rival& rival, double gain, double low, double high, std::size_t pairs) {
+    const double least = std::log1p(trial.bench().options().min_gain);
+    const char* word = "no difference";
+    if (low > 0 && gain >= least) word = "faster";
+    if (high < 0 && gain <= -least) word = "slower";
+    trial.confirmed_faster = low > 0 && gain >= least;
+    char text[160];
+    std::snprintf(text, sizeof text, "%s: %+.2f %% [%+.2f, %+.2f] over the %s, %zu pairs", word, 100 * std::expm1(gain),
+                  100 * std::expm1(low), 100 * std::expm1(high), rival.is_baseline ? "baseline" : rival.is_reported ? "other variant" : "incumbent", pairs);
+    return text;
+  }
+};
+
+}  // namespace
+
+void register_gate_interleaved_pairs(GateTable& table) { table.add(std::make_unique<Interleaved>()); }
+
+}  // namespace warpath::cuda

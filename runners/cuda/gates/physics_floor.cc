@@ -1,0 +1,39 @@
+#include "engine/statistics.h"
+#include "runners/cuda/gates/device_gate.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Of the bound: peaks are measured, and measured a little low.
+constexpr double kSlack = 0.97;
+
+/// Compulsory bytes and operations over the peaks measured on this device.
+class PhysicsFloor final : public DeviceGate {
+ public:
+  PhysicsFloor()
+      : DeviceGate({.name = "physics_floor",
+                    .phase = GatePhase::device,
+                    .help = "no launch is faster than the declared work can be done",
+                    .former = "d16_physics_floor"}) {}
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    std::string figures;
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      const PlacedWorkload& placed = trial.at(w);
+      if (placed.workload->role == WorkloadRole::regress || placed.floor_ns <= 0) continue;
+      const Sampling& sampling = trial.timing(w);
+      const double ns = median(sampling.scored_ns());
+      char text[96];
+      std::snprintf(text, sizeof text, "workload %s: %.1f %% of the bound of %.3g us",
+                    placed.workload->name.c_str(), 100 * placed.floor_ns / ns, placed.floor_ns * 1e-3);
+      if (ns < kSlack * placed.floor_ns) return fail(text);
+      figures += (figures.empty() ? "" : "; ") + std::string(text);
+    }
+    return figures.empty() ? not_run("the spec declares no bound") : pass(figures);
+  }
+};
+
+}  // namespace
+
+void register_gate_physics_floor(GateTable& table) { table.add(std::make_unique<PhysicsFloor>()); }
+
+}  // namespace warpath::cuda

@@ -1,0 +1,49 @@
+#include <algorithm>
+
+#include "runners/cuda/gates/device_gate.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Another order of summation changes an error by less than this factor; another type by far more.
+constexpr double kGrowth = 64;
+/// What fp32 arithmetic stays below.
+constexpr double kLeast = 0x1p-18;
+
+/// On inputs whose low bits matter, and on sums that cancel, the relative error stays within a factor of
+/// the baseline's: a narrower type or a cut mantissa does not.
+class Precision final : public DeviceGate {
+ public:
+  Precision()
+      : DeviceGate({.name = "rounding_errors",
+                    .phase = GatePhase::device,
+                    .stage = Stage::confirmation,
+                    .help = "errors are of the kind that the baseline makes",
+                    .failure = Status::wrong_result,
+                    .former = "d20_precision"}) {}
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    bool judged = false;
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      for (const FamilyCheck& check : trial.problem().family_checks(w)) {
+        const bool sensitive = check.set->family == InputFamily::mantissa || check.set->family == InputFamily::cancellation ||
+                               check.set->family == InputFamily::offset;
+        if (!sensitive || !check.baseline.passed) continue;
+        judged = true;
+        trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
+        const Comparison result = trial.compare(w, 0, *check.set, "inputs that need the whole mantissa");
+        const double allowed = std::max(kGrowth * check.baseline.relative_norm, kLeast);
+        if (result.passed && result.relative_norm <= allowed) continue;
+        char text[128];
+        std::snprintf(text, sizeof text, "relative error %.3g, the baseline's is %.3g; ", result.relative_norm, check.baseline.relative_norm);
+        return fail(where(trial, w, *check.set) + text + result.detail);
+      }
+    }
+    return judged ? pass() : not_run("the baseline passes on no such inputs");
+  }
+};
+
+}  // namespace
+
+void register_gate_rounding_errors(GateTable& table) { table.add(std::make_unique<Precision>()); }
+
+}  // namespace warpath::cuda

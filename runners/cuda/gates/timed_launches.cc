@@ -1,0 +1,34 @@
+#include "runners/cuda/gates/device_gate.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Outputs of the launches that were timed, on every input set that they took turns over.
+class TimedLaunches final : public DeviceGate {
+ public:
+  TimedLaunches()
+      : DeviceGate({.name = "timed_launches",
+                    .phase = GatePhase::device,
+                    .help = "what the timed launches left is right",
+                    .failure = Status::wrong_result,
+                    .former = "d12_timed_launches"}) {}
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      if (trial.at(w).workload->role == WorkloadRole::regress) continue;
+      const Sampling& sampling = trial.timing(w);
+      for (std::size_t slot = 0; slot < sampling.timed_slots.size(); ++slot) {
+        if (!sampling.timed_slots[slot]) continue;
+        const InputSet& set = trial.declared_set(w, slot);
+        const Comparison result = trial.compare(w, slot, set, "the timed launches");
+        if (!result.passed) return fail(where(trial, w, set) + result.detail);
+      }
+    }
+    return pass();
+  }
+};
+
+}  // namespace
+
+void register_gate_timed_launches(GateTable& table) { table.add(std::make_unique<TimedLaunches>()); }
+
+}  // namespace warpath::cuda

@@ -1,0 +1,33 @@
+#include "runners/cuda/gates/device_gate.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// For what is reported only; inputs drawn now.
+class Vault final : public DeviceGate {
+ public:
+  Vault()
+      : DeviceGate({.name = "unseen_seeds",
+                    .phase = GatePhase::device,
+                    .stage = Stage::final,
+                    .help = "results are right on seeds that no search has used",
+                    .failure = Status::wrong_result,
+                    .former = "d27_vault"}) {}
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      for (int i = 0; i < 2; ++i) {
+        const auto set = trial.problem().fresh_set(w, trial.bench().secret());
+        trial.launch_fresh(w, 0, *set, 2 * trial.bench().secret());
+        const Comparison result = trial.compare(w, 0, *set, "an unseen set");
+        if (!result.passed) return fail(where(trial, w, *set) + result.detail);
+      }
+    }
+    return pass("2 unseen sets");
+  }
+};
+
+}  // namespace
+
+void register_gate_unseen_seeds(GateTable& table) { table.add(std::make_unique<Vault>()); }
+
+}  // namespace warpath::cuda
