@@ -37,19 +37,19 @@ constexpr std::array<Axis, 3> kByLeverage{Axis::memory, Axis::latency, Axis::com
 
 std::size_t at(Axis axis) { return static_cast<std::size_t>(axis); }
 
-/// Gaps that count, by axis.
-std::array<double, 3> counted(const RooflineGaps& gaps) {
-  std::array<double, 3> out{};
-  for (const Axis axis : kByName) out[at(axis)] = gaps.of(axis) < kNegligible ? 0 : gaps.of(axis);
+using Weights = std::array<double, 3>;  // by axis
+
+Weights weights_of(const RooflineGaps& gaps) {
+  Weights out{};
+  for (const Axis axis : kByName) out[at(axis)] = gaps.held_by(axis) < kNegligible ? 0 : gaps.held_by(axis);
   return out;
 }
 
-double sum(const std::array<double, 3>& x) { return x[0] + x[1] + x[2]; }
+double sum(const Weights& x) { return x[0] + x[1] + x[2]; }
 int sum(const std::array<int, 3>& x) { return x[0] + x[1] + x[2]; }
 
-/// Slots by axis before rounding; empty where no gap counts.
-std::optional<std::array<double, 3>> shares(const RooflineGaps& gaps) {
-  std::array<double, 3> out = counted(gaps);
+/// Slots by axis before rounding; empty where no weight counts.
+std::optional<Weights> shares(Weights out) {
   const double total = sum(out);
   if (total < 0.01) return std::nullopt;
   for (double& x : out) x = kSlots * x / total;
@@ -63,10 +63,10 @@ int half_to_even(double x) {
   return static_cast<int>(below) + (up ? 1 : 0);
 }
 
-/// Gives what the cap cut off to the axes below it, largest gap first.
-void hand_out(int overflow, const std::array<double, 3>& gaps, std::array<int, 3>& slots) {
+/// Gives what the cap cut off to the axes below it, largest weight first.
+void hand_out(int overflow, const Weights& weights, std::array<int, 3>& slots) {
   std::array<Axis, 3> order = kByName;
-  std::ranges::stable_sort(order, [&](Axis a, Axis b) { return gaps[at(a)] > gaps[at(b)]; });
+  std::ranges::stable_sort(order, [&](Axis a, Axis b) { return weights[at(a)] > weights[at(b)]; });
   for (const Axis axis : order) {
     const int taken = std::min(overflow, kMostSlots - slots[at(axis)]);
     slots[at(axis)] += taken;
@@ -74,7 +74,7 @@ void hand_out(int overflow, const std::array<double, 3>& gaps, std::array<int, 3
   }
 }
 
-void add_one(const std::array<double, 3>& raw, std::array<int, 3>& slots) {
+void add_one(const Weights& raw, std::array<int, 3>& slots) {
   std::optional<Axis> best;
   for (const Axis axis : kByLeverage) {
     if (slots[at(axis)] >= kMostSlots) continue;
@@ -83,7 +83,7 @@ void add_one(const std::array<double, 3>& raw, std::array<int, 3>& slots) {
   ++slots[at(best.value())];
 }
 
-void take_one(const std::array<double, 3>& raw, std::array<int, 3>& slots) {
+void take_one(const Weights& raw, std::array<int, 3>& slots) {
   std::optional<Axis> worst;
   for (auto axis = kByLeverage.rbegin(); axis != kByLeverage.rend(); ++axis) {
     if (slots[at(*axis)] == 0) continue;
@@ -104,6 +104,10 @@ std::optional<Fact> largest_of(const DiagnosisView& view, std::initializer_list<
 
 }  // namespace
 
+double RooflineGaps::held_by(Axis axis) const {
+  const double arithmetic = compute_known ? 1 - compute : 0, traffic = memory_known ? 1 - memory : 0;
+  return axis == Axis::compute ? arithmetic : axis == Axis::memory ? traffic : 1 - std::max(arithmetic, traffic);
+}
 double RooflineGaps::of(Axis axis) const { return axis == Axis::compute ? compute : axis == Axis::memory ? memory : latency; }
 int MethodBudget::of(Axis axis) const { return axis == Axis::compute ? compute : axis == Axis::memory ? memory : latency; }
 
@@ -115,6 +119,8 @@ RooflineGaps roofline_gaps(const DiagnosisView& view) {
   const auto stall = largest_of(view, {"stall_long_scoreboard", "stall_short_scoreboard", "stall_mio_throttle", "stall_math_pipe_throttle",
                                        "stall_lg_throttle", "stall_barrier", "stall_wait", "stall_membar"});
   const auto latency = stall ? stall : view.get("latency_headroom");
+  gaps.compute_known = compute.has_value();
+  gaps.memory_known = memory.has_value();
   gaps.known = compute || memory;
   if (!gaps.known) return gaps;
   gaps.source = FactSource::measured;
@@ -135,13 +141,19 @@ bool near_peak(const RooflineGaps& gaps) {
 
 std::string_view bound_name(const RooflineGaps& gaps) {
   if (near_peak(gaps)) return "near_peak";
-  const double largest = std::max({gaps.compute, gaps.memory, gaps.latency});
-  if (largest == gaps.compute) return "compute";
-  return largest == gaps.memory ? "bandwidth" : "latency";
+  const Axis most = *std::ranges::max_element(kByName, {}, [&](Axis axis) { return gaps.held_by(axis); });
+  return most == Axis::compute ? "compute" : most == Axis::memory ? "bandwidth" : "latency";
 }
 
 MethodBudget method_budget(const RooflineGaps& gaps) {
-  const auto raw = shares(gaps);
+  return share_slots(gaps.held_by(Axis::compute), gaps.held_by(Axis::memory), gaps.held_by(Axis::latency));
+}
+
+MethodBudget share_slots(double compute, double memory, double latency) {
+  Weights weights{};
+  for (const auto& [axis, weight] : {std::pair{Axis::compute, compute}, {Axis::memory, memory}, {Axis::latency, latency}})
+    weights[at(axis)] = weight < kNegligible ? 0 : weight;
+  const auto raw = shares(weights);
   if (!raw) return {1, 1, 1};
   std::array<int, 3> slots{};
   int overflow = 0;
@@ -150,14 +162,14 @@ MethodBudget method_budget(const RooflineGaps& gaps) {
     overflow += std::max(0, slots[i] - kMostSlots);
     slots[i] = std::min(slots[i], kMostSlots);
   }
-  hand_out(overflow, counted(gaps), slots);
+  hand_out(overflow, weights, slots);
   while (sum(slots) < kSlots) add_one(*raw, slots);
   while (sum(slots) > kSlots) take_one(*raw, slots);
   return {slots[at(Axis::compute)], slots[at(Axis::memory)], slots[at(Axis::latency)]};
 }
 
 double axis_factor(const RooflineGaps& gaps, Axis axis) {
-  const auto raw = shares(gaps);
+  const auto raw = shares(weights_of(gaps));
   if (!gaps.known || !raw || near_peak(gaps)) return 1;
   return 0.5 + 0.5 * std::min<double>(kMostSlots, (*raw)[at(axis)]);
 }

@@ -20,7 +20,11 @@ struct RooflineGaps {
   /// False: neither counters nor bounds say anything, all three are a half.
   bool known = false;
   FactSource source = FactSource::assumed;
+  bool compute_known = true, memory_known = true;  ///< false: that gap is a half for want of a number
   [[nodiscard]] double of(Axis axis) const;
+  /// Share of the time that an axis explains: compute and memory their utilisation (0 where it is not known), latency what the busier of the
+  /// two leaves. What explains most bounds the kernel; an idle resource bounds nothing, however large its gap.
+  [[nodiscard]] double held_by(Axis axis) const;
 };
 
 /// compute: 1 - the largest of tensor_pipe, fma_pipe and sm_throughput. memory: 1 - dram_throughput. latency: the largest
@@ -31,7 +35,7 @@ struct RooflineGaps {
 /// Every gap below 0.15: nothing is worth trying on any axis.
 [[nodiscard]] bool near_peak(const RooflineGaps& gaps);
 
-/// "compute", "bandwidth", "latency" or "near_peak": the largest gap, the first of this order on a tie.
+/// "compute", "bandwidth" or "latency": the axis that explains most of the time, the first of this order on a tie; "near_peak" where that holds.
 [[nodiscard]] std::string_view bound_name(const RooflineGaps& gaps);
 
 /// Methods to try next, three in all.
@@ -41,10 +45,12 @@ struct MethodBudget {
   bool operator==(const MethodBudget&) const = default;
 };
 
-/// Shares three slots among the axes in proportion to their gaps, two at most each. A gap below 0.10 counts as none; all such: one
-/// slot each. Shares are rounded half to even and cut at two; what is cut goes to the other axes by falling gap (ties: compute,
-/// memory, latency; an axis without a gap may get it). Then a slot is added where (share - slots) is largest (ties: memory, latency,
+/// Shares three slots among the axes in proportion to their weights, two at most each. A weight below 0.10 counts as none; all such: one
+/// slot each. Shares are rounded half to even and cut at two; what is cut goes to the other axes by falling weight (ties: compute,
+/// memory, latency; an axis without weight may get it). Then a slot is added where (share - slots) is largest (ties: memory, latency,
 /// compute) or taken where it is smallest (ties: compute, latency, memory) until there are three.
+[[nodiscard]] MethodBudget share_slots(double compute, double memory, double latency);
+/// The same by what each axis explains of the time (`held_by`).
 [[nodiscard]] MethodBudget method_budget(const RooflineGaps& gaps);
 
 /// The same as a factor of a move's prior: 0.5 for an axis that deserves no slot, 1.5 for one that deserves two, linear between,

@@ -62,7 +62,7 @@ std::vector<int> told_again(double compute, double memory, double latency) {
   return got;
 }
 
-MethodBudget budget(double c, double m, double l) { return method_budget({.compute = c, .memory = m, .latency = l, .known = true, .source = FactSource::measured}); }
+MethodBudget budget(double c, double m, double l) { return share_slots(c, m, l); }
 
 }  // namespace
 
@@ -128,17 +128,45 @@ TEST_CASE("gaps come from counters, else from bounds over the time, else they ar
   CHECK(bound_name(gaps) == "near_peak");
 }
 
-TEST_CASE("ties of the bound go to compute, then bandwidth, then latency; a gap of 0.15 is not near the peak") {
-  const auto bound = [](double c, double m, double l) { return bound_name({.compute = c, .memory = m, .latency = l, .known = true, .source = FactSource::measured}); };
-  CHECK(bound(0.5, 0.5, 0.5) == "compute");
-  CHECK(bound(0.4, 0.5, 0.5) == "bandwidth");
-  CHECK(bound(0.4, 0.4, 0.5) == "latency");
-  CHECK(bound(0.14, 0.14, 0.15) == "latency");
-  CHECK(bound(0.14, 0.14, 0.14) == "near_peak");
+TEST_CASE("the bound is what explains most of the time, never the resource that idles") {
+  const auto bound = [](double compute, double memory, double latency) {
+    return bound_name({.compute = 1 - compute, .memory = 1 - memory, .latency = latency, .known = true, .source = FactSource::measured});
+  };
+  CHECK(bound(0.10, 0.77, 0.5) == "bandwidth");
+  CHECK(bound(0.10, 0.77, 0.9) == "bandwidth");  // warps that wait for a busy memory are its symptom
+  CHECK(bound(0.77, 0.10, 0.5) == "compute");
+  CHECK(bound(0.97, 0.02, 0.01) == "compute");
+  CHECK(bound(0.30, 0.40, 0.2) == "latency");    // neither is busy for half of the time
+  CHECK(bound(0.05, 0.01, 0.9) == "latency");
+  // Ties go to compute, then bandwidth, then latency.
+  CHECK(bound(0.75, 0.75, 0.5) == "compute");
+  CHECK(bound(0.25, 0.5, 0.5) == "bandwidth");
+  CHECK(bound(0.86, 0.86, 0.14) == "near_peak");
+  CHECK(bound(0.86, 0.84, 0.14) == "compute");
 }
 
-TEST_CASE("an axis' factor grows with its share of the gaps") {
-  const RooflineGaps gaps{.compute = 0, .memory = 0.9, .latency = 0.3, .known = true, .source = FactSource::measured};
+TEST_CASE("a resource of which nothing is known bounds nothing") {
+  const Diagnosis traffic{.time_bound_ns = {{"dram", {300, FactSource::measured}}}, .facts = {}};
+  const RooflineGaps gaps = roofline_gaps(DiagnosisView(traffic, 1000));
+  REQUIRE(gaps.known);
+  CHECK(gaps.held_by(Axis::compute) == 0);
+  CHECK(gaps.held_by(Axis::memory) == doctest::Approx(0.3));
+  CHECK(gaps.held_by(Axis::latency) == doctest::Approx(0.7));
+  CHECK(bound_name(gaps) == "latency");
+}
+
+TEST_CASE("the budget and the factors of a kernel at 77 % of its bandwidth go to memory and latency") {
+  const Diagnosis diagnosis{.time_bound_ns = {{"dram", {770, FactSource::measured}}, {"fp32", {80, FactSource::measured}}}, .facts = {}};
+  const RooflineGaps gaps = roofline_gaps(DiagnosisView(diagnosis, 1000));
+  CHECK(bound_name(gaps) == "bandwidth");
+  CHECK(method_budget(gaps) == MethodBudget{0, 2, 1});
+  CHECK(axis_factor(gaps, Axis::memory) > axis_factor(gaps, Axis::latency));
+  CHECK(axis_factor(gaps, Axis::latency) > axis_factor(gaps, Axis::compute));
+  CHECK(axis_factor(gaps, Axis::compute) == doctest::Approx(0.5));
+}
+
+TEST_CASE("an axis' factor grows with its share of the time") {
+  const RooflineGaps gaps{.compute = 1, .memory = 0.25, .latency = 0.9, .known = true, .source = FactSource::measured};
   CHECK(axis_factor(gaps, Axis::compute) == doctest::Approx(0.5));
   CHECK(axis_factor(gaps, Axis::memory) == doctest::Approx(1.5));
   CHECK(axis_factor(gaps, Axis::latency) == doctest::Approx(0.875));
