@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "engine/error.h"
+#include "runners/sandbox.h"
 
 namespace warpath {
 namespace {
@@ -105,6 +106,7 @@ void limit(int resource, std::int64_t most) {
   ::dup2(high_error, 2);
   ::dup2(high_report, 3);
   ::fcntl(3, F_SETFD, FD_CLOEXEC);
+  if (spec.sandbox != nullptr) spec.sandbox->enter();  // while its own descriptor is open
   ::close_range(4, ~0U, 0);
   int failed = 0;
   if (!spec.directory.empty() && ::chdir(spec.directory.c_str()) != 0) failed = errno;
@@ -292,9 +294,23 @@ Child::~Child() {
   ::close(socket_);
 }
 
-std::optional<std::size_t> Child::write_some(std::span<const std::byte> bytes) {
+std::optional<std::size_t> Child::write_some(std::span<const std::byte> bytes, int descriptor) {
+  iovec part{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof descriptor)> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (descriptor >= 0) {
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    cmsghdr* const head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof descriptor);
+    std::memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
+  }
   while (true) {
-    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const ssize_t sent = ::sendmsg(socket_, &message, MSG_NOSIGNAL);
     if (sent >= 0) return static_cast<std::size_t>(sent);
     if (errno == EAGAIN) return 0;
     if (errno != EINTR) return std::nullopt;
@@ -312,10 +328,12 @@ std::optional<std::size_t> Child::read_some(std::span<std::byte> bytes) {
 
 Child::Io Child::write(std::span<const std::byte> bytes,
                        Clock::time_point deadline,
-                       const std::stop_token& stop) {
+                       const std::stop_token& stop,
+                       int descriptor) {
   while (!bytes.empty()) {
-    const auto sent = write_some(bytes);
+    const auto sent = write_some(bytes, descriptor);
     if (!sent) return Io::closed;
+    if (*sent > 0) descriptor = -1;
     bytes = bytes.subspan(*sent);
     if (*sent > 0) continue;
     if (stop.stop_requested()) return Io::stopped;

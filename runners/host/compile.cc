@@ -12,6 +12,7 @@
 #include "engine/error.h"
 #include "runners/host/imports.h"
 #include "runners/host/shim.h"
+#include "runners/host/toolchain.h"
 #include "runners/host/translate.h"
 #include "runners/process.h"
 
@@ -123,23 +124,33 @@ Compiler::Compiler(const HostOptions& options) : options_(options) {
   for (const auto& file : shim_files()) write_file(scratch_.path() / file.name, file.text);
   ProcessSpec probe;
   probe.argv = {options_.compiler, "--version"};
-  probe.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"};
+  probe.environment = compiler_environment();
   const auto result = run_process(probe, std::chrono::seconds(20), kMaxOutput);
   if (result.end != ProcessEnd::exited || result.code != 0) {
     throw environment_error("host.compiler " + options_.compiler +
                             " does not work: " + result.output.substr(0, 200));
   }
   version_ = result.output.substr(0, result.output.find('\n'));
+  confinement_ = std::make_unique<const ProgramSandbox>(compiler_access(options_.compiler, scratch_.path().string()));
+  std::string log = try_out();
+  if (!log.empty()) {
+    confinement_.reset();
+    log = try_out();
+  }
+  if (!log.empty()) throw environment_error("host.compiler " + options_.compiler + " cannot build a kernel: " + log);
+}
+
+std::string Compiler::try_out() const {
   CompileJob job;
   job.source = "__global__ void probe(int* x) { *x = 1; }";
   job.kernels = {"probe"};
   const auto trial = compile(job);
-  if (trial.status != Status::ok) {
-    throw environment_error("host.compiler " + options_.compiler +
-                            " cannot build a kernel: " + trial.log.substr(0, trial.log.find('\n')));
-  }
+  if (trial.status != Status::ok) return trial.log.substr(0, trial.log.find('\n'));
   forget(trial.object_path);
+  return {};
 }
+
+std::vector<std::string> compiler_environment() { return {std::string("PATH=") + kCompilerPath, "LC_ALL=C"}; }
 
 std::vector<std::string> Compiler::arguments() const {
   std::vector<std::string> out{options_.compiler, "-x",     "c++", "-std=gnu++17", "-w",
@@ -208,12 +219,13 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
                  object = scratch_.path() / (stem + ".so");
   write_file(source, whole_text(job, translation.text));
   ProcessSpec child{.argv = arguments(),
-                    .environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C",
-                                    "TMPDIR=" + scratch_.path().string()},
+                    .environment = compiler_environment(),
                     .directory = scratch_.path().string(),
                     .memory_bytes = options_.memory_mib << 20,
                     .file_bytes = kMaxFile,
-                    .cpu_seconds = static_cast<std::int64_t>(options_.compile_seconds) + 1};
+                    .cpu_seconds = static_cast<std::int64_t>(options_.compile_seconds) + 1,
+                    .sandbox = confinement_.get()};
+  child.environment.push_back("TMPDIR=" + scratch_.path().string());
   for (const auto& word : {stem + ".cc", std::string("-o"), stem + ".so", std::string("-lm"),
                            std::string("-lc"), std::string("-lgcc")}) {
     child.argv.push_back(word);

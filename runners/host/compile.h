@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "engine/hash.h"
 #include "engine/options.h"
 #include "engine/outcome.h"
+#include "runners/sandbox.h"
 
 namespace warpath::host {
 
@@ -47,8 +49,12 @@ struct Compiled {
   double seconds = 0;
 };
 
-/// Turns kernels into shared objects with the system compiler, in a child process with an empty
-/// environment and limits on time, memory and output. Thread-safe.
+/// Where the compiler and its parts are looked for, and all that their environment holds.
+inline constexpr const char* kCompilerPath = "/usr/local/bin:/usr/bin:/bin";
+[[nodiscard]] std::vector<std::string> compiler_environment();
+
+/// Turns kernels into shared objects with the system compiler, in a confined child process (ProgramSandbox) with
+/// an empty environment and limits on time, memory and output. Thread-safe.
 class Compiler {
  public:
   /// Throws Error(environment) if the compiler cannot be started or cannot build a shared object.
@@ -60,12 +66,17 @@ class Compiler {
   /// First line of the compiler's --version.
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] const std::filesystem::path& scratch() const { return scratch_.path(); }
+  /// What confines it. Nothing where it does not work so: compilers that are scripts start shells.
+  [[nodiscard]] Sandbox sandbox() const { return confinement_ ? confinement_->sandbox() : Sandbox{}; }
 
  private:
   [[nodiscard]] std::vector<std::string> arguments() const;
+  /// A kernel that every compiler takes; the log, or empty.
+  [[nodiscard]] std::string try_out() const;
 
   HostOptions options_;
   ScratchFolder scratch_;
+  std::unique_ptr<const ProgramSandbox> confinement_;
   std::string version_;
 };
 

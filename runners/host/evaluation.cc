@@ -73,8 +73,10 @@ class Evaluation {
       out.status = failure->status;
       out.log = failure->detail;
       out.timings.clear();
-      context_.worker.reset();  // what a wrong kernel left behind must not reach the next one
     }
+    // What a kernel left behind in a process must not reach the next one.
+    context_.worker.reset();
+    if (request_.against != nullptr) context_.baseline_worker.reset();
     const double total =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     for (const auto& compiled : evidence_.compiled) {

@@ -7,6 +7,8 @@
 #include <array>
 #include <cstring>
 
+#include "runners/host/object_file.h"
+
 namespace warpath::host {
 namespace {
 
@@ -17,7 +19,8 @@ int reply_descriptor = -1;
 std::uint8_t reply_kind = 0;
 LocateFault locate_fault = nullptr;
 
-extern "C" void handle_fault(int signal, siginfo_t* info, void*) {
+extern "C" void handle_fault(int signal, siginfo_t* info, void* context) {
+  if (signal == SIGSYS && answer_loader(*info, context)) return;
   FaultRecord record{};
   record.signal = signal;
   if (signal == SIGSEGV || signal == SIGBUS) {

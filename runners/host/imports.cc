@@ -13,10 +13,10 @@
 namespace warpath::host {
 namespace {
 
-constexpr std::array<std::string_view, 11> kAllowed{
+constexpr std::array<std::string_view, 10> kAllowed{
     "warpath_barrier", "warpath_warp",   "warpath_yield", "warpath_fault",
     "warpath_thread",  "memcpy",         "memmove",       "memset",
-    "memcmp",          "__tls_get_addr", "__cxa_finalize"};
+    "memcmp",          "__tls_get_addr"};
 
 /// Bounds-checked views of an ELF file.
 class Elf {

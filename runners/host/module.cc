@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runners/host/object_file.h"
+
 namespace {
 
 /// The argument of the C library's own thread-local lookup (ELF TLS ABI).
@@ -53,7 +55,8 @@ int visit(dl_phdr_info* info, std::size_t, void* data) {
 
 }  // namespace
 
-Module::Module(const std::string& path, std::size_t kernel, std::string& why) {
+Module::Module(const std::string& path, int descriptor, std::size_t kernel, std::string& why) {
+  const OfferedObject offered(path.c_str(), descriptor);
   handle_ = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle_ == nullptr) {
     why = "cannot load the compiled kernel";

@@ -13,9 +13,9 @@ namespace warpath::host {
 class Module {
  public:
   Module() = default;
-  /// Empty `handle()` with one line in `why` if the file cannot be loaded or has no
-  /// entry of index `kernel`.
-  Module(const std::string& path, std::size_t kernel, std::string& why);
+  /// False, with one line in `why`, if the file cannot be loaded or has no entry of index `kernel`. `descriptor`: the open file, for a process
+  /// that may open none.
+  Module(const std::string& path, int descriptor, std::size_t kernel, std::string& why);
   ~Module();
   Module(Module&& other) noexcept;
   Module& operator=(Module&& other) noexcept;

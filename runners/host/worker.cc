@@ -4,6 +4,8 @@
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +25,7 @@
 #include "runners/host/launcher.h"
 #include "runners/host/module.h"
 #include "runners/host/worker_protocol.h"
+#include "runners/sandbox.h"
 
 namespace warpath::host {
 namespace {
@@ -57,6 +60,30 @@ bool read_all(int fd, std::byte* to, std::size_t size) {
   return true;
 }
 
+/// The head of a message: its length, and the descriptor that came with it, if one did.
+struct Head {
+  std::uint64_t length = 0;
+  int descriptor = -1;
+};
+
+bool read_head(int fd, Head& head) {
+  iovec part{&head.length, sizeof head.length};
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  ssize_t got = 0;
+  while ((got = ::recvmsg(fd, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
+  }
+  if (got <= 0) return false;
+  if (const cmsghdr* const sent = CMSG_FIRSTHDR(&message); sent != nullptr && sent->cmsg_level == SOL_SOCKET && sent->cmsg_type == SCM_RIGHTS)
+    std::memcpy(&head.descriptor, CMSG_DATA(sent), sizeof head.descriptor);
+  const auto rest = static_cast<std::size_t>(got);
+  return read_all(fd, reinterpret_cast<std::byte*>(&head.length) + rest, sizeof head.length - rest);
+}
+
 bool write_all(int fd, const std::byte* from, std::size_t size) {
   while (size > 0) {
     const ssize_t sent = ::write(fd, from, size);
@@ -73,12 +100,12 @@ class Worker {
  public:
   explicit Worker(int threads) : launcher_(threads) {}
 
-  [[nodiscard]] LoadReply load(std::uint64_t kernel, std::uint64_t steps, const std::string& path) {
+  [[nodiscard]] LoadReply load(std::uint64_t kernel, std::uint64_t steps, const std::string& path, int object) {
     steps_.clear();
     module_ = Module();
     fibers_ = false;
     LoadReply reply;
-    module_ = Module(path, static_cast<std::size_t>(kernel), reply.problem);
+    module_ = Module(path, object, static_cast<std::size_t>(kernel), reply.problem);
     if (!module_) return reply;
     const auto parameters_of = [](const Module& module) {
       const auto& entry = module.entry();
@@ -87,7 +114,7 @@ class Worker {
     reply.parameters = parameters_of(module_);
     reply.static_shared_bytes = module_.shared_bytes();
     for (std::uint64_t i = 1; i <= steps; ++i) {
-      steps_.emplace_back(path, static_cast<std::size_t>(kernel + i), reply.problem);
+      steps_.emplace_back(path, object, static_cast<std::size_t>(kernel + i), reply.problem);
       if (!steps_.back()) return reply;
       reply.steps.push_back(parameters_of(steps_.back()));
       reply.static_shared_bytes = std::max<std::uint64_t>(reply.static_shared_bytes, steps_.back().shared_bytes());
@@ -291,13 +318,13 @@ class Worker {
   std::vector<void*> values_, pointers_;
 };
 
-std::vector<std::byte> answer(Worker& worker, std::span<const std::byte> message) {
+std::vector<std::byte> answer(Worker& worker, std::span<const std::byte> message, int object) {
   Unpacker from(message);
   switch (from.get<Message>()) {
     case Message::load: {
       const auto kernel = from.get<std::uint64_t>();
       const auto steps = from.get<std::uint64_t>();
-      return pack(worker.load(kernel, steps, from.get_text()));
+      return pack(worker.load(kernel, steps, from.get_text(), object));
     }
     case Message::bind:
       worker.bind(unpack_bind(from));
@@ -322,8 +349,13 @@ int worker_main() {
   if (link < 0 || null < 0) return 3;
   ::dup2(null, 0);
   ::dup2(null, 1);
+  ::close(null);
   install_fault_stack();
   install_fault_handlers(link, static_cast<std::uint8_t>(Message::fault), &locate);
+  std::int32_t threads = 1;
+  if (!read_all(link, reinterpret_cast<std::byte*>(&threads), sizeof threads)) return 0;
+  // Nothing foreign is in this process yet; from the hello on it can do nothing but compute.
+  ComputeOnly confinement;
   // A worker must not outlive its runner, even while a kernel loops for ever.
   std::thread([link] {
     pollfd watch{link, POLLRDHUP, 0};
@@ -332,19 +364,19 @@ int worker_main() {
     ::_exit(0);
   }).detach();
 
-  std::int32_t threads = 1;
-  if (!read_all(link, reinterpret_cast<std::byte*>(&threads), sizeof threads)) return 0;
   Worker worker(std::clamp(threads, 1, 4096));
+  const Sandbox sandbox = confinement.seal();
+  const Hello hello{.landlock = sandbox.landlock, .seccomp = sandbox.seccomp};
+  if (!write_all(link, reinterpret_cast<const std::byte*>(&hello), sizeof hello)) return 0;
   std::vector<std::byte> message;
   while (true) {
-    std::uint64_t length = 0;
-    if (!read_all(link, reinterpret_cast<std::byte*>(&length), sizeof length) ||
-        length > kMaxMessage)
-      return 0;
+    Head head;
+    if (!read_head(link, head) || head.length > kMaxMessage) return 0;
     try {
-      message.resize(static_cast<std::size_t>(length));
+      message.resize(static_cast<std::size_t>(head.length));
       if (!read_all(link, message.data(), message.size())) return 0;
-      const auto reply = answer(worker, message);
+      const auto reply = answer(worker, message, head.descriptor);
+      if (head.descriptor >= 0) ::close(head.descriptor);
       const std::uint64_t size = reply.size();
       if (!write_all(link, reinterpret_cast<const std::byte*>(&size), sizeof size)) return 0;
       if (!write_all(link, reply.data(), reply.size())) return 0;

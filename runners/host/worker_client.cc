@@ -1,9 +1,12 @@
 #include "runners/host/worker_client.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 #include <utility>
 
@@ -14,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t kMaxReply = 1ULL << 34U;
 using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kStart{10};
 
 }  // namespace
 
@@ -29,15 +33,24 @@ void WorkerClient::start() {
   ProcessSpec spec;
   spec.argv = {program_, "worker", "host"};
   spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C"};
-  spec.directory = "/";
+  spec.directory = std::filesystem::temp_directory_path().string();
   spec.memory_bytes = options_.memory_mib << 20;
   spec.file_bytes = 1;
   child_ = std::make_unique<Child>(spec);
   ++started_;
   const std::int32_t threads = block_threads(options_);
-  // A worker that cannot take this is found lost by the request that follows.
-  static_cast<void>(child_->write(std::as_bytes(std::span(&threads, 1)),
-                                  Clock::now() + std::chrono::seconds(10), {}));
+  const auto deadline = Clock::now() + kStart;
+  Hello hello;
+  // A worker that does not answer this is found lost by the request that follows.
+  if (child_->write(std::as_bytes(std::span(&threads, 1)), deadline, {}) != Child::Io::done ||
+      child_->read(std::as_writable_bytes(std::span(&hello, 1)), deadline, {}) != Child::Io::done)
+    return;
+  sandbox_ = {.landlock = hello.landlock, .seccomp = hello.seccomp};
+}
+
+const Sandbox& WorkerClient::sandbox() {
+  if (!child_) start();
+  return sandbox_;
 }
 
 WorkerLoss WorkerClient::lose(Child::Io why) {
@@ -59,13 +72,14 @@ WorkerLoss WorkerClient::lose(Child::Io why) {
 
 WorkerClient::Raw WorkerClient::exchange(const std::vector<std::byte>& request,
                                          Limit limit,
-                                         const std::stop_token& stop) {
+                                         const std::stop_token& stop,
+                                         int descriptor) {
   if (!child_) start();
   const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
   const std::uint64_t size = request.size();
   Raw out;
   std::uint64_t length = 0;
-  auto io = child_->write(std::as_bytes(std::span(&size, 1)), deadline, stop);
+  auto io = child_->write(std::as_bytes(std::span(&size, 1)), deadline, stop, descriptor);
   if (io == Child::Io::done) io = child_->write(request, deadline, stop);
   if (io == Child::Io::done)
     io = child_->read(std::as_writable_bytes(std::span(&length, 1)), deadline, stop);
@@ -115,7 +129,9 @@ Answer<LoadReply> WorkerClient::load(const std::string& object_path,
                                      Limit limit,
                                      const std::stop_token& stop,
                                      std::size_t steps) {
-  auto raw = exchange(pack_load(object_path, kernel, steps), limit, stop);
+  const int object = ::open(object_path.c_str(), O_RDONLY | O_CLOEXEC);
+  auto raw = exchange(pack_load(object_path, kernel, steps), limit, stop, object);
+  if (object >= 0) ::close(object);
   return decode<LoadReply>(raw.message, std::move(raw.loss), unpack_load_reply);
 }
 

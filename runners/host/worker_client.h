@@ -11,6 +11,7 @@
 #include "runners/host/fault.h"
 #include "runners/host/worker_protocol.h"
 #include "runners/process.h"
+#include "runners/sandbox.h"
 
 namespace warpath::host {
 
@@ -52,6 +53,8 @@ class WorkerClient {
   [[nodiscard]] Answer<LaunchReply> time(const TimeCommand& command,
                                          Limit limit,
                                          const std::stop_token& stop);
+  /// What confines the worker; starts one if there is none. Throws Error(environment) if it cannot be started.
+  [[nodiscard]] const Sandbox& sandbox();
   /// Ends the process; the next request starts a new one.
   void reset() { child_.reset(); }
   /// Number of processes started so far.
@@ -64,13 +67,15 @@ class WorkerClient {
   };
   [[nodiscard]] Raw exchange(const std::vector<std::byte>& request,
                              Limit limit,
-                             const std::stop_token& stop);
+                             const std::stop_token& stop,
+                             int descriptor = -1);
   [[nodiscard]] WorkerLoss lose(Child::Io why);
   void start();
 
   std::string program_;
   HostOptions options_;
   std::unique_ptr<Child> child_;
+  Sandbox sandbox_;
   int started_ = 0;
 };
 

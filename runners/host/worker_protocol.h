@@ -15,7 +15,13 @@
 namespace warpath::host {
 
 /// First byte of every message.
-enum class Message : std::uint8_t { load, bind, launch, time, reply, fault };
+enum class Message : std::uint8_t { load, bind, launch, time, reply, fault };  // the object file comes with a load
+
+/// The first message of a worker, unasked.
+struct Hello {
+  std::int32_t landlock = 0;
+  bool seccomp = false;
+};
 
 struct LoadReply {
   std::string problem;  ///< empty: loaded
