@@ -238,17 +238,15 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
   if (result.end == ProcessEnd::exited && result.code == 0) {
     const std::string bytes = read_file(object);
     std::string problem;
-    const std::string name =
-        forbidden_import(std::as_bytes(std::span(bytes.data(), bytes.size())), problem);
-    if (name.empty() && problem.empty()) {
+    const std::string refused = refused_content(std::as_bytes(std::span(bytes.data(), bytes.size())), problem);
+    if (refused.empty() && problem.empty()) {
       out.object_path = object.string();
       out.binary = hash128(bytes);
       return out;
     }
     fs::remove(object, ignored);
     if (!problem.empty()) return fail(Status::compile_error, "compile", problem);
-    return fail(Status::rejected, "imports",
-                "the kernel uses '" + name + "', which is not part of CUDA's device library");
+    return fail(Status::rejected, "imports", "the kernel " + refused);
   }
   fs::remove(object, ignored);
   const std::string log = filtered(result.output, scratch_.path().string());

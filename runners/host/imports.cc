@@ -18,6 +18,13 @@ constexpr std::array<std::string_view, 10> kAllowed{
     "warpath_thread",  "memcpy",         "memmove",       "memset",
     "memcmp",          "__tls_get_addr"};
 
+constexpr std::array<std::string_view, 4> kLibraries{"libm.so", "libc.so", "ld-linux", "libmvec.so"};
+#if defined(__aarch64__)
+constexpr std::uint64_t kResolverRelocation = 1032;  // R_AARCH64_IRELATIVE
+#else
+constexpr std::uint64_t kResolverRelocation = 37;  // R_X86_64_IRELATIVE
+#endif
+
 /// Bounds-checked views of an ELF file.
 class Elf {
  public:
@@ -42,6 +49,11 @@ class Elf {
       if (const auto s = section(i); s && s->sh_type == type) return s;
     }
     return std::nullopt;
+  }
+  [[nodiscard]] std::uint64_t sections() const { return header_->e_shnum; }
+  [[nodiscard]] std::optional<Elf64_Phdr> segment(std::uint64_t index) const {
+    if (index >= header_->e_phnum) return std::nullopt;
+    return read<Elf64_Phdr>(header_->e_phoff + index * sizeof(Elf64_Phdr));
   }
   [[nodiscard]] std::string_view text(std::uint64_t offset) const {
     if (offset >= bytes_.size()) return {};
@@ -77,9 +89,68 @@ std::map<unsigned, std::string_view> version_libraries(const Elf& elf) {
   return out;
 }
 
+/// What the loader is told to do besides mapping and linking.
+std::string loading_work(const Elf& elf) {
+  const auto table = elf.section_of_type(SHT_DYNAMIC);
+  const auto names = table ? elf.section(table->sh_link) : std::nullopt;
+  if (!names) return {};
+  for (std::uint64_t i = 0; i < table->sh_size / sizeof(Elf64_Dyn); ++i) {
+    const auto entry = elf.read<Elf64_Dyn>(table->sh_offset + i * sizeof(Elf64_Dyn));
+    if (!entry || entry->d_tag == DT_NULL) break;
+    switch (entry->d_tag) {
+      case DT_NEEDED: {
+        const std::string_view library = elf.text(names->sh_offset + entry->d_un.d_val);
+        const bool known = std::ranges::any_of(kLibraries, [&](std::string_view head) { return library.starts_with(head); });
+        if (!known) return "needs the library " + std::string(library.substr(0, 80));
+        break;
+      }
+      case DT_INIT:
+      case DT_FINI:
+      case DT_INIT_ARRAY:
+      case DT_FINI_ARRAY:
+      case DT_PREINIT_ARRAY:
+        return "has code that runs when it is loaded or unloaded";
+      case DT_TEXTREL:
+        return "has code that the loader would write to";
+      default:
+        break;
+    }
+  }
+  return {};
+}
+
+std::string segments_problem(const Elf& elf) {
+  for (std::uint64_t i = 0; const auto segment = elf.segment(i); ++i) {
+    const bool runs = (segment->p_flags & PF_X) != 0, writes = (segment->p_flags & PF_W) != 0;
+    if (runs && writes) return "has data that can be run";  // an executable stack too
+  }
+  return {};
+}
+
+/// Functions that choose themselves when they are linked: symbols or relocations.
+bool has_resolvers(const Elf& elf) {
+  for (std::uint64_t s = 0; s < elf.sections(); ++s) {
+    const auto section = elf.section(s);
+    if (!section) break;
+    const bool symbols = section->sh_type == SHT_DYNSYM, relocations = section->sh_type == SHT_RELA;
+    if (!symbols && !relocations) continue;
+    const std::uint64_t each = symbols ? sizeof(Elf64_Sym) : sizeof(Elf64_Rela);
+    for (std::uint64_t i = 0; i < section->sh_size / each; ++i) {
+      if (symbols) {
+        const auto symbol = elf.read<Elf64_Sym>(section->sh_offset + i * each);
+        if (symbol && ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC) return true;
+      } else if (const auto relocation = elf.read<Elf64_Rela>(section->sh_offset + i * each)) {
+        const auto type = ELF64_R_TYPE(relocation->r_info);
+        if (type == kResolverRelocation) return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-std::string forbidden_import(std::span<const std::byte> object, std::string& problem) {
+std::string refused_content(std::span<const std::byte> object, std::string& problem) {
   const Elf elf(object);
   const auto symbols = elf.ok() ? elf.section_of_type(SHT_DYNSYM) : std::nullopt;
   const auto names = symbols ? elf.section(symbols->sh_link) : std::nullopt;
@@ -87,6 +158,10 @@ std::string forbidden_import(std::span<const std::byte> object, std::string& pro
     problem = "the compiler's output is not a 64-bit ELF shared object";
     return {};
   }
+  for (std::string why : {loading_work(elf), segments_problem(elf)}) {
+    if (!why.empty()) return why;
+  }
+  if (has_resolvers(elf)) return "has a function that is chosen when it is loaded";
   const auto versions = elf.section_of_type(SHT_GNU_versym);
   const auto libraries = version_libraries(elf);
   for (std::uint64_t i = 1; i < symbols->sh_size / sizeof(Elf64_Sym); ++i) {
@@ -99,7 +174,7 @@ std::string forbidden_import(std::span<const std::byte> object, std::string& pro
       const auto library = libraries.find(version.value_or(0) & 0x7fffU);
       if (library != libraries.end() && library->second.starts_with("libm.so")) continue;
     }
-    return std::string(name.substr(0, 80));
+    return "uses '" + std::string(name.substr(0, 80)) + "', which is not part of CUDA's device library";
   }
   return {};
 }

@@ -89,6 +89,24 @@ constexpr std::array<std::string_view, 9> kRefusedDirectives{
 constexpr std::array<std::string_view, 5> kRefusedNames{"__has_include", "__has_include_next",
                                                         "__has_embed", "__FILE__", "__BASE_FILE__"};
 
+// Reach behind the language: stacks, registers and other contexts.
+constexpr std::array<std::string_view, 16> kRefusedBuiltins{
+    "__builtin_thread_pointer", "__builtin_set_thread_pointer", "__builtin_return_address", "__builtin_extract_return_addr",
+    "__builtin_frame_address",  "__builtin_dwarf_cfa",          "__builtin_apply",          "__builtin_apply_args",
+    "__builtin_return",         "__builtin_setjmp",             "__builtin_longjmp",        "__builtin_eh_return",
+    "__builtin_unwind_init",    "__builtin___clear_cache",      "__builtin_call_with_static_chain", "__builtin_init_trampoline"};
+// Attributes that say how code is made; none says where it lies, when it runs or what it is called. Without underscores around them.
+constexpr std::array<std::string_view, 40> kAttributes{
+    "aligned",  "always_inline", "noinline",  "noclone",      "pure",       "const",       "unused",     "used",      "hot",         "cold",
+    "flatten",  "packed",        "may_alias", "vector_size",  "noreturn",   "nothrow",     "optimize",   "nonnull",   "returns_nonnull", "malloc",
+    "nodiscard", "maybe_unused", "deprecated", "fallthrough", "likely",     "unlikely",    "no_unique_address", "assume", "warn_unused_result", "artificial",
+    "device",   "global",        "host",      "shared",       "constant",   "launch_bounds", "grid_constant", "nv_pure", "unroll", "opencl_unroll_hint"};
+
+/// "__aligned__" is "aligned".
+std::string_view bare(std::string_view name) {
+  return name.size() > 4 && name.starts_with("__") && name.ends_with("__") ? name.substr(2, name.size() - 4) : name;
+}
+
 template <class Range>
 const Refusal* find(const Range& range, std::string_view name) {
   const auto it =
@@ -124,10 +142,8 @@ class Translator {
         line_start = true;
       else if (token.kind != Token::Kind::space)
         line_start = false;
-      if (token.kind == Token::Kind::identifier) {
-        check_name(at_);
-        if (token.text == "extern" && dynamic_shared()) continue;
-      }
+      check(at_);
+      if (token.text == "extern" && dynamic_shared()) continue;
       track_scope(token);
       out_.text += token.text;
       ++at_;
@@ -163,6 +179,34 @@ class Translator {
     out_.why = "line " + std::to_string(tokens_[token].line) + ": " + why;
   }
 
+  void check(std::size_t i) {
+    if (tokens_[i].kind == Kind::identifier) check_name(i);
+    const std::size_t next = next_solid(i);
+    if (tokens_[i].text == "[" && text_at(next) == "[") check_attributes(next, "[", "]");
+    if (tokens_[i].text == "__attribute__" || tokens_[i].text == "__attribute") {
+      const std::size_t inner = next_solid(next);
+      if (text_at(next) != "(" || text_at(inner) != "(") return fail(Translation::End::refused, i, "an attribute without its two parentheses");
+      check_attributes(inner, "(", ")");
+    }
+  }
+
+  /// The names of a list that begins behind `open`, the inner of its two brackets.
+  void check_attributes(std::size_t open, std::string_view opening, std::string_view closing) {
+    int depth = 1;
+    bool at_name = true;
+    for (std::size_t i = next_solid(open); i < tokens_.size() && depth > 0; i = next_solid(i)) {
+      const std::string_view text = tokens_[i].text;
+      const std::string_view next = text_at(next_solid(i));
+      if (text == "(" || text == opening) ++depth;
+      if (text == ")" || text == closing) --depth;
+      if (depth == 1 && text == ",") at_name = true;
+      if (!at_name || tokens_[i].kind != Kind::identifier || next == ":") continue;  // a namespace, or `using` of one
+      if (text == "using") continue;
+      at_name = false;
+      if (!holds(kAttributes, bare(text))) return fail(Translation::End::refused, i, "attribute '" + std::string(text.substr(0, 60)) + "' is not allowed");
+    }
+  }
+
   void check_name(std::size_t i) {
     const std::string_view name = tokens_[i].text;
     const std::string quoted = "'" + std::string(name.substr(0, 60)) + "'";
@@ -176,7 +220,7 @@ class Translator {
                     std::string(r->construct) + " (" + quoted + ") cannot run on the host");
       }
     }
-    if (holds(kRefusedNames, name))
+    if (holds(kRefusedNames, name) || holds(kRefusedBuiltins, name))
       return fail(Translation::End::refused, i, quoted + " is not allowed");
     if (starts_with_any(name, {"warpath_", "Warpath", "kWarpath", "WARPATH_"})) {
       return fail(Translation::End::refused, i, "the name " + quoted + " is reserved");
@@ -209,9 +253,7 @@ class Translator {
       pragma(skip_space(name_at + 1), end);
     } else {
       if (name == "define") remember_macro(skip_space(name_at + 1), end);
-      for (std::size_t i = name_at; i < end && !failed_; ++i) {
-        if (tokens_[i].kind == Kind::identifier) check_name(i);
-      }
+      for (std::size_t i = name_at; i < end && !failed_; ++i) check(i);
       for (std::size_t i = hash; i < end; ++i) out_.text += tokens_[i].text;
     }
     at_ = end;
