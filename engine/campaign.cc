@@ -146,7 +146,9 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
   const bool ok = event.outcome.status == Status::ok;
   const double reward = ok ? objective_.reward(event.outcome) : 0;
   if (!std::isfinite(reward)) throw bad_input(place, "an ok outcome", "a time for every scored workload");
-  finals_->enter(applied.node, reward, ok ? objective_.standard_error(event.outcome) : 0);
+  Finals::Nominee nominee{.reward = reward, .standard_error = ok ? objective_.standard_error(event.outcome) : 0, .moves = {}, .binary_key = event.outcome.binary_key};
+  for (NodeId at = applied.node; reward > 0 && at != NodeId{0}; at = space_.parent(at)) nominee.moves.insert(space_.instance(at).move);
+  finals_->enter(applied.node, nominee, event.seconds);
   observe(applied.node, shares, ok, reward);
   const NodeId parent = space_.parent(applied.node);
   tuner_.measured({.parent = parent,
@@ -224,6 +226,10 @@ void Campaign::adopt(Snapshot snapshot, const std::string& place) {
   search_.emplace(space_, options_.search, options_.run.seed, std::move(graph), std::move(snapshot.state), place);
 }
 
+void Campaign::begin_session() {
+  if (finals_) finals_->begin_session();
+}
+
 std::uint64_t Campaign::input_seed(std::uint64_t sequence) const { return Rng(options_.run.seed, "inputs", sequence).next(); }
 
 std::uint64_t Campaign::final_seed(const Finals::Due& due) const {
@@ -239,6 +245,7 @@ Campaign::Standing Campaign::standing() const {
     out.baseline_ms = winner->baseline_ns * 1e-6;
     out.verdict = winner->verdict != nullptr ? winner->verdict : &space_.outcome(winner->node)->verdict;
     out.finalists = winner->finalists;
+    out.measured = winner->measured;
   }
   return out;
 }

@@ -34,6 +34,8 @@ class Campaign {
 
   /// Takes the baseline; one that is ok begins the search. Returns the reason if it is not, else empty.
   std::string apply(const BaselineEvent& event);
+  /// A process begins to work on the run.
+  void begin_session();
   [[nodiscard]] bool begun() const { return search_.has_value(); }
 
   /// Asks the search for the next evaluation. nullopt: there is none now (record it as an IdleEvent: asking may have changed the graph).
@@ -105,6 +107,7 @@ class Campaign {
     double baseline_ms = 0;
     const Verdict* verdict = nullptr;
     int finalists = 0;
+    bool measured = true;  ///< as Finals::Winner
   };
   [[nodiscard]] Standing standing() const;  ///< once begun
   [[nodiscard]] double baseline_ms() const { return objective_.baseline_ns() * 1e-6; }

@@ -17,6 +17,7 @@ struct Submission {
   std::uint64_t seed = 0;    ///< of its inputs
   double incumbent_ns = 0;   ///< as in RunRequest
   Stage stage = Stage::screening;
+  double searched_ns = 0;    ///< as in RunRequest
   std::optional<Variant> against{};  ///< as in RunRequest; none: the baseline
 };
 

@@ -17,12 +17,14 @@ constexpr std::chrono::milliseconds kTick{100};
 
 void submit(const FinalStage& stage, std::uint64_t sequence, const Finals::Due& due) {
   const KernelSpace& space = stage.campaign.space();
+  const double searched = due.node == NodeId{0} ? 0 : stage.campaign.speedup(due.node);
   stage.evaluator.submit({.sequence = sequence,
                           .variant = space.variant(due.node),
                           .key = space.key(due.node),
                           .seed = stage.campaign.final_seed(due),
                           .incumbent_ns = 0,
-                          .stage = due.stage});
+                          .stage = due.stage,
+                          .searched_ns = searched > 0 && due.stage == Stage::final ? 1e6 * stage.campaign.baseline_ms() / searched : 0});
 }
 
 /// Judges, logs, applies, records.

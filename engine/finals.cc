@@ -8,12 +8,90 @@
 
 namespace warpath {
 
-void Finals::enter(NodeId node, double reward, double standard_error) {
+namespace {
+
+constexpr double kLeastSeconds = 20;
+constexpr double kShareOfSearch = 0.25;
+constexpr double kBaselineLaunches = 60;
+
+}  // namespace
+
+void Finals::enter(NodeId node, const Nominee& nominee, double seconds) {
   baseline_timed_ = false;
-  if (reward <= 0) return;
-  ranking_.emplace(-reward, node);
+  search_seconds_ += std::max(0.0, seconds - last_seconds_);
+  last_seconds_ = seconds;
+  if (nominee.reward <= 0) return;
+  ranking_.emplace(-nominee.reward, node);
   Rng rng(options_.seed, "nominations", index(node));
-  nominated_.emplace(-(reward + standard_error * gumbel(rng)), node);
+  nominated_.emplace(-(nominee.reward + nominee.standard_error * gumbel(rng)), node);
+  Traits& traits = traits_[node];
+  for (const std::string& move : nominee.moves) traits.moves.push_back(move_numbers_.try_emplace(move, static_cast<std::uint16_t>(move_numbers_.size())).first->second);
+  std::ranges::sort(traits.moves);
+  if (!nominee.binary_key.empty()) traits.code = hash128(nominee.binary_key);
+}
+
+void Finals::begin_session() {
+  spent_seconds_ = 0;
+  std::erase_if(finals_, [](const auto& entry) { return entry.second.outcome.status == Status::not_measured; });
+}
+
+void Finals::spend(double seconds, bool on_one) {
+  const double took = std::max(0.0, seconds - last_seconds_);
+  last_seconds_ = seconds;
+  spent_seconds_ += took;
+  if (on_one) longest_seconds_ = std::max(longest_seconds_, took);
+}
+
+double Finals::allowance() const {
+  const bool passed = std::ranges::any_of(finals_, [](const auto& entry) { return entry.second.outcome.status == Status::ok; });
+  const double seconds = std::max({kLeastSeconds, kShareOfSearch * search_seconds_, kBaselineLaunches * 1e-9 * search_objective_.baseline_ns()});
+  return passed ? seconds : 2 * seconds;
+}
+
+/// The first finalist is always begun: without it there is nothing to report.
+bool Finals::in_time() const { return finals_.empty() || spent_seconds_ + longest_seconds_ <= allowance(); }
+
+int Finals::left_out() const { return options_.finalists == 0 || in_time() ? 0 : static_cast<int>(wanted().size()); }
+
+std::vector<Finals::Dismissed> Finals::dismissed() const {
+  std::vector<Dismissed> out;
+  for (const auto& [unused, node] : ranking_) {
+    const Final* const final = find(node);
+    if (final != nullptr && final->outcome.status != Status::ok) out.push_back({.node = node, .outcome = &final->outcome});
+  }
+  return out;
+}
+
+/// See the class; stable where nothing was refused.
+std::vector<NodeId> Finals::by_doubt(const std::vector<NodeId>& nodes) const {
+  std::set<std::uint16_t> cleared;
+  std::vector<const std::vector<std::uint16_t>*> refused;
+  const auto moves_of = [&](NodeId node) -> const std::vector<std::uint16_t>& { return traits_.at(node).moves; };
+  for (const auto& [node, final] : finals_) {
+    if (final.outcome.status == Status::ok) cleared.insert(moves_of(node).begin(), moves_of(node).end());
+    if (is_refusal(final.outcome.status)) refused.push_back(&moves_of(node));
+  }
+  for (const auto& [node, readings] : readings_) {
+    if (readings.refused) refused.push_back(&moves_of(node));
+  }
+  const auto doubt = [&](NodeId node) {
+    int worst = 0;
+    const auto& moves = moves_of(node);
+    for (const auto* const other : refused) {
+      std::size_t suspects = 0, shared = 0;
+      for (const std::uint16_t move : *other) {
+        if (cleared.contains(move)) continue;
+        ++suspects;
+        if (std::ranges::binary_search(moves, move)) ++shared;
+      }
+      if (suspects > 0) worst = std::max(worst, shared == suspects ? 2 : 2 * shared > suspects ? 1 : 0);
+    }
+    return worst;
+  };
+  std::vector<NodeId> classes[3];
+  for (const NodeId node : nodes) classes[find(node) != nullptr ? 0 : doubt(node)].push_back(node);
+  for (const auto& one : {classes[1], classes[2]}) classes[0].insert(classes[0].end(), one.begin(), one.end());
+  return classes[0];
 }
 
 Finals::Order Finals::order() const {
@@ -38,20 +116,30 @@ Finals::Order Finals::order() const {
 
 std::vector<Finals::Due> Finals::due() const {
   if (options_.finalists == 0) return {};
+  std::vector<Due> out = in_time() ? wanted() : std::vector<Due>();
+  if (!out.empty() && !baseline_timed_) return {{.node = NodeId{0}}};
+  return out;
+}
+
+std::vector<Finals::Due> Finals::wanted() const {
   const Order order = this->order();
   std::vector<Due> out;
   for (const NodeId node : order.heats) {
     const auto read = readings_.find(node);
     out.push_back({.node = node, .stage = Stage::confirmation, .reading = read == readings_.end() ? 0 : read->second.rewards.size()});
   }
+  if (!order.heats.empty()) return out;
   std::size_t taken = 0;
-  for (const NodeId node : order.heats.empty() ? order.nodes : std::vector<NodeId>()) {
+  std::set<Hash128> codes;
+  for (const auto& [node, unused] : finals_) codes.insert(traits_.at(node).code);
+  for (const NodeId node : by_doubt(order.nodes)) {
     if (taken >= static_cast<std::size_t>(options_.finalists)) break;
     const Final* const known = find(node);
+    const Hash128& code = traits_.at(node).code;
+    if (known == nullptr && code != Hash128{} && !codes.insert(code).second) continue;
     if (known == nullptr) out.push_back({.node = node});
-    if (known == nullptr || known->outcome.status == Status::ok) ++taken;
+    if (known == nullptr || !is_refusal(known->outcome.status)) ++taken;
   }
-  if (!out.empty() && !baseline_timed_) return {{.node = NodeId{0}}};
   return out;
 }
 
@@ -66,6 +154,7 @@ const Finals::Final* Finals::find(NodeId node) const {
 
 Finals::Applied Finals::apply(const FinalEvent& event, const std::string& place) {
   if (event.node == NodeId{0}) {
+    spend(event.seconds, false);
     objective_ = search_objective_;
     ObjectiveFunction anew = search_objective_;
     std::string problem = anew.set_baseline(event.outcome);
@@ -79,6 +168,7 @@ Finals::Applied Finals::apply(const FinalEvent& event, const std::string& place)
   }
   require_ranked(event.node, event.key, !finals_.contains(event.node), place);
   const double reward = reward_of(event.outcome, place);
+  spend(event.seconds, true);
   finals_.emplace(event.node, Final{.outcome = event.outcome, .reward = reward, .baseline_ns = objective_.baseline_ns()});
   return {.speedup = event.outcome.status == Status::ok ? std::exp(reward) : 0, .problem = ""};
 }
@@ -88,10 +178,12 @@ Finals::Applied Finals::apply(const HeatEvent& event, const std::string& place) 
   const bool next = known == readings_.end() ? event.reading == 0 : !known->second.refused && event.reading == known->second.rewards.size();
   require_ranked(event.node, event.key, next, place);
   const double reward = reward_of(event.outcome, place);
+  spend(event.seconds, false);
   const bool ok = event.outcome.status == Status::ok;
   Readings& readings = readings_[event.node];
   if (ok) readings.rewards.push_back(reward);
-  readings.refused = !ok;
+  readings.refused = is_refusal(event.outcome.status);
+  if (event.outcome.status == Status::not_measured) readings.rewards.push_back(0);  // no better than the baseline, as far as is known
   return {.speedup = ok ? std::exp(reward) : 0, .problem = ""};
 }
 
@@ -124,6 +216,7 @@ std::optional<Finals::Winner> Finals::winner() const {
     winner.baseline_ns = final.baseline_ns;
     winner.verdict = &final.outcome.verdict;
   }
+  winner.measured = winner.node != NodeId{0} || std::ranges::none_of(finals_, [](const auto& entry) { return entry.second.outcome.status == Status::not_measured; });
   return winner;
 }
 

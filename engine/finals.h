@@ -9,6 +9,7 @@
 
 #include "engine/events.h"
 #include "engine/halving.h"
+#include "engine/hash.h"
 #include "engine/ids.h"
 #include "engine/objective.h"
 #include "engine/options.h"
@@ -21,9 +22,14 @@ namespace warpath {
 /// kernels lies above all of them (the winner's curse; Capen, Clapp and Campbell 1971). So the best few are evaluated again at
 /// Stage::final, on inputs of their own, and only these outcomes say what is reported. The search never sees them.
 ///
-/// Finalists are taken from the search's ranking, best first, until `finalists` of them came back ok or none is left that beat the
-/// baseline. The baseline is evaluated again before the first of a round; a round ends where the search goes on. What was evaluated
-/// once is not evaluated again, in whatever round.
+/// Finalists are taken from the search's ranking, best first, until `finalists` of them came back ok, none is left that beat the
+/// baseline, or the time is over (`allowance`). Variants of equal machine code and launch are one finalist: the first of the ranking. The
+/// baseline is evaluated again before the first of a round; a round ends where the search goes on. What was evaluated once is not evaluated
+/// again, in whatever round, unless it was not_measured and another session begins.
+///
+/// A refused finalist casts doubt on its moves: what shares them comes later. With R the moves of a refused one without those of finalists
+/// that passed, and C those of a candidate, candidates come in three classes, by the largest |R n C| / |R|: at most 1/2, less than 1, 1; by
+/// rank within a class. So a family of twins costs one refusal, not one each.
 ///
 /// With more `final_candidates` than finalists the search only nominates: a candidate's place is its reward plus Gumbel noise scaled by that
 /// reward's standard error, so that those whose order the search cannot tell take their places by lot (the Gumbel-top-k trick: Kool, van Hoof
@@ -35,8 +41,18 @@ class Finals {
   Finals(ObjectiveFunction objective, const RunOptions& options)
       : search_objective_(objective), objective_(std::move(objective)), options_(options) {}
 
-  /// The search applied an outcome. `reward`: 0 unless it is ok. `standard_error`: of that reward.
-  void enter(NodeId node, double reward, double standard_error = 0);
+  /// What the search knows of a candidate.
+  struct Nominee {
+    double reward = 0;            ///< 0 unless ok
+    double standard_error = 0;    ///< of it
+    std::set<std::string> moves;  ///< names of the moves that made it
+    std::string binary_key;       ///< Outcome::binary_key; empty: unknown
+  };
+  /// The search applied an outcome, `seconds` of the run's wall time after its start.
+  void enter(NodeId node, const Nominee& nominee, double seconds);
+  void enter(NodeId node, double reward, double standard_error = 0) { enter(node, {.reward = reward, .standard_error = standard_error, .moves = {}, .binary_key = ""}, 0); }
+  /// A process begins to work on the run: what was not_measured is due once more, and the time is counted anew.
+  void begin_session();
 
   /// One evaluation. A heat's is at Stage::confirmation; of those of one node, `reading` were before it.
   struct Due {
@@ -69,8 +85,22 @@ class Finals {
   /// The baseline's outcome of this round; null if there is none that can be a baseline.
   [[nodiscard]] const Outcome* baseline() const { return baseline_ ? &*baseline_ : nullptr; }
 
+  /// One that will not be reported.
+  struct Dismissed {
+    NodeId node = kNoNode;
+    const Outcome* outcome = nullptr;  ///< refused or not_measured
+  };
+  /// In the order of the search's ranking.
+  [[nodiscard]] std::vector<Dismissed> dismissed() const;
+  /// Wall seconds that the finals may take: a quarter of the search's, 20, or those of 60 launches of the baseline, whichever is most; as long
+  /// as nobody passed, twice that. The next finalist is begun where it is expected to end in time.
+  [[nodiscard]] double allowance() const;
+  /// How many of the wanted finalists there was no time for.
+  [[nodiscard]] int left_out() const;
+
   struct Winner {
     NodeId node{0};          ///< 0: no finalist is better than the baseline
+    bool measured = true;    ///< false: it is the baseline only because others could not be measured
     double speedup = 1;
     double baseline_ns = 0;
     const Verdict* verdict = nullptr;  ///< null for the baseline where its final outcome is not ok
@@ -86,12 +116,24 @@ class Finals {
     std::vector<NodeId> heats;
   };
   [[nodiscard]] Order order() const;
+  [[nodiscard]] std::vector<Due> wanted() const;
+  [[nodiscard]] bool in_time() const;
+  [[nodiscard]] std::vector<NodeId> by_doubt(const std::vector<NodeId>& nodes) const;
+  void spend(double seconds, bool on_one);
   [[nodiscard]] double reward_of(const Outcome& outcome, const std::string& place) const;
   void require_ranked(NodeId node, const Hash128& key, bool fresh, const std::string& place) const;
 
   ObjectiveFunction search_objective_;
   ObjectiveFunction objective_;  // of this round
   RunOptions options_;
+  /// Kept of every candidate: small, for there are many.
+  struct Traits {
+    std::vector<std::uint16_t> moves;  // ascending, of move_numbers_
+    Hash128 code;                      // of the binary key; zero: unknown
+  };
+  std::map<NodeId, Traits> traits_;
+  std::map<std::string, std::uint16_t, std::less<>> move_numbers_;
+  double last_seconds_ = 0, search_seconds_ = 0, spent_seconds_ = 0, longest_seconds_ = 0;
   std::set<std::pair<double, NodeId>> ranking_;     // (-reward, node): of the search, better than the baseline
   std::set<std::pair<double, NodeId>> nominated_;   // (-(reward + noise), node): of the same nodes
   std::map<NodeId, Readings> readings_;             // of heats

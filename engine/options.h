@@ -249,6 +249,7 @@ struct HostOptions {
 struct CudaOptions {
   std::string gpus = "all";
   std::string isolation = "process";
+  bool no_wait = false;
   int compile_workers = 0;
   double compile_seconds = 20;
   std::int64_t compile_memory_mib = 4096;
@@ -275,6 +276,7 @@ struct CudaOptions {
     using O = CudaOptions;
     v(&O::gpus, OptionText{"gpus", "all, none, indices (0,1), or a file of workers: one command line each", "", "gpus"}, AnyValue{});
     v(&O::isolation, OptionText{"isolation", "process: kernels run in worker processes; none: in this one, for debugging", "", "isolation"}, AnyValue{});
+    v(&O::no_wait, OptionText{"no_wait", "end with exit code 3 where another engine has the device, instead of waiting for it", "docs/cuda-runner.md", "no-wait"}, AnyValue{});
     v(&O::compile_workers, OptionText{"compile_workers", "compiler processes; 0: one a core, less one for each device", "docs/cuda-runner.md"}, Range{0, 1024});
     v(&O::compile_seconds, OptionText{"compile_seconds", "limit on one compile", ""}, Range{0.1, 3600.0});
     v(&O::compile_memory_mib, OptionText{"compile_memory_mib", "address-space limit of a compiler process", ""}, Range<std::int64_t>{256, 1 << 20});

@@ -12,13 +12,16 @@
 
 namespace warpath {
 
-/// What became of a variant. `ok` is the only status that has a time.
+/// What became of a variant. `ok` is the only status that has a time. `not_measured` says nothing of the variant: the device was too busy
+/// for a time that could be trusted.
 enum class Status : std::uint8_t {
-  ok, not_applicable, compile_error, launch_error, limits_exceeded, wrong_result, rejected, timed_out, crashed,
+  ok, not_applicable, compile_error, launch_error, limits_exceeded, wrong_result, rejected, timed_out, crashed, not_measured,
 };
-inline constexpr std::array<std::string_view, 9> kStatusNames{
+inline constexpr std::array<std::string_view, 10> kStatusNames{
     "ok", "not_applicable", "compile_error", "launch_error", "limits_exceeded",
-    "wrong_result", "rejected", "timed_out", "crashed"};
+    "wrong_result", "rejected", "timed_out", "crashed", "not_measured"};
+/// True if a variant with this status proved bad.
+[[nodiscard]] constexpr bool is_refusal(Status status) { return status != Status::ok && status != Status::not_measured; }
 [[nodiscard]] constexpr std::string_view name(Status status) { return kStatusNames[static_cast<std::size_t>(status)]; }
 
 /// One gate's answer. A verdict names every gate of the runner, in order.

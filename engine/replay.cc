@@ -16,7 +16,10 @@ class Replay {
   void at(std::string place) { place_ = std::move(place); }
 
   void operator()(const RunEvent&) { throw bad_input(place_, "a second run", "one run a log"); }
-  void operator()(const SessionEvent& e) { record_.add(e); }
+  void operator()(const SessionEvent& e) {
+    campaign_.begin_session();
+    record_.add(e);
+  }
   void operator()(const ProposalsEvent& e) { campaign_.recall(e); }
   void operator()(const PriorsEvent& e) { campaign_.recall(e); }
 

@@ -35,6 +35,7 @@ struct RunRequest {
   std::uint64_t seed = 0;    ///< of this evaluation's inputs: hash(root seed, "inputs", dispatch index)
   double incumbent_ns = 0;   ///< objective time of the best so far, for racing; 0 = do not race
   Stage stage = Stage::screening;
+  double searched_ns = 0;    ///< objective time of this variant as the search saw it; 0: not known. What differs from it is timed once more
   /// What the candidate is timed in turn with, known to be right; its samples are then WorkloadTiming::baseline_samples_ns. Null: the
   /// baseline. Ignored by a runner that times nothing in turn, and at screening by one that takes no pairs there.
   const Variant* against = nullptr;

@@ -72,6 +72,7 @@ class Session {
     earlier_builds_ = campaign_->progress(0).evaluations;
     earlier_seconds_ = campaign_->seconds();
     const SessionEvent session{.at = unix_now()};
+    campaign_->begin_session();
     log_->append(encode(session), false);
     record_->add(session);
     record_->publish();
@@ -421,12 +422,28 @@ class Session {
     r.best_ms = r.baseline_ms / r.speedup;
     r.searched_speedup = campaign_->best_speedup();
     r.finalists = standing.finalists;
-    r.improved = r.speedup >= 1 + options_.run.min_gain;
+    r.measured = standing.measured;
+    r.left_out = campaign_->finals().left_out();
+    for (const Finals::Dismissed& one : campaign_->finals().dismissed()) r.dismissed.push_back(dismissal(one));
+    r.improved = r.measured && r.speedup >= 1 + options_.run.min_gain;
     r.builds = campaign_->progress(0).evaluations;
     r.by_status = campaign_->by_status();
     r.verdict = *standing.verdict;
     r.fingerprint = campaign_->search().fingerprint();
     return r;
+  }
+
+  [[nodiscard]] Dismissal dismissal(const Finals::Dismissed& one) const {
+    const KernelSpace& space = campaign_->space();
+    Dismissal out{.key = space.key(one.node), .move = space.instance(one.node).text(), .status = one.outcome->status, .gate = "", .detail = one.outcome->log, .searched_speedup = campaign_->speedup(one.node)};
+    for (const GateResult& gate : one.outcome->verdict.gates) {
+      if (gate.answer != GateResult::Answer::fail) continue;
+      out.gate = gate.gate;
+      if (!gate.detail.empty()) out.detail = gate.detail;
+      break;
+    }
+    out.detail = out.detail.substr(0, out.detail.find('\n'));
+    return out;
   }
 
   const SessionSetup& setup_;

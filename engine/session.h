@@ -28,6 +28,16 @@ namespace warpath {
 /// Outcomes by status, in enumerator order; the baseline is not counted.
 using StatusCounts = std::array<std::uint64_t, kStatusNames.size()>;
 
+/// A finalist that is not reported.
+struct Dismissal {
+  Hash128 key;
+  std::string move;    ///< that made it
+  Status status = Status::rejected;  ///< not ok
+  std::string gate;    ///< that refused it; empty: none did
+  std::string detail;  ///< by how much, or why it could not be measured
+  double searched_speedup = 0;
+};
+
 /// What a campaign over one spec came to. best_summary.json holds exactly this.
 struct SessionResult {
   std::string name;    ///< of the spec
@@ -42,6 +52,9 @@ struct SessionResult {
   Hash128 best_key;          ///< variant_key of the best
   double searched_speedup = 1;  ///< of the search's best, as the search saw it
   int finalists = 0;         ///< variants that were timed again, refused ones included; 0: the figures are the search's
+  bool measured = true;      ///< false: finalists were not_measured and none is better than the baseline; there is nothing to report
+  std::vector<Dismissal> dismissed;  ///< finalists that were refused or not_measured, best of the search first
+  int left_out = 0;          ///< finalists that there was no time for (engine/finals.h: Finals::allowance)
   std::uint64_t builds = 0;  ///< outcomes applied, earlier sessions included, baseline excluded
   StatusCounts by_status{};  ///< sums to `builds`
   Verdict verdict;           ///< of the best variant
@@ -51,7 +64,7 @@ struct SessionResult {
   std::string stop_reason;   ///< "40 builds", "nothing left to try", "interrupted", "baseline wrong_result: ..."
   bool interrupted = false;  ///< a stop was requested; --resume continues
 
-  /// 0 improved, 2 no gain, 3 the baseline failed.
+  /// 0 improved, 2 no gain, 3 the baseline failed or nothing could be measured.
   [[nodiscard]] int exit_code() const;
 };
 [[nodiscard]] nlohmann::json to_json(const SessionResult& result);

@@ -12,22 +12,29 @@ namespace warpath {
 using nlohmann::json;
 
 int SessionResult::exit_code() const {
-  if (!baseline_ok) return static_cast<int>(ErrorCode::environment);
+  if (!baseline_ok || !measured) return static_cast<int>(ErrorCode::environment);
   return improved ? 0 : 2;
 }
 
 json to_json(const SessionResult& r) {
   json statuses = json::object();
   for (std::size_t i = 0; i < kStatusNames.size(); ++i) statuses[std::string(kStatusNames[i])] = r.by_status[i];
+  json dismissed = json::array();
+  for (const Dismissal& d : r.dismissed) {
+    dismissed.push_back({{"key", d.key.hex()}, {"move", d.move}, {"status", name(d.status)}, {"gate", d.gate}, {"detail", d.detail}, {"searched_speedup", number_to_json(d.searched_speedup)}});
+  }
   return {{"name", r.name},
           {"runner", r.runner},
           {"device", r.device},
           {"baseline_ok", r.baseline_ok},
           {"baseline_ms", number_to_json(r.baseline_ms)},
-          {"best_ms", number_to_json(r.best_ms)},
-          {"speedup", number_to_json(r.speedup)},
+          {"best_ms", r.measured ? number_to_json(r.best_ms) : json()},
+          {"speedup", r.measured ? number_to_json(r.speedup) : json()},
           {"searched_speedup", number_to_json(r.searched_speedup)},
           {"finalists", r.finalists},
+          {"measured", r.measured},
+          {"dismissed", std::move(dismissed)},
+          {"left_out", r.left_out},
           {"improved", r.improved},
           {"best_key", r.best_key.hex()},
           {"builds", r.builds},
@@ -49,6 +56,7 @@ Hash128 config_hash(const Options& options, std::string_view runner_text) {
   shaping["run"].erase("finalists");
   shaping["run"].erase("final_candidates");
   shaping["search"].erase("in_flight");
+  shaping["cuda"].erase("no_wait");
   return Hasher().add(shaping.dump()).add(runner_text).digest();
 }
 

@@ -69,6 +69,37 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
 }
 
+bool two_humps(std::span<const double> samples) {
+  constexpr std::size_t kLeastSamples = 8, kLeastSide = 3;
+  constexpr double kLeastShare = 0.15, kLeastStep = 0.05, kDeviations = 6;
+  if (samples.size() < kLeastSamples) return false;
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto n = static_cast<double>(sorted.size());
+  const double total = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+  double sum = 0, best = -1;
+  std::size_t split = 0;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    sum += sorted[i - 1];
+    const auto below = static_cast<double>(i);
+    const double step = (total - sum) / (n - below) - sum / below;
+    const double between = below * (n - below) * step * step;
+    if (between > best) best = between, split = i;
+  }
+  const auto least = std::max(kLeastSide, static_cast<std::size_t>(std::ceil(kLeastShare * n)));
+  if (split < least || sorted.size() - split < least) return false;
+  const auto side = [&](std::size_t begin, std::size_t end) {
+    const std::span<const double> values(sorted.data() + begin, end - begin);
+    const double middle = quantile_of_sorted(values, 0.5);
+    std::vector<double> distances;
+    for (const double x : values) distances.push_back(std::abs(x - middle));
+    return std::pair(middle, median(distances));
+  };
+  const auto [low, low_spread] = side(0, split);
+  const auto [high, high_spread] = side(split, sorted.size());
+  return high - low >= kLeastStep * low && high - low >= kDeviations * std::max(low_spread, high_spread);
+}
+
 Interval bootstrap_median(std::span<const double> samples, double confidence, int draws, std::uint64_t seed) {
   if (samples.empty() || draws < 1) {
     return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};

@@ -34,4 +34,10 @@ struct Interval {
 /// `samples` is empty or `draws` < 1.
 [[nodiscard]] Interval bootstrap_median(std::span<const double> samples, double confidence, int draws, std::uint64_t seed);
 
+/// Whether positive samples come from two states of what is measured rather than one: the split of the sorted samples with the largest
+/// variance between its sides (Otsu 1979) leaves at least 15 % and three samples on either side, whose medians differ by 5 % and by six
+/// times the larger of the sides' median absolute deviations. A few stray samples, a wide single hump and a small step are not two humps. False
+/// for fewer than 8 samples.
+[[nodiscard]] bool two_humps(std::span<const double> samples);
+
 }  // namespace warpath

@@ -7,6 +7,7 @@
 #include <cstdarg>
 
 #include "experiments/runner_choice.h"
+#include "experiments/summary_table.h"
 
 namespace warpath {
 namespace {
@@ -111,9 +112,14 @@ void ProgressPrinter::print_again(const std::string& what, const FinalReport& re
   std::string line = name_ + ": " + what;
   if (report.node == NodeId{0}) {
     const bool good = report.speedup > 0;
+    if (report.outcome.status == Status::not_measured) return print_line(line + "baseline not measured, the search's counts: " + report.outcome.log);
     return print_line(line + (good ? "baseline timed again" : "baseline refused, the search's counts: " + report.outcome.verdict.summary()));
   }
-  line += report.speedup > 0 ? format("%.3fx", report.speedup) : "refused (" + report.outcome.verdict.summary() + ")";
+  if (report.outcome.status == Status::not_measured) {
+    line += "not measured (" + report.outcome.log + ")";
+  } else {
+    line += report.speedup > 0 ? format("%.3fx", report.speedup) : "refused (" + report.outcome.verdict.summary() + ")";
+  }
   print_line(line + format(", %.3fx in the search, by ", report.searched_speedup) + report.move);
 }
 
@@ -135,6 +141,13 @@ void ProgressPrinter::on_progress(const SessionProgress& progress) {
 
 void ProgressPrinter::on_finish(const SessionResult& result) {
   if (!result.baseline_ok) return print_line(name_ + ": not searched: " + result.stop_reason);
+  if (result.left_out > 0) print_line(name_ + format(": %d more finalists were not timed: the time of the finals was over", result.left_out));
+  if (!result.measured || !result.improved) {
+    for (const Dismissal& one : result.dismissed) {
+      print_line(name_ + format(": %.3fx in the search, ", one.searched_speedup) + dismissal_text(one) + ", by " + one.move);
+    }
+  }
+  if (!result.measured) return print_line(name_ + ": not measured, the device is busy: no speed-up is reported");
   print_line(name_ + format(": %.4f ms -> %.4f ms, %.3fx, after %llu builds in ", result.baseline_ms, result.best_ms,
                             result.speedup, static_cast<unsigned long long>(result.builds)) +
              duration_text(result.seconds) + " (" + result.stop_reason + ")");

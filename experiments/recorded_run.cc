@@ -88,8 +88,15 @@ void RecordedRun::add(const Event& event, const std::string& place) {
                           const bool ok = objective_ && e.outcome.status == Status::ok;
                           const double reward = ok ? objective_->reward(e.outcome) : 0;
                           if (ok) node.speedup = std::exp(reward);
-                          if (finals_) finals_->enter(it->second, reward, ok ? objective_->standard_error(e.outcome) : 0);
+                          if (finals_) {
+                            Finals::Nominee nominee{.reward = reward, .standard_error = ok ? objective_->standard_error(e.outcome) : 0, .moves = {}, .binary_key = e.outcome.binary_key};
+                            for (NodeId at = it->second; reward > 0 && at != NodeId{0}; at = nodes_[index(at)].parent) nominee.moves.insert(nodes_[index(at)].instance.move);
+                            finals_->enter(it->second, nominee, e.seconds);
+                          }
                           dispatched_.erase(it);
+                        },
+                        [&](const SessionEvent&) {
+                          if (finals_) finals_->begin_session();
                         },
                         [&](const HeatEvent& e) {
                           if (!finals_) throw bad_input(place, "a heat", "a search before it");

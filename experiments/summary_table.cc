@@ -28,11 +28,26 @@ std::string rejected_text(const StatusCounts& counts) {
   return out.empty() ? "-" : out;
 }
 
+}  // namespace
+
+std::string dismissal_text(const Dismissal& one) {
+  if (one.status == Status::not_measured) return "not measured: " + one.detail;
+  return "refused by " + (one.gate.empty() ? std::string(name(one.status)) : one.gate) + (one.detail.empty() ? "" : ": " + one.detail);
+}
+
+namespace {
+
 Row row(const KernelReport& report) {
   if (!report.result) return {report.name, "-", "-", "-", "-", "-", "failed: " + report.problem};
   const SessionResult& r = *report.result;
   if (!r.baseline_ok) return {report.name, "-", "-", "-", std::to_string(r.builds), "-", "failed: " + r.stop_reason};
-  const std::string judgement = r.interrupted ? "interrupted" : r.improved ? "improved" : "no gain";
+  if (!r.measured) {
+    return {report.name, number("%.4f", r.baseline_ms), "-", "-", std::to_string(r.builds), rejected_text(r.by_status),
+            "not measured, the device is busy: " + (r.dismissed.empty() ? "" : r.dismissed.front().detail)};
+  }
+  // A search that found something and lost all of it at the end says why.
+  const bool lost = !r.improved && !r.dismissed.empty() && static_cast<int>(r.dismissed.size()) == r.finalists;
+  const std::string judgement = r.interrupted ? "interrupted" : r.improved ? "improved" : lost ? "no gain, every finalist was refused, the first " + dismissal_text(r.dismissed.front()) : "no gain";
   return {report.name,
           number("%.4f", r.baseline_ms),
           number("%.4f", r.best_ms),

@@ -17,6 +17,9 @@ struct KernelReport {
   ErrorCode problem_code = ErrorCode::environment;  ///< then
 };
 
+/// "refused by d5_distributions: ..." or "not measured: ..."
+[[nodiscard]] std::string dismissal_text(const Dismissal& one);
+
 /// Name, baseline, best, speed-up, builds, rejected by status, verdict: one line a kernel, aligned, under a heading that
 /// says what kind of timings these are.
 [[nodiscard]] std::string summary_table(const std::vector<KernelReport>& reports, const std::string& runner_text);

@@ -75,6 +75,7 @@ class RunnerPool final : public Evaluator {
                                .seed = job.seed,
                                .incumbent_ns = job.incumbent_ns,
                                .stage = job.stage,
+                               .searched_ns = job.searched_ns,
                                .against = job.against ? &*job.against : nullptr};
       outcome = runner_.run(request, std::move(stop));
     } catch (const Error&) {

@@ -1,5 +1,7 @@
 #include "runners/cuda/bench.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <random>
@@ -181,6 +183,40 @@ double Bench::launch_floor_ns() {
         [&] { harness_.guard_fill(stream(), canary_memory_.get(), 16, 0); }, "a small kernel"));
   }
   return launch_floor_ns_ = median(samples);
+}
+
+CanaryReading Bench::watch() {
+  constexpr double kRowNs = 8e6;
+  constexpr std::uint64_t kMostHeldNs = 100'000'000;
+  double alone_ns = 0;
+  if (const std::string problem = canary(alone_ns); !problem.empty()) throw environment_error(problem);
+  // The stream is held until all of them are enqueued: a host that is interrupted then leaves no gap. No more than its queue takes.
+  const auto launches = static_cast<std::size_t>(std::clamp(kRowNs / alone_ns, 64.0, 256.0));
+  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 0, 1, stream()), "cannot set a flag");
+  harness_.spin(stream(), noise_flag_.get(), 1, kMostHeldNs);
+  const std::uint64_t seed = secret();
+  require(api(), api().cuEventRecord(event(0), stream()), "cannot record an event");
+  for (std::size_t i = 0; i < launches; ++i) {
+    harness_.canary(stream(), canary_memory_.get(), seed);
+    require(api(), api().cuEventRecord(event(i + 1), stream()), "cannot record an event");
+  }
+  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 1, 1, side_stream()), "cannot set a flag");
+  synchronize("the canary kernel");
+  require(api(), api().cuStreamSynchronize(side_stream()), "a flag could not be set");
+  std::vector<double> each;
+  for (std::size_t i = 0; i < launches; ++i) each.push_back(elapsed_ns(i, i + 1));
+  const CanaryReading reading = read_canary(each, elapsed_ns(0, launches));
+  canary_rest_ns_ = canary_rest_ns_ > 0 ? std::min(canary_rest_ns_, reading.median_ns) : reading.median_ns;
+  return reading;
+}
+
+std::optional<std::vector<long>> Bench::foreign_processes() const {
+  if (!nvml_) return std::nullopt;
+  const auto all = nvml_->compute_processes();
+  if (!all) return std::nullopt;
+  // The engine is what started this worker; a worker in a thread of the engine is the engine.
+  const bool is_worker = options_.isolation == "process";
+  return foreign_to(*all, ::getpid(), is_worker ? ::getppid() : ::getpid(), parent_process);
 }
 
 std::string Bench::canary(double& ns) {

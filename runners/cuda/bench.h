@@ -12,6 +12,7 @@
 #include "runners/cuda/harness.h"
 #include "runners/cuda/nvml.h"
 #include "runners/cuda/peaks.h"
+#include "runners/cuda/quiet.h"
 
 namespace warpath::cuda {
 
@@ -104,6 +105,12 @@ class Bench {
   /// Time of an empty kernel between two events, ns: what events cannot see below. Measured once.
   [[nodiscard]] double launch_floor_ns();
 
+  /// Launches the canary many times in a row, some 8 ms of them: does the device work for somebody else?
+  [[nodiscard]] CanaryReading watch();
+  /// Median launch of the fastest of these rows so far, ns; 0: there was none.
+  [[nodiscard]] double canary_rest_ns() const { return canary_rest_ns_; }
+  /// Processes with a context on this device that are not of this engine; nullopt where that cannot be told.
+  [[nodiscard]] std::optional<std::vector<long>> foreign_processes() const;
   /// A known kernel gives its known answer. Empty, or what is wrong; `ns` gets its time.
   [[nodiscard]] std::string canary(double& ns);
 
@@ -120,6 +127,7 @@ class Bench {
   DeviceMemory noise_flag_;
   std::vector<Event> events_;
   double launch_floor_ns_ = 0;
+  double canary_rest_ns_ = 0;
   const Peaks peaks_;
   std::optional<Nvml> nvml_;
   std::optional<Counters> counters_;

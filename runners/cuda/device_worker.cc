@@ -131,6 +131,7 @@ class Worker {
                                 .seed = request.seed,
                                 .incumbent_ns = request.incumbent_ns,
                                 .profile = request.profile,
+                                .searched_ns = request.searched_ns,
                                 .versus = std::move(versus)});
     } catch (const CandidateFault& fault) {
       reply.trouble = fault.detail;

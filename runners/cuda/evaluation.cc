@@ -25,11 +25,11 @@ bool Evaluation::judge(Running& running, Stage stage) const {
     try {
       result = gate.judge(running.trial);
     } catch (const CandidateFault& fault) {
-      result = {std::string(name), GateResult::Answer::fail, fault.detail};
       status = fault.status;
+      result = {std::string(name), is_refusal(status) ? GateResult::Answer::fail : GateResult::Answer::not_run, fault.detail};
       running.reply.poisoned = running.reply.poisoned || fault.poisoned;
     }
-    const bool failed = result.answer == GateResult::Answer::fail;
+    const bool failed = result.answer == GateResult::Answer::fail || status == Status::not_measured;
     if (failed) {
       running.reply.status = status;
       running.reply.log = result.detail;
@@ -71,6 +71,14 @@ void Evaluation::leave_clean(Running& running, bool good) const {
   for (GateResult& result : running.reply.gates) {
     if (result.gate == kGuardGate) result = {result.gate, GateResult::Answer::fail, running.reply.log};
   }
+}
+
+/// Who else has a context on the device; its work may not be seen in every time.
+void Evaluation::note_neighbours(Trial& trial) const {
+  const auto foreign = bench_.foreign_processes();
+  if (!foreign) return;
+  trial.diagnosis.facts["foreign_processes"] = {static_cast<double>(foreign->size()), FactSource::measured};
+  if (!foreign->empty()) trial.diagnosis.facts["foreign_process"] = {static_cast<double>(foreign->front()), FactSource::measured};
 }
 
 /// What the device was like, and how near the first scored workload is to its bound.
@@ -122,6 +130,27 @@ void Evaluation::report_times(Running& running, TrialReply& reply) const {
   }
 }
 
+/// The spec's own kernel, asked for at a later stage, where a launch of it takes long: what it is worth is seen beside every finalist.
+bool Evaluation::is_slow_baseline(Trial& trial) const {
+  if (trial.request().stage == Stage::screening || trial.candidate().key != problem_.setup().baseline.key) return false;
+  for (std::size_t w = 0; w < trial.workloads(); ++w) {
+    if (trial.launch_ns(w) >= Trial::kSteadyNs) return true;
+  }
+  return false;
+}
+
+/// Names the gates of later stages that a slow baseline is spared.
+void Evaluation::leave_out(Running& running) const {
+  for (const Stage stage : {Stage::confirmation, Stage::final}) {
+    if (stage > running.trial.request().stage) break;
+    for (const std::string& id : plan_.stages[static_cast<std::size_t>(stage)]) {
+      const auto gate = std::find_if(gates_.begin(), gates_.end(), [&](const auto& one) { return gate_identifier(one->name()) == id; });
+      if (gate == gates_.end()) continue;
+      running.reply.gates.push_back({std::string((*gate)->name()), GateResult::Answer::not_run, "the spec's own kernel is slow: it is judged beside every finalist"});
+    }
+  }
+}
+
 TrialReply Evaluation::run(const TrialRequest& request) {
   const auto begin = std::chrono::steady_clock::now();
   TrialReply reply;
@@ -139,12 +168,14 @@ TrialReply Evaluation::run(const TrialRequest& request) {
       if (confirmed_ns_ == 0) confirmed_ns_ = request.incumbent_ns > 0 ? request.incumbent_ns : reply.objective_ns;
       const auto asked = std::chrono::steady_clock::now();
       const bool confirms = request.stage >= Stage::confirmation || worth_confirming(running, request);
-      if (confirms) good = judge(running, Stage::confirmation);
+      const bool light = is_slow_baseline(trial);
+      if (light) leave_out(running);
+      if (confirms && !light) good = judge(running, Stage::confirmation);
       if (confirms && request.stage == Stage::screening) {
         confirming_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
         if (good) confirmed_ns_ = std::min(confirmed_ns_, reply.objective_ns);
       }
-      if (good && request.stage >= Stage::final) good = judge(running, Stage::final);
+      if (good && !light && request.stage >= Stage::final) good = judge(running, Stage::final);
     }
     if (good && (request.profile || request.stage == Stage::final) && trial.counters.empty()) {
       static_cast<void>(trial.profile());  // without counters the static facts remain
@@ -152,6 +183,7 @@ TrialReply Evaluation::run(const TrialRequest& request) {
     leave_clean(running, good);
     good = reply.status == Status::ok;
     if (good) diagnose(trial);
+    if (request.stage == Stage::final || request.candidate.key == problem_.setup().baseline.key) note_neighbours(trial);
     reply.diagnosis = trial.diagnosis;
     if (good) {
       report_times(running, reply);

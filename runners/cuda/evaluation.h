@@ -27,6 +27,9 @@ class Evaluation {
   [[nodiscard]] bool worth_confirming(Running& running, const TrialRequest& request) const;
   void leave_clean(Running& running, bool good) const;
   void diagnose(Trial& trial) const;
+  void note_neighbours(Trial& trial) const;
+  [[nodiscard]] bool is_slow_baseline(Trial& trial) const;
+  void leave_out(Running& running) const;
   void report_times(Running& running, TrialReply& reply) const;
 
   Bench& bench_;

@@ -108,6 +108,7 @@ bool GatePlan::runs(std::string_view gate, Stage stage) const {
 
 void GatePlan::complete(Stage stage, Outcome& outcome) const {
   const bool was_ok = outcome.status == Status::ok;
+  const std::string ended = outcome.status == Status::not_measured ? "the device was busy" : "an earlier gate failed";
   const auto add_unless_there = [&](const GateInfo& row, const std::string& why) {
     const bool there = std::ranges::find(outcome.verdict.gates, row.name, &GateResult::gate) != outcome.verdict.gates.end();
     if (!there) outcome.verdict.gates.push_back({std::string(row.name), GateResult::Answer::not_run, why});
@@ -116,7 +117,7 @@ void GatePlan::complete(Stage stage, Outcome& outcome) const {
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const bool due = was_ok && s <= static_cast<std::size_t>(stage);
     for (const GateInfo& row : stages_[s]) {
-      const bool added = add_unless_there(row, was_ok ? "only at " + std::string(kStageNames[s]) : "an earlier gate failed");
+      const bool added = add_unless_there(row, was_ok ? "only at " + std::string(kStageNames[s]) : ended);
       if (!added || !due) continue;
       GateResult& missing = outcome.verdict.gates.back();
       missing.answer = GateResult::Answer::fail;

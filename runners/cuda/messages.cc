@@ -140,7 +140,7 @@ std::string encode(const Evaluate& message) {
   to.u8(static_cast<std::uint8_t>(message.stage)).u64(message.seed).f64(message.incumbent_ns);
   to.u8(message.profile ? 1 : 0);
   put_optional(to, message.rival);
-  to.u8(message.versus ? 1 : 0);
+  to.u8(message.versus ? 1 : 0).f64(message.searched_ns);
   return to.bytes();
 }
 bool decode(std::string_view bytes, Evaluate& message) {
@@ -152,6 +152,7 @@ bool decode(std::string_view bytes, Evaluate& message) {
   message.profile = from.u8() != 0;
   message.rival = get_optional(from);
   message.versus = from.u8() != 0;
+  message.searched_ns = from.f64();
   return from.complete() && (message.rival || !message.versus) && static_cast<std::size_t>(message.stage) < kStageNames.size();
 }
 

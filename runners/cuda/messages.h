@@ -56,6 +56,7 @@ struct Evaluate {
   double incumbent_ns = 0;
   bool profile = false;
   std::optional<Candidate> rival;  ///< the incumbent, where it is another one than the worker has
+  double searched_ns = 0;          ///< as in RunRequest
   bool versus = false;             ///< `rival` is for this evaluation alone, and is what its pairs report in the baseline's place
 };
 

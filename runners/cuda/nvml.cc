@@ -2,6 +2,9 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
 #include <string_view>
 
 namespace warpath::cuda {
@@ -55,6 +58,29 @@ bool throttled(const DeviceState& state) {
   return false;
 }
 
+std::optional<std::vector<long>> foreign_to(const std::vector<long>& processes, long self, long engine,
+                                            const std::function<long(long)>& parent_of) {
+  if (std::ranges::find(processes, self) == processes.end()) return std::nullopt;
+  std::vector<long> out;
+  for (const long process : processes) {
+    long ancestor = process;
+    constexpr int kMostGenerations = 64;
+    for (int i = 0; i < kMostGenerations && ancestor != engine && ancestor > 1; ++i) ancestor = parent_of(ancestor);
+    if (ancestor != engine && process != self) out.push_back(process);
+  }
+  return out;
+}
+
+long parent_process(long pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  if (!std::getline(file, line)) return 0;
+  // "4711 (name, of any characters) S 4710 ..."
+  const auto name_end = line.rfind(')');
+  if (name_end == std::string::npos || name_end + 4 > line.size()) return 0;
+  return std::strtol(line.c_str() + name_end + 4, nullptr, 10);
+}
+
 std::optional<Nvml> Nvml::open(const std::string& pci_bus_id,
                                std::string& why,
                                const char* library) {
@@ -73,6 +99,7 @@ std::optional<Nvml> Nvml::open(const std::string& pci_bus_id,
       find(handle, "nvmlErrorString", api.error_string) &&
       (find(handle, "nvmlDeviceGetCurrentClocksThrottleReasons", api.throttle_bits) ||
        find(handle, "nvmlDeviceGetCurrentClocksEventReasons", api.throttle_bits));
+  static_cast<void>(find(handle, "nvmlDeviceGetComputeRunningProcesses_v3", api.compute_processes));
   if (!complete) {
     why = std::string(library) + ": is no management library that this program knows";
     return std::nullopt;
@@ -97,6 +124,16 @@ std::optional<Nvml> Nvml::with(const NvmlApi& api,
     return refused(("the management library does not know GPU " + pci_bus_id).c_str(), result);
   }
   return Nvml(api, device);
+}
+
+std::optional<std::vector<long>> Nvml::compute_processes() const {
+  constexpr unsigned kMost = 256;
+  std::vector<NvmlApi::Process> found(kMost);
+  unsigned count = kMost;
+  if (api_.compute_processes == nullptr || api_.compute_processes(device_, &count, found.data()) != kSuccess) return std::nullopt;
+  std::vector<long> out;
+  for (unsigned i = 0; i < std::min(count, kMost); ++i) out.push_back(found[i].pid);
+  return out;
 }
 
 DeviceState Nvml::read() const {

@@ -5,6 +5,7 @@
 #include "engine/rng.h"
 #include "engine/statistics.h"
 #include "runners/cuda/cache_plan.h"
+#include "runners/cuda/paired_timing.h"
 #include "runners/cuda/trial.h"
 
 namespace warpath::cuda {
@@ -190,7 +191,124 @@ class Sampler {
   std::vector<Batch> batches_;
 };
 
+/// A launch of this length settles within itself.
+constexpr double kOwnBlockNs = 20e6;
+constexpr double kBlockNs = 10e6;
+constexpr double kLeastSettleNs = 30e6, kMostSettleNs = 250e6;
+constexpr double kSettled = 0.005;  ///< relative, between two blocks
+constexpr std::size_t kMostSamplesOfBlock = 64;
+
+/// Blocks of launches of two candidates on one workload.
+class Blocks {
+ public:
+  Blocks(Trial& first, Trial& second, std::size_t w)
+      : sides_{&first, &second},
+        bench_(first.bench()),
+        w_(w),
+        slots_(Sampler::timing_slots(first, w)),
+        cold_(first.at(w).cold_scored),
+        mutates_(first.must_restore(w) || second.must_restore(w)) {
+    for (int side = 0; side < 2; ++side) {
+      launches_[side] = mutates_ || cold_ ? 1 : launches_per_sample(sides_[side]->launch_ns(w));
+      for (std::size_t s = 0; s < slots_; ++s) {
+        batches_[side].emplace_back(*sides_[side], w, s, launches_[side]);
+        batches_[side].back().ready();
+      }
+      samples_[side].resize(slots_);
+    }
+  }
+
+  BlockPairs run() {
+    constexpr double kConfidence = 0.99, kNarrow = 0.01, kMostNs = 1.5e9, kLeastPairs = 6;
+    constexpr int kDraws = 500;
+    const double longest = std::max(launch_ns(0), launch_ns(1));
+    const std::size_t least = longest >= kOwnBlockNs ? 3 : 5, most = 40;
+    const double most_ns = std::max(kMostNs, kLeastPairs * (launch_ns(0) + launch_ns(1)));
+    Rng rng(bench_.secret(), "blocks");
+    BlockPairs out;
+    std::vector<double> logs;
+    for (std::size_t pair = 0; pair < most; ++pair) {
+      const std::size_t slot = pair % slots_;
+      const int leader = static_cast<int>(rng.below(2));
+      double median_ns[2];
+      for (const int side : {leader, 1 - leader}) median_ns[side] = block(side, slot);
+      out.pairs.first_ns.push_back(median_ns[0]);
+      out.pairs.second_ns.push_back(median_ns[1]);
+      logs.push_back(std::log(median_ns[0] / median_ns[1]));
+      if (logs.size() < least || logs.size() % slots_ != 0) continue;  // as many of each slot
+      const Interval interval = bootstrap_median(logs, kConfidence, kDraws, 1);
+      if (interval.high - interval.low <= kNarrow || spent_ns_ >= most_ns) break;
+    }
+    for (const auto& side : samples_) {
+      for (const std::vector<double>& samples : side) {
+        const double middle = median(samples);
+        for (const double ns : samples) out.residuals.push_back(ns / middle);
+      }
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] double launch_ns(int side) const { return sides_[side]->launch_ns(w_); }
+
+  /// The median launch of a block, after the candidate has settled.
+  double block(int side, std::size_t slot) {
+    if (launch_ns(side) < kOwnBlockNs) settle(side, slot);
+    const std::vector<double> samples = chunk(side, slot);
+    samples_[side][slot].insert(samples_[side][slot].end(), samples.begin(), samples.end());
+    return median(samples);
+  }
+
+  void settle(int side, std::size_t slot) {
+    double before = 0;
+    for (double done = 0; done < kMostSettleNs;) {
+      const double start = spent_ns_;
+      const double now = median(chunk(side, slot));
+      done += spent_ns_ - start;
+      if (done >= kLeastSettleNs && std::abs(now / before - 1) < kSettled) return;
+      before = now;
+    }
+  }
+
+  /// As many samples as a block holds.
+  std::vector<double> chunk(int side, std::size_t slot) {
+    const DriverApi& api = bench_.api();
+    Trial& trial = *sides_[side];
+    const double sample_ns = launch_ns(side) * launches_[side];
+    const auto wanted = static_cast<std::size_t>(std::clamp(kBlockNs / sample_ns, 1.0, static_cast<double>(kMostSamplesOfBlock)));
+    for (std::size_t i = 0; i < wanted; ++i) {
+      if (mutates_) trial.restore(w_, slot, sides_[0]->declared_set(w_, slot));
+      if (cold_) bench_.flush_l2();
+      require(api, api.cuEventRecord(bench_.event(2 * i), bench_.stream()), "cannot record an event");
+      batches_[side][slot].enqueue();
+      require(api, api.cuEventRecord(bench_.event(2 * i + 1), bench_.stream()), "cannot record an event");
+    }
+    bench_.synchronize("a timed launch", 1e-9 * sample_ns * static_cast<double>(2 * wanted));
+    std::vector<double> samples;
+    for (std::size_t i = 0; i < wanted; ++i) samples.push_back(bench_.elapsed_ns(2 * i, 2 * i + 1) / launches_[side]);
+    // Short launches are less than what surrounds them.
+    constexpr double kAroundNs = 5e3;
+    for (const double ns : samples) spent_ns_ += ns * launches_[side] + kAroundNs;
+    if (cold_) spent_ns_ += static_cast<double>(wanted) * kFlushNs;
+    return samples;
+  }
+
+  static constexpr double kFlushNs = 50e3;  ///< about
+
+  Trial* sides_[2];
+  Bench& bench_;
+  std::size_t w_;
+  std::size_t slots_;
+  bool cold_, mutates_;
+  int launches_[2] = {1, 1};
+  std::vector<Batch> batches_[2];
+  std::vector<std::vector<double>> samples_[2];  ///< by slot
+  double spent_ns_ = 0;
+};
+
 }  // namespace
+
+BlockPairs sample_blocks(Trial& first, Trial& second, std::size_t w) { return Blocks(first, second, w).run(); }
 
 Sampling sample(Trial& trial, std::size_t w) { return Sampler(trial, w).run(); }
 

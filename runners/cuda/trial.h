@@ -19,6 +19,7 @@ struct TrialRequest {
   std::uint64_t seed = 0;
   double incumbent_ns = 0;         ///< objective time of the best so far; 0: none, do not race
   bool profile = false;
+  double searched_ns = 0;          ///< objective time as the search saw it; 0: not known
   std::optional<Candidate> versus{};  ///< what the pairs are reported against in place of the baseline; none: nothing
 };
 

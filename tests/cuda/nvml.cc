@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <cstring>
 
 using warpath::cuda::DeviceState;
@@ -76,5 +78,33 @@ TEST_CASE("reasons have names, and idling or a chosen clock is no throttling") {
   CHECK(!throttled(state));
   state.throttle_bits = 0b100'0000;
   CHECK(throttled(state));
+}
+
+TEST_CASE("processes on a device that the engine did not start are foreign; without its own among them nothing can be told") {
+  std::string why;
+  NvmlApi library = fake_library();
+  CHECK_FALSE(Nvml::with(library, "0000:0f:00.0", why)->compute_processes());  // an old library
+  library.compute_processes = [](NvmlApi::Device, unsigned* count, NvmlApi::Process* out) {
+    const unsigned pids[] = {70, 71, 72, 90, 99};
+    for (unsigned i = 0; i < 5; ++i) out[i].pid = pids[i];
+    *count = 5;
+    return 0;
+  };
+  const auto all = Nvml::with(library, "0000:0f:00.0", why)->compute_processes();
+  REQUIRE(all);
+  // 50 the engine; 70 this worker, 71 its spare, 72 a sanitizer's worker behind 60; 90 somebody's; 99 of no known parent.
+  const auto parent_of = [](long pid) -> long {
+    switch (pid) {
+      case 70: case 71: case 60: return 50;
+      case 72: return 60;
+      case 50: case 90: return 2;
+      case 2: return 1;
+      default: return 0;
+    }
+  };
+  CHECK(warpath::cuda::foreign_to(*all, 70, 50, parent_of) == std::vector<long>{90, 99});
+  CHECK_FALSE(warpath::cuda::foreign_to(*all, 12, 50, parent_of));
+  CHECK(warpath::cuda::parent_process(::getpid()) == ::getppid());
+  CHECK(warpath::cuda::parent_process(4'000'000'000) == 0);
 }
 TEST_SUITE_END();

@@ -49,6 +49,22 @@ Finals after_search(int count, const std::vector<double>& times_ns, int candidat
   return finals;
 }
 
+struct Found {
+  double ns;
+  std::set<std::string> moves;
+  std::string code;
+};
+void enter(Finals& finals, std::uint32_t node, const Found& found, double seconds = 0) {
+  finals.enter(NodeId{node}, {.reward = std::log(100 / found.ns), .standard_error = 0, .moves = found.moves, .binary_key = found.code}, seconds);
+}
+
+/// The same with what made each node: node i+1 is the i-th.
+Finals nominated(int count, const std::vector<Found>& found) {
+  Finals finals = after_search(count, {});
+  for (std::size_t i = 0; i < found.size(); ++i) enter(finals, static_cast<std::uint32_t>(i + 1), found[i]);
+  return finals;
+}
+
 Finals::Applied apply(Finals& finals, std::uint32_t node, Outcome outcome) {
   finals.judge(NodeId{node}, outcome);
   return finals.apply(FinalEvent{.key = hash128("k"), .node = NodeId{node}, .outcome = std::move(outcome)}, "log:7");
@@ -94,6 +110,102 @@ TEST_SUITE("finals") {
     REQUIRE(finals.winner());
     CHECK(finals.winner()->node == NodeId{5});
     CHECK(finals.winner()->finalists == 3);
+  }
+
+  TEST_CASE("variants of equal machine code are one finalist, whatever the search measured of each") {
+    Finals finals = nominated(2, {{50, {"a"}, "code 1"}, {60, {"b"}, "code 1"}, {70, {"c"}, ""}, {75, {"d"}, ""}});
+    static_cast<void>(apply(finals, 0, timed(100)));
+    CHECK(due(finals) == Nodes{1, 3});
+    static_cast<void>(apply(finals, 1, timed(80)));
+    static_cast<void>(apply(finals, 3, timed(90)));
+    CHECK(due(finals).empty());
+    enter(finals, 5, {40, {"e"}, "code 1"});  // the search goes on and finds the same code once more
+    CHECK(due(finals).empty());
+  }
+
+  TEST_CASE("after a refusal comes who shares little with the refused one; its twins are last") {
+    Finals finals = nominated(2, {{50, {"tile", "tensor", "pad"}, ""},
+                                  {51, {"tile", "tensor", "pad", "unroll"}, ""},
+                                  {52, {"tile", "tensor", "pad"}, ""},
+                                  {60, {"tile", "tensor"}, ""},
+                                  {70, {"tile", "vector"}, ""},
+                                  {80, {"vector"}, ""}});
+    static_cast<void>(apply(finals, 0, timed(100)));
+    CHECK(due(finals) == Nodes{1, 2});
+    static_cast<void>(apply(finals, 1, refused()));
+    CHECK(due(finals) == Nodes{5, 6});  // the next family, best first
+    static_cast<void>(apply(finals, 5, timed(70)));
+    CHECK(due(finals) == Nodes{4});  // tile is cleared, tensor or pad to blame: one of them is better than both
+    static_cast<void>(apply(finals, 4, refused()));
+    CHECK(due(finals) == Nodes{6});
+    static_cast<void>(apply(finals, 6, refused()));
+    CHECK(due(finals) == Nodes{2});  // nobody else is left
+    CHECK(finals.dismissed().size() == 3);
+    CHECK(finals.dismissed().front().node == NodeId{1});
+    CHECK(finals.dismissed().front().outcome->verdict.gates.front().gate == "vault");
+  }
+
+  TEST_CASE("a move that passed in one finalist is not suspected in another") {
+    Finals finals = nominated(3, {{50, {"tile"}, ""}, {60, {"tile", "fast"}, ""}, {70, {"tile", "vector"}, ""}, {75, {"fast"}, ""}});
+    static_cast<void>(apply(finals, 0, timed(100)));
+    static_cast<void>(apply(finals, 1, timed(50)));
+    static_cast<void>(apply(finals, 2, refused()));
+    CHECK(due(finals) == Nodes{3, 4});
+  }
+
+  TEST_CASE("who cannot be measured is no winner and is not refused: nobody takes its place, and the next session tries it once more") {
+    Finals finals = after_search(1, {50, 60});
+    Outcome busy;
+    busy.status = Status::not_measured;
+    static_cast<void>(apply(finals, 0, timed(100)));
+    static_cast<void>(apply(finals, 1, busy));
+    CHECK(due(finals).empty());
+    REQUIRE(finals.winner());
+    CHECK(finals.winner()->node == NodeId{0});
+    CHECK_FALSE(finals.winner()->measured);
+    finals.begin_session();
+    CHECK(due(finals) == Nodes{1});
+    static_cast<void>(apply(finals, 1, timed(50)));
+    CHECK(finals.winner()->measured);
+    CHECK(finals.winner()->speedup == doctest::Approx(2));
+  }
+
+  TEST_CASE("finals end with their time, a quarter of the search's or 20 seconds; what was left out is counted") {
+    for (const double searched : {10.0, 400.0}) {
+      CAPTURE(searched);
+      Finals finals = after_search(4, {50, 60, 70, 80});
+      enter(finals, 9, {200, {}, ""}, searched);
+      const double each = searched < 100 ? 9 : 45;
+      double now = searched;
+      const auto one = [&](std::uint32_t node, Outcome outcome) {
+        now += each;
+        return finals.apply(FinalEvent{.key = {}, .node = NodeId{node}, .outcome = std::move(outcome), .seconds = now}, "log:7");
+      };
+      static_cast<void>(finals.apply(FinalEvent{.key = {}, .node = NodeId{0}, .outcome = timed(100), .seconds = now}, "log:7"));
+      static_cast<void>(one(1, timed(80)));
+      CHECK(due(finals).size() == 3);
+      static_cast<void>(one(2, timed(70)));
+      CHECK(due(finals).empty());  // a third would end at 27 of 20 s, or 135 of 100
+      CHECK(finals.left_out() == 2);
+      CHECK(finals.winner()->node == NodeId{2});
+    }
+  }
+
+  TEST_CASE("as long as every finalist is refused, finals may take twice the time; a slow baseline allows more") {
+    Finals finals = after_search(1, {50, 60, 70, 80, 90});
+    double now = 0;
+    const auto refuse = [&](std::uint32_t node) {
+      static_cast<void>(finals.apply(FinalEvent{.key = {}, .node = NodeId{node}, .outcome = refused(), .seconds = now += 10}, "log:7"));
+    };
+    static_cast<void>(apply(finals, 0, timed(100)));
+    for (const std::uint32_t node : {1U, 2U, 3U}) refuse(node);
+    CHECK(due(finals) == Nodes{4});
+    refuse(4);
+    CHECK(due(finals).empty());
+    CHECK(finals.left_out() == 1);
+    ObjectiveFunction slow(two_workloads(), {}, 0.5);
+    REQUIRE(slow.set_baseline(timed(2e9)).empty());
+    CHECK(Finals(slow, RunOptions{}).allowance() == doctest::Approx(2 * 120));
   }
 
   TEST_CASE("final times decide, not those of the search; nobody wins before all are in") {

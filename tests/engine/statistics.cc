@@ -86,4 +86,29 @@ TEST_CASE("the bootstrap interval is a function of its seed") {
   CHECK(std::isnan(bootstrap_median({}, 0.95, 100, 1).low));
 }
 
+TEST_CASE("two states of a machine are two humps; noise, a few stray samples and a small step are not") {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    CAPTURE(seed);
+    Rng rng(seed, "humps");
+    const auto drawn = [&](int count, auto&& state) {
+      std::vector<double> out;
+      for (int i = 0; i < count; ++i) out.push_back(state(i) * (1 + 0.01 * rng.normal()));
+      return out;
+    };
+    for (const int count : {20, 200}) {
+      CAPTURE(count);
+      CHECK(two_humps(drawn(count, [](int i) { return i % 4 == 0 ? 2.0 : 1.0; })));
+      CHECK(two_humps(drawn(count, [count](int i) { return i > count / 2 ? 1.2 : 1.0; })));
+      CHECK_FALSE(two_humps(drawn(count, [](int) { return 1.0; })));
+      CHECK_FALSE(two_humps(drawn(count, [](int i) { return i % 10 == 3 ? 3.0 : 1.0; })));
+      CHECK_FALSE(two_humps(drawn(count, [](int i) { return i % 2 == 0 ? 1.02 : 1.0; })));
+    }
+  }
+  std::vector<double> wide;
+  for (int i = 0; i < 100; ++i) wide.push_back(1 + 0.01 * i);
+  CHECK_FALSE(two_humps(wide));
+  CHECK_FALSE(two_humps(std::vector<double>{1, 2, 1, 2, 1, 2, 1}));
+  CHECK_FALSE(two_humps({}));
+}
+
 TEST_SUITE_END();
