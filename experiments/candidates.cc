@@ -11,6 +11,9 @@
 #include "engine/json_reader.h"
 #include "engine/json_record.h"
 #include "engine/rng.h"
+#include "engine/run_folder.h"
+#include "engine/spec_load.h"
+#include "experiments/recorded_run.h"
 
 namespace warpath {
 namespace fs = std::filesystem;
@@ -117,6 +120,14 @@ std::vector<fs::path> sources_in(const fs::path& folder) {
   return out;
 }
 
+/// The best kernel of a run, exactly as it was: launch plan, steps, scratch memory and options with the source.
+void read_run(const KernelSpec& spec, const fs::path& folder, std::vector<Candidate>& out) {
+  const RecordedRun run(folder);
+  if (to_json(run.spec()) != to_json(spec)) throw bad_input("--candidates", folder.string(), "a run of " + spec.name + ": its input_spec.json is another spec");
+  const std::size_t best = run.find("best");
+  out.push_back({.name = run.nodes()[best].key.short_hex(), .variant = run.variant(best), .expectation = {}});
+}
+
 void require_distinct_names(const std::vector<Candidate>& candidates) {
   std::set<std::string_view> names;
   for (const Candidate& candidate : candidates) {
@@ -157,7 +168,9 @@ std::vector<Candidate> read_candidates(const KernelSpec& spec, const std::vector
   std::vector<Candidate> out;
   for (const fs::path path : paths) {
     std::error_code error;
-    if (fs::is_directory(path, error)) {
+    if (RunFolder::has_run(path)) {
+      read_run(spec, path, out);
+    } else if (fs::is_directory(path, error)) {
       for (const fs::path& file : sources_in(path)) read_source(spec, file, out);
     } else if (path.extension() == ".jsonl") {
       read_list(spec, path, out);

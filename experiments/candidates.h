@@ -31,7 +31,7 @@ struct Candidate {
 [[nodiscard]] bool is_expected_gate(const Expectation& expectation, std::string_view gate);
 
 /// What the words after `--candidates` stand for, in order: FILE.cu replaces the spec's source; FOLDER is each of its *.cu in name
-/// order; LIST.jsonl holds a JSON object a line (docs/evaluate.md). Throws Error(bad_input) naming file, line and key; also if
+/// order; a run folder is the best kernel of that run of the same spec, with everything that belongs to it; LIST.jsonl holds a JSON object a line (docs/evaluate.md). Throws Error(bad_input) naming file, line and key; also if
 /// two candidates share a name.
 [[nodiscard]] std::vector<Candidate> read_candidates(const KernelSpec& spec, const std::vector<std::string>& paths);
 

@@ -9,6 +9,7 @@ namespace warpath::cuda {
 struct DeviceSummary {
   int index = 0;
   std::string name;
+  std::string uuid;  ///< 32 hexadecimal digits; empty where the driver does not tell
   int multiprocessors = 0;
   int compute_major = 0, compute_minor = 0;
   std::uint64_t memory_bytes = 0;

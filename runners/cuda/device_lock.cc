@@ -16,8 +16,6 @@
 #include <sstream>
 #include <thread>
 
-#include "engine/error.h"
-
 namespace warpath::cuda {
 namespace {
 
@@ -123,7 +121,7 @@ std::shared_ptr<DeviceLock> DeviceLock::take(const Wish& wish) {
     LockHolder holder;
     if (auto lock = try_take(wish.folder, wish.uuid, holder)) return lock;
     const std::string taken = wish.label + " is taken by " + holder.text();
-    if (!wish.waits) throw environment_error(taken + " (--no-wait)");
+    if (!wish.waits) throw DeviceTaken(taken + " (--no-wait)");
     if (said != taken && wish.say) wish.say(taken + "; waiting for it (--no-wait ends instead)");
     said = taken;
     std::this_thread::sleep_for(kTick);

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <string>
 
+#include "engine/error.h"
+
 namespace warpath::cuda {
 
 /// Who has a device, as its lock file says.
@@ -14,6 +16,12 @@ struct LockHolder {
   std::string command;
   std::string since;    ///< UTC
   [[nodiscard]] std::string text() const;  ///< "process 4711 (warpath run ...) since 2026-11-22T19:03:11Z"
+};
+
+/// A device that somebody else has, and that was not to be waited for.
+class DeviceTaken : public Error {
+ public:
+  explicit DeviceTaken(const std::string& message) : Error(ErrorCode::environment, message) {}
 };
 
 /// The right to use one GPU. One process has it at a time; the kernel takes it back when the process ends, however it ends. Engines of one
@@ -34,7 +42,7 @@ class DeviceLock {
     bool waits = true;
     std::function<void(const std::string&)> say;  ///< gets a line for each holder that is waited for
   };
-  /// Waits for it. Throws Error(environment) where it is not to wait.
+  /// Waits for it. Throws DeviceTaken where it is not to wait, Error(environment) where there can be no lock file.
   [[nodiscard]] static std::shared_ptr<DeviceLock> take(const Wish& wish);
 
   /// Held while something runs on the device.

@@ -17,10 +17,11 @@
 #include "engine/rng.h"
 #include "engine/spec_load.h"
 #include "engine/statistics.h"
+#include "runners/cuda/availability.h"
 #include "runners/cuda/build.h"
-#include "runners/cuda/device_lane.h"
 #include "runners/cuda/evaluation.h"
 #include "runners/cuda/harness.h"
+#include "runners/cuda/lane.h"
 #include "runners/cuda/lane_setups.h"
 #include "runners/cuda/outcome_cache.h"
 #include "runners/cuda/pace.h"
@@ -48,17 +49,6 @@ struct Known {
   std::uint64_t rival_version = 0;
 };
 
-/// One device and what it was told last.
-struct Lane {
-  explicit Lane(LaneSetup setup) : device(std::move(setup)) {}
-  DeviceLane device;
-  const Known* problem = nullptr;
-  std::uint64_t rival_version = 0;
-  int restarts = 0;
-  std::map<std::string, double> baseline_ns;  ///< by workload, on this device; empty: not measured yet
-  double busy_seconds = 0;
-};
-
 /// CUDA kernels on GPUs: compiled by worker processes side by side, judged and timed by one worker
 /// process a device.
 class CudaRunner final : public Runner {
@@ -72,6 +62,7 @@ class CudaRunner final : public Runner {
     program_ = config.program.empty() ? "/proc/self/exe" : config.program;
     setups_ = lane_setups(options_.cuda, program_, to_json(options_).dump());
     for (const LaneSetup& setup : setups_) lanes_.push_back(std::make_unique<Lane>(setup));
+    claim_local_devices();
     service_ = std::make_unique<CompileService>(
         service_options(options_.cuda, program_, static_cast<int>(lanes_.size())));
     if (options_.cuda.reuse_measurements && options_.cuda.cache_mib > 0) {
@@ -99,6 +90,7 @@ class CudaRunner final : public Runner {
   [[nodiscard]] std::map<std::string, double> figures() const override;
 
  private:
+  void claim_local_devices();
   void open_lanes();
   [[nodiscard]] Hash128 setup_of(std::string spec) const;
   [[nodiscard]] Lane* acquire(const std::stop_token& stop);
@@ -111,7 +103,7 @@ class CudaRunner final : public Runner {
                                       const std::stop_token& stop);
   void measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop);
   static void remember_baseline(Lane& lane, const TrialReply& reply);
-  void sanitize(const Known& known, const Candidate& candidate, Outcome& outcome) const;
+  void sanitize(Known& known, const Variant& variant, const Candidate& candidate, Outcome& outcome, const std::stop_token& stop);
   [[nodiscard]] bool profiles();
 
   const Options options_;
@@ -138,9 +130,19 @@ class CudaRunner final : public Runner {
   Pace pace_;
 };
 
+/// Before anything opens a context there.
+void CudaRunner::claim_local_devices() {
+  const auto devices = probe_platform().devices;
+  for (const auto& lane : lanes_) {
+    const auto device = std::ranges::find(devices, lane->setup.gpu, &DeviceSummary::index);
+    if (lane->setup.is_local && device != devices.end()) lane->claim(device->uuid, !options_.cuda.no_wait);
+  }
+}
+
 void CudaRunner::open_lanes() {
   // One after the other: the first says which machine code the tools must be.
   hello_ = lanes_.front()->device.open();
+  lanes_.front()->claim(hello_.uuid, !options_.cuda.no_wait);
   std::future<CodePtr> peaks = std::async(std::launch::async, [&] {
     return service_->compile(peaks_request(hello_.facts.arch));
   });
@@ -152,6 +154,7 @@ void CudaRunner::open_lanes() {
   tools_ = {.harness_cubin = tools->cubin, .peaks_cubin = peak_tools->cubin};
   for (auto& lane : lanes_) {
     const DeviceHello& hello = lane->device.open();
+    lane->claim(hello.uuid, !options_.cuda.no_wait);  // one behind a command of its own says only now which it is
     if (hello.facts.arch != hello_.facts.arch) {
       throw bad_input("--gpus", lane->device.label() + ": " + hello.facts.arch,
                       "devices of one architecture (" + hello_.facts.arch + ")");
@@ -200,7 +203,7 @@ void CudaRunner::prepare(const KernelSpec& spec) {
 
 Hash128 CudaRunner::setup_of(std::string spec) const {
   nlohmann::json options = to_json(options_).at("cuda");
-  for (const char* const name : {"gpus", "compile_workers", "cache_mib", "profile_every"}) options.erase(name);
+  for (const char* const name : {"gpus", "no_wait", "compile_workers", "cache_mib", "profile_every"}) options.erase(name);
   std::ostringstream program;
   program << std::ifstream(program_, std::ios::binary).rdbuf();
   return OutcomeCache::identity({.program = program.str(), .options = options.dump(), .spec = std::move(spec), .devices = devices_});
@@ -255,6 +258,7 @@ void CudaRunner::ready_all(Known& known, const std::stop_token& stop) {
   std::vector<std::future<void>> work;
   for (Lane* const lane : lanes) {
     work.push_back(std::async(std::launch::async, [&, lane] {
+      const auto turn = lane->turn();
       place_on(*lane, known);
       if (lane->baseline_ns.empty()) measure_baseline_on(*lane, known, stop);
     }));
@@ -274,6 +278,7 @@ void CudaRunner::ready_all(Known& known, const std::stop_token& stop) {
 TrialReply CudaRunner::measure_on(Lane& lane, Known& known, Evaluate request,
                                   const std::stop_token& stop) {
   const auto begin = Clock::now();
+  const auto turn = lane.turn();
   place_on(lane, known);
   const bool is_baseline = request.candidate.key == known.problem.baseline.key;
   if (lane.baseline_ns.empty() && !is_baseline) measure_baseline_on(lane, known, stop);
@@ -326,6 +331,7 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
       const auto own = lane->baseline_ns.find(timing.workload);
       if (own != lane->baseline_ns.end() && timing.baseline_samples_ns.empty() && timing.cache == "hot") timing.baseline_samples_ns = {own->second};
     }
+    lane->tell_neighbours(reply);
     outcome.diagnosis->facts["device_restarts"] = {static_cast<double>(lane->device.restarts()), FactSource::measured};
     release(lane);
     if (reply.trouble == "stopped") return reply;
@@ -336,16 +342,24 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
   return reply;
 }
 
-void CudaRunner::sanitize(const Known& known, const Candidate& candidate, Outcome& outcome) const {
-  const LaneSetup& first = setups_.front();
+/// The device is had meanwhile: nothing is timed beside a tool.
+void CudaRunner::sanitize(Known& known, const Variant& variant, const Candidate& candidate, Outcome& outcome, const std::stop_token& stop) {
   GateResult result{std::string(kSanitizerGate), GateResult::Answer::not_run, "only for devices of this machine"};
+  if (variant == known.baseline) {
+    result.detail = "it is the spec's own kernel";
+    return outcome.verdict.gates.push_back(std::move(result));
+  }
   double longest = 0;
   for (const WorkloadTiming& timing : outcome.timings) longest = std::max(longest, median(timing.samples_ns));
-  constexpr double kLongNs = 5e6;
-  if (longest > kLongNs) {
-    result.detail = "launches of " + std::to_string(longest * 1e-6) + " ms would take minutes";
-  } else if (first.is_local && !first.argv.empty()) {
-    result = cuda::sanitize(program_, first.gpu, options_, tools_, known.problem, candidate);
+  Lane* const lane = acquire(stop);
+  if (lane == nullptr) {
+    result.detail = "stopped";
+  } else {
+    if (lane->setup.is_local && !lane->setup.argv.empty()) {
+      const auto turn = lane->turn();
+      result = cuda::sanitize({.program = program_, .gpu = lane->setup.gpu, .options = options_, .tools = tools_, .builder = *builder_, .spec = known.spec, .problem = known.problem, .variant = variant, .candidate = candidate, .longest_ns = longest, .stop = stop});
+    }
+    release(lane);
   }
   if (result.answer == GateResult::Answer::fail) {
     outcome.status = Status::rejected;
@@ -355,10 +369,7 @@ void CudaRunner::sanitize(const Known& known, const Candidate& candidate, Outcom
   outcome.verdict.gates.push_back(std::move(result));
 }
 
-bool CudaRunner::profiles() {
-  const std::int64_t every = options_.cuda.profile_every;
-  return every > 0 && measured_++ % every == 0;
-}
+bool CudaRunner::profiles() { return options_.cuda.profile_every > 0 && measured_++ % options_.cuda.profile_every == 0; }
 
 Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   Known* known = nullptr;
@@ -417,6 +428,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
                     .incumbent_ns = is_baseline ? 0 : request.incumbent_ns,
                     .profile = profiled,
                     .rival = std::nullopt};
+  evaluate.searched_ns = is_baseline ? 0 : request.searched_ns;
   if (request.against != nullptr) {
     Build against = builder_->build(known->spec, *request.against, known->workloads, &known->baseline_text, Stage::screening, stop);
     if (against.status != Status::ok) {
@@ -445,7 +457,9 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   if (outcome.status == Status::ok) outcome.timings = reply.timings;
   outcome.run_seconds = reply.seconds;
   pace_.measured(reply.seconds);
-  if (outcome.status == Status::ok && plan_.runs(kSanitizerGate, request.stage)) sanitize(*known, build.candidate, outcome);
+  if (outcome.status == Status::ok && plan_.runs(kSanitizerGate, request.stage)) {
+    sanitize(*known, request.variant, build.candidate, outcome, stop);
+  }
   for (const auto& [fact, value] : reply.diagnosis.facts) outcome.diagnosis->facts[fact] = value;
   for (const auto& [fact, value] : reply.diagnosis.time_bound_ns) outcome.diagnosis->time_bound_ns[fact] = value;
   plan_.complete(request.stage, outcome);

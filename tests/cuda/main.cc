@@ -14,6 +14,10 @@
 #endif
 #include "tests/cuda/support.h"
 
+#if __has_include(<cuda.h>)
+int compete();  // quiet_gpu.cc
+#endif
+
 namespace cuda_test {
 
 const warpath::cuda::Nvrtc& nvrtc() {
@@ -68,7 +72,7 @@ std::string why_no_gpu() {
 
 }  // namespace
 
-/// `test_cuda worker compile` and `test_cuda worker host` are workers, so that the tests need no
+/// `test_cuda compete` keeps a GPU busy. `test_cuda worker compile` and `test_cuda worker host` are workers, so that the tests need no
 /// other program. A suite that compiles is skipped (exit status 77) where NVRTC is missing, one that
 /// launches kernels where there is no GPU.
 int main(int argc, char** argv) {
@@ -79,6 +83,9 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::string_view(argv[1]) == "worker" && std::string_view(argv[2]) == "host") {
     return warpath::host::worker_main();
   }
+#if __has_include(<cuda.h>)
+  if (argc == 2 && std::string_view(argv[1]) == "compete") return compete();
+#endif
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     const bool gpu = argument.starts_with("--test-suite=gpu");
