@@ -165,7 +165,7 @@ struct RecordedConfig {
 };
 [[nodiscard]] std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folder);
 
-/// Hash of every option that shapes the graph: all but run.budget_*, run.finalists, run.final_candidates, record.*, llm.* and search.in_flight.
+/// Hash of every option that shapes the graph: all but run.budget_*, run.finalists, run.final_candidates, record.*, llm.*, search.in_flight and cuda.no_wait.
 [[nodiscard]] Hash128 config_hash(const Options& options, std::string_view runner_text);
 
 }  // namespace warpath

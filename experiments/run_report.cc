@@ -82,6 +82,21 @@ void add_result(const RecordedRun& run, std::size_t best, Document& to) {
   if (const auto label = timing_label(run.run().runner); !label.empty()) to.paragraph("Times are " + std::string(label) + ", not a GPU's.");
 }
 
+/// Finalists that the last evaluation refused or could not time: by what, and by how much.
+void add_dismissed(const RecordedRun& run, Document& to) {
+  std::vector<Document::Row> rows{{"kernel", "speed-up in the search", "move", "what became of it"}};
+  for (const std::size_t i : run.ranking()) {
+    const RecordedNode& node = run.nodes()[i];
+    if (i == 0 || !node.final_outcome || node.final_outcome->status == Status::ok) continue;
+    const Outcome& outcome = *node.final_outcome;
+    const std::string what = outcome.status == Status::not_measured ? "not measured: " + outcome.log : outcome.verdict.passed() ? std::string(name(outcome.status)) : outcome.verdict.summary();
+    rows.push_back({node.key.short_hex(), speedup_text(node.speedup), node.move, valid_utf8(what)});
+  }
+  if (rows.size() == 1) return;
+  to.heading(2, "Finalists that are not reported");
+  to.table(std::move(rows));
+}
+
 void add_path(const RecordedRun& run, std::size_t best, Document& to) {
   to.heading(2, "Path");
   std::vector<Document::Row> rows{{"kernel", "speed-up in the search", "step", "move", "proposer"}};
@@ -145,6 +160,7 @@ Document run_report(const RecordedRun& run, const std::optional<Attribution>& at
   Document out;
   out.heading(1, run.run().name);
   add_result(run, best, out);
+  add_dismissed(run, out);
   if (run.nodes()[best].parent == kNoNode) {
     out.paragraph("Nothing faster than the baseline was found.");
     return out;
