@@ -136,7 +136,7 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
         build.diagnosis.facts["compulsory_bytes"] = {bytes, FactSource::static_analysis};
       }
     }
-    build.candidate.codes.push_back({code.cubin, code.lowered_name, global_names(*ptx)});
+    build.candidate.codes.push_back({code.cubin, code.lowered_name, global_names(*ptx), code.ptx});
     hashes.push_back(cubin->code_hash);
   }
   for (std::size_t w = 0; w < workloads.size(); ++w) {

@@ -47,7 +47,7 @@ std::vector<StepNumbers> get_steps(WireReader& from) {
 
 void put(WireWriter& to, const Candidate& candidate) {
   to.text(candidate.key).u32(static_cast<std::uint32_t>(candidate.codes.size()));
-  for (const auto& code : candidate.codes) to.text(code.cubin).text(code.entry).texts(code.globals);
+  for (const auto& code : candidate.codes) to.text(code.cubin).text(code.entry).texts(code.globals).text(code.ptx);
   to.u32(static_cast<std::uint32_t>(candidate.numbers.size()));
   for (std::size_t w = 0; w < candidate.numbers.size(); ++w) {
     to.u32(candidate.code_of[w]);
@@ -70,6 +70,7 @@ Candidate get_candidate(WireReader& from) {
     code.cubin = from.text();
     code.entry = from.text();
     code.globals = from.texts();
+    code.ptx = from.text();
     candidate.codes.push_back(std::move(code));
   }
   for (std::uint32_t n = from.u32(); n > 0 && from.ok(); --n) {

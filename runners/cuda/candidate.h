@@ -16,6 +16,7 @@ struct CandidateCode {
   std::string cubin;
   std::string entry;                 ///< lowered name
   std::vector<std::string> globals;  ///< names of its variables in device memory
+  std::string ptx{};                 ///< what `cubin` was assembled from; empty: not known
   bool operator==(const CandidateCode&) const = default;
 };
 

@@ -83,7 +83,7 @@ bool find_function(const DriverApi& api, CUmodule module, const std::string& ent
 
 }  // namespace
 
-std::optional<LoadedKernel> load_kernel(const DriverApi& api, const std::string& cubin, const std::string& entry, std::string& why,
+std::optional<LoadedKernel> load_kernel(const DriverApi& api, const std::string& code, const std::string& entry, std::string& why,
                                         const std::vector<std::string>& others) {
   LoadedKernel kernel;
   const auto refused = [&](const char* what, CUresult result) {
@@ -91,7 +91,7 @@ std::optional<LoadedKernel> load_kernel(const DriverApi& api, const std::string&
     return std::nullopt;
   };
   CUmodule module = nullptr;
-  if (const CUresult result = api.cuModuleLoadData(&module, cubin.data()); result != CUDA_SUCCESS) return refused("the module cannot be loaded", result);
+  if (const CUresult result = api.cuModuleLoadData(&module, code.c_str()); result != CUDA_SUCCESS) return refused("the module cannot be loaded", result);
   kernel.module = Module(api, module);
   if (!find_function(api, module, entry, kernel, why)) return std::nullopt;
   for (const std::string& other : others) {

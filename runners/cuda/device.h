@@ -51,9 +51,9 @@ struct LoadedKernel : KernelFunction {
   std::vector<KernelFunction> others;
 };
 
-/// Loads machine code and finds `entry` and `others`; there must be no more kernels. nullopt and one line in `why` where the driver
+/// Loads machine code, or PTX, which the driver assembles, and finds `entry` and `others`; there must be no more kernels. nullopt and one line in `why` where the driver
 /// refuses: that is the candidate's failing.
-[[nodiscard]] std::optional<LoadedKernel> load_kernel(const DriverApi& api, const std::string& cubin, const std::string& entry,
+[[nodiscard]] std::optional<LoadedKernel> load_kernel(const DriverApi& api, const std::string& code, const std::string& entry,
                                                       std::string& why, const std::vector<std::string>& others = {});
 
 /// Allows `bytes` of dynamic shared memory a block, beyond the 48 KiB that every kernel has. CUDA_SUCCESS or why not.

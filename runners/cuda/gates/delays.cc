@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "engine/error.h"
+#include "runners/cuda/gates/device_gate.h"
+#include "runners/cuda/ptx.h"
+#include "runners/cuda/ptx_delays.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Launches of delayed code, in each of which other warps, blocks or lanes are slow.
+constexpr int kMostRounds = 16, kLeastRounds = 6;
+constexpr double kRoundsNs = 100e6;
+/// So many blocks are slow at most: a race in any of them shows, and a launch gets longer by few of a device's waves.
+constexpr std::int64_t kSlowBlocks = 4096;
+constexpr std::uint32_t kAllBlocks = 65536;
+
+/// The same source with its order between threads changed: the PTX gets delays by warp, block and place, the driver assembles it, and what it
+/// computes must stay what it is without them. What changes waits for nothing where it should: for a barrier, for a copy, for another block.
+class Delays final : public DeviceGate {
+ public:
+  Delays()
+      : DeviceGate({.name = "delays",
+                    .phase = GatePhase::device,
+                    .stage = Stage::confirmation,
+                    .help = "results do not change with the order of warps, blocks and lanes"}) {}
+
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    Candidate delayed = trial.candidate();
+    std::vector<std::string> plans;
+    std::size_t sites = 0;
+    for (std::size_t c = 0; c < delayed.codes.size(); ++c) {
+      CandidateCode& code = delayed.codes[c];
+      if (code.ptx.empty()) return not_run("the PTX of the machine code is not known");
+      DelayedPtx made = delay_ptx(code.ptx, most_threads(trial, c));
+      if (made.text.empty()) return not_run(made.why);
+      sites += made.sites + made.splits;
+      code.cubin = std::move(made.text);
+      plans.push_back(std::move(made.plan));
+    }
+    const bool exact = !trial.nondeterministic && order_is_free(trial.candidate());
+    TrialRequest request = trial.request();
+    request.candidate = std::move(delayed);
+    std::optional<Trial> other;
+    try {
+      other.emplace(trial.bench(), trial.problem(), request);
+    } catch (const CandidateFault& fault) {
+      if (fault.poisoned) throw;
+      return not_run("the driver does not take the code with delays: " + fault.detail);
+    } catch (const Error& error) {
+      return not_run(error.what());
+    }
+    const auto problem = launches(trial, *other, plans, exact);
+    for (std::size_t w = 0; w < trial.workloads(); ++w) trial.restore(w, 0, trial.declared_set(w, 0));
+    if (problem) return *problem;
+    return pass(std::to_string(sites) + " places, " + (exact ? "the same bytes in every order" : "within the tolerance in every order"));
+  }
+
+ private:
+  std::optional<GateResult> launches(Trial& trial, Trial& other, const std::vector<std::string>& plans, bool exact) const {
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      const LaunchNumbers& numbers = trial.numbers(w);
+      if (const std::string why = misfit(trial, other, w); !why.empty()) return not_run(why);
+      const InputSet& set = trial.declared_set(w, 0);
+      set_plan(trial, other, w, plans, {});
+      other.launch_fresh(w, 0, set, trial.bench().secret());
+      if (const Comparison result = other.compare(w, 0, set, "a launch of the code with delays"); !result.passed) {
+        return fail(where(trial, w, set) + "the same PTX, assembled with places for delays: " + result.detail);
+      }
+      const Hash128 expected = other.fingerprint(w, 0, "a launch of the code with delays");
+      const int rounds = trial.repeats(w, kMostRounds, kLeastRounds, kRoundsNs);
+      for (int round = 0; round < rounds; ++round) {
+        const DelayPlan plan = plan_of(round, numbers, trial.bench().secret());
+        set_plan(trial, other, w, plans, plan);
+        other.launch_fresh(w, 0, set, trial.bench().secret());
+        if (other.fingerprint(w, 0, "a delayed launch") == expected) continue;
+        const Comparison result = other.compare(w, 0, set, "a delayed launch");
+        if (!result.passed) return fail(where(trial, w, set) + kinds[round % kKinds] + ": " + result.detail);
+        if (exact) return fail(where(trial, w, set) + kinds[round % kKinds] + ": bytes differ, though no order is left open");
+      }
+    }
+    return std::nullopt;
+  }
+
+  /// Why the delayed code cannot stand for the candidate's: empty if it can. Blocks may wait for each other as long as all of them fit at
+  /// once, and must then do so here too.
+  static std::string misfit(Trial& trial, Trial& other, std::size_t w) {
+    const LaunchNumbers& numbers = trial.numbers(w);
+    const std::int64_t threads = numbers.block[0] * numbers.block[1] * numbers.block[2];
+    if (other.kernel(w).max_threads_per_block < threads) return "with delays the kernel needs more registers than a block of its size may have";
+    const auto resident = [&](const Trial& of) {
+      int blocks = 0;
+      const DriverApi& api = trial.bench().api();
+      const CUresult result = api.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, of.kernel(w).function, static_cast<int>(threads),
+                                                                            static_cast<std::size_t>(numbers.dynamic_smem_bytes));
+      return result == CUDA_SUCCESS ? std::int64_t{blocks} * trial.bench().limits().multiprocessors : 0;
+    };
+    const std::int64_t blocks = numbers.grid[0] * numbers.grid[1] * numbers.grid[2];
+    if (blocks <= resident(trial) && blocks > resident(other)) return "with delays fewer blocks fit on the device at once";
+    return "";
+  }
+
+  static constexpr int kKinds = 4;
+  static constexpr std::array<const char*, kKinds> kinds{"one warp of a block is slow", "half of the lanes of a warp run ahead", "blocks begin late",
+                                                         "some warps are slow, and blocks begin late"};
+
+  static DelayPlan plan_of(int round, const LaunchNumbers& numbers, std::uint64_t secret) {
+    const std::int64_t blocks = numbers.grid[0] * numbers.grid[1] * numbers.grid[2];
+    const std::int64_t warps = (numbers.block[0] * numbers.block[1] * numbers.block[2] + 31) / 32;
+    DelayPlan plan;
+    plan.seed = static_cast<std::uint32_t>(secret);
+    plan.blocks = blocks <= kSlowBlocks ? kAllBlocks : static_cast<std::uint32_t>(std::max<std::int64_t>(1, kAllBlocks * kSlowBlocks / blocks));
+    const auto one = static_cast<std::uint32_t>(std::clamp<std::int64_t>(256 / warps, 16, 256));
+    switch (round % kKinds) {
+      case 0:
+        plan.warps = one;
+        plan.sites_mask = round / kKinds % 2 == 0 ? 15 : 3;
+        break;
+      case 1:
+        plan.split = 32U + 2U * static_cast<std::uint32_t>((secret >> 40U) % 5) + static_cast<std::uint32_t>(round / kKinds % 2);
+        break;
+      case 2:  // some, so that others overtake them
+        plan.blocks /= 4;
+        plan.entry_mask = 65535;
+        break;
+      default:
+        plan.warps = 128;
+        plan.sites_mask = 7;
+        plan.entry_mask = 4095;
+    }
+    return plan;
+  }
+
+  static void set_plan(Trial& trial, Trial& other, std::size_t w, const std::vector<std::string>& plans, const DelayPlan& plan) {
+    const DriverApi& api = trial.bench().api();
+    trial.bench().synchronize("a launch before one with delays");
+    CUdeviceptr address = 0;
+    std::size_t size = 0;
+    const std::string& name = plans[trial.candidate().code_of[w]];
+    require(api, api.cuModuleGetGlobal(&address, &size, other.kernel(w).module.get(), name.c_str()), "the delayed code lacks its plan");
+    require(api, api.cuMemcpyHtoD(address, &plan, std::min(size, sizeof plan)), "cannot set the delays");
+  }
+
+  /// Of all launches of code `c`.
+  static std::int64_t most_threads(const Trial& trial, std::size_t c) {
+    std::int64_t most = 0;
+    const auto grow = [&](const LaunchNumbers& n) { most = std::max(most, n.block[0] * n.block[1] * n.block[2]); };
+    for (std::size_t w = 0; w < trial.candidate().numbers.size(); ++w) {
+      if (trial.candidate().code_of[w] != c) continue;
+      grow(trial.numbers(w));
+      if (const ExtraNumbers* const extra = trial.extra(w)) {
+        for (const auto* steps : {&extra->before, &extra->after}) {
+          for (const StepNumbers& step : *steps) grow(step.launch);
+        }
+      }
+    }
+    return most;
+  }
+
+  /// True if nothing lets threads see who came first: then any order must give the same bytes.
+  static bool order_is_free(const Candidate& candidate) {
+    return std::ranges::none_of(candidate.codes, [](const CandidateCode& code) {
+      std::string why;
+      const auto module = parse_ptx(code.ptx, why);
+      return !module || std::ranges::any_of(module->functions, [](const PtxFunction& function) {
+        return std::ranges::any_of(function.instructions, [](const PtxInstruction& i) {
+          if (i.opcode == "atom" || i.opcode == "red" || (i.opcode == "cp" && i.has("reduce"))) return true;
+          return i.opcode == "ld" && (i.has("volatile") || i.has("relaxed") || i.has("acquire"));
+        });
+      });
+    });
+  }
+};
+
+}  // namespace
+
+void register_gate_delays(GateTable& table) { table.add(std::make_unique<Delays>()); }
+
+}  // namespace warpath::cuda

@@ -1,0 +1,178 @@
+#include "runners/cuda/ptx_delays.h"
+
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include "engine/rng.h"
+#include "engine/spec_load.h"
+#include "experiments/candidates.h"
+#include "moves/example.h"
+#include "moves/register_moves.h"
+#include "runners/cuda/compile_service.h"
+#include "runners/cuda/ptx.h"
+#include "runners/cuda/toolkit_program.h"
+#include "tests/cuda/support.h"
+#include "tests/support/figure.h"
+
+using namespace warpath;
+using namespace warpath::cuda;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string entry(const std::string& body, const std::string& directives = "") {
+  return ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 k_param_0)\n" + directives +
+         "{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n.reg .pred %p<9>;\n.shared .align 4 .b8 tile[512];\n" + body + "ret;\n}\n";
+}
+
+/// How often `what` stands in `text`.
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+/// What is left of a rewritten text without our instructions: all that stood there before, in its order.
+std::vector<std::string> opcodes(const std::string& text, bool ours_too) {
+  std::string why;
+  const auto module = parse_ptx(text, why);
+  REQUIRE_MESSAGE(module, why);
+  std::vector<std::string> out;
+  for (const PtxFunction& function : module->functions) {
+    for (const PtxInstruction& i : function.instructions) {
+      bool ours = i.guard.find("wpd_") != std::string_view::npos;
+      for (const auto operand : i.operands) ours = ours || operand.find("wpd_") != std::string_view::npos;
+      if (ours && !ours_too) continue;
+      out.emplace_back(i.opcode);
+    }
+  }
+  return out;
+}
+
+/// Assembles; the assembler's complaint, empty if it takes the text.
+std::string assemble(const std::string& ptxas, const std::string& text) {
+  char folder[] = "/tmp/warpath_delays_XXXXXX";
+  REQUIRE(::mkdtemp(folder) != nullptr);
+  const fs::path path(folder);
+  std::ofstream(path / "a.ptx") << text;
+  const std::string command = ptxas + " -arch=sm_90a " + (path / "a.ptx").string() + " -o " + (path / "a.cubin").string() + " > " + (path / "log").string() + " 2>&1";
+  const int status = std::system(command.c_str());
+  std::string log;
+  if (status != 0) log = "ptxas: " + cuda_test::read_file(path / "log").substr(0, 400);
+  fs::remove_all(path);
+  return log;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("ptx_delays");
+
+TEST_CASE("a warp may be slow behind barriers and waits, before arrivals, and before runs of accesses of one kind") {
+  const auto sites = [](const std::string& body) { return delay_ptx(entry(body), 128).sites; };
+  CHECK(sites("add.s32 %r1, %r1, 1;\n") == 0);
+  CHECK(sites("bar.sync 0;\n") == 2);
+  CHECK(sites("cp.async.wait_group 0;\n") == 1);
+  CHECK(sites("mbarrier.arrive.shared.b64 _, [%r1];\n") == 1);
+  CHECK(sites("ld.global.f32 %f1, [%rd1];\nld.global.f32 %f2, [%rd1+4];\n") == 1);
+  CHECK(sites("ld.global.f32 %f1, [%rd1];\nst.shared.f32 [%r1], %f1;\n") == 2);
+  CHECK(sites("ld.param.u64 %rd1, [k_param_0];\nld.const.f32 %f1, [c];\n") == 0);
+  // What a guard skips is no reason to wait behind it.
+  CHECK(sites("@%p1 bar.sync 0;\n") == 1);
+}
+
+TEST_CASE("what stood in the text stands there still, in its order") {
+  const std::string text = entry("ld.global.f32 %f1, [%rd1];\n// a comment; with { marks\nst.shared.f32 [%r1], %f1;\nbar.sync 0;\n{ .reg .f32 %t; mov.f32 %t, %f1; }\nL1:\n@!%p1 bra L1;\n");
+  const DelayedPtx made = delay_ptx(text, 128);
+  REQUIRE(made.why == "");
+  CHECK(opcodes(made.text, false) == opcodes(text, true));
+  CHECK(count(made.text, "L1:") == 1);
+}
+
+TEST_CASE("straight code that hands data from lane to lane through shared memory is there twice, once for each half of the lanes") {
+  const std::string handing = "st.shared.f32 [%r1], %f1;\nld.shared.f32 %f2, [%r2];\nadd.f32 %f3, %f1, %f2;\n";
+  CHECK(delay_ptx(entry(handing), 32).splits == 1);
+  CHECK(count(delay_ptx(entry(handing), 32).text, "ld.shared.f32 %f2") == 2);
+  // A barrier, of the warp as well, ends the stretch; so does what lanes do together.
+  for (const std::string between : {"bar.sync 0;\n", "bar.warp.sync -1;\n", "shfl.sync.bfly.b32 %r3, %r4, 1, 31, -1;\n", "L1:\n", "@%p1 bra L2;\nL2:\n"}) {
+    CHECK(delay_ptx(entry("st.shared.f32 [%r1], %f1;\n" + between + "ld.shared.f32 %f2, [%r2];\n"), 32).splits == 0);
+  }
+  CHECK(delay_ptx(entry("st.shared.f32 [%r1], %f1;\nst.shared.f32 [%r1+4], %f1;\n"), 32).splits == 0);
+}
+
+TEST_CASE("an entry without a limit gets that of its largest block, others keep theirs") {
+  CHECK(count(delay_ptx(entry(""), 384).text, ".maxntid 384, 1, 1") == 1);
+  CHECK(count(delay_ptx(entry("", ".maxntid 64, 1, 1\n"), 384).text, ".maxntid") == 1);
+  CHECK(count(delay_ptx(entry("", ".reqntid 64, 1, 1\n"), 384).text, ".maxntid") == 0);
+}
+
+TEST_CASE("names that the text has already are not taken again") {
+  const DelayedPtx made = delay_ptx(entry("mov.u32 %wpd_s, 0;\n"), 32);
+  CHECK(made.plan != "wpd_plan");
+  CHECK(count(made.text, made.plan + "[32]") == 1);
+}
+
+TEST_CASE("code does not grow without bounds, and a text of another form is refused with a reason") {
+  std::string body;
+  for (int i = 0; i < 20000; ++i) body += "ld.shared.f32 %f1, [%r1];\nst.global.f32 [%rd1], %f1;\n";
+  CHECK(delay_ptx(entry(body), 128).sites <= 400);
+  CHECK(delay_ptx("no PTX", 32).text.empty());
+  CHECK_FALSE(delay_ptx("no PTX", 32).why.empty());
+  CHECK_FALSE(delay_ptx(entry("").substr(0, entry("").size() - 2), 32).why.empty());
+  const std::string text = entry("ld.global.f32 %f1, [%rd1];\nst.shared.f32 [%r1], %f1;\nbar.sync 0;\n");
+  Rng rng(3, "delays");
+  for (int round = 0; round < 3000; ++round) {
+    std::string mutated = text;
+    for (int i = 0; i < 5; ++i) mutated[rng.below(mutated.size())] = ";,{}()@:!. \n\"/"[rng.below(14)];
+    static_cast<void>(delay_ptx(mutated, 64));
+    static_cast<void>(delay_ptx(std::string_view(text).substr(0, rng.below(text.size())), 64));
+  }
+}
+
+TEST_SUITE_END();
+
+TEST_SUITE_BEGIN("nvrtc_delays");
+
+TEST_CASE("with delays the code of specs, of integrity's kernels and of what moves make still assembles") {
+  const std::string ptxas = toolkit_program("ptxas");
+  if (ptxas.empty()) {
+    MESSAGE("not run: there is no ptxas on this machine");
+    return;
+  }
+  std::set<std::string> sources;  // of a kernel each
+  std::size_t kernels = 0, sites = 0, splits = 0;
+  const auto check = [&](const std::string& what, const KernelSpec& spec, const Variant& variant) {
+    CAPTURE(what);
+    const CompileResult code = compile(cuda_test::nvrtc(), cuda_test::headers(), request_for(spec, variant, spec.workloads.front(), "sm_90a"), {});
+    if (code.status != Status::ok) return;
+    const DelayedPtx made = delay_ptx(code.ptx, 256);
+    CHECK(made.why == "");
+    CHECK(assemble(ptxas, made.text) == "");
+    ++kernels;
+    sites += made.sites;
+    splits += made.splits;
+  };
+  for (const KernelSpec& spec : load_specs(WARPATH_SOURCE_ROOT "/specs")) check(spec.name, spec, baseline_variant(spec));
+  MoveRegistry registry("move");
+  register_moves(registry);
+  const MoveTable moves(registry);
+  for (const EmbeddedExample& embedded : embedded_examples()) {
+    const MoveExample example = parse_example(embedded.text, std::string(embedded.move));
+    check(std::string(embedded.move), example.spec, run_example(example, moves).after);
+  }
+  for (const char* const family : {"rowsum", "scan", "prefix", "gemm_bf16"}) {
+    const fs::path folder = fs::path(WARPATH_SOURCE_ROOT) / "tests" / "data" / "integrity" / family;
+    const KernelSpec spec = load_specs((folder / "spec.json").string()).front();
+    for (const warpath::Candidate& candidate : read_candidates(spec, {(folder / "list.jsonl").string()})) check(candidate.name, spec, candidate.variant);
+  }
+  CHECK(kernels >= 60);
+  CHECK(splits >= 10);
+  testing::report_figure("delayed_kernels", kernels);
+  testing::report_figure("delay_sites", sites);
+}
+
+TEST_SUITE_END();
