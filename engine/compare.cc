@@ -105,7 +105,7 @@ Comparison conclude(const ComparisonFigures& figures, const Tolerance& tolerance
   return out;
 }
 
-Comparison compare(const Tensor& output, const Tensor& reference, const Tolerance& tolerance) {
+Comparison compare(const Tensor& output, const Tensor& reference, const Tolerance& tolerance, bool any_nonfinite) {
   if (output.shape != reference.shape) {
     Comparison out;
     out.worst_ratio = out.relative_norm = kInfinity;
@@ -117,7 +117,7 @@ Comparison compare(const Tensor& output, const Tensor& reference, const Toleranc
   for (std::int64_t i = 0; i < n; ++i) {
     const Pair pair = pair_at(output, reference, tolerance.exact, i);
     const double ratio = portable::element_ratio(pair.output, pair.reference, pair.same_bytes, tolerance.exact,
-                                                 tolerance.atol, tolerance.rtol);
+                                                 tolerance.atol, tolerance.rtol, any_nonfinite);
     if (ratio > 1) ++figures.bad_elements;
     if (tolerance.exact ? ratio > figures.worst_ratio : i == 0 || ratio > figures.worst_ratio) {
       figures.worst_index = i;

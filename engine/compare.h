@@ -40,7 +40,8 @@ struct ComparisonFigures {
 
 /// Judges `output` against `reference` as Tolerance says. The two must have equal shapes; the reference may be of
 /// another (wider) type, it is then rounded to the output's only for `exact`. Non-finite elements must agree: NaN with NaN,
-/// infinities by sign; NaN is never a wildcard. A shape that differs is a failed comparison, not an error.
-[[nodiscard]] Comparison compare(const Tensor& output, const Tensor& reference, const Tolerance& tolerance);
+/// infinities by sign; NaN is never a wildcard. With `any_nonfinite` two values agree that are both not finite: where inputs are infinite
+/// the order of operations decides between NaN and an infinity. A shape that differs is a failed comparison, not an error.
+[[nodiscard]] Comparison compare(const Tensor& output, const Tensor& reference, const Tolerance& tolerance, bool any_nonfinite = false);
 
 }  // namespace warpath

@@ -40,12 +40,15 @@ inline void add_difference(SquareSum& sum, double a, double b) {
 }
 
 /// |out - reference| over atol + rtol*|reference|. Infinite where the class differs or the bound
-/// is 0 and the values are not equal; two infinities of one sign and two NaNs agree.
-inline double error_ratio(double out, double reference, double atol, double rtol) {
+/// is 0 and the values are not equal; two infinities of one sign and two NaNs agree, with
+/// `any_nonfinite` whatever is not finite.
+inline double error_ratio(
+    double out, double reference, double atol, double rtol, bool any_nonfinite = false) {
   const double infinity = double_of(0x7ff0000000000000ULL);
   if (!is_finite(out) || !is_finite(reference)) {
     const bool both = is_nan(out) && is_nan(reference);
-    return both || out == reference ? 0 : infinity;
+    const bool neither = !is_finite(out) && !is_finite(reference);
+    return both || out == reference || (any_nonfinite && neither) ? 0 : infinity;
   }
   const double error = fabs(out - reference);
   if (error == 0) return 0;
@@ -54,10 +57,15 @@ inline double error_ratio(double out, double reference, double atol, double rtol
 }
 
 /// The same where `exact` asks for equal bytes: 0 or infinite.
-inline double element_ratio(
-    double out, double reference, bool same_bytes, bool exact, double atol, double rtol) {
+inline double element_ratio(double out,
+                            double reference,
+                            bool same_bytes,
+                            bool exact,
+                            double atol,
+                            double rtol,
+                            bool any_nonfinite = false) {
   if (exact) return same_bytes ? 0 : double_of(0x7ff0000000000000ULL);
-  return error_ratio(out, reference, atol, rtol);
+  return error_ratio(out, reference, atol, rtol, any_nonfinite);
 }
 
 }  // namespace warpath::portable

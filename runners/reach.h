@@ -1,0 +1,49 @@
+#pragma once
+
+#include "engine/compare.h"
+#include "engine/dtype.h"
+#include "engine/tensor.h"
+
+namespace warpath {
+
+/// How far from the reference a correct computation may end up on inputs that the spec's tolerance
+/// was not written for: the worst that the baseline shows on these inputs and on the same inputs
+/// changed in their last place. Such a change moves a sum by up to the rounding unit times the sum
+/// of the absolute values of its terms, which is what any order of adding them may be off by.
+struct Reach {
+  double ratio = 0;  ///< error over the bound of the tolerance
+  double error = 0;  ///< absolute error
+  double norm = 0;   ///< relative 2-norm of the error
+};
+
+/// A correct kernel stays within this multiple of what was measured: another order of summation is
+/// off by a few times as much, the next narrower type by 2^13 times.
+inline constexpr double kReachFactor = 32;
+
+/// Takes in what a comparison of the baseline's output found, multiplied by `share`. A comparison in
+/// which an element is finite on one side only says nothing.
+void extend(Reach& reach, const Comparison& baseline, double share = 1);
+
+/// False if an element is of the wrong class: finite on one side only, infinities of unlike sign, or
+/// unequal under an exact tolerance.
+[[nodiscard]] bool classes_agree(const Comparison& comparison);
+
+/// The tolerance with an absolute error and a norm that are within reach. Never below `tolerance`.
+[[nodiscard]] Tolerance widened(const Tolerance& tolerance, const Reach& reach);
+
+/// The verdict on an output that `by_tolerance` refused; `by_widened` is the comparison under
+/// widened(). It passes if it is within both the reachable ratio and the reachable absolute error.
+[[nodiscard]] Comparison judge_by_reach(Comparison by_tolerance, Comparison by_widened, const Reach& reach);
+
+/// `tolerance` for inputs whose results are `scale` times as large as those it was written for. Its
+/// absolute part stays above 0, so that only a wrong class has an infinite ratio.
+[[nodiscard]] Tolerance scaled(Tolerance tolerance, double scale);
+
+/// What an error that nudging inputs of `dtype` causes is multiplied by, to tell what rounding in
+/// arithmetic of at least single precision does: a 16-bit input is read exactly.
+[[nodiscard]] double nudge_share(DType dtype);
+/// Changes floating-point values in their last place: all upwards if `seed` is 0, otherwise each up or
+/// down at random. The same bits as Harness::nudge gives. Other types stay as they are.
+void nudge(Tensor& tensor, std::uint64_t seed);
+
+}  // namespace warpath

@@ -1,0 +1,110 @@
+#include "runners/reach.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+using namespace warpath;
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Tensor tensor(const std::vector<double>& values, DType dtype = DType::f32) {
+  Tensor out = make_tensor(dtype, {static_cast<std::int64_t>(values.size())});
+  for (std::size_t i = 0; i < values.size(); ++i) out.set(static_cast<std::int64_t>(i), values[i]);
+  return out;
+}
+
+const Tolerance kTolerance{.atol = 1e-6, .rtol = 1e-6, .norm = 1e-6};
+const std::vector<double> kReference{1, 100, -2, 0.5};
+
+/// The verdict on kReference with `error` added to one element, where the baseline is off by `reached` there.
+Comparison verdict(double error, double reached, std::size_t at = 2) {
+  const Tensor reference = tensor(kReference, DType::f64);
+  auto with = [&](double by) {
+    std::vector<double> values = kReference;
+    values[at] += by;
+    return tensor(values, DType::f64);
+  };
+  Reach reach;
+  extend(reach, compare(with(reached), reference, kTolerance));
+  const Tensor output = with(error);
+  return judge_by_reach(compare(output, reference, kTolerance), compare(output, reference, widened(kTolerance, reach)), reach);
+}
+
+}  // namespace
+
+TEST_SUITE("reach") {
+  TEST_CASE("what is within the tolerance passes whatever the baseline does") {
+    CHECK(verdict(1e-7, 0).passed);
+    CHECK(verdict(1e-7, 1).passed);
+  }
+
+  TEST_CASE("beyond the tolerance an error passes if the baseline is off by a fraction of it, and not otherwise") {
+    CHECK(verdict(1e-3, 1e-3 / (kReachFactor - 1)).passed);
+    CHECK_FALSE(verdict(1e-3, 1e-3 / (kReachFactor + 2)).passed);
+    CHECK_FALSE(verdict(1e-3, 0).passed);
+  }
+
+  TEST_CASE("a large error of one element in absolute terms does not excuse a relative one elsewhere") {
+    // 100 is off by 1e-3, ten times its bound; 0.5 off by 1e-3 is off by 700 times its bound.
+    const Tensor reference = tensor(kReference, DType::f64);
+    Reach reach;
+    extend(reach, compare(tensor({1, 100.001, -2, 0.5}, DType::f64), reference, kTolerance));
+    const Tensor output = tensor({1, 100, -2, 0.501}, DType::f64);
+    const Comparison by_tolerance = compare(output, reference, kTolerance), by_widened = compare(output, reference, widened(kTolerance, reach));
+    CHECK(by_widened.bad_elements == 0);
+    CHECK_FALSE(judge_by_reach(by_tolerance, by_widened, reach).passed);
+  }
+
+  TEST_CASE("a wrong class is never within reach, and a baseline that has one tells nothing") {
+    const Tensor reference = tensor({1, kNan}, DType::f64);
+    const Comparison wrong = compare(tensor({1, 2}), reference, kTolerance);
+    CHECK_FALSE(classes_agree(wrong));
+    Reach reach;
+    extend(reach, wrong);
+    CHECK(reach.ratio == 0);
+    extend(reach, compare(tensor({1.5, kNan}), reference, kTolerance));
+    CHECK_FALSE(judge_by_reach(wrong, compare(tensor({1, 2}), reference, widened(kTolerance, reach)), reach).passed);
+  }
+
+  TEST_CASE("NaN and infinities agree only where inputs are infinite") {
+    const Tensor reference = tensor({1, kInfinity}), output = tensor({1, kNan});
+    CHECK_FALSE(compare(output, reference, kTolerance).passed);
+    CHECK(compare(output, reference, kTolerance, true).passed);
+    CHECK_FALSE(compare(tensor({1, 5}), reference, kTolerance, true).passed);
+    CHECK_FALSE(compare(tensor({kNan, kNan}), reference, kTolerance, true).passed);
+  }
+
+  TEST_CASE("a sum of nudged terms moves by the rounding unit times the sum of their absolute values") {
+    std::vector<double> terms;
+    double magnitudes = 0;
+    for (int i = 0; i < 1000; ++i) {
+      terms.push_back((i % 2 == 0 ? 1 : -1) * (1 + 0.001 * i));
+      magnitudes += std::fabs(terms.back());
+    }
+    const Tensor before = tensor(terms);
+    Tensor after = before;
+    nudge(after, 0);
+    double moved = 0;
+    for (std::int64_t i = 0; i < 1000; ++i) moved += after.at(i) - before.at(i);
+    CHECK(moved == doctest::Approx(0x1p-23 * magnitudes).epsilon(0.3));
+  }
+
+  TEST_CASE("errors that nudged 16-bit inputs cause count as much as nudged single precision would cause") {
+    CHECK(nudge_share(DType::f32) == 1);
+    CHECK(nudge_share(DType::f64) == 1);
+    CHECK(nudge_share(DType::bf16) == 0x1p-16);
+    CHECK(nudge_share(DType::f16) == 0x1p-13);
+  }
+
+  TEST_CASE("an absolute tolerance shrinks and grows with the results and stays above zero") {
+    CHECK(scaled(kTolerance, 1e-3).atol == doctest::Approx(1e-9));
+    CHECK(scaled(kTolerance, 0).atol > 0);
+    CHECK(scaled(kTolerance, 0).rtol == kTolerance.rtol);
+  }
+}
