@@ -40,6 +40,12 @@ std::vector<std::string> global_names(const PtxModule& ptx) {
   return names;
 }
 
+bool has_atomics(const PtxModule& ptx) {
+  return std::ranges::any_of(ptx.functions, [](const PtxFunction& function) {
+    return std::ranges::any_of(function.instructions, [](const PtxInstruction& i) { return i.opcode == "atom" || i.opcode == "red"; });
+  });
+}
+
 /// The first launch of a step that no device allows.
 std::string steps_problem(const ExtraNumbers& extra) {
   for (const auto* steps : {&extra.before, &extra.after}) {
@@ -136,7 +142,7 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
         build.diagnosis.facts["compulsory_bytes"] = {bytes, FactSource::static_analysis};
       }
     }
-    build.candidate.codes.push_back({code.cubin, code.lowered_name, global_names(*ptx), code.ptx});
+    build.candidate.codes.push_back({code.cubin, code.lowered_name, global_names(*ptx), code.ptx, has_atomics(*ptx)});
     hashes.push_back(cubin->code_hash);
   }
   for (std::size_t w = 0; w < workloads.size(); ++w) {

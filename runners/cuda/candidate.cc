@@ -47,7 +47,7 @@ std::vector<StepNumbers> get_steps(WireReader& from) {
 
 void put(WireWriter& to, const Candidate& candidate) {
   to.text(candidate.key).u32(static_cast<std::uint32_t>(candidate.codes.size()));
-  for (const auto& code : candidate.codes) to.text(code.cubin).text(code.entry).texts(code.globals).text(code.ptx);
+  for (const auto& code : candidate.codes) to.text(code.cubin).text(code.entry).texts(code.globals).text(code.ptx).u32(code.has_atomics ? 1 : 0);
   to.u32(static_cast<std::uint32_t>(candidate.numbers.size()));
   for (std::size_t w = 0; w < candidate.numbers.size(); ++w) {
     to.u32(candidate.code_of[w]);
@@ -71,6 +71,7 @@ Candidate get_candidate(WireReader& from) {
     code.entry = from.text();
     code.globals = from.texts();
     code.ptx = from.text();
+    code.has_atomics = from.u32() != 0;
     candidate.codes.push_back(std::move(code));
   }
   for (std::uint32_t n = from.u32(); n > 0 && from.ok(); --n) {

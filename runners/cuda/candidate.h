@@ -17,6 +17,7 @@ struct CandidateCode {
   std::string entry;                 ///< lowered name
   std::vector<std::string> globals;  ///< names of its variables in device memory
   std::string ptx{};                 ///< what `cubin` was assembled from; empty: not known
+  bool has_atomics = false;          ///< threads meet in memory: sums may be added in another order from launch to launch
   bool operator==(const CandidateCode&) const = default;
 };
 

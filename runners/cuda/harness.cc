@@ -19,9 +19,10 @@ struct Entry {
   std::string_view name;
   CUfunction HarnessFunctions::*function;
 };
-constexpr std::array<Entry, 17> kEntries{{
+constexpr std::array<Entry, 18> kEntries{{
     {"harness_fill", &HarnessFunctions::fill},
     {"harness_family", &HarnessFunctions::family},
+    {"harness_nudge", &HarnessFunctions::nudge},
     {"harness_poison", &HarnessFunctions::poison},
     {"harness_mask", &HarnessFunctions::mask},
     {"harness_compare", &HarnessFunctions::compare},
@@ -167,6 +168,15 @@ void Harness::fill(CUstream stream,
 void Harness::family(CUstream stream, CUdeviceptr data, const FamilyRule& rule) const {
   if (!applies(rule)) return;
   launch(stream, functions_.family, grid_for(rule.elements), {&data, &rule});
+}
+
+void Harness::nudge(CUstream stream,
+                    CUdeviceptr data,
+                    std::uint64_t elements,
+                    DType dtype,
+                    std::uint64_t seed) const {
+  if (!info(dtype).is_float || elements == 0) return;
+  launch(stream, functions_.nudge, grid_for(elements), {&data, &elements, &dtype, &seed});
 }
 
 void Harness::poison(CUstream stream,

@@ -43,7 +43,7 @@ inline constexpr int kCanaryWords = 256;
 
 /// The kernels of a loaded module.
 struct HarnessFunctions {
-  CUfunction fill, family, poison, mask, compare, compare_finish, digest, digest_finish, guard_fill,
+  CUfunction fill, family, nudge, poison, mask, compare, compare_finish, digest, digest_finish, guard_fill,
       guard_check, guard_finish, flush, poison_shared, poison_local, canary, spin, noise;
 };
 
@@ -64,6 +64,12 @@ class Harness {
             const ElementRule& rule) const;
   /// Replaces the rule.elements values at `data` by those of another family, in place.
   void family(CUstream stream, CUdeviceptr data, const FamilyRule& rule) const;
+  /// Changes floating-point values in their last place, as runners/reach.h: nudge does.
+  void nudge(CUstream stream,
+             CUdeviceptr data,
+             std::uint64_t elements,
+             DType dtype,
+             std::uint64_t seed) const;
   /// NaNs for floating types, noise for others. Seeds 2k and 2k + 1 differ in every element.
   void poison(CUstream stream,
               CUdeviceptr out,

@@ -12,6 +12,7 @@
 #include "runners/cuda/bench.h"
 #include "runners/cuda/candidate.h"
 #include "runners/cuda/input_family.h"
+#include "runners/reach.h"
 
 namespace warpath::cuda {
 
@@ -47,6 +48,8 @@ struct InputSet {
   InputFamily family = InputFamily::as_declared;
   /// By tensor: results of this family over those of the declared one, in root mean squares. Empty: 1.
   std::vector<double> result_scale;
+  /// By tensor: what Problem::reach found; empty before.
+  mutable std::vector<Reach> reach;
   std::int64_t changed_element = -1;  ///< of the first floating-point input, against `seed`'s values
   std::vector<DeviceMemory> pristine;       ///< empty where the tensor is not read
   std::vector<MaskedReference> reference;   ///< empty where it is not written
@@ -59,7 +62,9 @@ inline constexpr std::uint64_t kDigestSeed = 0x5eed;
 struct FamilyCheck {
   std::unique_ptr<InputSet> set;
   Comparison baseline;
-  bool baseline_exact = false;  ///< every byte equals the reference, rounded to the output's type
+  /// A family that the baseline cannot compute at all says nothing of a candidate.
+  [[nodiscard]] bool tells() const { return classes_agree(baseline); }
+  bool baseline_exact = false;  ///< every result is an integer, and the reference's
 };
 
 /// Working memory of one launch: the tensors lie between guard zones, at addresses of their own.
@@ -122,6 +127,9 @@ class Problem {
   [[nodiscard]] std::unique_ptr<InputSet> fresh_set(std::size_t w, std::uint64_t seed);
   /// One set of every family but the declared one, made at the first call.
   [[nodiscard]] const std::vector<FamilyCheck>& family_checks(std::size_t w);
+  /// What a correct kernel can reach on `set`, a set of family_checks, by tensor: measured with the baseline in memory of its own, at
+  /// the first call.
+  [[nodiscard]] const std::vector<Reach>& reach(std::size_t w, const InputSet& set);
   /// The first declared set with one element of one input changed: the first, the last and random
   /// elements. Made at the first call; empty where no input has elements that may change alone.
   [[nodiscard]] const std::vector<std::unique_ptr<InputSet>>& perturbed_sets(std::size_t w);

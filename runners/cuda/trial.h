@@ -85,9 +85,14 @@ class Trial {
   [[nodiscard]] bool is_fresh(std::size_t w, std::size_t slot) const { return fresh_[w][slot]; }
 
   /// Waits and judges all outputs of a slot against a set: the first that fails, else the one nearest
-  /// to its bound.
+  /// to its bound. What is outside the tolerance on inputs of another family than the declared one passes within Problem::reach.
   [[nodiscard]] Comparison compare(std::size_t w, std::size_t slot, const InputSet& set,
                                    std::string_view doing);
+  /// All outputs under tolerances of their own, by tensor; those of tensors that are not written say nothing.
+  [[nodiscard]] std::vector<Comparison> compare_each(std::size_t w, const std::vector<CUdeviceptr>& addresses, const InputSet& set,
+                                                     const std::vector<Tolerance>& tolerances, std::string_view doing);
+  /// The spec's tolerances by tensor; the absolute part grows and shrinks with the results of `set`.
+  [[nodiscard]] std::vector<Tolerance> tolerances(std::size_t w, const InputSet& set);
   /// The same for outputs anywhere.
   [[nodiscard]] Comparison compare_at(std::size_t w, const std::vector<CUdeviceptr>& addresses,
                                       const InputSet& set, std::string_view doing);
@@ -121,6 +126,8 @@ class Trial {
 
   /// True if two runs on the same inputs gave different bytes (float atomics); set by gate output_poison.
   bool nondeterministic = false;
+  /// True if two launches may differ in rounding: they did, or the code has atomics.
+  [[nodiscard]] bool may_vary() const;
   /// What gates want to be known beyond their answers.
   Diagnosis diagnosis;
   /// Hardware counters of one cold launch of the first scored workload; empty until collected.

@@ -10,10 +10,12 @@
 #include <utility>
 
 #include "engine/compare.h"
+#include "engine/portable/nudge.h"
 #include "engine/tensor_init.h"
 #include "runners/cuda/input_family.h"
 #include "runners/host/compile.h"
 #include "runners/host/worker_client.h"
+#include "runners/reach.h"
 #include "tests/cuda/harness_bench.h"
 #include "tests/cuda/support.h"
 
@@ -235,6 +237,25 @@ TEST_CASE("every input family gives the host's bits and what its name says") {
       CHECK(expected.bytes != declared.bytes);
       CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] ==
             expected.bytes);
+    }
+  }
+}
+
+TEST_CASE("nudged values have the host's bits and differ in their last places only") {
+  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    const Tensor declared = fill_tensor(InitRule{}, 5, dtype, {700}, {}, nullptr, "here");
+    for (const std::uint64_t seed : {0, 3}) {
+      Tensor expected = declared;
+      nudge(expected, seed);
+      CHECK(bench().inout(declared.bytes).scalar(std::uint64_t{700}).scalar(dtype).scalar(seed).run("harness_nudge", 2)[0] == expected.bytes);
+      int up = 0;
+      for (std::int64_t i = 0; i < 700; ++i) {
+        const double step = std::abs(expected.at(i) - declared.at(i)) / std::abs(declared.at(i));
+        CHECK(step > 0);
+        CHECK(step <= 2 * portable::nudge_step(dtype));
+        up += expected.at(i) > declared.at(i) ? 1 : 0;
+      }
+      CHECK((seed == 0 ? up == 700 : up > 280 && up < 420));
     }
   }
 }

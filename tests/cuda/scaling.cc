@@ -45,6 +45,16 @@ TEST_SUITE("scaling") {
     CHECK_FALSE(power_between(before, after, 10).has_value());
   }
 
+  TEST_CASE("a rounding error may be allowed, measured by the results' size") {
+    const Tensor before = tensor(DType::f32, {1, 2, -3});
+    Tensor after = tensor(DType::f32, {1024, 2048, -3072});
+    after.set(0, 1024 * (1 + 0x1p-22));
+    CHECK(first_not_scaled(before, after, 10) == 0);
+    CHECK(first_not_scaled(before, after, 10, 0x1p-21) == -1);
+    after.set(0, 1024 * (1 + 0x1p-11));
+    CHECK(first_not_scaled(before, after, 10, 0x1p-20) == 0);
+  }
+
   TEST_CASE("NaNs agree, what leaves the normal range is not judged, a lost NaN is seen") {
     CHECK(first_not_scaled(tensor(DType::f16, {kNan, 60000, 0x1p-20}), tensor(DType::f16, {kNan, INFINITY, 3}), 4) == -1);
     CHECK(first_not_scaled(tensor(DType::f16, {kNan, 1}), tensor(DType::f16, {5, 16}), 4) == 0);

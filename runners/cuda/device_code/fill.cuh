@@ -50,6 +50,19 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
+extern "C" __global__ void __launch_bounds__(256) harness_nudge(void* data,
+                                                                unsigned long long elements,
+                                                                warpath::DType dtype,
+                                                                unsigned long long seed) {
+  using namespace warpath::cuda;
+  namespace portable = warpath::portable;
+  const unsigned width = portable::width_of(dtype);
+  for (Word i = thread_index(); i < elements; i += thread_count()) {
+    const double own = portable::value_of(dtype, load_one(data, width, i));
+    store_one(data, width, i, portable::element_of(dtype, portable::nudged(dtype, seed, i, own)));
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(256) harness_poison(void* out,
                                                                  unsigned long long elements,
                                                                  warpath::DType dtype,

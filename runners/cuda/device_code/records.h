@@ -50,6 +50,7 @@ struct CompareRule {
   double atol, rtol;
   DType output, reference;
   bool exact;
+  bool any_nonfinite;  ///< two values agree that are both not finite
 };
 
 /// Kinds of values that replace those of a declared rule, so that a kernel which is right for one

@@ -3,7 +3,7 @@
 namespace warpath::cuda {
 namespace {
 
-/// Every family of inputs on which the baseline is within the tolerance.
+/// Every family of inputs that the baseline can compute, within the tolerance or what a correct kernel can reach there.
 class Distributions final : public DeviceGate {
  public:
   Distributions()
@@ -17,14 +17,14 @@ class Distributions final : public DeviceGate {
     std::size_t judged = 0;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       for (const FamilyCheck& check : trial.problem().family_checks(w)) {
-        if (!check.baseline.passed) continue;
+        if (!check.tells()) continue;
         trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
         const Comparison result = trial.compare(w, 0, *check.set, "another distribution");
         if (!result.passed) return fail(where(trial, w, *check.set) + result.detail);
         ++judged;
       }
     }
-    if (judged == 0) return not_run("the baseline passes on no other distribution");
+    if (judged == 0) return not_run("the baseline can compute no other distribution");
     return pass(std::to_string(judged) + " families");
   }
 };

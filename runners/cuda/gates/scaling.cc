@@ -17,9 +17,22 @@ std::pair<double, double> normal_range(DType dtype) {
   }
 }
 
+/// Over the finite elements.
+double root_mean_square(const Tensor& values) {
+  double squares = 0;
+  std::int64_t finite = 0;
+  for (std::int64_t i = 0, n = values.elements(); i < n; ++i) {
+    const double x = values.at(i);
+    if (!std::isfinite(x)) continue;
+    squares += x * x;
+    ++finite;
+  }
+  return finite > 0 ? std::sqrt(squares / static_cast<double>(finite)) : 0;
+}
+
 }  // namespace
 
-std::int64_t first_not_scaled(const Tensor& before, const Tensor& after, int power) {
+std::int64_t first_not_scaled(const Tensor& before, const Tensor& after, int power, double rounding) {
   if (!info(before.dtype).is_float) {
     if (before.bytes == after.bytes) return -1;
     for (std::int64_t i = 0, n = before.elements(); i < n; ++i) {
@@ -28,10 +41,12 @@ std::int64_t first_not_scaled(const Tensor& before, const Tensor& after, int pow
     return -1;
   }
   const auto [least, most] = normal_range(before.dtype);
+  const double typical = rounding > 0 ? std::ldexp(root_mean_square(before), power) : 0;
   for (std::int64_t i = 0, n = before.elements(); i < n; ++i) {
     const double x = before.at(i), y = after.at(i);
     const double scaled = std::ldexp(x, power);
     if (scaled == y || (std::isnan(x) && std::isnan(y))) continue;
+    if (std::isfinite(y) && std::fabs(scaled - y) <= rounding * (std::fabs(scaled) + typical)) continue;
     const bool subnormal = std::fabs(x) < least || std::fabs(scaled) < least;
     if (subnormal || std::fabs(scaled) > most) continue;
     return i;
