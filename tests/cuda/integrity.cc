@@ -7,6 +7,7 @@
 
 #include "engine/spec_load.h"
 #include "experiments/candidates.h"
+#include "runners/arguments.h"
 #include "runners/cuda/gates/gate.h"
 #include "tests/cuda/support.h"
 
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-fs::path suite_folder() { return fs::path(WARPATH_SOURCE_ROOT) / "tests" / "data" / "integrity"; }
+fs::path source_root() { return fs::path(WARPATH_SOURCE_ROOT); }
 
 struct Family {
   KernelSpec spec;
@@ -33,13 +34,16 @@ struct Family {
 
 std::vector<Family> families() {
   std::vector<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(suite_folder())) {
-    if (entry.is_directory()) folders.push_back(entry.path());
+  for (const char* suite : {"integrity", "honest"}) {
+    for (const auto& entry : fs::directory_iterator(source_root() / "tests" / "data" / suite)) {
+      if (entry.is_directory()) folders.push_back(entry.path());
+    }
   }
   std::ranges::sort(folders);
   std::vector<Family> out;
   for (const fs::path& folder : folders) {
-    auto specs = warpath::load_specs((folder / "spec.json").string());
+    const fs::path shipped = source_root() / "specs" / (folder.filename().string() + ".json");
+    auto specs = warpath::load_specs((fs::exists(folder / "spec.json") ? folder / "spec.json" : shipped).string());
     REQUIRE(specs.size() == 1);
     Family family{.spec = std::move(specs.front()), .candidates = {}};
     family.candidates = warpath::read_candidates(family.spec, {(folder / "list.jsonl").string()});
@@ -63,7 +67,11 @@ std::pair<std::string, std::string> refusal(const GateTable& gates, GatePhase ph
 std::pair<std::string, std::string> refusal(const GateTable& gates, const KernelSpec& spec, const Candidate& candidate) {
   GateSubject subject{.spec = &spec, .source = &candidate.variant.source};
   if (auto by_text = refusal(gates, GatePhase::text, subject); !by_text.first.empty()) return by_text;
-  const CompileResult code = cuda_test::compile(candidate.variant.source, candidate.variant.kernel_name, candidate.variant.compiler_options);
+  std::vector<std::string> options = candidate.variant.compiler_options;
+  for (const auto& [name, text] : warpath::workload_macros(spec, spec.workloads.front(), candidate.variant.tunables)) {
+    options.push_back("-D" + name + "=" + text);
+  }
+  const CompileResult code = cuda_test::compile(candidate.variant.source, candidate.variant.kernel_name, options);
   if (code.status != Status::ok) return {"compiler", code.log};
   std::string why;
   const auto ptx = warpath::cuda::parse_ptx(code.ptx, why);

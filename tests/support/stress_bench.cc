@@ -1,0 +1,176 @@
+#include "tests/support/stress_bench.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/compare.h"
+#include "engine/error.h"
+#include "runners/arguments.h"
+#include "runners/reference/reference.h"
+
+using namespace warpath;
+
+namespace {
+
+const host::WorkerClient::Limit kLimit(60);
+
+HostOptions options() {
+  HostOptions out;
+  out.threads = 2;
+  out.optimization = "-O1 -march=native";
+  return out;
+}
+
+double root_mean_square(const Tensor& values) {
+  double squares = 0;
+  std::int64_t finite = 0;
+  for (std::int64_t i = 0; i < values.elements(); ++i) {
+    if (!std::isfinite(values.at(i))) continue;
+    squares += values.at(i) * values.at(i);
+    ++finite;
+  }
+  return finite > 0 ? std::sqrt(squares / static_cast<double>(finite)) : 0;
+}
+
+}  // namespace
+
+StressBench::StressBench(const KernelSpec& spec)
+    : spec_(spec), compiler_(options()), worker_("/proc/self/exe", options()), baseline_(baseline_variant(spec)), reference_(baseline_) {
+  const auto it = std::ranges::find_if(spec_.workloads, [](const Workload& w) { return w.target == WorkloadTarget::host; });
+  if (it == spec_.workloads.end()) throw bad_input(spec.origin, "", "a workload for the host");
+  workload_ = &*it;
+  std::string why;
+  baseline_object_ = object(baseline_, why);
+  if (const auto* const kernel = std::get_if<ReferenceKernel>(&spec_.reference)) {
+    reference_.source = kernel->source;
+    reference_.kernel_name = kernel->kernel_name;
+    reference_.launch = kernel->launch;
+    reference_object_ = object(reference_, why);
+  }
+  if (!why.empty()) throw bad_input(spec.origin, "", "kernels that compile: " + why);
+  for (std::size_t f = 0; f < cuda::kInputFamilies.size(); ++f) add_family(static_cast<cuda::InputFamily>(f));
+}
+
+std::string StressBench::object(const Variant& variant, std::string& why) {
+  const host::Macros macros = host::macros_for(spec_, *workload_, variant.tunables, variant.compiler_options);
+  const host::Compiled compiled = compiler_.compile({variant.source, {variant.kernel_name}, macros.text, macros.integers});
+  if (compiled.status != Status::ok) why = compiled.log;
+  return compiled.object_path;
+}
+
+TensorMap StressBench::run(const std::string& object, const LaunchPlan& plan, const Variant& variant, const host::InputSet& inputs,
+                           std::string& why) {
+  TensorMap out;
+  const auto loaded = worker_.load(object, 0, kLimit, {});
+  if (loaded.loss || worker_.bind(host::bound_arguments(spec_, *workload_, inputs), kLimit, {})) {
+    why = "it cannot be loaded";
+    return out;
+  }
+  host::LaunchCommand command;
+  command.numbers = evaluate(plan, spec_.bindings(*workload_, variant.tunables), "launch");
+  command.seed = 5;
+  const auto answer = worker_.launch(command, kLimit, {});
+  if (answer.loss || answer.reply.end != host::BlockEnd::done) {
+    why = answer.loss ? "it crashed" : answer.reply.detail;
+    return out;
+  }
+  const auto outputs = output_arguments(spec_);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    out.emplace(outputs[i]->name, Tensor{outputs[i]->tensor->dtype, spec_.shape_of(*outputs[i], *workload_), answer.reply.outputs[i]});
+  }
+  return out;
+}
+
+TensorMap StressBench::expected(const host::InputSet& inputs) {
+  if (const auto source = make_reference(spec_, {compiler_.scratch().string()})) {
+    return source->compute({spec_, *workload_, inputs.tensors, inputs.scalars});
+  }
+  std::string why;
+  TensorMap out = run(reference_object_, reference_.launch, reference_, inputs, why);
+  if (!why.empty()) throw bad_input(spec_.origin, "", "a reference that runs: " + why);
+  return out;
+}
+
+void StressBench::add_family(cuda::InputFamily kind) {
+  constexpr std::uint64_t kSeed = 77;
+  Family family{.name = std::string(name_of(kind)), .inputs = host::make_inputs(spec_, *workload_, kSeed), .tolerance = {},
+                .is_declared = kind == cuda::InputFamily::as_declared,
+                .any_nonfinite = kind == cuda::InputFamily::specials, .reach = std::nullopt};
+  bool changed = family.is_declared;
+  for (const ArgSpec& arg : spec_.io.args) {
+    const auto tensor = family.inputs.tensors.find(arg.name);
+    if (tensor == family.inputs.tensors.end() || !cuda::changes(kind, spec_, arg, *workload_)) continue;
+    cuda::apply_family(tensor->second, cuda::family_rule(spec_, arg, *workload_, kind, kSeed));
+    changed = true;
+  }
+  if (!changed) return;
+  family.inputs.expected = expected(family.inputs);
+  for (const auto& [name, values] : family.inputs.expected) {
+    Tolerance own = spec_.tolerance_of(name);
+    if (!family.is_declared) {
+      const double scale = root_mean_square(values) / root_mean_square(families_.front().inputs.expected.at(name));
+      const bool tail = kind == cuda::InputFamily::heavy_tail || kind == cuda::InputFamily::rare_outliers;
+      own = scaled(own, (std::isfinite(scale) ? scale : 1) * (tail ? 32 : 1));
+    }
+    family.tolerance.emplace(name, own);
+  }
+  std::string why;
+  const TensorMap outputs = run(baseline_object_, launch_for(spec_, baseline_, *workload_), baseline_, family.inputs, why);
+  if (outputs.empty()) throw bad_input(spec_.origin, "", "a baseline that runs: " + why);
+  for (const auto& [name, values] : outputs) {
+    if (!classes_agree(compare(values, family.inputs.expected.at(name), family.tolerance.at(name), family.any_nonfinite))) return;
+  }
+  families_.push_back(std::move(family));
+}
+
+const std::map<std::string, Reach>& StressBench::reach(Family& family) {
+  if (family.reach) return *family.reach;
+  std::map<std::string, Reach> reach;
+  const auto launch = [&](const host::InputSet& inputs, double share) {
+    std::string why;
+    for (const auto& [name, values] : run(baseline_object_, launch_for(spec_, baseline_, *workload_), baseline_, inputs, why)) {
+      extend(reach[name], compare(values, family.inputs.expected.at(name), family.tolerance.at(name), family.any_nonfinite), share);
+    }
+  };
+  launch(family.inputs, 1);
+  for (const DType type : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+    for (std::uint64_t seed = 0; seed <= 3; ++seed) {
+      host::InputSet nudged = family.inputs;
+      bool any = false;
+      std::uint64_t number = 0;
+      for (auto& [name, values] : nudged.tensors) {
+        ++number;
+        if (values.dtype != type) continue;
+        nudge(values, seed == 0 ? 0 : seed + 3 * number);
+        any = true;
+      }
+      if (any) launch(nudged, nudge_share(type));
+    }
+  }
+  return family.reach.emplace(std::move(reach));
+}
+
+std::vector<StressBench::Finding> StressBench::judge(const Variant& variant) {
+  std::string why;
+  const std::string binary = object(variant, why);
+  if (!why.empty()) return {{"compile", false, why}};
+  std::vector<Finding> out;
+  for (Family& family : families_) {
+    Finding finding{family.name, true, ""};
+    const TensorMap outputs = run(binary, launch_for(spec_, variant, *workload_), variant, family.inputs, why);
+    if (outputs.empty()) return {{family.name, false, why}};
+    for (const auto& [name, values] : outputs) {
+      const Tensor& reference = family.inputs.expected.at(name);
+      Comparison found = compare(values, reference, family.tolerance.at(name), family.any_nonfinite);
+      if (!found.passed && !family.is_declared && !family.tolerance.at(name).exact) {
+        const Reach within = reach(family).at(name);
+        found = judge_by_reach(found, compare(values, reference, widened(family.tolerance.at(name), within), family.any_nonfinite), within);
+      }
+      if (found.passed) continue;
+      finding.passed = false;
+      finding.detail = name + ": " + found.detail;
+    }
+    out.push_back(finding);
+  }
+  return out;
+}
