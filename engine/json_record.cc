@@ -5,30 +5,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "engine/utf8.h"
+
 namespace warpath {
-namespace {
-
 using nlohmann::json;
-
-/// Length of the valid UTF-8 sequence at the start of `text`; 0 if there is none (RFC 3629: no surrogates, shortest form).
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto tail = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned b = byte(0);
-  if (b < 0x80) return 1;
-  if (b >= 0xC2 && b <= 0xDF) return tail(1) ? 2 : 0;
-  if (b >= 0xE0 && b <= 0xEF) {
-    const bool second = tail(1) && !(b == 0xE0 && byte(1) < 0xA0) && !(b == 0xED && byte(1) > 0x9F);
-    return second && tail(2) ? 3 : 0;
-  }
-  if (b >= 0xF0 && b <= 0xF4) {
-    const bool second = tail(1) && !(b == 0xF0 && byte(1) < 0x90) && !(b == 0xF4 && byte(1) > 0x8F);
-    return second && tail(2) && tail(3) ? 4 : 0;
-  }
-  return 0;
-}
-
-}  // namespace
 
 json number_to_json(double x) {
   if (std::isfinite(x)) return x;
@@ -62,7 +42,7 @@ std::string valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const std::size_t n = sequence_length(text);
+    const std::size_t n = utf8_length(text);
     out += n == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, n);
     text.remove_prefix(std::max<std::size_t>(n, 1));
   }

@@ -6,6 +6,7 @@
 
 #include "engine/base64.h"
 #include "engine/error.h"
+#include "engine/source_text.h"
 #include "engine/spec_check.h"
 #include "engine/spec_fields.h"
 
@@ -15,7 +16,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t kMaxSourceBytes = std::size_t{8} << 20U;
 constexpr std::int64_t kMaxEmbeddedElements = std::int64_t{1} << 28U;
 
 /// `path` as the spec wrote it, relative to the spec's folder.
@@ -26,7 +26,7 @@ std::string resolve(const std::string& folder, const std::string& path) {
 void read_source(std::string& source, const std::string& source_file, const std::string& folder, const std::string& place) {
   if (!source.empty()) return;
   if (source_file.empty()) throw bad_input(place, "neither", "source_code or source_file");
-  source = read_text_file(resolve(folder, source_file), kMaxSourceBytes, place + "/source_file");
+  source = read_source_file(resolve(folder, source_file), kMaxSourceFileBytes, place + "/source_file").text;
   if (source.empty()) throw bad_input(place + "/source_file", source_file, "a file that is not empty");
 }
 

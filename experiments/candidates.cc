@@ -12,6 +12,7 @@
 #include "engine/json_record.h"
 #include "engine/rng.h"
 #include "engine/run_folder.h"
+#include "engine/source_text.h"
 #include "engine/spec_load.h"
 #include "experiments/recorded_run.h"
 
@@ -19,7 +20,6 @@ namespace warpath {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t kMaxSourceBytes = std::size_t{8} << 20U;
 constexpr std::size_t kMaxListBytes = std::size_t{64} << 20U;
 constexpr std::size_t kMaxCombinations = std::size_t{1} << 20U;
 
@@ -82,7 +82,7 @@ Candidate read_line(const KernelSpec& spec, const JsonCursor& at, const fs::path
   if (const auto source = at.find("source")) out.variant.source = source->text();
   if (const auto file = at.find("source_file")) {
     if (at.find("source")) file->fail("either source or source_file");
-    out.variant.source = read_text_file((folder / file->text()).string(), kMaxSourceBytes, file->place());
+    out.variant.source = read_source_file((folder / file->text()).string(), kMaxSourceFileBytes, file->place()).text;
   }
   if (const auto kernel = at.find("kernel_name")) out.variant.kernel_name = kernel->text();
   if (const auto launch = at.find("launch")) read_launch(*launch, out.variant.launch);
@@ -105,7 +105,7 @@ void read_list(const KernelSpec& spec, const fs::path& path, std::vector<Candida
 
 void read_source(const KernelSpec& spec, const fs::path& path, std::vector<Candidate>& out) {
   Candidate candidate{.name = path.stem().string(), .variant = baseline_variant(spec), .expectation = {}};
-  candidate.variant.source = read_text_file(path.string(), kMaxSourceBytes, path.string());
+  candidate.variant.source = read_source_file(path.string(), kMaxSourceFileBytes, path.string()).text;
   out.push_back(std::move(candidate));
 }
 

@@ -131,4 +131,18 @@ SplitOptions split_options(const std::vector<std::string>& options) {
   return split;
 }
 
+std::vector<std::string> options_of_reference(const std::vector<std::string>& options) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const std::string& option = options[i];
+    const bool in_two = option == "-D" || option == "--define-macro" || option == "-U" || option == "--undefine-macro";
+    const bool one_of = std::ranges::any_of(std::initializer_list<std::string_view>{"-D", "--define-macro=", "-U", "--undefine-macro=", "-std=", "--std="},
+                                            [&](std::string_view head) { return option.starts_with(head); });
+    if (!in_two && !one_of) continue;
+    out.push_back(option);
+    if (in_two && i + 1 < options.size()) out.push_back(options[++i]);
+  }
+  return out;
+}
+
 }  // namespace warpath

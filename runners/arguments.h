@@ -42,4 +42,8 @@ struct SplitOptions {
 };
 [[nodiscard]] SplitOptions split_options(const std::vector<std::string>& options);
 
+/// Of a kernel's options those that its reference is compiled with too: macros and the language level, what says which text is meant. What says how
+/// it is computed (fast math, registers) stays with the kernel.
+[[nodiscard]] std::vector<std::string> options_of_reference(const std::vector<std::string>& options);
+
 }  // namespace warpath

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/error.h"
+#include "engine/detailed_error.h"
 #include "runners/arguments.h"
 #include "runners/cuda/binary_key.h"
 #include "runners/cuda/cubin.h"
 #include "runners/cuda/ptx.h"
+#include "runners/cuda/ptx_reach.h"
 #include "runners/cuda/static_diagnosis.h"
 
 namespace warpath::cuda {
@@ -44,6 +45,13 @@ bool has_atomics(const PtxModule& ptx) {
   return std::ranges::any_of(ptx.functions, [](const PtxFunction& function) {
     return std::ranges::any_of(function.instructions, [](const PtxInstruction& i) { return i.opcode == "atom" || i.opcode == "red"; });
   });
+}
+
+/// What is launched of the code of `variant`.
+std::vector<std::string> entries_of(const Variant& variant, const std::string& lowered_name) {
+  std::vector<std::string> entries = step_kernels(variant);
+  entries.push_back(lowered_name);
+  return entries;
 }
 
 /// The first launch of a step that no device allows.
@@ -120,16 +128,18 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
   for (std::size_t c = 0; c < compiled.codes.size(); ++c) {
     const CompileResult& code = *compiled.codes[c];
     std::string why;
-    const auto ptx = parse_ptx(code.ptx, why);
+    auto ptx = parse_ptx(code.ptx, why);
     const auto cubin = read_cubin(code.cubin, code.lowered_name, why);
     if (!ptx || !cubin) {
       refuse(build, Status::rejected, kPtxGate, "the compiler's output cannot be read: " + why);
       return build;
     }
+    keep_reached(*ptx, entries_of(variant, code.lowered_name));
     const auto first = std::find(compiled.code_of.begin(), compiled.code_of.end(), c);
     const auto w = static_cast<std::size_t>(first - compiled.code_of.begin());
     std::optional<PtxModule> own;
     if (baseline != nullptr) own = parse_ptx(baseline->ptx[w], why);
+    if (own) keep_reached(*own, baseline->entries[w]);
     subject.code = &code;
     subject.ptx = &*ptx;
     subject.baseline_ptx = own ? &*own : nullptr;
@@ -158,11 +168,14 @@ BaselineText Builder::text_of(const KernelSpec& spec, const Variant& variant,
                               const std::vector<const Workload*>& workloads) const {
   const CompiledVariant compiled = service_.compile(spec, variant, workloads, arch_);
   if (compiled.status != Status::ok) {
-    throw bad_input(spec.place("/kernel"), "",
-                    "a kernel that NVRTC compiles: " + compiled.log.substr(0, compiled.log.find('\n')));
+    throw DetailedError(bad_input(spec.place("/kernel"), "", "a kernel that NVRTC compiles: " + compiled.log.substr(0, compiled.log.find('\n'))),
+                        compiled.log);
   }
   BaselineText text;
-  for (std::size_t w = 0; w < workloads.size(); ++w) text.ptx.push_back(compiled.code(w).ptx);
+  for (std::size_t w = 0; w < workloads.size(); ++w) {
+    text.ptx.push_back(compiled.code(w).ptx);
+    text.entries.push_back(entries_of(variant, compiled.code(w).lowered_name));
+  }
   return text;
 }
 
@@ -180,7 +193,7 @@ std::optional<Variant> reference_variant(const KernelSpec& spec) {
   variant.source = kernel->source;
   variant.kernel_name = kernel->kernel_name;
   variant.launch = kernel->launch;
-  variant.compiler_options.clear();
+  variant.compiler_options = options_of_reference(spec.compiler_options);
   return variant;
 }
 

@@ -29,6 +29,7 @@ struct Build {
 /// The other side of a comparison of codes: what the spec's own kernel does is allowed.
 struct BaselineText {
   std::vector<std::string> ptx;  ///< by workload
+  std::vector<std::vector<std::string>> entries;  ///< by workload: what is launched of it
 };
 
 /// Compiles a variant and judges it. Thread-safe; what it refers to outlives it.

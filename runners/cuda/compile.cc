@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 
+#include "engine/source_text.h"
 #include "runners/cuda/compile_options.h"
 #include "runners/wire.h"
 
@@ -40,6 +41,43 @@ std::string_view quoted(std::string_view line) {
   return end == std::string_view::npos ? std::string_view{} : line.substr(begin + 1, end - begin - 1);
 }
 
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for_each_line(text, [&](std::string_view line) { lines.push_back(line); });
+  return lines;
+}
+
+constexpr std::size_t kMaxErrors = 5;
+constexpr std::size_t kMaxQuoted = 300;  // of a line
+
+std::string printable(std::string_view line) {
+  std::string out;
+  for (const char c : line.substr(0, kMaxQuoted)) out += static_cast<unsigned char>(c) < 0x20 ? (c == '\t' ? ' ' : '?') : c;
+  return out + (line.size() > kMaxQuoted ? "..." : "");
+}
+
+std::string_view trimmed(std::string_view line) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t begin = line.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return line.substr(begin, line.find_last_not_of(kBlank) - begin + 1);
+}
+
+/// "kernel.cu(12): error: ..." and "kernel.cu(3): catastrophic error: ...".
+bool is_error(std::string_view line) {
+  const std::size_t colon = line.find("): ");
+  if (colon == std::string_view::npos) return false;
+  const std::string_view kind = line.substr(colon + 3);
+  return kind.starts_with("error") || kind.starts_with("catastrophic error") || kind.starts_with("internal error");
+}
+
+/// Of "12): error: ..."; 0 if there is none.
+std::size_t line_number(std::string_view text) {
+  std::size_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} ? out : 0;
+}
+
 CompileResult failed(Status status, std::string log) {
   CompileResult result;
   result.status = status;
@@ -64,6 +102,38 @@ std::string filter_log(std::string_view log) {
     for (const char c : line) kept += static_cast<unsigned char>(c) < 0x20 && c != '\t' ? '?' : c;
     kept += '\n';
   });
+  return kept;
+}
+
+std::string error_log(std::string_view log, std::string_view source) {
+  const std::vector<std::string_view> lines = lines_of(log), text = lines_of(source);
+  const std::string prefix = std::string(kSourceName) + "(";
+  std::string kept;
+  std::size_t errors = 0, left_out = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = lines[i];
+    const bool own = line.starts_with(prefix) && is_error(line.substr(0, 200));
+    const bool assembler = line.starts_with("ptxas") && line.find("error") != std::string_view::npos;
+    const bool at_end = line.starts_with("At end of source: error");
+    if (!own && !assembler && !at_end) continue;
+    std::string entry = printable(line) + "\n";
+    const std::size_t number = own ? line_number(line.substr(prefix.size())) : 0;
+    if (number >= 1 && number <= text.size()) {
+      const std::string_view quoted = trimmed(text[number - 1]);
+      entry += "    " + printable(quoted) + "\n";
+      // The compiler's own mark, where what it quotes is that line.
+      if (i + 2 < lines.size() && trimmed(lines[i + 1]) == quoted && trimmed(lines[i + 2]) == "^") {
+        const std::size_t indent = lines[i + 1].find(quoted), mark = lines[i + 2].find('^');
+        if (mark >= indent && quoted.size() <= kMaxQuoted) entry += "    " + std::string(mark - indent, ' ') + "^\n";
+      }
+    }
+    if (++errors > kMaxErrors || kept.size() + entry.size() > kMaxLogBytes - 64) {
+      ++left_out;
+    } else {
+      kept += entry;
+    }
+  }
+  if (left_out > 0) kept += "and " + std::to_string(left_out) + (left_out == 1 ? " more error\n" : " more errors\n");
   return kept;
 }
 
@@ -102,9 +172,11 @@ CompileResult compile(const Nvrtc& nvrtc, const std::vector<Header>& headers, co
   if (const std::string problem = compile_problem(request); !problem.empty()) {
     return failed(Status::compile_error, problem);
   }
+  const SourceText source = source_text(request.source);
+  if (!source.problem.empty()) return failed(Status::compile_error, "the source is not UTF-8: " + source.problem);
   const std::vector<std::string> options = nvrtc_options(request, nvrtc.major());
   const auto start = std::chrono::steady_clock::now();
-  NvrtcOutput output = nvrtc.compile({request.source, headers, options, request.kernel});
+  NvrtcOutput output = nvrtc.compile({source.text, headers, options, request.kernel});
   CompileResult result;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.log = filter_log(output.log);
@@ -113,7 +185,12 @@ CompileResult compile(const Nvrtc& nvrtc, const std::vector<Header>& headers, co
     result.log += "the compiler ran out of memory\n";
   } else if (!output.compiled || output.cubin.empty()) {
     result.status = Status::compile_error;
-    if (result.log.empty()) result.log = "the compiler gives no reason within the kernel's own text\n";
+    result.log = error_log(output.log, source.text);
+    if (result.log.empty() && output.log.find("__nv_name_map") != std::string::npos) {
+      result.log = "the source has no kernel " + request.kernel + "\n";
+    } else if (result.log.empty()) {
+      result.log = "the compiler gives no reason within the kernel's own text\n";
+    }
   } else if (output.ptx.size() + output.cubin.size() > limits.output_bytes) {
     result.status = Status::limits_exceeded;
     result.log += "the compiled code exceeds " + std::to_string(limits.output_bytes) + " bytes\n";

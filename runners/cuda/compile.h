@@ -35,7 +35,7 @@ struct ResourceUsage {
 /// memory or output than allowed; timed_out, crashed: the compiler was killed, or died, over it.
 struct CompileResult {
   Status status = Status::crashed;
-  std::string log;            ///< filter_log's
+  std::string log;            ///< filter_log's; of a compile_error error_log's
   std::string ptx;
   std::string cubin;
   std::string lowered_name;   ///< the entry in PTX and machine code
@@ -60,6 +60,10 @@ inline constexpr std::size_t kMaxLogBytes = 4096;
 /// The lines about the kernel's own text ("kernel.cu(12): error: ...") and the assembler's errors about the PTX made from it, at
 /// most kMaxLogBytes: a compiler quotes files that it reads, and nothing but the candidate's text may be quoted.
 [[nodiscard]] std::string filter_log(std::string_view log);
+
+/// Of a log that says why `source` does not compile: the first errors, each with the line of the source that it is about and the place in it,
+/// then how many more there are. Nothing but the source is quoted.
+[[nodiscard]] std::string error_log(std::string_view log, std::string_view source);
 
 /// What the lines "ptxas info" of a log say of `entry`; zeros where they are silent.
 [[nodiscard]] ResourceUsage parse_ptxas_info(std::string_view log, std::string_view entry);

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "engine/error.h"
+#include "engine/one_kernel.h"
 #include "runners/arguments.h"
 #include "runners/cuda/headers.h"
 
@@ -28,8 +29,8 @@ bool spells_names_out(std::string_view source) {
 
 /// Leaves out of `texts` what neither the source nor an option can mean: a tunable of the launch plan alone is no reason to compile
 /// the same text again.
-void drop_unused(const Variant& variant, const SplitOptions& split, MacroTexts& texts) {
-  std::string mentioned = variant.source + "\n" + variant.kernel_name;
+void drop_unused(const CompileRequest& request, const SplitOptions& split, MacroTexts& texts) {
+  std::string mentioned = request.source + "\n" + request.kernel;
   for (const auto& [name, text] : split.macros) mentioned += "\n" + text;
   for (const auto& [name, text] : texts) mentioned += "\n" + text;
   std::erase_if(texts, [&](const auto& macro) { return mentioned.find(macro.first) == std::string::npos; });
@@ -59,9 +60,11 @@ CompileServiceOptions service_options(const CudaOptions& options, std::string pr
 CompileRequest request_for(const KernelSpec& spec, const Variant& variant, const Workload& workload, const std::string& arch) {
   SplitOptions split = split_options(variant.compiler_options);
   MacroTexts texts = workload_macros(spec, workload, variant.tunables);
-  if (spells_names_out(variant.source)) drop_unused(variant, split, texts);
+  std::vector<std::string> kernels{variant.kernel_name};
+  for (std::string& name : step_kernels(variant)) kernels.push_back(std::move(name));
+  CompileRequest request{.source = without_other_kernels(variant.source, kernels), .kernel = variant.kernel_name, .arch = arch, .options = std::move(split.others)};
+  if (spells_names_out(variant.source)) drop_unused(request, split, texts);
   for (auto& [name, text] : split.macros) texts[name] = std::move(text);
-  CompileRequest request{.source = variant.source, .kernel = variant.kernel_name, .arch = arch, .options = std::move(split.others)};
   for (const auto& [name, text] : texts) request.options.push_back("-D" + name + "=" + text);
   return request;
 }

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <thread>
 
-#include "engine/error.h"
+#include "engine/detailed_error.h"
 #include "engine/options_io.h"
 #include "engine/rng.h"
 #include "engine/spec_load.h"
@@ -189,12 +189,12 @@ void CudaRunner::prepare(const KernelSpec& spec) {
   if (const auto reference = reference_variant(known->spec)) {
     const Build build = builder_->build(known->spec, *reference, known->workloads, nullptr, Stage::screening, {});
     if (build.candidate.key.empty()) {
-      throw bad_input(spec.place("/reference"), "", "a reference kernel that can be used: " + build.log);
+      throw DetailedError(bad_input(spec.place("/reference"), "", "a reference kernel that can be used: " + build.log.substr(0, build.log.find('\n'))), build.log);
     }
     known->problem.reference = build.candidate;
   }
   if (own.candidate.key.empty()) {
-    throw bad_input(spec.place("/kernel"), "", "a kernel that can be launched: " + own.log);
+    throw DetailedError(bad_input(spec.place("/kernel"), "", "a kernel that can be launched: " + own.log.substr(0, own.log.find('\n'))), own.log);
   }
   if (earlier_) known->setup = setup_of(known->problem.spec);
   const std::lock_guard lock(mutex_);

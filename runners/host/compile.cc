@@ -10,6 +10,8 @@
 #include <sstream>
 
 #include "engine/error.h"
+#include "engine/one_kernel.h"
+#include "engine/source_text.h"
 #include "runners/host/imports.h"
 #include "runners/host/shim.h"
 #include "runners/host/toolchain.h"
@@ -54,6 +56,12 @@ std::string read_file(const fs::path& path) {
   return out.str();
 }
 
+/// "kernel.cu: In function 'void k(float*)':" says where an error stands that comes behind it, with its own line.
+bool is_context(const std::string& line) {
+  return line.ends_with(':') && line.find("error") == std::string::npos &&
+         (line.find(": In ") != std::string::npos || line.find(": At ") != std::string::npos);
+}
+
 /// Keeps the lines about the kernel, without the machine's paths.
 std::string filtered(const std::string& output, const std::string& scratch) {
   std::string out;
@@ -62,7 +70,7 @@ std::string filtered(const std::string& output, const std::string& scratch) {
     for (std::size_t at; (at = line.find(scratch)) != std::string::npos;)
       line.erase(at, scratch.size() + 1);
     if (line.find("/usr/") != std::string::npos || line.starts_with("In file included") ||
-        line.starts_with("compilation terminated"))
+        line.starts_with("compilation terminated") || is_context(line))
       continue;
     out += line + "\n";
   }
@@ -208,7 +216,9 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
     if (const auto problem = kernel_name_problem(kernel); !problem.empty())
       return fail(Status::rejected, "source", "expected " + problem);
   }
-  const Translation translation = translate(job.source, job.integers);
+  const SourceText text = source_text(job.source);
+  if (!text.problem.empty()) return fail(Status::compile_error, "compile", "the source is not UTF-8: " + text.problem);
+  const Translation translation = translate(without_other_kernels(text.text, job.kernels), job.integers);
   if (translation.end == Translation::End::refused)
     return fail(Status::rejected, "source", translation.why);
   if (translation.end == Translation::End::not_supported)

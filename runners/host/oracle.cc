@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/error.h"
+#include "engine/detailed_error.h"
 #include "runners/arguments.h"
 
 namespace warpath::host {
@@ -14,7 +14,7 @@ Variant reference_variant(const KernelSpec& spec) {
     variant.source = kernel->source;
     variant.kernel_name = kernel->kernel_name;
     variant.launch = kernel->launch;
-    variant.compiler_options.clear();
+    variant.compiler_options = options_of_reference(spec.compiler_options);
   }
   return variant;
 }
@@ -42,20 +42,22 @@ const std::string& Oracle::object_for(const Workload& workload) {
   job.integers = macros.integers;
   const Compiled compiled = compiler_.compile(job);
   if (compiled.status != Status::ok) {
-    throw bad_input(spec_.origin + (is_baseline() ? "/kernel" : "/reference/kernel"), "",
-                    "a kernel that the host runner compiles: " +
-                        compiled.log.substr(0, compiled.log.find('\n')));
+    throw DetailedError(bad_input(spec_.place(is_baseline() ? "/kernel" : "/reference/kernel"), "",
+                                  "a kernel that the host runner compiles: " +
+                                      compiled.log.substr(0, compiled.log.find('\n'))),
+                        compiled.log);
   }
   return objects_.emplace(macros, compiled.object_path).first->second;
 }
 
-TensorMap Oracle::run_kernel(const Workload& workload, const InputSet& inputs) {
+TensorMap Oracle::run_kernel(const Workload& workload, const InputSet& inputs, bool again) {
   const std::string place = spec_.origin + (is_baseline() ? "/kernel" : "/reference/kernel");
   const auto fail = [&](const std::string& what) {
     return bad_input(place, "", "a kernel that runs on workload " + workload.name + ": " + what);
   };
   const WorkerClient::Limit limit(10 * options_.launch_seconds + 1);  // naive on purpose
   const auto loaded = worker_.load(object_for(workload), 0, limit, {});
+  if (loaded.loss && loaded.loss->killed_from_outside() && !again) return run_kernel(workload, inputs, true);
   if (loaded.loss || !loaded.reply.problem.empty()) throw fail("it cannot be loaded");
   const auto arguments = bound_arguments(spec_, workload, inputs);
   if (loaded.reply.parameters.size() != arguments.size()) {
@@ -77,6 +79,7 @@ TensorMap Oracle::run_kernel(const Workload& workload, const InputSet& inputs) {
   command.seed = inputs.seed;
   if (worker_.bind(arguments, limit, {})) throw fail("its tensors do not fit in memory");
   auto answer = worker_.launch(command, limit, {});
+  if (answer.loss && answer.loss->killed_from_outside() && !again) return run_kernel(workload, inputs, true);
   if (answer.loss)
     throw fail("it crashed or took longer than " + std::to_string(limit.count()) + " s");
   if (answer.reply.end != BlockEnd::done) throw fail(answer.reply.detail);
