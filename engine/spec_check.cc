@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <set>
 
 #include "engine/error.h"
+#include "engine/json_reader.h"
+#include "engine/source_text.h"
 #include "engine/spec_load.h"
 #include "engine/spec_values.h"
 
@@ -361,18 +364,36 @@ std::string run_problem(const KernelSpec& spec) {
   return {};
 }
 
-std::vector<CheckLine> check_spec_files(const std::vector<std::string>& paths) {
+std::string source_notes(const KernelSpec& spec) {
+  std::string out;
+  const auto note = [&](const std::string& file) {
+    if (file.empty()) return;
+    const std::string path = (std::filesystem::path(spec.origin.substr(0, spec.origin.rfind(":/"))).parent_path() / file).lexically_normal().string();
+    std::error_code none;
+    if (!std::filesystem::is_regular_file(path, none)) return;  // beside source_code the name is only where the text came from
+    const std::string said = source_text(read_text_file(path, kMaxSourceFileBytes, path)).note;
+    if (!said.empty()) out += "; " + path + ": " + said;
+  };
+  note(spec.source_file);
+  if (const auto* kernel = std::get_if<ReferenceKernel>(&spec.reference)) note(kernel->source_file);
+  return out;
+}
+
+std::vector<CheckLine> check_spec_files(const std::vector<std::string>& paths, const SpecProblems& more) {
   std::vector<CheckLine> lines;
   std::map<std::string, std::string> origins;  // name -> where it was first seen
   const auto check_file = [&](const std::string& file) {
     for (const KernelSpec& spec : load_specs(file)) {
       const auto [it, added] = origins.emplace(spec.name, spec.origin);
       if (!added) throw bad_input(spec.place("/name"), spec.name, "a name that no other spec has; " + it->second + " has it");
+      const std::vector<std::string> problems = more ? more(spec) : std::vector<std::string>{};
+      for (const std::string& problem : problems) lines.push_back({.ok = false, .text = problem});
+      if (!problems.empty()) continue;
       const std::string note = run_problem(spec);
       lines.push_back({.ok = true,
                        .text = spec.origin + ": " + spec.name + ": ok (" + std::to_string(spec.workloads.size()) + " workloads, " +
                                std::to_string(spec.io.args.size()) + " arguments, " + std::to_string(spec.tunables.size()) + " tunables)" +
-                               (note.empty() ? "" : ", but it cannot be searched: " + note)});
+                               (note.empty() ? "" : ", but it cannot be searched: " + note) + source_notes(spec)});
     }
   };
   const auto guarded = [&](const auto& work) {

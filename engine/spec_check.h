@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,19 @@ void check_spec(const KernelSpec& spec);
 /// Why a valid spec can still not be searched (Triton source, a Python reference, no reference): one line; empty if it can.
 [[nodiscard]] std::string run_problem(const KernelSpec& spec);
 
+/// What was not taken as it is in the files that the spec names: "; FILE: line 3: a comment is not UTF-8 and is read as Latin-1". Empty: nothing.
+[[nodiscard]] std::string source_notes(const KernelSpec& spec);
+
 /// One line of `warpath validate`.
 struct CheckLine {
   bool ok = false;
   std::string text;  ///< "FILE: NAME: ok (3 workloads, 5 arguments)" or the problem
 };
-/// Loads and checks every spec of `paths`; a problem in one file does not hide those of another.
-[[nodiscard]] std::vector<CheckLine> check_spec_files(const std::vector<std::string>& paths);
+/// What else is wrong with a spec: a line a problem.
+using SpecProblems = std::function<std::vector<std::string>(const KernelSpec&)>;
+
+/// Loads and checks every spec of `paths`; a problem in one file does not hide those of another. `more`: asked about each spec that is well
+/// formed.
+[[nodiscard]] std::vector<CheckLine> check_spec_files(const std::vector<std::string>& paths, const SpecProblems& more = {});
 
 }  // namespace warpath

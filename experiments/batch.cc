@@ -17,6 +17,7 @@
 #include "experiments/option_layers.h"
 #include "experiments/prior_files.h"
 #include "experiments/trials.h"
+#include "moves/kernel_contract.h"
 #include "moves/register_moves.h"
 #include "moves/rule_proposer.h"
 #include "priors/findings.h"
@@ -117,6 +118,7 @@ void check_kernel(const KernelRun& planned, const Plugins& plugins, const Progra
   if (runner->substitute(planned.spec)) return;
   const std::string problem = run_problem(planned.spec);
   if (!problem.empty()) throw bad_input(planned.spec.origin, problem, "a spec that can be searched; --name leaves it out");
+  require_contract(planned.spec);
 }
 
 void check_outdir(const fs::path& outdir) {

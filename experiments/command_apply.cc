@@ -16,6 +16,7 @@
 #include "experiments/interrupt.h"
 #include "experiments/ladder.h"
 #include "experiments/option_layers.h"
+#include "moves/kernel_contract.h"
 #include "runners/cuda/compile_check.h"
 
 namespace warpath {
@@ -202,6 +203,8 @@ int evaluate_ladder(Request& request, const MoveTable& moves, const RunnerChoice
     request.spec = std::move(*substitute);
   } else if (const std::string problem = run_problem(request.spec); !problem.empty()) {
     throw bad_input(request.spec.origin, problem, "a spec that can be run");
+  } else {
+    require_contract(request.spec);
   }
   const DeviceFacts device = runner->device();
   std::vector<Rung> rungs{baseline_rung(request.spec)};

@@ -12,6 +12,7 @@
 #include "experiments/evaluation_setup.h"
 #include "experiments/interrupt.h"
 #include "experiments/option_layers.h"
+#include "moves/kernel_contract.h"
 
 namespace warpath {
 namespace {
@@ -41,6 +42,7 @@ int evaluate(const Arguments& arguments, const Program& program) {
                                                           .program = program.path});
   if (auto substitute = runner->substitute(spec)) spec = std::move(*substitute);
   else if (const std::string problem = run_problem(spec); !problem.empty()) throw bad_input(spec.origin, problem, "a spec that can be run");
+  else require_contract(spec);
   const Stage stage = parse_stage(arguments.value("stage").value_or("screening"), "--stage");
   const auto repeat = static_cast<int>(parse_count(arguments.value("repeat").value_or("1"), "--repeat"));
   const std::vector<Candidate> candidates = wanted_candidates(arguments, spec, options.run.seed);

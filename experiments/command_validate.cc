@@ -3,13 +3,14 @@
 #include "engine/error.h"
 #include "engine/spec_check.h"
 #include "experiments/command.h"
+#include "moves/kernel_contract.h"
 
 namespace warpath {
 namespace {
 
 int validate(const Arguments& arguments, const Program&) {
   int code = 0;
-  for (const CheckLine& line : check_spec_files(arguments.words())) {
+  for (const CheckLine& line : check_spec_files(arguments.words(), contract_problems)) {
     std::fprintf(line.ok ? stdout : stderr, "%s\n", line.text.c_str());
     if (!line.ok) code = static_cast<int>(ErrorCode::bad_input);
   }
@@ -21,7 +22,7 @@ int validate(const Arguments& arguments, const Program&) {
 Command validate_command() {
   return {.name = "validate",
           .usage = "FILE|FOLDER...",
-          .help = "check specs: one line each, exit code 64 if there is a problem in any",
+          .help = "check specs and what their kernels say of their arguments: one line each, exit code 64 if there is a problem in any",
           .least_words = 1,
           .most_words = SIZE_MAX,
           .run = validate};
