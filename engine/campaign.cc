@@ -239,7 +239,7 @@ std::uint64_t Campaign::final_seed(const Finals::Due& due) const {
 
 Campaign::Standing Campaign::standing() const {
   Standing out{.node = best_, .speedup = best_speedup(), .baseline_ms = baseline_ms(), .verdict = &space_.outcome(best_)->verdict, .finalists = 0};
-  if (const auto winner = finals_->winner()) {
+  if (const auto winner = finals_->winner(finals_kept_)) {
     out.node = winner->node;
     out.speedup = winner->speedup;
     out.baseline_ms = winner->baseline_ns * 1e-6;

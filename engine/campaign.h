@@ -110,6 +110,8 @@ class Campaign {
     bool measured = true;  ///< as Finals::Winner
   };
   [[nodiscard]] Standing standing() const;  ///< once begun
+  /// From now on finals that are in count although others are due: nobody will evaluate those.
+  void keep_finals() { finals_kept_ = true; }
   [[nodiscard]] double baseline_ms() const { return objective_.baseline_ns() * 1e-6; }
   [[nodiscard]] double best_speedup() const;
   /// Speed-up of a node's outcome; 0 unless it has one that is ok.
@@ -139,6 +141,7 @@ class Campaign {
   ObjectiveFunction objective_;
   std::optional<Search> search_;
   Tuner tuner_;
+  bool finals_kept_ = false;
   std::optional<Finals> finals_;
   std::deque<Pending> pending_;
   std::deque<Late> late_;  // those that go first ahead of the others

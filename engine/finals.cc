@@ -198,8 +198,8 @@ void Finals::require_ranked(NodeId node, const Hash128& key, bool fresh, const s
   if (!ranked || !fresh) throw bad_input(place, "final of " + key.short_hex(), "a variant that beat the baseline and has no such outcome yet");
 }
 
-std::optional<Finals::Winner> Finals::winner() const {
-  if (options_.finalists == 0 || (finals_.empty() && readings_.empty()) || !due().empty()) return std::nullopt;
+std::optional<Finals::Winner> Finals::winner(bool so_far) const {
+  if (options_.finalists == 0 || (finals_.empty() && readings_.empty()) || (!so_far && !due().empty())) return std::nullopt;
   Winner winner{.baseline_ns = objective_.baseline_ns(), .verdict = baseline_ ? &baseline_->verdict : nullptr};
   std::set<NodeId> evaluated;
   for (const auto& [node, unused] : finals_) evaluated.insert(node);

@@ -106,8 +106,8 @@ class Finals {
     const Verdict* verdict = nullptr;  ///< null for the baseline where its final outcome is not ok
     int finalists = 0;       ///< evaluated in all rounds, refused ones included (also by a heat), the baseline not
   };
-  /// nullopt while something is due, if nobody beat the baseline, and without finals.
-  [[nodiscard]] std::optional<Winner> winner() const;
+  /// nullopt while something is due, if nobody beat the baseline, and without finals. `so_far`: what is due does not count.
+  [[nodiscard]] std::optional<Winner> winner(bool so_far = false) const;
 
  private:
   /// Whoever may be a finalist, first choice first; `heats`, if it is not empty, must be read before that can be said.

@@ -115,18 +115,24 @@ void RunRecord::add(const HeatEvent& event, const Finals::Applied& applied) { ad
 
 void RunRecord::point_best() {
   if (!campaign_.begun()) return;
-  const NodeId best = options_.record.keep_variants ? campaign_.standing().node : NodeId{0};
+  const NodeId best = campaign_.standing().node;
   if (best == pointed_) return;
-  folder_.point_best(best == NodeId{0} ? "baseline" : "variants/" + campaign_.space().key(best).hex());
+  write_folder(best, *campaign_.space().outcome(best));  // whether or not other variants are kept
+  folder_.point_best(folder_of(best));
   pointed_ = best;
 }
 
+std::string RunRecord::folder_of(NodeId node) const { return node == NodeId{0} ? "baseline" : "variants/" + campaign_.space().key(node).hex(); }
+
 void RunRecord::write_node(NodeId node, const Outcome& outcome) const {
+  if (node == NodeId{0} ? campaign_.begun() : options_.record.keep_variants) write_folder(node, outcome);
+}
+
+void RunRecord::write_folder(NodeId node, const Outcome& outcome) const {
   const KernelSpace& space = campaign_.space();
-  const std::string target = node == NodeId{0} ? "baseline" : "variants/" + space.key(node).hex();
+  const std::string target = folder_of(node);
   std::error_code error;
-  const bool wanted = node == NodeId{0} ? campaign_.begun() : options_.record.keep_variants;
-  if (!wanted || std::filesystem::exists(folder_.file(target), error)) return;
+  if (std::filesystem::exists(folder_.file(target), error)) return;
   const Variant& variant = space.variant(node);
   const bool sync = options_.record.sync == "always";
   const std::string json = to_json(outcome).dump(2) + "\n";

@@ -38,7 +38,11 @@ class RunRecord {
   /// `sequence`: the word for it in the ledger.
   template <class E>
   void add_final(const E& event, const std::string& sequence, const Finals::Applied& applied);
+  /// "baseline" or "variants/<key>".
+  [[nodiscard]] std::string folder_of(NodeId node) const;
+  /// write_folder, if the folders of variants are wanted.
   void write_node(NodeId node, const Outcome& outcome) const;
+  void write_folder(NodeId node, const Outcome& outcome) const;
   void point_best();
 
   const RunFolder& folder_;

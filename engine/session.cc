@@ -63,6 +63,7 @@ class Session {
                                          .record_priors = [this](const PriorsEvent& e) { record_said(e, e.key, "the prior"); }},
                       options_,
                       [this](const ProposalsEvent& e) { record_said(e, e.key, e.proposer); });
+    if (setup_.only_late) campaign_->keep_finals();
     record_.emplace(*folder_, *campaign_, record_names(), options_);
   }
 
@@ -154,6 +155,7 @@ class Session {
     }
     const LogSummary log = scan_log(path, snapshot ? &*snapshot : nullptr);
     refuse_other_run(log.run, path);
+    mend_files();
     if (snapshot && !log.snapshot_fits) {
       snapshot.reset();
       note = folder_->file("search_state.json").string() + ": not a state of this log; the whole log is replayed instead";
@@ -164,6 +166,26 @@ class Session {
     log_.emplace(path, log.end, sync_);
     write_config(log.run.config);  // budgets may have changed
     saved_lines_ = log.end.lines;
+  }
+
+  /// The log says what was searched; files beside it that a fault damaged or took are written anew.
+  void mend_files() const {
+    const auto mend = [&](const std::string& name, const std::string& text) {
+      const std::filesystem::path file = folder_->file(name);
+      write_file_atomically(file, text, sync_ != SyncRule::never);
+      observer_.on_note(file.string() + ": was damaged or missing and is written anew");
+    };
+    const auto reads = [](const auto& read) {
+      try {
+        return read();
+      } catch (const std::exception&) {
+        return false;
+      }
+    };
+    const std::string spec_file = folder_->file("input_spec.json").string();
+    const bool same_spec = reads([&] { return hash128(read_json_file(spec_file).dump()) == hash128(to_json(spec_).dump()); });
+    if (!same_spec) mend("input_spec.json", to_json(spec_).dump(2) + "\n");
+    if (!reads([&] { return recorded_device(setup_.folder).has_value(); })) mend("device.json", to_json(device_).dump(2) + "\n");
   }
 
   void refuse_other_run(const RunEvent& recorded, const std::filesystem::path& path) const {

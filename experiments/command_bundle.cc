@@ -94,6 +94,7 @@ std::uintmax_t bytes_in(const fs::path& folder) {
 
 int bundle(const Arguments& arguments, const Program& program) {
   const fs::path folder = arguments.words().front();
+  if (folder.empty()) throw bad_input("warpath bundle", "\"\"", "the name of a folder");
   std::error_code error;
   if (fs::exists(folder, error) && !(fs::is_directory(folder, error) && fs::is_empty(folder, error))) {
     throw bad_input("warpath bundle", folder.string(), "a folder that is empty or not there yet");

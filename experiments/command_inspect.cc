@@ -85,22 +85,38 @@ void print_node(const RecordedRun& run, std::size_t id) {
   std::printf("\nterms\n%s\nsource\n%s\n", terms_text(variant).c_str(), variant.source.c_str());
 }
 
+/// What is looked at, and the flags that go with it; the others would be ignored.
+struct Subject {
+  std::string flag;
+  std::vector<Flag> flags;
+};
+std::vector<Subject> subjects() {
+  return {{"parse", {}}, {"regions", region_flags()}, {"ncu", profile_flags()}};
+}
+
+/// The subject that a flag names, "" for a run. Throws Error(bad_input) where words or flags belong to another one.
+std::string subject_of(const Arguments& arguments) {
+  std::string wanted;
+  for (const Subject& subject : subjects()) {
+    if (!arguments.has(subject.flag)) continue;
+    if (!wanted.empty()) throw bad_input("warpath inspect", "--" + wanted + " and --" + subject.flag, "one of them");
+    wanted = subject.flag;
+  }
+  for (const Subject& subject : subjects()) {
+    for (const Flag& flag : subject.flags) {
+      if (subject.flag != wanted && flag.name != wanted && arguments.has(flag.name)) throw bad_input("warpath inspect", "--" + flag.name, "it beside --" + subject.flag + " alone");
+    }
+  }
+  if (!wanted.empty() && !arguments.words().empty()) throw bad_input("warpath inspect", arguments.words()[0], "--" + wanted + " alone, without a run");
+  return wanted;
+}
+
 int inspect(const Arguments& arguments, const Program&) {
-  if (arguments.has("parse")) {
-    if (!arguments.words().empty()) throw bad_input("warpath inspect", arguments.words()[0], "--parse FILE... alone");
-    print_source_reports(arguments.values("parse"));
-    return 0;
-  }
-  if (arguments.has("regions")) {
-    if (!arguments.words().empty()) throw bad_input("warpath inspect", arguments.words()[0], "--regions FILE without a run");
-    print_regions(arguments);
-    return 0;
-  }
-  if (arguments.has("ncu")) {
-    if (!arguments.words().empty()) throw bad_input("warpath inspect", arguments.words()[0], "--ncu FILE without a run");
-    print_profile(arguments);
-    return 0;
-  }
+  const std::string subject = subject_of(arguments);
+  if (subject == "parse") print_source_reports(arguments.values("parse"));
+  if (subject == "regions") print_regions(arguments);
+  if (subject == "ncu") print_profile(arguments);
+  if (!subject.empty()) return 0;
   if (arguments.words().empty()) throw bad_input("warpath inspect", "no RUN", "RUN [NODE], --parse FILE..., --regions FILE or --ncu FILE");
   const RecordedRun run(arguments.words()[0]);
   if (arguments.words().size() == 1) {

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "engine/error.h"
+#include "engine/detailed_error.h"
 #include "experiments/attributing.h"
 #include "experiments/batch.h"
 #include "experiments/command.h"
@@ -34,16 +34,18 @@ KernelReport report_on(const KernelRun& planned, bool resume, const Plugins& plu
                        const InterruptWatch& interrupts) {
   ProgressPrinter printer(stderr, isatty(STDERR_FILENO) == 1);
   KernelReport report{.name = planned.spec.name, .result = std::nullopt, .problem = ""};
+  std::string details;
   try {
     report.result = run_kernel(planned, resume, plugins, program, printer, interrupts.stop(), interrupts.abandon());
   } catch (const Error& error) {
     report.problem = error.what();
     report.problem_code = error.code();
+    details = details_text(error, "  ");
   } catch (const std::exception& error) {
     report.problem = std::string("unexpected: ") + error.what();
   }
   printer.clear();
-  if (!report.problem.empty()) std::fprintf(stderr, "warpath: %s: %s\n", report.name.c_str(), report.problem.c_str());
+  if (!report.problem.empty()) std::fprintf(stderr, "warpath: %s: %s\n%s", report.name.c_str(), report.problem.c_str(), details.c_str());
   return report;
 }
 

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -36,7 +38,18 @@ void print(const GainValidation& v) {
               v.rank_correlation, v.node_correlation, v.lift, v.log_loss, v.uniform_log_loss, v.deviation, v.covered);
 }
 
+/// Before the work that would be lost otherwise.
+void require_place_for(const std::string& flag, const fs::path& file) {
+  std::error_code none;
+  const fs::path folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
+  if (fs::is_directory(file, none) || !file.has_filename()) throw bad_input(flag, file.string(), "a file, not a folder");
+  if (!fs::is_directory(folder, none)) throw bad_input(flag, file.string(), "a file in a folder that is there");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) throw bad_input(flag, file.string(), "a file in a folder that can be written");
+}
+
 int train(const Arguments& arguments, const Program&) {
+  require_place_for("--output", arguments.value("output").value_or("prior_model.json"));
+  if (const auto file = arguments.value("json")) require_place_for("--json", *file);
   std::vector<GainExample> examples;
   for (const std::string& place : arguments.words()) {
     const RecordedTrials trials(place);

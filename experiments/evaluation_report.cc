@@ -154,17 +154,19 @@ std::string figures_text(const EvaluationFigures& figures, const KernelSpec& spe
 }
 
 std::string evaluation_line(const std::string& name, const EvaluationFigures& figures, double seconds, std::size_t width) {
-  if (figures.baseline_s <= 0) return (name + " measuring the baseline, " + duration_text(seconds)).substr(0, width);
+  if (figures.baseline_s <= 0) return fitted_line({{name, 0}, {"measuring the baseline, " + duration_text(seconds), 0, " "}}, width);
   const double share = figures.planned == 0 ? 1 : static_cast<double>(figures.finished) / static_cast<double>(figures.planned);
   const auto full = static_cast<std::size_t>(share * static_cast<double>(kBarWidth));
-  std::string line = name + " [" + std::string(full, '#') + std::string(kBarWidth - full, '-') + "] ";
-  line += format("%zu/%zu  %zu ok  %zu refused", figures.finished, figures.planned, figures.verified(),
-                 figures.finished - figures.verified());
-  if (figures.unexpected > 0) line += format("  %zu not as expected", figures.unexpected);
-  if (const double per_s = rate(figures.finished, figures.candidates_s); per_s > 0) {
-    line += format("  %.3g/s  ETA ", per_s) + duration_text(static_cast<double>(figures.planned - figures.finished) / per_s);
-  }
-  return line.substr(0, width);
+  const double per_s = rate(figures.finished, figures.candidates_s);
+  return fitted_line({{name, 0},
+                      {"[" + std::string(full, '#') + std::string(kBarWidth - full, '-') + "]", 4, " "},
+                      {format("%zu/%zu", figures.finished, figures.planned), 0, " "},
+                      {format("%zu ok", figures.verified()), 3},
+                      {format("%zu refused", figures.finished - figures.verified()), 2},
+                      {figures.unexpected > 0 ? format("%zu not as expected", figures.unexpected) : "", 0},
+                      {per_s > 0 ? format("%.3g/s", per_s) : "", 1},
+                      {per_s > 0 ? "ETA " + duration_text(static_cast<double>(figures.planned - figures.finished) / per_s) : "", 0}},
+                     width);
 }
 
 EvaluationRow evaluation_row(const Evaluated& result, const TimeSummary& time, int repeat) {

@@ -9,7 +9,7 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kSignals{SIGINT, SIGTERM};
+constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
 constexpr std::chrono::milliseconds kPoll{20};
 
 // A handler can reach nothing but globals: this is the only one of the program.
@@ -29,14 +29,23 @@ InterruptWatch::InterruptWatch() {
   struct sigaction action {};
   action.sa_handler = note_signal;
   action.sa_flags = SA_RESTART;
-  for (const int number : kSignals) sigaction(number, &action, nullptr);
+  for (const int number : kSignals) {
+    struct sigaction former {};
+    sigaction(number, nullptr, &former);
+    if (number == SIGHUP && former.sa_handler == SIG_IGN) continue;  // nohup: the run outlives its terminal
+    sigaction(number, &action, nullptr);
+  }
   thread_ = std::jthread([this](const std::stop_token& done) { watch(done); });
 }
 
 InterruptWatch::~InterruptWatch() {
   thread_.request_stop();
   thread_.join();
-  for (const int number : kSignals) std::signal(number, SIG_DFL);
+  for (const int number : kSignals) {
+    struct sigaction present {};
+    sigaction(number, nullptr, &present);
+    if (present.sa_handler == note_signal) std::signal(number, SIG_DFL);
+  }
 }
 
 void InterruptWatch::watch(const std::stop_token& done) {

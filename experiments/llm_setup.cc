@@ -27,6 +27,9 @@ std::optional<LlmAccess> llm_access(const LlmOptions& options, std::string& why)
   const std::string variable = options.key_env.empty() ? p.key_env : options.key_env;
   out.key = llm::read_key(variable, options.key_file);
   const bool replays = options.cassette_mode == "replay";
+  if (const std::string problem = replays ? "" : llm::address_problem(p.base_url); !problem.empty()) {
+    throw bad_input("--llm-base-url", p.base_url, "an https address, or http on this machine (" + problem + ")");
+  }
   if (out.key.empty() && p.auth != llm::Profile::Auth::none && !replays) {
     return why = "no language model: no key in " + (variable.empty() ? std::string("--llm-key-env") : variable) + "; rules alone", std::nullopt;
   }

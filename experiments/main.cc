@@ -1,11 +1,17 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/detailed_error.h"
 #include "experiments/command.h"
 #include "experiments/revision.h"
 
@@ -49,12 +55,25 @@ int run_command(const Command& command, std::span<const std::string> words, cons
   return command.run(arguments, program);
 }
 
+Command command_named(const std::string& name) {
+  std::vector<std::string> names;
+  for (Command& command : commands()) {
+    if (command.name == name) return std::move(command);
+    names.push_back(command.name);
+  }
+  const std::string near = warpath::nearest(name, names);
+  throw warpath::bad_input("warpath", name, near.empty() ? "a command; `warpath --help` lists them" : "a command; did you mean " + near + "?");
+}
+
+int help_of(const std::string& name) { return print_help(command_named(name)); }
+
 int dispatch(std::span<const std::string> words, const warpath::Program& program) {
   if (words.empty()) {
     print_overview(stderr);
     return static_cast<int>(warpath::ErrorCode::bad_input);
   }
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    if (words[0] == "help" && words.size() > 1) return help_of(words[1]);
     print_overview(stdout);
     return 0;
   }
@@ -62,14 +81,7 @@ int dispatch(std::span<const std::string> words, const warpath::Program& program
     std::printf("warpath %s\n", std::string(warpath::revision()).c_str());
     return 0;
   }
-  std::vector<std::string> names;
-  for (const Command& command : commands()) {
-    if (command.name == words[0]) return run_command(command, words.subspan(1), program);
-    names.push_back(command.name);
-  }
-  const std::string near = warpath::nearest(words[0], names);
-  throw warpath::bad_input("warpath", words[0],
-                           near.empty() ? "a command; `warpath --help` lists them" : "a command; did you mean " + near + "?");
+  return run_command(command_named(words[0]), words.subspan(1), program);
 }
 
 /// One line, whatever the message holds.
@@ -81,15 +93,42 @@ int report(std::string message, int code) {
   return code;
 }
 
+/// A file that is opened where a standard descriptor was closed would be written to by every message.
+void open_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) static_cast<void>(::open("/dev/null", O_RDWR));  // the lowest that is free: this one
+  }
+}
+
+/// Makes a write beyond a limit (ulimit -f) fail, and so be said, instead of ending the program. A handler, for an ignored signal would stay ignored
+/// in the programs started.
+void survive_file_limits() {
+  struct sigaction action {};
+  action.sa_handler = [](int) {};
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGXFSZ, &action, nullptr);
+}
+
+/// What was printed is out; else 3, unless the command failed anyway.
+int flushed(int code) {
+  const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!failed) return code;
+  return report(std::string("standard output cannot be written: ") + std::strerror(errno), static_cast<int>(warpath::ErrorCode::environment));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_standard_descriptors();
+  survive_file_limits();
   try {
     std::error_code ignored;
     const warpath::Program program{std::filesystem::read_symlink("/proc/self/exe", ignored).string(), {argv, argv + argc}};
-    return dispatch(std::span(program.words).subspan(argc > 0 ? 1 : 0), program);
+    return flushed(dispatch(std::span(program.words).subspan(argc > 0 ? 1 : 0), program));
   } catch (const warpath::Error& error) {
-    return report(error.what(), static_cast<int>(error.code()));
+    const int code = report(error.what(), static_cast<int>(error.code()));
+    std::fputs(warpath::details_text(error, "  ").c_str(), stderr);
+    return code;
   } catch (const std::exception& error) {
     return report(std::string("unexpected: ") + error.what(), static_cast<int>(warpath::ErrorCode::environment));
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdarg>
 
+#include "engine/detailed_error.h"
 #include "experiments/runner_choice.h"
 #include "experiments/summary_table.h"
 
@@ -36,6 +37,13 @@ std::string bar(double share) {
   return "[" + std::string(full, '#') + std::string(kBarWidth - full, '-') + "]";
 }
 
+/// Lines of a log, indented, without the last line feed.
+std::string trimmed_lines(const std::string& log) {
+  std::string out = indented_lines(log, "  ");
+  if (out.ends_with('\n')) out.pop_back();
+  return out;
+}
+
 }  // namespace
 
 std::string duration_text(double seconds) {
@@ -53,23 +61,39 @@ std::uint64_t rejected_count(const StatusCounts& counts) {
   return sum;
 }
 
-std::string progress_line(const std::string& name, const SessionProgress& progress, std::size_t width) {
-  std::string line = name + " ";
-  if (progress.baseline_ms <= 0) {
-    line += "measuring the baseline, " + duration_text(progress.seconds);
-  } else {
-    const auto budget = static_cast<double>(progress.budget_builds);
-    const auto builds = static_cast<double>(progress.builds);
-    if (budget > 0) line += bar(builds / budget) + " ";
-    line += format("%llu/%llu  best %.3fx", static_cast<unsigned long long>(progress.builds),
-                   static_cast<unsigned long long>(progress.budget_builds), progress.best_speedup);
-    line += format("  %llu rejected", static_cast<unsigned long long>(rejected_count(progress.by_status)));
-    if (progress.builds_per_second > 0) {
-      line += format("  %.3g/s", progress.builds_per_second);
-      line += "  ETA " + duration_text((budget - builds) / progress.builds_per_second);
-    }
+std::string fitted_line(std::vector<LinePart> parts, std::size_t width) {
+  const auto joined = [&] {
+    std::string line;
+    for (const LinePart& part : parts) line += (line.empty() ? "" : part.blank) + part.text;
+    return line;
+  };
+  std::erase_if(parts, [](const LinePart& part) { return part.text.empty(); });
+  std::string line = joined();
+  while (line.size() > width) {
+    const auto least = std::ranges::max_element(parts, {}, &LinePart::rank);
+    if (least == parts.end() || least->rank == 0) break;
+    parts.erase(least);
+    line = joined();
   }
-  return line.substr(0, width);
+  if (line.size() <= width || parts.empty()) return line;
+  std::string& first = parts.front().text;
+  first.resize(first.size() - std::min(first.size(), line.size() - width));
+  return joined().substr(0, width);
+}
+
+std::string progress_line(const std::string& name, const SessionProgress& progress, std::size_t width) {
+  if (progress.baseline_ms <= 0) return fitted_line({{name, 0}, {"measuring the baseline, " + duration_text(progress.seconds), 0, " "}}, width);
+  const auto budget = static_cast<double>(progress.budget_builds);
+  const auto builds = static_cast<double>(progress.builds);
+  const bool paced = progress.builds_per_second > 0;
+  return fitted_line({{name, 0},
+                      {budget > 0 ? bar(builds / budget) : "", 3, " "},
+                      {format("%llu/%llu", static_cast<unsigned long long>(progress.builds), static_cast<unsigned long long>(progress.budget_builds)), 0, " "},
+                      {format("best %.3fx", progress.best_speedup), 0},
+                      {format("%llu rejected", static_cast<unsigned long long>(rejected_count(progress.by_status))), 2},
+                      {paced ? format("%.3g/s", progress.builds_per_second) : "", 1},
+                      {paced ? "ETA " + duration_text((budget - builds) / progress.builds_per_second) : "", 0}},
+                     width);
 }
 
 void ProgressPrinter::print_line(const std::string& line) {
@@ -99,6 +123,7 @@ void ProgressPrinter::on_note(std::string_view line) { print_line(name_ + ": " +
 void ProgressPrinter::on_outcome(const OutcomeReport& report) {
   if (report.sequence == kBaselineSequence) {
     if (report.outcome.status == Status::ok) news_ = "baseline verified: " + report.outcome.verdict.summary();
+    else if (report.outcome.log.find('\n') != std::string::npos) print_line(name_ + ": the baseline:\n" + trimmed_lines(report.outcome.log));
   } else if (report.improved) {
     news_ = format("best %.3fx by ", report.speedup) + report.move;
   }

@@ -1,11 +1,14 @@
 #include "experiments/region_report.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
+#include "engine/detailed_error.h"
 #include "engine/json_reader.h"
+#include "engine/one_kernel.h"
 #include "engine/spec_load.h"
 #include "runners/cuda/build.h"
 #include "runners/cuda/compile.h"
@@ -60,8 +63,10 @@ void override_launch(const Arguments& arguments, cuda::PtxLaunch& launch) {
 }
 
 cuda::RegionRates rates_of(const Arguments& arguments) {
+  constexpr std::array<std::string_view, 10> kResources{"dram", "smem", "instructions", "fp32", "fp64", "fp16", "bf16", "tensor", "int32", "sfu"};
   cuda::RegionRates rates;
   pairs(arguments, "rate", [&](const std::string& name, const std::string& value) {
+    if (std::ranges::find(kResources, name) == kResources.end()) throw bad_input("--rate", name, "dram, smem, instructions, fp32, fp64, fp16, bf16, tensor, int32 or sfu");
     double rate = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), rate);
     if (error != std::errc{} || end != value.data() + value.size() || !(rate > 0)) throw bad_input("--rate", value, "a number above 0, a second");
@@ -76,7 +81,7 @@ std::string compiled_ptx(const std::string& file, const cuda::CompileRequest& re
   if (!nvrtc) throw environment_error("inspect --regions: " + why);
   const auto headers = cuda::load_headers(cuda::include_folders(nvrtc->path()));
   const cuda::CompileResult code = cuda::compile(*nvrtc, headers, request, {});
-  if (code.status != Status::ok) throw bad_input(file, "", "a kernel that compiles: " + code.log.substr(0, code.log.find('\n')));
+  if (code.status != Status::ok) throw DetailedError(bad_input(file, "", "a kernel that compiles: " + code.log.substr(0, code.log.find('\n'))), code.log);
   return code.ptx;
 }
 
@@ -98,12 +103,14 @@ Subject spec_subject(const std::string& file, const std::string& arch) {
 
 Subject subject_of(const Arguments& arguments, const std::string& file) {
   const std::string arch = arguments.value("arch").value_or("sm_90a");
+  if (file.ends_with(".json") && arguments.has("kernel")) throw bad_input("--kernel", *arguments.value("kernel"), "it with a .cu or .ptx file: a spec names its kernel");
   if (file.ends_with(".json")) return spec_subject(file, arch);
+  if (file.ends_with(".ptx") && arguments.has("arch")) throw bad_input("--arch", arch, "it with a file that is compiled, not PTX");
   std::string text = read_text_file(file, kMostBytes, "--regions");
   if (file.ends_with(".ptx")) return {std::move(text), {}};
   const auto kernel = arguments.value("kernel");
   if (!kernel) throw bad_input("--kernel", "", "the kernel's name, with a CUDA file");
-  return {compiled_ptx(file, {.source = std::move(text), .kernel = *kernel, .arch = arch, .options = {}}), {}};
+  return {compiled_ptx(file, {.source = without_other_kernels(text, {*kernel}), .kernel = *kernel, .arch = arch, .options = {}}), {}};
 }
 
 }  // namespace

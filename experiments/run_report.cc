@@ -110,11 +110,17 @@ void add_path(const RecordedRun& run, std::size_t best, Document& to) {
   to.table(std::move(rows));
 }
 
-void add_attribution(const Attribution& a, Document& to) {
+void add_attribution(const Attribution& a, const RecordedNode& node, Document& to) {
   to.heading(2, "What each move is worth");
   to.paragraph("Speed-up of the kernel over itself without the move, " + std::to_string(a.repeat) + " evaluations each at " + a.stage +
                ", 95 % intervals. All moves together: " + ablation_text(a.whole) + ". The kernel against itself: " + ablation_text(a.control) +
                format("; what is within %.2f %% of 1 is no difference.", 100 * a.least_gain));
+  const double said = node.timed_again ? node.final_speedup : node.speedup;
+  const Interval& whole = a.whole.interval;
+  if (said > 0 && (said < whole.low || said > whole.high)) {
+    to.paragraph(format("This is not the %.3fx above: that is one reading at the end of the run, this is ", said) + std::to_string(a.repeat) +
+                 " readings of a later session. They disagree by more than the interval; what can be relied on is the lower one.");
+  }
   std::vector<Document::Row> rows{{"move", "verdict", "speed-up", "move that undoes it", "speed-up over the undone", "reason"}};
   for (const MoveAttribution& move : a.moves) {
     rows.push_back({move.move, std::string(name(move.verdict)), ablation_text(move.without), move.reverse_move.empty() ? "-" : move.reverse_move,
@@ -160,6 +166,12 @@ Document run_report(const RecordedRun& run, const std::optional<Attribution>& at
   Document out;
   out.heading(1, run.run().name);
   add_result(run, best, out);
+  const auto& baseline = run.nodes()[0].outcome;
+  if (!baseline || baseline->status != Status::ok) {
+    out.paragraph(baseline ? "Nothing was searched: the baseline is " + std::string(name(baseline->status)) + "." : "The baseline was not measured.");
+    if (baseline && !baseline->log.empty()) out.preformatted(valid_utf8(baseline->log));
+    return out;
+  }
   add_dismissed(run, out);
   if (run.nodes()[best].parent == kNoNode) {
     out.paragraph("Nothing faster than the baseline was found.");
@@ -167,7 +179,7 @@ Document run_report(const RecordedRun& run, const std::optional<Attribution>& at
   }
   add_path(run, best, out);
   if (attribution && attribution->best == run.nodes()[best].key) {
-    add_attribution(*attribution, out);
+    add_attribution(*attribution, run.nodes()[best], out);
   } else {
     out.heading(2, "What each move is worth");
     out.paragraph(attribution ? "attribution.json is about another kernel, " + attribution->best.short_hex() + "; warpath attribute makes it anew."

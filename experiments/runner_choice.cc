@@ -1,5 +1,8 @@
 #include "experiments/runner_choice.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "engine/error.h"
 #include "runners/cuda/availability.h"
 
@@ -20,6 +23,24 @@ std::string automatic_runner(const RunnerRegistry& registry, const CudaOptions& 
   return usable ? "cuda" : "host";
 }
 
+/// "0,1" or "0": each index of at most four digits.
+bool are_indices(std::string_view gpus) {
+  for (std::size_t begin = 0; begin <= gpus.size();) {
+    const std::size_t end = std::min(gpus.find(',', begin), gpus.size());
+    if (end == begin || end - begin > 4) return false;
+    begin = end + 1;
+  }
+  return true;
+}
+
+/// Whatever the runner: a device that is named wrongly would otherwise be ignored.
+void check_device_options(const CudaOptions& cuda) {
+  std::error_code none;
+  const bool known = cuda.gpus == "all" || cuda.gpus == "none" || (names_devices(cuda.gpus) ? are_indices(cuda.gpus) : std::filesystem::is_regular_file(cuda.gpus, none));
+  if (!known) throw bad_input("--gpus", cuda.gpus.empty() ? "\"\"" : cuda.gpus, "all, none, indices (0,1) or a file of worker command lines");
+  if (cuda.isolation != "process" && cuda.isolation != "none") throw bad_input("--isolation", cuda.isolation, "process or none");
+}
+
 /// Refuses early what no run could do.
 void require_gpu(std::string_view text, const CudaOptions& cuda) {
   if (cuda.gpus == "none") throw bad_input("--gpus", "none", "devices, for the cuda runner");
@@ -32,6 +53,7 @@ void require_gpu(std::string_view text, const CudaOptions& cuda) {
 }  // namespace
 
 RunnerChoice choose_runner(std::string_view text, const RunnerRegistry& registry, const CudaOptions& cuda) {
+  check_device_options(cuda);
   const auto colon = text.find(':');
   RunnerChoice choice{std::string(text.substr(0, colon)),
                       colon == std::string_view::npos ? "" : std::string(text.substr(colon + 1))};

@@ -313,6 +313,11 @@ std::string_view HttpResult::header(std::string_view name) const {
   return {};
 }
 
+std::string address_problem(const std::string& url) {
+  bool loopback = false;
+  return address_problem(url, loopback);
+}
+
 std::unique_ptr<Transport> make_curl_transport() {
   static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (started != CURLE_OK) throw environment_error(std::string("libcurl: ") + curl_easy_strerror(started));

@@ -66,6 +66,9 @@ class Transport {
   virtual void cancel(std::uint64_t id) = 0;
 };
 
+/// Empty, or why the address may not be asked: https alone, http where it is this machine's.
+[[nodiscard]] std::string address_problem(const std::string& url);
+
 /// Over libcurl: one thread, one multi handle. Verifies peers; https alone but for loopback addresses; follows no redirect, which would carry
 /// the key elsewhere; proxies and certificates as the standard environment variables say. Throws Error(environment) if libcurl fails to start.
 [[nodiscard]] std::unique_ptr<Transport> make_curl_transport();

@@ -175,13 +175,17 @@ void CompilePool::read(Slot& slot) {
     ++failed_starts_;
     return give_up("a compile worker ended before it was ready: " + options_.worker_argv.front());
   }
-  bury(slot, cause_of_death(slot));
+  bool killed = false;
+  const CompileResult cause = cause_of_death(slot, killed);
+  bury(slot, cause, killed);
 }
 
-CompileResult CompilePool::cause_of_death(const Slot& slot) const {
+/// `killed`: by a signal that no limit of ours sends; the system may have been short of memory for other reasons.
+CompileResult CompilePool::cause_of_death(const Slot& slot, bool& killed) const {
   const int status = slot.process->kill();
   const std::uint64_t limit = options_.setup.limits.memory_bytes;
   const bool signalled = WIFSIGNALED(status);
+  killed = signalled && WTERMSIG(status) == SIGKILL;
   const bool out_of_memory =
       (signalled && WTERMSIG(status) == SIGKILL) || (limit > 0 && slot.process->peak_memory_bytes() > limit / 2);
   if (out_of_memory) return verdict(Status::limits_exceeded, "the compiler used up its memory and died\n");
@@ -218,12 +222,14 @@ void CompilePool::check_times() {
   }
 }
 
-void CompilePool::bury(Slot& slot, const CompileResult& verdict_of_first) {
+void CompilePool::bury(Slot& slot, const CompileResult& verdict_of_first, bool killed) {
   slot.process.reset();
   slot.ready = false;
   std::deque<Job> jobs = std::move(slot.in_flight);
   slot.in_flight.clear();
-  if (!jobs.empty()) {
+  if (!jobs.empty() && killed && !jobs.front().again) {
+    jobs.front().again = true;
+  } else if (!jobs.empty()) {
     const std::uint64_t id = jobs.front().id;
     jobs.pop_front();
     finish(id, verdict_of_first);

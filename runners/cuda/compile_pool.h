@@ -66,6 +66,7 @@ class CompilePool {
   struct Job {
     std::uint64_t id = 0;
     CompileRequest request;
+    bool again = false;  ///< a worker was killed over it already
   };
   struct Slot;
 
@@ -75,10 +76,10 @@ class CompilePool {
   void read(Slot& slot);
   [[nodiscard]] bool is_overdue(const Slot& slot) const;
   void check_times();
-  void bury(Slot& slot, const CompileResult& verdict_of_first);
+  void bury(Slot& slot, const CompileResult& verdict_of_first, bool killed = false);
   void give_up(const std::string& why);
   void finish(std::uint64_t id, CompileResult result);
-  [[nodiscard]] CompileResult cause_of_death(const Slot& slot) const;
+  [[nodiscard]] CompileResult cause_of_death(const Slot& slot, bool& killed) const;
 
   const CompilePoolOptions options_;
   const std::string setup_message_;

@@ -13,11 +13,22 @@ struct Induction {
   bool stepped = false;  ///< the branch compares the value after its step
 };
 
+constexpr int kMostOffsets = 4;
+
 /// `name`, compared at `at`, as a counter of the loop.
-std::optional<Induction> induction(const PtxFunction& function, const PtxValues& values, const PtxLoop& loop, std::string_view name, std::size_t at) {
+std::optional<Induction> induction(const PtxFunction& function, const PtxValues& values, const PtxLoop& loop, std::string_view name, std::size_t at, int depth = 0) {
   const auto last = values.definition(name, loop.first, loop.last);
   if (!last) return std::nullopt;
   const PtxInstruction& made = function.instructions[*last];
+  if (made.opcode == "add" && made.operands.size() == 3 && made.guard.empty() && depth < kMostOffsets) {  // "add shifted, counter, before;": what is compared lags behind the counter
+    for (const std::size_t k : {std::size_t{1}, std::size_t{2}}) {
+      const std::string_view moving = made.operands[k], fixed = made.operands[3 - k];
+      if (moving == name || fixed == name || !values.definition(moving, loop.first, loop.last) || values.definition(fixed, loop.first, loop.last)) continue;
+      const auto offset = values.value(fixed, loop.first);
+      const auto counter = offset ? induction(function, values, loop, moving, *last, depth + 1) : std::nullopt;
+      if (counter) return Induction{.step = counter->step, .start = counter->start + *offset, .stepped = counter->stepped};
+    }
+  }
   if ((made.opcode != "add" && made.opcode != "sub") || made.operands.size() < 3 || !made.guard.empty()) return std::nullopt;
   const auto step = values.value(made.operands[2], loop.first);
   if (!step || *step == 0 || values.definition(made.operands[2], loop.first, loop.last)) return std::nullopt;
@@ -35,7 +46,8 @@ std::optional<Induction> induction(const PtxFunction& function, const PtxValues&
   return Induction{.step = made.opcode == "sub" ? -*step : *step, .start = *start, .stepped = *last < at};
 }
 
-/// Iterations until "counter OP bound" is no longer `stay`; the body runs at least once.
+/// Iterations until "counter OP bound" is no longer `stay`. None where the counter starts at its end and leaves it: the remainder of an unrolled
+/// loop, which is stepped over then.
 std::optional<double> iterations(const Induction& counter, std::int64_t bound, std::string_view op, bool stay) {
   const auto holds = [&](std::int64_t value) -> std::optional<bool> {
     if (op == "lt" || op == "lo") return value < bound;
@@ -48,6 +60,7 @@ std::optional<double> iterations(const Induction& counter, std::int64_t bound, s
   };
   // Jump near the end, then walk: exact for every comparison without a case for each.
   const std::int64_t first = counter.start + (counter.stepped ? counter.step : 0);
+  if (op == "ne" && stay && counter.stepped && counter.start == bound) return 0;
   const double distance = static_cast<double>(bound - first) / static_cast<double>(counter.step);
   std::int64_t done = distance > 4 ? static_cast<std::int64_t>(distance) - 3 : 0;
   const auto at_start = holds(first);

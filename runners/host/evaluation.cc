@@ -87,6 +87,13 @@ class Evaluation {
     return out;
   }
 
+  /// After run(): a worker got a signal that neither it nor the engine sends, as from the system when memory is short, or from a person.
+  [[nodiscard]] bool killed_from_outside() const {
+    const auto killed = [](const auto& answer) { return answer.loss && answer.loss->killed_from_outside(); };
+    return std::ranges::any_of(evidence_.loaded, killed) ||
+           std::ranges::any_of(evidence_.checked, killed, &CheckedLaunch::answer) || std::ranges::any_of(evidence_.timed, killed, &CheckedLaunch::answer);
+  }
+
  private:
   void stages() {
     compile();
@@ -376,7 +383,10 @@ class Evaluation {
 Outcome evaluate_variant(const EvaluationContext& context,
                          const RunRequest& request,
                          const std::stop_token& stop) {
-  return Evaluation(context, request, stop).run();
+  Evaluation evaluation(context, request, stop);
+  Outcome outcome = evaluation.run();
+  if (!evaluation.killed_from_outside() || stop.stop_requested()) return outcome;
+  return Evaluation(context, request, stop).run();  // a kernel that is why its process is killed is so again
 }
 
 }  // namespace warpath::host

@@ -132,10 +132,12 @@ class Translator {
       return {Translation::End::refused, lexed_->problem, {}};
     }
     bool line_start = true;
+    bool in_directive = false;
     while (at_ < tokens_.size() && !failed_) {
       const Token& token = tokens_[at_];
       if (line_start && is("#")) {
         directive();
+        in_directive = true;
         continue;
       }
       if (token.kind == Token::Kind::newline)
@@ -144,9 +146,16 @@ class Translator {
         line_start = false;
       check(at_);
       if (token.text == "extern" && dynamic_shared()) continue;
+      if (token.text == "__shared__") shared_ = true;
+      if (token.text == "alignas" && shared_ && align_shared()) continue;
       track_scope(token);
       out_.text += token.text;
       ++at_;
+      const bool ends_directive = in_directive && token.kind == Token::Kind::newline;
+      if (ends_directive || token.text == ";" || token.text == "{" || token.text == "}") {
+        shared_ = in_directive = false;
+        statement_ = out_.text.size();
+      }
     }
     if (failed_) out_.text.clear();
     return std::move(out_);
@@ -331,6 +340,27 @@ class Translator {
     return std::all_of(scopes_.begin(), scopes_.end(), [](bool b) { return b; });
   }
 
+  /// `__shared__ alignas(16) float tile[64];`: to CUDA __shared__ is an attribute, here it is a specifier, which alignas may not follow. So
+  /// it goes to where the declaration begins. False: it belongs to a type.
+  bool align_shared() {
+    std::size_t before = at_;
+    while (before > 0 && (tokens_[before - 1].kind == Kind::space || tokens_[before - 1].kind == Kind::newline)) --before;
+    const std::string_view owner = before > 0 ? tokens_[before - 1].text : std::string_view{};
+    if (owner == "struct" || owner == "class" || owner == "union" || owner == "enum") return false;
+    const std::size_t close = skip_parentheses(at_);
+    if (text_at(close) != ")") return false;
+    std::string text, newlines;
+    for (std::size_t i = at_; i <= close; ++i) {
+      check(i);
+      if (tokens_[i].kind == Kind::newline) newlines += '\n';
+      else text += tokens_[i].text;
+    }
+    out_.text.insert(statement_, text + " ");
+    out_.text += newlines;
+    at_ = close + 1;
+    return true;
+  }
+
   /// `extern __shared__ T name[]...;` at `at_`: rewritten. False if it is some other declaration.
   bool dynamic_shared() {
     std::size_t end = at_;
@@ -395,6 +425,8 @@ class Translator {
   const std::vector<Token>& tokens_;
   std::size_t at_ = 0;
   bool failed_ = false, opens_namespace_ = false;
+  bool shared_ = false;         // the statement at hand declares shared memory
+  std::size_t statement_ = 0;   // where it begins in what was written
   std::vector<bool> scopes_;  // true: namespace or linkage block
   MacroValues macros_;
   Translation out_;

@@ -21,6 +21,8 @@ struct WorkerLoss {
   Kind kind = Kind::exited;
   int code = 0;                      ///< signal or exit status
   std::optional<FaultRecord> fault;  ///< what the worker could still say
+  /// By a signal that neither a kernel's fault nor the engine sends: SIGKILL, as from the system when memory is short.
+  [[nodiscard]] bool killed_from_outside() const { return kind == Kind::signalled && code == 9 && !fault; }
 };
 
 /// A reply, or why there is none.

@@ -1,5 +1,6 @@
 #include "runners/replay/graph_runner.h"
 
+#include "engine/error.h"
 #include "engine/options.h"
 #include "runners/replay/virtual_clock.h"
 #include "runners/replay/virtual_lab.h"
@@ -10,7 +11,7 @@ namespace {
 class GraphRunner final : public Runner {
  public:
   GraphRunner(std::shared_ptr<const RecordedGraph> graph, const RunnerConfig& config)
-      : graph_(std::move(graph)), served_(served_by(config.options->replay.served)), clock_(config.options->replay.devices) {}
+      : graph_(std::move(graph)), file_(config.argument), served_(served_by(config.options->replay.served)), clock_(config.options->replay.devices) {}
 
   [[nodiscard]] std::string_view name() const override { return "replay"; }
   [[nodiscard]] DeviceFacts device() const override {
@@ -21,7 +22,14 @@ class GraphRunner final : public Runner {
   }
   [[nodiscard]] int lanes() const override { return clock_.devices(); }
   [[nodiscard]] std::optional<KernelSpec> substitute(const KernelSpec& spec) const override {
-    KernelSpec out = graph_->spec();
+    const KernelSpec& recorded = graph_->spec();
+    // A pretended device knows no kernel: what it recorded goes by the name of the spec.
+    const bool same = variant_key(baseline_variant(spec)) == graph_->node(0).key || (graph_->facts().runner == "synthetic" && recorded.name == spec.name);
+    if (!same) {
+      throw bad_input("--runner replay:" + file_, "a graph of kernel " + recorded.kernel_name + " of spec " + recorded.name + ", recorded from another text",
+                      "one of " + spec.kernel_name + " as it stands in " + spec.origin);
+    }
+    KernelSpec out = recorded;
     out.name = spec.name;
     out.origin = spec.origin;
     return out;
@@ -53,6 +61,7 @@ class GraphRunner final : public Runner {
 
  private:
   std::shared_ptr<const RecordedGraph> graph_;
+  std::string file_;
   Served served_;
   VirtualClock clock_;
 };

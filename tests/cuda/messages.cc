@@ -15,7 +15,7 @@ Candidate candidate() {
   c.codes = {{std::string("\x7f"
                           "ELF\0code",
                           9),
-              "_Z4copyPf", {"table", "counter"}, ".version 9.0"}};
+              "_Z4copyPf", {"table", "counter"}, ".version 9.0", true}};
   c.code_of = {0, 0};
   c.numbers.resize(2);
   c.numbers[1] = {.grid = {4, 5, 6}, .block = {32, 2, 1}, .cluster = {2, 1, 1}, .dynamic_smem_bytes = 70000};

@@ -117,6 +117,17 @@ TEST_CASE("trip counts follow the comparison, its sides, the step's sign and the
   CHECK(trips_of("0", "shl.b32 %r2, %r2, 1;", "setp.lt.s32 %p1, %r2, %r1;", "@%p1 bra $L;") == -1);
 }
 
+TEST_CASE("what is compared may lag behind the counter by what the loop does not change") {
+  CHECK(trips_of("0", "add.s32 %r2, %r2, 4;\nadd.s32 %r3, %r2, -100;", "setp.ne.s32 %p1, %r3, 0;", "@%p1 bra $L;") == 25);
+  CHECK(trips_of("0", "add.s32 %r3, %r1, %r2;\nadd.s32 %r2, %r2, -4;", "setp.gt.s32 %p1, %r3, 0;", "@%p1 bra $L;") == 26);
+  CHECK(trips_of("0", "add.s32 %r2, %r3, 1;\nadd.s32 %r3, %r2, 1;", "setp.ne.s32 %p1, %r3, 0;", "@%p1 bra $L;") == -1);  // two that depend on each other
+}
+
+TEST_CASE("the remainder of an unrolled loop does not run where nothing remains") {
+  CHECK(trips_of("0", "add.s32 %r2, %r2, -1;", "setp.ne.s32 %p1, %r2, 0;", "@%p1 bra $L;") == 0);
+  CHECK(trips_of("3", "add.s32 %r2, %r2, -1;", "setp.ne.s32 %p1, %r2, 0;", "@%p1 bra $L;") == 3);
+}
+
 TEST_CASE("a loop without a known bound is named and counts once") {
   const RegionGraph graph = graph_of("gemm", {});
   CHECK_FALSE(graph.loops[0].trips);

@@ -67,7 +67,10 @@ TEST_CASE("a progress line shows builds, best, rejected, rate and time left, and
   progress.by_status[static_cast<std::size_t>(Status::crashed)] = 3;
   CHECK(progress_line("k", progress, 200) ==
         "k [#####---------------] 10/40  best 1.250x  3 rejected  0.5/s  ETA 1 min 0 s");
-  CHECK(progress_line("k", progress, 30).size() == 30);
+  CHECK(progress_line("k", progress, 60) == "k 10/40  best 1.250x  3 rejected  0.5/s  ETA 1 min 0 s");
+  CHECK(progress_line("k", progress, 45) == "k 10/40  best 1.250x  0.5/s  ETA 1 min 0 s");
+  CHECK(progress_line("k", progress, 30).size() <= 30);
+  CHECK(progress_line("grouped_gemm_bf16_of_a_long_name", progress, 50) == "grouped_gemm_bf1 10/40  best 1.250x  ETA 1 min 0 s");
   progress.baseline_ms = 0;
   CHECK(progress_line("k", progress, 200) == "k measuring the baseline, 0 s");
 }
