@@ -31,6 +31,31 @@ TEST_CASE("the log keeps lines about the kernel's own text and nothing else") {
   CHECK(warpath::cuda::filter_log(flood).ends_with("...\n"));
 }
 
+TEST_CASE("errors come with the lines of the source that they are about, and nothing else is quoted") {
+  const std::string source = "void k() {\n  int a;\n    x = y + 1;\n}\n";
+  const std::string log =
+      "kernel.cu(2): warning #177-D: variable \"a\" was declared but never referenced\n"
+      "    int a;\n        ^\n\n"
+      "/etc/passwd(1): error: root:x:0:0\n  root:x:0:0:root\n  ^\n"
+      "kernel.cu(3): error: identifier \"y\" is undefined\n"
+      "      x = y + 1;\n          ^\n\n"
+      "kernel.cu(3): error: expanded from elsewhere\n"
+      "  root:x:0:0:root\n  ^\n\n"
+      "At end of source: error: expected a \"}\"\n";
+  CHECK(warpath::cuda::error_log(log, source) ==
+        "kernel.cu(3): error: identifier \"y\" is undefined\n"
+        "    x = y + 1;\n"
+        "        ^\n"
+        "kernel.cu(3): error: expanded from elsewhere\n"
+        "    x = y + 1;\n"
+        "At end of source: error: expected a \"}\"\n");
+  std::string flood;
+  for (int i = 0; i < 10000; ++i) flood += "kernel.cu(3): error: again\n";
+  const std::string kept = warpath::cuda::error_log(flood, source);
+  CHECK(kept.size() <= warpath::cuda::kMaxLogBytes);
+  CHECK(kept.ends_with("and 9995 more errors\n"));
+}
+
 TEST_CASE("resource usage is that of the entry asked for") {
   const std::string log =
       "ptxas info    : 13 bytes gmem\n"
@@ -155,6 +180,25 @@ TEST_CASE("a wrong text, kernel name or option is a compile error with a reason"
     CHECK_FALSE(result.log.empty());
     CHECK(result.cubin.empty());
   }
+}
+
+TEST_CASE("an error is shown with its line and its place in it") {
+  const auto result = cuda_test::compile("extern \"C\" __global__ void k(float* x) {\n  int unused;\n  x[0] = missing + 1;\n}\n");
+  CHECK(result.status == Status::compile_error);
+  CHECK(result.log == "kernel.cu(3): error: identifier \"missing\" is undefined\n    x[0] = missing + 1;\n           ^\n");
+  CHECK(cuda_test::compile("extern \"C\" __global__ void other(float* x) {}\n").log == "the source has no kernel k\n");
+}
+
+TEST_CASE("bytes that are no UTF-8 do no harm: in a comment they are letters, elsewhere an error with its line") {
+  const std::string kernel = "extern \"C\" __global__ void k(float* x) { x[0] = 1; }\n";
+  for (const std::string comment : {"// \xFF\n", "/* caf\xE9 */\n", "// \xC3\xA9\n", "\xEF\xBB\xBF// mark\n"}) {
+    const auto result = cuda_test::compile(comment + kernel);
+    CHECK_MESSAGE(result.status == Status::ok, result.log);
+    CHECK(result.lowered_name == "k");
+  }
+  const auto wrong = cuda_test::compile(kernel + "__device__ const char* text = \"\xFF\";\n");
+  CHECK(wrong.status == Status::compile_error);
+  CHECK(wrong.log.find("line 2: byte 0xff outside a comment") != std::string::npos);
 }
 
 TEST_CASE("device-side launches and other devices' code do not link in") {

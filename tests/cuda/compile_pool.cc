@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "tests/cuda/support.h"
@@ -47,6 +48,13 @@ std::map<std::uint64_t, CompileResult> collect(CompilePool& pool, std::size_t co
   }
   CHECK(results.size() == count);
   return results;
+}
+
+void signal_children(int number) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream children(entry.path() / "children");
+    for (pid_t child = 0; children >> child;) ::kill(child, number);
+  }
 }
 
 }  // namespace
@@ -138,20 +146,29 @@ TEST_CASE("no spelling of an include shows a file of this machine") {
   std::filesystem::remove(file);
 }
 
-TEST_CASE("a killed worker's request is not tried again, and the others are") {
+TEST_CASE("a worker that is killed from outside costs its request nothing; a request over which two were killed is given up") {
   CompilePool pool(cuda_test::pool_options(1, {.seconds = 60}));
   pool.submit(0, good(0));
   static_cast<void>(collect(pool, 1));
-  pool.submit(1, request(kEndless));
-  for (std::uint64_t id = 2; id < 5; ++id) pool.submit(id, good(static_cast<int>(id)));
-  std::this_thread::sleep_for(300ms);
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::ifstream children(entry.path() / "children");
-    for (pid_t child = 0; children >> child;) ::kill(child, SIGKILL);
+  signal_children(SIGSTOP);  // the worker has the request and cannot answer
+  pool.submit(1, good(1));
+  std::this_thread::sleep_for(200ms);
+  signal_children(SIGKILL);
+  CHECK(collect(pool, 1).at(1).status == Status::ok);
+  pool.submit(2, request(kEndless));
+  for (std::uint64_t id = 3; id < 6; ++id) pool.submit(id, good(static_cast<int>(id)));
+  std::optional<CompileResult> given_up;
+  for (int killed = 0; killed < 20 && !given_up; ++killed) {
+    std::this_thread::sleep_for(3s);  // until the next one is at it
+    signal_children(SIGKILL);
+    if (auto done = pool.wait(500ms)) {
+      CHECK(done->id == 2);
+      given_up = std::move(done->result);
+    }
   }
-  const auto results = collect(pool, 4);
-  CHECK((results.at(1).status == Status::crashed || results.at(1).status == Status::limits_exceeded));
-  for (std::uint64_t id = 2; id < 5; ++id) CHECK(results.at(id).status == Status::ok);
+  REQUIRE(given_up);
+  CHECK((given_up->status == Status::crashed || given_up->status == Status::limits_exceeded));
+  for (const auto& [id, result] : collect(pool, 3)) CHECK(result.status == Status::ok);
 }
 
 TEST_CASE("a program that is no worker gives every request back with the reason") {

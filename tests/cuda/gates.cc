@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 
+#include "runners/cuda/ptx_reach.h"
 #include "tests/cuda/support.h"
 
 using warpath::ArgRole;
@@ -113,8 +114,9 @@ std::pair<std::string, std::string> verdict_of(const Case& found) {
   const CompileResult code = cuda_test::compile(found.source, "k", options);
   if (code.status != Status::ok) return {"compile_error", code.log};
   std::string why;
-  const auto ptx = warpath::cuda::parse_ptx(code.ptx, why);
+  auto ptx = warpath::cuda::parse_ptx(code.ptx, why);
   REQUIRE_MESSAGE(ptx, found.name, ": ", why);
+  warpath::cuda::keep_reached(*ptx, {code.lowered_name});
   subject.code = &code;
   subject.ptx = &*ptx;
   if (auto by_code = refusal(GatePhase::code, subject); !by_code.first.empty()) return by_code;

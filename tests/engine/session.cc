@@ -112,6 +112,47 @@ TEST_SUITE("session") {
     CHECK(text_of(folder.path() / "run/trace.md").find("- path: baseline > `set_tunable@") != std::string::npos);
   }
 
+  TEST_CASE("the winner's source is kept whether or not those of other variants are") {
+    const TemporaryFolder folder;
+    Options options = small_options(40);
+    options.record.keep_variants = false;
+    CampaignBench bench(options);
+    const SessionResult result = bench.run(folder.path() / "run");
+    REQUIRE(result.speedup > 1);
+    const fs::path best = fs::read_symlink(folder.path() / "run/best");
+    CHECK(best == fs::path("variants") / result.best_key.hex());
+    for (const char* name : {"best/source.cu", "best/terms", "best/outcome.json", "best/diff"}) CHECK(fs::exists(folder.path() / "run" / name));
+    fs::remove_all(folder.path() / "run/variants");  // what a resume finds missing it makes again
+    static_cast<void>(CampaignBench(options).run(folder.path() / "run", true));
+    CHECK(fs::exists(folder.path() / "run/best/source.cu"));
+  }
+
+  TEST_CASE("a resume writes damaged files anew and says so") {
+    struct Notes final : SessionObserver {
+      void on_note(std::string_view line) override { all += std::string(line) + "\n"; }
+      std::string all;
+    };
+    const TemporaryFolder folder;
+    const Options options = small_options(10);
+    static_cast<void>(CampaignBench(options).run(folder.path() / "run"));
+    const std::string spec = text_of(folder.path() / "run/input_spec.json"), device = text_of(folder.path() / "run/device.json");
+    test::put_text(folder.path() / "run/input_spec.json", spec.substr(0, spec.size() / 2));
+    test::put_text(folder.path() / "run/device.json", "{}");
+    CampaignBench again(options);
+    Notes notes;
+    again.observer = &notes;
+    static_cast<void>(again.run(folder.path() / "run", true));
+    CHECK(text_of(folder.path() / "run/input_spec.json") == spec);
+    CHECK(text_of(folder.path() / "run/device.json") == device);
+    CHECK(notes.all.find("input_spec.json: was damaged") != std::string::npos);
+    CHECK(notes.all.find("device.json: was damaged") != std::string::npos);
+    CampaignBench quiet(options);
+    Notes none;
+    quiet.observer = &none;
+    static_cast<void>(quiet.run(folder.path() / "run", true));
+    CHECK(none.all.find("damaged") == std::string::npos);
+  }
+
   TEST_CASE("what is found in a diagnosis stands in the trace under its outcome, after a resume as well") {
     const TemporaryFolder folder;
     AlteredBench bench(small_options(4), [](Outcome& outcome) { outcome.diagnosis = Diagnosis{.time_bound_ns = {}, .facts = {{"waves", {0.25, FactSource::measured}}}}; });

@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <sys/wait.h>
+
 #include <algorithm>
+#include <cstdlib>
 
 #include "runners/cuda/availability.h"
 #include "tests/experiments/program.h"
@@ -46,6 +49,9 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
   write_file(readable, "sk-others-may-read-this");
   std::filesystem::permissions(readable, std::filesystem::perms::others_read, std::filesystem::perm_options::add);
   std::filesystem::create_directory(empty);
+  const std::string key = folder / "own_key";
+  write_file(key, "sk-mine");
+  std::filesystem::permissions(key, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   const auto run = [&](Words more) {
     Words words{"run", "--runner", "synthetic", "--outdir", out};
     words.insert(words.end(), more.begin(), more.end());
@@ -93,6 +99,17 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
       {{"mcp", empty}, "a run folder"},
       {{"tell", empty}, "--node"},
       {run({"--resume"}), "--resume"},
+      {{"help", "rnu"}, "did you mean run?"},
+      {{"bundle", ""}, "the name of a folder"},
+      {{"inspect", empty, "--json"}, "--ncu alone"},
+      {{"inspect", "--ncu", file, "--dot"}, "--regions alone"},
+      {{"inspect", "--regions", file, "--ncu", file}, "one of them"},
+      {{"inspect", "--regions", spec, "--rate", "nope=1"}, "--rate: got nope"},
+      {{"train", empty, "--output", folder / "absent" / "model.json"}, "--output"},
+      {{"train", empty, "--output", empty}, "--output"},
+      {run({"--input", spec, "--gpus", "x"}), "--gpus: got x"},
+      {run({"--input", spec, "--gpus", "0,,1"}), "--gpus: got 0,,1"},
+      {run({"--input", spec, "--llm-model", "m", "--llm-key-file", key, "--llm-base-url", "http://example.com/v1"}), "--llm-base-url"},
       {{"run", "--input", spec, "--runner", "opencl", "--outdir", out}, "host, replay, synthetic"},
       {{"run", "--input", spec, "--runner", "cuda", "--gpus", "none", "--outdir", out}, "--gpus"},
       {{"bundle"}, "DIR"},
@@ -105,6 +122,32 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
   for (const auto& [words, expected] : table) check_refused(words, 64, expected);
   CHECK(listing(folder.path()) == before);
   report_figure("bad_inputs", table.size());
+}
+
+TEST_CASE("help of a command is the command's help") {
+  const ProgramResult help = run_program({"help", "run"});
+  CHECK(help.code == 0);
+  CHECK(help.out == run_program({"run", "--help"}).out);
+}
+
+TEST_CASE("what cannot be printed is an error, and messages never end in the files of a run") {
+  const TemporaryFolder folder;
+  const std::string program = std::getenv("WARPATH_PROGRAM");
+  const auto shell = [&](const std::string& command) {
+    const int status = std::system(("exec 2>" + (folder / "err").string() + "; " + command).c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+  };
+  CHECK(shell(program + " options --json >/dev/full") == 3);
+  CHECK(read_file(folder / "err").find("standard output cannot be written") != std::string::npos);
+  const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
+  const std::string search = program + " run --input " + spec + " --runner synthetic --budget-builds 20 --outdir " + (folder / "out").string();
+  CHECK(shell(search + " <&- >&- 2>&-") == 0);
+  const std::string log = read_file(folder.path() / "out/kernels/softmax_scaled/events.jsonl");
+  for (const std::string& line : lines_of(log)) CHECK(line.starts_with("{\"type\":"));
+  CHECK(run_program({"inspect", (folder.path() / "out/kernels/softmax_scaled").string()}).code == 0);
+  // A limit on files is an error with a name, not an end without a word.
+  CHECK(shell("ulimit -f 8; " + program + " run --input " + spec + " --runner synthetic --budget-builds 200 --outdir " + (folder / "small").string() + " >/dev/null") == 3);
+  CHECK(read_file(folder / "err").find("cannot be") != std::string::npos);
 }
 
 TEST_CASE("who asks for a GPU where none can be used is told so by one line, with exit code 3, and nothing is written") {

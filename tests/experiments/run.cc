@@ -136,6 +136,35 @@ TEST_CASE("an interrupted run saves, says how to resume, and resumes to the grap
   }
 }
 
+TEST_CASE("a run whose terminal goes away saves like an interrupted one") {
+  const TemporaryFolder out;
+  RunningProgram program(search(out, {"--budget-builds", "5000", "--set", "synthetic.delay_ms=20"}));
+  REQUIRE(program.wait_until([&] { return fs::exists(run_folder(out) / "events.jsonl") && event_count(out) > 10; }));
+  program.signal(SIGHUP);
+  const ProgramResult result = program.finish();
+  CAPTURE(result.err);
+  CHECK(result.code == 3);
+  CHECK(result.err.find("--resume") != std::string::npos);
+  CHECK(summary(out).at("interrupted") == true);
+}
+
+TEST_CASE("a spec that contradicts its kernel is refused before anything is built") {
+  const TemporaryFolder folder;
+  json spec = json::parse(read_file(spec_file()));
+  spec["kernel"]["source_code"] = read_file(source_root() / "specs/softmax_scaled.cu");
+  spec["reference"] = json{{"host_op", {{"op", "softmax"}, {"operands", {{"x", "x"}, {"out", "o"}}}}}};
+  spec["kernel"]["io"]["args"][1]["tensor_spec"]["dtype"] = "float64";
+  write_file(folder / "spec.json", spec.dump());
+  for (const Words& words : {Words{"validate", folder / "spec.json"}, Words{"run", "--input", folder / "spec.json", "--runner", "host", "--outdir", folder / "out"},
+                             Words{"evaluate", "--input", folder / "spec.json", "--runner", "host"}}) {
+    const ProgramResult result = run_program(words);
+    CAPTURE(result.err);
+    CHECK(result.code == 64);
+    CHECK(result.err.find("/kernel/io/args/1/tensor_spec/dtype: got float64, expected float32") != std::string::npos);
+  }
+  CHECK_FALSE(fs::exists(folder / "out"));
+}
+
 TEST_CASE("a second process on a run folder is refused") {
   const TemporaryFolder out;
   RunningProgram program(search(out, {"--budget-builds", "100000", "--set", "synthetic.delay_ms=20"}));

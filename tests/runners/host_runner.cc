@@ -1,8 +1,15 @@
 #include <doctest/doctest.h>
 
+#include <signal.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <thread>
 
 #include "engine/error.h"
 #include "engine/options.h"
@@ -339,6 +346,66 @@ TEST_CASE("text that reaches outside the kernel is refused before anything is ru
     CHECK(outcome.log.find("/tmp") == std::string::npos);
   }
   CHECK(candidates.sound());
+}
+
+TEST_CASE("files of several kernels run by the wanted one, in any encoding, with aligned shared memory in any spelling") {
+  Candidates candidates(doubling());
+  const std::string wanted = body("if (i < n) y[i] = 2 * x[i];");
+  for (const std::string& text :
+       {"__global__ void other(float* y) { asm volatile(\"exit;\"); }\nnamespace { __global__ void more(int* y) { no_such(y); } }\n" + wanted,
+        wanted + "\ntemplate <typename T> __global__ void late(T* y) { y[0] = clock64(); }\ntemplate __global__ void late<float>(float*);\n",
+        "\xEF\xBB\xBF" + wanted, "// caf\xE9 \xFF\n" + wanted,
+        body("__shared__ alignas(16) float tile[64]; tile[threadIdx.x] = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
+        body("alignas(16) __shared__ float tile[64]; tile[threadIdx.x] = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
+        body("static __shared__ alignas(alignof(float4)) float tile[64], more[2]; more[0] = 0; tile[threadIdx.x] = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
+        body("__shared__ __align__(16) float tile[64]; tile[threadIdx.x] = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
+        "#define N 64\n" + body("\n#if N\n__shared__\n  alignas(float4) float tile[N];\n#endif\n tile[threadIdx.x] = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
+        body("struct alignas(8) Pair { float a, b; }; __shared__ struct alignas(8) Two { float a, b; } tile[64]; tile[threadIdx.x].a = i < n ? x[i] : 0; if (i < n) y[i] = 2 * tile[threadIdx.x].a;")}) {
+    CAPTURE(text);
+    const Outcome outcome = candidates.run(text);
+    CAPTURE(outcome.log);
+    CHECK(name(outcome.status) == "ok");
+  }
+  const Outcome wrong = candidates.run(wanted + "\nconst char* text = \"\xFF\";\n");
+  CHECK(wrong.status == Status::compile_error);
+  CHECK(wrong.log.find("byte 0xff outside a comment") != std::string::npos);
+}
+
+TEST_CASE("a compile error begins with the first error and shows its line") {
+  Candidates candidates(doubling());
+  const Outcome outcome = candidates.run(body("if (i < n) y[i] = 2 * missing;"));
+  CHECK(outcome.status == Status::compile_error);
+  CAPTURE(outcome.log);
+  CHECK(outcome.log.starts_with("kernel.cu:1:"));
+  CHECK(outcome.log.substr(0, outcome.log.find('\n')).find("error: ") != std::string::npos);
+  CHECK(outcome.log.find("2 * missing") != std::string::npos);
+  CHECK(outcome.log.find('^') != std::string::npos);
+}
+
+TEST_CASE("a worker that is killed from outside costs its candidate nothing") {
+  Candidates candidates(doubling());
+  REQUIRE(candidates.sound());
+  std::atomic<bool> done = false;
+  std::atomic<int> killed = 0;
+  // Kills one worker of this program in the middle of an evaluation.
+  const std::jthread killer([&] {
+    while (!done && killed == 0) {
+      for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream children(entry.path() / "children");
+        for (pid_t child = 0; children >> child && killed == 0;) {
+          std::ifstream words("/proc/" + std::to_string(child) + "/cmdline", std::ios::binary);
+          const std::string command{std::istreambuf_iterator<char>(words), {}};
+          if (command.find(std::string("worker\0host", 11)) != std::string::npos && ::kill(child, SIGKILL) == 0) ++killed;
+        }
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  const Outcome outcome = candidates.run(body("if (i < n) y[i] = x[i] + x[i];"));
+  done = true;
+  CAPTURE(outcome.log);
+  CHECK(killed == 1);
+  CHECK(outcome.status == Status::ok);
 }
 
 TEST_CASE("compiling has limits of time and memory") {

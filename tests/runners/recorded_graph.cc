@@ -3,7 +3,9 @@
 #include <fstream>
 
 #include "engine/error.h"
+#include "engine/options.h"
 #include "engine/search.h"
+#include "runners/register_runners.h"
 #include "runners/replay/gzip.h"
 #include "runners/replay/recorded_graph.h"
 #include "runners/replay/virtual_lab.h"
@@ -96,6 +98,35 @@ TEST_CASE("a graph survives being written and read, gzipped, and is told from a 
   CHECK(again->best_ns() == graph.best_ns());
   CHECK(again->find(graph.node(3).key) == 3);
   CHECK(again->find({1, 2}) == Recording::kNone);
+}
+
+TEST_CASE("a graph stands in for the kernel that it was recorded of, and for no other") {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "g.graph.gz").string();
+  save_graph(small_graph(), file);
+  RunnerRegistry registry("runner");
+  register_runners(registry);
+  const Options options;
+  RunnerConfig config;
+  config.argument = file;
+  config.options = &options;
+  const auto runner = registry.create("--runner", "replay", config);
+  KernelSpec spec = small_spec();
+  spec.name = "another_name";
+  REQUIRE(runner->substitute(spec));
+  CHECK(runner->substitute(spec)->name == "another_name");
+  for (const char* source : {"extern \"C\" __global__ void k(float* y) { y[0] = 1; }\n", "extern \"C\" __global__ void j(float* y) { y[0] = 0; }\n"}) {
+    KernelSpec other = small_spec();
+    other.source = source;
+    std::string problem;
+    try {
+      static_cast<void>(runner->substitute(other));
+    } catch (const Error& error) {
+      problem = error.what();
+    }
+    CHECK(problem.find("a graph of kernel k of spec small") != std::string::npos);
+    CHECK(problem.find(file) != std::string::npos);
+  }
 }
 
 TEST_CASE("damage is refused with file and line") {
