@@ -1,9 +1,11 @@
 #include "runners/cuda/lane.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 
 #include "engine/error.h"
+#include "runners/cuda/availability.h"
 
 namespace warpath::cuda {
 namespace {
@@ -42,6 +44,18 @@ void Lane::tell_neighbours(const TrialReply& reply) {
   }
   say(device.label() + ": other processes have a context there, " + std::to_string(static_cast<int>(count->second.value)) + who +
       "; what cannot be timed quietly is not reported");
+}
+
+void claim_local_devices(const std::vector<std::unique_ptr<Lane>>& lanes, bool waits) {
+  std::map<std::string, std::vector<Lane*>> by_uuid;
+  const auto devices = probe_platform().devices;
+  for (const auto& lane : lanes) {
+    const auto device = std::ranges::find(devices, lane->setup.gpu, &DeviceSummary::index);
+    if (lane->setup.is_local && device != devices.end()) by_uuid[device->uuid].push_back(lane.get());
+  }
+  for (const auto& [uuid, same] : by_uuid) {
+    for (Lane* const lane : same) lane->claim(uuid, waits);
+  }
 }
 
 }  // namespace warpath::cuda

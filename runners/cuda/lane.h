@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "runners/cuda/device_lane.h"
 #include "runners/cuda/device_lock.h"
@@ -32,5 +33,9 @@ struct Lane {
   double busy_seconds = 0;
   bool told = false;
 };
+
+/// Claims the devices of this machine among `lanes` before anything opens a context there, in an order that all engines keep, so that no two
+/// wait for each other. The others tell which they are when they are opened.
+void claim_local_devices(const std::vector<std::unique_ptr<Lane>>& lanes, bool waits);
 
 }  // namespace warpath::cuda

@@ -17,7 +17,6 @@
 #include "engine/rng.h"
 #include "engine/spec_load.h"
 #include "engine/statistics.h"
-#include "runners/cuda/availability.h"
 #include "runners/cuda/build.h"
 #include "runners/cuda/evaluation.h"
 #include "runners/cuda/harness.h"
@@ -62,7 +61,7 @@ class CudaRunner final : public Runner {
     program_ = config.program.empty() ? "/proc/self/exe" : config.program;
     setups_ = lane_setups(options_.cuda, program_, to_json(options_).dump());
     for (const LaneSetup& setup : setups_) lanes_.push_back(std::make_unique<Lane>(setup));
-    claim_local_devices();
+    claim_local_devices(lanes_, !options_.cuda.no_wait);
     service_ = std::make_unique<CompileService>(
         service_options(options_.cuda, program_, static_cast<int>(lanes_.size())));
     if (options_.cuda.reuse_measurements && options_.cuda.cache_mib > 0) {
@@ -90,7 +89,6 @@ class CudaRunner final : public Runner {
   [[nodiscard]] std::map<std::string, double> figures() const override;
 
  private:
-  void claim_local_devices();
   void open_lanes();
   [[nodiscard]] Hash128 setup_of(std::string spec) const;
   [[nodiscard]] Lane* acquire(const std::stop_token& stop);
@@ -129,15 +127,6 @@ class CudaRunner final : public Runner {
   std::optional<Clock::time_point> first_, last_;
   Pace pace_;
 };
-
-/// Before anything opens a context there.
-void CudaRunner::claim_local_devices() {
-  const auto devices = probe_platform().devices;
-  for (const auto& lane : lanes_) {
-    const auto device = std::ranges::find(devices, lane->setup.gpu, &DeviceSummary::index);
-    if (lane->setup.is_local && device != devices.end()) lane->claim(device->uuid, !options_.cuda.no_wait);
-  }
-}
 
 void CudaRunner::open_lanes() {
   // One after the other: the first says which machine code the tools must be.
