@@ -143,10 +143,8 @@ bool Evaluation::is_slow_baseline(Trial& trial) const {
 void Evaluation::leave_out(Running& running) const {
   for (const Stage stage : {Stage::confirmation, Stage::final}) {
     if (stage > running.trial.request().stage) break;
-    for (const std::string& id : plan_.stages[static_cast<std::size_t>(stage)]) {
-      const auto gate = std::find_if(gates_.begin(), gates_.end(), [&](const auto& one) { return gate_identifier(one->name()) == id; });
-      if (gate == gates_.end()) continue;
-      running.reply.gates.push_back({std::string((*gate)->name()), GateResult::Answer::not_run, "the spec's own kernel is slow: it is judged beside every finalist"});
+    for (const std::string_view name : plan_.begin_at(stage, GatePhase::device)) {
+      running.reply.gates.push_back({std::string(name), GateResult::Answer::not_run, "the spec's own kernel is slow: it is judged beside every finalist"});
     }
   }
 }

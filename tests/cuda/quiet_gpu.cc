@@ -73,8 +73,8 @@ class Bench {
   Bench() : spec_(summing()) {
     options_.cuda.cache_mib = 0;
     options_.cuda.gpus = "0";
-    options_.cuda.confirmation = "d14,d23";
-    options_.cuda.final = "d4";
+    options_.cuda.confirmation = "clocks,interleaved_pairs";
+    options_.cuda.final = "shapes";
     for (ArgSpec& arg : spec_.io.args) {
       if (arg.name == "n") arg.value = std::int64_t{100'003};
     }
