@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostSites = 384;
 constexpr std::size_t kMostSplits = 48;
 constexpr std::size_t kMostSplitInstructions = 200;
-constexpr std::size_t kMostPtxBytes = std::size_t{4} << 20U;
+constexpr std::size_t kMostPtxBytes = std::size_t{1} << 20U;
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) { return std::ranges::find(list, text) != list.end(); }
 
@@ -321,22 +321,23 @@ class Rewriter {
          "\n\t@%$p nanosleep.u32 %$u;\n\t");
   }
 
-  /// What was written from `begin` on runs for one half of the lanes, and after a while for the other.
+  /// What was written from `begin` on runs for one half of the lanes, and after a while for the other, c times.
   void split(std::size_t begin) {
     const std::string number = std::to_string(result_.splits++);
     const std::string stretch = out_.substr(begin);
     out_.resize(begin);
-    emit("\n\tld.const.u32 %$t, [$plan+20];\n\tmov.u32 %$u, %laneid;\n\tbfe.u32 %$v, %$t, 1, 3;\n\tshr.u32 %$u, %$u, %$v;\n\txor.b32 %$u, %$u, %$t;"
-         "\n\tshr.u32 %$t, %$t, 5;\n\tand.b32 %$u, %$u, %$t;\n\tsetp.ne.u32 %$p, %$u, 0;\n\t@%$p bra $second" + number + ";\n\t");
+    emit("\n\tsetp.ne.u32 %$p, %$c, 0;\n\t@%$p sub.u32 %$c, %$c, 1;"
+         "\n\tld.const.u32 %$t, [$plan+20];\n\tmov.u32 %$u, %laneid;\n\tbfe.u32 %$v, %$t, 1, 3;\n\tshr.u32 %$u, %$u, %$v;\n\txor.b32 %$u, %$u, %$t;"
+         "\n\tand.b32 %$u, %$u, 1;\n\tsetp.ne.and.u32 %$p, %$u, 0, %$p;\n\t@%$p bra $second" + number + ";\n\t");
     out_ += stretch;
     emit("\n\tbra $joined" + number + ";\n$second" + number + ":\n\tmov.u32 %$u, 2048;\n\tnanosleep.u32 %$u;\n\t");
     out_ += stretch;
     emit("\n$joined" + number + ":\n\t");
   }
 
-  /// The thread's own numbers: s, a hash of plan, block and warp; r, how slow the warp is.
+  /// The thread's own numbers: s, a hash of plan, block and warp; r, how slow the warp is; c, how often its lanes part.
   void prologue(bool is_entry) {
-    emit("\n\t.reg .b32 %$s, %$r, %$t, %$u, %$v;\n\t.reg .pred %$p, %$q;"
+    emit("\n\t.reg .b32 %$s, %$r, %$t, %$u, %$v, %$c;\n\t.reg .pred %$p, %$q;"
          "\n\tmov.u32 %$s, %ctaid.x;\n\tmul.lo.u32 %$s, %$s, 2654435769;"
          "\n\tmov.u32 %$t, %ctaid.y;\n\tmad.lo.u32 %$s, %$t, 2246822519, %$s;"
          "\n\tmov.u32 %$t, %ctaid.z;\n\tmad.lo.u32 %$s, %$t, 3266489917, %$s;"
@@ -353,6 +354,7 @@ class Rewriter {
     mix();
     // A function may be called in a loop: it is slow in one call of 64.
     if (!is_entry) emit("\n\tshr.u32 %$t, %$s, 26;\n\tsetp.eq.and.u32 %$q, %$t, 0, %$q;");
+    emit("\n\tld.const.u32 %$t, [$plan+20];\n\tshr.u32 %$t, %$t, 5;\n\tselp.u32 %$c, %$t, 0, %$q;");
     emit("\n\tand.b32 %$t, %$s, 255;\n\tld.const.u32 %$u, [$plan+4];\n\tsetp.lt.and.u32 %$q, %$t, %$u, %$q;"
          "\n\tshr.u32 %$t, %$s, 8;\n\tld.const.u32 %$u, [$plan+8];\n\tand.b32 %$t, %$t, %$u;\n\tadd.u32 %$t, %$t, 1;\n\tselp.u32 %$r, %$t, 0, %$q;\n\t");
   }

@@ -15,7 +15,7 @@ struct DelayPlan {
   std::uint32_t sites_mask = 0;   ///< a slow warp passes a site slowly with a chance of (1 to sites_mask + 1) / 64, and so many times at most; 2^k - 1, k < 6
   std::uint32_t blocks = 0;       ///< how many of 65536 blocks take part
   std::uint32_t entry_mask = 0;   ///< all warps of such a block begin up to so many ns late; 2^k - 1
-  std::uint32_t split = 0;        ///< 0: no; else 32 + 2 * (a bit of the lane's number) + (which of its values goes first)
+  std::uint32_t split = 0;        ///< 32 * (how often lanes part, in the blocks that take part) + 2 * (a bit of the lane's number) + (which value goes first)
   std::uint32_t reserved[2] = {0, 0};
 };
 static_assert(sizeof(DelayPlan) == 32);
@@ -33,7 +33,7 @@ struct DelayedPtx {
 /// few times each; blocks begin late; stretches of straight code that pass data through shared memory without a barrier run for one half of
 /// a warp's lanes first. What a program without races computes stays the same, to the bit.
 ///
-/// Two registers are live throughout, which may cost registers or spills; `threads` is the largest block that is launched: entries without a
+/// Three registers are live throughout, which may cost registers or spills; `threads` is the largest block that is launched: entries without a
 /// limit of their own get it, so that the code fits. Linear in the text.
 [[nodiscard]] DelayedPtx delay_ptx(std::string_view ptx, std::int64_t threads);
 

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <set>
 
 #include "engine/rng.h"
 #include "engine/spec_load.h"
@@ -14,6 +13,7 @@
 #include "moves/example.h"
 #include "moves/register_moves.h"
 #include "runners/cuda/compile_service.h"
+#include "runners/cuda/gates/register_gates.h"
 #include "runners/cuda/ptx.h"
 #include "runners/cuda/toolkit_program.h"
 #include "tests/cuda/support.h"
@@ -143,12 +143,17 @@ TEST_CASE("with delays the code of specs, of integrity's kernels and of what mov
     MESSAGE("not run: there is no ptxas on this machine");
     return;
   }
-  std::set<std::string> sources;  // of a kernel each
   std::size_t kernels = 0, sites = 0, splits = 0;
+  const GateTable gates;
   const auto check = [&](const std::string& what, const KernelSpec& spec, const Variant& variant) {
     CAPTURE(what);
     const CompileResult code = compile(cuda_test::nvrtc(), cuda_test::headers(), request_for(spec, variant, spec.workloads.front(), "sm_90a"), {});
     if (code.status != Status::ok) return;
+    std::string why;
+    const auto module = parse_ptx(code.ptx, why);
+    REQUIRE_MESSAGE(module, why);
+    const GateResult read_only = gates.code_gate("read_only_path")->judge({.spec = &spec, .source = &variant.source, .variant = &variant, .code = &code, .ptx = &*module});
+    CHECK((read_only.answer == GateResult::Answer::pass || what == "read_back_by_ldg"));
     const DelayedPtx made = delay_ptx(code.ptx, 256);
     CHECK(made.why == "");
     CHECK(assemble(ptxas, made.text) == "");
@@ -168,6 +173,34 @@ TEST_CASE("with delays the code of specs, of integrity's kernels and of what mov
     const fs::path folder = fs::path(WARPATH_SOURCE_ROOT) / "tests" / "data" / "integrity" / family;
     const KernelSpec spec = load_specs((folder / "spec.json").string()).front();
     for (const warpath::Candidate& candidate : read_candidates(spec, {(folder / "list.jsonl").string()})) check(candidate.name, spec, candidate.variant);
+  }
+  // Paths of moves, drawn at random: as many for each spec as WARPATH_DELAY_WALKS says.
+  const char* const walks = std::getenv("WARPATH_DELAY_WALKS");
+  const DeviceFacts device{.runner = "cuda", .name = "assumed", .arch = "sm_90a", .multiprocessors = 132, .max_smem_per_block_bytes = 227 << 10, .is_gpu = true};
+  for (int walk = 0; walks != nullptr && walk < std::atoi(walks); ++walk) {
+    for (const KernelSpec& spec : load_specs(WARPATH_SOURCE_ROOT "/specs")) {
+      Rng rng(static_cast<std::uint64_t>(walk), "walk of " + spec.name);
+      Variant at = baseline_variant(spec);
+      std::string path = spec.name;
+      for (int step = 0; step < 4; ++step) {
+        const MoveContext context{.spec = spec, .variant = at, .device = device};
+        std::vector<std::pair<const Move*, MoveInstance>> all;
+        for (const std::string& name : moves.names()) {
+          for (MoveInstance& instance : moves.find(name)->enumerate(context)) all.emplace_back(moves.find(name), std::move(instance));
+        }
+        std::string why;
+        std::optional<Variant> next;
+        for (int attempt = 0; attempt < 20 && !next && !all.empty(); ++attempt) {
+          const auto& [move, instance] = all[rng.below(all.size())];
+          next = move->apply(context, instance, why);
+          if (next && !satisfies_constraints(spec, *next, why)) next.reset();
+          if (next) path += " " + instance.text();
+        }
+        if (!next) break;
+        at = std::move(*next);
+        check(path, spec, at);
+      }
+    }
   }
   CHECK(kernels >= 60);
   CHECK(splits >= 10);

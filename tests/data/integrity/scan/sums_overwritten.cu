@@ -1,10 +1,10 @@
-// Two passes over the row share one array of sums; the second pass writes it while slow threads still add up the first.
+// The passes over a row share one array of sums; the next pass writes it while slow threads still add up the last.
 extern "C" __global__ void scan(const int* x, int* out, int N, int C) {
   __shared__ unsigned sums[256];
   const long long row = static_cast<long long>(blockIdx.x) * C;
   unsigned before = 0;
-  for (int first = 0; first < C; first += 1024) {
-    const int begin = min(first + static_cast<int>(threadIdx.x) * 4, C), end = min(begin + 4, C);
+  for (int first = 0; first < C; first += 512) {
+    const int begin = min(first + static_cast<int>(threadIdx.x) * 2, C), end = min(begin + 2, C);
     unsigned sum = 0;
     for (int j = begin; j < end; ++j) sum += static_cast<unsigned>(x[row + j]);
     sums[threadIdx.x] = sum;
