@@ -16,6 +16,7 @@
 #include "experiments/memory.h"
 #include "experiments/option_layers.h"
 #include "experiments/prior_files.h"
+#include "experiments/shipping.h"
 #include "experiments/trials.h"
 #include "moves/kernel_contract.h"
 #include "moves/register_moves.h"
@@ -173,6 +174,9 @@ std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plu
     check_kernel(planned, plugins, program);
     runs.push_back(std::move(planned));
   }
+  for (const KernelRun& planned : runs) {
+    if (planned.llm) llm::forget_key(planned.llm->key_variable);
+  }
   return runs;
 }
 
@@ -208,6 +212,7 @@ SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& p
                       .observer = &observer,
                       .findings = [](const Outcome& outcome) { return findings_text(outcome); }},
                      stop, abandon);
+  if (result.baseline_ok) ship_best(planned.folder, result.best_key);
   if (result.baseline_ok && !result.interrupted) remember_run(planned, observer);
   if (file) {
     for (const std::string& refusal : file->refusals()) observer.on_note(refusal);

@@ -10,6 +10,7 @@
 #include "experiments/recorded_run.h"
 #include "experiments/region_report.h"
 #include "experiments/source_report.h"
+#include "moves/source_contract.h"
 #include "priors/findings.h"
 
 namespace warpath {
@@ -81,6 +82,10 @@ void print_node(const RecordedRun& run, std::size_t id) {
   const Variant variant = run.variant(id);
   if (node.parent != kNoNode) {
     std::printf("\ndiff to the parent\n%s", variant_diff(run.variant(index(node.parent)), variant).c_str());
+  }
+  if (node.parent != kNoNode) {
+    std::printf("\nrelies on\n");
+    for (const std::string& line : source_contract(run.spec(), run.device(), variant).lines()) std::printf("  %s\n", line.c_str());
   }
   std::printf("\nterms\n%s\nsource\n%s\n", terms_text(variant).c_str(), variant.source.c_str());
 }

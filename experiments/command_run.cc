@@ -9,6 +9,8 @@
 #include "experiments/interrupt.h"
 #include "experiments/option_layers.h"
 #include "experiments/progress.h"
+#include "experiments/runner_choice.h"
+#include "experiments/shipping.h"
 #include "experiments/summary_table.h"
 
 namespace warpath {
@@ -74,6 +76,11 @@ int run(const Arguments& arguments, const Program& program) {
   const Plugins plugins;
   const bool resume = arguments.has("resume");
   const std::vector<KernelRun> runs = plan_batch(arguments, plugins, program);
+  for (const KernelRun& planned : runs) {
+    if (planned.runner.name != "host") continue;
+    say_confinement(planned.runner);
+    break;
+  }
   const InterruptWatch interrupts;
   std::vector<KernelReport> reports;
   for (const KernelRun& planned : runs) {
@@ -81,6 +88,10 @@ int run(const Arguments& arguments, const Program& program) {
     reports.push_back(report_on(planned, resume, plugins, program, interrupts));
   }
   std::printf("%s", summary_table(reports, runs.front().runner.text()).c_str());
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    const std::string line = reports[i].result ? narrowed_contract(runs[i].folder) : "";
+    if (!line.empty()) std::printf("%s: the best kernel holds for less than the spec's: %s (best_kernel.cu says all of it)\n", reports[i].name.c_str(), line.c_str());
+  }
   if (arguments.has("attribute")) attribute_all(runs, reports, plugins, program, interrupts);
   if (!interrupts.stop().stop_requested()) return exit_code(reports);
   std::fprintf(stderr, "warpath: stopped with %zu of %zu kernels begun; to continue:\n  %s\n", reports.size(),

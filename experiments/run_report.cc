@@ -9,6 +9,7 @@
 #include "engine/statistics.h"
 #include "experiments/attributing.h"
 #include "experiments/runner_choice.h"
+#include "moves/source_contract.h"
 #include "priors/diagnosis_view.h"
 #include "priors/findings.h"
 #include "priors/signatures.h"
@@ -177,6 +178,13 @@ Document run_report(const RecordedRun& run, const std::optional<Attribution>& at
     out.paragraph("Nothing faster than the baseline was found.");
     return out;
   }
+  const Variant kernel = run.variant(best);
+  const SourceContract contract = source_contract(run.spec(), run.device(), kernel);
+  out.heading(2, "What it relies on");
+  if (contract.narrowed) out.paragraph("It holds for less than the kernel of the spec: launched otherwise its results are undefined. best_kernel.cu has a function that checks arguments.");
+  std::vector<std::string> terms;
+  for (const std::string& line : contract.lines()) terms.push_back(valid_utf8(line));
+  out.list(terms);
   add_path(run, best, out);
   if (attribution && attribution->best == run.nodes()[best].key) {
     add_attribution(*attribution, run.nodes()[best], out);
@@ -186,7 +194,6 @@ Document run_report(const RecordedRun& run, const std::optional<Attribution>& at
                               : "Not measured yet: warpath attribute does.");
   }
   add_bottleneck(last_outcome(run.nodes()[0]), last_outcome(run.nodes()[best]), out);
-  const Variant kernel = run.variant(best);
   out.heading(2, "Difference to the baseline");
   out.preformatted(valid_utf8(variant_diff(run.variant(0), kernel)));
   out.heading(2, "Launch");
