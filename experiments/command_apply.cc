@@ -242,7 +242,9 @@ int apply(const Arguments& arguments, const Program& program) {
   const MoveTable moves(plugins.moves);
   const std::string runner = arguments.value("runner").value_or("auto");
   if (runner.substr(0, runner.find(':')) == kCompile) return check_only(request, moves, runner, program);
-  return evaluate_ladder(request, moves, choose_runner(runner, plugins.runners, request.options.cuda), plugins, program);
+  const RunnerChoice choice = choose_runner(runner, plugins.runners, request.options.cuda);
+  say_confinement(choice);
+  return evaluate_ladder(request, moves, choice, plugins, program);
 }
 
 std::vector<Flag> apply_flags() {

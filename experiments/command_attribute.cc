@@ -30,6 +30,7 @@ int attribute_command_main(const Arguments& arguments, const Program& program) {
   const Plugins plugins;
   request.options = apply_layers(recorded->options, arguments);
   request.runner = choose_runner(arguments.value("runner").value_or(recorded->runner_text), plugins.runners, request.options.cuda);
+  say_confinement(request.runner);
   if (arguments.words().size() > 1) request.node = arguments.words()[1];
   if (const auto repeat = arguments.value("repeat")) request.repeat = static_cast<int>(parse_count(*repeat, "--repeat"));
   if (const auto stage = arguments.value("stage")) request.stage = parse_stage(*stage, "--stage");

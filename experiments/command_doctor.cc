@@ -20,6 +20,7 @@
 #include "runners/cuda/availability.h"
 #include "runners/cuda/disassembler.h"
 #include "runners/cuda/toolkit_program.h"
+#include "runners/host/compile.h"
 #include "runners/sandbox.h"
 
 namespace warpath {
@@ -108,9 +109,23 @@ Finding cupti_finding() {
 
 Finding sandbox_finding() {
   const Sandbox sandbox = probe_sandbox();
-  if (sandbox.blocks_files()) return {Finding::State::ok, "sandbox", sandbox.summary() + " keep compilers from the file system"};
+  if (sandbox.missing().empty()) return {Finding::State::ok, "sandbox", sandbox.summary() + " confine compilers, and kernels on the CPU"};
+  if (sandbox.blocks_files()) {
+    return {Finding::State::missing, "sandbox", "no " + sandbox.missing() + ": " + sandbox.summary() + " alone confines compilers, and kernels on the CPU"};
+  }
   return {Finding::State::missing, "sandbox",
-          "neither landlock nor seccomp: only the gate source_text keeps a kernel's text from including files of this machine"};
+          "neither landlock nor seccomp: only gates on the text keep a kernel from files of this machine, and on the CPU a hostile one has the rights of this user"};
+}
+
+/// Whether the host runner's compiler works while it is confined.
+Finding confined_compiler_finding() {
+  try {
+    const Sandbox sandbox = host::Compiler(HostOptions{}).sandbox();
+    if (sandbox.blocks_files()) return {Finding::State::ok, "confined compiler", "makes kernels under " + sandbox.summary()};
+    return {Finding::State::missing, "confined compiler", "works only unconfined: gates on the text alone keep it from reading files of this machine into a kernel"};
+  } catch (const Error& error) {
+    return {Finding::State::missing, "confined compiler", error.what()};
+  }
 }
 
 Finding tool_finding(const std::string& tool, const std::string& cost) {
@@ -210,6 +225,7 @@ int doctor(const Arguments& arguments, const Program&) {
       outdir_finding(arguments.value("outdir").value_or("out")),
       sandbox};
   for (Finding& finding : cuda_findings(platform)) findings.push_back(std::move(finding));
+  findings.push_back(confined_compiler_finding());
   findings.push_back(cupti_finding());
   findings.push_back(tool_finding("ncu", "no counters where CUPTI is refused (NVIDIA's nsight-compute)"));
   findings.push_back(disassembler_finding());

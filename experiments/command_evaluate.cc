@@ -34,6 +34,7 @@ int evaluate(const Arguments& arguments, const Program& program) {
   const Options options = apply_layers({}, arguments);
   const Plugins plugins;
   const RunnerChoice choice = choose_runner(arguments.value("runner").value_or("auto"), plugins.runners, options.cuda);
+  say_confinement(choice);
   KernelSpec spec = wanted_spec("warpath evaluate", arguments);
   const auto runner = plugins.runners.create("--runner", choice.name,
                                              RunnerConfig{.argument = choice.argument,

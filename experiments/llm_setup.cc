@@ -15,7 +15,7 @@ using nlohmann::json;
 std::optional<LlmAccess> llm_access(const LlmOptions& options, std::string& why) {
   static_cast<void>(llm::Cassette::parse_mode(options.cassette_mode, "llm.cassette_mode"));
   if (options.model.empty() && options.profile.empty()) return why = "no language model: --llm-model names one", std::nullopt;
-  LlmAccess out{.profile = llm::load_profile(options.profile.empty() ? "openai" : options.profile), .key = ""};
+  LlmAccess out{.profile = llm::load_profile(options.profile.empty() ? "openai" : options.profile), .key = "", .key_variable = ""};
   llm::Profile& p = out.profile;
   if (!options.model.empty()) p.model = options.model;
   if (p.model.empty()) throw bad_input("--llm-model", "", "the name of a model: the profile has none");
@@ -26,6 +26,7 @@ std::optional<LlmAccess> llm_access(const LlmOptions& options, std::string& why)
   if (p.base_url.empty()) throw bad_input("--llm-base-url", "", "the address of the server: profile " + p.name + " has none");
   const std::string variable = options.key_env.empty() ? p.key_env : options.key_env;
   out.key = llm::read_key(variable, options.key_file);
+  out.key_variable = variable;
   const bool replays = options.cassette_mode == "replay";
   if (const std::string problem = replays ? "" : llm::address_problem(p.base_url); !problem.empty()) {
     throw bad_input("--llm-base-url", p.base_url, "an https address, or http on this machine (" + problem + ")");

@@ -21,6 +21,7 @@ namespace warpath {
 struct LlmAccess {
   llm::Profile profile;
   std::string key;
+  std::string key_variable;  ///< that may have held it; to be forgotten (llm::forget_key) once every access is made
 };
 [[nodiscard]] std::optional<LlmAccess> llm_access(const LlmOptions& options, std::string& why);
 

@@ -1,10 +1,12 @@
 #include "experiments/runner_choice.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "engine/error.h"
 #include "runners/cuda/availability.h"
+#include "runners/sandbox.h"
 
 namespace warpath {
 namespace {
@@ -64,6 +66,14 @@ RunnerChoice choose_runner(std::string_view text, const RunnerRegistry& registry
   }
   if (choice.name == "host" && !choice.argument.empty()) throw bad_input("--runner", text, "host without an argument");
   return choice;
+}
+
+void say_confinement(const RunnerChoice& runner) {
+  if (runner.name != "host") return;
+  const Sandbox sandbox = probe_sandbox();
+  if (sandbox.missing().empty()) return;
+  const std::string held = sandbox.blocks_files() ? "confined by " + sandbox.summary() + " alone" : "not confined: a hostile one has the rights of this user";
+  std::fprintf(stderr, "warpath: candidates on the host runner are %s (this kernel does not offer %s)\n", held.c_str(), sandbox.missing().c_str());
 }
 
 std::string_view timing_label(std::string_view runner_text) {

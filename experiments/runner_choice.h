@@ -22,6 +22,9 @@ struct RunnerChoice {
 /// cannot be used.
 [[nodiscard]] RunnerChoice choose_runner(std::string_view text, const RunnerRegistry& registry, const CudaOptions& cuda);
 
+/// On stderr, once: what of a confinement this kernel does not offer to candidates of the host runner. Starts a process: call it before threads run.
+void say_confinement(const RunnerChoice& runner);
+
 /// "CPU timings" where times are not those of a GPU; empty for a GPU's.
 [[nodiscard]] std::string_view timing_label(std::string_view runner_text);
 

@@ -1,5 +1,7 @@
 #include "priors/llm/redact.h"
 
+#include <string.h>  // explicit_bzero
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -86,6 +88,15 @@ std::string read_key(const std::string& variable, const std::string& file) {
     if (byte <= 32 || byte == 127) throw bad_input(place, "", "a key without blanks or control characters");  // its value is not shown
   }
   return key;
+}
+
+void forget_key(const std::string& variable) {
+  char* const value = variable.empty() ? nullptr : std::getenv(variable.c_str());
+  if (value != nullptr) {
+    ::explicit_bzero(value, std::string_view(value).size());
+    ::unsetenv(variable.c_str());
+  }
+  ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
 }  // namespace warpath::llm

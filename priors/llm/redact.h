@@ -26,4 +26,8 @@ class Redactor {
 /// read, may be read by others than its owner, or if the key has blanks or control characters in it.
 [[nodiscard]] std::string read_key(const std::string& variable, const std::string& file);
 
+/// Takes `variable` out of this process's environment, and its value out of the memory that /proc shows of it; from then on no other process of
+/// the same user may read this one's memory. After the last `read_key`, before threads and other processes are started.
+void forget_key(const std::string& variable);
+
 }  // namespace warpath::llm

@@ -32,7 +32,6 @@ WorkerClient::WorkerClient(std::string program, const HostOptions& options)
 void WorkerClient::start() {
   ProcessSpec spec;
   spec.argv = {program_, "worker", "host"};
-  spec.environment = {"PATH=/usr/bin:/bin", "LC_ALL=C"};
   spec.directory = std::filesystem::temp_directory_path().string();
   spec.memory_bytes = options_.memory_mib << 20;
   spec.file_bytes = 1;
