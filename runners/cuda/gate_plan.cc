@@ -122,8 +122,8 @@ void GatePlan::complete(Stage stage, Outcome& outcome) const {
       GateResult& missing = outcome.verdict.gates.back();
       missing.answer = GateResult::Answer::fail;
       missing.detail = "this gate was to run and has no answer: nothing in this build runs it";
+      if (outcome.status == Status::ok) outcome.log = missing.gate + ": " + missing.detail;
       outcome.status = Status::rejected;
-      outcome.log = missing.gate + ": " + missing.detail;
       outcome.timings.clear();
     }
   }

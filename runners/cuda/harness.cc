@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "engine/portable/random.h"
-#include "runners/cuda/input_family.h"
+#include "runners/input_family.h"
 
 namespace warpath::cuda {
 namespace {

@@ -91,7 +91,7 @@ class Harness {
               std::uint64_t seed,
               std::uint64_t nonce,
               CUdeviceptr result) const;
-  /// Fills bytes with a pattern of (seed, offset, alignment of `zone`).
+  /// Fills bytes with a pattern of (seed, offset, alignment of `zone`): engine/portable/guard.h.
   void guard_fill(CUstream stream,
                   CUdeviceptr zone,
                   std::uint64_t size_bytes,

@@ -11,7 +11,7 @@
 #include "engine/spec.h"
 #include "runners/cuda/bench.h"
 #include "runners/cuda/candidate.h"
-#include "runners/cuda/input_family.h"
+#include "runners/input_family.h"
 #include "runners/reach.h"
 
 namespace warpath::cuda {
@@ -46,6 +46,7 @@ struct MaskedReference {
 struct InputSet {
   std::uint64_t seed = 0;
   InputFamily family = InputFamily::as_declared;
+  std::string structure;  ///< FamilyChoice::label() of a structured set
   /// By tensor: results of this family over those of the declared one, in root mean squares. Empty: 1.
   std::vector<double> result_scale;
   /// By tensor: what Problem::reach found; empty before.
@@ -125,7 +126,8 @@ class Problem {
 
   /// A declared set on a seed that nothing has used before; references are computed now.
   [[nodiscard]] std::unique_ptr<InputSet> fresh_set(std::size_t w, std::uint64_t seed);
-  /// One set of every family but the declared one, made at the first call.
+  /// One set of every stress family, then structured ones (FamilyChoice): all of them where references are quick, else some. Made at the
+  /// first call.
   [[nodiscard]] const std::vector<FamilyCheck>& family_checks(std::size_t w);
   /// What a correct kernel can reach on `set`, a set of family_checks, by tensor: measured with the baseline in memory of its own, at
   /// the first call.
@@ -136,6 +138,9 @@ class Problem {
 
   /// What family_checks and perturbed_sets are expected to take at their first call, by what the declared sets took.
   [[nodiscard]] double seconds_of_other_references() const { return kOtherReferences * reference_seconds_; }
+
+  /// The first declared set with the contents of tensor `from` in tensor `to` as well, which has its type and size.
+  [[nodiscard]] std::unique_ptr<InputSet> set_with_equal(std::size_t w, std::size_t from, std::size_t to);
 
   /// The first declared set with the floating-point input `tensor` alone times 2^huge_exponent. Has no references.
   [[nodiscard]] std::unique_ptr<InputSet> scaled_set(std::size_t w, std::size_t tensor);
@@ -150,8 +155,10 @@ class Problem {
   /// Judgements of gates that hold for the task, not for a candidate: made once.
   std::map<std::string, std::string, std::less<>> task_findings;
 
-  /// True if pristine inputs are what they were when made.
+  /// True if the pristine inputs of all sets but structured ones are what they were when made.
   [[nodiscard]] bool inputs_intact();
+  /// The same of one set.
+  [[nodiscard]] bool intact(std::size_t w, InputSet& set);
 
  private:
   void place(const Workload& workload);
@@ -159,6 +166,9 @@ class Problem {
   [[nodiscard]] CUdeviceptr structure_of(std::size_t w, std::size_t t, InputFamily family, std::uint64_t seed) const;
   [[nodiscard]] std::unique_ptr<InputSet> make_inputs(std::size_t w, InputFamily family,
                                                       std::uint64_t seed);
+  [[nodiscard]] std::unique_ptr<InputSet> make_inputs(std::size_t w, const FamilyChoice& choice,
+                                                      std::uint64_t seed);
+  [[nodiscard]] std::size_t affordable_structures() const;
   [[nodiscard]] std::unique_ptr<InputSet> perturbed_inputs(std::size_t w, std::size_t tensor,
                                                            int probe);
   void make_references(std::size_t w, const std::vector<InputSet*>& sets);

@@ -9,10 +9,10 @@
 #include "engine/rng.h"
 #include "engine/tensor_init.h"
 #include "runners/arguments.h"
-#include "runners/cuda/input_family.h"
 #include "runners/cuda/problem.h"
 #include "runners/cuda/transfer.h"
 #include "runners/cuda/trial.h"
+#include "runners/input_family.h"
 #include "runners/reference/reference.h"
 
 namespace warpath::cuda {
@@ -82,13 +82,19 @@ CUdeviceptr Problem::structure_of(std::size_t w, std::size_t t, InputFamily fami
   return placed.sets.front()->pristine[t].get();
 }
 
-std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w, InputFamily family,
-                                               std::uint64_t seed) {
+std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w, InputFamily family, std::uint64_t seed) {
+  return make_inputs(w, FamilyChoice{.family = family}, seed);
+}
+
+std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w, const FamilyChoice& choice, std::uint64_t seed) {
+  const InputFamily family = choice.family;
+  std::size_t changed = 0;
   const DriverApi& api = bench_.api();
   const PlacedWorkload& placed = placed_[w];
   auto set = std::make_unique<InputSet>();
   set->seed = seed;
   set->family = family;
+  if (is_structure(family)) set->structure = choice.label();
   for (const TensorPlace& tensor : placed.tensors) {
     set->pristine.emplace_back();
     set->reference.emplace_back();
@@ -107,8 +113,7 @@ std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w, InputFamily family
       upload(api, materialize(spec(), *tensor.arg, *placed.workload, seed), data);
     }
     if (changes(family, spec(), *tensor.arg, *placed.workload)) {
-      bench_.harness().family(bench_.stream(), data,
-                              family_rule(spec(), *tensor.arg, *placed.workload, family, seed));
+      bench_.harness().family(bench_.stream(), data, family_rule(spec(), *tensor.arg, *placed.workload, choice, changed++, seed));
     }
   }
   digest_inputs(w, *set);
@@ -226,20 +231,36 @@ std::unique_ptr<InputSet> Problem::fresh_set(std::size_t w, std::uint64_t seed) 
   return set;
 }
 
+/// A structured set costs a launch of the reference and one of the baseline.
+std::size_t Problem::affordable_structures() const {
+  constexpr double kSeconds = 2;
+  constexpr std::size_t kLeast = 4;  // structured sets
+  const double each = reference_seconds_ / static_cast<double>(placed_.size() * static_cast<std::size_t>(bench_.options().input_sets));
+  double bytes = 0;
+  for (const PlacedWorkload& placed : placed_) bytes += placed.launch_bytes;
+  constexpr double kBytes = 4e9;  // of all sets, which are kept
+  const double most = std::min(kSeconds / std::max(2 * each * static_cast<double>(placed_.size()), 1e-9), kBytes / std::max(bytes, 1.0));
+  return std::max(kLeast, static_cast<std::size_t>(std::min(most, 1e6)));
+}
+
 const std::vector<FamilyCheck>& Problem::family_checks(std::size_t w) {
   PlacedWorkload& placed = placed_[w];
   if (!placed.families.empty()) return placed.families;
   std::vector<InputSet*> sets;
-  for (std::size_t f = 1; f < kInputFamilies.size(); ++f) {
-    const bool any = std::any_of(placed.tensors.begin(), placed.tensors.end(), [&](const TensorPlace& tensor) {
-      return tensor.is_read() && changes(static_cast<InputFamily>(f), spec(), *tensor.arg, *placed.workload);
+  const auto add = [&](const FamilyChoice& choice) {
+    const auto changed = std::count_if(placed.tensors.begin(), placed.tensors.end(), [&](const TensorPlace& tensor) {
+      return tensor.is_read() && changes(choice.family, spec(), *tensor.arg, *placed.workload);
     });
-    if (!any) continue;
+    if (!means_something(choice, static_cast<std::size_t>(changed))) return;
     FamilyCheck check;
-    check.set = make_inputs(w, static_cast<InputFamily>(f), setup_.seed + f);
+    check.set = make_inputs(w, choice, setup_.seed + placed.families.size() + 1);
     sets.push_back(check.set.get());
     placed.families.push_back(std::move(check));
-  }
+  };
+  for (const FamilyChoice& choice : stress_choices()) add(choice);
+  const auto structures = structure_choices();
+  const std::size_t most = std::min(structures.size(), affordable_structures());
+  for (std::size_t i = 0; i < most; ++i) add(structures[(i + (most < structures.size() ? setup_.seed % structures.size() : 0)) % structures.size()]);
   make_references(w, sets);
   const TrialRequest request{.candidate = setup_.baseline};
   Trial baseline(bench_, *this, request);
@@ -354,6 +375,16 @@ std::unique_ptr<InputSet> Problem::perturbed_inputs(std::size_t w, std::size_t t
   return set;
 }
 
+std::unique_ptr<InputSet> Problem::set_with_equal(std::size_t w, std::size_t from, std::size_t to) {
+  auto set = make_inputs(w, InputFamily::as_declared, setup_.seed);
+  require(bench_.api(),
+          bench_.api().cuMemcpyDtoDAsync(set->pristine[to].get(), set->pristine[from].get(), placed_[w].tensors[from].size_bytes, bench_.stream()),
+          "cannot copy inputs");
+  digest_inputs(w, *set);
+  make_references(w, {set.get()});
+  return set;
+}
+
 std::unique_ptr<InputSet> Problem::scaled_set(std::size_t w, std::size_t t) {
   const TensorPlace& tensor = placed_[w].tensors[t];
   auto set = make_inputs(w, InputFamily::as_declared, setup_.seed);
@@ -363,20 +394,21 @@ std::unique_ptr<InputSet> Problem::scaled_set(std::size_t w, std::size_t t) {
   return set;
 }
 
+bool Problem::intact(std::size_t w, InputSet& set) {
+  const auto before = set.digest;
+  digest_inputs(w, set);
+  return std::equal(before.begin(), before.end(), set.digest.begin(), [](const DeviceDigest& a, const DeviceDigest& b) {
+    return a.low == b.low && a.high == b.high;
+  });
+}
+
 bool Problem::inputs_intact() {
-  const auto intact = [&](std::size_t w, InputSet& set) {
-    const auto before = set.digest;
-    digest_inputs(w, set);
-    return std::equal(before.begin(), before.end(), set.digest.begin(), [](const DeviceDigest& a, const DeviceDigest& b) {
-      return a.low == b.low && a.high == b.high;
-    });
-  };
   for (std::size_t w = 0; w < placed_.size(); ++w) {
     const PlacedWorkload& placed = placed_[w];
     const auto all = [&](const auto& sets) { return std::all_of(sets.begin(), sets.end(), [&](const auto& set) { return intact(w, *set); }); };
     if (!all(placed.sets) || !all(placed.perturbed)) return false;
     for (const FamilyCheck& check : placed.families) {
-      if (!intact(w, *check.set)) return false;
+      if (!is_structure(check.set->family) && !intact(w, *check.set)) return false;
     }
   }
   return true;

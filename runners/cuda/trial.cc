@@ -11,7 +11,6 @@ namespace {
 
 /// Of scratch memory, in one workload.
 constexpr std::int64_t kMostScratchBytes = std::int64_t{4} << 30U;
-constexpr std::size_t kScratchAlignment = 256;
 constexpr std::size_t kScratchZoneBytes = std::size_t{1} << 20U;
 /// A launch's length is the least of so many, unless one is long.
 constexpr int kEstimates = 3;
@@ -118,12 +117,19 @@ void Trial::place_scratch() {
       zone = ends[i];
     }
     slot.zones.push_back({base + zone, total - zone});
-    slot.guard_seed = bench_.secret();
-    for (const Slot::Zone& guard : slot.zones) {
-      bench_.harness().guard_fill(bench_.stream(), guard.address, guard.size_bytes, slot.guard_seed);
-    }
+    arm(slot, bench_.secret());
     poison_scratch(w, bench_.secret());
   }
+}
+
+void Trial::arm(Slot& slot, std::uint64_t seed) {
+  slot.guard_seed = seed;
+  for (const Slot::Zone& guard : slot.zones) bench_.harness().guard_fill(bench_.stream(), guard.address, guard.size_bytes, seed);
+}
+
+void Trial::arm_guards(std::size_t w, std::size_t slot, std::uint64_t seed) {
+  arm(at(w).slots[slot], seed);
+  arm(scratch_[w], seed);
 }
 
 void Trial::poison_scratch(std::size_t w, std::uint64_t pattern) {
@@ -139,7 +145,8 @@ void Trial::restore(std::size_t w, std::size_t slot, const InputSet& set) {
   poison_scratch(w, bench_.secret());
 }
 
-void Trial::run_step(std::size_t w, const StepNumbers& step, void** parameters, const std::vector<CUdeviceptr>& addresses, CUstream stream) {
+void Trial::run_step(std::size_t w, const StepNumbers& step, void** parameters, const std::vector<CUdeviceptr>& addresses, const std::vector<CUdeviceptr>& scratch,
+                     CUstream stream) {
   if (step.kind == LaunchStep::Kind::kernel) {
     void* own[256];
     for (std::size_t i = 0; i < step.arguments.size(); ++i) own[i] = parameters[step.arguments[i]];
@@ -149,14 +156,14 @@ void Trial::run_step(std::size_t w, const StepNumbers& step, void** parameters, 
   for (const std::uint32_t argument : step.arguments) {
     const bool is_scratch = argument >= places.size();
     const std::size_t i = is_scratch ? argument - places.size() : places[argument].tensor;
-    const CUdeviceptr address = is_scratch ? scratch_[w].tensors[i] : addresses[i];
+    const CUdeviceptr address = is_scratch ? scratch[i] : addresses[i];
     const auto bytes = is_scratch ? static_cast<std::size_t>(extra(w)->scratch_bytes[i]) : at(w).tensors[i].size_bytes;
     if (bytes == 0) continue;
     require(bench_.api(), bench_.api().cuMemsetD8Async(address, 0, bytes, stream), "cannot zero a buffer");
   }
 }
 
-void Trial::launch_at(std::size_t w, const std::vector<CUdeviceptr>& addresses, CUstream stream) {
+void Trial::launch_at(std::size_t w, const std::vector<CUdeviceptr>& addresses, const std::vector<CUdeviceptr>& scratch, CUstream stream) {
   const auto& places = at(w).parameters;
   void* parameters[256 + kMaxExtras];
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -164,14 +171,14 @@ void Trial::launch_at(std::size_t w, const std::vector<CUdeviceptr>& addresses, 
                         ? static_cast<void*>(const_cast<CUdeviceptr*>(&addresses[places[i].tensor]))
                         : const_cast<std::byte*>(places[i].bytes.data());
   }
-  for (std::size_t i = 0; i < scratch_[w].tensors.size(); ++i) parameters[places.size() + i] = &scratch_[w].tensors[i];
+  for (std::size_t i = 0; i < scratch.size(); ++i) parameters[places.size() + i] = const_cast<CUdeviceptr*>(&scratch[i]);
   const ExtraNumbers* const own = extra(w);
   if (own != nullptr) {
-    for (const StepNumbers& step : own->before) run_step(w, step, parameters, addresses, stream);
+    for (const StepNumbers& step : own->before) run_step(w, step, parameters, addresses, scratch, stream);
   }
   bench_.launch(kernel(w), numbers(w), parameters, stream);
   if (own != nullptr) {
-    for (const StepNumbers& step : own->after) run_step(w, step, parameters, addresses, stream);
+    for (const StepNumbers& step : own->after) run_step(w, step, parameters, addresses, scratch, stream);
   }
 }
 

@@ -12,6 +12,9 @@
 
 namespace warpath::cuda {
 
+/// Of scratch buffers, as allocators give it.
+inline constexpr std::size_t kScratchAlignment = 256;
+
 /// What is asked of one evaluation on a device.
 struct TrialRequest {
   Candidate candidate;
@@ -74,11 +77,15 @@ class Trial {
   [[nodiscard]] bool must_restore(std::size_t w) { return at(w).mutates_inputs() || !scratch_[w].tensors.empty(); }
   /// Puts `set`'s inputs into a slot, if launches change them, and noise into the scratch memory; enqueued.
   void restore(std::size_t w, std::size_t slot, const InputSet& set);
+  /// Another guard pattern (engine/portable/guard.h) around a slot's tensors and around the scratch memory; enqueued.
+  void arm_guards(std::size_t w, std::size_t slot, std::uint64_t seed);
   /// One launch with all its steps on a slot; enqueued.
   void launch(std::size_t w, std::size_t slot) { launch(w, slot, bench_.stream()); }
   void launch(std::size_t w, std::size_t slot, CUstream stream);
   /// One launch on any addresses, by tensor.
-  void launch_at(std::size_t w, const std::vector<CUdeviceptr>& addresses, CUstream stream);
+  void launch_at(std::size_t w, const std::vector<CUdeviceptr>& addresses, CUstream stream) { launch_at(w, addresses, scratch_[w].tensors, stream); }
+  /// The same with scratch buffers anywhere.
+  void launch_at(std::size_t w, const std::vector<CUdeviceptr>& addresses, const std::vector<CUdeviceptr>& scratch, CUstream stream);
   /// restore + poison + launch; enqueued. `pattern` of the poison: see Problem::poison. The second one of a workload is timed: waits.
   void launch_fresh(std::size_t w, std::size_t slot, const InputSet& set, std::uint64_t pattern);
   /// True if a slot holds what launch_fresh left there: no launch and no other contents since.
@@ -143,8 +150,10 @@ class Trial {
  private:
   void load();
   void place_scratch();
+  void arm(Slot& slot, std::uint64_t seed);
   void poison_scratch(std::size_t w, std::uint64_t pattern);
-  void run_step(std::size_t w, const StepNumbers& step, void** parameters, const std::vector<CUdeviceptr>& addresses, CUstream stream);
+  void run_step(std::size_t w, const StepNumbers& step, void** parameters, const std::vector<CUdeviceptr>& addresses, const std::vector<CUdeviceptr>& scratch,
+                CUstream stream);
   template <class TimeOf>
   [[nodiscard]] double objective_of(const TimeOf& time_ns);
 

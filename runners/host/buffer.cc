@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/portable/guard.h"
 #include "engine/rng.h"
 
 namespace warpath::host {
@@ -17,21 +18,21 @@ constexpr std::size_t round_up(std::size_t value, std::size_t to) {
   return (value + to - 1) / to * to;
 }
 
-/// Canary byte at `address`: depends on where it is, so that a copied block does not restore it. A
-/// NaN pattern.
-std::byte canary(std::uint64_t seed, std::uintptr_t address) {
-  const std::uint64_t word = mix64(seed ^ (address >> 3U)) | 0x7ff8'7ff8'7ff8'7ff8ULL;
-  return static_cast<std::byte>(word >> (8 * (address & 7U)));
-}
-
 }  // namespace
+
+/// The random ones depend on where a byte is, so that a copied block does not restore it, and are NaNs.
+std::byte Buffer::canary(const std::byte* address) const {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const std::uint64_t word = guards_ > 0 ? portable::constant_guard(guards_ - 1U) : mix64(seed_ ^ (at >> 3U)) | 0x7ff8'7ff8'7ff8'7ff8ULL;
+  return static_cast<std::byte>(word >> (8 * (at & 7U)));
+}
 
 Buffer::Buffer(std::size_t size_bytes, std::size_t alignment, Placement placement)
     : size_(size_bytes) {
   alignment = alignment < 16 ? 16 : alignment;
-  const bool fence = placement == Placement::fence;
+  const bool fence = placement == Placement::fence, before = placement == Placement::fence_before;
   const std::size_t body = round_up(size_bytes + 2 * alignment, kPage);
-  const std::size_t readable = kCanaryBytes + body + (fence ? 0 : kCanaryBytes);
+  const std::size_t readable = (before ? 0 : kCanaryBytes) + body + (fence ? 0 : kCanaryBytes);
   mapping_bytes_ = kFenceBytes + readable + kFenceBytes;
   void* const address = ::mmap(nullptr, mapping_bytes_, PROT_NONE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -40,10 +41,10 @@ Buffer::Buffer(std::size_t size_bytes, std::size_t alignment, Placement placemen
   readable_begin_ = mapping_ + kFenceBytes;
   readable_end_ = readable_begin_ + readable;
   if (::mprotect(readable_begin_, readable, PROT_READ | PROT_WRITE) != 0) return;
-  std::byte* start = readable_begin_ + kCanaryBytes;
+  std::byte* start = readable_begin_ + (before ? 0 : kCanaryBytes);
   if (fence) {
     start = readable_end_ - round_up(size_bytes, alignment);
-  } else if (alignment < kPage) {
+  } else if (!before && alignment < kPage) {
     start += alignment;  // not aligned to more than was promised
   }
   data_ = start;
@@ -65,14 +66,15 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
   std::swap(readable_end_, other.readable_end_);
   std::swap(data_, other.data_);
   std::swap(seed_, other.seed_);
+  std::swap(guards_, other.guards_);
   return *this;
 }
 
-void Buffer::arm(std::uint64_t seed) {
+void Buffer::arm(std::uint64_t seed, std::uint8_t guards) {
   seed_ = seed;
+  guards_ = guards;
   const auto fill = [&](std::byte* begin, const std::byte* end) {
-    for (std::byte* p = begin; p != end; ++p)
-      *p = canary(seed, reinterpret_cast<std::uintptr_t>(p));
+    for (std::byte* p = begin; p != end; ++p) *p = canary(p);
   };
   fill(readable_begin_, data_);
   fill(data_ + size_, readable_end_);
@@ -80,11 +82,11 @@ void Buffer::arm(std::uint64_t seed) {
 
 std::string Buffer::violation() const {
   for (const std::byte* p = data_ + size_; p != readable_end_; ++p) {
-    if (*p != canary(seed_, reinterpret_cast<std::uintptr_t>(p)))
+    if (*p != canary(p))
       return std::to_string(p - (data_ + size_)) + " bytes past its end";
   }
   for (const std::byte* p = data_; p != readable_begin_; --p) {
-    if (p[-1] != canary(seed_, reinterpret_cast<std::uintptr_t>(p - 1)))
+    if (p[-1] != canary(p - 1))
       return std::to_string(data_ - p + 1) + " bytes before its begin";
   }
   return {};

@@ -12,6 +12,7 @@ enum class Placement : std::uint8_t {
   canaries,  ///< 64 KiB of known bytes on both sides, then unmapped pages: a small overrun is seen
              ///< after the launch
   fence,     ///< its end at an unmapped page: the first access beyond it faults
+  fence_before,  ///< its begin at an unmapped page: the last access before it faults
 };
 
 inline constexpr std::size_t kCanaryBytes = 64 << 10;
@@ -32,8 +33,8 @@ class Buffer {
 
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Writes the known bytes of both canaries.
-  void arm(std::uint64_t seed);
+  /// Writes the known bytes of both canaries: NaNs that depend on `seed`, or portable::constant_guard(guards - 1).
+  void arm(std::uint64_t seed, std::uint8_t guards);
   /// Empty if the canaries are untouched; otherwise where the first changed byte lies relative to
   /// the data.
   [[nodiscard]] std::string violation() const;
@@ -45,7 +46,10 @@ class Buffer {
   std::byte* mapping_ = nullptr;
   std::size_t mapping_bytes_ = 0, size_ = 0;
   std::byte *readable_begin_ = nullptr, *readable_end_ = nullptr, *data_ = nullptr;
+  [[nodiscard]] std::byte canary(const std::byte* address) const;
+
   std::uint64_t seed_ = 0;
+  std::uint8_t guards_ = 0;
 };
 
 }  // namespace warpath::host

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/error.h"
+#include "engine/portable/guard.h"
 #include "engine/rng.h"
 #include "engine/statistics.h"
 #include "runners/arguments.h"
@@ -17,15 +18,18 @@ struct Order {
   bool fresh_inputs;
   Schedule schedule;
   Placement placement;
+  std::uint8_t guards = 0;
   bool over_results = false;
 };
 /// The launches that every workload is checked by: both input sets, all three orders, canaries and
 /// fences; the last one over what the one before left.
 constexpr Order kOrders[] = {
-    {false, Schedule::forward, Placement::canaries}, {false, Schedule::reverse, Placement::fence},
-    {false, Schedule::random, Placement::canaries},  {true, Schedule::forward, Placement::fence},
-    {true, Schedule::random, Placement::canaries},   {true, Schedule::forward, Placement::canaries, true},
+    {false, Schedule::forward, Placement::canaries}, {false, Schedule::reverse, Placement::fence, 5},
+    {false, Schedule::random, Placement::canaries, 1}, {true, Schedule::forward, Placement::fence, 2},
+    {true, Schedule::random, Placement::fence_before, 3}, {true, Schedule::forward, Placement::canaries, 4, true},
 };
+/// Of launches on inputs of other families, where launches take long.
+constexpr double kFamilySeconds = 2;
 
 /// Baseline and candidate are timed in turn, so that what else the machine does meets both. A round costs a warm-up: where a launch
 /// takes long there are fewer, no more launches' worth than `kRoundSeconds`; the samples stay at least host.min_samples.
@@ -192,6 +196,7 @@ class Evaluation {
       launch.inputs = inputs;
       launch.command = command(w, order.schedule, order.placement);
       launch.command.over_results = order.over_results;
+      launch.command.guards = order.guards;
       auto loss = inputs == bound ? std::nullopt : place(w, *inputs);
       bound = inputs;
       if (loss)
@@ -200,7 +205,50 @@ class Evaluation {
         launch.answer = context_.worker.launch(launch.command, limit(), stop_);
       if (!add(std::move(launch), evidence_.checked)) return false;
     }
+    return check_families(w) && check_shared(w);
+  }
+
+  /// Launches on inputs of other families, over all constant guard patterns in turn.
+  bool check_families(std::size_t w) {
+    const Workload& workload = *context_.workloads[w];
+    std::uint64_t bytes = 0;
+    for (const auto& argument : bound_arguments(request_.spec, workload, *inputs_.front())) bytes += argument.size_bytes;
+    constexpr Schedule kSchedules[] = {Schedule::forward, Schedule::random, Schedule::reverse};
+    constexpr std::size_t kLeast = 2;
+    std::size_t made = 0;
+    for (const FamilyChoice& choice : Families::choices(request_.stage == Stage::screening, request_.seed, bytes)) {
+      if (made >= kLeast && static_cast<double>(made) * slowest_seconds_ > kFamilySeconds) break;
+      const auto set = context_.families.of_family(workload, choice);
+      if (!set) continue;
+      LaunchCommand next = command(w, kSchedules[made % std::size(kSchedules)], Placement::canaries);
+      next.guards = static_cast<std::uint8_t>(1 + made++ % portable::kConstantGuards);
+      if (!check_on(w, keep(set), std::move(next))) return false;
+    }
     return true;
+  }
+
+  /// Launches on tensors that share a buffer, where the spec lets them.
+  bool check_shared(std::size_t w) {
+    for (const SharedBuffer& shared : shared_buffers(request_.spec, *context_.workloads[w])) {
+      const auto set = context_.families.of_shared(*context_.workloads[w], shared);
+      if (!set) continue;
+      LaunchCommand next = command(w, Schedule::random, Placement::canaries);
+      next.shared = {shared.first, shared.second};
+      if (!check_on(w, keep(set), std::move(next))) return false;
+    }
+    return true;
+  }
+
+  bool check_on(std::size_t w, const InputSet* inputs, LaunchCommand next) {
+    CheckedLaunch launch;
+    launch.workload = context_.workloads[w];
+    launch.inputs = inputs;
+    launch.command = std::move(next);
+    if (auto loss = place(w, *inputs))
+      launch.answer.loss = loss;
+    else
+      launch.answer = context_.worker.launch(launch.command, limit(), stop_);
+    return add(std::move(launch), evidence_.checked);
   }
 
   void time() {

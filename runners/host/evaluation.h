@@ -5,6 +5,7 @@
 
 #include "engine/runner.h"
 #include "runners/host/baseline.h"
+#include "runners/host/families.h"
 #include "runners/host/gates.h"
 #include "runners/host/oracle.h"
 
@@ -15,6 +16,7 @@ struct EvaluationContext {
   const Compiler& compiler;
   Oracle& oracle;
   Baseline& baseline;
+  Families& families;
   WorkerClient& worker;           ///< of the candidate
   WorkerClient& baseline_worker;  ///< a process that no candidate is loaded into
   const HostOptions& options;

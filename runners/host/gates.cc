@@ -214,8 +214,9 @@ Failure matches_reference(const Evidence& evidence, const CheckedLaunch& launch)
   const auto arguments = output_arguments(*evidence.spec);
   for (std::size_t i = 0; i < launch.outputs.size(); ++i) {
     const auto& name = arguments[i]->name;
+    const auto own = launch.inputs->tolerances.find(name);
     const auto comparison = compare(launch.outputs[i], launch.inputs->expected.at(name),
-                                    evidence.spec->tolerance_of(name));
+                                    own != launch.inputs->tolerances.end() ? own->second : evidence.spec->tolerance_of(name));
     if (!comparison.passed)
       return GateFailure{Status::wrong_result, "output " + name + ": " + comparison.detail};
   }
@@ -285,14 +286,14 @@ Failure check_reference(const Evidence& e, std::string& figure) {
                                : "");
   // The first order alone: the others are judged against it as well, by schedules_agree.
   return first_of(e.checked, [&](const CheckedLaunch& launch) {
-    const bool asked = launch.command.schedule == Schedule::forward && !launch.command.over_results;
+    const bool asked = launch.command.schedule == Schedule::forward && !launch.command.over_results && launch.inputs->family.empty();
     return asked ? matches_reference(e, launch) : Failure{};
   });
 }
 Failure check_schedules(const Evidence& e, std::string& figure) {
   figure = "forward, reverse, random";
   return first_of(e.checked, [&](const CheckedLaunch& launch) {
-    auto failure = launch.command.over_results ? Failure{} : matches_reference(e, launch);
+    auto failure = launch.command.over_results || !launch.inputs->family.empty() ? Failure{} : matches_reference(e, launch);
     if (failure) failure->detail += " (right in forward order: a barrier may be missing)";
     return failure;
   });
@@ -303,6 +304,17 @@ Failure check_overwritten(const Evidence& e, std::string&) {
     if (failure) failure->detail += " (right where outputs held nothing: the kernel looks at what they hold)";
     return failure;
   });
+}
+bool shares_buffer(const CheckedLaunch& launch) { return launch.command.shared[0] != launch.command.shared[1]; }
+
+Failure check_structured(const Evidence& e, std::string& figure) {
+  const auto asked = [](const CheckedLaunch& launch) { return !launch.inputs->family.empty() && !shares_buffer(launch); };
+  figure = std::to_string(std::ranges::count_if(e.checked, asked)) + " sets";
+  return first_of(e.checked, [&](const CheckedLaunch& launch) { return asked(launch) ? matches_reference(e, launch) : Failure{}; });
+}
+Failure check_shared_buffers(const Evidence& e, std::string& figure) {
+  figure = std::to_string(std::ranges::count_if(e.checked, shares_buffer)) + " launches";
+  return first_of(e.checked, [&](const CheckedLaunch& launch) { return shares_buffer(launch) ? matches_reference(e, launch) : Failure{}; });
 }
 Failure check_timed(const Evidence& e, std::string& figure) {
   std::size_t samples = 0;
@@ -343,6 +355,9 @@ constexpr Gate kGates[] = {
     {"schedules_agree", GateStage::check,
      "so they do when threads and blocks run in reverse and in random order", &check_schedules},
     {"outputs_overwritten", GateStage::check, "so they do over half of an earlier result", &check_overwritten},
+    {"structured_inputs", GateStage::check,
+     "so they do on inputs with a structure, on those that have it but for one element, and on other distributions", &check_structured},
+    {"aliased_launches", GateStage::check, "so they do where tensors that may be one buffer are", &check_shared_buffers},
     {"timed_launch", GateStage::time, "the last timed launch passes the same checks", &check_timed},
 };
 
@@ -354,7 +369,7 @@ std::span<const Gate> gates() {
 
 std::string CheckedLaunch::label() const {
   constexpr std::string_view kOrders[] = {"forward", "reverse", "random"};
-  return "workload " + workload->name + ", inputs of seed " + std::to_string(inputs->seed) + ", " +
+  return "workload " + workload->name + ", inputs of seed " + std::to_string(inputs->seed) + ", " + inputs->family + (inputs->family.empty() ? "" : ", ") +
          std::string(kOrders[static_cast<std::size_t>(command.schedule)]) + " order" + (command.over_results ? " over half of an earlier result" : "");
 }
 

@@ -21,6 +21,8 @@ struct InputSet {
   TensorMap tensors;   ///< input and inout, by name
   ScalarMap scalars;   ///< numeric scalars, meta ones included
   TensorMap expected;  ///< output and inout, by name
+  std::string family;  ///< what is particular about the values, in words; empty: as declared
+  std::map<std::string, Tolerance> tolerances{};  ///< by output, in place of the spec's
 };
 
 /// Tensors and scalars of `workload`; `expected` stays empty. Throws Error(bad_input).

@@ -27,6 +27,8 @@ class Oracle {
   /// fails.
   [[nodiscard]] std::shared_ptr<const InputSet> inputs(const Workload& workload,
                                                        std::uint64_t seed);
+  /// Sets the expected outputs of `inputs`. Throws as above.
+  void expect(const Workload& workload, InputSet& inputs);
   /// As `inputs`, kept for later calls.
   [[nodiscard]] std::shared_ptr<const InputSet> kept_inputs(const Workload& workload,
                                                             std::uint64_t seed);

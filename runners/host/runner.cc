@@ -87,6 +87,7 @@ class HostRunner final : public Runner {
     const EvaluationContext context{.compiler = *compiler_,
                                     .oracle = known->oracle,
                                     .baseline = known->baseline,
+                                    .families = known->families,
                                     .worker = lane->candidate,
                                     .baseline_worker = lane->baseline,
                                     .options = options_,
@@ -101,9 +102,10 @@ class HostRunner final : public Runner {
   /// What all evaluations of one spec share.
   struct Known {
     Known(const KernelSpec& spec, const Compiler& compiler, const HostOptions& options, const std::string& program)
-        : oracle(spec, compiler, options, program), baseline(spec, compiler) {}
+        : oracle(spec, compiler, options, program), baseline(spec, compiler), families(spec, oracle, baseline, options, program) {}
     Oracle oracle;
     Baseline baseline;
+    host::Families families;
   };
   /// The processes of one evaluation at a time.
   struct Lane {

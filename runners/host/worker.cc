@@ -132,7 +132,7 @@ class Worker {
     if (!place(command)) return short_of_memory();
     const auto state = module_.state();
     const LaunchEnd end = launch_once(command);
-    finish(reply, end, state);
+    finish(reply, command, end, state);
     reply.samples_ns = {end.seconds * 1e9};
     return reply;
   }
@@ -152,7 +152,7 @@ class Worker {
       end = launch_once(command.launch);
       samples.push_back(end.seconds * 1e9);
     }
-    finish(reply, end, state);
+    finish(reply, command.launch, end, state);
     reply.samples_ns = std::move(samples);
     return reply;
   }
@@ -191,7 +191,7 @@ class Worker {
       placed_ = command.placement;
     }
     for (auto& buffer : buffers_) {
-      if (buffer.data() != nullptr) buffer.arm(command.seed);
+      if (buffer.data() != nullptr) buffer.arm(command.seed, command.guards);
     }
     values_.assign(buffers_.size(), nullptr);
     pointers_.assign(buffers_.size(), nullptr);
@@ -199,6 +199,15 @@ class Worker {
       values_[i] = buffers_[i].data();
       pointers_[i] = is_tensor(i) ? static_cast<void*>(&values_[i]) : arguments_[i].bytes.data();
     }
+    return share(command);
+  }
+
+  /// Both tensors of command.shared where the larger one is. False if they are no two tensors.
+  bool share(const LaunchCommand& command) {
+    const auto [first, second] = command.shared;
+    if (first == second) return true;
+    if (first >= arguments_.size() || second >= arguments_.size() || !arguments_[first].is_tensor || !arguments_[second].is_tensor) return false;
+    values_[first] = values_[second] = buffers_[buffers_[first].size() >= buffers_[second].size() ? first : second].data();
     return true;
   }
 
@@ -237,6 +246,9 @@ class Worker {
   /// The main launch between its steps; the seconds of all of them.
   LaunchEnd run_all(const LaunchCommand& command) {
     poison_outputs(command.seed, command.over_results);
+    if (const auto [first, second] = command.shared; first != second) {
+      std::copy(arguments_[first].bytes.begin(), arguments_[first].bytes.end(), static_cast<std::byte*>(values_[first]));
+    }
     LaunchEnd all;
     const auto add = [&](const LaunchEnd& end) {
       all.end = end.end;
@@ -278,6 +290,7 @@ class Worker {
   }
 
   void finish(LaunchReply& reply,
+              const LaunchCommand& command,
               const LaunchEnd& end,
               const std::vector<std::byte>& state_before) {
     reply.end = end.end;
@@ -295,13 +308,19 @@ class Worker {
       }
       if (i >= arguments_.size()) continue;
       const auto& a = arguments_[i];
-      if (a.role == ArgRole::input &&
+      const bool is_shared = values_[i] != buffers_[i].data() || (command.shared[0] != command.shared[1] && command.shared[0] == i);
+      if (a.role == ArgRole::input && !is_shared &&
           !std::equal(a.bytes.begin(), a.bytes.end(), buffers_[i].data())) {
         if (reply.mutated_argument < 0) reply.mutated_argument = index;
         restore(i);
       }
       if (a.role != ArgRole::input)
-        reply.outputs.emplace_back(buffers_[i].data(), buffers_[i].data() + buffers_[i].size());
+        reply.outputs.emplace_back(static_cast<std::byte*>(values_[i]), static_cast<std::byte*>(values_[i]) + buffers_[i].size());
+    }
+    const auto [first, second] = command.shared;
+    if (first == second) return;
+    for (const std::uint32_t i : {first, second}) {
+      if (arguments_.at(i).role == ArgRole::input) restore(i);
     }
   }
 

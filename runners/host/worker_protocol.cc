@@ -22,7 +22,7 @@ void put(Packer& to, const std::vector<StepCommand>& steps) {
 }
 
 void put(Packer& to, const LaunchCommand& command) {
-  to.put(command.numbers).put(command.schedule).put(command.placement).put(command.seed).put(command.over_results);
+  to.put(command.numbers).put(command.schedule).put(command.placement).put(command.seed).put(command.over_results).put(command.guards).put(command.shared);
   to.put_bytes(std::as_bytes(std::span(command.scratch_bytes)));
   put(to, command.before);
   put(to, command.after);
@@ -129,6 +129,8 @@ LaunchCommand unpack_launch(Unpacker& from) {
   command.placement = from.get<Placement>();
   command.seed = from.get<std::uint64_t>();
   command.over_results = from.get<bool>();
+  command.guards = from.get<std::uint8_t>();
+  command.shared = from.get<std::array<std::uint32_t, 2>>();
   command.scratch_bytes = get_values<std::uint64_t>(from);
   command.before = unpack_steps(from);
   command.after = unpack_steps(from);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -54,6 +55,10 @@ struct LaunchCommand {
   Placement placement = Placement::canaries;
   std::uint64_t seed = 0;  ///< of the schedule, the canaries and the poison
   bool over_results = false;  ///< every other element of the outputs, about, keeps what the launch before wrote
+  /// 0: NaNs around the tensors; k: portable::constant_guard(k - 1).
+  std::uint8_t guards = 0;
+  /// Two bound tensors that are one buffer, where the larger one is; its contents are the first one's, which is only read. Equal: none.
+  std::array<std::uint32_t, 2> shared{};
   std::vector<std::uint64_t> scratch_bytes{};  ///< the kernel gets them behind the bound arguments
   std::vector<StepCommand> before{}, after{};
 };

@@ -96,6 +96,7 @@ TEST_SUITE("gate_plan") {
     fill(table);
     const GatePlan plan(lists("screening,-registers"), table);
     Outcome outcome;
+    outcome.status = Status::ok;
     outcome.verdict.gates = {{"spelling", GateResult::Answer::pass, ""}};
     outcome.timings.emplace_back();
     Outcome screened = outcome;

@@ -6,13 +6,15 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <span>
 #include <utility>
 
 #include "engine/compare.h"
 #include "engine/portable/nudge.h"
+#include "engine/portable/guard.h"
 #include "engine/tensor_init.h"
-#include "runners/cuda/input_family.h"
+#include "runners/input_family.h"
 #include "runners/host/compile.h"
 #include "runners/host/worker_client.h"
 #include "runners/reach.h"
@@ -230,13 +232,26 @@ TEST_CASE("every input family gives the host's bits and what its name says") {
       rule.seed = 9;
       rule.elements = 24000;
       rule.row = 60;
+      rule.lines = 40;
       rule.scale = 1;
       rule.nonnegative = i % 2 == 0 && dtype == DType::f32;
+      rule.odd = kNoElement;
       Tensor expected = declared;
       apply_family(expected, rule);
       CHECK(expected.bytes != declared.bytes);
       CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] ==
             expected.bytes);
+      if (!is_structure(rule.family)) continue;
+      rule.odd = portable::odd_element(rule, 7);
+      REQUIRE(rule.odd < rule.elements);
+      Tensor but_for_one = declared;
+      apply_family(but_for_one, rule);
+      CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] == but_for_one.bytes);
+      for (std::int64_t k = 0; k < expected.elements(); ++k) {
+        const bool same = std::memcmp(&but_for_one.bytes[static_cast<std::size_t>(k) * info(dtype).size_bytes],
+                                      &expected.bytes[static_cast<std::size_t>(k) * info(dtype).size_bytes], info(dtype).size_bytes) == 0;
+        if (same == (static_cast<std::uint64_t>(k) == rule.odd)) FAIL_CHECK("element " << k);
+      }
     }
   }
 }
@@ -269,6 +284,8 @@ TEST_CASE("families have their meaning") {
     rule.seed = 2;
     rule.elements = 10000;
     rule.row = 500;
+    rule.lines = 20;
+    rule.odd = kNoElement;
     rule.scale = 1;
     rule.nonnegative = nonnegative;
     apply_family(tensor, rule);
@@ -314,6 +331,60 @@ TEST_CASE("families have their meaning") {
   CHECK(unit[0] == 1);
   CHECK(std::all_of(unit.begin() + 1, unit.begin() + 500, [](double x) { return x == 0; }));
   CHECK(std::equal(unit.begin() + 500, unit.end(), declared.begin() + 500));
+}
+
+TEST_CASE("structures have their meaning, whatever the seed") {
+  constexpr std::int64_t kLines = 48, kRow = 80;
+  const Tensor declared = fill_tensor(InitRule{}, 5, DType::f32, {2, kLines, kRow}, {}, nullptr, "here");
+  std::set<std::string> boxes;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    CAPTURE(seed);
+    const auto made = [&](InputFamily family) {
+      Tensor tensor = declared;
+      FamilyRule rule{};
+      rule.family = family;
+      rule.dtype = DType::f32;
+      rule.seed = seed;
+      rule.elements = 2 * kLines * kRow;
+      rule.row = kRow;
+      rule.lines = kLines;
+      rule.scale = 1;
+      rule.odd = kNoElement;
+      apply_family(tensor, rule);
+      return tensor;
+    };
+    const auto at = [](const Tensor& tensor, std::int64_t matrix, std::int64_t line, std::int64_t column) {
+      return tensor.at((matrix * kLines + line) * kRow + column);
+    };
+    const Tensor identity = made(InputFamily::identity), permutation = made(InputFamily::permutation), zeros = made(InputFamily::zero_block);
+    const Tensor triangle = made(InputFamily::triangular), rank = made(InputFamily::low_rank), order = made(InputFamily::ascending);
+    const Tensor tiles = made(InputFamily::repeated_tile), halves = made(InputFamily::half_copy), one = made(InputFamily::one_value);
+    std::set<std::int64_t> zero_lines, zero_columns;
+    std::set<double> tile_values;
+    for (std::int64_t line = 0; line < kLines; ++line) {
+      double sum = 0;
+      for (std::int64_t column = 0; column < kRow; ++column) {
+        CHECK(at(identity, 1, line, column) == (line == column ? 1 : 0));
+        sum += at(permutation, 1, line, column);
+        if (at(zeros, 1, line, column) == 0) zero_lines.insert(line), zero_columns.insert(column);
+        CHECK(at(rank, 0, line, column) * at(rank, 0, 0, 0) == doctest::Approx(at(rank, 0, line, 0) * at(rank, 0, 0, column)));
+        tile_values.insert(at(tiles, 0, line, column));
+        CHECK(one.at(line * kRow + column) == one.at(0));
+      }
+      CHECK(sum == 1);
+      const double first = at(order, 1, line, 1) - at(order, 1, line, 0);
+      for (std::int64_t column = 1; column < kRow; ++column) CHECK((at(order, 1, line, column) - at(order, 1, line, column - 1)) * first > 0);
+    }
+    CHECK((at(triangle, 0, 0, 1) == 0) != (at(triangle, 0, 1, 0) == 0));
+    CHECK(at(triangle, 0, 3, 3) == at(declared, 0, 3, 3));
+    CHECK(zero_lines.size() * zero_columns.size() >= kLines * kRow / 20);
+    CHECK(zero_lines.size() * zero_columns.size() <= kLines * kRow * 2 / 3);
+    CHECK(tile_values.size() <= kLines * kRow / 2);
+    const bool by_tensor = std::equal(halves.bytes.begin(), halves.bytes.begin() + static_cast<std::ptrdiff_t>(halves.bytes.size() / 2), halves.bytes.begin() + static_cast<std::ptrdiff_t>(halves.bytes.size() / 2));
+    CHECK((by_tensor || at(halves, 1, 7, 3) == at(halves, 1, 7, 3 + kRow / 2)));
+    boxes.insert(std::to_string(*zero_lines.begin()) + " " + std::to_string(*zero_columns.begin()));
+  }
+  CHECK(boxes.size() > 20);
 }
 
 TEST_CASE("poison is NaN for real types, and two seeds of a pair differ in every element") {
@@ -438,6 +509,65 @@ TEST_CASE("a guard zone tells how many bytes changed and where the first is") {
     CHECK(guard.changed == 2);
     CHECK(guard.first_offset == size / 2);
     CHECK(guard.nonce == 5);
+  }
+}
+
+/// What another kernel might do to an element that is not its own.
+template <class T>
+std::vector<std::pair<std::string, T (*)(T, T)>> changes_in_place() {
+  std::vector<std::pair<std::string, T (*)(T, T)>> out{
+      {"store", [](T, T x) { return x; }},
+      {"add", [](T a, T x) { return static_cast<T>(a + x); }},
+      {"subtract", [](T a, T x) { return static_cast<T>(a - x); }},
+      {"minimum", [](T a, T x) { return a < x ? a : x; }},
+      {"maximum", [](T a, T x) { return a > x ? a : x; }},
+  };
+  if constexpr (std::is_integral_v<T>) {
+    out.push_back({"and", [](T a, T x) { return static_cast<T>(a & x); }});
+    out.push_back({"or", [](T a, T x) { return static_cast<T>(a | x); }});
+    out.push_back({"xor", [](T a, T x) { return static_cast<T>(a ^ x); }});
+  }
+  return out;
+}
+
+template <class T>
+void check_every_change_is_seen() {
+  std::vector<T> operands{T{1}, T{2}, T{7}, T{100}};
+  if constexpr (std::is_signed_v<T>) operands.insert(operands.end(), {T(-1), T(-3), T(-100)});
+  if constexpr (std::is_floating_point_v<T>) operands.insert(operands.end(), {T(1e-30), T(-1e-30), T(0.1), T(-0.1), T(1e30), T(-1e30)});
+  for (const auto& [name, change] : changes_in_place<T>()) {
+    for (const T x : operands) {
+      CAPTURE(name);
+      CAPTURE(x);
+      if (name == "and" && x == static_cast<T>(-1)) continue;  // changes nothing anywhere
+      bool seen = false;
+      for (portable::Word kind = 0; kind < portable::kConstantGuards; ++kind) {
+        const portable::Word pattern = portable::guard_word(kind, 3);
+        T before;
+        std::memcpy(&before, &pattern, sizeof before);
+        const T after = change(before, x);
+        seen = seen || std::memcmp(&before, &after, sizeof before) != 0;
+      }
+      CHECK(seen);
+    }
+  }
+}
+
+TEST_CASE("whatever is added to, masked in or compared with memory outside a tensor, one guard pattern shows it") {
+  check_every_change_is_seen<std::int8_t>();
+  check_every_change_is_seen<std::uint8_t>();
+  check_every_change_is_seen<std::int16_t>();
+  check_every_change_is_seen<std::uint16_t>();
+  check_every_change_is_seen<std::int32_t>();
+  check_every_change_is_seen<std::uint32_t>();
+  check_every_change_is_seen<std::int64_t>();
+  check_every_change_is_seen<std::uint64_t>();
+  check_every_change_is_seen<float>();
+  check_every_change_is_seen<double>();
+  for (portable::Word seed = 0; seed < portable::kConstantGuards; ++seed) {
+    const auto zone = bench().out(1000).scalar(std::uint64_t{1000}).scalar(std::uint64_t{seed}).run("harness_guard_fill", 2)[0];
+    CHECK(bench().guard_check(zone, seed).changed == 0);
+    CHECK(zone[17] == static_cast<std::byte>(portable::constant_guard(seed)));
   }
 }
 

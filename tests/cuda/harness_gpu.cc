@@ -10,7 +10,7 @@
 #include "engine/tensor_init.h"
 #include "runners/cuda/device.h"
 #include "runners/cuda/harness.h"
-#include "runners/cuda/input_family.h"
+#include "runners/input_family.h"
 #include "runners/cuda/transfer.h"
 #include "tests/cuda/harness_bench.h"
 #include "tests/cuda/support.h"

@@ -10,7 +10,7 @@
 #include "engine/spec_load.h"
 #include "engine/variant.h"
 #include "runners/cuda/compile_service.h"
-#include "runners/cuda/gates/register_gates.h"
+#include "runners/cuda/gates/gate.h"
 #include "tests/cuda/support.h"
 #include "tests/support/figure.h"
 
@@ -64,11 +64,12 @@ std::vector<Variant> variants_of(const KernelSpec& spec) {
 
 /// The first gate that does not pass, with its reason; empty if all pass.
 std::string refusal(const GateSubject& subject) {
-  cuda::GateRegistry registry("gate");
-  cuda::register_gates(registry);
-  for (const auto& [name, entry] : registry.entries()) {
-    const GateResult result = registry.create("test", name)->judge(subject);
-    if (result.answer != GateResult::Answer::pass) return name + ": " + result.detail;
+  static const cuda::GateTable gates;
+  for (const cuda::GateInfo& row : gates.rows()) {
+    const cuda::CodeGate* const gate = gates.code_gate(row.name);
+    if (gate == nullptr) continue;
+    const GateResult result = gate->judge(subject);
+    if (result.answer != GateResult::Answer::pass) return result.gate + ": " + result.detail;
   }
   return "";
 }

@@ -11,7 +11,7 @@
 #include "runners/host/compile.h"
 #include "runners/host/inputs.h"
 #include "runners/host/worker_client.h"
-#include "runners/cuda/input_family.h"
+#include "runners/input_family.h"
 #include "runners/reach.h"
 
 /// Judges kernels on every family of inputs as the gates of a device do, on the host's executor: same families, same reference, same

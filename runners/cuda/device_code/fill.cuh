@@ -34,18 +34,16 @@ extern "C" __global__ void __launch_bounds__(256)
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-    harness_family(void* data, warpath::cuda::FamilyRule rule) {
+    harness_family(void* data, warpath::FamilyRule rule) {
   using namespace warpath::cuda;
   namespace portable = warpath::portable;
   const unsigned width = portable::width_of(rule.dtype);
-  double chosen = 0;
-  // The chosen element stays as it is, so that others may read it at any time.
-  if (rule.family == InputFamily::constant && rule.elements > 0) {
-    chosen = portable::value_of(rule.dtype, load_one(data, width, chosen_element(rule)));
-  }
   for (Word i = thread_index(); i < rule.elements; i += thread_count()) {
     const double own = portable::value_of(rule.dtype, load_one(data, width, i));
-    const double value = family_value(rule, i, own, chosen);
+    // What others read stays as it is, so that they may read it at any time.
+    const Word source = portable::family_source(rule, i);
+    const double other = source == i ? own : portable::value_of(rule.dtype, load_one(data, width, source));
+    const double value = portable::family_value(rule, i, own, other);
     store_one(data, width, i, portable::element_of(rule.dtype, value));
   }
 }

@@ -1,11 +1,7 @@
-/// Guard zones: a pattern of the seed and the offset from the last multiple of 8 bytes at or before
+/// Guard zones: a pattern (engine/portable/guard.h) of the seed and the offset from the last multiple of 8 bytes at or before
 /// the zone, so that zones may begin and end anywhere.
 
 namespace warpath::cuda {
-
-inline Word guard_word(Word seed, Word index) {
-  return portable::mix(portable::mix(seed) + index);
-}
 
 /// Calls visit(index, address, first byte, byte behind the last) for the aligned 8-byte words that
 /// the zone touches.
@@ -32,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(256)
     harness_guard_fill(void* zone, unsigned long long size_bytes, unsigned long long seed) {
   using namespace warpath::cuda;
   for_each_guard_word(zone, size_bytes, [seed](Word index, Word at, unsigned first, unsigned last) {
-    const Word pattern = guard_word(seed, index);
+    const Word pattern = warpath::portable::guard_word(seed, index);
     if (last - first == 8) {
       *reinterpret_cast<Word*>(at) = pattern;
       return;
@@ -53,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(256)
   DeviceGuard found{0, 0, 0, kNone};
   const Word begin = reinterpret_cast<Word>(zone);
   for_each_guard_word(zone, size_bytes, [&](Word index, Word at, unsigned first, unsigned last) {
-    const Word pattern = guard_word(seed, index);
+    const Word pattern = warpath::portable::guard_word(seed, index);
     const auto* const bytes = reinterpret_cast<const unsigned char*>(at);
     if (last - first == 8 && *reinterpret_cast<const Word*>(at) == pattern) return;
     for (unsigned k = first; k < last; ++k) {

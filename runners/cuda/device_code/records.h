@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/portable/family.h"
 #include "engine/portable/judge.h"
 
 /// What the host and the harness's kernels hand each other. Plain data without initialisers: some
@@ -51,38 +52,6 @@ struct CompareRule {
   DType output, reference;
   bool exact;
   bool any_nonfinite;  ///< two values agree that are both not finite
-};
-
-/// Kinds of values that replace those of a declared rule, so that a kernel which is right for one
-/// distribution only is seen. Names in snake_case as in `kInputFamilies`.
-enum class InputFamily : int {
-  as_declared,
-  tiny,            ///< times 2^-20; 16-bit types: 2^-6
-  huge,            ///< times 2^10; 16-bit types: 2^4
-  shifted,         ///< plus 1000 * scale
-  constant,        ///< one of the tensor's own values everywhere
-  sparse,          ///< nine of ten are zero
-  heavy_tail,      ///< over the square root of a uniform number
-  small_integers,  ///< -1, 0, 1
-  mantissa,        ///< +-(1 + j * 2^-23), j random; float64: 2^-52
-  cancellation,    ///< +-(1 + u * 2^-10) * scale, the sign alternating along rows and columns
-  sorted_ties,     ///< eight ascending steps of scale / 2 along the last dimension
-  rare_outliers,   ///< one in 1024 is as in `huge`, none of the first 4096
-  specials,        ///< of 2048 one is NaN, infinite, -0 and nearly 0 each
-  offset,          ///< plus 10 * scale
-  far_offset,      ///< plus 100 * scale
-  unit_row,        ///< the first row is 1, 0, 0, ...; the others as declared
-};
-
-/// How a tensor's values are replaced; element i follows from this, its own value and i alone.
-struct FamilyRule {
-  InputFamily family;
-  DType dtype;  ///< a floating-point type; of others only `constant` changes anything
-  portable::Word seed;
-  portable::Word elements;
-  portable::Word row;  ///< last dimension
-  double scale;        ///< spread of the declared rule
-  bool nonnegative;    ///< take the absolute value: the declared rule has no negative values
 };
 
 // Every thread of the canary takes kCanarySteps steps x -> x * kCanaryFactor + kCanaryTerm

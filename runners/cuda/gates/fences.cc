@@ -4,7 +4,7 @@
 namespace warpath::cuda {
 namespace {
 
-/// Every tensor ends, then begins, at addresses that nothing is mapped to: a load outside faults, which a
+/// Every tensor and scratch buffer ends, then begins, at addresses that nothing is mapped to: a load outside faults, which a
 /// pattern cannot see.
 class Fences final : public DeviceGate {
  public:
@@ -44,7 +44,15 @@ class Fences final : public DeviceGate {
       require(bench.api(), bench.api().cuMemcpyDtoDAsync(at.buffer(), set.pristine[t].get(), tensor.size_bytes, bench.stream()),
               "cannot copy inputs");
     }
-    trial.launch_at(w, addresses, bench.stream());
+    std::vector<CUdeviceptr> scratch;
+    const ExtraNumbers* const extra = trial.extra(w);
+    for (std::size_t i = 0; extra != nullptr && i < extra->scratch_bytes.size(); ++i) {
+      const auto bytes = static_cast<std::size_t>(extra->scratch_bytes[i]);
+      memory.emplace_back(bench.api(), bench.device().handle(), bytes, align, kScratchAlignment);
+      bench.harness().poison(bench.stream(), memory.back().mapped(), memory.back().mapped_bytes(), DType::u8, bench.secret());
+      scratch.push_back(memory.back().buffer());
+    }
+    trial.launch_at(w, addresses, scratch, bench.stream());
     return trial.compare_at(w, addresses, set, "a launch between unmapped addresses");
   }
 };

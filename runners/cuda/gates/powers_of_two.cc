@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "engine/portable/nudge.h"
-#include "runners/cuda/device_code/family.h"
 #include "runners/cuda/gates/device_gate.h"
 #include "runners/cuda/gates/scaling.h"
 
@@ -37,7 +36,7 @@ class Metamorphic final : public DeviceGate {
         if (tensors[t].role != ArgRole::input || !info(tensors[t].dtype).is_float) continue;
         ++inputs;
         const auto scaled = trial.problem().scaled_set(w, t);
-        const auto powers = powers_of_baseline(trial, w, *scaled, huge_exponent(tensors[t].dtype));
+        const auto powers = powers_of_baseline(trial, w, *scaled, portable::huge_exponent(tensors[t].dtype));
         if (!powers) continue;
         const std::vector<Tensor> before = results(trial, w, *trial.at(w).sets.front());
         const std::vector<Tensor> after = results(trial, w, *scaled);
@@ -45,7 +44,7 @@ class Metamorphic final : public DeviceGate {
           const std::int64_t wrong = first_not_scaled(before[o], after[o], (*powers)[o], kRoundings * portable::nudge_step(before[o].dtype));
           if (wrong < 0) continue;
           return fail(where(trial, w, *scaled) + tensors[t].arg->name + " times 2^" +
-                      std::to_string(huge_exponent(tensors[t].dtype)) + ": element " + std::to_string(wrong) + " of an output is " +
+                      std::to_string(portable::huge_exponent(tensors[t].dtype)) + ": element " + std::to_string(wrong) + " of an output is " +
                       std::to_string(after[o].at(wrong)) + " after " + std::to_string(before[o].at(wrong)) +
                       ", the baseline's results are multiplied by 2^" + std::to_string((*powers)[o]));
         }

@@ -1,0 +1,241 @@
+#pragma once
+
+#include "engine/portable/random.h"
+
+/// Input families: other values than the declared ones, element by element, with the same bits on the host and on a device.
+namespace warpath {
+
+/// Kinds of values that replace those of a declared rule, so that a kernel which is right for one
+/// distribution only is seen. Names in snake_case as in `kInputFamilies`.
+enum class InputFamily : int {
+  as_declared,
+  // Stress: values that a distribution does not give.
+  tiny,            ///< times 2^-20; 16-bit types: 2^-6
+  huge,            ///< times 2^10; 16-bit types: 2^4
+  shifted,         ///< plus 1000 * scale
+  constant,        ///< one of the tensor's own values everywhere
+  sparse,          ///< nine of ten are zero
+  heavy_tail,      ///< over the square root of a uniform number
+  small_integers,  ///< -1, 0, 1
+  mantissa,        ///< +-(1 + j * 2^-23), j random; float64: 2^-52
+  cancellation,    ///< +-(1 + u * 2^-10) * scale, the sign alternating along rows and columns
+  sorted_ties,     ///< eight ascending steps of scale / 2 along the last dimension
+  rare_outliers,   ///< one in 1024 is as in `huge`, none of the first 4096
+  specials,        ///< of 2048 one is NaN, infinite, -0 and nearly 0 each
+  offset,          ///< plus 10 * scale
+  far_offset,      ///< plus 100 * scale
+  unit_row,        ///< the first row is 1, 0, 0, ...; the others as declared
+  // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions; where something lies, how large it is and
+  // which way it points follows from the seed.
+  identity,       ///< 1 where line and column are equal, else 0
+  permutation,    ///< one 1 a line, in shifted or reversed order, else 0
+  triangular,     ///< 0 above or below the diagonal
+  zero_block,     ///< 0 in some lines, some columns or a rectangle of every matrix
+  one_value,      ///< one of the tensor's own values everywhere, or 0
+  repeated_tile,  ///< a tile of the tensor's own values again and again
+  half_copy,      ///< one half of the tensor, or of every line, is the other
+  low_rank,       ///< a column times a row
+  ascending,      ///< ascending or descending along the last dimension
+};
+
+/// How a tensor's values are replaced; element i follows from this, its own value, i, and the own value of family_source(i).
+struct FamilyRule {
+  InputFamily family;
+  DType dtype;  ///< a floating-point type; of others only families of own values change anything
+  portable::Word seed;
+  portable::Word elements;
+  portable::Word row;    ///< last dimension, at least 1 where there are elements
+  portable::Word lines;  ///< last but one; 1 where there is none
+  double scale;          ///< spread of the declared rule
+  bool nonnegative;      ///< take the absolute value: the declared rule has no negative values
+  portable::Word odd;    ///< this element keeps its own value: a structure that holds but for it; kNoElement: none does
+};
+constexpr portable::Word kNoElement = ~portable::Word{0};
+
+namespace portable {
+
+/// InputFamily::huge is the declared values times 2 to this power.
+inline int huge_exponent(DType dtype) { return width_of(dtype) == 2 ? 4 : 10; }
+
+/// A number of a rule: the same for all elements.
+inline Word family_draw(const FamilyRule& rule, Word which, Word below) {
+  return multiply_high(mix(rule.seed + 0x51ed2701ULL * (which + 1)), below);
+}
+
+/// Lines and columns of a matrix that a rule singles out.
+struct FamilyBox {
+  Word first_line, lines, first_column, columns;
+};
+
+/// Of InputFamily::zero_block: from a quarter to a half of each extent that is not whole.
+inline FamilyBox zero_box(const FamilyRule& rule) {
+  const Word kind = rule.lines < 2 ? 1 : family_draw(rule, 0, 3);
+  FamilyBox box{0, rule.lines, 0, rule.row};
+  if (kind != 1) {
+    box.lines = rule.lines / 4 + 1 + family_draw(rule, 1, rule.lines / 4 + 1);
+    if (box.lines > rule.lines) box.lines = rule.lines;
+    box.first_line = family_draw(rule, 2, rule.lines - box.lines + 1);
+  }
+  if (kind != 0) {
+    box.columns = rule.row / 4 + 1 + family_draw(rule, 3, rule.row / 4 + 1);
+    if (box.columns > rule.row) box.columns = rule.row;
+    box.first_column = family_draw(rule, 4, rule.row - box.columns + 1);
+  }
+  return box;
+}
+
+/// A power of two from 8 to 64, at most half of `extent`; `extent` itself where that is less than 2 or by chance.
+inline Word tile_extent(const FamilyRule& rule, Word which, Word extent) {
+  if (extent < 4 || family_draw(rule, which, 4) == 0) return extent;
+  Word tile = Word{8} << family_draw(rule, which + 1, 4);
+  while (tile > extent / 2) tile /= 2;
+  return tile;
+}
+
+/// The element whose own value element `i` takes: itself, except in families of own values. An element that another one reads is its own
+/// source, and keeps its value.
+inline Word family_source(const FamilyRule& rule, Word i) {
+  switch (rule.family) {
+    case InputFamily::constant:
+    case InputFamily::one_value:
+      return mix(rule.seed) % rule.elements;
+    case InputFamily::repeated_tile: {
+      const Word column = i % rule.row, line = i / rule.row % rule.lines, first = i - line * rule.row - column;
+      // Of a whole line as a tile the lines repeat: one of the two extents is less than all.
+      Word tile_lines = tile_extent(rule, 1, rule.lines);
+      const Word tile_columns = tile_extent(rule, 3, rule.row);
+      if (tile_lines == rule.lines && tile_columns == rule.row) tile_lines = rule.lines > 1 ? rule.lines / 2 : 1;
+      return first + line % tile_lines * rule.row + column % tile_columns;
+    }
+    case InputFamily::half_copy: {
+      if (rule.row > 1 && family_draw(rule, 1, 2) == 0) {
+        const Word half = rule.row / 2, column = i % rule.row;
+        return column >= half && column < 2 * half ? i - half : i;
+      }
+      const Word half = rule.elements / 2;
+      return i >= half && i < 2 * half ? i - half : i;
+    }
+    default:
+      return i;
+  }
+}
+
+/// What element `i` of value `own` becomes. `source`: the own value of element family_source(rule, i).
+inline double family_value(const FamilyRule& rule, Word i, double own, double source) {
+  if (i == rule.odd) return own;
+  const bool narrow = width_of(rule.dtype) == 2;
+  const Word bits = random_word(rule.seed, i, 3);
+  const double sign = (bits & 1U) != 0 ? -1 : 1;
+  const Word column = i % rule.row, line = i / rule.row % rule.lines;
+  double x = own;
+  switch (rule.family) {
+    case InputFamily::as_declared:
+      return own;
+    case InputFamily::tiny:
+      x = own * (narrow ? 0x1p-6 : 0x1p-20);
+      break;
+    case InputFamily::huge:
+      x = own * (1 << huge_exponent(rule.dtype));
+      break;
+    case InputFamily::shifted:
+      x = own + 1000 * rule.scale;
+      break;
+    case InputFamily::constant:
+    case InputFamily::repeated_tile:
+    case InputFamily::half_copy:
+      x = source;
+      break;
+    case InputFamily::sparse:
+      x = unit(bits) < 0.9 ? 0 : own;
+      break;
+    case InputFamily::heavy_tail:
+      x = own / sqrt(unit(bits) + 0x1p-54);
+      break;
+    case InputFamily::small_integers:
+      x = static_cast<double>(static_cast<int>(multiply_high(bits, 3)) - 1);
+      break;
+    case InputFamily::mantissa: {
+      const bool wide = rule.dtype == DType::f64;
+      const double fraction = wide ? static_cast<double>(bits >> 12U) * 0x1p-52
+                                   : static_cast<double>(bits >> 41U) * 0x1p-23;
+      x = sign * (1 + fraction);
+      break;
+    }
+    case InputFamily::cancellation: {
+      const bool odd = (column + i / rule.row) % 2 != 0;
+      x = (odd ? -1 : 1) * (1 + unit(bits) * 0x1p-10) * rule.scale;
+      break;
+    }
+    case InputFamily::sorted_ties:
+      x = (static_cast<double>(column * 8 / rule.row) - 3) * 0.5 * rule.scale;
+      break;
+    case InputFamily::rare_outliers: {
+      const Word quiet = rule.elements > 8192 ? 4096 : rule.elements / 2;
+      if (i >= quiet && unit(bits) < 0x1p-10) x = own * (narrow ? 0x1p4 : 0x1p10);
+      break;
+    }
+    case InputFamily::specials: {
+      const Word kind = multiply_high(bits, 1U << 16U) / 32;
+      if (kind == 0) x = double_of(0x7ff8000000000000ULL);
+      if (kind == 1) x = double_of(0x7ff0000000000000ULL);
+      if (kind == 2) x = -0.0;
+      if (kind == 3) x = own * 0x1p-126 * 0x1p-10;
+      break;
+    }
+    case InputFamily::offset:
+      x = own + 10 * rule.scale;
+      break;
+    case InputFamily::far_offset:
+      x = own + 100 * rule.scale;
+      break;
+    case InputFamily::unit_row:
+      if (i < rule.row) x = i == 0 ? 1 : 0;
+      break;
+    case InputFamily::identity:
+      x = column == line ? 1 : 0;
+      break;
+    case InputFamily::permutation: {
+      const Word shift = 1 + family_draw(rule, 1, rule.row > 1 ? rule.row - 1 : 1);
+      const Word shifted = (line + shift) % rule.row;
+      x = column == (family_draw(rule, 2, 2) == 0 ? shifted : rule.row - 1 - shifted) ? 1 : 0;
+      break;
+    }
+    case InputFamily::triangular:
+      if (family_draw(rule, 1, 2) == 0 ? column > line : column < line) x = 0;
+      break;
+    case InputFamily::zero_block: {
+      const FamilyBox box = zero_box(rule);
+      if (line - box.first_line < box.lines && column - box.first_column < box.columns) x = 0;
+      break;
+    }
+    case InputFamily::one_value:
+      x = family_draw(rule, 1, 2) == 0 && is_floating(rule.dtype) ? 0 : source;
+      break;
+    case InputFamily::low_rank: {
+      const double u = (unit(random_word(rule.seed, i / rule.row, 6)) + 0.5) * ((random_word(rule.seed, i / rule.row, 7) & 1U) != 0 ? -1 : 1);
+      x = u * (2 * unit(random_word(rule.seed, column, 8)) - 1) * 1.75 * rule.scale;
+      break;
+    }
+    case InputFamily::ascending: {
+      const double place = (static_cast<double>(column) + 0.75 * unit(bits)) / static_cast<double>(rule.row);
+      x = (family_draw(rule, 1, 2) == 0 ? 2 * place - 1 : 1 - 2 * place) * rule.scale;
+      break;
+    }
+  }
+  return rule.nonnegative ? fabs(x) : x;
+}
+
+/// A random element that the rule's family changes and that no other one reads: `odd` of a rule that is to hold but for one element.
+/// kNoElement where none is found. `rule.odd` is kNoElement.
+inline Word odd_element(const FamilyRule& rule, Word draw) {
+  constexpr double kOwn = 2.5, kOther = 3.5;
+  for (Word k = 0; k < 256 && rule.elements > 0; ++k) {
+    const Word i = multiply_high(mix(draw + k), rule.elements);
+    const Word source = family_source(rule, i);
+    if (family_value(rule, i, kOwn, source == i ? kOwn : kOther) != kOwn) return i;
+  }
+  return kNoElement;
+}
+
+}  // namespace portable
+}  // namespace warpath

@@ -1,0 +1,40 @@
+#include "engine/error.h"
+#include "runners/cuda/gates/device_gate.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Inputs with a structure that a kernel may look for in a part of them: identities, zero blocks, repeated tiles, halves that are copies,
+/// one value, low rank, order. Where the structure holds but for one element at a random place, a kernel that took it for granted is
+/// wrong; where it holds, one that takes the wrong short cut is.
+class StructuredInputs final : public DeviceGate {
+ public:
+  StructuredInputs()
+      : DeviceGate({.name = "structured_inputs",
+                    .phase = GatePhase::device,
+                    .stage = Stage::confirmation,
+                    .help = "results are right where inputs have a structure, and where they have it but for one element",
+                    .failure = Status::wrong_result}) {}
+  [[nodiscard]] GateResult judge(Trial& trial) const override {
+    std::size_t judged = 0;
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      for (const FamilyCheck& check : trial.problem().family_checks(w)) {
+        if (!is_structure(check.set->family) || !check.tells()) continue;
+        trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
+        const Comparison result = trial.compare(w, 0, *check.set, "structured inputs");
+        if (!result.passed) {
+          if (!trial.problem().intact(w, *check.set)) throw environment_error("pristine inputs were overwritten by an earlier candidate");
+          return fail(where(trial, w, *check.set) + result.detail);
+        }
+        ++judged;
+      }
+    }
+    return judged == 0 ? not_run("the baseline can compute no structure") : pass(std::to_string(judged) + " sets");
+  }
+};
+
+}  // namespace
+
+void register_gate_structured_inputs(GateTable& table) { table.add(std::make_unique<StructuredInputs>()); }
+
+}  // namespace warpath::cuda

@@ -1,0 +1,147 @@
+#include "runners/host/families.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/compare.h"
+#include "engine/error.h"
+#include "runners/arguments.h"
+
+namespace warpath::host {
+namespace {
+
+/// A correct kernel may be this many times as far off as the baseline is, where that is more than the tolerance.
+constexpr double kMoreThanBaseline = 32;
+
+double root_mean_square(const Tensor& tensor) {
+  double squares = 0, count = 0;
+  for (std::int64_t i = 0, n = tensor.elements(); i < n; ++i) {
+    const double x = tensor.at(i);
+    if (!std::isfinite(x)) continue;
+    squares += x * x;
+    count += 1;
+  }
+  return count > 0 ? std::sqrt(squares / count) : 0;
+}
+
+/// The spec's tolerance where results are `scale` times as large as declared ones, and errors as those of the baseline are to be expected.
+Tolerance widened(Tolerance tolerance, double scale, const Comparison& baseline) {
+  if (tolerance.exact) return tolerance;
+  if (std::isfinite(scale)) tolerance.atol *= scale;
+  tolerance.atol = std::max(tolerance.atol, kMoreThanBaseline * baseline.max_abs_error);
+  if (std::isfinite(baseline.relative_norm)) tolerance.norm = std::max(tolerance.norm, kMoreThanBaseline * baseline.relative_norm);
+  return tolerance;
+}
+
+}  // namespace
+
+std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec, const Workload& workload) {
+  const auto arguments = kernel_arguments(spec);
+  std::vector<SharedBuffer> out;
+  for (const auto& group : spec.io.may_alias) {
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      for (std::size_t k = i + 1; k < group.size(); ++k) {
+        const auto find = [&](const std::string& name) { return std::ranges::find(arguments, name, [](const ArgSpec* arg) { return arg->name; }); };
+        auto a = find(group[i]), b = find(group[k]);
+        if (a == arguments.end() || b == arguments.end()) continue;
+        if ((*a)->role != ArgRole::input) std::swap(a, b);
+        if ((*a)->role != ArgRole::input) continue;  // two results in one place: which one is there is not said
+        const bool same = (*a)->tensor->dtype == (*b)->tensor->dtype && spec.shape_of(**a, workload) == spec.shape_of(**b, workload);
+        if ((*b)->role != ArgRole::output && !same) continue;
+        out.push_back({static_cast<std::uint32_t>(a - arguments.begin()), static_cast<std::uint32_t>(b - arguments.begin())});
+      }
+    }
+  }
+  return out;
+}
+
+Families::Families(const KernelSpec& spec, Oracle& oracle, Baseline& baseline, const HostOptions& options, const std::string& program)
+    : spec_(spec), oracle_(oracle), baseline_(baseline), options_(options), worker_(program, options) {}
+
+std::vector<FamilyChoice> Families::choices(bool screening, std::uint64_t seed, std::uint64_t workload_bytes) {
+  std::vector<FamilyChoice> all(structure_choices().begin(), structure_choices().end());
+  for (const InputFamily family : {InputFamily::sparse, InputFamily::small_integers, InputFamily::unit_row, InputFamily::specials}) {
+    all.push_back({.family = family});
+  }
+  constexpr std::uint64_t kKeptBytes = std::uint64_t{256} << 20U;  // by all sets of a workload, about
+  const std::uint64_t affordable = kKeptBytes / std::max<std::uint64_t>(workload_bytes, 1);
+  const std::size_t kept = std::clamp<std::size_t>(static_cast<std::size_t>(affordable), 4, all.size());
+  all.resize(kept);
+  if (!screening) return all;
+  constexpr std::size_t kAtScreening = 2;
+  std::vector<FamilyChoice> some;
+  for (std::size_t i = 0; i < std::min(kAtScreening, kept); ++i) some.push_back(all[(kAtScreening * seed + i) % kept]);
+  return some;
+}
+
+bool Families::judge_baseline(const Workload& workload, InputSet& inputs, const std::optional<SharedBuffer>& shared) {
+  const Variant& variant = baseline_.variant();
+  const std::string object = baseline_.object(variant, workload);
+  const WorkerClient::Limit limit(options_.launch_seconds + 1);
+  if (object.empty()) return false;
+  const auto loaded = worker_.load(object, 0, limit, {});
+  if (loaded.loss || !loaded.reply.problem.empty() || worker_.bind(bound_arguments(spec_, workload, inputs), limit, {})) return false;
+  LaunchCommand command;
+  command.numbers = evaluate(launch_for(spec_, variant, workload), spec_.bindings(workload, variant.tunables), "launch of workload " + workload.name);
+  command.seed = inputs.seed;
+  if (shared) command.shared = {shared->first, shared->second};
+  const auto answer = worker_.launch(command, limit, {});
+  if (answer.loss || answer.reply.end != BlockEnd::done) return false;
+  const auto outputs = output_arguments(spec_);
+  const auto declared = oracle_.kept_inputs(workload, 0);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (i >= answer.reply.outputs.size()) return false;
+    const std::string& name = outputs[i]->name;
+    Tensor got{outputs[i]->tensor->dtype, spec_.shape_of(*outputs[i], workload), answer.reply.outputs[i]};
+    if (got.bytes.size() != static_cast<std::size_t>(got.elements()) * info(got.dtype).size_bytes) return false;
+    Tolerance tolerance = spec_.tolerance_of(name);
+    double scale = 1;
+    if (!shared) scale = root_mean_square(inputs.expected.at(name)) / std::max(root_mean_square(declared->expected.at(name)), 1e-300);
+    if (!tolerance.exact && std::isfinite(scale)) tolerance.atol *= scale;
+    const Comparison found = compare(got, inputs.expected.at(name), tolerance);
+    if (!found.passed) return false;
+    inputs.tolerances.emplace(name, widened(spec_.tolerance_of(name), scale, found));
+  }
+  return true;
+}
+
+bool Families::is_right(const Workload& workload, InputSet& inputs, const std::optional<SharedBuffer>& shared) {
+  try {
+    oracle_.expect(workload, inputs);
+    return judge_baseline(workload, inputs, shared);
+  } catch (const Error&) {  // a reference that cannot compute these says nothing of a kernel
+    return false;
+  }
+}
+
+std::shared_ptr<const InputSet> Families::of_family(const Workload& workload, const FamilyChoice& choice) {
+  const std::lock_guard lock(mutex_);
+  const std::pair key{workload.name, choice};
+  if (const auto it = families_.find(key); it != families_.end()) return it->second;
+  constexpr std::uint64_t kSeed = 20;
+  auto set = std::make_shared<InputSet>(make_inputs(spec_, workload, kSeed));
+  std::size_t changed = 0;
+  for (const ArgSpec& arg : spec_.io.args) {
+    if (arg.type != ArgType::tensor || arg.role == ArgRole::output || !changes(choice.family, spec_, arg, workload)) continue;
+    apply_family(set->tensors.at(arg.name), family_rule(spec_, arg, workload, choice, changed++, kSeed));
+  }
+  set->family = choice.label();
+  if (!means_something(choice, changed)) set = nullptr;
+  if (set && !is_right(workload, *set, std::nullopt)) set = nullptr;
+  return families_.emplace(key, std::move(set)).first->second;
+}
+
+std::shared_ptr<const InputSet> Families::of_shared(const Workload& workload, const SharedBuffer& shared) {
+  const std::lock_guard lock(mutex_);
+  const std::pair key{workload.name, shared};
+  if (const auto it = shared_.find(key); it != shared_.end()) return it->second;
+  const auto arguments = kernel_arguments(spec_);
+  const ArgSpec &first = *arguments[shared.first], &second = *arguments[shared.second];
+  auto set = std::make_shared<InputSet>(make_inputs(spec_, workload, 0));
+  if (second.role != ArgRole::output) set->tensors.at(second.name) = set->tensors.at(first.name);
+  set->family = first.name + " and " + second.name + " in one buffer";
+  if (!is_right(workload, *set, shared)) set = nullptr;
+  return shared_.emplace(key, std::move(set)).first->second;
+}
+
+}  // namespace warpath::host

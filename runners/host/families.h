@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runners/host/baseline.h"
+#include "runners/host/oracle.h"
+#include "runners/input_family.h"
+
+namespace warpath::host {
+
+/// Two tensor arguments that share one buffer in a launch, by the kernel's parameters. The first is only read.
+struct SharedBuffer {
+  std::uint32_t first = 0, second = 0;
+  auto operator<=>(const SharedBuffer&) const = default;
+};
+
+/// The pairs that the spec lets share a buffer and whose result it defines: an input with an output, or tensors of one type and size that
+/// are read.
+[[nodiscard]] std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec, const Workload& workload);
+
+/// Inputs of other families, and those for launches on shared buffers, on which the spec's own kernel is right: where it fails, nothing
+/// is said of others. Made at the first call and kept. Thread-safe.
+class Families {
+ public:
+  Families(const KernelSpec& spec, Oracle& oracle, Baseline& baseline, const HostOptions& options, const std::string& program);
+
+  /// Families that every evaluation at confirmation, or one at screening, is judged by.
+  [[nodiscard]] static std::vector<FamilyChoice> choices(bool screening, std::uint64_t seed, std::uint64_t workload_bytes);
+  /// Null where the choice changes no input, or the baseline is wrong on it.
+  [[nodiscard]] std::shared_ptr<const InputSet> of_family(const Workload& workload, const FamilyChoice& choice);
+  /// Null where the baseline is wrong when the two share a buffer.
+  [[nodiscard]] std::shared_ptr<const InputSet> of_shared(const Workload& workload, const SharedBuffer& shared);
+
+ private:
+  [[nodiscard]] bool is_right(const Workload& workload, InputSet& inputs, const std::optional<SharedBuffer>& shared);
+  [[nodiscard]] bool judge_baseline(const Workload& workload, InputSet& inputs, const std::optional<SharedBuffer>& shared);
+
+  const KernelSpec spec_;
+  Oracle& oracle_;
+  Baseline& baseline_;
+  const HostOptions options_;
+  std::mutex mutex_;
+  WorkerClient worker_;  ///< of the baseline
+  std::map<std::pair<std::string, FamilyChoice>, std::shared_ptr<const InputSet>> families_;
+  std::map<std::pair<std::string, SharedBuffer>, std::shared_ptr<const InputSet>> shared_;
+};
+
+}  // namespace warpath::host

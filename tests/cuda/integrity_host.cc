@@ -1,0 +1,68 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "engine/options.h"
+#include "engine/registry.h"
+#include "engine/runner.h"
+#include "engine/spec_load.h"
+#include "experiments/candidates.h"
+#include "runners/register_runners.h"
+
+using warpath::Candidate;
+using warpath::GateResult;
+using warpath::Status;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Rows of the catalogue that the host runner shows by itself: short cuts on what the data look like, accesses outside, shared buffers.
+const std::set<std::int64_t> kRows{11, 55, 66};
+
+std::unique_ptr<warpath::Runner> host_runner() {
+  static warpath::Options options;  // outlives the runner
+  options.host.threads = 2;
+  options.host.timing_seconds = 0.01;
+  options.host.min_samples = options.host.max_samples = 3;
+  options.host.launch_seconds = 5;
+  warpath::RunnerRegistry registry("runner");
+  warpath::register_runners(registry);
+  warpath::RunnerConfig config;
+  config.options = &options;
+  return registry.create("--runner", "host", config);
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("integrity_host");
+
+TEST_CASE("on the host runner too, short cuts on structure, accesses outside and broken aliasing are refused, and honest look-alikes pass") {
+  const auto runner = host_runner();
+  int bad = 0, honest = 0;
+  for (const char* const family : {"axpy", "gemm", "inplace"}) {
+    const fs::path folder = fs::path(WARPATH_SOURCE_ROOT) / "tests" / "data" / "integrity" / family;
+    const auto specs = warpath::load_specs((folder / "spec.json").string());
+    REQUIRE(specs.size() == 1);
+    const warpath::KernelSpec& spec = specs.front();
+    runner->prepare(spec);
+    for (const Candidate& candidate : warpath::read_candidates(spec, {(folder / "list.jsonl").string()})) {
+      if (!kRows.contains(candidate.expectation.row)) continue;
+      CAPTURE(family);
+      CAPTURE(candidate.name);
+      const auto outcome =
+          runner->run({.spec = spec, .variant = candidate.variant, .key = {}, .seed = 3, .stage = warpath::Stage::confirmation}, {});
+      CAPTURE(outcome.log);
+      CAPTURE(outcome.verdict.summary());
+      const bool is_honest = candidate.expectation.status == "ok";
+      CHECK((outcome.status == Status::ok) == is_honest);
+      (is_honest ? honest : bad) += 1;
+    }
+  }
+  MESSAGE(bad << " bad kernels, " << honest << " honest ones");
+  CHECK(bad >= 20);
+  CHECK(honest >= 5);
+}
+
+TEST_SUITE_END();
