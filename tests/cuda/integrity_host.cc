@@ -41,7 +41,7 @@ TEST_SUITE_BEGIN("integrity_host");
 TEST_CASE("on the host runner too, short cuts on structure, accesses outside and broken aliasing are refused, and honest look-alikes pass") {
   const auto runner = host_runner();
   int bad = 0, honest = 0;
-  for (const char* const family : {"axpy", "gemm", "inplace"}) {
+  for (const char* const family : {"axpy", "gemm", "in_place"}) {
     const fs::path folder = fs::path(WARPATH_SOURCE_ROOT) / "tests" / "data" / "integrity" / family;
     const auto specs = warpath::load_specs((folder / "spec.json").string());
     REQUIRE(specs.size() == 1);
@@ -49,6 +49,8 @@ TEST_CASE("on the host runner too, short cuts on structure, accesses outside and
     runner->prepare(spec);
     for (const Candidate& candidate : warpath::read_candidates(spec, {(folder / "list.jsonl").string()})) {
       if (!kRows.contains(candidate.expectation.row)) continue;
+      // What the read-only path returns shows in the code alone.
+      if (warpath::is_expected_gate(candidate.expectation, "read_only_path")) continue;
       CAPTURE(family);
       CAPTURE(candidate.name);
       const auto outcome =

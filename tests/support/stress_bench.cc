@@ -48,7 +48,7 @@ StressBench::StressBench(const KernelSpec& spec)
     reference_object_ = object(reference_, why);
   }
   if (!why.empty()) throw bad_input(spec.origin, "", "kernels that compile: " + why);
-  for (std::size_t f = 0; f < cuda::kInputFamilies.size(); ++f) add_family(static_cast<cuda::InputFamily>(f));
+  for (std::size_t f = 0; f < kInputFamilies.size(); ++f) add_family(static_cast<InputFamily>(f));
 }
 
 std::string StressBench::object(const Variant& variant, std::string& why) {
@@ -91,16 +91,16 @@ TensorMap StressBench::expected(const host::InputSet& inputs) {
   return out;
 }
 
-void StressBench::add_family(cuda::InputFamily kind) {
+void StressBench::add_family(InputFamily kind) {
   constexpr std::uint64_t kSeed = 77;
   Family family{.name = std::string(name_of(kind)), .inputs = host::make_inputs(spec_, *workload_, kSeed), .tolerance = {},
-                .is_declared = kind == cuda::InputFamily::as_declared,
-                .any_nonfinite = kind == cuda::InputFamily::specials, .reach = std::nullopt};
+                .is_declared = kind == InputFamily::as_declared,
+                .any_nonfinite = kind == InputFamily::specials, .reach = std::nullopt};
   bool changed = family.is_declared;
   for (const ArgSpec& arg : spec_.io.args) {
     const auto tensor = family.inputs.tensors.find(arg.name);
-    if (tensor == family.inputs.tensors.end() || !cuda::changes(kind, spec_, arg, *workload_)) continue;
-    cuda::apply_family(tensor->second, cuda::family_rule(spec_, arg, *workload_, kind, kSeed));
+    if (tensor == family.inputs.tensors.end() || !changes(kind, spec_, arg, *workload_)) continue;
+    apply_family(tensor->second, family_rule(spec_, arg, *workload_, kind, kSeed));
     changed = true;
   }
   if (!changed) return;
@@ -109,7 +109,7 @@ void StressBench::add_family(cuda::InputFamily kind) {
     Tolerance own = spec_.tolerance_of(name);
     if (!family.is_declared) {
       const double scale = root_mean_square(values) / root_mean_square(families_.front().inputs.expected.at(name));
-      const bool tail = kind == cuda::InputFamily::heavy_tail || kind == cuda::InputFamily::rare_outliers;
+      const bool tail = kind == InputFamily::heavy_tail || kind == InputFamily::rare_outliers;
       own = scaled(own, (std::isfinite(scale) ? scale : 1) * (tail ? 32 : 1));
     }
     family.tolerance.emplace(name, own);

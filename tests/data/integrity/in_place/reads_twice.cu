@@ -1,7 +1,7 @@
 // Reads x again after it has written a part of the result.
-extern "C" __global__ void inplace(const float* x, float* out, float a, int n) {
+extern "C" __global__ void in_place(const float* x, float* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  out[i] = a * x[i] * x[i];
-  out[i] += x[i];
+  out[i] = fmaxf(x[i], 0) - 1;
+  out[i] += fmaxf(x[i], 0);
 }
