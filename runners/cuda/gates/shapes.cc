@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "runners/cuda/gates/device_gate.h"
 
 namespace warpath::cuda {
@@ -13,7 +15,15 @@ class Shapes final : public DeviceGate {
                     .help = "every workload of the spec is right",
                     .former = "d4_shapes"}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
-    return pass(std::to_string(trial.workloads()) + " workloads of the spec; nothing is claimed beyond their shapes");
+    std::size_t largest = 0;
+    for (std::size_t w = 0; w < trial.workloads(); ++w) {
+      for (const TensorPlace& tensor : trial.at(w).tensors) largest = std::max(largest, tensor.size_bytes);
+    }
+    std::string scope = std::to_string(trial.workloads()) + " workloads of the spec, tensors of up to " + std::to_string(largest) +
+                        " bytes; nothing is claimed beyond their shapes";
+    constexpr std::size_t kOffsets = std::size_t{1} << 31U;
+    if (largest < kOffsets) scope += ": offsets of 32 bits would do";
+    return pass(scope);
   }
 };
 
