@@ -15,6 +15,8 @@ constexpr auto kPrefixes = std::to_array<std::string_view>({"u8R", "uR", "UR", "
 constexpr std::string_view kSingles = "()<>+-*/%&|^~!=?:;,.#";
 constexpr std::string_view kAlone = "();,?~[]{}";  // begin no longer one
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || static_cast<unsigned char>(c) >= 0x80;
@@ -87,6 +89,7 @@ class Lexer {
 
   TokenStream run() {
     out_.ambiguous = has_disputed_bytes(source_);
+    if (!in_directive_ && base_ == 0 && text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();  // compilers skip it
     while (skip_blanks(), at_ < text_.size()) step();
     return std::move(out_);
   }

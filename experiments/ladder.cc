@@ -123,7 +123,8 @@ void try_each(const std::vector<const Move*>& tried, const KernelSpec& spec, con
       rung.aside = true;
       rung.variant = base;
       std::optional<Variant> next = move->apply(context, instance, rung.refusal);
-      if (next && satisfies_constraints(spec, *next, rung.refusal)) {
+      if (next && !satisfies_constraints(spec, *next, rung.refusal)) continue;  // the search would not take it either
+      if (next) {
         rung.variant = std::move(*next);
         rung.refusal.clear();
       } else if (rung.refusal.empty()) {

@@ -12,7 +12,6 @@ using namespace model;
 
 constexpr std::string_view kSitePrefix = "argument:";
 constexpr std::int64_t kCopies[] = {0, 1, 2, 4, 8, 16, 32};
-constexpr std::int64_t kStaticSmemBytes = 48 << 10;
 
 /// The atomics on one array.
 struct Target {
@@ -184,7 +183,8 @@ class AvoidAtomicsReduce final : public Move {
     const Array& array = *target.array;
     if (target.elements <= 0) return why = "the number of elements of " + array.name + " is open", std::nullopt;
     const std::int64_t bytes = target.elements * copies * static_cast<std::int64_t>(array.element_bytes);
-    if (bytes > kStaticSmemBytes) return why = std::to_string(bytes) + " bytes of shared memory are too many", std::nullopt;
+    const std::int64_t all_bytes = bytes + static_smem_bytes(model.facts);
+    if (all_bytes > kStaticSmemBytes) return why = std::to_string(all_bytes) + " bytes of shared memory are too many", std::nullopt;
     const Unit& unit = model.unit;
     Rewrite rewrite(model);
     const std::string local = rewrite.fresh(array.name + "_block"), count = rewrite.fresh("BINS"), k = rewrite.fresh("k");

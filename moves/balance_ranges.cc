@@ -23,7 +23,7 @@ constexpr std::array<std::int64_t, 6> kLanes{1, 2, 4, 8, 16, 32};
 constexpr std::array<std::int64_t, 5> kTiles{512, 1024, 2048, 4096, 8192};
 constexpr std::int64_t kWarp = 32;
 constexpr std::int64_t kMostUnrolled = 8;
-constexpr std::int64_t kStaticSmemBytes = 48 << 10, kOtherSmemBytes = 1 << 10;
+constexpr std::int64_t kOtherSmemBytes = 1 << 10;
 
 constexpr std::string_view kHead = R"(constexpr int @TILE = @TILE_VALUE;  // consecutive @j of a block
 constexpr int @THREADS = @THREADS_VALUE;

@@ -5,7 +5,7 @@
 #include "moves/hinted_access.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
-#include "moves/source_edit.h"
+#include "moves/span_rewrite.h"
 
 namespace warpath {
 namespace {
@@ -24,15 +24,16 @@ struct Operand {
   bool unrollable = true;                 ///< every index is a constant once the loops around it are unrolled
 };
 
-std::optional<std::int64_t> fixed_size(const KernelSpec& spec, const std::string& name) {
-  const ArgSpec* arg = spec.io.find(name);
+/// Elements of an argument that has as many in every workload of the device.
+std::optional<std::int64_t> fixed_size(const MoveContext& context, const std::string& name) {
+  const ArgSpec* arg = context.spec.io.find(name);
   if (arg == nullptr || !arg->tensor) return std::nullopt;
   std::optional<std::int64_t> size;
-  for (const Workload& workload : spec.workloads) {
+  for (const Workload* workload : workloads_of(context)) {
     std::int64_t elements = 1;
-    for (const Expression& extent : spec.tensor_of(*arg, workload).shape) {
-      if (!extent.is_constant()) return std::nullopt;
-      elements *= extent.evaluate({}, "shape");
+    for (const std::int64_t extent : context.spec.shape_of(*arg, *workload)) {
+      if (extent < 1 || extent > kMostShared) return std::nullopt;
+      elements = std::min(elements * extent, kMostShared + 1);
     }
     if (size && *size != elements) return std::nullopt;
     size = elements;
@@ -46,7 +47,7 @@ std::vector<Operand> find_operands(const MoveContext& context, const KernelModel
   if (!facts.veto.empty() || facts.has_assembly) return out;
   for (std::size_t i = 0; i < facts.arrays.size(); ++i) {
     const Array& array = facts.arrays[i];
-    const auto size = fixed_size(context.spec, array.spec_name);
+    const auto size = fixed_size(context, array.spec_name);
     if (array.space != Space::global || !array.is_parameter || array.written || array.escapes || !size || *size < 1 || *size > kMostShared) continue;
     Operand operand{&array, *size, facts.accesses_to(static_cast<int>(i)), true};
     bool plain = !operand.loads.empty();
@@ -57,7 +58,8 @@ std::vector<Operand> find_operands(const MoveContext& context, const KernelModel
       for (const Loop* loop : load->loops) {
         if (!rest.mentions(loop->variable)) continue;
         if (!loop->trip_count || !loop->first.constant() || *loop->trip_count > kMostRegisters) operand.unrollable = false;
-        if (rest.affine_in(loop->variable) && loop->trip_count) rest = rest.without(loop->variable);
+        const bool same_range = loop->trip_count || (loop->counted && facts.uniformity(loop->first) != Uniformity::thread && facts.uniformity(loop->end) != Uniformity::thread);
+        if (rest.affine_in(loop->variable) && same_range) rest = rest.without(loop->variable);
       }
       plain = plain && facts.uniformity(rest) != Uniformity::thread;
       if (!facts.resolved(rest).constant()) operand.unrollable = false;
@@ -110,6 +112,8 @@ class ConstantOperand final : public Move {
  private:
   static std::optional<Variant> copied(const MoveContext& context, const KernelModel& kernel, const Operand& operand, std::int64_t form, std::string& why) {
     if (form == kRegisters && (!operand.unrollable || operand.size > kMostRegisters)) return why = "its indices do not become constants", std::nullopt;
+    const std::int64_t bytes = operand.size * static_cast<std::int64_t>(operand.array->element_bytes) + static_smem_bytes(kernel.facts);
+    if (form == kShared && bytes > kStaticSmemBytes) return why = "shared memory would be too small", std::nullopt;
     const Unit& unit = kernel.unit;
     std::set<std::string, std::less<>> taken;
     const auto fresh = [&](const std::string& wish) { return fresh_name(unit, wish, &taken); };

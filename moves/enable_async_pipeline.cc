@@ -8,13 +8,13 @@
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
+#include "moves/span_rewrite.h"
 
 namespace warpath {
 namespace {
 
 using namespace model;
 
-constexpr std::int64_t kStaticSmemBytes = 48 << 10;
 const std::array<Tunable, 1> kParameters{{{"stages", {2, 3, 4, 5}, 3, "tiles in shared memory: one is read, the others are on their way"}}};
 
 constexpr std::string_view kHelpers = R"(// Starts copying @BYTES bytes to shared memory; without `wanted` they become zero and nothing is read.
@@ -82,7 +82,7 @@ class Pipeline {
     const bool plain = loop.counted && loop.stmt->is(StmtKind::for_) && !loop.descending && loop.uniform && !loop.exits_early &&
                        !loop.inclusive && loop.declared_inside && loop.bound_expr != nullptr && loop.first_expr != nullptr;
     if (facts_.has_opaque || !plain || !read_step()) return fail("no plain loop of the whole block");
-    if (!split() || !read_copies() || !check_tiles()) return false;
+    if (!split() || !read_copies() || !check_tiles() || !find_repeated()) return false;
     for (const std::string& name : loop.assigned) {
       if (name == loop.variable) continue;
       for (const Stmt* stmt : copy_) {
@@ -115,6 +115,7 @@ class Pipeline {
     const std::string indent = indentation(unit_, loop_->stmt->span.begin), deep = indent_unit(unit_);
     std::string copies, compute;
     for (const Stmt* stmt : copy_) copies += rewritten(code, *stmt, code.name("fill"), true) + "\n";
+    for (const Stmt* stmt : repeated_) compute += rewritten(code, *stmt, code.name("use"), false) + "\n";
     for (const Stmt* stmt : compute_) compute += rewritten(code, *stmt, code.name("use"), false) + "\n";
     code.set("COPIES", model::indented(copies, deep + deep));
     const std::string fill = code.fill(kFill);
@@ -134,7 +135,8 @@ class Pipeline {
     return edited(unit_.source(), std::move(edits));
   }
 
-  [[nodiscard]] std::int64_t tile_bytes() const { return bytes_; }
+  /// Of the kernel's shared memory once the tiles are a ring.
+  [[nodiscard]] std::int64_t smem_bytes(int stages) const { return static_smem_bytes(facts_) + bytes_ * (stages - 1); }
 
  private:
   bool fail(std::string text) { return why_ = std::move(text), false; }
@@ -180,6 +182,24 @@ class Pipeline {
       if (!ok) return fail(why_.empty() ? "the copies do more than copy: " + unit_.plain_text(top->span) : why_);
     }
     return copies_.empty() ? fail("nothing is copied to shared memory") : true;
+  }
+
+  /// Copies run steps ahead of the use: a local that both need (the last element of the step) is made twice.
+  bool find_repeated() {
+    for (auto at = copy_.rbegin(); at != copy_.rend(); ++at) {
+      for (const Declarator* d : (*at)->declarators) {
+        const auto needs = [&](const Stmt* stmt) { return mentions(*stmt, d->name); };
+        if (std::none_of(compute_.begin(), compute_.end(), needs) && std::none_of(repeated_.begin(), repeated_.end(), needs)) continue;
+        const bool pure = std::all_of(d->init.begin(), d->init.end(), [&](const Expr* e) { return is_pure(unit_, *e); });
+        const bool set = std::any_of(copy_.begin(), copy_.end(), [&](const Stmt* stmt) {
+          const std::vector<std::string> written = facts_.names_written(*stmt);
+          return std::find(written.begin(), written.end(), d->name) != written.end();
+        });
+        if (!pure || set || d->is_array()) return fail("the copies make " + std::string(d->name) + " for the use");
+        if (repeated_.empty() || repeated_.front() != *at) repeated_.insert(repeated_.begin(), *at);
+      }
+    }
+    return true;
   }
 
   bool reads_nothing(const Stmt& stmt) const {
@@ -275,6 +295,7 @@ class Pipeline {
   const Loop* loop_ = nullptr;
   std::string step_;
   std::vector<const Stmt*> copy_, compute_;
+  std::vector<const Stmt*> repeated_;  // declarations among the copies that the use needs
   std::vector<Copy> copies_;
   std::vector<int> tiles_;
   std::int64_t bytes_ = 0;
@@ -328,8 +349,8 @@ class EnableAsyncPipeline final : public Move {
  private:
   static std::string room(const DeviceFacts& device, const Pipeline& pipeline, int stages) {
     if (!device.is_gpu) return "asynchronous copies need a GPU";
-    const std::int64_t bytes = pipeline.tile_bytes() * stages;
-    return bytes > kStaticSmemBytes ? "the ring takes " + std::to_string(bytes) + " bytes of shared memory" : "";
+    const std::int64_t bytes = pipeline.smem_bytes(stages);
+    return bytes > kStaticSmemBytes ? "with the ring the kernel takes " + std::to_string(bytes) + " bytes of shared memory" : "";
   }
 };
 

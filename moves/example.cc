@@ -107,10 +107,14 @@ class Reader {
     } else if (key == "tolerance") {
       const double bound = std::stod(value);
       out_.spec.tolerance[""] = {.atol = bound, .rtol = bound, .norm = bound, .exact = bound == 0};
+    } else if (key == "operations") {
+      const std::size_t equals = value.find('=');
+      if (equals == std::string::npos) throw bad_input(at_, value, "TYPE = COUNT");
+      out_.spec.bound.flops.insert_or_assign(stripped(value.substr(0, equals)), Expression::parse(value.substr(equals + 1), at_));
     } else if (key == "constraint") {
       out_.spec.constraints.push_back(Expression::parse(value, at_));
     } else {
-      throw bad_input(at_, key, "step, given, input, output, inout, scalar, grid, block, smem, tunable, tolerance or constraint");
+      throw bad_input(at_, key, "step, given, input, output, inout, scalar, grid, block, smem, tunable, tolerance, operations or constraint");
     }
   }
 
@@ -192,6 +196,8 @@ std::string changed_terms(const Variant& before, const Variant& after) {
   return missing(one, other, '-') + missing(other, one, '+');
 }
 
+}  // namespace
+
 DeviceFacts example_device() {
   DeviceFacts facts;
   facts.runner = "compile";
@@ -202,8 +208,6 @@ DeviceFacts example_device() {
   facts.is_gpu = true;
   return facts;
 }
-
-}  // namespace
 
 MoveExample parse_example(std::string_view text, const std::string& place) { return Reader(text, place).take(); }
 

@@ -33,6 +33,9 @@ struct MoveExample {
 /// Throws Error(bad_input) naming `place` and the line.
 [[nodiscard]] MoveExample parse_example(std::string_view text, const std::string& place);
 
+/// A GPU with every instruction that a move may ask for: examples are carried out for it.
+[[nodiscard]] DeviceFacts example_device();
+
 /// The move carried out on the example: source and changed terms. Throws Error(bad_input) with the move's reason where it refuses.
 struct ExampleResult {
   MoveInstance instance;  ///< in full

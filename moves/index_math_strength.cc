@@ -22,18 +22,29 @@ struct FastCall {
 };
 constexpr std::array<FastCall, 7> kFastCalls{{{"expf", "__expf"}, {"logf", "__logf"}, {"log2f", "__log2f"}, {"log10f", "__log10f"},
                                               {"powf", "__powf"}, {"sinf", "__sinf"}, {"cosf", "__cosf"}}};
+constexpr std::string_view kDivision = "__fdividef";
 constexpr std::array<FastCall, 10> kFloatCalls{{{"exp", "expf"}, {"log", "logf"}, {"sqrt", "sqrtf"}, {"pow", "powf"}, {"tanh", "tanhf"},
                                                 {"sin", "sinf"}, {"cos", "cosf"}, {"fabs", "fabsf"}, {"fmax", "fmaxf"}, {"fmin", "fminf"}}};
 
-/// The smallest relative tolerance of the outputs; 0 if one must be exact.
+/// The smallest relative error that the outputs may have: by element where rtol or atol leave room, by norm where atol does; 0 if one must be
+/// exact. Too much trust in atol costs a build, which the gates refuse.
 double tolerance_of(const KernelSpec& spec) {
   double out = 1;
   for (const ArgSpec& arg : spec.io.args) {
     if (arg.type != ArgType::tensor || arg.role == ArgRole::input) continue;
     const Tolerance& t = spec.tolerance_of(arg.name);
-    out = std::min(out, t.exact ? 0.0 : t.rtol);
+    out = std::min(out, t.exact ? 0.0 : std::max(t.rtol, std::min(t.atol, t.norm)));
   }
   return out;
+}
+
+/// A GPU's runner refuses approximations that the spec neither declares (operations of the special function unit, fast mathematics) nor
+/// uses itself.
+bool may_approximate(const MoveContext& context, std::string_view fast) {
+  if (!context.device.is_gpu || context.spec.bound.flops.contains("sfu")) return true;
+  const auto& options = context.spec.compiler_options;
+  return std::ranges::any_of(options, [](const std::string& option) { return option.ends_with("use_fast_math"); }) ||
+         context.spec.source.find(fast) != std::string::npos;
 }
 
 bool is_wide_integer(std::string_view type) { return is_integer_type(type) && size_of_type(type) == 8; }
@@ -77,9 +88,9 @@ bool only_indexes(const KernelFacts& facts, const Declarator& d) {
   return good;
 }
 
-void strip_wide_casts(const Unit& unit, const Expr& root, std::vector<Edit>& edits) {
+void strip_wide_casts(const Expr& root, std::vector<Edit>& edits) {
   walk(root, [&](const Expr& e) {
-    if (e.is(ExprKind::cast) && e.args.size() == 1 && is_wide_integer(unit.plain_text(e.type))) {
+    if (e.is(ExprKind::cast) && e.args.size() == 1 && is_wide_integer(plain_type(e))) {
       // The operand keeps its own parentheses: (long long)(a + b) becomes (a + b).
       edits.push_back({e.span.begin, e.arg(0).outer.begin, ""});
       if (e.arg(0).outer.end < e.span.end) edits.push_back({e.arg(0).outer.end, e.span.end, ""});
@@ -175,8 +186,8 @@ class IndexMathStrength final : public Move {
       if (d.value() == nullptr || d.type.empty() || !is_wide_integer(model.unit.plain_text(d.type)) || !only_indexes(facts, d)) return;
       if (d.stmt != nullptr && d.stmt->declarators.size() != 1) return;
       edits.push_back({d.type.begin, d.type.end, "int"});
-      strip_wide_casts(model.unit, *d.value(), edits);
-      if (step != nullptr) strip_wide_casts(model.unit, *step, edits);
+      strip_wide_casts(*d.value(), edits);
+      if (step != nullptr) strip_wide_casts(*step, edits);
     };
     for (const ThreadIndex& index : facts.thread_indices) {
       if (index.declarator == nullptr || index.form != ThreadIndex::Form::global || !index.bound) continue;
@@ -196,14 +207,20 @@ class IndexMathStrength final : public Move {
     if (tolerance < kFastError) return why = "the tolerance leaves no room for it", false;
     if (form == kHardware && (tolerance < kHardwareTanhError || !context.device.is_gpu)) return why = "the hardware's tanh is too coarse, or there is none", false;
     const Unit& unit = model.unit;
-    bool tanh_found = false;
+    bool tanh_found = false, refused = false;
+    const auto may = [&](std::string_view fast) {
+      const bool allowed = may_approximate(context, fast);
+      refused = refused || !allowed;
+      return allowed;
+    };
     const std::string helper = fresh_name(unit, "hardware_tanh");
     walk_expressions(*model.kernel->body, [&](const Expr& e) {
       const std::string_view called = callee(e);
       for (const FastCall& c : kFastCalls) {
-        if (called == c.precise) edits.push_back({e.arg(0).span.begin, e.arg(0).span.end, std::string(c.fast)});
+        if (called == c.precise && may(c.fast)) edits.push_back({e.arg(0).span.begin, e.arg(0).span.end, std::string(c.fast)});
       }
-      if (called == "tanhf" && e.args.size() == 2 && tolerance >= kTanhError) {
+      if (called == "tanhf" && e.args.size() == 2 && tolerance >= kTanhError && may(form == kHardware ? "tanh.approx" : "__expf") &&
+          (form == kHardware || may(kDivision))) {
         tanh_found = true;
         if (form == kHardware) {
           edits.push_back({e.arg(0).span.begin, e.arg(0).span.end, helper});
@@ -216,7 +233,7 @@ class IndexMathStrength final : public Move {
         const Expr &a = e.arg(0), &b = e.arg(1);
         if (callee(b) == "sqrtf" && (a.name == "1.0f" || a.name == "1.f" || a.name == "1.0F")) {
           edits.push_back({a.outer.begin, b.arg(0).span.end, "rsqrtf"});
-        } else if (type_of(model.facts, a) == "float" && type_of(model.facts, b) == "float" && !b.is(ExprKind::number)) {
+        } else if (type_of(model.facts, a) == "float" && type_of(model.facts, b) == "float" && !b.is(ExprKind::number) && may(kDivision)) {
           const Span over = argument_span(unit, a), under = argument_span(unit, b);
           edits.push_back({e.span.begin, over.begin, "__fdividef("});
           edits.push_back({over.end, under.begin, ", "});
@@ -225,6 +242,7 @@ class IndexMathStrength final : public Move {
       }
       return true;
     });
+    if (edits.empty() && refused) return why = "the spec declares no approximations: bound.flops.sfu, or -use_fast_math", false;
     if (form == kHardware) {
       if (!tanh_found) return why = "the kernel calls no tanhf", false;
       edits.push_back({model.kernel->span.begin, model.kernel->span.begin,

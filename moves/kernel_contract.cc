@@ -58,7 +58,7 @@ void bind_meta(const KernelSpec& spec, Variant& variant) {
 class Contract {
  public:
   Contract(const KernelSpec& spec, Variant variant, bool is_reference, std::vector<std::string>& problems)
-      : spec_(spec), variant_(std::move(variant)), is_reference_(is_reference), problems_(problems), unit_(model::parse(variant_)) {
+      : spec_(spec), variant_(std::move(variant)), is_reference_(is_reference), problems_(problems), unit_(model::parse(spec, variant_)) {
     for (std::size_t i = 0; i < spec.io.args.size(); ++i) {
       const ArgSpec& argument = spec.io.args[i];
       if (!argument.is_meta && argument.type != ArgType::string) passed_.push_back(i);

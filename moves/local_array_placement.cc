@@ -7,6 +7,7 @@
 #include "moves/register_moves.h"
 #include "moves/row_sweeps.h"
 #include "moves/source_edit.h"
+#include "moves/span_rewrite.h"
 
 namespace warpath {
 namespace {
@@ -21,7 +22,6 @@ using model::Stmt;
 
 constexpr std::string_view kSitePrefix = "array:";
 constexpr std::int64_t kMostUnrolled = 256;        ///< copies of an innermost body
-constexpr std::int64_t kStaticSmemBytes = 48 << 10;
 
 enum Place : std::int64_t { registers, shared, place_count };
 
@@ -134,7 +134,7 @@ class LocalArrayPlacement final : public Move {
     }
     std::int64_t bytes = *threads * static_cast<std::int64_t>(array.element_bytes);
     for (const model::Polynomial& extent : array.extents) bytes *= model.facts.resolved(extent).constant().value_or(0);
-    if (bytes <= 0 || bytes > kStaticSmemBytes) return why = array.name + " of all threads does not fit static shared memory", std::nullopt;
+    if (bytes <= 0 || bytes + static_smem_bytes(model.facts) > kStaticSmemBytes) return why = array.name + " of all threads does not fit static shared memory", std::nullopt;
     std::vector<Edit> edits{{d.specifiers.begin, d.specifiers.begin, "__shared__ "},
                             {d.extents_span.end, d.extents_span.end, "[" + std::to_string(*threads) + "]"}};
     bool plain = true;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/error.h"
+#include "moves/example.h"
 
 namespace warpath {
 namespace {
@@ -48,6 +49,23 @@ std::set<std::string> unknown_parameters(const Move& move, const MoveContext& co
     if (!known.contains(name)) out.insert(name + " (there is " + (known.empty() ? "none" : list(known)) + ")");
   }
   return out;
+}
+
+/// An instance of the move as its example has it, for one that lists none: with a site and parameters a move gives its reason, without
+/// them its usage.
+std::optional<MoveInstance> exemplary(const Move& move) {
+  for (const EmbeddedExample& embedded : embedded_examples()) {
+    if (embedded.move != move.name()) continue;
+    const MoveExample example = parse_example(embedded.text, std::string(embedded.move));
+    if (!example.given.empty()) return example.step;
+    const Variant before = baseline_variant(example.spec);
+    const DeviceFacts device = example_device();
+    for (MoveInstance& instance : move.enumerate({.spec = example.spec, .variant = before, .device = device})) {
+      if (agrees(instance, example.step)) return std::move(instance);
+    }
+    return example.step;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -117,7 +135,11 @@ std::optional<AppliedStep> apply_step(const Move& move, const MoveContext& conte
     for (const auto& [name, value] : wanted.parameters) instance.parameters[name] = value;
   }
   if (at_site == listed.end()) {  // nothing is listed there: with all its parameters the move says why
-    for (const Tunable& parameter : move.domain(context, wanted.site)) instance.parameters.try_emplace(parameter.name, parameter.default_value);
+    if (const auto shown = exemplary(move); shown && listed.empty()) {
+      if (instance.site.empty()) instance.site = shown->site;
+      for (const auto& [name, value] : shown->parameters) instance.parameters.try_emplace(name, value);
+    }
+    for (const Tunable& parameter : move.domain(context, instance.site)) instance.parameters.try_emplace(parameter.name, parameter.default_value);
   }
   auto step = attempt(move, context, std::move(instance), why);
   if (!step && at_site == listed.end() && !listed.empty()) {

@@ -94,6 +94,7 @@ std::string conflict(const KernelFacts& facts, const std::vector<const Access*>&
       if (r == w) continue;
       const int a = accesses[w]->array, b = accesses[r]->array;
       const bool apart = a == b ? indices[w] == indices[r] : !facts.may_alias(a, b);
+      if (!apart && !accesses[r]->reads()) return "stores to " + facts.arrays[static_cast<std::size_t>(a)].name + " stand at two places of it";
       if (!apart) return "a store to " + facts.arrays[static_cast<std::size_t>(a)].name + " could change a load of " + facts.arrays[static_cast<std::size_t>(b)].name;
     }
   }

@@ -29,7 +29,7 @@ std::optional<Variant> blocked_sum(const MoveContext& context, std::int64_t tm, 
   const Contraction& c = *found;
   if (c.groups) return why = "the rows of a thread would belong to different groups", std::nullopt;
   if (c.accumulator_type != c.a.value_type && c.a.value_type != c.b.value_type) return why = "the factors have different types", std::nullopt;
-  const Unit unit = parse(context.variant);
+  const Unit unit = parse(context.spec, context.variant);
   std::set<std::string, std::less<>> taken;
   const auto fresh = [&](std::string_view wish) { return fresh_name(unit, wish, &taken); };
   const std::string tm_name = fresh("TM"), tn_name = fresh("TN"), acc = fresh("acc"), i = fresh("i"), j = fresh("j"), a = fresh("a_reg"), b = fresh("b_reg");

@@ -113,6 +113,7 @@ class Planner {
       case StmtKind::while_:
       case StmtKind::do_: {
         const Loop* loop = facts_.loop_of(stmt);
+        if (std::find(plan_.splits.begin(), plan_.splits.end(), loop) != plan_.splits.end()) return true;  // chosen from a loop further out
         if (loop != nullptr) {
           if (const Loop* best = best_split(*loop)) return add_split(*best), best == loop || visit_rest(stmt, *best, why);
         }

@@ -3,6 +3,7 @@
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
 #include "moves/source_edit.h"
+#include "moves/span_rewrite.h"
 
 namespace warpath {
 namespace {
@@ -10,7 +11,6 @@ namespace {
 using namespace model;
 
 constexpr std::string_view kSitePrefix = "shared:";
-constexpr std::int64_t kMostSmem = 48 << 10;
 
 std::vector<std::int64_t> pads() { return {1, 2, 4, 8}; }
 
@@ -59,20 +59,14 @@ class SmemPadSwizzle final : public Move {
     if (array.dynamic_shared || array.escapes || array.declarator == nullptr || facts.has_assembly) return none("the array's layout is used beyond its subscripts");
     const Declarator& d = *array.declarator;
     if (d.extents.size() < 2 || d.extents.back() == nullptr || !d.init.empty()) return none("the array has no rows");
-    std::int64_t bytes = static_cast<std::int64_t>(array.element_bytes), others = 0;
+    std::int64_t bytes = static_cast<std::int64_t>(array.element_bytes);
     for (std::size_t i = 0; i < d.extents.size(); ++i) {
       const auto extent = d.extents[i] == nullptr ? std::nullopt : constant_value(kernel.unit, *d.extents[i]);
       if (!extent) return none("the array's extents are no constants");
       if (i + 1 == d.extents.size() && *extent % 2 != 0) return none("its rows do not start in the same bank");
       bytes *= i + 1 == d.extents.size() ? *extent + pad : *extent;
     }
-    for (const Array& other : facts.arrays) {
-      if (other.space != Space::shared || &other == &array) continue;
-      std::int64_t size = static_cast<std::int64_t>(other.element_bytes);
-      for (const Polynomial& extent : other.extents) size *= facts.resolved(extent).constant().value_or(0);
-      others += size;
-    }
-    if (bytes + others > kMostSmem) return none("shared memory would be too small");
+    if (bytes + static_smem_bytes(facts, &array) > kStaticSmemBytes) return none("shared memory would be too small");
     bool whole = false;
     walk_expressions(*kernel.kernel->body, [&](const Expr& e) {
       if (!e.is_name(array.name)) return true;

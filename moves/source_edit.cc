@@ -13,7 +13,8 @@ std::string edited(std::string_view source, std::vector<Edit> edits) {
   std::string out;
   std::size_t at = 0;
   for (const Edit& edit : edits) {
-    WARPATH_CHECK(at <= edit.begin && edit.begin <= edit.end && edit.end <= source.size());
+    if (at > edit.begin) throw ConflictingEdits("two edits of the source meet: one ends in front of \"" + std::string(source.substr(at, 20)) + "\", the next begins before that");
+    WARPATH_CHECK(edit.begin <= edit.end && edit.end <= source.size());
     out += source.substr(at, edit.begin - at);
     out += edit.text;
     at = edit.end;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,13 @@ struct Edit {
   std::string text;
 };
 
-/// `source` with all edits made; every other byte is kept. Edits may come in any order and must not overlap; insertions at
+/// Edits of one source overlap: a move that makes such ones does not see through the kernel, and what they would leave is nobody's text.
+class ConflictingEdits : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// `source` with all edits made; every other byte is kept. Edits may come in any order and must not overlap (ConflictingEdits); insertions at
 /// one place keep their order and come before what is replaced there.
 [[nodiscard]] std::string edited(std::string_view source, std::vector<Edit> edits);
 

@@ -242,11 +242,24 @@ bool joins_threads(const Stmt& stmt) {
   return found;
 }
 
+std::int64_t static_smem_bytes(const KernelFacts& facts, const Array* except) {
+  std::int64_t out = 0;
+  for (const Array& array : facts.arrays) {
+    if (array.space != Space::shared || array.dynamic_shared || &array == except) continue;
+    std::int64_t bytes = static_cast<std::int64_t>(array.element_bytes);
+    for (const Polynomial& extent : array.extents) {
+      const std::int64_t n = facts.resolved(extent).constant().value_or(1);
+      bytes = n > 0 && bytes < INT32_MAX ? bytes * std::min<std::int64_t>(n, INT32_MAX) : bytes;
+    }
+    out += std::min<std::int64_t>(bytes, INT32_MAX);
+  }
+  return out;
+}
+
 std::optional<GuardedBody> guarded_body(const KernelFacts& facts, int axis, std::string& why) {
   GuardedBody out;
   for (const ThreadIndex& index : facts.thread_indices) {
-    if (index.axis == axis && index.form == ThreadIndex::Form::global && index.declarator != nullptr && index.bound && index.guard != nullptr &&
-        index.guard->stmt != nullptr) {
+    if (index.axis == axis && index.form == ThreadIndex::Form::global && index.declarator != nullptr && index.bound) {
       out.index = &index;
       break;
     }

@@ -3,6 +3,7 @@
 #include "moves/code_writer.h"
 #include "moves/hinted_access.h"
 #include "moves/source_edit.h"
+#include "moves/span_rewrite.h"
 #include "moves/staging.h"
 
 namespace warpath {
@@ -88,7 +89,7 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context, const K
     fill += pad + step + step + name + "[" + e + "] = " + stream.array->name + "[" + moved.text() + "];\n";
     for (const Access* load : stream.loads) edits.push_back({replaceable(*load)->span.begin, replaceable(*load)->span.end, name + "[" + j + " - " + start + "]"});
   }
-  if (bytes > (48 << 10)) return none("the tiles take " + number(bytes) + " bytes of shared memory");
+  if (bytes + static_smem_bytes(facts) > kStaticSmemBytes) return none("the tiles take " + number(bytes) + " bytes of shared memory");
   head += pad + "for (" + type + " " + start + " = " + unit.plain_text(loop.first_expr->span) + "; " + start + " < " + bound + "; " + start + " += " + size + ") {\n";
   head += pad + step + type + " " + last + " = " + start + " + " + size + " < " + bound + " ? " + start + " + " + size + " : " + bound + ";\n";
   head += pad + step + "for (int " + e + " = threadIdx.x; " + start + " + " + e + " < " + last + "; " + e + " += blockDim.x) {\n" + fill + pad + step + "}\n";

@@ -71,7 +71,7 @@ class StreamAttention final : public Move {
     why = problem(context.device, *attention, tile);
     if (!why.empty()) return std::nullopt;
 
-    const model::Unit unit = model::parse(context.variant);
+    const model::Unit unit = model::parse(context.spec, context.variant);
     const model::Function* kernel = unit.find_kernel(context.variant.kernel_name);
     if (kernel == nullptr) return why = "no kernel " + context.variant.kernel_name, std::nullopt;
     CodeTemplate code(unit);

@@ -45,7 +45,7 @@ std::string access_type(std::int64_t bytes, std::string_view element) {
 class TileWriter {
  public:
   TileWriter(const MoveContext& context, const Contraction& c, const TileShape& s, std::string& why)
-      : context_(context), c_(c), s_(s), why_(why), unit_(model::parse(context.variant)), w_(model::indent_unit(unit_)) {}
+      : context_(context), c_(c), s_(s), why_(why), unit_(model::parse(context.spec, context.variant)), w_(model::indent_unit(unit_)) {}
 
   std::optional<Variant> write() {
     if (!plan()) return std::nullopt;
@@ -445,7 +445,7 @@ void set_tile_launch(LaunchPlan& launch, const Contraction& c, std::int64_t bm, 
 std::string with_body(const MoveContext& context, const Contraction& c, const std::string& body, std::int64_t threads, std::int64_t min_blocks) {
   const std::string& source = context.variant.source;
   std::vector<Edit> edits{{c.body_begin, c.body_end, "\n" + body}};
-  const model::Unit unit = model::parse(context.variant);
+  const model::Unit unit = model::parse(context.spec, context.variant);
   const model::Function* kernel = unit.find_kernel(context.variant.kernel_name);
   const std::string bounds = "__launch_bounds__(" + number(threads) + (min_blocks > 0 ? ", " + number(min_blocks) : "") + ")";
   if (kernel != nullptr && !kernel->launch_bounds.empty()) {

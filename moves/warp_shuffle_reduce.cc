@@ -80,7 +80,7 @@ class TreeFinder {
     const Stmt* update = nullptr;
     for (const Stmt* child : model::statements(*s.body)) {
       if (child->is(StmtKind::expression) && model::callee(*child->expr) == "__syncthreads") ++barriers;
-      else if (child->is(StmtKind::if_) && child->otherwise == nullptr && update == nullptr) update = child;
+      else if (child->is(StmtKind::if_) && child->otherwise == nullptr && child->expr != nullptr && update == nullptr) update = child;
       else return false;
     }
     if (barriers == 0 || update == nullptr || !is_condition(*update->expr, d.name, halves)) return false;

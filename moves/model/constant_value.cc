@@ -86,7 +86,7 @@ class Evaluator {
 
   Value cast(const Expr& e) {
     if (e.args.size() != 1) return std::nullopt;
-    const auto dtype = dtype_of_type(unit_.resolved_type(unit_.text(e.type)));
+    const auto dtype = dtype_of_type(unit_.resolved_type(plain_type(e)));
     if (!dtype || info(*dtype).is_float) return std::nullopt;
     const Value a = value(e.arg(0));
     if (!a || info(*dtype).size_bytes == 8) return a;
@@ -100,7 +100,7 @@ class Evaluator {
     if (e.op != "sizeof") return std::nullopt;
     std::string words;
     if (!e.type.empty()) {
-      words = unit_.resolved_type(unit_.plain_text(e.type));
+      words = unit_.resolved_type(plain_type(e));
       if (words.ends_with('*')) return 8;
     } else {
       const Declarator* d = declaration_of(unit_, e.arg(0));

@@ -172,7 +172,7 @@ std::string type_at(const KernelFacts& facts, const Expr& e, int depth) {
       return a == b ? a : promoted(a, b);
     }
     case ExprKind::cast: {
-      const std::string plain = unit.resolved_type(unit.plain_text(e.type));
+      const std::string plain = unit.resolved_type(plain_type(e));
       if (!plain.ends_with('*')) return plain;
       std::string element = plain.substr(0, plain.find('*'));
       if (element.starts_with("const ")) element.erase(0, 6);

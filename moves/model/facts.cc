@@ -52,6 +52,43 @@ void note_launch(KernelFacts& facts) {
   note(plan.grid, "gridDim");
 }
 
+bool names_a_thread(std::string_view name) {
+  return name.starts_with("threadIdx") || name.starts_with("blockIdx");
+}
+
+/// The exclusive upper bound of `value` that `p` >= 0 says; nullopt if it says none.
+std::optional<Polynomial> bound_in(const Polynomial& p, const Polynomial& value) {
+  const auto of_thread = [](const Polynomial& q) {
+    const auto names = q.names();
+    return std::any_of(names.begin(), names.end(), names_a_thread);
+  };
+  if (!p.is_known() || !of_thread(p)) return std::nullopt;
+  const Polynomial rest = p + value + 1;
+  if (!rest.is_known() || of_thread(rest)) return std::nullopt;
+  return rest;
+}
+
+/// Nothing outside the bound reaches global memory: every access there that stores, or that depends on `value`'s thread, stands under a
+/// guard which says as much. A kernel whose other threads load or store something may not be run with more of them.
+bool covers_kernel(const KernelFacts& facts, const Polynomial& value, const Polynomial& bound) {
+  std::vector<std::string> own;
+  for (const std::string& name : value.names()) {
+    if (names_a_thread(name)) own.push_back(name);
+  }
+  return std::all_of(facts.accesses.begin(), facts.accesses.end(), [&](const Access& access) {
+    if (facts.arrays[static_cast<std::size_t>(access.array)].space != Space::global) return true;
+    const bool depends = !access.index.is_known() || std::any_of(own.begin(), own.end(), [&](const std::string& name) { return access.index.mentions(name); });
+    if (!access.writes() && !depends) return true;
+    return std::any_of(access.guards.begin(), access.guards.end(), [&](const Guard* guard) {
+      return std::any_of(guard->nonnegative.begin(), guard->nonnegative.end(), [&](const Polynomial& p) {
+        const auto said = bound_in(p, value);
+        const auto slack = said ? (bound - *said).constant() : std::nullopt;
+        return slack && *slack >= 0;
+      });
+    });
+  });
+}
+
 void find_thread_indices(KernelFacts& facts) {
   walk(*facts.kernel->body, [&](const Stmt& s) {
     for (const Declarator* d : s.declarators) {
@@ -81,25 +118,30 @@ void find_thread_indices(KernelFacts& facts) {
       if (!any) continue;
       for (const auto& guard : facts.guards) {
         if (out.bound || guard->condition->span.begin < d->span.begin) continue;
+        if (guard->stmt == nullptr || !guard->stmt->is(StmtKind::if_) || guard->stmt->expr == nullptr) continue;
         for (const Polynomial& p : guard->nonnegative) {
-          const Polynomial rest = p + out.value + 1;
-          if (p.mentions("threadIdx.x") || p.mentions("threadIdx.y") || p.mentions("threadIdx.z") ||
-              p.mentions("blockIdx.x") || p.mentions("blockIdx.y") || p.mentions("blockIdx.z")) {
-            const auto names = rest.names();
-            const bool free = std::none_of(names.begin(), names.end(), [](const std::string& n) {
-              return n.starts_with("threadIdx") || n.starts_with("blockIdx");
-            });
-            if (!free || !rest.is_known()) continue;
-            out.bound = rest;
-            out.guard = guard.get();
-            break;
-          }
+          const std::optional<Polynomial> bound = bound_in(p, out.value);
+          if (!bound || !covers_kernel(facts, out.value, *bound)) continue;
+          out.bound = bound;
+          out.guard = guard.get();
+          break;
         }
       }
       facts.thread_indices.push_back(std::move(out));
     }
     return true;
   });
+}
+
+/// `if (bool last = ...)`: what is tested is no expression that could be taken elsewhere.
+bool tests_a_declaration(const Stmt& body) {
+  bool found = false;
+  walk(body, [&](const Stmt& s) {
+    const bool tests = s.is(StmtKind::if_) || s.is(StmtKind::while_) || s.is(StmtKind::switch_);
+    found = found || (tests && s.expr == nullptr);
+    return !found;
+  });
+  return found;
 }
 
 std::string find_veto(const KernelFacts& facts) {
@@ -110,6 +152,7 @@ std::string find_veto(const KernelFacts& facts) {
   }
   if (facts.kernel->unresolved_conditionals)
     return "a preprocessor condition in the kernel depends on names the source does not set";
+  if (tests_a_declaration(*facts.kernel->body)) return "a condition of the kernel declares what it tests";
   if (facts.has_assembly) return "the kernel holds inline assembly";
   if (facts.has_unknown_calls)
     return "the kernel calls " + facts.unknown_calls[0] + ", whose effects are unknown";
@@ -200,10 +243,15 @@ KernelFacts analyse(const Unit& unit, const Function& kernel, const FactSources&
 namespace {
 
 std::unique_ptr<const KernelModel> made_model(const KernelSpec& spec, const Variant& variant, std::string& why) {
-  Unit unit = parse(variant);
+  Unit unit = parse(spec, variant);
   const Function* kernel = unit.find_kernel(variant.kernel_name);
-  if (kernel == nullptr || !kernel->is_global)
-    return why = "the source has no single kernel " + variant.kernel_name, nullptr;
+  if (kernel == nullptr || !kernel->is_global) {
+    why = "the source has no single kernel " + variant.kernel_name;
+    const std::vector<HiddenKernel> hidden = hidden_kernels(unit);
+    const auto it = std::find_if(hidden.begin(), hidden.end(), [&](const HiddenKernel& h) { return h.name == variant.kernel_name; });
+    if (it != hidden.end()) why += ": the condition of line " + std::to_string(line_of(unit, it->condition.begin)) + " leaves it out";
+    return nullptr;
+  }
   if (unit.ambiguous()) return why = "compilers disagree on the tokens of the source", nullptr;
   if (!kernel->opaque.empty() || kernel->unresolved_conditionals) {
     const bool text = !kernel->opaque.empty();

@@ -159,9 +159,10 @@ struct ThreadIndex {
   int axis = 0;  ///< of the launch: 0 = x
   enum class Form : std::uint8_t { global, thread, block, other } form = Form::other;
   Polynomial value;
-  /// From the dominating guard (`if (i < N)`, `if (i >= N) return;`): exclusive upper bound.
+  /// From the first guard by an `if` with an expression (`if (i < N)`, `if (i >= N) return;`) that holds for the whole kernel: all that
+  /// stores to global memory, or accesses it depending on the index, stands under it or under one that says the same. Exclusive.
   std::optional<Polynomial> bound;
-  const Guard* guard = nullptr;
+  const Guard* guard = nullptr;  ///< null without a bound; its `stmt` is an `if_` with an `expr`
 };
 
 /// How far values agree among threads.

@@ -28,6 +28,7 @@ Expr* Parser::make(ExprKind kind, std::size_t from, std::vector<Expr*> args) {
   out->span = out->outer = span(from, at_);
   out->args = s_.keep(args);
   out->stmt = stmt_;
+  out->source = &s_.source;
   out->height = height;
   for (Expr* arg : args) arg->parent = out;
   return out;

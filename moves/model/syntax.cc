@@ -44,17 +44,27 @@ std::string_view Unit::text(Span span) const {
   return source().substr(span.begin, span.size());
 }
 
-std::string Unit::plain_text(Span span) const {
+namespace {
+
+std::string on_one_line(std::string_view text) {
   std::string out;
   bool first = true;
-  for (const Token& token : tokenize(text(span)).tokens) {
+  for (const Token& token : tokenize(text).tokens) {
     if (token.kind == TokenKind::comment) continue;
     if (!first && token.space_before) out += ' ';
-    out += spelling(text(span), token);
+    out += spelling(text, token);
     first = false;
   }
   return out;
 }
+
+std::string_view piece_of(const Expr& expr, Span span) { return std::string_view(*expr.source).substr(span.begin, span.end - span.begin); }
+
+}  // namespace
+
+std::string Unit::plain_text(Span span) const { return on_one_line(text(span)); }
+std::string plain_text(const Expr& expr) { return on_one_line(piece_of(expr, expr.span)); }
+std::string plain_type(const Expr& expr) { return on_one_line(piece_of(expr, expr.type)); }
 
 std::span<const Function* const> Unit::functions() const {
   return storage_->functions;
@@ -79,6 +89,10 @@ const Bindings& Unit::constants() const {
 }
 const Bindings& Unit::bindings() const {
   return storage_->options.bindings;
+}
+
+bool Unit::is_defined(std::string_view name) const {
+  return storage_->options.bindings.contains(name) || storage_->options.defined.contains(name);
 }
 
 const Macro* Unit::macro(std::string_view name) const {
@@ -158,7 +172,32 @@ Unit parse(std::string source, const ParseOptions& options) {
   return Unit(std::move(storage));
 }
 
-Unit parse(const Variant& variant) {
+namespace {
+
+/// Scalars that are macros while the kernel is compiled: one value where all workloads agree on an integer.
+void define_meta(const KernelSpec& spec, ParseOptions& options) {
+  std::vector<Bindings> all;
+  for (const Workload& workload : spec.workloads) all.push_back(spec.bindings(workload, {}));
+  for (const ArgSpec& arg : spec.io.args) {
+    if (!arg.is_meta) continue;
+    std::set<std::int64_t> values;
+    bool everywhere = !all.empty();
+    for (const Bindings& bindings : all) {
+      const auto it = bindings.find(arg.name);
+      everywhere = everywhere && it != bindings.end();
+      if (it != bindings.end()) values.insert(it->second);
+    }
+    if (everywhere && values.size() == 1) {
+      options.bindings.emplace(arg.name, *values.begin());
+    } else {
+      options.defined.insert(arg.name);
+    }
+  }
+}
+
+}  // namespace
+
+Unit parse(const KernelSpec& spec, const Variant& variant) {
   ParseOptions options;
   for (const auto& [name, value] : variant.tunables) options.bindings.emplace(name, value);
   for (const std::string& option : variant.compiler_options) {
@@ -173,8 +212,14 @@ Unit parse(const Variant& variant) {
     const std::size_t equals = text.find('=');
     const auto value = equals == std::string_view::npos ? std::optional<std::int64_t>(1)
                                                         : integer_value(text.substr(equals + 1));
-    if (value) options.bindings.emplace(text.substr(0, equals), *value);
+    const std::string name(text.substr(0, text.find_first_of("=(")));
+    if (value) {
+      options.bindings.emplace(name, *value);
+    } else {
+      options.defined.insert(name);
+    }
   }
+  define_meta(spec, options);
   options.kernel_name = variant.kernel_name;
   return parse(variant.source, options);
 }

@@ -74,6 +74,7 @@ struct Expr {
   const Expr* parent = nullptr;  ///< null at the root of an expression
   const Stmt* stmt = nullptr;    ///< the innermost statement that holds it; null at file level
   const Stmt* body = nullptr;
+  const std::string* source = nullptr;  ///< the text that the spans are of: of a macro's expression its body
   std::uint16_t height = 1;    ///< levels of the tree from here down, bounded by the parser
   bool parenthesised = false;  ///< stands in its own (); `span` excludes, `outer` includes them
   Span outer;                  ///< `span` with enclosing parentheses
@@ -243,7 +244,8 @@ struct Conditional {
 
 /// What the text alone does not say.
 struct ParseOptions {
-  Bindings bindings;        ///< values of names given by -D: tunables, macros of the options
+  Bindings bindings;        ///< values of names given by -D: tunables, macros of the options, compile-time scalars of the spec
+  std::set<std::string, std::less<>> defined = {};  ///< names given by -D whose value is no integer, or not the same in all workloads
   std::string kernel_name;  ///< name expression ("k<float, 4>"): binds its template parameters
 };
 
@@ -289,6 +291,7 @@ class Unit {
   /// ParseOptions::bindings and template arguments of the kernel name.
   [[nodiscard]] const Bindings& constants() const;
   [[nodiscard]] const Bindings& bindings() const;  ///< those of ParseOptions alone
+  [[nodiscard]] bool is_defined(std::string_view name) const;  ///< by ParseOptions, with or without a value
 
   struct Storage;  ///< moves/model/storage.h
   explicit Unit(std::unique_ptr<Storage> storage);
@@ -301,7 +304,18 @@ class Unit {
 /// an opaque span.
 [[nodiscard]] Unit parse(std::string source, const ParseOptions& options = {});
 /// With the variant's tunables, -D options and kernel name.
-[[nodiscard]] Unit parse(const Variant& variant);
+[[nodiscard]] Unit parse(const KernelSpec& spec, const Variant& variant);
+
+/// A kernel in a branch that a preprocessor condition leaves out: it has no nodes.
+struct HiddenKernel {
+  std::string name;
+  Span condition;  ///< the directive of the branch
+};
+[[nodiscard]] std::vector<HiddenKernel> hidden_kernels(const Unit& unit);
+
+/// Unit::plain_text of the expression, and of its type, in the text that it was parsed from.
+[[nodiscard]] std::string plain_text(const Expr& expr);
+[[nodiscard]] std::string plain_type(const Expr& expr);
 
 /// Calls `visit` for the expression and all below it, parents first. A false return keeps out of
 /// its children.

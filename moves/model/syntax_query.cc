@@ -201,11 +201,32 @@ bool mentions(const Stmt& stmt, std::string_view name) {
   return found;
 }
 
-bool same_text(const Unit& unit, const Expr& a, const Expr& b) {
+std::vector<HiddenKernel> hidden_kernels(const Unit& unit) {
+  std::vector<HiddenKernel> out;
+  for (const Conditional& conditional : unit.conditionals()) {
+    if (conditional.taken) continue;
+    const std::string_view text = unit.text(conditional.branch);
+    const std::vector<Token> tokens = without_comments(tokenize(text).tokens);
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (spelling(text, tokens[i]) != "__global__") continue;
+      // The name stands before the first parenthesis that no attribute owns.
+      for (std::size_t k = i + 1; k + 1 < tokens.size(); ++k) {
+        const std::string word = spelling(text, tokens[k]);
+        if (word == ";" || word == "{") break;
+        if (tokens[k].kind != TokenKind::identifier || spelling(text, tokens[k + 1]) != "(" || word == "__launch_bounds__" || word == "__attribute__") continue;
+        out.push_back({word, conditional.directive});
+        break;
+      }
+    }
+  }
+  return out;
+}
+
+bool same_text(const Unit&, const Expr& a, const Expr& b) {
   const auto words = [&](const Expr& e) {
     std::vector<std::string> out;
-    for (const Token& t : without_comments(tokenize(unit.text(e.span)).tokens))
-      out.push_back(spelling(unit.text(e.span), t));
+    const std::string text = plain_text(e);
+    for (const Token& t : without_comments(tokenize(text).tokens)) out.push_back(spelling(text, t));
     return out;
   };
   return words(a) == words(b);
@@ -215,7 +236,7 @@ std::string fresh_name(const Unit& unit,
                        std::string_view wish,
                        std::set<std::string, std::less<>>* taken) {
   const auto free = [&](const std::string& name) {
-    return !unit.identifiers().contains(name) && !unit.bindings().contains(name) &&
+    return !unit.identifiers().contains(name) && !unit.is_defined(name) &&
            (taken == nullptr || !taken->contains(name));
   };
   std::string out(wish);

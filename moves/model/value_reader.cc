@@ -50,7 +50,7 @@ Polynomial fresh_atom(KernelFacts::State& state, std::string_view text) {
 Value ValueReader::itself(const Expr& expr) {
   const auto [found, fresh] = state_.versions.try_emplace(&expr, state_.next_version);
   if (fresh) ++state_.next_version;
-  std::string text = facts_.unit->plain_text(expr.span);
+  std::string text = plain_text(expr);
   constexpr std::size_t kLongest = 200;
   if (text.size() > kLongest || text.find('\'') != std::string::npos) return {};
   if (expr.kind != ExprKind::name && expr.kind != ExprKind::member && expr.kind != ExprKind::call &&
@@ -95,13 +95,13 @@ Value ValueReader::member(const Expr& e) {
   const bool fixed = declared != state_.declared.end() && declared->second->is_parameter &&
                      !declared->second->is_pointer() &&
                      !state_.write_counts.contains(declared->second);
-  if (fixed) return integer(Polynomial::name(facts_.unit->plain_text(e.span)));
+  if (fixed) return integer(Polynomial::name(plain_text(e)));
   return itself(e);
 }
 
 Value ValueReader::cast(const Expr& e) {
   if (e.args.size() != 1) return {};
-  const std::string type = facts_.unit->resolved_type(facts_.unit->plain_text(e.type));
+  const std::string type = facts_.unit->resolved_type(plain_type(e));
   Value inner = read(e.arg(0));
   if (inner.is_pointer() || type.find('*') != std::string::npos) {
     if (!inner.is_pointer()) return inner;

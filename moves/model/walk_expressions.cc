@@ -243,7 +243,7 @@ void KernelWalker::call(const Expr& e, Mode mode) {
   if (is_barrier(f) || is_warp_op(f) || is_harmless(f) ||
       (!f.empty() && is_pure_function(unit_, f)))
     return;
-  unknown_call(f.empty() ? unit_.plain_text(e.arg(0).span) : std::string(f));
+  unknown_call(f.empty() ? plain_text(e.arg(0)) : std::string(f));
   for (std::size_t i = 1; i < e.args.size(); ++i) {
     escape(e.arg(i));
     const bool by_reference = std::any_of(
@@ -291,7 +291,7 @@ void KernelWalker::access(const Expr& e, Mode mode) {
   if (!where.is_pointer()) {
     // A subscript of something that is no array of the kernel: a member array, a vector's
     // operator[].
-    if (!is_local_object(e)) unknown_call(unit_.plain_text(e.span));
+    if (!is_local_object(e)) unknown_call(plain_text(e));
     return;
   }
   const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];

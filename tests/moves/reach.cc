@@ -1,0 +1,246 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/tokens.h"
+#include "moves/example.h"
+#include "moves/model/facts.h"
+#include "moves/move_script.h"
+#include "moves/register_moves.h"
+#include "moves/rule_proposer.h"
+
+using namespace warpath;
+
+// Kernels as people write them at which moves once crashed, said what is not so, or wrote what does not hold.
+TEST_SUITE_BEGIN("reach");
+
+namespace {
+
+/// A kernel with its spec in the form of the moves' examples, and what moves make of it.
+class Kernel {
+ public:
+  Kernel(const std::string& head, const std::string& source) : spec_(parse_example("step: launch_bounds\n" + head + "--- before\n" + source, "test").spec) {
+    variant_ = baseline_variant(spec_);
+    register_moves(registry_);
+  }
+  KernelSpec& spec() { return spec_; }
+  [[nodiscard]] const std::string& source() const { return variant_.source; }
+  [[nodiscard]] bool has(const std::string& text) const { return source().find(text) != std::string::npos; }
+  /// Instances of the move that apply here; of all moves without a name.
+  [[nodiscard]] std::vector<MoveOffer> offered(const std::string& name = "") const {
+    std::vector<MoveOffer> out;
+    for (const auto& [known, entry] : registry_.entries()) {
+      if (!name.empty() && known != name) continue;
+      for (MoveOffer& offer : offers(*entry.make(), at())) out.push_back(std::move(offer));
+    }
+    return out;
+  }
+  /// Empty if the step applied, else the reason why not.
+  std::string step(const std::string& text) {
+    const MoveInstance wanted = parse_move_script(text, "test").front();
+    std::string why;
+    auto made = apply_step(*registry_.create("", wanted.move), at(), wanted, why);
+    if (!made) return why.empty() ? "no reason given" : why;
+    variant_ = std::move(made->variant);
+    return "";
+  }
+  /// What all moves say of the kernel, also by name and without a site.
+  [[nodiscard]] std::vector<std::string> reasons() const {
+    std::vector<std::string> out;
+    for (const auto& [name, entry] : registry_.entries()) {
+      std::string why;
+      if (!apply_step(*entry.make(), at(), {.move = name, .site = "", .parameters = {}}, why)) out.push_back(name + ": " + why);
+    }
+    return out;
+  }
+  [[nodiscard]] std::shared_ptr<const model::KernelModel> model() const {
+    std::string why;
+    return model::model_kernel(spec_, variant_, why);
+  }
+  [[nodiscard]] MoveContext at() const { return {spec_, variant_, device_}; }
+
+ private:
+  KernelSpec spec_;
+  Variant variant_;
+  DeviceFacts device_ = example_device();
+  MoveRegistry registry_{"move"};
+};
+
+const std::string kVector = "output: float32 y[n]\ninput: float32 x[n]\nscalar: int32 n = 1048576\ngrid: ceil_div(n, 256)\nblock: 256\n";
+
+std::string vector_kernel(const std::string& body) {
+  return "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" + body + "}\n";
+}
+
+const model::ThreadIndex* index_of(const model::KernelModel& m) { return m.facts.thread_index("i"); }
+
+}  // namespace
+
+TEST_CASE("a guard in a declaration's ?: is no statement that could be rewritten, and the if behind it is") {
+  const Kernel k(kVector, vector_kernel("  float v = (i < n) ? x[i] : 0.f;\n  if (i < n) y[i] = v + 1.f;\n"));
+  const auto m = k.model();
+  REQUIRE(index_of(*m)->bound.has_value());
+  CHECK(index_of(*m)->guard->stmt->is(model::StmtKind::if_));
+  static_cast<void>(k.offered());
+}
+
+TEST_CASE("conditions that declare what they test stop moves, not the program") {
+  for (const char* const body : {"  if (bool go = i < n) y[i] = x[i];\n", "  while (int left = n - i) { y[i] = x[left]; break; }\n", "  switch (int c = i % 2) { case 0: y[i] = x[i]; }\n"}) {
+    const Kernel k(kVector, vector_kernel(body));
+    CAPTURE(k.source());
+    CHECK(k.model()->facts.veto == "a condition of the kernel declares what it tests");
+    static_cast<void>(k.offered());
+  }
+  const Kernel tree(kVector, vector_kernel("  __shared__ float sd[256];\n  int t = threadIdx.x;\n  sd[t] = x[i];\n  __syncthreads();\n"
+                                           "  for (int s = blockDim.x / 2; s > 0; s >>= 1) {\n    if (bool go = t < s) sd[t] += sd[t + s];\n    __syncthreads();\n  }\n"
+                                           "  if (t == 0) y[blockIdx.x] = sd[0];\n"));
+  CHECK(tree.offered("warp_shuffle_reduce").empty());
+}
+
+TEST_CASE("a transposition staged through shared memory goes through every move again") {
+  Kernel k("output: float32 out[cols, rows]\ninput: float32 in[rows, cols]\nscalar: int32 rows = 8192\nscalar: int32 cols = 8192\ngrid: ceil_div(cols, 32); ceil_div(rows, 8)\nblock: 32; 8\n",
+           "extern \"C\" __global__ void k(float* __restrict__ out, const float* __restrict__ in, int rows, int cols) {\n"
+           "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n  int y = blockIdx.y * blockDim.y + threadIdx.y;\n  if (x < cols && y < rows) out[x * rows + y] = in[y * cols + x];\n}\n");
+  REQUIRE(k.step("smem_tile_stage@exchange(rows=4,tile=64)") == "");
+  CHECK_NOTHROW(static_cast<void>(k.offered()));
+  for (const MoveOffer& first : k.offered()) {
+    Kernel next = k;
+    CAPTURE(first.instance.text());
+    REQUIRE(next.step(first.instance.text()) == "");
+    CAPTURE(next.source());
+    CHECK_NOTHROW(static_cast<void>(next.offered()));
+  }
+}
+
+TEST_CASE("a guard bounds the thread's index only if all that reaches memory stands under it") {
+  const auto bound = [](const std::string& body) {
+    const Kernel k(kVector, vector_kernel(body));
+    const auto m = k.model();
+    const auto& out = index_of(*m)->bound;
+    return out ? out->text() : std::string();
+  };
+  CHECK(bound("  float v = x[i];\n  if (i < n - 1) v += x[i + 1];\n  y[i] = v;\n") == "");
+  CHECK(bound("  if (i < n) y[i] = x[i];\n") == "n");
+  CHECK(bound("  if (i >= n) return;\n  float v = x[i];\n  if (i < n - 1) v += x[i + 1];\n  y[i] = v;\n") == "n");
+  CHECK(bound("  if (i < n - 1) y[i] = x[i + 1];\n  if (i < n) y[i] = 0.f;\n") == "n");
+  CHECK(bound("  if (i < n) y[i] = x[i];\n  if (i < 2 * n) y[i / 2] = 0.f;\n") == "");
+  Kernel k(kVector, vector_kernel("  float v = x[i];\n  if (i < n - 1) v += x[i + 1];\n  y[i] = v;\n"));
+  CHECK(k.offered("register_block").empty());
+}
+
+TEST_CASE("a cast inside a function-like macro is read in the macro") {
+  const Kernel k(kVector, "#define WIDE(v) ((long long)(v) * 4)\n" + vector_kernel("  if (4 * i < n) y[WIDE(i)] = x[WIDE(i)];\n"));
+  const auto m = k.model();
+  REQUIRE(m != nullptr);
+  CHECK(m->facts.veto == "");
+  REQUIRE(m->facts.accesses.size() == 2);
+  for (const model::Access& access : m->facts.accesses) CHECK(access.index.coefficient_of("threadIdx.x") == model::Polynomial(4));
+  const Kernel packed(kVector, "#define FLOAT4(v) (reinterpret_cast<float4*>(&(v))[0])\n" + vector_kernel("  if (4 * i < n) FLOAT4(y[4 * i]) = FLOAT4(x[4 * i]);\n"));
+  CHECK(packed.model()->facts.veto == "the kernel calls reinterpret_cast<float4*>(&(v))[0], whose effects are unknown");
+  static_cast<void>(packed.offered());
+}
+
+TEST_CASE("a byte order mark hides nothing, and a kernel that a condition leaves out is named") {
+  const std::string mark = "\xEF\xBB\xBF";
+  const model::Unit unit = model::parse(mark + "namespace { __global__ void k(float* y) { y[0] = 1.f; } }\n");
+  CHECK(unit.find_kernel("k") != nullptr);
+  CHECK(tokenize(mark + "int a;").tokens.size() == 3);
+
+  Kernel k(kVector, vector_kernel("  if (i < n) y[i] = x[i];\n"));
+  Variant hidden = k.at().variant;
+  hidden.source = "#if SOMETHING_ELSE\ntemplate <class T> struct s;\n" + hidden.source + "#endif\n";
+  std::string why;
+  CHECK(model::model_kernel(k.at().spec, hidden, why) == nullptr);
+  CHECK(why == "the source has no single kernel k: the condition of line 1 leaves it out");
+  CHECK(model::hidden_kernels(model::parse(hidden.source)).size() == 1);
+}
+
+TEST_CASE("compile-time scalars are macros to the model: their values are known, their names taken") {
+  Kernel k(kVector, vector_kernel("  if (i < n) y[i] = x[i] * POINTS;\n"));
+  k.spec().io.args.push_back({.name = "POINTS", .type = ArgType::integer, .role = ArgRole::scalar, .value = std::int64_t{7}, .is_meta = true, .tensor = {}});
+  k.spec().io.args.push_back({.name = "u", .type = ArgType::string, .role = ArgRole::scalar, .value = std::string("float"), .is_meta = true, .tensor = {}});
+  const auto m = k.model();
+  REQUIRE(m != nullptr);
+  CHECK(m->unit.constants().at("POINTS") == 7);
+  CHECK(m->unit.is_defined("u"));
+  CHECK(model::fresh_name(m->unit, "POINTS") == "POINTS_2");
+  CHECK(model::fresh_name(m->unit, "u") == "u_2");
+}
+
+TEST_CASE("a kernel may have its namespace's name") {
+  const model::Unit unit = model::parse("namespace scale {\n__global__ void scale(float* y, const float* x, int n) {\n  int i = threadIdx.x;\n  if (i < n) y[i] = x[i];\n}\n}\n");
+  const model::Function* const kernel = unit.find_kernel("scale");
+  REQUIRE(kernel != nullptr);
+  CHECK(kernel->parameters.size() == 3);
+  CHECK(kernel->opaque.empty());
+  CHECK(unit.find_kernel("scale::scale") == kernel);
+}
+
+TEST_CASE("approximations are offered where the spec allows them and its tolerance has room") {
+  const std::string body = "  if (i < n) y[i] = expf(x[i]) / (1.f + x[i]);\n";
+  Kernel k(kVector, vector_kernel(body));
+  k.spec().tolerance[""] = {.atol = 1e-4, .rtol = 1e-4, .norm = 1e-4};
+  CHECK(k.offered("index_math_strength").empty());
+  CHECK(k.step("index_math_strength@math(form=1)") == "the spec declares no approximations: bound.flops.sfu, or -use_fast_math");
+  k.spec().bound.flops.emplace("sfu", Expression(1));
+  CHECK(k.offered("index_math_strength").size() == 1);
+  k.spec().tolerance[""] = {.atol = 1e-2, .rtol = 0, .norm = 1e-2};
+  CHECK(k.offered("index_math_strength").size() == 1);
+  k.spec().tolerance[""] = {.atol = 1e-2, .rtol = 0, .norm = 1e-7};
+  CHECK(k.offered("index_math_strength").empty());
+  Kernel own(kVector, vector_kernel("  if (i < n) y[i] = __expf(x[i]) + expf(x[i]);\n"));
+  own.spec().tolerance[""] = {.atol = 1e-4, .rtol = 1e-4, .norm = 1e-4};
+  CHECK(own.step("index_math_strength@math(form=1)") == "");  // the kernel itself does
+}
+
+TEST_CASE("copies that run ahead leave behind what their use needs") {
+  Kernel k("output: float32 f[n]\ninput: float32 x[n]\nscalar: int32 n = 4096\ngrid: ceil_div(n, 256)\nblock: 256\n",
+           "extern \"C\" __global__ void k(float* __restrict__ f, const float* __restrict__ x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+           "  float own = x[i];\n  float sum = 0.f;\n  for (int j = 0; j < n; j++) {\n    float d = x[j] - own;\n    sum += d * d;\n  }\n  f[i] = sum;\n}\n");
+  REQUIRE(k.step("smem_tile_stage") == "");
+  REQUIRE(k.has("j_last"));
+  const std::string why = k.step("enable_async_pipeline");
+  CAPTURE(why);
+  REQUIRE(why == "");
+  CAPTURE(k.source());
+  const std::size_t use = k.source().rfind("< j_last"), made = k.source().rfind("j_last = ");
+  REQUIRE(use != std::string::npos);
+  CHECK(made < use);
+  CHECK(k.source().find("j_last = ") < made);  // once for the copies, once for the use
+}
+
+TEST_CASE("what a move puts into shared memory fits beside what the kernel has there") {
+  const std::string head = "inout: int32 h[4096]\ninput: int32 x[n]\nscalar: int32 n = 1048576\ngrid: ceil_div(n, 256)\nblock: 256\n";
+  const auto source = [](const std::string& shared) {
+    return "extern \"C\" __global__ void k(int* h, const int* x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" + shared + "  if (i < n) atomicAdd(&h[x[i] % 4096], 1);\n}\n";
+  };
+  Kernel free(head, source("")), full(head, source("  __shared__ int other[10000];\n  other[threadIdx.x] = 0;\n"));
+  CHECK(free.step("avoid_atomics_reduce@argument:h(copies=2)") == "");
+  CHECK(full.step("avoid_atomics_reduce@argument:h(blocks_per_sm=0,copies=2)") == "72768 bytes of shared memory are too many");
+}
+
+TEST_CASE("stores to two places of an array are no loads of it") {
+  Kernel k(kVector, vector_kernel("  if (2 * i < n) {\n    y[2 * i] = x[2 * i + 1];\n    y[2 * i + 1] = x[2 * i];\n  }\n"));
+  for (const std::string& reason : k.reasons()) CHECK(reason.find("could change a load of y") == std::string::npos);
+}
+
+TEST_CASE("a small operand may have a size by name, and that of other devices does not count") {
+  const std::string source =
+      "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, const float* __restrict__ w, int n, int taps) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n  float sum = 0.f;\n  for (int t = 0; t < taps; t++) sum += w[t] * x[i + t];\n  y[i] = sum;\n}\n";
+  const Kernel k("output: float32 y[n]\ninput: float32 x[n + 16]\ninput: float32 w[taps]\nscalar: int32 n = 65536\nscalar: int32 taps = 9\ngrid: ceil_div(n, 256)\nblock: 256\n", source);
+  CHECK(Kernel(k).step("constant_operand@argument:w(form=1)") == "");
+}
+
+TEST_CASE("asked by name alone a move that lists nothing gives a reason, not its usage") {
+  const Kernel k(kVector, vector_kernel("  y[i] = x[i];\n"));
+  for (const std::string& reason : k.reasons()) {
+    CAPTURE(reason);
+    CHECK(reason.find(" takes ") == std::string::npos);
+    CHECK_FALSE(reason.ends_with(": "));
+  }
+}
+
+TEST_SUITE_END();
