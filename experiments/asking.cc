@@ -9,6 +9,7 @@
 #include "engine/json_record.h"
 #include "engine/outcome_io.h"
 #include "engine/variant_io.h"
+#include "experiments/move_workers.h"
 #include "moves/rule_proposer.h"
 #include "priors/diagnosis_view.h"
 #include "priors/findings.h"
@@ -94,7 +95,8 @@ llm::Asked Asking::asked(const RecordedRun& run, std::size_t node, const DeviceF
                  .speedup = recorded.speedup,
                  .best_speedup = ranking.empty() ? 1 : run.nodes()[ranking.front()].speedup,
                  .legal = {}};
-  RuleProposer rules(plugins_.moves);
+  const MoveWorkers workers(plugins_.moves, move_workers_setup(config.options, program_));
+  RuleProposer rules(workers.moves());
   const ProposalContext context{.at = {run.spec(), out.variant, device}, .node_key = out.key, .outcome = nullptr, .seed = config.options.run.seed};
   Rng rng(config.options.run.seed, "propose", mix64(out.key.high) ^ out.key.low);
   for (Proposal& p : rules.propose(context, rng)) {
@@ -167,9 +169,10 @@ json Asking::tell(const ToldCandidate& told, const std::stop_token& stop, const 
     ForeignProposal proposal = foreign(told, run.nodes()[id].key);
     const Variant parent = run.variant(id);
     const DeviceFacts facts = device();
-    key = variant_key(made_for(proposal, {run.spec(), parent, facts}, MoveTable(plugins_.moves)).variant);
-    if (const RecordedNode* known = find(run, key)) return told_json(*known, false, parent_speedup);
     const RecordedConfig config = config_of(folder_);
+    const MoveWorkers workers(plugins_.moves, move_workers_setup(config.options, program_));
+    key = variant_key(made_for(proposal, {run.spec(), parent, facts}, MoveTable(workers.moves())).variant);
+    if (const RecordedNode* known = find(run, key)) return told_json(*known, false, parent_speedup);
     planned.spec = run.spec();
     planned.options = config.options;
     planned.runner = choose_runner(config.runner_text, plugins_.runners, config.options.cuda);

@@ -13,6 +13,7 @@
 #include "experiments/build_facts.h"
 #include "experiments/evaluation_report.h"
 #include "experiments/evaluation_setup.h"
+#include "experiments/move_workers.h"
 #include "experiments/runner_choice.h"
 #include "experiments/table_text.h"
 #include "moves/leave_one_out.h"
@@ -211,7 +212,8 @@ std::optional<Attribution> attribute_run(const AttributionRequest& request, cons
                                          const InterruptWatch& interrupts) {
   const RecordedRun run(request.folder);
   const RunFolder lock(request.folder);
-  const MoveTable moves(plugins.moves);
+  const MoveWorkers workers(plugins.moves, move_workers_setup(request.options, program));
+  const MoveTable moves(workers.moves());
   const auto runner = plugins.runners.create("--runner", request.runner.name,
                                              RunnerConfig{.argument = request.runner.argument,
                                                           .seed = request.options.run.seed,

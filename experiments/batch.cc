@@ -14,6 +14,7 @@
 #include "engine/spec_load.h"
 #include "experiments/environment.h"
 #include "experiments/memory.h"
+#include "experiments/move_workers.h"
 #include "experiments/option_layers.h"
 #include "experiments/prior_files.h"
 #include "experiments/shipping.h"
@@ -184,16 +185,17 @@ SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& p
                            SessionObserver& observer, const std::stop_token& stop, const std::stop_token& abandon) {
   const auto runner = make_runner(planned, plugins, program);
   const auto prior = make_prior(planned, resume && RunFolder::has_run(planned.folder), plugins);
-  RuleProposer rules(plugins.moves);
   const auto substitute = runner->substitute(planned.spec);
   const KernelSpec& searched = substitute ? *substitute : planned.spec;
-  const MoveTable moves(plugins.moves);
+  MoveWorkers workers(plugins.moves, move_workers_setup(planned.options, program, planned.folder / "move_failures.jsonl"));
+  RuleProposer rules(workers.moves());
+  const MoveTable moves(workers.moves());
   std::vector<LateProposer*> late;
   std::optional<FileProposer> file;
   if (!planned.proposals.empty()) late.push_back(&file.emplace(planned.teller, planned.proposals, variant_key(baseline_variant(searched)), moves));
   std::optional<LlmStack> llm;
   if (planned.llm && !planned.only_proposals) {
-    llm.emplace(*planned.llm, searched, runner->device(), plugins.moves, planned.options, planned.folder);
+    llm.emplace(*planned.llm, searched, runner->device(), workers.moves(), planned.options, planned.folder);
     late.push_back(&llm->proposer());
   }
   SessionResult result = run_session({.spec = planned.spec,
@@ -201,7 +203,7 @@ SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& p
                       .runner_text = planned.runner.text(),
                       .runner = *runner,
                       .make_evaluator = runner_pool,
-                      .moves = plugins.moves,
+                      .moves = workers.moves(),
                       .proposers = {&rules},
                       .prior = *prior,
                       .late = late,
@@ -214,6 +216,11 @@ SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& p
                      stop, abandon);
   if (result.baseline_ok) ship_best(planned.folder, result.best_key);
   if (result.baseline_ok && !result.interrupted) remember_run(planned, observer);
+  if (const std::vector<MoveFailure> failures = workers.failures(); !failures.empty()) {
+    const MoveFailure& first = failures.front();
+    observer.on_note("moves failed " + std::to_string(failures.size()) + " times and were left out there; the first: " + first.instance.text() + " (" + first.question +
+                     "): " + first.reason + "; all of them with their kernels: " + (planned.folder / "move_failures.jsonl").string());
+  }
   if (file) {
     for (const std::string& refusal : file->refusals()) observer.on_note(refusal);
   }

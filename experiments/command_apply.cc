@@ -15,6 +15,7 @@
 #include "experiments/evaluation_setup.h"
 #include "experiments/interrupt.h"
 #include "experiments/ladder.h"
+#include "experiments/move_workers.h"
 #include "experiments/option_layers.h"
 #include "moves/kernel_contract.h"
 #include "runners/cuda/compile_check.h"
@@ -239,7 +240,8 @@ int evaluate_ladder(Request& request, const MoveTable& moves, const RunnerChoice
 int apply(const Arguments& arguments, const Program& program) {
   Request request = read_request(arguments);
   const Plugins plugins;
-  const MoveTable moves(plugins.moves);
+  const MoveWorkers workers(plugins.moves, move_workers_setup(request.options, program));
+  const MoveTable moves(workers.moves());
   const std::string runner = arguments.value("runner").value_or("auto");
   if (runner.substr(0, runner.find(':')) == kCompile) return check_only(request, moves, runner, program);
   const RunnerChoice choice = choose_runner(runner, plugins.runners, request.options.cuda);

@@ -10,6 +10,7 @@
 #include "experiments/command.h"
 #include "experiments/graph_recorder.h"
 #include "experiments/interrupt.h"
+#include "experiments/move_workers.h"
 
 namespace warpath {
 namespace {
@@ -20,10 +21,12 @@ namespace fs = std::filesystem;
 fs::path graph_file(const fs::path& run) { return run / (fs::weakly_canonical(run).filename().string() + ".graph.gz"); }
 
 /// Makes the graph of some runs and writes it; one line about it.
-void record(const std::vector<fs::path>& folders, const std::string& name, const fs::path& file, const Plugins& plugins, std::stop_token stop) {
+void record(const std::vector<fs::path>& folders, const std::string& name, const fs::path& file, const Program& program, std::stop_token stop) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
+  const Plugins plugins;
+  const MoveWorkers workers(plugins.moves, move_workers_setup({}, program));
   const RecordedGraph graph = record_graph(
-      folders, name, plugins,
+      folders, name, workers.moves(),
       [&](std::size_t done, std::size_t all) {
         if (terminal) std::fprintf(stderr, "\rmoves of %zu of %zu variants", done, all);
       },
@@ -39,12 +42,11 @@ void record(const std::vector<fs::path>& folders, const std::string& name, const
               graph.best_ns() * 1e-6, graph.rows().front().time_ns * 1e-6);
 }
 
-int record_runs(const Arguments& arguments, const Program&) {
-  const Plugins plugins;
+int record_runs(const Arguments& arguments, const Program& program) {
   const InterruptWatch interrupts;
   const std::vector<fs::path> folders(arguments.words().begin(), arguments.words().end());
   const fs::path file = arguments.value("output").value_or(graph_file(folders.front()).string());
-  record(folders, arguments.value("name").value_or(""), file, plugins, interrupts.stop());
+  record(folders, arguments.value("name").value_or(""), file, program, interrupts.stop());
   return 0;
 }
 
@@ -77,7 +79,6 @@ int sweep(const Arguments& arguments, const Program& program) {
   const std::vector<Flag> flags = run_command().flags;
   const int code = run_command().run(parse_arguments("warpath sweep", flags, words), program);
   if (code != 0 && code != 2) return code;
-  const Plugins plugins;
   const InterruptWatch interrupts;
   const fs::path kernels = fs::path(arguments.value("outdir").value_or("out")) / "kernels";
   std::vector<fs::path> folders;
@@ -86,7 +87,7 @@ int sweep(const Arguments& arguments, const Program& program) {
     if (config && config->options.search.strategy == "breadth_first") folders.push_back(entry.path());
   }
   std::ranges::sort(folders);
-  for (const fs::path& folder : folders) record({folder}, "", graph_file(folder), plugins, interrupts.stop());
+  for (const fs::path& folder : folders) record({folder}, "", graph_file(folder), program, interrupts.stop());
   return 0;
 }
 

@@ -3,6 +3,8 @@
 #include "engine/error.h"
 #include "experiments/build_facts.h"
 #include "experiments/command.h"
+#include "experiments/move_service.h"
+#include "moves/register_moves.h"
 #include "runners/cuda/compile_worker.h"
 #include "runners/cuda/device_worker.h"
 #include "runners/host/worker.h"
@@ -30,15 +32,20 @@ int serve(const Arguments& arguments, const Program&) {
     return cuda::compile_worker_main(STDIN_FILENO, STDOUT_FILENO);
   }
   if (kind == "device") return serve_device_worker(arguments);
-  throw bad_input("warpath worker", kind, "host, compile or device");
+  if (kind == "moves") {
+    MoveRegistry moves("move");
+    register_moves(moves);
+    return move_worker_main(STDIN_FILENO, STDOUT_FILENO, moves, kMoveSeconds);
+  }
+  throw bad_input("warpath worker", kind, "host, compile, device or moves");
 }
 
 }  // namespace
 
 Command worker_command() {
   return {.name = "worker",
-          .usage = "host|compile|device [--gpu N]",
-          .help = "serve evaluations over stdin and stdout; started by runners, not by people",
+          .usage = "host|compile|device|moves [--gpu N]",
+          .help = "serve evaluations or moves over stdin and stdout; started by the program, not by people",
           .flags = {{.name = "gpu", .value = "N", .help = "device: which GPU of this machine (0)"}},
           .least_words = 1,
           .most_words = 1,

@@ -78,8 +78,8 @@ std::string spec_text(const KernelSpec& spec) { return to_json(spec).dump(); }
 
 class Linker {
  public:
-  Linker(const KernelSpec& spec, const DeviceFacts& device, const Plugins& plugins, Rows& rows)
-      : spec_(spec), device_(device), rows_(rows), rules_(plugins.moves), moves_(plugins.moves) {}
+  Linker(const KernelSpec& spec, const DeviceFacts& device, const MoveRegistry& moves, Rows& rows)
+      : spec_(spec), device_(device), rows_(rows), rules_(moves), moves_(moves) {}
 
   /// The actions of one row: proposals whose variants are rows.
   void link(std::uint32_t row) {
@@ -108,7 +108,7 @@ class Linker {
 
 }  // namespace
 
-RecordedGraph record_graph(const std::vector<std::filesystem::path>& folders, const std::string& name, const Plugins& plugins,
+RecordedGraph record_graph(const std::vector<std::filesystem::path>& folders, const std::string& name, const MoveRegistry& moves,
                            const std::function<void(std::size_t, std::size_t)>& progress, std::stop_token stop) {
   Rows rows;
   std::optional<KernelSpec> spec;
@@ -124,7 +124,7 @@ RecordedGraph record_graph(const std::vector<std::filesystem::path>& folders, co
     take(run, rows);
   }
   WARPATH_CHECK(spec.has_value());
-  Linker linker(*spec, device, plugins, rows);
+  Linker linker(*spec, device, moves, rows);
   std::mutex reporting;
   std::size_t done = 0;
   tbb::parallel_for(std::uint32_t{0}, static_cast<std::uint32_t>(rows.nodes.size()), [&](std::uint32_t i) {

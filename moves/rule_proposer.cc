@@ -19,20 +19,9 @@ constexpr std::size_t kMostThreads = 8;
 
 }  // namespace
 
-RuleProposer::RuleProposer(const MoveRegistry& registry) {
-  for (const auto& [name, entry] : registry.entries()) moves_.push_back(entry.make());
-}
-
-RuleProposer::~RuleProposer() = default;
-
-/// What one move offers at a node: instances that apply and keep the constraints, with the variant's key and the site's number.
-struct RuleProposer::Offer {
-  MoveInstance instance;
-  Hash128 key;
-};
-
-std::vector<RuleProposer::Offer> RuleProposer::offers(const Move& move, const MoveContext& at) {
-  std::vector<Offer> out;
+std::vector<MoveOffer> offers(const Move& move, const MoveContext& at) {
+  if (const auto* const offering = dynamic_cast<const OfferingMove*>(&move)) return offering->offers(at);
+  std::vector<MoveOffer> out;
   std::string why;
   for (MoveInstance& instance : move.enumerate(at)) {
     const std::optional<Variant> next = move.apply(at, instance, why);
@@ -41,10 +30,16 @@ std::vector<RuleProposer::Offer> RuleProposer::offers(const Move& move, const Mo
   return out;
 }
 
+RuleProposer::RuleProposer(const MoveRegistry& registry) {
+  for (const auto& [name, entry] : registry.entries()) moves_.push_back(entry.make());
+}
+
+RuleProposer::~RuleProposer() = default;
+
 /// Moves are independent of each other, and a node has a hundred variants to write, parse and hash: 34 to 130 ms on one core, as long
 /// as a GPU takes for ten of them.
-std::vector<std::vector<RuleProposer::Offer>> RuleProposer::all_offers(const MoveContext& at) const {
-  std::vector<std::vector<Offer>> out(moves_.size());
+std::vector<std::vector<MoveOffer>> RuleProposer::all_offers(const MoveContext& at) const {
+  std::vector<std::vector<MoveOffer>> out(moves_.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     const model::ModelScope models(at.spec);
@@ -59,7 +54,7 @@ std::vector<std::vector<RuleProposer::Offer>> RuleProposer::all_offers(const Mov
 }
 
 std::vector<Proposal> RuleProposer::propose(const ProposalContext& context, Rng& rng) {
-  std::vector<std::vector<Offer>> offered = all_offers(context.at);
+  std::vector<std::vector<MoveOffer>> offered = all_offers(context.at);
   std::vector<Proposal> found;
   std::unordered_set<Hash128> keys{variant_key(context.at.variant)};
   for (std::size_t m = 0; m < moves_.size(); ++m) {
@@ -67,7 +62,7 @@ std::vector<Proposal> RuleProposer::propose(const ProposalContext& context, Rng&
     std::map<std::string, std::uint32_t, std::less<>> site_of;  // name to number
     std::vector<int> ranks;                                     // instances so far, by site
     std::vector<std::pair<std::uint32_t, int>> place;           // site and rank within it, by proposal
-    for (Offer& offer : offered[m]) {
+    for (MoveOffer& offer : offered[m]) {
       if (!keys.insert(offer.key).second) continue;
       const std::uint32_t site = site_of.try_emplace(offer.instance.site, static_cast<std::uint32_t>(site_of.size())).first->second;
       ranks.resize(site_of.size());

@@ -8,6 +8,23 @@
 
 namespace warpath {
 
+/// An instance that applies to a kernel and keeps the spec's constraints, and the key of the kernel that it makes.
+struct MoveOffer {
+  MoveInstance instance;
+  Hash128 key;
+  bool operator==(const MoveOffer&) const = default;
+};
+
+/// A move that says in one answer what it offers: one that runs in another process, which would be asked for each instance otherwise.
+class OfferingMove : public Move {
+ public:
+  /// What enumerate() lists that applies and keeps the spec's constraints, in its order.
+  [[nodiscard]] virtual std::vector<MoveOffer> offers(const MoveContext& at) const = 0;
+};
+
+/// The same of any move.
+[[nodiscard]] std::vector<MoveOffer> offers(const Move& move, const MoveContext& at);
+
 /// Proposes every enumerated instance of every registered move that applies, keeps the spec's constraints and leads to a
 /// variant that neither the node itself nor an earlier proposal is.
 ///
@@ -25,9 +42,7 @@ class RuleProposer final : public Proposer {
   [[nodiscard]] std::vector<Proposal> propose(const ProposalContext& context, Rng& rng) override;
 
  private:
-  struct Offer;
-  [[nodiscard]] static std::vector<Offer> offers(const Move& move, const MoveContext& at);
-  [[nodiscard]] std::vector<std::vector<Offer>> all_offers(const MoveContext& at) const;
+  [[nodiscard]] std::vector<std::vector<MoveOffer>> all_offers(const MoveContext& at) const;
 
   std::vector<std::unique_ptr<const Move>> moves_;  // in name order
 };
