@@ -38,6 +38,7 @@ struct FamilyChoice {
   auto operator<=>(const FamilyChoice&) const = default;
   /// True if the choice has this family in tensor number `changed`, from 0.
   [[nodiscard]] bool has(std::size_t changed) const { return of == Of::all || (changed % 2 == 0) == (of == Of::even_ones); }
+  [[nodiscard]] bool has_infinities() const { return family == InputFamily::specials || against_specials; }
   /// "identity in every other tensor, from the first, but for one element"; "as_declared".
   [[nodiscard]] std::string label() const;
 };

@@ -47,6 +47,7 @@ struct InputSet {
   std::uint64_t seed = 0;
   InputFamily family = InputFamily::as_declared;
   std::string structure;  ///< FamilyChoice::label() of a structured set
+  bool has_infinities = false;  ///< what is not finite may be NaN or infinite then: the order of operations decides
   /// By tensor: results of this family over those of the declared one, in root mean squares. Empty: 1.
   std::vector<double> result_scale;
   /// By tensor: what Problem::reach found; empty before.

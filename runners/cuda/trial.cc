@@ -243,7 +243,7 @@ std::vector<Comparison> Trial::compare_each(std::size_t w, const std::vector<CUd
                            .output = tensors[t].dtype,
                            .reference = reference.dtype,
                            .exact = tolerances[t].exact,
-                           .any_nonfinite = set.family == InputFamily::specials};
+                           .any_nonfinite = set.has_infinities};
     asked.push_back({t, answers.place<DeviceComparison>(), rule.nonce});
     bench_.harness().compare(bench_.stream(), addresses[t], reference.memory.get(), rule,
                              answers.address(asked.back().place));

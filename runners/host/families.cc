@@ -98,7 +98,7 @@ bool Families::judge_baseline(const Workload& workload, InputSet& inputs, const 
     double scale = 1;
     if (!shared) scale = root_mean_square(inputs.expected.at(name)) / std::max(root_mean_square(declared->expected.at(name)), 1e-300);
     if (!tolerance.exact && std::isfinite(scale)) tolerance.atol *= scale;
-    const Comparison found = compare(got, inputs.expected.at(name), tolerance);
+    const Comparison found = compare(got, inputs.expected.at(name), tolerance, inputs.has_infinities);
     if (!found.passed) return false;
     inputs.tolerances.emplace(name, widened(spec_.tolerance_of(name), scale, found));
   }
@@ -126,6 +126,7 @@ std::shared_ptr<const InputSet> Families::of_family(const Workload& workload, co
     apply_family(set->tensors.at(arg.name), family_rule(spec_, arg, workload, choice, changed++, kSeed));
   }
   set->family = choice.label();
+  set->has_infinities = choice.has_infinities();
   if (!means_something(choice, changed)) set = nullptr;
   if (set && !is_right(workload, *set, std::nullopt)) set = nullptr;
   return families_.emplace(key, std::move(set)).first->second;

@@ -216,7 +216,8 @@ Failure matches_reference(const Evidence& evidence, const CheckedLaunch& launch)
     const auto& name = arguments[i]->name;
     const auto own = launch.inputs->tolerances.find(name);
     const auto comparison = compare(launch.outputs[i], launch.inputs->expected.at(name),
-                                    own != launch.inputs->tolerances.end() ? own->second : evidence.spec->tolerance_of(name));
+                                    own != launch.inputs->tolerances.end() ? own->second : evidence.spec->tolerance_of(name),
+                                    launch.inputs->has_infinities);
     if (!comparison.passed)
       return GateFailure{Status::wrong_result, "output " + name + ": " + comparison.detail};
   }

@@ -48,7 +48,10 @@ StressBench::StressBench(const KernelSpec& spec)
     reference_object_ = object(reference_, why);
   }
   if (!why.empty()) throw bad_input(spec.origin, "", "kernels that compile: " + why);
-  for (std::size_t f = 0; f < kInputFamilies.size(); ++f) add_family(static_cast<InputFamily>(f));
+  add_family({});
+  for (const FamilyChoice& choice : stress_choices()) add_family(choice);
+  constexpr std::size_t kStructures = 6;  // those that expose most
+  for (const FamilyChoice& choice : structure_choices().first(std::min(kStructures, structure_choices().size()))) add_family(choice);
 }
 
 std::string StressBench::object(const Variant& variant, std::string& why) {
@@ -91,25 +94,24 @@ TensorMap StressBench::expected(const host::InputSet& inputs) {
   return out;
 }
 
-void StressBench::add_family(InputFamily kind) {
+void StressBench::add_family(const FamilyChoice& choice) {
   constexpr std::uint64_t kSeed = 77;
-  Family family{.name = std::string(name_of(kind)), .inputs = host::make_inputs(spec_, *workload_, kSeed), .tolerance = {},
-                .is_declared = kind == InputFamily::as_declared,
-                .any_nonfinite = kind == InputFamily::specials, .reach = std::nullopt};
-  bool changed = family.is_declared;
+  Family family{.name = choice.label(), .inputs = host::make_inputs(spec_, *workload_, kSeed), .tolerance = {},
+                .is_declared = choice.family == InputFamily::as_declared,
+                .any_nonfinite = choice.has_infinities(), .reach = std::nullopt};
+  std::size_t changed = 0;
   for (const ArgSpec& arg : spec_.io.args) {
     const auto tensor = family.inputs.tensors.find(arg.name);
-    if (tensor == family.inputs.tensors.end() || !changes(kind, spec_, arg, *workload_)) continue;
-    apply_family(tensor->second, family_rule(spec_, arg, *workload_, kind, kSeed));
-    changed = true;
+    if (tensor == family.inputs.tensors.end() || !changes(choice.family, spec_, arg, *workload_)) continue;
+    apply_family(tensor->second, family_rule(spec_, arg, *workload_, choice, changed++, kSeed));
   }
-  if (!changed) return;
+  if (!family.is_declared && !means_something(choice, changed)) return;
   family.inputs.expected = expected(family.inputs);
   for (const auto& [name, values] : family.inputs.expected) {
     Tolerance own = spec_.tolerance_of(name);
     if (!family.is_declared) {
       const double scale = root_mean_square(values) / root_mean_square(families_.front().inputs.expected.at(name));
-      const bool tail = kind == InputFamily::heavy_tail || kind == InputFamily::rare_outliers;
+      const bool tail = choice.family == InputFamily::heavy_tail || choice.family == InputFamily::rare_outliers;
       own = scaled(own, (std::isfinite(scale) ? scale : 1) * (tail ? 32 : 1));
     }
     family.tolerance.emplace(name, own);

@@ -45,7 +45,7 @@ class StressBench {
                                        const warpath::host::InputSet& inputs, std::string& why);
   [[nodiscard]] warpath::TensorMap expected(const warpath::host::InputSet& inputs);
   [[nodiscard]] const std::map<std::string, warpath::Reach>& reach(Family& family);
-  void add_family(warpath::InputFamily kind);
+  void add_family(const warpath::FamilyChoice& choice);
 
   warpath::KernelSpec spec_;
   const warpath::Workload* workload_ = nullptr;
