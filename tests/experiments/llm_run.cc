@@ -1,12 +1,17 @@
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +20,7 @@
 
 #include "engine/hash.h"
 #include "engine/rng.h"
+#include "runners/process.h"
 #include "tests/experiments/program.h"
 #include "tests/support/figure.h"
 #include "tests/support/http_server.h"
@@ -173,6 +179,19 @@ std::vector<std::string> files_with(const fs::path& folder, const std::string& t
   return out;
 }
 
+/// Other processes whose environment, as /proc shows it, holds `text`.
+std::size_t processes_with(const std::string& text) {
+  std::size_t out = 0;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos || name == std::to_string(::getpid())) continue;
+    std::ifstream file(entry.path() / "environ", std::ios::binary);
+    const std::string environment{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (environment.find(text) != std::string::npos) ++out;
+  }
+  return out;
+}
+
 std::size_t evaluated_of(const fs::path& run, const std::string& source) {
   std::size_t out = 0;
   for (const std::string& line : lines_of(read_file(run / "events.jsonl"))) {
@@ -245,6 +264,26 @@ TEST_CASE("what a killed run had paid for, a resumed one does not pay again") {
   CHECK(repeated == 0);
   report_figure("llm_kill_points", kills);
   report_figure("repeated_paid_calls", repeated);
+}
+
+TEST_CASE("once the key is read it is in no environment that another process could read") {
+  const TemporaryFolder out;
+  std::atomic<int> seen{0}, asked{0};
+  const Model model;
+  HttpServer server([&](const ReceivedRequest& r) {
+    ++asked;
+    seen += static_cast<int>(processes_with(kKey));
+    return model(r);
+  });
+  {
+    const warpath::Child holder({.argv = {"/bin/sleep", "60"}, .environment = {"KEY=" + kKey}, .directory = "/"});
+    CHECK(processes_with(kKey) == 1);  // so would it be seen
+  }
+  const ProgramResult done = run_with_key(synthetic_search(out, profile_file(out, "chat", server.url())));
+  CAPTURE(done.err);
+  CHECK((done.code == 0 || done.code == 2));
+  CHECK(asked > 0);
+  CHECK(seen == 0);
 }
 
 TEST_CASE("a campaign with a model, its failures included, is repeated bit for bit without network, key and compiler") {
