@@ -3,9 +3,11 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
 
@@ -76,6 +78,34 @@ std::string filtered(const std::string& output, const std::string& scratch) {
   }
   if (out.size() > kMaxLog) out.resize(kMaxLog);
   while (!out.empty() && out.back() == '\n') out.pop_back();
+  return out;
+}
+
+/// The line of the source behind each error about it, and the place where that is certain: the compiler reads the translated text, whose columns may
+/// differ.
+std::string with_source_lines(const std::string& log, const std::string& source) {
+  std::vector<std::string> lines;
+  std::istringstream text(source), messages(log);
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  std::string out;
+  for (std::string message; std::getline(messages, message) && out.size() < kMaxLog;) {
+    out += message + "\n";
+    std::size_t number = 0, column = 0;
+    int read = 0;
+    if (std::sscanf(message.c_str(), "kernel.cu:%zu:%zu: %n", &number, &column, &read) != 2 || number < 1 || number > lines.size() ||
+        message.compare(static_cast<std::size_t>(read), 5, "error") != 0) {
+      continue;
+    }
+    const std::string& line = lines[number - 1];
+    const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+    out += "    " + line.substr(begin) + "\n";
+    const std::size_t open = message.find('\'', static_cast<std::size_t>(read)), close = message.find('\'', open + 1);
+    const std::string named = close < message.size() ? message.substr(open + 1, close - open - 1) : "";
+    if (column > begin && !named.empty() && line.compare(std::min(column - 1, line.size()), named.size(), named) == 0) {
+      out += "    " + std::string(column - 1 - begin, ' ') + "^\n";
+    }
+  }
+  if (out.ends_with('\n')) out.pop_back();
   return out;
 }
 
@@ -259,7 +289,7 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
     return fail(Status::rejected, "imports", "the kernel " + refused);
   }
   fs::remove(object, ignored);
-  const std::string log = filtered(result.output, scratch_.path().string());
+  const std::string log = with_source_lines(filtered(result.output, scratch_.path().string()), text.text);
   switch (result.end) {
     case ProcessEnd::timed_out:
       return fail(Status::timed_out, "compile",

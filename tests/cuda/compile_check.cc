@@ -86,7 +86,7 @@ TEST_CASE("a file of several kernels is judged by the wanted one, whatever the o
       "template <typename T> __global__ void wide(T* y) { __shared__ T s[20000]; s[threadIdx.x] = 1; __syncthreads(); y[0] = s[0]; }\n"
       "template __global__ void wide<double>(double*);\n"
       "namespace { __global__ void hidden(float* y) { no_such_function(y); } }\n";
-  for (const std::string source : {others + own, own + "\n" + others}) {
+  for (const std::string& source : {others + own, own + "\n" + others}) {
     Variant variant = baseline_variant(summing());
     variant.source = source;
     const Outcome outcome = bench.run(variant);
