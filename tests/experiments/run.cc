@@ -148,6 +148,27 @@ TEST_CASE("a run whose terminal goes away saves like an interrupted one") {
   CHECK(summary(out).at("interrupted") == true);
 }
 
+TEST_CASE("a candidate that is told is recorded, and finals that are in keep their say") {
+  const TemporaryFolder out;
+  REQUIRE(run_program(search(out, {"--budget-builds", "30", "--seed", "3"})).code == 0);
+  const json before = summary(out);
+  REQUIRE(before.at("finalists").get<int>() > 0);
+  const std::size_t events = event_count(out);
+  bool better = false;  // than the baseline: only such a one could be a finalist
+  for (int value = 0; value < 6 && !better; ++value) {
+    for (int k = 0; k < 6 && !better; ++k) {
+      const ProgramResult told = run_program({"tell", run_folder(out).string(), "--node", "best", "--move", "set_tunable@tunable:k" + std::to_string(k) + "(value=" + std::to_string(value) + ")"});
+      const json answer = json::parse(told.out, nullptr, false);
+      better = answer.is_object() && answer.value("evaluated", false) && answer.value("speedup", 0.0) > 1;
+    }
+  }
+  REQUIRE(better);
+  CHECK(event_count(out) > events);
+  const json after = summary(out);
+  for (const char* key : {"speedup", "best_key", "best_ms", "baseline_ms", "finalists"}) CHECK(after.at(key) == before.at(key));
+  CHECK(fs::read_symlink(run_folder(out) / "best").filename() == before.at("best_key").get<std::string>());
+}
+
 TEST_CASE("a spec that contradicts its kernel is refused before anything is built") {
   const TemporaryFolder folder;
   json spec = json::parse(read_file(spec_file()));
