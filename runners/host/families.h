@@ -39,6 +39,8 @@ class Families {
 
  private:
   [[nodiscard]] bool is_right(const Workload& workload, InputSet& inputs, const std::optional<SharedBuffer>& shared);
+  /// All outputs of one launch; empty where it does not end well.
+  [[nodiscard]] TensorMap run_baseline(const Workload& workload, const InputSet& inputs, const std::optional<SharedBuffer>& shared);
   [[nodiscard]] bool judge_baseline(const Workload& workload, InputSet& inputs, const std::optional<SharedBuffer>& shared);
 
   const KernelSpec spec_;
