@@ -204,9 +204,10 @@ int array_of(KernelFacts& facts, const Declarator& d) {
   if (out.space == Space::shared || out.space == Space::local)
     out.alignment_bytes = static_cast<std::int64_t>(out.element_bytes);
   if (const ArgSpec* argument =
-          d.is_parameter ? argument_of(facts.state->sources, *facts.kernel, d) : nullptr) {
+          d.is_parameter ? argument_of(facts.state->sources, *facts.kernel, d) : nullptr;
+      argument != nullptr && argument->tensor) {  // a pointer where the spec has a scalar is none of its arrays
     out.spec_name = argument->name;
-    if (argument->tensor) out.alignment_bytes = argument->tensor->alignment_bytes;
+    out.alignment_bytes = argument->tensor->alignment_bytes;
   }
   facts.arrays.push_back(std::move(out));
   return found->second;

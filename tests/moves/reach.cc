@@ -234,6 +234,12 @@ TEST_CASE("a small operand may have a size by name, and that of other devices do
   CHECK(Kernel(k).step("constant_operand@argument:w(form=1)") == "");
 }
 
+TEST_CASE("a pointer where the spec has a scalar is none of its arrays") {
+  const Kernel k(kVector, "extern \"C\" __global__ void k(float* y, int n, float* x) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) atomicAdd(&x[0], y[i]);\n}\n");
+  for (const model::Array& array : k.model()->facts.arrays) CHECK((array.name == "y" ? array.spec_name == "y" : array.spec_name.empty()));
+  CHECK_NOTHROW(static_cast<void>(k.offered()));
+}
+
 TEST_CASE("asked by name alone a move that lists nothing gives a reason, not its usage") {
   const Kernel k(kVector, vector_kernel("  y[i] = x[i];\n"));
   for (const std::string& reason : k.reasons()) {
