@@ -236,7 +236,8 @@ TEST_CASE("a small operand may have a size by name, and that of other devices do
 
 TEST_CASE("a pointer where the spec has a scalar is none of its arrays") {
   const Kernel k(kVector, "extern \"C\" __global__ void k(float* y, int n, float* x) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) atomicAdd(&x[0], y[i]);\n}\n");
-  for (const model::Array& array : k.model()->facts.arrays) CHECK((array.name == "y" ? array.spec_name == "y" : array.spec_name.empty()));
+  const auto m = k.model();
+  for (const model::Array& array : m->facts.arrays) CHECK((array.name == "y" ? array.spec_name == "y" : array.spec_name.empty()));
   CHECK_NOTHROW(static_cast<void>(k.offered()));
 }
 
