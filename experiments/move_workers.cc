@@ -350,10 +350,8 @@ std::string MoveWorkers::converse(Worker& worker, const MoveContext& at, const M
   const auto silence = std::chrono::duration<double>(setup_.silent_seconds);
   auto heard = Clock::now();
   bool alive = true, damaged = false;
-  while (alive && !damaged && Clock::now() - heard < silence) {
-    pollfd entry{.fd = worker.process->fd(), .events = static_cast<short>(worker.process->wants_to_write() ? POLLIN | POLLOUT : POLLIN), .revents = 0};
-    static_cast<void>(::poll(&entry, 1, 1000));
-    alive = worker.process->pump();
+  while (true) {
+    // Sending may have read the answer already: what is here comes before waiting for more.
     while (const auto message = worker.process->receive()) {
       heard = Clock::now();
       try {
@@ -363,6 +361,10 @@ std::string MoveWorkers::converse(Worker& worker, const MoveContext& at, const M
       }
     }
     if (answer.complete && !damaged) return "";
+    if (!alive || damaged || Clock::now() - heard >= silence) break;
+    pollfd entry{.fd = worker.process->fd(), .events = static_cast<short>(worker.process->wants_to_write() ? POLLIN | POLLOUT : POLLIN), .revents = 0};
+    static_cast<void>(::poll(&entry, 1, 1000));
+    alive = worker.process->pump();
   }
   std::string death = damaged ? "its worker sent what cannot be read" : cause_of_death(worker, alive);
   bury(worker);

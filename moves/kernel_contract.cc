@@ -207,11 +207,11 @@ class Contract {
         } else {
           complain(place_of(i, "/role"), "input", "output or inout: " + kernel + " writes " + name + " (" + where + ")");
         }
-      } else if (never_written(facts, name)) {
+      } else if (a.role == ArgRole::output && never_written(facts, name)) {  // an inout may stay as it was
         if (is_reference_) {
           complain(place_of(i, ""), kernel + ", which never writes " + a.name, "a reference that writes every output");
         } else {
-          complain(place_of(i, "/role"), a.role == ArgRole::output ? "output" : "inout", "input: " + kernel + " never writes " + (name.empty() ? a.name : name));
+          complain(place_of(i, "/role"), "output", "input: " + kernel + " never writes " + (name.empty() ? a.name : name));
         }
       }
     }

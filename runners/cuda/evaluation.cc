@@ -6,6 +6,7 @@
 #include "engine/error.h"
 #include "engine/statistics.h"
 #include "runners/cuda/gates/device_gate.h"
+#include "runners/cuda/quiet.h"
 
 namespace warpath::cuda {
 
@@ -28,6 +29,13 @@ bool Evaluation::judge(Running& running, Stage stage) const {
       status = fault.status;
       result = {std::string(name), is_refusal(status) ? GateResult::Answer::fail : GateResult::Answer::not_run, fault.detail};
       running.reply.poisoned = running.reply.poisoned || fault.poisoned;
+    }
+    if (result.answer == GateResult::Answer::fail && gate.declared().by_times) {
+      const CanaryReading reading = bench_.watch();
+      if (const std::string why = other_work(reading, bench_.canary_rest_ns(), {}); !why.empty()) {
+        status = Status::not_measured;
+        result = {std::string(name), GateResult::Answer::not_run, "the device is busy: " + why};
+      }
     }
     const bool failed = result.answer == GateResult::Answer::fail || status == Status::not_measured;
     if (failed) {

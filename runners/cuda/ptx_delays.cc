@@ -317,6 +317,8 @@ class Rewriter {
          "\n\tsetp.lt.u32 %$p, %$u, %$r;"
          "\n\tand.b32 %$u, %$t, 8191;"
          "\n\tor.b32 %$u, %$u, 1024;"
+         "\n\tld.const.u32 %$v, [$plan+24];"
+         "\n\tshl.b32 %$u, %$u, %$v;"
          "\n\t@%$p sub.u32 %$r, %$r, 1;"
          "\n\t@%$p nanosleep.u32 %$u;\n\t");
   }

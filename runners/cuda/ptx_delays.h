@@ -16,7 +16,8 @@ struct DelayPlan {
   std::uint32_t blocks = 0;       ///< how many of 65536 blocks take part
   std::uint32_t entry_mask = 0;   ///< all warps of such a block begin up to so many ns late; 2^k - 1
   std::uint32_t split = 0;        ///< 32 * (how often lanes part, in the blocks that take part) + 2 * (a bit of the lane's number) + (which value goes first)
-  std::uint32_t reserved[2] = {0, 0};
+  std::uint32_t sleep_shift = 0;  ///< sleeps at a site are 2 to this power times as long as some microseconds; at most 7: a millisecond
+  std::uint32_t reserved = 0;
 };
 static_assert(sizeof(DelayPlan) == 32);
 

@@ -22,11 +22,8 @@ constexpr int kDraws = 1000;
 
 /// What the device did beside the take; empty: nothing that shows.
 std::string other_work(const Take& take, double rest_ns, const QuietLimits& limits) {
-  const double stolen = std::max(take.before.stolen, take.after.stolen);
-  if (stolen > limits.stolen) return format("something else takes %.0f %% of it", 100 * stolen);
-  const double slower = std::max(take.before.median_ns, take.after.median_ns) / rest_ns - 1;
-  if (rest_ns > 0 && slower > limits.canary_slower) return format("a known kernel takes %.0f %% longer than before", 100 * slower);
-  return "";
+  const CanaryReading worse{.stolen = std::max(take.before.stolen, take.after.stolen), .median_ns = std::max(take.before.median_ns, take.after.median_ns)};
+  return other_work(worse, rest_ns, limits);
 }
 
 /// How the samples of a take contradict each other.
@@ -53,6 +50,13 @@ bool agree(const Take& a, const Take& b, double most) {
 }
 
 }  // namespace
+
+std::string other_work(const CanaryReading& reading, double rest_ns, const QuietLimits& limits) {
+  if (reading.stolen > limits.stolen) return format("something else takes %.0f %% of it", 100 * reading.stolen);
+  const double slower = reading.median_ns / rest_ns - 1;
+  if (rest_ns > 0 && slower > limits.canary_slower) return format("a known kernel takes %.0f %% longer than before", 100 * slower);
+  return "";
+}
 
 CanaryReading read_canary(std::span<const double> launches_ns, double span_ns) {
   const double typical = median(launches_ns);

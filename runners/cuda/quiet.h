@@ -16,6 +16,11 @@ struct CanaryReading {
 /// `launches_ns`: each from its predecessor's end to its own, not empty; `span_ns`: of all together.
 [[nodiscard]] CanaryReading read_canary(std::span<const double> launches_ns, double span_ns);
 
+/// How a reading tells that the device works for somebody else, as one phrase; empty if it does not. `rest_ns`: median of the fastest
+/// reading so far; 0: there is none. Pure.
+struct QuietLimits;
+[[nodiscard]] std::string other_work(const CanaryReading& reading, double rest_ns, const QuietLimits& limits);
+
 /// What pairs on one workload gave.
 struct PairedPart {
   double weight = 1;                ///< of the workload

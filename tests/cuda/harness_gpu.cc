@@ -130,6 +130,8 @@ TEST_CASE("input families on the GPU have the host's bits") {
       rule.seed = 9;
       rule.elements = 170 * 600;
       rule.row = 600;
+      rule.lines = 170;
+      rule.odd = kNoElement;
       rule.scale = 1.25;
       rule.nonnegative = i % 2 == 0 && dtype == DType::f32;
       Tensor expected = declared;

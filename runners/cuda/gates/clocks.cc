@@ -22,7 +22,8 @@ class Clocks final : public DeviceGate {
                     .phase = GatePhase::device,
                     .stage = Stage::confirmation,
                     .help = "launches take as long one by one as together, by every clock",
-                    .former = "d14_clocks"}) {}
+                    .former = "d14_clocks",
+                    .by_times = true}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       if (trial.at(w).workload->role == WorkloadRole::regress || trial.at(w).mutates_inputs()) continue;

@@ -11,11 +11,13 @@ namespace warpath::cuda {
 namespace {
 
 /// Launches of delayed code, in each of which other warps, blocks or lanes are slow.
-constexpr int kMostRounds = 16, kLeastRounds = 4;
+constexpr int kMostRounds = 18, kLeastRounds = 6;
 constexpr double kRoundsNs = 100e6;
 /// So many blocks are slow at most: a race in any of them shows, and a launch gets longer by few of a device's waves.
 constexpr std::int64_t kSlowBlocks = 4096;
 constexpr std::uint32_t kAllBlocks = 65536;
+/// So few are slow by about a millisecond: longer than most launches, so that what should come first comes last.
+constexpr std::int64_t kLateBlocks = 16, kBlocksOfLateWarps = 512;
 /// A warp runs so many stretches by halves of its lanes.
 constexpr std::uint32_t kSplits = 48;
 
@@ -110,16 +112,20 @@ class Delays final : public DeviceGate {
     return "";
   }
 
-  static constexpr int kKinds = 4;
+  static constexpr int kKinds = 6;
   static constexpr std::array<const char*, kKinds> kinds{"one warp of a block is slow", "half of the lanes of a warp run ahead", "blocks begin late",
-                                                         "some warps are slow, and blocks begin late"};
+                                                         "some warps are slow, and blocks begin late", "a few blocks begin after most others",
+                                                         "a few warps come after most others"};
 
   static DelayPlan plan_of(int round, const LaunchNumbers& numbers, std::uint64_t secret) {
     const std::int64_t blocks = numbers.grid[0] * numbers.grid[1] * numbers.grid[2];
     const std::int64_t warps = (numbers.block[0] * numbers.block[1] * numbers.block[2] + 31) / 32;
     DelayPlan plan;
     plan.seed = static_cast<std::uint32_t>(secret);
-    plan.blocks = blocks <= kSlowBlocks ? kAllBlocks : static_cast<std::uint32_t>(std::max<std::int64_t>(1, kAllBlocks * kSlowBlocks / blocks));
+    const auto about = [&](std::int64_t some) {
+      return blocks <= some ? kAllBlocks : static_cast<std::uint32_t>(std::max<std::int64_t>(1, kAllBlocks * some / blocks));
+    };
+    plan.blocks = about(kSlowBlocks);
     const auto one = static_cast<std::uint32_t>(std::clamp<std::int64_t>(256 / warps, 16, 256));
     switch (round % kKinds) {
       case 0:
@@ -132,6 +138,16 @@ class Delays final : public DeviceGate {
       case 2:  // some, so that others overtake them
         plan.blocks /= 4;
         plan.entry_mask = 65535;
+        break;
+      case 4:
+        plan.blocks = about(kLateBlocks);
+        plan.entry_mask = (1U << 20U) - 1;
+        break;
+      case 5:
+        plan.blocks = about(kBlocksOfLateWarps);
+        plan.warps = one;
+        plan.sites_mask = 15;
+        plan.sleep_shift = 7;
         break;
       default:
         plan.warps = 128;

@@ -35,6 +35,7 @@ struct GateInfo {
   std::string_view help;              ///< what holds where it passes
   Status failure = Status::rejected;  ///< of a candidate that fails
   std::string_view former = {};       ///< its name in recordings of earlier versions
+  bool by_times = false;              ///< it compares times: a failure on a device that works for somebody else blames nobody
 };
 
 /// Gates that other files ask for by name. `compile` and `sanitizer` are answered where the work is done; a launch that fails, a

@@ -16,7 +16,8 @@ class L2Hygiene final : public DeviceGate {
                     .phase = GatePhase::device,
                     .stage = Stage::confirmation,
                     .help = "the cache keeps nothing over a flush",
-                    .former = "d15_l2"}) {}
+                    .former = "d15_l2",
+                    .by_times = true}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       if (trial.at(w).workload->role == WorkloadRole::regress || trial.at(w).mutates_inputs()) continue;
