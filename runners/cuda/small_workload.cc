@@ -1,6 +1,7 @@
 #include "runners/cuda/small_workload.h"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
 
 #include "engine/error.h"
@@ -12,6 +13,16 @@ namespace warpath::cuda {
 namespace {
 
 constexpr std::int64_t kLeastSize = 64;
+/// What is left of a size when it is divided by this, or by the largest power of two that the small one reaches, stays: a
+/// tail that vectors or warps overrun is still one.
+constexpr std::uint64_t kKeptRemainder = 64;
+
+/// About a `factor`-th of `size`, but not less than `least`.
+std::int64_t shrunk(std::int64_t size, std::int64_t factor, std::int64_t least) {
+  const std::int64_t about = std::max(size / factor, std::min(size, least));
+  const auto unit = static_cast<std::int64_t>(std::bit_floor(std::min(static_cast<std::uint64_t>(about), kKeptRemainder)));
+  return std::min(size, about / unit * unit + size % unit);
+}
 
 /// Elements of all tensors; throws Error where an extent cannot be had.
 std::int64_t elements_of(const KernelSpec& spec, const Workload& workload) {
@@ -68,7 +79,7 @@ std::vector<Workload> smaller_workloads(const KernelSpec& spec, const Workload& 
   for (const std::int64_t least : {std::int64_t{1}, kLeastSize}) {
     for (std::int64_t factor = 2; factor <= std::int64_t{1} << 40U; factor *= 2) {
       std::map<std::string, std::int64_t> smaller = sizes;
-      for (auto& [name, size] : smaller) size = std::max(size / factor, std::min(size, least));
+      for (auto& [name, size] : smaller) size = shrunk(size, factor, least);
       const Workload candidate = with(workload, smaller);
       if (elements_of(spec, candidate) > kSmallElements) continue;
       const bool known = std::ranges::any_of(out, [&](const Workload& other) { return other.scalars == candidate.scalars; });

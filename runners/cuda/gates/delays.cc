@@ -11,7 +11,7 @@ namespace warpath::cuda {
 namespace {
 
 /// Launches of delayed code, in each of which other warps, blocks or lanes are slow.
-constexpr int kMostRounds = 18, kLeastRounds = 6;
+constexpr int kMostRounds = 24, kLeastRounds = 6;
 constexpr double kRoundsNs = 100e6;
 /// So many blocks are slow at most: a race in any of them shows, and a launch gets longer by few of a device's waves.
 constexpr std::int64_t kSlowBlocks = 4096;
