@@ -153,6 +153,7 @@ class CachePolicy final : public Move {
       rewrite.insert(place.span.begin, open + "&");
     }
     if (!m.store) return rewrite.insert(place.span.end, ")");
+    if (place.outer.begin < place.span.begin) rewrite.replace({place.outer.begin, place.span.begin}, "");  // (x[i]) = v
     const Expr& assign = *place.parent;
     const std::size_t value = assign.arg(1).outer.begin;
     rewrite.replace({place.span.end, value}, ", ");

@@ -150,10 +150,6 @@ class ConstantOperand final : public Move {
         edits.push_back({loop->stmt->span.begin, loop->stmt->span.begin, "#pragma unroll\n" + indentation(unit, loop->stmt->span.begin)});
       }
     }
-    for (Edit& edit : edits) {  // a pragma needs a line of its own
-      const bool pragma = edit.text.starts_with("#pragma");
-      if (pragma && line_of_statement(unit.source(), edit.begin) == edit.begin && edit.begin > 0 && unit.source()[edit.begin - 1] != '\n') edit.text = "\n" + edit.text;
-    }
     Variant out = context.variant;
     out.source = edited(unit.source(), std::move(edits));
     return out;

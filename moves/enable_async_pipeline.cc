@@ -238,6 +238,7 @@ class Pipeline {
     for (const int index : tiles_) {
       const Array& tile = facts_.arrays[static_cast<std::size_t>(index)];
       if (tile.dynamic_shared || tile.declarator == nullptr || tile.declarator->extents.empty()) return fail(tile.name + " has no size of its own");
+      if (tile.declarator->stmt == nullptr || is_inside(*tile.declarator->stmt, *loop_->stmt)) return fail(tile.name + " is declared inside the loop");
       std::int64_t elements = 1;
       for (const Polynomial& extent : tile.extents) {
         const auto value = facts_.resolved(extent).constant();

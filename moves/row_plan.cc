@@ -194,13 +194,18 @@ class Planner {
     }
     if (loop.exits_early || loop.has_barrier) return "the loop may end early";
     if (!loop.step.constant()) return "the loop's step is no constant";
+    for (const auto* all : {&plan_.indices, &plan_.strides}) {
+      for (const Expr* e : *all) {
+        if (loop.stmt->step->outer.contains(e->span) || loop.first_expr->outer.contains(e->span)) return "the thread's index stands in the loop's head";
+      }
+    }
     if (loop.trip_count && *loop.trip_count < 4) return "the loop is short";
     std::set<std::string> changed(loop.assigned.begin(), loop.assigned.end());
     changed.erase(loop.variable);
     for (const Reduction& r : loop.reductions) {
       if (r.access >= 0) return "the result is accumulated in memory, in " + r.accumulator + ": promote_scalars";
       if (r.prefix_used) return "a running value is used";
-      if (model::size_of_type(r.type) < 4) return "the accumulator is of type " + r.type;
+      if (model::size_of_type(r.type) < 4 || model::identity_text(r.op, r.type).empty()) return "the accumulator is of type " + r.type;
       changed.erase(r.accumulator);
     }
     for (const std::string& name : loop.private_scalars) {

@@ -16,6 +16,8 @@ std::string edited(std::string_view source, std::vector<Edit> edits) {
     if (at > edit.begin) throw ConflictingEdits("two edits of the source meet: one ends in front of \"" + std::string(source.substr(at, 20)) + "\", the next begins before that");
     WARPATH_CHECK(edit.begin <= edit.end && edit.end <= source.size());
     out += source.substr(at, edit.begin - at);
+    const std::size_t word = out.find_last_not_of(" \t");
+    if (edit.text.starts_with('#') && word != std::string::npos && out[word] != '\n') out += '\n';  // a directive has a line of its own
     out += edit.text;
     at = edit.end;
   }

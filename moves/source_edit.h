@@ -25,8 +25,8 @@ class ConflictingEdits : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// `source` with all edits made; every other byte is kept. Edits may come in any order and must not overlap (ConflictingEdits); insertions at
-/// one place keep their order and come before what is replaced there.
+/// `source` with all edits made; every other byte is kept. Edits may come in any order and must not overlap (ConflictingEdits); a text that
+/// begins with a directive starts a line; insertions at one place keep their order and come before what is replaced there.
 [[nodiscard]] std::string edited(std::string_view source, std::vector<Edit> edits);
 
 /// The definition that `kernel_name` ("k", "space::k", "k<float, 4>") launches; nullopt if there is none or more than one.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "moves/lane_loops.h"
 #include "moves/loop_site.h"
@@ -44,6 +45,24 @@ bool follows_own_store(const KernelFacts& facts, const std::vector<const Access*
   });
 }
 
+/// A name of the loop's body, or its index, that is declared again inside: what is renamed by its name would be both.
+std::string declared_twice(const Loop& loop) {
+  std::set<std::string_view> own{loop.variable};
+  std::string out;
+  for (const Stmt* s : statements(*loop.stmt->body)) {
+    for (const Declarator* d : s->declarators) {
+      if (!own.insert(d->name).second && out.empty()) out = d->name;
+    }
+  }
+  walk(*loop.stmt->body, [&](const Stmt& s) {
+    for (const Declarator* d : s.declarators) {
+      if (s.parent != loop.stmt->body && &s != loop.stmt->body && own.contains(d->name) && out.empty()) out = d->name;
+    }
+    return true;
+  });
+  return out;
+}
+
 /// Global loads of the statement that may be done early: unconditional, of arrays that the loop leaves alone.
 std::optional<Stages> find_stages(const KernelFacts& facts, const Loop& loop, std::string& why) {
   Stages out;
@@ -59,6 +78,7 @@ std::optional<Stages> find_stages(const KernelFacts& facts, const Loop& loop, st
       if (!apart && space == Space::global) return why = "a store could change a later iteration's load", std::nullopt;
     }
   }
+  if (const std::string name = declared_twice(loop); !name.empty()) return why = name + " has two meanings in the loop", std::nullopt;
   std::vector<const Declarator*> locals;
   std::size_t k = 0;
   for (; k < body.size() && is_pure_load(facts, *body[k], locals); ++k) {

@@ -10,6 +10,7 @@
 #include "moves/move_script.h"
 #include "moves/register_moves.h"
 #include "moves/rule_proposer.h"
+#include "moves/source_edit.h"
 
 using namespace warpath;
 
@@ -239,6 +240,29 @@ TEST_CASE("a pointer where the spec has a scalar is none of its arrays") {
   const auto m = k.model();
   for (const model::Array& array : m->facts.arrays) CHECK((array.name == "y" ? array.spec_name == "y" : array.spec_name.empty()));
   CHECK_NOTHROW(static_cast<void>(k.offered()));
+}
+
+TEST_CASE("names with two meanings, tiles of one step, heads with a thread's index and sums without a neutral element are left alone") {
+  const std::string loop = "  float sum = 0.f;\n  for (int j = 0; j < n; j++) {\n    float v = x[j];\n    for (int v = 0; v < 3; v++) sum += v;\n    sum += v * x[j + 1];\n  }\n  if (i < n) y[i] = sum;\n";
+  Kernel two(kVector, vector_kernel(loop));
+  CHECK(two.step("unroll_ilp@loop:0(factor=4,tail=0)") == "v has two meanings in the loop");
+  Kernel shadowed(kVector, vector_kernel("  float sum = 0.f;\n  for (int j = 0; j < n; j++) {\n    float j = x[i];\n    sum += j;\n  }\n  if (i < n) y[i] = sum;\n"));
+  CHECK(shadowed.offered("unroll_ilp").empty());
+  CHECK_NOTHROW(static_cast<void>(shadowed.offered()));
+  const Kernel inside(kVector, vector_kernel("  for (int block = blockIdx.x; block < 4; block += gridDim.x) {\n    __shared__ float tile[256];\n    tile[threadIdx.x] = x[block * 256 + threadIdx.x];\n    __syncthreads();\n"
+                                             "    y[block * 256 + threadIdx.x] = tile[255 - threadIdx.x];\n    __syncthreads();\n  }\n"));
+  CHECK_NOTHROW(static_cast<void>(inside.offered()));
+  const Kernel head(kVector, "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+                             "  for (int j = 0; j < 64; ++j || blockIdx.x * blockDim.x + threadIdx.x) y[i] = x[i];\n}\n");
+  CHECK_NOTHROW(static_cast<void>(head.offered()));
+}
+
+TEST_CASE("a store whose place stands in parentheses takes a hint, and a directive a line of its own") {
+  Kernel k(kVector, vector_kernel("  if (i < n) (y[i]) = 2.f * x[i];\n"));
+  REQUIRE(k.step("cache_policy_cg@argument:y(policy=1)") == "");
+  CHECK(k.has("if (i < n) __stcs(&y[i], 2.f * x[i]);"));
+  CHECK(edited("if (a) { for (;;) ; }", {{9, 9, "#pragma unroll\n"}}) == "if (a) { \n#pragma unroll\nfor (;;) ; }");
+  CHECK(edited("a\n  b", {{4, 4, "#pragma unroll\n  "}}) == "a\n  #pragma unroll\n  b");
 }
 
 TEST_CASE("asked by name alone a move that lists nothing gives a reason, not its usage") {
