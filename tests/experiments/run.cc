@@ -137,6 +137,7 @@ TEST_CASE("an interrupted run saves, says how to resume, and resumes to the grap
 }
 
 TEST_CASE("a run whose terminal goes away saves like an interrupted one") {
+  std::signal(SIGHUP, SIG_DFL);  // where nohup started the tests, the program would inherit that
   const TemporaryFolder out;
   RunningProgram program(search(out, {"--budget-builds", "5000", "--set", "synthetic.delay_ms=20"}));
   REQUIRE(program.wait_until([&] { return fs::exists(run_folder(out) / "events.jsonl") && event_count(out) > 10; }));
