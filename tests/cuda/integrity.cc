@@ -7,6 +7,7 @@
 
 #include "engine/spec_load.h"
 #include "experiments/candidates.h"
+#include "runners/cuda/ptx_reach.h"
 #include "runners/arguments.h"
 #include "runners/cuda/gates/gate.h"
 #include "tests/cuda/support.h"
@@ -74,8 +75,11 @@ std::pair<std::string, std::string> refusal(const GateTable& gates, const Kernel
   const CompileResult code = cuda_test::compile(candidate.variant.source, candidate.variant.kernel_name, options);
   if (code.status != Status::ok) return {"compiler", code.log};
   std::string why;
-  const auto ptx = warpath::cuda::parse_ptx(code.ptx, why);
+  auto ptx = warpath::cuda::parse_ptx(code.ptx, why);
   REQUIRE_MESSAGE(ptx, candidate.name, ": ", why);
+  std::vector<std::string> entries = warpath::step_kernels(candidate.variant);
+  entries.push_back(code.lowered_name);
+  warpath::cuda::keep_reached(*ptx, entries);
   subject.code = &code;
   subject.ptx = &*ptx;
   return refusal(gates, GatePhase::code, subject);
