@@ -249,8 +249,8 @@ class Rewriter {
   void delayed(const Piece& piece, bool is_site) {
     if (!is_site) return;
     const Kind kind = kind_of(piece.word);
-    if (kind != Kind::wait) copy_to(piece.begin), site();
-    if ((kind == Kind::wait || kind == Kind::wait_arrive) && !piece.guarded) copy_to(piece.end), site();
+    if (kind != Kind::wait) copy_to(piece.begin), site(kind == Kind::global_write);
+    if ((kind == Kind::wait || kind == Kind::wait_arrive) && !piece.guarded) copy_to(piece.end), site(false);
   }
 
   /// By piece: whether a warp may be slow there. Runs of accesses of one kind are one place.
@@ -309,8 +309,14 @@ class Rewriter {
   }
 
   /// A random number of the warp and the place; the fewer times are left, the fewer places are slow.
-  void site() {
+  void site(bool is_write) {
     ++result_.sites;
+    if (is_write) {
+      const std::string number = std::to_string(result_.sites);
+      result_.writes.push_back(static_cast<std::uint32_t>(result_.sites));
+      emit("\n\tld.const.u32 %$u, [$plan+28];\n\tsetp.eq.and.u32 %$p, %$u, " + number +
+           ", %$q;\n\tsetp.ne.and.u32 %$q, %$u, " + number + ", %$q;\n\tmov.u32 %$u, 1000000;\n\t@%$p nanosleep.u32 %$u;");
+    }
     emit("\n\txor.b32 %$t, %$s, " + std::to_string(mixed(static_cast<std::uint32_t>(result_.sites) * 0x9e3779b9U)) +
          ";\n\tmul.lo.u32 %$t, %$t, 2654435769;"
          "\n\tshr.u32 %$u, %$t, 26;"
@@ -337,7 +343,7 @@ class Rewriter {
     emit("\n$joined" + number + ":\n\t");
   }
 
-  /// The thread's own numbers: s, a hash of plan, block and warp; r, how slow the warp is; c, how often its lanes part.
+  /// The thread's own numbers: s, a hash of plan, block and warp; q, whether the warp is slow; r, how slow at any place; c, how often its lanes part.
   void prologue(bool is_entry) {
     emit("\n\t.reg .b32 %$s, %$r, %$t, %$u, %$v, %$c;\n\t.reg .pred %$p, %$q;"
          "\n\tmov.u32 %$s, %ctaid.x;\n\tmul.lo.u32 %$s, %$s, 2654435769;"
@@ -358,7 +364,8 @@ class Rewriter {
     if (!is_entry) emit("\n\tshr.u32 %$t, %$s, 26;\n\tsetp.eq.and.u32 %$q, %$t, 0, %$q;");
     emit("\n\tld.const.u32 %$t, [$plan+20];\n\tshr.u32 %$t, %$t, 5;\n\tselp.u32 %$c, %$t, 0, %$q;");
     emit("\n\tand.b32 %$t, %$s, 255;\n\tld.const.u32 %$u, [$plan+4];\n\tsetp.lt.and.u32 %$q, %$t, %$u, %$q;"
-         "\n\tshr.u32 %$t, %$s, 8;\n\tld.const.u32 %$u, [$plan+8];\n\tand.b32 %$t, %$t, %$u;\n\tadd.u32 %$t, %$t, 1;\n\tselp.u32 %$r, %$t, 0, %$q;\n\t");
+         "\n\tshr.u32 %$t, %$s, 8;\n\tld.const.u32 %$u, [$plan+8];\n\tand.b32 %$t, %$t, %$u;\n\tadd.u32 %$t, %$t, 1;\n\tselp.u32 %$r, %$t, 0, %$q;"
+         "\n\tld.const.u32 %$u, [$plan+28];\n\tsetp.ne.u32 %$p, %$u, 0;\n\t@%$p mov.u32 %$r, 0;\n\t");
   }
 
   void mix() { emit("\n\tshr.u32 %$t, %$s, 15;\n\txor.b32 %$s, %$s, %$t;\n\tmul.lo.u32 %$s, %$s, 2221713035;\n\tshr.u32 %$t, %$s, 16;\n\txor.b32 %$s, %$s, %$t;"); }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace warpath::cuda {
 
@@ -17,7 +18,7 @@ struct DelayPlan {
   std::uint32_t entry_mask = 0;   ///< all warps of such a block begin up to so many ns late; 2^k - 1
   std::uint32_t split = 0;        ///< 32 * (how often lanes part, in the blocks that take part) + 2 * (a bit of the lane's number) + (which value goes first)
   std::uint32_t sleep_shift = 0;  ///< sleeps at a site are 2 to this power times as long as some microseconds; at most 7: a millisecond
-  std::uint32_t reserved = 0;
+  std::uint32_t only_site = 0;    ///< not 0: slow warps pass this one of `DelayedPtx::writes` a millisecond late, once, and every other place as they come
 };
 static_assert(sizeof(DelayPlan) == 32);
 
@@ -25,6 +26,7 @@ struct DelayedPtx {
   std::string text;    ///< empty: see `why`
   std::string plan;    ///< name of the constant variable that holds the plan
   std::size_t sites = 0;   ///< places where a warp may be slow
+  std::vector<std::uint32_t> writes;  ///< those of the places at which memory is written that other blocks see, ascending
   std::size_t splits = 0;  ///< stretches that the lanes of a warp may run in two halves
   std::string why;     ///< why there is no text: one line
 };

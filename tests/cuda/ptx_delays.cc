@@ -104,6 +104,15 @@ TEST_CASE("straight code that hands data from lane to lane through shared memory
   CHECK(delay_ptx(entry("st.shared.f32 [%r1], %f1;\nst.shared.f32 [%r1+4], %f1;\n"), 32).splits == 0);
 }
 
+TEST_CASE("each place where other blocks' memory is written can be chosen alone") {
+  const DelayedPtx made = delay_ptx(entry("st.global.f32 [%rd1], %f1;\nld.global.f32 %f2, [%rd2];\natom.global.add.u32 %r2, [%rd3], 1;\nst.shared.f32 [%r1], %f1;\n"), 32);
+  REQUIRE(made.writes.size() == 2);
+  CHECK(made.writes[0] < made.writes[1]);
+  CHECK(made.writes[1] <= made.sites);
+  for (const std::uint32_t site : made.writes) CHECK(count(made.text, "setp.eq.and.u32 %wpd_p, %wpd_u, " + std::to_string(site) + ", %wpd_q") == 1);
+  CHECK(delay_ptx(entry("st.shared.f32 [%r1], %f1;\nst.local.f32 [%rd1], %f1;\nld.global.f32 %f2, [%rd2];\n"), 32).writes.empty());
+}
+
 TEST_CASE("an entry without a limit gets that of its largest block, others keep theirs") {
   CHECK(count(delay_ptx(entry(""), 384).text, ".maxntid 384, 1, 1") == 1);
   CHECK(count(delay_ptx(entry("", ".maxntid 64, 1, 1\n"), 384).text, ".maxntid") == 1);

@@ -16,6 +16,8 @@ constexpr double kRoundsNs = 100e6;
 /// So many blocks are slow at most: a race in any of them shows, and a launch gets longer by few of a device's waves.
 constexpr std::int64_t kSlowBlocks = 4096;
 constexpr std::uint32_t kAllBlocks = 65536;
+/// Launches besides, in each of which one place alone is late, where memory is written that other blocks see.
+constexpr std::size_t kMostLateWrites = 8;
 /// So few are slow by about a millisecond: longer than most launches, so that what should come first comes last.
 constexpr std::int64_t kLateBlocks = 16, kBlocksOfLateWarps = 512;
 /// A warp runs so many stretches by halves of its lanes.
@@ -33,7 +35,7 @@ class Delays final : public DeviceGate {
 
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     Candidate delayed = trial.candidate();
-    std::vector<std::string> plans;
+    std::vector<DelayedPtx> plans;  // without their text
     std::size_t sites = 0;
     for (std::size_t c = 0; c < delayed.codes.size(); ++c) {
       CandidateCode& code = delayed.codes[c];
@@ -42,7 +44,8 @@ class Delays final : public DeviceGate {
       if (made.text.empty()) return not_run(made.why);
       sites += made.sites + made.splits;
       code.cubin = std::move(made.text);
-      plans.push_back(std::move(made.plan));
+      made.text.clear();
+      plans.push_back(std::move(made));
     }
     const bool exact = !trial.may_vary() && order_is_free(trial.candidate());
     TrialRequest request = trial.request();
@@ -63,9 +66,8 @@ class Delays final : public DeviceGate {
   }
 
  private:
-  std::optional<GateResult> launches(Trial& trial, Trial& other, const std::vector<std::string>& plans, bool exact) const {
+  std::optional<GateResult> launches(Trial& trial, Trial& other, const std::vector<DelayedPtx>& plans, bool exact) const {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
-      const LaunchNumbers& numbers = trial.numbers(w);
       if (const std::string why = misfit(trial, other, w); !why.empty()) return not_run(why);
       const InputSet& set = trial.declared_set(w, 0);
       set_plan(trial, other, w, plans, {});
@@ -79,16 +81,14 @@ class Delays final : public DeviceGate {
         return fail(where(trial, w, set) + "the same PTX, assembled with places for delays: " + result.detail);
       }
       const Hash128 expected = other.fingerprint(w, 0, "a launch of the code with delays");
-      const int rounds = trial.repeats(w, kMostRounds, kLeastRounds, kRoundsNs);
-      for (int round = 0; round < rounds; ++round) {
-        const DelayPlan plan = plan_of(round, numbers, trial.bench().secret());
-        set_plan(trial, other, w, plans, plan);
-        if (round / kKinds % 2 == 1) trial.bench().flush_l2();  // copies arrive as late as they can
+      for (const Round& round : rounds(trial, w, plans[trial.candidate().code_of[w]].writes)) {
+        set_plan(trial, other, w, plans, round.plan);
+        if (round.is_cold) trial.bench().flush_l2();  // copies arrive as late as they can
         other.launch_fresh(w, 0, set, trial.bench().secret());
         if (other.fingerprint(w, 0, "a delayed launch") == expected) continue;
         const Comparison result = other.compare(w, 0, set, "a delayed launch");
-        if (!result.passed) return fail(where(trial, w, set) + kinds[round % kKinds] + ": " + result.detail);
-        if (exact) return fail(where(trial, w, set) + kinds[round % kKinds] + ": bytes differ, though no order is left open");
+        if (!result.passed) return fail(where(trial, w, set) + round.kind + ": " + result.detail);
+        if (exact) return fail(where(trial, w, set) + round.kind + ": bytes differ, though no order is left open");
       }
     }
     return std::nullopt;
@@ -117,15 +117,43 @@ class Delays final : public DeviceGate {
                                                          "some warps are slow, and blocks begin late", "a few blocks begin after most others",
                                                          "a few warps come after most others"};
 
-  static DelayPlan plan_of(int round, const LaunchNumbers& numbers, std::uint64_t secret) {
+  struct Round {
+    const char* kind;
+    DelayPlan plan;
+    bool is_cold = false;
+  };
+
+  static std::vector<Round> rounds(Trial& trial, std::size_t w, const std::vector<std::uint32_t>& writes) {
+    const LaunchNumbers& numbers = trial.numbers(w);
+    std::vector<Round> out;
+    const int count = trial.repeats(w, kMostRounds, kLeastRounds, kRoundsNs);
+    for (int r = 0; r < count; ++r) out.push_back({kinds[r % kKinds], plan_of(r, numbers, trial.bench().secret()), r / kKinds % 2 == 1});
+    const std::size_t late = std::min(writes.size(), kMostLateWrites);
+    for (std::size_t i = 0; i < late; ++i) out.push_back({"a write of a few warps comes after everything else", late_write(writes[i * writes.size() / late], numbers, trial.bench().secret())});
+    return out;
+  }
+
+  /// The share of a launch's blocks, of 65536, that are about `some`.
+  static std::uint32_t about(std::int64_t some, const LaunchNumbers& numbers) {
     const std::int64_t blocks = numbers.grid[0] * numbers.grid[1] * numbers.grid[2];
+    return blocks <= some ? kAllBlocks : static_cast<std::uint32_t>(std::max<std::int64_t>(1, kAllBlocks * some / blocks));
+  }
+
+  /// Few blocks, so that the others end long before, and half of their warps, so that some are late alone.
+  static DelayPlan late_write(std::uint32_t site, const LaunchNumbers& numbers, std::uint64_t secret) {
+    DelayPlan plan;
+    plan.seed = static_cast<std::uint32_t>(secret) + site;
+    plan.blocks = about(kLateBlocks, numbers);
+    plan.warps = 128;
+    plan.only_site = site;
+    return plan;
+  }
+
+  static DelayPlan plan_of(int round, const LaunchNumbers& numbers, std::uint64_t secret) {
     const std::int64_t warps = (numbers.block[0] * numbers.block[1] * numbers.block[2] + 31) / 32;
     DelayPlan plan;
     plan.seed = static_cast<std::uint32_t>(secret);
-    const auto about = [&](std::int64_t some) {
-      return blocks <= some ? kAllBlocks : static_cast<std::uint32_t>(std::max<std::int64_t>(1, kAllBlocks * some / blocks));
-    };
-    plan.blocks = about(kSlowBlocks);
+    plan.blocks = about(kSlowBlocks, numbers);
     const auto one = static_cast<std::uint32_t>(std::clamp<std::int64_t>(256 / warps, 16, 256));
     switch (round % kKinds) {
       case 0:
@@ -140,11 +168,11 @@ class Delays final : public DeviceGate {
         plan.entry_mask = 65535;
         break;
       case 4:
-        plan.blocks = about(kLateBlocks);
+        plan.blocks = about(kLateBlocks, numbers);
         plan.entry_mask = (1U << 20U) - 1;
         break;
       case 5:
-        plan.blocks = about(kBlocksOfLateWarps);
+        plan.blocks = about(kBlocksOfLateWarps, numbers);
         plan.warps = one;
         plan.sites_mask = 15;
         plan.sleep_shift = 7;
@@ -157,12 +185,12 @@ class Delays final : public DeviceGate {
     return plan;
   }
 
-  static void set_plan(Trial& trial, Trial& other, std::size_t w, const std::vector<std::string>& plans, const DelayPlan& plan) {
+  static void set_plan(Trial& trial, Trial& other, std::size_t w, const std::vector<DelayedPtx>& plans, const DelayPlan& plan) {
     const DriverApi& api = trial.bench().api();
     trial.bench().synchronize("a launch before one with delays");
     CUdeviceptr address = 0;
     std::size_t size = 0;
-    const std::string& name = plans[trial.candidate().code_of[w]];
+    const std::string& name = plans[trial.candidate().code_of[w]].plan;
     require(api, api.cuModuleGetGlobal(&address, &size, other.kernel(w).module.get(), name.c_str()), "the delayed code lacks its plan");
     require(api, api.cuMemcpyHtoD(address, &plan, std::min(size, sizeof plan)), "cannot set the delays");
   }
