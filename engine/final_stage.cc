@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <utility>
@@ -63,21 +64,26 @@ void apply(const FinalStage& stage, const Finals::Due& due, Outcome outcome) {
 bool time_finalists(const FinalStage& stage) {
   std::map<std::uint64_t, Finals::Due> under_way;
   std::map<Finals::Due, Outcome> ready;
+  std::deque<Finals::Due> begun;  // and not applied; what was begun counts, even where the time is over when it comes
   std::uint64_t sequence = 0;
   for (;;) {
     const std::vector<Finals::Due> due = stage.campaign.finals().due();
-    if (due.empty()) return true;
+    if (due.empty() && begun.empty()) return true;
     if (stage.abandon.stop_requested()) return false;
-    if (auto first = ready.extract(due.front())) {
-      apply(stage, due.front(), std::move(first.mapped()));
-      continue;
+    if (!begun.empty()) {
+      if (auto first = ready.extract(begun.front())) {
+        apply(stage, begun.front(), std::move(first.mapped()));
+        begun.pop_front();
+        continue;
+      }
     }
     for (const Finals::Due& next : due) {
       if (stage.stop.stop_requested() || under_way.size() >= stage.lanes) break;
-      const bool taken = std::ranges::any_of(under_way, [&](const auto& entry) { return entry.second == next; });
-      if (taken || ready.contains(next)) continue;
+      if (std::ranges::find(begun, next) != begun.end()) continue;
+      if (next.stage == Stage::final && begun.size() >= stage.campaign.finals().room()) break;
       submit(stage, sequence, next);
       under_way.emplace(sequence++, next);
+      begun.push_back(next);
     }
     if (under_way.empty()) return false;
     if (std::optional<Completion> done = stage.evaluator.wait(kTick)) {

@@ -35,11 +35,18 @@ void Finals::begin_session() {
   std::erase_if(finals_, [](const auto& entry) { return entry.second.outcome.status == Status::not_measured; });
 }
 
-void Finals::spend(double seconds, bool on_one) {
-  const double took = std::max(0.0, seconds - last_seconds_);
+void Finals::spend(double seconds) {
+  spent_seconds_ += std::max(0.0, seconds - last_seconds_);
   last_seconds_ = seconds;
-  spent_seconds_ += took;
-  if (on_one) longest_seconds_ = std::max(longest_seconds_, took);
+}
+
+/// A finalist's outcome has come.
+void Finals::learn(double seconds, double run_seconds) {
+  const double took = std::max(0.0, seconds - last_seconds_);
+  // Of those begun together only the first to be applied has waited for what runs beside.
+  if (finals_.empty()) longest_rest_ = std::max(longest_rest_, took - run_seconds);
+  longest_run_ = std::max(longest_run_, std::max(0.0, run_seconds));
+  spend(seconds);
 }
 
 double Finals::allowance() const {
@@ -48,10 +55,14 @@ double Finals::allowance() const {
   return passed ? seconds : 2 * seconds;
 }
 
-/// The first finalist is always begun: without it there is nothing to report.
-bool Finals::in_time() const { return finals_.empty() || spent_seconds_ + longest_seconds_ <= allowance(); }
+std::size_t Finals::room() const {
+  if (finals_.empty()) return 1;
+  const double left = allowance() - spent_seconds_ - longest_rest_;
+  if (left < longest_run_) return 0;
+  return longest_run_ > 0 ? static_cast<std::size_t>(std::min(left / longest_run_, 1e6)) : static_cast<std::size_t>(-1);
+}
 
-int Finals::left_out() const { return options_.finalists == 0 || in_time() ? 0 : static_cast<int>(wanted().size()); }
+int Finals::left_out() const { return options_.finalists == 0 || room() > 0 ? 0 : static_cast<int>(wanted().size()); }
 
 std::vector<Finals::Dismissed> Finals::dismissed() const {
   std::vector<Dismissed> out;
@@ -116,7 +127,7 @@ Finals::Order Finals::order() const {
 
 std::vector<Finals::Due> Finals::due() const {
   if (options_.finalists == 0) return {};
-  std::vector<Due> out = in_time() ? wanted() : std::vector<Due>();
+  std::vector<Due> out = room() > 0 ? wanted() : std::vector<Due>();
   if (!out.empty() && !baseline_timed_) return {{.node = NodeId{0}}};
   return out;
 }
@@ -154,7 +165,7 @@ const Finals::Final* Finals::find(NodeId node) const {
 
 Finals::Applied Finals::apply(const FinalEvent& event, const std::string& place) {
   if (event.node == NodeId{0}) {
-    spend(event.seconds, false);
+    spend(event.seconds);
     objective_ = search_objective_;
     ObjectiveFunction anew = search_objective_;
     std::string problem = anew.set_baseline(event.outcome);
@@ -168,7 +179,7 @@ Finals::Applied Finals::apply(const FinalEvent& event, const std::string& place)
   }
   require_ranked(event.node, event.key, !finals_.contains(event.node), place);
   const double reward = reward_of(event.outcome, place);
-  spend(event.seconds, true);
+  learn(event.seconds, event.outcome.run_seconds);
   finals_.emplace(event.node, Final{.outcome = event.outcome, .reward = reward, .baseline_ns = objective_.baseline_ns()});
   return {.speedup = event.outcome.status == Status::ok ? std::exp(reward) : 0, .problem = ""};
 }
@@ -178,7 +189,7 @@ Finals::Applied Finals::apply(const HeatEvent& event, const std::string& place) 
   const bool next = known == readings_.end() ? event.reading == 0 : !known->second.refused && event.reading == known->second.rewards.size();
   require_ranked(event.node, event.key, next, place);
   const double reward = reward_of(event.outcome, place);
-  spend(event.seconds, false);
+  spend(event.seconds);
   const bool ok = event.outcome.status == Status::ok;
   Readings& readings = readings_[event.node];
   if (ok) readings.rewards.push_back(reward);

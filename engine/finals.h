@@ -93,8 +93,11 @@ class Finals {
   /// In the order of the search's ranking.
   [[nodiscard]] std::vector<Dismissed> dismissed() const;
   /// Wall seconds that the finals may take: a quarter of the search's, 20, or those of 60 launches of the baseline, whichever is most; as long
-  /// as nobody passed, twice that. The next finalist is begun where it is expected to end in time.
+  /// as nobody passed, twice that.
   [[nodiscard]] double allowance() const;
+  /// How many finalists may be under way at once: one at first, for without it there is nothing to report; then as many as are expected to
+  /// end in time if their runs (Outcome::run_seconds) come one after the other and what else they need side by side.
+  [[nodiscard]] std::size_t room() const;
   /// How many of the wanted finalists there was no time for.
   [[nodiscard]] int left_out() const;
 
@@ -117,9 +120,9 @@ class Finals {
   };
   [[nodiscard]] Order order() const;
   [[nodiscard]] std::vector<Due> wanted() const;
-  [[nodiscard]] bool in_time() const;
   [[nodiscard]] std::vector<NodeId> by_doubt(const std::vector<NodeId>& nodes) const;
-  void spend(double seconds, bool on_one);
+  void spend(double seconds);
+  void learn(double seconds, double run_seconds);
   [[nodiscard]] double reward_of(const Outcome& outcome, const std::string& place) const;
   void require_ranked(NodeId node, const Hash128& key, bool fresh, const std::string& place) const;
 
@@ -133,7 +136,8 @@ class Finals {
   };
   std::map<NodeId, Traits> traits_;
   std::map<std::string, std::uint16_t, std::less<>> move_numbers_;
-  double last_seconds_ = 0, search_seconds_ = 0, spent_seconds_ = 0, longest_seconds_ = 0;
+  double last_seconds_ = 0, search_seconds_ = 0, spent_seconds_ = 0;
+  double longest_run_ = 0, longest_rest_ = 0;  // seconds of a finalist: of its run, and beside it
   std::set<std::pair<double, NodeId>> ranking_;     // (-reward, node): of the search, better than the baseline
   std::set<std::pair<double, NodeId>> nominated_;   // (-(reward + noise), node): of the same nodes
   std::map<NodeId, Readings> readings_;             // of heats

@@ -22,7 +22,7 @@ constexpr int kDraws = 1000;
 
 /// What the device did beside the take; empty: nothing that shows.
 std::string other_work(const Take& take, double rest_ns, const QuietLimits& limits) {
-  const CanaryReading worse{.stolen = std::max(take.before.stolen, take.after.stolen), .median_ns = std::max(take.before.median_ns, take.after.median_ns)};
+  const CanaryReading worse{.stolen = std::max(take.before.stolen, take.after.stolen), .median_ns = take.before.median_ns};
   return other_work(worse, rest_ns, limits);
 }
 
@@ -31,7 +31,11 @@ std::string discord(const Take& take, const QuietLimits& limits) {
   const Gain gain = gain_of({&take, 1});
   const double width = gain.interval.high - gain.interval.low;
   if (!(width <= limits.width)) return format("pairs lie between %+.2f and %+.2f %%", 100 * std::expm1(gain.interval.low), 100 * std::expm1(gain.interval.high));
-  const bool humps = std::ranges::any_of(take.parts, [](const PairedPart& part) { return two_humps(part.residuals); });
+  const bool humps = std::ranges::any_of(take.parts, [](const PairedPart& part) {
+    std::vector<double> ratios;
+    for (const double log_ratio : part.log_ratios) ratios.push_back(std::exp(log_ratio));
+    return two_humps(part.residuals) || two_humps(ratios);
+  });
   return humps ? "times are of two kinds" : "";
 }
 

@@ -25,7 +25,7 @@ struct QuietLimits;
 struct PairedPart {
   double weight = 1;                ///< of the workload
   std::vector<double> log_ratios;   ///< by pair: ln(other / candidate)
-  std::vector<double> residuals;    ///< samples of either side over what is usual of that side on that input
+  std::vector<double> residuals;    ///< samples of either side over the median of those taken with them
   double candidate_ns = 0;
 };
 
@@ -38,7 +38,7 @@ struct Take {
 /// When a take counts as quiet.
 struct QuietLimits {
   double stolen = 0.04;         ///< most of a canary's time
-  double canary_slower = 0.25;  ///< most over the fastest canary so far: clocks follow heat and power, a second process takes more
+  double canary_slower = 0.10;  ///< most of the canary before a take over the fastest one so far; what a take heats up is slow behind it
   double width = 0.02;          ///< most of the 99 % interval of the log ratio
   double differs = 0.03;        ///< most between a candidate's time and what the search saw of it, before it is timed once more
   double agrees = 0.02;         ///< most between takes that confirm each other

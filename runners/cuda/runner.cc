@@ -21,11 +21,13 @@
 #include "runners/cuda/evaluation.h"
 #include "runners/cuda/harness.h"
 #include "runners/cuda/lane.h"
+#include "runners/cuda/lane_pool.h"
 #include "runners/cuda/lane_setups.h"
 #include "runners/cuda/outcome_cache.h"
 #include "runners/cuda/pace.h"
 #include "runners/cuda/peaks.h"
 #include "runners/cuda/sanitizer.h"
+#include "runners/cuda/tool_turn.h"
 
 namespace warpath {
 namespace {
@@ -91,8 +93,6 @@ class CudaRunner final : public Runner {
  private:
   void open_lanes();
   [[nodiscard]] Hash128 setup_of(std::string spec) const;
-  [[nodiscard]] Lane* acquire(const std::stop_token& stop);
-  void release(Lane* lane);
   [[nodiscard]] TrialReply measure(Known& known, const Evaluate& request, Outcome& outcome,
                                    const std::stop_token& stop);
   void place_on(Lane& lane, Known& known);
@@ -117,15 +117,12 @@ class CudaRunner final : public Runner {
   std::map<std::string, std::unique_ptr<Known>> known_;
   std::vector<std::unique_ptr<Lane>> lanes_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable_any freed_;
-  std::vector<Lane*> idle_;
-  std::string lost_;  // why the last device was taken out
-  std::size_t usable_ = 0;
+  LanePool pool_;
+  std::mutex mutex_;  // of known_
   std::atomic<std::int64_t> measured_ = 0;
   std::atomic<std::int64_t> merged_ = 0;
-  std::optional<Clock::time_point> first_, last_;
   Pace pace_;
+  ToolTurn tool_turn_;
 };
 
 void CudaRunner::open_lanes() {
@@ -150,9 +147,8 @@ void CudaRunner::open_lanes() {
     }
     devices_.push_back(hello.facts.name + " " + hello.uuid + " " + std::to_string(hello.driver_version));
     lane->device.equip(tools_);
-    idle_.push_back(lane.get());
+    pool_.add(*lane);
   }
-  usable_ = lanes_.size();
   builder_ = std::make_unique<Builder>(*service_, plan_, hello_.facts.arch, hello_.limits);
 }
 
@@ -198,24 +194,6 @@ Hash128 CudaRunner::setup_of(std::string spec) const {
   return OutcomeCache::identity({.program = program.str(), .options = options.dump(), .spec = std::move(spec), .devices = devices_});
 }
 
-Lane* CudaRunner::acquire(const std::stop_token& stop) {
-  std::unique_lock lock(mutex_);
-  freed_.wait(lock, stop, [&] { return !idle_.empty() || usable_ == 0; });
-  if (usable_ == 0) throw environment_error(lost_);
-  if (idle_.empty()) return nullptr;
-  Lane* const lane = idle_.front();
-  idle_.erase(idle_.begin());
-  if (!first_) first_ = Clock::now();
-  return lane;
-}
-
-void CudaRunner::release(Lane* lane) {
-  const std::lock_guard lock(mutex_);
-  last_ = Clock::now();
-  idle_.push_back(lane);
-  freed_.notify_one();
-}
-
 void CudaRunner::measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop) {
   Evaluate request;
   request.candidate = known.problem.baseline;
@@ -239,11 +217,7 @@ void CudaRunner::place_on(Lane& lane, Known& known) {
 
 /// Readies every idle device at once: when the baseline is asked for, nothing else is under way.
 void CudaRunner::ready_all(Known& known, const std::stop_token& stop) {
-  std::vector<Lane*> lanes;
-  {
-    const std::lock_guard lock(mutex_);
-    lanes.swap(idle_);
-  }
+  const std::vector<Lane*> lanes = pool_.take_free();
   std::vector<std::future<void>> work;
   for (Lane* const lane : lanes) {
     work.push_back(std::async(std::launch::async, [&, lane] {
@@ -260,7 +234,7 @@ void CudaRunner::ready_all(Known& known, const std::stop_token& stop) {
       problem = std::current_exception();
     }
   }
-  for (Lane* const lane : lanes) release(lane);
+  for (Lane* const lane : lanes) pool_.give_back(lane);
   if (problem) std::rethrow_exception(problem);
 }
 
@@ -296,7 +270,7 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
   constexpr int kTries = 3;
   TrialReply reply;
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    Lane* const lane = acquire(stop);
+    Lane* const lane = pool_.take(stop);
     if (lane == nullptr) {
       reply.trouble = "stopped";
       return reply;
@@ -304,15 +278,11 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
     try {
       reply = measure_on(*lane, known, request, stop);
     } catch (const Error& error) {
-      const std::lock_guard lock(mutex_);
       if (!lane->device.failed()) {
-        idle_.push_back(lane);
-        freed_.notify_one();
+        pool_.give_back(lane);
         throw;
       }
-      lost_ = error.what();
-      --usable_;
-      freed_.notify_all();
+      pool_.lose(error.what());
       continue;
     }
     for (WorkloadTiming& timing : reply.timings) {
@@ -322,7 +292,7 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
     }
     lane->tell_neighbours(reply);
     outcome.diagnosis->facts["device_restarts"] = {static_cast<double>(lane->device.restarts()), FactSource::measured};
-    release(lane);
+    pool_.give_back(lane);
     if (reply.trouble == "stopped") return reply;
     // A worker may be killed from outside: its candidate is only blamed when a second one dies over it.
     const bool died = reply.status == Status::crashed && reply.poisoned;
@@ -331,7 +301,8 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
   return reply;
 }
 
-/// The device is had meanwhile: nothing is timed beside a tool.
+/// The device is had meanwhile: nothing is timed beside a tool. Whatever waits to be timed comes first, and candidates that need the tools by
+/// then are put to them side by side.
 void CudaRunner::sanitize(Known& known, const Variant& variant, const Candidate& candidate, Outcome& outcome, const std::stop_token& stop) {
   GateResult result{std::string(kSanitizerGate), GateResult::Answer::not_run, "only for devices of this machine"};
   if (variant == known.baseline) {
@@ -340,16 +311,19 @@ void CudaRunner::sanitize(Known& known, const Variant& variant, const Candidate&
   }
   double longest = 0;
   for (const WorkloadTiming& timing : outcome.timings) longest = std::max(longest, median(timing.samples_ns));
-  Lane* const lane = acquire(stop);
-  if (lane == nullptr) {
-    result.detail = "stopped";
-  } else {
+  const auto check = [&](int gpu) {
+    result = cuda::sanitize({.program = program_, .gpu = gpu, .options = options_, .tools = tools_, .builder = *builder_, .spec = known.spec, .problem = known.problem, .variant = variant, .candidate = candidate, .longest_ns = longest, .stop = stop});
+  };
+  tool_turn_.run(check, [&](const ToolTurn::Work& all) {
+    Lane* const lane = pool_.take_last(stop);
+    if (lane == nullptr) return;
     if (lane->setup.is_local && !lane->setup.argv.empty()) {
       const auto turn = lane->turn();
-      result = cuda::sanitize({.program = program_, .gpu = lane->setup.gpu, .options = options_, .tools = tools_, .builder = *builder_, .spec = known.spec, .problem = known.problem, .variant = variant, .candidate = candidate, .longest_ns = longest, .stop = stop});
+      all(lane->setup.gpu);
     }
-    release(lane);
-  }
+    pool_.give_back(lane);
+  });
+  if (stop.stop_requested() && result.answer == GateResult::Answer::not_run) result.detail = "stopped";
   if (result.answer == GateResult::Answer::fail) {
     outcome.status = Status::rejected;
     outcome.log = result.detail;
@@ -458,7 +432,6 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
 }
 
 std::map<std::string, double> CudaRunner::figures() const {
-  const std::lock_guard lock(mutex_);
   std::map<std::string, double> out;
   double busy = 0;
   int restarts = 0;
@@ -466,10 +439,7 @@ std::map<std::string, double> CudaRunner::figures() const {
     busy += lane->busy_seconds;
     restarts += lane->device.restarts();
   }
-  if (first_ && last_) {
-    const double wall = std::chrono::duration<double>(*last_ - *first_).count();
-    if (wall > 0) out["lane_busy"] = busy / (wall * static_cast<double>(lanes_.size()));
-  }
+  if (const double wall = pool_.seconds(); wall > 0) out["lane_busy"] = busy / (wall * static_cast<double>(lanes_.size()));
   out["devices"] = static_cast<double>(lanes_.size());
   out["worker_restarts"] = restarts;
   out["merged_by_code"] = static_cast<double>(merged_);

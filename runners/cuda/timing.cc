@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 #include "engine/error.h"
 #include "engine/rng.h"
@@ -195,8 +197,17 @@ class Sampler {
 constexpr double kOwnBlockNs = 20e6;
 constexpr double kBlockNs = 10e6;
 constexpr double kLeastSettleNs = 30e6, kMostSettleNs = 250e6;
-constexpr double kSettled = 0.005;  ///< relative, between two blocks
-constexpr std::size_t kMostSamplesOfBlock = 64;
+constexpr double kSettled = 0.005;  ///< relative, between two blocks that show no noise
+/// Launches of one kernel may come in kinds (other waves of blocks, other places in the cache): some of each slot tell their mean.
+constexpr double kKindsNs = 50e6, kLeastSamples = 2, kEnoughSamples = 8, kMostSamples = 64;
+
+/// Mean without an eighth at either end: launches of several kinds count by how often they come, a few interrupted ones do not count.
+double trimmed_mean(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  const std::size_t cut = samples.size() / 8;
+  const auto kept = std::span(samples).subspan(cut, samples.size() - 2 * cut);
+  return std::accumulate(kept.begin(), kept.end(), 0.0) / static_cast<double>(kept.size());
+}
 
 /// Blocks of launches of two candidates on one workload.
 class Blocks {
@@ -214,36 +225,29 @@ class Blocks {
         batches_[side].emplace_back(*sides_[side], w, s, launches_[side]);
         batches_[side].back().ready();
       }
-      samples_[side].resize(slots_);
     }
   }
 
   BlockPairs run() {
-    constexpr double kConfidence = 0.99, kNarrow = 0.01, kMostNs = 1.5e9, kLeastPairs = 6;
+    constexpr double kConfidence = 0.99, kNarrow = 0.01, kUsualNs = 1.5e9, kMostNs = 5e9, kLeastPairs = 6;
     constexpr int kDraws = 500;
-    const double longest = std::max(launch_ns(0), launch_ns(1));
-    const std::size_t least = longest >= kOwnBlockNs ? 3 : 5, most = 40;
-    const double most_ns = std::max(kMostNs, kLeastPairs * (launch_ns(0) + launch_ns(1)));
+    const std::size_t least = std::max(launch_ns(0), launch_ns(1)) >= kOwnBlockNs ? 3 : 5, most = 40;
+    const double both_ns = kLeastPairs * static_cast<double>(slots_) * (launch_ns(0) + launch_ns(1));
     Rng rng(bench_.secret(), "blocks");
     BlockPairs out;
     std::vector<double> logs;
     for (std::size_t pair = 0; pair < most; ++pair) {
-      const std::size_t slot = pair % slots_;
       const int leader = static_cast<int>(rng.below(2));
-      double median_ns[2];
-      for (const int side : {leader, 1 - leader}) median_ns[side] = block(side, slot);
-      out.pairs.first_ns.push_back(median_ns[0]);
-      out.pairs.second_ns.push_back(median_ns[1]);
-      logs.push_back(std::log(median_ns[0] / median_ns[1]));
-      if (logs.size() < least || logs.size() % slots_ != 0) continue;  // as many of each slot
+      double ns[2];
+      for (const int side : {leader, 1 - leader}) ns[side] = block(side, pair % slots_, out);
+      out.pairs.first_ns.push_back(ns[0]);
+      out.pairs.second_ns.push_back(ns[1]);
+      logs.push_back(std::log(ns[0] / ns[1]));
+      if (logs.size() < least) continue;
       const Interval interval = bootstrap_median(logs, kConfidence, kDraws, 1);
-      if (interval.high - interval.low <= kNarrow || spent_ns_ >= most_ns) break;
-    }
-    for (const auto& side : samples_) {
-      for (const std::vector<double>& samples : side) {
-        const double middle = median(samples);
-        for (const double ns : samples) out.residuals.push_back(ns / middle);
-      }
+      const double width = interval.high - interval.low;
+      const double most_ns = width > QuietLimits{}.width ? kMostNs : kUsualNs;
+      if (width <= kNarrow || spent_ns_ >= std::max(most_ns, both_ns)) break;
     }
     return out;
   }
@@ -251,31 +255,44 @@ class Blocks {
  private:
   [[nodiscard]] double launch_ns(int side) const { return sides_[side]->launch_ns(w_); }
 
-  /// The median launch of a block, after the candidate has settled.
-  double block(int side, std::size_t slot) {
-    if (launch_ns(side) < kOwnBlockNs) settle(side, slot);
-    const std::vector<double> samples = chunk(side, slot);
-    samples_[side][slot].insert(samples_[side][slot].end(), samples.begin(), samples.end());
-    return median(samples);
+  /// The mean launch over all slots, from `first_slot` on, after the candidate has settled on that.
+  double block(int side, std::size_t first_slot, BlockPairs& out) {
+    const bool settles = launch_ns(side) < kOwnBlockNs;
+    if (settles) settle(side, first_slot);
+    double sum = 0;
+    for (std::size_t i = 0; i < slots_; ++i) {
+      const std::size_t slot = (first_slot + i) % slots_;
+      if (settles && i > 0) batches_[side][slot].enqueue();  // its data come into the cache
+      const std::vector<double> samples = chunk(side, slot);
+      const double middle = median(samples);
+      for (const double ns : samples) out.residuals.push_back(ns / middle);
+      sum += trimmed_mean(samples);
+    }
+    return sum / static_cast<double>(slots_);
   }
 
   void settle(int side, std::size_t slot) {
     double before = 0;
     for (double done = 0; done < kMostSettleNs;) {
       const double start = spent_ns_;
-      const double now = median(chunk(side, slot));
+      const std::vector<double> samples = chunk(side, slot);
+      Welford spread;
+      for (const double ns : samples) spread.add(ns);
+      const double now = trimmed_mean(samples);
       done += spent_ns_ - start;
-      if (done >= kLeastSettleNs && std::abs(now / before - 1) < kSettled) return;
+      const double noise = 2 * spread.deviation() / (now * std::sqrt(static_cast<double>(samples.size())));
+      if (done >= kLeastSettleNs && std::abs(now / before - 1) < kSettled + noise) return;
       before = now;
     }
   }
 
-  /// As many samples as a block holds.
+  /// As many samples of a slot as a block holds.
   std::vector<double> chunk(int side, std::size_t slot) {
     const DriverApi& api = bench_.api();
     Trial& trial = *sides_[side];
     const double sample_ns = launch_ns(side) * launches_[side];
-    const auto wanted = static_cast<std::size_t>(std::clamp(kBlockNs / sample_ns, 1.0, static_cast<double>(kMostSamplesOfBlock)));
+    const double least = launch_ns(side) < kOwnBlockNs ? std::clamp(kKindsNs / sample_ns, kLeastSamples, kEnoughSamples) : 1;
+    const auto wanted = static_cast<std::size_t>(std::clamp(kBlockNs / sample_ns, least, kMostSamples));
     for (std::size_t i = 0; i < wanted; ++i) {
       if (mutates_) trial.restore(w_, slot, sides_[0]->declared_set(w_, slot));
       if (cold_) bench_.flush_l2();
@@ -302,7 +319,6 @@ class Blocks {
   bool cold_, mutates_;
   int launches_[2] = {1, 1};
   std::vector<Batch> batches_[2];
-  std::vector<std::vector<double>> samples_[2];  ///< by slot
   double spent_ns_ = 0;
 };
 

@@ -151,6 +151,15 @@ TEST_CASE("a kernel slowed down all along is told by the canary that was faster 
   CHECK(judgement.why == "a known kernel takes 100 % longer than before");
 }
 
+TEST_CASE("a device that the launches themselves have heated is not busy") {
+  FakeDevice device(1);
+  std::vector<Take> takes{device.take()};
+  takes[0].after.median_ns *= 1.4;
+  CHECK(judge_takes(takes, 1e6, 40e3).next == Next::accept);
+  takes[0].before.median_ns *= 1.4;
+  CHECK(judge_takes(takes, 1e6, 40e3).next == Next::again);
+}
+
 TEST_CASE("what differs from the search is timed once more; a second take that says the same is believed") {
   FakeDevice device(5);
   std::vector<Take> takes{device.take()};

@@ -191,6 +191,21 @@ TEST_SUITE("finals") {
     }
   }
 
+  TEST_CASE("one finalist is begun alone, then as many as are expected to end in time with what they need beside their runs") {
+    Finals finals = after_search(9, {50, 55, 60, 65, 70});
+    Outcome first = timed(50);
+    first.run_seconds = 3.5;
+    static_cast<void>(finals.apply(FinalEvent{.key = {}, .node = NodeId{0}, .outcome = timed(100), .seconds = 3}, "log:7"));
+    CHECK(finals.room() == 1);
+    static_cast<void>(finals.apply(FinalEvent{.key = {}, .node = NodeId{1}, .outcome = first, .seconds = 9}, "log:7"));
+    CHECK(finals.room() == 2);  // of 20 s 11 are left: 2 * 3.5 and 2.5 beside
+    Outcome second = timed(55);
+    second.run_seconds = 3.5;
+    static_cast<void>(finals.apply(FinalEvent{.key = {}, .node = NodeId{2}, .outcome = second, .seconds = 15.5}, "log:7"));
+    CHECK(finals.room() == 0);
+    CHECK(finals.left_out() == 3);
+  }
+
   TEST_CASE("as long as every finalist is refused, finals may take twice the time; a slow baseline allows more") {
     Finals finals = after_search(1, {50, 60, 70, 80, 90});
     double now = 0;

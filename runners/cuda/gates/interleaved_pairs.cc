@@ -24,9 +24,11 @@ class Interleaved final : public DeviceGate {
                     .former = "d23_interleaved"}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     const Rival& rival = trial.rival();
+    const bool is_reported = trial.request().stage == Stage::final || trial.request().versus;
+    if (is_reported && rival.is_baseline && rival.candidate.key == trial.candidate().key) return not_run("it is the spec's own kernel, timed beside every finalist");
     TrialRequest request{.candidate = rival.candidate, .seed = trial.request().seed};
     Trial other(trial.bench(), trial.problem(), request);
-    if (trial.request().stage == Stage::final || trial.request().versus) {
+    if (is_reported) {
       const QuietPairs quiet = time_quietly(other, trial);
       std::string text = verdict(trial, rival, quiet.gain.log_ratio, quiet.gain.interval.low, quiet.gain.interval.high, quiet.pairs);
       if (quiet.takes > 1) text += ", attempt " + std::to_string(quiet.takes);
