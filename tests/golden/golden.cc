@@ -1,0 +1,103 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/hash.h"
+#include "moves/register_moves.h"
+#include "moves/rule_proposer.h"
+#include "priors/register_priors.h"
+#include "runners/replay/virtual_lab.h"
+#include "tests/support/campaign_bench.h"
+#include "tests/support/kernel_variations.h"
+#include "tests/support/temporary_folder.h"
+
+using namespace warpath;
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path kFile = fs::path(WARPATH_SOURCE_ROOT) / "tests/golden/signatures.json";
+
+/// Compares with the file, or writes it where WARPATH_GOLDEN=write asks for it. A commit that changes a signature says the old one, the new one and why.
+void check_signature(const std::string& name, const std::string& now) {
+  nlohmann::ordered_json signatures = nlohmann::ordered_json::parse(std::ifstream(kFile), nullptr, false);
+  if (signatures.is_discarded()) signatures = nlohmann::ordered_json::object();
+  const char* const mode = std::getenv("WARPATH_GOLDEN");
+  if (mode != nullptr && std::string_view(mode) == "write") {
+    signatures[name] = now;
+    std::ofstream(kFile) << signatures.dump(2) << '\n';
+    return;
+  }
+  INFO("a change on purpose: WARPATH_GOLDEN=write, and the commit says why");
+  CHECK_MESSAGE(signatures.value(name, "") == now, name << " is " << now << ", was " << signatures.value(name, "nothing"));
+}
+
+/// Everything that one move makes of one kernel.
+void add(Hasher& hasher, const Move& move, const MoveContext& context) {
+  for (const MoveOffer& offer : offers(move, context)) {
+    std::string why;
+    const auto made = move.apply(context, offer.instance, why);
+    hasher.add(offer.instance.text()).add(made ? made->source + variant_key(*made).hex() : why);
+  }
+}
+
+}  // namespace
+
+TEST_SUITE("golden") {
+  TEST_CASE("a search of the synthetic landscape builds the same graph in the same order") {
+    Hasher hasher;
+    for (const char* const strategy : {"mcgs", "beam", "best_first"}) {
+      test::TemporaryFolder folder;
+      Options options = test::small_options(40);
+      options.search.strategy = strategy;
+      const SessionResult result = test::CampaignBench(options).run(folder.path() / "run");
+      hasher.add(strategy).add(result.fingerprint);
+    }
+    check_signature("synthetic_search", hasher.digest().hex());
+  }
+
+  TEST_CASE("a search of recorded kernels finds the same variants after the same evaluations") {
+    PriorRegistry priors{"prior"};
+    register_priors(priors);
+    std::vector<fs::path> graphs;
+    for (const auto& entry : fs::directory_iterator(fs::path(WARPATH_SOURCE_ROOT) / "experiments/graphs")) {
+      if (entry.path().extension() == ".gz") graphs.push_back(entry.path());
+    }
+    std::ranges::sort(graphs);
+    CHECK(graphs.size() == 6);
+    Hasher hasher;
+    for (const fs::path& graph : graphs) {
+      const auto recording = load_recording(graph);
+      const Options options;
+      const auto prior = priors.create("run.prior", options.run.prior, {.options = &options});
+      const LabRun run = run_lab(*recording, options.search, {.seed = 1, .budget = 50}, {.prior = prior.get()});
+      hasher.add(recording->name()).add(run.evaluations).add(run.failed);
+      for (const LabRun::Improvement& one : run.improvements) hasher.add(one.evaluation).add(one.time_ns);
+    }
+    check_signature("recorded_search", hasher.digest().hex());
+  }
+
+  TEST_CASE("moves offer the same instances and write the same text") {
+    const DeviceFacts device{.runner = "cuda", .name = "golden", .arch = "sm_90a", .multiprocessors = 132, .max_smem_per_block_bytes = 227 << 10, .is_gpu = true};
+    MoveRegistry moves{"move"};
+    register_moves(moves);
+    const std::vector<KernelSpec> kernels = test::kernels_to_vary(WARPATH_SOURCE_ROOT);
+    for (const auto& [name, entry] : moves.entries()) {
+      Hasher hasher;
+      const auto move = entry.make();
+      for (const KernelSpec& spec : kernels) {
+        const Variant variant = baseline_variant(spec);
+        hasher.add(spec.name);
+        add(hasher, *move, {spec, variant, device});
+      }
+      check_signature("move " + name, hasher.digest().short_hex());
+    }
+  }
+}
