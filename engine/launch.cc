@@ -21,13 +21,14 @@ std::string out_of_range(std::string_view what, std::string_view axis, std::int6
 
 LaunchNumbers evaluate(const LaunchPlan& plan, const Bindings& bindings, std::string_view place) {
   LaunchNumbers numbers;
-  const auto axis_place = [&](std::string_view what, std::size_t axis) {
-    return std::string(place) + "/" + std::string(what) + "/" + std::string(kAxes[axis]);
+  const auto value = [&](const Expression& expression, std::string_view what, std::size_t axis) {
+    if (expression.is_constant()) return expression.evaluate(bindings, "");  // most are, and cannot fail
+    return expression.evaluate(bindings, std::string(place) + "/" + std::string(what) + "/" + std::string(kAxes[axis]));
   };
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    numbers.grid[axis] = plan.grid[axis].evaluate(bindings, axis_place("grid", axis));
-    numbers.block[axis] = plan.block[axis].evaluate(bindings, axis_place("block", axis));
-    numbers.cluster[axis] = plan.cluster[axis].evaluate(bindings, axis_place("cluster", axis));
+    numbers.grid[axis] = value(plan.grid[axis], "grid", axis);
+    numbers.block[axis] = value(plan.block[axis], "block", axis);
+    numbers.cluster[axis] = value(plan.cluster[axis], "cluster", axis);
   }
   numbers.dynamic_smem_bytes =
       plan.dynamic_smem_bytes.evaluate(bindings, std::string(place) + "/dynamic_smem_bytes");
