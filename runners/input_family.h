@@ -2,9 +2,9 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/portable/family.h"
 #include "engine/spec.h"
@@ -29,6 +29,7 @@ struct FamilyChoice {
   enum class Of : std::uint8_t { all, even_ones, odd_ones };
 
   InputFamily family = InputFamily::as_declared;
+  int form = 0;  ///< FamilyRule::form
   Of of = Of::all;
   /// The family holds but for one element of each tensor. A kernel that takes a structure for granted after a look at a part of it is
   /// wrong there; one that is wrong under the structure itself is wrong where it holds.
@@ -39,14 +40,17 @@ struct FamilyChoice {
   /// True if the choice has this family in tensor number `changed`, from 0.
   [[nodiscard]] bool has(std::size_t changed) const { return of == Of::all || (changed % 2 == 0) == (of == Of::even_ones); }
   [[nodiscard]] bool has_infinities() const { return family == InputFamily::specials || against_specials; }
-  /// "identity in every other tensor, from the first, but for one element"; "as_declared".
+  /// "triangular (zero above) in every other tensor, from the first, but for one element"; "as_declared".
   [[nodiscard]] std::string label() const;
 };
 
-/// Every stress family once.
-[[nodiscard]] std::span<const FamilyChoice> stress_choices();
-/// Structures in the even and in the odd tensors, whole and but for one element, the ones that expose most first.
-[[nodiscard]] std::span<const FamilyChoice> structure_choices();
+/// Every stress family that changes an input of `workload`.
+[[nodiscard]] std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload& workload);
+/// Structures in the even and in the odd inputs of `workload`: every kind that their shapes have (FamilyRule::form), but for one element,
+/// beside special numbers where it has zeros, and whole. Whatever the seed, each is a choice of its own; the ones that expose most come first.
+[[nodiscard]] std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Workload& workload);
+/// At most `most` of `choices`, at even distances from number `first` on.
+[[nodiscard]] std::vector<FamilyChoice> spread(const std::vector<FamilyChoice>& choices, std::size_t most, std::uint64_t first);
 
 /// The rule that turns the tensor of `arg` under `workload` into `family`. Its scale and sign
 /// follow the declared rule: randn has its deviation, uniform its width; a tensor whose rule has no
@@ -65,9 +69,6 @@ struct FamilyChoice {
                                      const FamilyChoice& choice,
                                      std::size_t changed,
                                      std::uint64_t seed);
-
-/// True if the choice says anything of inputs of which its family changes `changed`.
-[[nodiscard]] bool means_something(const FamilyChoice& choice, std::size_t changed);
 
 /// True if the declared rule draws every element by itself: one may be another without breaking what the kernel relies on.
 [[nodiscard]] bool draws_each_alone(const TensorSpec& content);

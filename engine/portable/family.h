@@ -25,22 +25,23 @@ enum class InputFamily : int {
   offset,          ///< plus 10 * scale
   far_offset,      ///< plus 100 * scale
   unit_row,        ///< the first row is 1, 0, 0, ...; the others as declared
-  // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions; where something lies, how large it is and
-  // which way it points follows from the seed.
+  // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions. Of several kinds, in brackets, each is a
+  // form of its own (FamilyRule::form); sizes and what else is random follow from the seed.
   identity,       ///< 1 where line and column are equal, else 0
-  permutation,    ///< one 1 a line, in shifted or reversed order, else 0
-  triangular,     ///< 0 above or below the diagonal
-  zero_block,     ///< 0 in some lines, some columns or a rectangle of every matrix
-  one_value,      ///< one of the tensor's own values everywhere, or 0
-  repeated_tile,  ///< a tile of the tensor's own values again and again
-  half_copy,      ///< one half of the tensor, or of every line, is the other
+  permutation,    ///< one 1 a line, else 0, in [shifted, reversed] order
+  triangular,     ///< 0 [above, below] the diagonal
+  zero_block,     ///< 0 in [some lines, some columns, a rectangle] of every matrix, [at its begin, amid it, at its end]
+  one_value,      ///< [one of the tensor's own values, 0] everywhere
+  repeated_tile,  ///< a tile of the tensor's own values again and again, [beside, below, beside and below] each other
+  half_copy,      ///< one half [of every line, of the tensor] is the other
   low_rank,       ///< a column times a row
-  ascending,      ///< ascending or descending along the last dimension
+  ascending,      ///< [ascending, descending] along the last dimension
 };
 
 /// How a tensor's values are replaced; element i follows from this, its own value, i, and the own value of family_source(i).
 struct FamilyRule {
   InputFamily family;
+  int form;     ///< of a structure: which of its kinds, modulo structure_forms()
   DType dtype;  ///< a floating-point type; of others only families of own values change anything
   portable::Word seed;
   portable::Word elements;
@@ -62,32 +63,57 @@ inline Word family_draw(const FamilyRule& rule, Word which, Word below) {
   return multiply_high(mix(rule.seed + 0x51ed2701ULL * (which + 1)), below);
 }
 
+/// How many kinds of the family's structure differ in a tensor of the rule's type and shape. Those of InputFamily::zero_block are, for
+/// what is zero, where it lies.
+inline int structure_forms(const FamilyRule& rule) {
+  switch (rule.family) {
+    case InputFamily::permutation:
+    case InputFamily::ascending:
+      return rule.row > 1 ? 2 : 1;
+    case InputFamily::triangular:
+      return rule.lines > 1 ? 2 : 1;
+    case InputFamily::one_value:
+      return is_floating(rule.dtype) ? 2 : 1;
+    case InputFamily::half_copy:
+      return rule.row > 1 && rule.elements > rule.row ? 2 : 1;
+    case InputFamily::repeated_tile:
+      return rule.row > 1 && rule.lines > 1 ? 3 : 1;
+    case InputFamily::zero_block:
+      return rule.row > 1 && rule.lines > 1 ? 9 : 3;
+    default:
+      return 1;
+  }
+}
+
+inline int form_of(const FamilyRule& rule) { return rule.form % structure_forms(rule); }
+
 /// Lines and columns of a matrix that a rule singles out.
 struct FamilyBox {
   Word first_line, lines, first_column, columns;
 };
 
-/// Of InputFamily::zero_block: from a quarter to a half of each extent that is not whole.
+/// From a quarter to a half of `extent`, beginning at [0, anywhere between, as late as it can].
+inline void family_run(const FamilyRule& rule, Word which, Word extent, int place, Word& first, Word& length) {
+  length = extent / 4 + 1 + family_draw(rule, which, extent / 4 + 1);
+  if (length > extent) length = extent;
+  const Word last = extent - length;
+  first = place == 0 ? 0 : place == 2 || last < 2 ? last : 1 + family_draw(rule, which + 1, last - 1);
+}
+
+/// Of InputFamily::zero_block.
 inline FamilyBox zero_box(const FamilyRule& rule) {
-  const Word kind = rule.lines < 2 ? 1 : family_draw(rule, 0, 3);
+  const int form = form_of(rule), place = form % 3;
+  const bool by_lines = rule.row < 2 || (rule.lines > 1 && form / 3 != 1), by_columns = !by_lines || form / 3 == 2;
   FamilyBox box{0, rule.lines, 0, rule.row};
-  if (kind != 1) {
-    box.lines = rule.lines / 4 + 1 + family_draw(rule, 1, rule.lines / 4 + 1);
-    if (box.lines > rule.lines) box.lines = rule.lines;
-    box.first_line = family_draw(rule, 2, rule.lines - box.lines + 1);
-  }
-  if (kind != 0) {
-    box.columns = rule.row / 4 + 1 + family_draw(rule, 3, rule.row / 4 + 1);
-    if (box.columns > rule.row) box.columns = rule.row;
-    box.first_column = family_draw(rule, 4, rule.row - box.columns + 1);
-  }
+  if (by_lines) family_run(rule, 1, rule.lines, place, box.first_line, box.lines);
+  if (by_columns) family_run(rule, 3, rule.row, place, box.first_column, box.columns);
   return box;
 }
 
-/// A power of two from 8 to 64, at most half of `extent`; `extent` itself where that is less than 2 or by chance.
+/// A power of two from 8 to 64, at most half of `extent`; `extent` itself where that is less than 2.
 inline Word tile_extent(const FamilyRule& rule, Word which, Word extent) {
-  if (extent < 4 || family_draw(rule, which, 4) == 0) return extent;
-  Word tile = Word{8} << family_draw(rule, which + 1, 4);
+  if (extent < 2) return extent;
+  Word tile = Word{8} << family_draw(rule, which, 4);
   while (tile > extent / 2) tile /= 2;
   return tile;
 }
@@ -101,14 +127,13 @@ inline Word family_source(const FamilyRule& rule, Word i) {
       return mix(rule.seed) % rule.elements;
     case InputFamily::repeated_tile: {
       const Word column = i % rule.row, line = i / rule.row % rule.lines, first = i - line * rule.row - column;
-      // Of a whole line as a tile the lines repeat: one of the two extents is less than all.
-      Word tile_lines = tile_extent(rule, 1, rule.lines);
-      const Word tile_columns = tile_extent(rule, 3, rule.row);
-      if (tile_lines == rule.lines && tile_columns == rule.row) tile_lines = rule.lines > 1 ? rule.lines / 2 : 1;
+      const bool beside = form_of(rule) != 1, below = form_of(rule) != 0 || rule.row < 2;
+      const Word tile_lines = below ? tile_extent(rule, 1, rule.lines) : rule.lines;
+      const Word tile_columns = beside ? tile_extent(rule, 3, rule.row) : rule.row;
       return first + line % tile_lines * rule.row + column % tile_columns;
     }
     case InputFamily::half_copy: {
-      if (rule.row > 1 && family_draw(rule, 1, 2) == 0) {
+      if (rule.row > 1 && form_of(rule) == 0) {
         const Word half = rule.row / 2, column = i % rule.row;
         return column >= half && column < 2 * half ? i - half : i;
       }
@@ -197,11 +222,11 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
     case InputFamily::permutation: {
       const Word shift = 1 + family_draw(rule, 1, rule.row > 1 ? rule.row - 1 : 1);
       const Word shifted = (line + shift) % rule.row;
-      x = column == (family_draw(rule, 2, 2) == 0 ? shifted : rule.row - 1 - shifted) ? 1 : 0;
+      x = column == (form_of(rule) == 0 ? shifted : rule.row - 1 - shifted) ? 1 : 0;
       break;
     }
     case InputFamily::triangular:
-      if (family_draw(rule, 1, 2) == 0 ? column > line : column < line) x = 0;
+      if (form_of(rule) == 0 ? column > line : column < line) x = 0;
       break;
     case InputFamily::zero_block: {
       const FamilyBox box = zero_box(rule);
@@ -209,7 +234,7 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       break;
     }
     case InputFamily::one_value:
-      x = family_draw(rule, 1, 2) == 0 && is_floating(rule.dtype) ? 0 : source;
+      x = form_of(rule) == 0 ? source : 0;
       break;
     case InputFamily::low_rank: {
       const double u = (unit(random_word(rule.seed, i / rule.row, 6)) + 0.5) * ((random_word(rule.seed, i / rule.row, 7) & 1U) != 0 ? -1 : 1);
@@ -218,7 +243,7 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
     }
     case InputFamily::ascending: {
       const double place = (static_cast<double>(column) + 0.75 * unit(bits)) / static_cast<double>(rule.row);
-      x = (family_draw(rule, 1, 2) == 0 ? 2 * place - 1 : 1 - 2 * place) * rule.scale;
+      x = (form_of(rule) == 0 ? 2 * place - 1 : 1 - 2 * place) * rule.scale;
       break;
     }
   }
@@ -226,11 +251,13 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
 }
 
 /// A random element that the rule's family changes and that no other one reads: `odd` of a rule that is to hold but for one element.
-/// kNoElement where none is found. `rule.odd` is kNoElement.
+/// In the second half of the tensor where there is one, so that a look at the first does not find it. kNoElement where none is found.
+/// `rule.odd` is kNoElement.
 inline Word odd_element(const FamilyRule& rule, Word draw) {
   constexpr double kOwn = 2.5, kOther = 3.5;
-  for (Word k = 0; k < 256 && rule.elements > 0; ++k) {
-    const Word i = multiply_high(mix(draw + k), rule.elements);
+  for (Word k = 0; k < 512 && rule.elements > 0; ++k) {
+    const Word first = k < 256 ? rule.elements / 2 : 0;
+    const Word i = first + multiply_high(mix(draw + k), rule.elements - first);
     const Word source = family_source(rule, i);
     if (family_value(rule, i, kOwn, source == i ? kOwn : kOther) != kOwn) return i;
   }

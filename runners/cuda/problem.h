@@ -127,7 +127,7 @@ class Problem {
 
   /// A declared set on a seed that nothing has used before; references are computed now.
   [[nodiscard]] std::unique_ptr<InputSet> fresh_set(std::size_t w, std::uint64_t seed);
-  /// One set of every stress family, then structured ones (FamilyChoice): all of them where references are quick, else some. Made at the
+  /// One set of every stress family, then structured ones (FamilyChoice): all of them where references are quick and memory suffices, else some. Made at the
   /// first call.
   [[nodiscard]] const std::vector<FamilyCheck>& family_checks(std::size_t w);
   /// What a correct kernel can reach on `set`, a set of family_checks, by tensor: measured with the baseline in memory of its own, at

@@ -239,8 +239,10 @@ std::size_t Problem::affordable_structures() const {
   const double each = reference_seconds_ / static_cast<double>(placed_.size() * static_cast<std::size_t>(bench_.options().input_sets));
   double bytes = 0;
   for (const PlacedWorkload& placed : placed_) bytes += placed.launch_bytes;
-  constexpr double kBytes = 4e9;  // of all sets, which are kept
-  const double most = std::min(kSeconds / std::max(2 * each * static_cast<double>(placed_.size()), 1e-9), kBytes / std::max(bytes, 1.0));
+  std::size_t available = 0, total = 0;
+  require(bench_.api(), bench_.api().cuMemGetInfo(&available, &total), "cannot tell how much memory is free");
+  const double kept = std::max(4e9, static_cast<double>(available) / 8);  // bytes of all sets
+  const double most = std::min(kSeconds / std::max(2 * each * static_cast<double>(placed_.size()), 1e-9), kept / std::max(bytes, 1.0));
   return std::max(kLeast, static_cast<std::size_t>(std::min(most, 1e6)));
 }
 
@@ -248,20 +250,15 @@ const std::vector<FamilyCheck>& Problem::family_checks(std::size_t w) {
   PlacedWorkload& placed = placed_[w];
   if (!placed.families.empty()) return placed.families;
   std::vector<InputSet*> sets;
-  const auto add = [&](const FamilyChoice& choice) {
-    const auto changed = std::count_if(placed.tensors.begin(), placed.tensors.end(), [&](const TensorPlace& tensor) {
-      return tensor.is_read() && changes(choice.family, spec(), *tensor.arg, *placed.workload);
-    });
-    if (!means_something(choice, static_cast<std::size_t>(changed))) return;
+  std::vector<FamilyChoice> choices = stress_choices(spec(), *placed.workload);
+  // What one workload leaves out the next one has.
+  for (const FamilyChoice& choice : spread(structure_choices(spec(), *placed.workload), affordable_structures(), setup_.seed + w)) choices.push_back(choice);
+  for (const FamilyChoice& choice : choices) {
     FamilyCheck check;
     check.set = make_inputs(w, choice, setup_.seed + placed.families.size() + 1);
     sets.push_back(check.set.get());
     placed.families.push_back(std::move(check));
-  };
-  for (const FamilyChoice& choice : stress_choices()) add(choice);
-  const auto structures = structure_choices();
-  const std::size_t most = std::min(structures.size(), affordable_structures());
-  for (std::size_t i = 0; i < most; ++i) add(structures[(i + (most < structures.size() ? setup_.seed % structures.size() : 0)) % structures.size()]);
+  }
   make_references(w, sets);
   const TrialRequest request{.candidate = setup_.baseline};
   Trial baseline(bench_, *this, request);

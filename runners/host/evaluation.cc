@@ -216,7 +216,7 @@ class Evaluation {
     constexpr Schedule kSchedules[] = {Schedule::forward, Schedule::random, Schedule::reverse};
     constexpr std::size_t kLeast = 2;
     std::size_t made = 0;
-    for (const FamilyChoice& choice : Families::choices(request_.stage == Stage::screening, request_.seed, bytes)) {
+    for (const FamilyChoice& choice : Families::choices(request_.spec, workload, request_.stage == Stage::screening, request_.seed, bytes)) {
       if (made >= kLeast && static_cast<double>(made) * slowest_seconds_ > kFamilySeconds) break;
       const auto set = context_.families.of_family(workload, choice);
       if (!set) continue;

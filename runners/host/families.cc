@@ -58,19 +58,19 @@ std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec, const Workload&
 Families::Families(const KernelSpec& spec, Oracle& oracle, Baseline& baseline, const HostOptions& options, const std::string& program)
     : spec_(spec), oracle_(oracle), baseline_(baseline), options_(options), worker_(program, options) {}
 
-std::vector<FamilyChoice> Families::choices(bool screening, std::uint64_t seed, std::uint64_t workload_bytes) {
-  std::vector<FamilyChoice> all(structure_choices().begin(), structure_choices().end());
-  for (const InputFamily family : {InputFamily::sparse, InputFamily::small_integers, InputFamily::unit_row, InputFamily::specials}) {
-    all.push_back({.family = family});
+std::vector<FamilyChoice> Families::choices(const KernelSpec& spec, const Workload& workload, bool screening, std::uint64_t seed, std::uint64_t workload_bytes) {
+  std::vector<FamilyChoice> all = structure_choices(spec, workload);
+  constexpr InputFamily kStress[] = {InputFamily::sparse, InputFamily::small_integers, InputFamily::unit_row, InputFamily::specials};
+  for (const FamilyChoice& choice : stress_choices(spec, workload)) {
+    if (std::ranges::find(kStress, choice.family) != std::end(kStress)) all.push_back(choice);
   }
   constexpr std::uint64_t kKeptBytes = std::uint64_t{256} << 20U;  // by all sets of a workload, about
-  const std::uint64_t affordable = kKeptBytes / std::max<std::uint64_t>(workload_bytes, 1);
-  const std::size_t kept = std::clamp<std::size_t>(static_cast<std::size_t>(affordable), 4, all.size());
-  all.resize(kept);
+  const std::uint64_t affordable = std::max<std::uint64_t>(kKeptBytes / std::max<std::uint64_t>(workload_bytes, 1), 4);
+  all = spread(all, static_cast<std::size_t>(affordable), 0);
   if (!screening) return all;
   constexpr std::size_t kAtScreening = 2;
   std::vector<FamilyChoice> some;
-  for (std::size_t i = 0; i < std::min(kAtScreening, kept); ++i) some.push_back(all[(kAtScreening * seed + i) % kept]);
+  for (std::size_t i = 0; i < std::min(kAtScreening, all.size()); ++i) some.push_back(all[(kAtScreening * seed + i) % all.size()]);
   return some;
 }
 
@@ -139,17 +139,17 @@ std::shared_ptr<const InputSet> Families::of_family(const Workload& workload, co
   const std::lock_guard lock(mutex_);
   const std::pair key{workload.name, choice};
   if (const auto it = families_.find(key); it != families_.end()) return it->second;
-  constexpr std::uint64_t kSeed = 20;
-  auto set = std::make_shared<InputSet>(make_inputs(spec_, workload, kSeed));
+  std::uint64_t seed = 20;  // another one for each choice, by its name: what is random in one lies elsewhere in the others
+  for (const char c : choice.label()) seed = portable::mix(seed ^ static_cast<unsigned char>(c));
+  auto set = std::make_shared<InputSet>(make_inputs(spec_, workload, seed));
   std::size_t changed = 0;
   for (const ArgSpec& arg : spec_.io.args) {
     if (arg.type != ArgType::tensor || arg.role == ArgRole::output || !changes(choice.family, spec_, arg, workload)) continue;
-    apply_family(set->tensors.at(arg.name), family_rule(spec_, arg, workload, choice, changed++, kSeed));
+    apply_family(set->tensors.at(arg.name), family_rule(spec_, arg, workload, choice, changed++, seed));
   }
   set->family = choice.label();
   set->has_infinities = choice.has_infinities();
-  if (!means_something(choice, changed)) set = nullptr;
-  if (set && !is_right(workload, *set, std::nullopt)) set = nullptr;
+  if (!is_right(workload, *set, std::nullopt)) set = nullptr;
   return families_.emplace(key, std::move(set)).first->second;
 }
 

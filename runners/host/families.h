@@ -30,9 +30,9 @@ class Families {
  public:
   Families(const KernelSpec& spec, Oracle& oracle, Baseline& baseline, const HostOptions& options, const std::string& program);
 
-  /// Families that every evaluation at confirmation, or one at screening, is judged by.
-  [[nodiscard]] static std::vector<FamilyChoice> choices(bool screening, std::uint64_t seed, std::uint64_t workload_bytes);
-  /// Null where the choice changes no input, or the baseline is wrong on it.
+  /// Families that change an input of `workload`, that every evaluation at confirmation, or one at screening, is judged by.
+  [[nodiscard]] static std::vector<FamilyChoice> choices(const KernelSpec& spec, const Workload& workload, bool screening, std::uint64_t seed, std::uint64_t workload_bytes);
+  /// Null where the baseline is wrong on it.
   [[nodiscard]] std::shared_ptr<const InputSet> of_family(const Workload& workload, const FamilyChoice& choice);
   /// Null where the baseline is wrong when the two share a buffer.
   [[nodiscard]] std::shared_ptr<const InputSet> of_shared(const Workload& workload, const SharedBuffer& shared);

@@ -235,22 +235,24 @@ TEST_CASE("every input family gives the host's bits and what its name says") {
       rule.lines = 40;
       rule.scale = 1;
       rule.nonnegative = i % 2 == 0 && dtype == DType::f32;
-      rule.odd = kNoElement;
-      Tensor expected = declared;
-      apply_family(expected, rule);
-      CHECK(expected.bytes != declared.bytes);
-      CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] ==
-            expected.bytes);
-      if (!is_structure(rule.family)) continue;
-      rule.odd = portable::odd_element(rule, 7);
-      REQUIRE(rule.odd < rule.elements);
-      Tensor but_for_one = declared;
-      apply_family(but_for_one, rule);
-      CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] == but_for_one.bytes);
-      for (std::int64_t k = 0; k < expected.elements(); ++k) {
-        const bool same = std::memcmp(&but_for_one.bytes[static_cast<std::size_t>(k) * info(dtype).size_bytes],
-                                      &expected.bytes[static_cast<std::size_t>(k) * info(dtype).size_bytes], info(dtype).size_bytes) == 0;
-        if (same == (static_cast<std::uint64_t>(k) == rule.odd)) FAIL_CHECK("element " << k);
+      for (rule.form = 0; rule.form < portable::structure_forms(rule); ++rule.form) {
+        CAPTURE(rule.form);
+        rule.odd = kNoElement;
+        Tensor expected = declared;
+        apply_family(expected, rule);
+        CHECK(expected.bytes != declared.bytes);
+        CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] == expected.bytes);
+        if (!is_structure(rule.family)) continue;
+        rule.odd = portable::odd_element(rule, 7);
+        REQUIRE(rule.odd < rule.elements);
+        Tensor but_for_one = declared;
+        apply_family(but_for_one, rule);
+        CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] == but_for_one.bytes);
+        for (std::int64_t k = 0; k < expected.elements(); ++k) {
+          const bool same = std::memcmp(&but_for_one.bytes[static_cast<std::size_t>(k) * info(dtype).size_bytes],
+                                        &expected.bytes[static_cast<std::size_t>(k) * info(dtype).size_bytes], info(dtype).size_bytes) == 0;
+          if (same == (static_cast<std::uint64_t>(k) == rule.odd)) FAIL_CHECK("element " << k);
+        }
       }
     }
   }
@@ -273,118 +275,6 @@ TEST_CASE("nudged values have the host's bits and differ in their last places on
       CHECK((seed == 0 ? up == 700 : up > 280 && up < 420));
     }
   }
-}
-
-TEST_CASE("families have their meaning") {
-  const auto values = [](InputFamily family, bool nonnegative = false) {
-    Tensor tensor = fill_tensor(InitRule{}, 5, DType::f32, {20, 500}, {}, nullptr, "here");
-    FamilyRule rule{};
-    rule.family = family;
-    rule.dtype = DType::f32;
-    rule.seed = 2;
-    rule.elements = 10000;
-    rule.row = 500;
-    rule.lines = 20;
-    rule.odd = kNoElement;
-    rule.scale = 1;
-    rule.nonnegative = nonnegative;
-    apply_family(tensor, rule);
-    std::vector<double> out;
-    for (std::int64_t i = 0; i < tensor.elements(); ++i) out.push_back(tensor.at(i));
-    return out;
-  };
-  const auto constant = values(InputFamily::constant);
-  CHECK(std::count(constant.begin(), constant.end(), constant[0]) == 10000);
-  const auto sparse = values(InputFamily::sparse);
-  CHECK(std::count(sparse.begin(), sparse.end(), 0.0) == doctest::Approx(9000).epsilon(0.02));
-  for (const double x : values(InputFamily::small_integers)) CHECK((x == -1 || x == 0 || x == 1));
-  for (const double x : values(InputFamily::small_integers, true)) CHECK((x == 0 || x == 1));
-  const auto mantissa = values(InputFamily::mantissa);
-  for (const double x : mantissa) CHECK((std::abs(x) >= 1 && std::abs(x) < 2));
-  CHECK(std::count_if(mantissa.begin(), mantissa.end(), [](double x) {
-          return (std::bit_cast<std::uint32_t>(static_cast<float>(x)) & 1U) != 0;
-        }) == doctest::Approx(5000).epsilon(0.05));
-  const auto cancellation = values(InputFamily::cancellation);
-  double sum = 0;
-  for (int i = 0; i < 500; ++i) sum += cancellation[static_cast<std::size_t>(i)];
-  CHECK(std::abs(sum) < 0.1);
-  const auto sorted = values(InputFamily::sorted_ties);
-  CHECK(std::is_sorted(sorted.begin(), sorted.begin() + 500));
-  CHECK(sorted[0] == sorted[60]);
-  const auto declared = values(InputFamily::as_declared);
-  const auto outliers = values(InputFamily::rare_outliers);
-  int changed = 0;
-  for (std::size_t i = 0; i < declared.size(); ++i) {
-    if (outliers[i] == declared[i]) continue;
-    CHECK(i >= 4096);
-    CHECK(outliers[i] == 1024 * declared[i]);
-    ++changed;
-  }
-  CHECK(changed > 0);
-  const auto specials = values(InputFamily::specials);
-  const auto count = [&](auto is) { return std::count_if(specials.begin(), specials.end(), is); };
-  CHECK(count([](double x) { return std::isnan(x); }) > 0);
-  CHECK(count([](double x) { return std::isinf(x) && x > 0; }) > 0);
-  CHECK(count([](double x) { return std::isinf(x) && x < 0; }) == 0);  // an honest online softmax may start from it
-  CHECK(count([](double x) { return x == 0 && std::signbit(x); }) > 0);
-  const auto unit = values(InputFamily::unit_row);
-  CHECK(unit[0] == 1);
-  CHECK(std::all_of(unit.begin() + 1, unit.begin() + 500, [](double x) { return x == 0; }));
-  CHECK(std::equal(unit.begin() + 500, unit.end(), declared.begin() + 500));
-}
-
-TEST_CASE("structures have their meaning, whatever the seed") {
-  constexpr std::int64_t kLines = 48, kRow = 80;
-  const Tensor declared = fill_tensor(InitRule{}, 5, DType::f32, {2, kLines, kRow}, {}, nullptr, "here");
-  std::set<std::string> boxes;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
-    CAPTURE(seed);
-    const auto made = [&](InputFamily family) {
-      Tensor tensor = declared;
-      FamilyRule rule{};
-      rule.family = family;
-      rule.dtype = DType::f32;
-      rule.seed = seed;
-      rule.elements = 2 * kLines * kRow;
-      rule.row = kRow;
-      rule.lines = kLines;
-      rule.scale = 1;
-      rule.odd = kNoElement;
-      apply_family(tensor, rule);
-      return tensor;
-    };
-    const auto at = [](const Tensor& tensor, std::int64_t matrix, std::int64_t line, std::int64_t column) {
-      return tensor.at((matrix * kLines + line) * kRow + column);
-    };
-    const Tensor identity = made(InputFamily::identity), permutation = made(InputFamily::permutation), zeros = made(InputFamily::zero_block);
-    const Tensor triangle = made(InputFamily::triangular), rank = made(InputFamily::low_rank), order = made(InputFamily::ascending);
-    const Tensor tiles = made(InputFamily::repeated_tile), halves = made(InputFamily::half_copy), one = made(InputFamily::one_value);
-    std::set<std::int64_t> zero_lines, zero_columns;
-    std::set<double> tile_values;
-    for (std::int64_t line = 0; line < kLines; ++line) {
-      double sum = 0;
-      for (std::int64_t column = 0; column < kRow; ++column) {
-        CHECK(at(identity, 1, line, column) == (line == column ? 1 : 0));
-        sum += at(permutation, 1, line, column);
-        if (at(zeros, 1, line, column) == 0) zero_lines.insert(line), zero_columns.insert(column);
-        CHECK(at(rank, 0, line, column) * at(rank, 0, 0, 0) == doctest::Approx(at(rank, 0, line, 0) * at(rank, 0, 0, column)));
-        tile_values.insert(at(tiles, 0, line, column));
-        CHECK(one.at(line * kRow + column) == one.at(0));
-      }
-      CHECK(sum == 1);
-      const double first = at(order, 1, line, 1) - at(order, 1, line, 0);
-      for (std::int64_t column = 1; column < kRow; ++column) CHECK((at(order, 1, line, column) - at(order, 1, line, column - 1)) * first > 0);
-    }
-    CHECK((at(triangle, 0, 0, 1) == 0) != (at(triangle, 0, 1, 0) == 0));
-    CHECK(at(triangle, 0, 3, 3) == at(declared, 0, 3, 3));
-    CHECK(zero_lines.size() * zero_columns.size() >= kLines * kRow / 20);
-    CHECK(zero_lines.size() * zero_columns.size() <= kLines * kRow * 2 / 3);
-    CHECK(tile_values.size() <= kLines * kRow / 2);
-    const bool by_tensor = std::equal(halves.bytes.begin(), halves.bytes.begin() + static_cast<std::ptrdiff_t>(halves.bytes.size() / 2), halves.bytes.begin() + static_cast<std::ptrdiff_t>(halves.bytes.size() / 2));
-    CHECK((by_tensor || at(halves, 1, 7, 3) == at(halves, 1, 7, 3 + kRow / 2)));
-    boxes.insert(std::to_string(*zero_lines.begin()) + " " + std::to_string(*zero_columns.begin()));
-  }
-  CHECK(boxes.size() > 20);
 }
 
 TEST_CASE("poison is NaN for real types, and two seeds of a pair differ in every element") {

@@ -134,11 +134,14 @@ TEST_CASE("input families on the GPU have the host's bits") {
       rule.odd = kNoElement;
       rule.scale = 1.25;
       rule.nonnegative = i % 2 == 0 && dtype == DType::f32;
-      Tensor expected = declared;
-      apply_family(expected, rule);
-      const DeviceMemory data = gpu.upload(declared.bytes);
-      gpu.harness.family(gpu.stream.get(), data.get(), rule);
-      CHECK(gpu.download(data.get(), expected.bytes.size()) == expected.bytes);
+      for (rule.form = 0; rule.form < portable::structure_forms(rule); ++rule.form) {
+        CAPTURE(rule.form);
+        Tensor expected = declared;
+        apply_family(expected, rule);
+        const DeviceMemory data = gpu.upload(declared.bytes);
+        gpu.harness.family(gpu.stream.get(), data.get(), rule);
+        CHECK(gpu.download(data.get(), expected.bytes.size()) == expected.bytes);
+      }
     }
   }
 }

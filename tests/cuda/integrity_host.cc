@@ -21,9 +21,6 @@ namespace {
 /// Rows of the catalogue that the host runner shows by itself: short cuts on what the data look like, accesses outside, shared buffers.
 const std::set<std::int64_t> kRows{11, 55, 66};
 
-/// Refused on a GPU by its sizes and sets of inputs; the few that the host runner affords do not show it.
-const std::set<std::string> kNotOnTheHost{"zero_rows_dropped"};
-
 std::unique_ptr<warpath::Runner> host_runner() {
   static warpath::Options options;  // outlives the runner
   options.host.threads = 2;
@@ -54,7 +51,6 @@ TEST_CASE("on the host runner too, short cuts on structure, accesses outside and
       if (!kRows.contains(candidate.expectation.row)) continue;
       // What the read-only path returns shows in the code alone.
       if (warpath::is_expected_gate(candidate.expectation, "read_only_path")) continue;
-      if (kNotOnTheHost.contains(candidate.name)) continue;
       CAPTURE(family);
       CAPTURE(candidate.name);
       const auto outcome =

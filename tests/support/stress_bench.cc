@@ -34,7 +34,7 @@ double root_mean_square(const Tensor& values) {
 
 }  // namespace
 
-StressBench::StressBench(const KernelSpec& spec)
+StressBench::StressBench(const KernelSpec& spec, std::size_t structures, std::uint64_t first)
     : spec_(spec), compiler_(options()), worker_("/proc/self/exe", options()), baseline_(baseline_variant(spec)), reference_(baseline_) {
   const auto it = std::ranges::find_if(spec_.workloads, [](const Workload& w) { return w.target == WorkloadTarget::host; });
   if (it == spec_.workloads.end()) throw bad_input(spec.origin, "", "a workload for the host");
@@ -49,9 +49,8 @@ StressBench::StressBench(const KernelSpec& spec)
   }
   if (!why.empty()) throw bad_input(spec.origin, "", "kernels that compile: " + why);
   add_family({});
-  for (const FamilyChoice& choice : stress_choices()) add_family(choice);
-  constexpr std::size_t kStructures = 6;  // those that expose most
-  for (const FamilyChoice& choice : structure_choices().first(std::min(kStructures, structure_choices().size()))) add_family(choice);
+  for (const FamilyChoice& choice : stress_choices(spec_, *workload_)) add_family(choice);
+  for (const FamilyChoice& choice : spread(structure_choices(spec_, *workload_), structures, first)) add_family(choice);
 }
 
 std::string StressBench::object(const Variant& variant, std::string& why) {
@@ -95,17 +94,16 @@ TensorMap StressBench::expected(const host::InputSet& inputs) {
 }
 
 void StressBench::add_family(const FamilyChoice& choice) {
-  constexpr std::uint64_t kSeed = 77;
-  Family family{.name = choice.label(), .inputs = host::make_inputs(spec_, *workload_, kSeed), .tolerance = {},
+  const std::uint64_t seed = 77 + families_.size();
+  Family family{.name = choice.label(), .inputs = host::make_inputs(spec_, *workload_, seed), .tolerance = {},
                 .is_declared = choice.family == InputFamily::as_declared,
                 .any_nonfinite = choice.has_infinities(), .reach = std::nullopt};
   std::size_t changed = 0;
   for (const ArgSpec& arg : spec_.io.args) {
     const auto tensor = family.inputs.tensors.find(arg.name);
     if (tensor == family.inputs.tensors.end() || !changes(choice.family, spec_, arg, *workload_)) continue;
-    apply_family(tensor->second, family_rule(spec_, arg, *workload_, choice, changed++, kSeed));
+    apply_family(tensor->second, family_rule(spec_, arg, *workload_, choice, changed++, seed));
   }
-  if (!family.is_declared && !means_something(choice, changed)) return;
   family.inputs.expected = expected(family.inputs);
   for (const auto& [name, values] : family.inputs.expected) {
     Tolerance own = spec_.tolerance_of(name);

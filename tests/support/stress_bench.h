@@ -18,8 +18,9 @@
 /// reach of the baseline.
 class StressBench {
  public:
-  /// `spec`: with a workload for the host. Throws Error where baseline or reference do not compile.
-  explicit StressBench(const warpath::KernelSpec& spec);
+  /// `spec`: with a workload for the host. Of structured families at most `structures`, from number `first` on (spread()). Throws Error where
+  /// baseline or reference do not compile.
+  explicit StressBench(const warpath::KernelSpec& spec, std::size_t structures = 1000, std::uint64_t first = 0);
 
   /// What a family found of a kernel.
   struct Finding {
