@@ -169,7 +169,6 @@ class UnrollIlp final : public Move {
     if (std::find(std::begin(kFactors), std::end(kFactors), factor) == std::end(kFactors)) return why = "no such factor", std::nullopt;
     if (tail != kPeeled && tail != kTested) return why = "tail is 0 or 1", std::nullopt;
     const KernelFacts& facts = model.facts;
-    if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
     for (std::size_t k = 0; k < facts.loops.size(); ++k) {
       if (loop_site(k) == wanted.site) return for_loop(context, model, *facts.loops[k], factor, tail == kTested, why);
     }
@@ -181,6 +180,7 @@ class UnrollIlp final : public Move {
     const KernelFacts& facts = model.facts;
     const Unit& unit = model.unit;
     const Stmt& stmt = *loop.stmt;
+    if (!(why = facts.veto_at(stmt)).empty()) return std::nullopt;
     const auto head = loop_head(facts, loop, why);
     if (!head) return std::nullopt;
     for (const Stmt* s : statements(*stmt.body)) {

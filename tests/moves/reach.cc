@@ -314,6 +314,34 @@ TEST_CASE("a tunable that a move left behind is not tried") {
   CHECK(k.step("set_tunable@tunable:BLOCK(value=64)").starts_with("nothing depends on BLOCK any more"));
 }
 
+TEST_CASE("a loop's own moves do not mind what the kernel calls elsewhere") {
+  const std::string rows = "output: float32 y[n]\ninput: float32 x[n, c]\nscalar: int32 n = 8192\nscalar: int32 c = 1024\ngrid: ceil_div(n, 256)\nblock: 256\n";
+  const auto kernel = [&](const std::string& before, const std::string& inside, const std::string& behind) {
+    return Kernel(rows, "__device__ __noinline__ float helper(const float* p) { asm volatile(\"\" ::: \"memory\"); return p[0]; }\n"
+                        "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                        "  if (i >= n) return;\n  __shared__ float seen[1];\n  float sum = 0.f;\n" + before + "  for (int j = 0; j < c; ++j) {\n    " + inside + "sum += x[i * c + j];\n  }\n" + behind +
+                        "  y[i] = sum;\n}\n");
+  };
+  const std::string call = "seen[0] += helper(seen);\n", assembly = "asm volatile(\"bar.sync 0;\");\n", macro = "SOMETHING(c);\n", escape = "sum += helper(x);\n";
+  for (const char* const move : {"unroll_ilp@loop:0(factor=4,tail=0)", "vectorize_global_loads@loop:0(width=4)"}) {
+    CAPTURE(move);
+    CHECK(kernel("", "", "").step(move) == "");
+    CHECK(kernel("  " + call, "", "").step(move) == "");
+    CHECK(kernel("", "", "  " + call).step(move) == "");
+    CHECK(kernel("  " + assembly, "", "  " + assembly).step(move) == "");
+    CHECK(kernel("", call, "").step(move) == "the kernel calls helper, whose effects are unknown");
+    CHECK(kernel("", assembly, "").step(move) == "the kernel holds inline assembly");
+    CHECK(kernel("  " + macro, "", "").step(move) == "the kernel calls SOMETHING, whose effects are unknown");  // may change c
+    CHECK(kernel("  " + escape, "", "").step(move) == "the address of x goes where it is not followed");
+  }
+  CHECK(kernel("  " + call, "", "").model()->facts.veto == "the kernel calls helper, whose effects are unknown");
+  Kernel cluster("output: float32 y[n, c]\ninput: float32 x[n, c]\nscalar: int32 n = 64\nscalar: int32 c = 65536\ngrid: ceil_div(n, 256)\nblock: 256\n",
+                 "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+                 "  float top = -1e30f;\n  for (int j = 0; j < c; ++j) top = fmaxf(top, x[i * c + j]);\n  for (int j = 0; j < c; ++j) y[i * c + j] = x[i * c + j] - top;\n}\n");
+  REQUIRE(cluster.step("parallelise_row_loop(lanes=256,cluster=2)") == "");
+  CHECK(cluster.step("unroll_ilp@loop:0(factor=4,tail=0)") == "");
+}
+
 TEST_CASE("asked by name alone a move that lists nothing gives a reason, not its usage") {
   const Kernel k(kVector, vector_kernel("  y[i] = x[i];\n"));
   for (const std::string& reason : k.reasons()) {
