@@ -41,6 +41,17 @@ std::optional<std::int64_t> fixed_size(const MoveContext& context, const std::st
   return size;
 }
 
+/// The load's value goes to an array of a thread or a block and nowhere else, as it does where this move has been.
+bool is_copied_already(const KernelFacts& facts, const Access& load) {
+  const Expr* const value = replaceable(load);
+  const Expr* const assign = value == nullptr ? nullptr : value->parent;
+  if (assign == nullptr || !assign->is_op(ExprKind::assign, "=") || assign->parent != nullptr || &assign->arg(1) != value) return false;
+  const Access* const target = facts.access_of(assign->arg(0));
+  if (target == nullptr) return false;
+  const Space space = facts.arrays[static_cast<std::size_t>(target->array)].space;
+  return space == Space::local || space == Space::shared;
+}
+
 std::vector<Operand> find_operands(const MoveContext& context, const KernelModel& kernel) {
   std::vector<Operand> out;
   const KernelFacts& facts = kernel.facts;
@@ -50,7 +61,7 @@ std::vector<Operand> find_operands(const MoveContext& context, const KernelModel
     const auto size = fixed_size(context, array.spec_name);
     if (array.space != Space::global || !array.is_parameter || array.written || array.escapes || !size || *size < 1 || *size > kMostShared) continue;
     Operand operand{&array, *size, facts.accesses_to(static_cast<int>(i)), true};
-    bool plain = !operand.loads.empty();
+    bool plain = !std::ranges::all_of(operand.loads, [&](const Access* load) { return is_copied_already(facts, *load); });
     for (const Access* load : operand.loads) {
       plain = plain && load->expr->is(ExprKind::subscript) && load->expr->arg(0).is_name(array.name) && replaceable(*load) != nullptr && load->vector_width == 1;
       plain = plain && load->index.is_known();

@@ -32,7 +32,6 @@ std::optional<Variant> strided_over_threads(const MoveContext& context, const Ke
   const Declarator& index = *body->index->declarator;
   if (!body->only_bound) return why = "the guard is more than a bound of the thread's index", std::nullopt;
   if (index.value() == nullptr || index.stmt->declarators.size() != 1) return why = "the thread's index shares its declaration", std::nullopt;
-  if (index.has(kConst)) return why = "the thread's index is const", std::nullopt;
   for (const Stmt* s : body->statements) {
     if (jumps_out(*s) || joins_threads(*s)) return why = "the body leaves early or joins threads", std::nullopt;
   }

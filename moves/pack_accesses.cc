@@ -41,17 +41,6 @@ Polynomial expanded(const KernelFacts& facts, const std::vector<const Stmt*>& bo
   return index;
 }
 
-/// Not evaluated for every element: an operand of ?:, && or ||.
-bool is_conditional(const Expr& e) {
-  for (const Expr* at = &e; at->parent != nullptr; at = at->parent) {
-    const Expr& p = *at->parent;
-    if (p.is(ExprKind::conditional) && p.args[0] != at) return true;
-    if ((p.is_op(ExprKind::binary, "&&") || p.is_op(ExprKind::binary, "||")) && p.args[0] != at) return true;
-    if (p.is(ExprKind::lambda)) return true;
-  }
-  return false;
-}
-
 /// Steps by one with the variable, and is a multiple of `alignment` where the variable is one of `width`. `folded` is the same
 /// index with all locals folded in, which may show factors that their names hide.
 bool steps_by_one(const KernelFacts& facts, const Polynomial& index, const Polynomial& folded, const std::string& variable, std::int64_t width,
@@ -184,7 +173,7 @@ std::optional<PackPlan> plan_packs(const KernelFacts& facts, const std::vector<c
     if (array.element_bytes == 0 || array.element_bytes > 8 || array.escapes || !array.dtype) continue;
     const std::size_t bytes = std::min(kMostBytes, array.element_bytes * static_cast<std::size_t>(width));
     if (vector_type(array.type, array.element_bytes, bytes).empty() || array.alignment_bytes < static_cast<std::int64_t>(bytes)) continue;
-    if (enclosing_loop(*access.stmt) != around || access.guards.size() != guards || is_conditional(*access.expr)) continue;
+    if (enclosing_loop(*access.stmt) != around || access.guards.size() != guards || !is_always_evaluated(*access.expr)) continue;
     const auto alignment = static_cast<std::int64_t>(bytes / array.element_bytes);
     if (!steps_by_one(facts, indices[i], access.index, plan.variable, width, alignment)) continue;
     bool moving = false;

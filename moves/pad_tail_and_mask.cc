@@ -137,12 +137,14 @@ class PadTailAndMask final : public Move {
     if (!body) return std::nullopt;
     if (!body->only_bound || !body->early_exit) return why = "no early return that is only a bound of the thread's index", std::nullopt;
     const Declarator& index = *body->index->declarator;
-    if (index.has(kConst) || index.value() == nullptr || index.stmt->parent != facts.kernel->body) return why = "the thread's index cannot change", std::nullopt;
+    std::vector<Edit> edits;
+    if (!make_changeable(unit, index, edits) || index.value() == nullptr || index.stmt->parent != facts.kernel->body) return why = "the thread's index cannot change", std::nullopt;
     for (const Stmt* s : facts.kernel->body->children) {
       if (s == body->guard) break;
       if (s != index.stmt && mentions(*s, body->index->name)) return why = "a declaration before the guard depends on the index", std::nullopt;
     }
     Rewrite rewrite(model);
+    rewrite.add(std::move(edits));
     const std::string inside = rewrite.fresh("inside");
     for (const Access& access : facts.accesses) {
       if (!access.writes() || facts.arrays[static_cast<std::size_t>(access.array)].space != Space::global) continue;

@@ -85,13 +85,13 @@ class PromoteScalars final : public Move {
  private:
   static std::optional<Variant> rewritten(const MoveContext& context, const KernelModel& model, const MoveInstance& wanted, std::string& why) {
     const KernelFacts& facts = model.facts;
-    if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
     for (std::size_t k = 0; k < facts.loops.size(); ++k) {
       if (loop_site(k) != wanted.site) continue;
       const Loop& loop = *facts.loops[k];
       const Stmt& stmt = *loop.stmt;
+      if (!(why = facts.veto_at(stmt)).empty()) return std::nullopt;
       if (stmt.parent == nullptr || !stmt.parent->is(StmtKind::block)) return why = "the loop is the body of another statement without braces", std::nullopt;
-      if (jumps_out(stmt) || joins_threads(stmt) || facts.has_unknown_calls) return why = "the loop leaves early, joins threads or calls what is not known", std::nullopt;
+      if (jumps_out(stmt) || joins_threads(stmt)) return why = "the loop leaves early or joins threads", std::nullopt;
       const std::vector<Element> elements = find_elements(facts, loop);
       if (elements.empty()) return why = "the loop updates no element of memory at a fixed place", std::nullopt;
       Rewrite rewrite(model);

@@ -13,6 +13,7 @@ using model::Access;
 using model::Declarator;
 using model::Expr;
 using model::ExprKind;
+using model::KernelFacts;
 using model::KernelModel;
 using model::Loop;
 using model::Polynomial;
@@ -310,8 +311,27 @@ std::optional<Variant> recompute_stored(const MoveContext& context, const Kernel
   return std::nullopt;
 }
 
+namespace {
+
+/// Beside the sweeps a loop runs over one of their rows from its end.
+bool is_swept_backwards(const KernelFacts& facts, const RowSweeps& sweeps) {
+  return std::any_of(facts.loops.begin(), facts.loops.end(), [&](const auto& loop) {
+    if (!loop->counted || !loop->descending || loop->stmt->parent != sweeps.loops.front()->stmt->parent) return false;
+    const std::vector<const Access*> accesses = facts.accesses_in(*loop->stmt);
+    return std::any_of(accesses.begin(), accesses.end(), [&](const Access* a) {
+      const Polynomial base = a->index.without(loop_atom(a->index, *loop));
+      return std::any_of(sweeps.operands.begin(), sweeps.operands.end(), [&](const RowOperand& o) { return o.array == a->array && o.folded_base == base; });
+    });
+  });
+}
+
+}  // namespace
+
 std::optional<Variant> reverse_sweeps(const MoveContext& context, const KernelModel& model, const RowSweeps& sweeps, std::string& why) {
   if (sweeps.loops.size() < 2) return why = "the row is swept once", std::nullopt;
+  const bool comes_back = std::any_of(sweeps.operands.begin(), sweeps.operands.end(), [](const RowOperand& o) { return o.uses.back().sweep > o.uses.front().sweep; });
+  if (!comes_back) return why = "no two sweeps read the same memory", std::nullopt;
+  if (is_swept_backwards(model.facts, sweeps)) return why = "a sweep of the row runs backwards already", std::nullopt;
   std::vector<Edit> edits;
   for (std::size_t s = 1; s < sweeps.loops.size(); s += 2) {
     const Loop& loop = *sweeps.loops[s];

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 
 #include "engine/move.h"
@@ -15,6 +16,35 @@ const Tunable* find_tunable(const KernelSpec& spec, std::string_view site) {
   site.remove_prefix(kSitePrefix.size());
   const auto it = std::find_if(spec.tunables.begin(), spec.tunables.end(), [&](const Tunable& t) { return t.name == site; });
   return it == spec.tunables.end() ? nullptr : &*it;
+}
+
+/// `word` stands in the text between other characters than those of names; comments count.
+bool has_word(std::string_view text, std::string_view word) {
+  const auto in_name = [&](std::size_t at) { return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_'); };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    if ((at == 0 || !in_name(at - 1)) && !in_name(at + word.size())) return true;
+  }
+  return false;
+}
+
+bool depends_on(const LaunchPlan& plan, std::string_view tunable) {
+  const auto names = [&](const Expression& e) { return has_word(e.text(), tunable); };
+  return std::ranges::any_of(plan.grid, names) || std::ranges::any_of(plan.block, names) || std::ranges::any_of(plan.cluster, names) || names(plan.dynamic_smem_bytes);
+}
+
+/// What is compiled or launched names the tunable.
+bool depends_on(const Variant& variant, std::string_view tunable) {
+  const auto step_does = [&](const LaunchStep& step) { return depends_on(step.launch, tunable); };
+  return has_word(variant.source, tunable) || has_word(variant.kernel_name, tunable) || depends_on(variant.launch, tunable) ||
+         std::ranges::any_of(variant.compiler_options, [&](const std::string& option) { return has_word(option, tunable); }) ||
+         std::ranges::any_of(variant.scratch, [&](const ScratchBuffer& buffer) { return has_word(buffer.size_bytes.text(), tunable); }) ||
+         std::ranges::any_of(variant.before, step_does) || std::ranges::any_of(variant.after, step_does);
+}
+
+/// The spec's kernel depends on the tunable and the variant no longer does: all its values are one kernel.
+bool is_left_behind(const MoveContext& context, std::string_view tunable) {
+  const bool own_plan = std::ranges::any_of(context.spec.workloads, [&](const Workload& w) { return w.launch && depends_on(*w.launch, tunable); });
+  return !own_plan && !depends_on(context.variant, tunable) && depends_on(baseline_variant(context.spec), tunable);
 }
 
 bool is_power_of_two(std::size_t n) { return (n & (n - 1)) == 0; }
@@ -44,7 +74,7 @@ class SetTunable final : public Move {
     std::vector<MoveInstance> out;
     for (const Tunable& tunable : context.spec.tunables) {
       const auto current = context.variant.tunables.find(tunable.name);
-      if (current == context.variant.tunables.end()) continue;
+      if (current == context.variant.tunables.end() || is_left_behind(context, tunable.name)) continue;
       for (const std::int64_t value : steps_from(tunable, current->second)) out.push_back(instance(tunable.name, value));
     }
     return out;
@@ -71,6 +101,7 @@ class SetTunable final : public Move {
     const auto current = context.variant.tunables.find(tunable->name);
     if (current == context.variant.tunables.end()) return why = "the variant no longer has " + tunable->name, std::nullopt;
     if (current->second == value->second) return why = tunable->name + " has this value already", std::nullopt;
+    if (is_left_behind(context, tunable->name)) return why = "nothing depends on " + tunable->name + " any more", std::nullopt;
     Variant out = context.variant;
     out.tunables[tunable->name] = value->second;
     return out;

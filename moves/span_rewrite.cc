@@ -142,6 +142,19 @@ std::string factor_of(const Unit& unit, const Expr& expr) {
   return simple ? text : "(" + text + ")";
 }
 
+bool make_changeable(const Unit& unit, const Declarator& variable, std::vector<Edit>& edits) {
+  if (variable.stmt == nullptr || variable.stmt->declarators.size() != 1) return false;
+  if (!variable.has(kConst)) return true;
+  const std::size_t begin = variable.stmt->span.begin;
+  const CodeText head(unit.source().substr(begin, variable.name_span.begin - begin));
+  for (std::size_t i = 0; i < head.tokens.size(); ++i) {
+    if (!head.is(i, "const")) continue;
+    const std::size_t next = head.source.find_first_not_of(' ', head.tokens[i].end);
+    edits.push_back({begin + head.tokens[i].begin, begin + std::min(next, head.source.size()), ""});
+  }
+  return true;
+}
+
 std::string as_factor(const std::string& text) {
   const CodeText code(text);
   for (std::size_t i = 0, depth = 0; i < code.tokens.size(); ++i) {
@@ -240,6 +253,16 @@ bool joins_threads(const Stmt& stmt) {
     return !found;
   });
   return found;
+}
+
+bool is_always_evaluated(const Expr& e) {
+  for (const Expr* at = &e; at->parent != nullptr; at = at->parent) {
+    const Expr& p = *at->parent;
+    if (p.is(ExprKind::conditional) && p.args[0] != at) return false;
+    if ((p.is_op(ExprKind::binary, "&&") || p.is_op(ExprKind::binary, "||")) && p.args[0] != at) return false;
+    if (p.is(ExprKind::lambda)) return false;
+  }
+  return true;
 }
 
 std::int64_t static_smem_bytes(const KernelFacts& facts, const Array* except) {

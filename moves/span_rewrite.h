@@ -55,6 +55,9 @@ void rename_variable(const model::Expr& root, std::string_view name, std::string
 /// The expression's text, in parentheses unless it is a name, a number, a call or a subscript.
 [[nodiscard]] std::string factor_of(const model::Unit& unit, const model::Expr& expr);
 
+/// Adds the edits that let later code change the variable: no `const` in its declaration. False if others are declared with it.
+[[nodiscard]] bool make_changeable(const model::Unit& unit, const model::Declarator& variable, std::vector<Edit>& edits);
+
 /// C text fit to stand beside a *: in parentheses unless it is one operand or a product.
 [[nodiscard]] std::string as_factor(const std::string& text);
 
@@ -78,6 +81,9 @@ void rename_variable(const model::Expr& root, std::string_view name, std::string
 [[nodiscard]] bool jumps_out(const model::Stmt& stmt);
 /// It has a barrier, a shuffle or vote, asm or another operation of several threads.
 [[nodiscard]] bool joins_threads(const model::Stmt& stmt);
+
+/// Wherever its statement is: no operand of ?:, && or || that may be left out.
+[[nodiscard]] bool is_always_evaluated(const model::Expr& e);
 
 /// The part of a kernel that a guard on its thread index protects.
 struct GuardedBody {

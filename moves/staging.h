@@ -14,8 +14,8 @@ namespace warpath {
 [[nodiscard]] std::optional<Variant> transposed_through_tile(const MoveContext& context, const model::KernelModel& kernel, std::int64_t tile,
                                                              std::int64_t rows, std::string& why);
 
-/// A loop over j that loads elements x[j + ...] which are the same for all threads of a block: `tile` of them at a time go
-/// to shared memory. Threads beyond the end stay for the barriers and do not store.
+/// A loop over j that loads elements x[s * j + ...] which are the same for all threads of a block: those of `tile` steps at a time
+/// go to shared memory. Threads beyond the end stay for the barriers and do not store.
 [[nodiscard]] std::optional<Variant> streamed_through_tile(const MoveContext& context, const model::KernelModel& kernel, const model::Loop& loop,
                                                            std::int64_t tile, std::string& why);
 

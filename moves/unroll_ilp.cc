@@ -5,6 +5,7 @@
 #include "moves/loop_site.h"
 #include "moves/pack_accesses.h"
 #include "moves/register_moves.h"
+#include "moves/source_edit.h"
 
 namespace warpath {
 namespace {
@@ -114,6 +115,19 @@ std::optional<Stages> find_stages(const KernelFacts& facts, const Loop& loop, st
   return out;
 }
 
+/// A pragma has the compiler write out all iterations, whose loads then stand side by side already.
+bool is_written_out(const Unit& unit, const Loop& loop, std::optional<std::int64_t> trips) {
+  if (loop.stmt->pragma == nullptr || !trips) return false;
+  std::string factor = unit.plain_text(loop.stmt->pragma->span);
+  const std::size_t word = factor.find("unroll");
+  if (word == std::string::npos || factor.find("nounroll") != std::string::npos) return false;
+  factor.erase(0, word + 6);
+  std::erase_if(factor, [](char c) { return c == ' ' || c == '\t' || c == '(' || c == ')'; });
+  if (factor.empty()) return true;
+  const auto copies = integer_value(factor);
+  return copies && *copies >= *trips;
+}
+
 /// `factor` iterations at a time: all their loads first, then all uses, so that the loads are in flight together. `tail` = 0: the
 /// iterations left over go to a loop behind; 1: loads and uses are tested, no second loop. Site "loop:K".
 class UnrollIlp final : public Move {
@@ -155,7 +169,6 @@ class UnrollIlp final : public Move {
     if (std::find(std::begin(kFactors), std::end(kFactors), factor) == std::end(kFactors)) return why = "no such factor", std::nullopt;
     if (tail != kPeeled && tail != kTested) return why = "tail is 0 or 1", std::nullopt;
     const KernelFacts& facts = model.facts;
-    if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
     for (std::size_t k = 0; k < facts.loops.size(); ++k) {
       if (loop_site(k) == wanted.site) return for_loop(context, model, *facts.loops[k], factor, tail == kTested, why);
     }
@@ -167,6 +180,7 @@ class UnrollIlp final : public Move {
     const KernelFacts& facts = model.facts;
     const Unit& unit = model.unit;
     const Stmt& stmt = *loop.stmt;
+    if (!(why = facts.veto_at(stmt)).empty()) return std::nullopt;
     const auto head = loop_head(facts, loop, why);
     if (!head) return std::nullopt;
     for (const Stmt* s : statements(*stmt.body)) {
@@ -180,6 +194,7 @@ class UnrollIlp final : public Move {
       return why = "a 32-bit index could overflow", std::nullopt;
     }
     const auto trips = loop.trips ? fixed(facts, *loop.trips) : loop.trip_count;
+    if (is_written_out(unit, loop, trips)) return why = "the compiler writes out all iterations of the loop already", std::nullopt;
     if (trips && *trips < factor) return why = "the loop has fewer iterations than that", std::nullopt;
     const bool whole = trips && *trips % factor == 0;
     if (whole && tested) return why = "no iteration is left over", std::nullopt;

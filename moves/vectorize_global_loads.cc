@@ -77,7 +77,6 @@ class VectorizeGlobalLoads final : public Move {
   static std::optional<Variant> rewritten(const MoveContext& context, const KernelModel& model, const MoveInstance& wanted, std::int64_t& bytes,
                                           std::string& why) {
     const std::int64_t width = wanted.parameters.at("width");
-    if (!model.facts.veto.empty()) return why = model.facts.veto, std::nullopt;
     if (wanted.site == kThreadSite) return for_thread(context, model, width, bytes, why);
     for (const auto& loop : model.facts.loops) {
       if (site_of(model.facts, *loop) == wanted.site) return for_loop(context, model, *loop, width, bytes, why);
@@ -108,6 +107,7 @@ class VectorizeGlobalLoads final : public Move {
                                            std::string& why) {
     const KernelFacts& facts = model.facts;
     const Unit& unit = model.unit;
+    if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
     const auto body = guarded_body(facts, 0, why);
     if (!body) return std::nullopt;
     if (has_own_plans(context.spec)) return why = "workloads have launch plans of their own", std::nullopt;
@@ -189,6 +189,7 @@ class VectorizeGlobalLoads final : public Move {
                                          std::int64_t& bytes, std::string& why) {
     const KernelFacts& facts = model.facts;
     const Unit& unit = model.unit;
+    if (!(why = facts.veto_at(*loop.stmt)).empty()) return std::nullopt;
     const auto dealing = loop_dealing(facts, loop, why);
     if (!dealing) return std::nullopt;
     const Stmt& stmt = *loop.stmt;

@@ -155,11 +155,33 @@ std::optional<std::string> Polynomial::as_name() const {
   return atom.op.empty() ? std::optional(atom.text) : std::nullopt;
 }
 
+namespace {
+
+/// a / c * c + a % c is a, also with a factor on both.
+Polynomial with_joined_quotients(const Polynomial& p) {
+  for (const Term& term : p.terms()) {
+    for (const auto& factor : term.factors) {
+      if (factor->op != "%") continue;
+      const Polynomial quotient = Polynomial::operation("/", factor->operands);
+      const auto text = quotient.is_known() && quotient.terms().size() == 1 && quotient.terms()[0].factors.size() == 1
+                            ? quotient.terms()[0].factors[0]->text
+                            : std::string();
+      if (text.empty() || p.degree(factor->text) != 1 || p.degree(text) != 1) continue;
+      const Polynomial times = p.coefficient_of(factor->text);
+      if (times.degree(text) != 0 || !(p.coefficient_of(text) == times * factor->operands[1])) continue;
+      return p.without(factor->text).without(text) + times * factor->operands[0];
+    }
+  }
+  return p;
+}
+
+}  // namespace
+
 Polynomial operator+(const Polynomial& a, const Polynomial& b) {
   if (!a.known_ || !b.known_) return Polynomial::unknown();
   std::vector<Term> terms = a.terms_;
   terms.insert(terms.end(), b.terms_.begin(), b.terms_.end());
-  return PolynomialBuilder::build(std::move(terms));
+  return with_joined_quotients(PolynomialBuilder::build(std::move(terms)));
 }
 
 Polynomial Polynomial::operator-() const {

@@ -26,8 +26,8 @@ struct Atom {
 
 /// A sum of integer coefficients times products of atoms. A value type; canonical, so equality is
 /// semantic up to what the atoms hide. All arithmetic is that of unbounded integers: where a
-/// coefficient leaves 64 bits the result is `unknown`. Wrap-around of the C types involved is not
-/// modelled.
+/// coefficient leaves 64 bits the result is `unknown`. A quotient and its remainder are joined:
+/// i / C * C + i % C is i. Wrap-around of the C types involved is not modelled.
 class Polynomial {
  public:
   Polynomial() = default;  ///< 0

@@ -133,37 +133,6 @@ void find_thread_indices(KernelFacts& facts) {
   });
 }
 
-/// `if (bool last = ...)`: what is tested is no expression that could be taken elsewhere.
-bool tests_a_declaration(const Stmt& body) {
-  bool found = false;
-  walk(body, [&](const Stmt& s) {
-    const bool tests = s.is(StmtKind::if_) || s.is(StmtKind::while_) || s.is(StmtKind::switch_);
-    found = found || (tests && s.expr == nullptr);
-    return !found;
-  });
-  return found;
-}
-
-std::string find_veto(const KernelFacts& facts) {
-  if (facts.unit->ambiguous()) return "compilers disagree on the tokens of the source";
-  if (!facts.kernel->opaque.empty()) {
-    const std::size_t line = line_of(*facts.unit, facts.kernel->opaque[0].begin);
-    return "line " + std::to_string(line) + " of the kernel is not understood";
-  }
-  if (facts.kernel->unresolved_conditionals)
-    return "a preprocessor condition in the kernel depends on names the source does not set";
-  if (tests_a_declaration(*facts.kernel->body)) return "a condition of the kernel declares what it tests";
-  if (facts.has_assembly) return "the kernel holds inline assembly";
-  if (facts.has_unknown_calls)
-    return "the kernel calls " + facts.unknown_calls[0] + ", whose effects are unknown";
-  for (const Array& array : facts.arrays) {
-    if (array.declarator != nullptr && array.declarator->has(kVolatile))
-      return array.name + " is volatile";
-    if (array.escapes) return "the address of " + array.name + " goes where it is not followed";
-  }
-  return {};
-}
-
 }  // namespace
 
 KernelFacts::KernelFacts() : state(std::make_unique<State>()) {}

@@ -202,6 +202,9 @@ class KernelFacts {
   /// against them.
   std::string veto;
 
+  /// The same for moves that change nothing but `stmt`: what acts on memory elsewhere does not count.
+  [[nodiscard]] std::string veto_at(const Stmt& stmt) const;
+
   [[nodiscard]] const Array* array(std::string_view name) const;
   [[nodiscard]] int array_index(std::string_view name) const;        ///< -1 if there is none
   [[nodiscard]] const Loop* loop_of(const Stmt& stmt) const;         ///< the loop that `stmt` is

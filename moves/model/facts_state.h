@@ -38,6 +38,13 @@ struct Read {
   const Expr* name = nullptr;
 };
 
+/// A call or assembly that does what the model does not know.
+struct UnknownEffect {
+  std::string what;  ///< as the veto names it; empty: assembly
+  Span span;
+  bool stays = false;  ///< it acts where it stands, on memory and its operands: no jump, no macro that may be anything
+};
+
 struct KernelFacts::State {
   FactSources sources;
   std::unordered_map<const Expr*, const Declarator*> declared;  ///< by name expression
@@ -55,6 +62,7 @@ struct KernelFacts::State {
   std::map<const Expr*, int> versions;  ///< of expressions that stand for themselves
   std::map<const Expr*, int> access_of;
   std::set<const Declarator*> written_arrays;  ///< from a first walk
+  std::vector<UnknownEffect> unknown_effects;  ///< in source order
   std::map<const Declarator*, Uniformity> levels;
   std::map<std::string, Uniformity, std::less<>>
       name_levels;  ///< the widest of all variables of a name
@@ -109,6 +117,8 @@ void walk_kernel(KernelFacts& facts);
 void classify_loops(KernelFacts& facts);
 /// How far variables agree among threads.
 void find_uniformity(KernelFacts& facts);
+/// KernelFacts::veto.
+[[nodiscard]] std::string find_veto(const KernelFacts& facts);
 /// The array that `declarator` names, made when first asked for.
 int array_of(KernelFacts& facts, const Declarator& declarator);
 /// Writes to variables that lie in `span`.

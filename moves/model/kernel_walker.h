@@ -55,7 +55,7 @@ class KernelWalker {
   void changed(const Expr& target);
   void escape(const Expr& e);
   void escape_if_pointer(const Expr& value, const Expr& target);
-  void unknown_call(const std::string& what);
+  void unknown_call(const std::string& what, Span span, bool stays = false);
   void call(const Expr& e, Mode mode);
   void expand(const Expr& e, const Expansion& expansion, Mode mode);
   void visit_helper(const Expr& e, Mode mode);

@@ -97,7 +97,7 @@ void KernelWalker::visit(const Expr& e, Mode mode) {
     case ExprKind::launch:
     case ExprKind::opaque:
     case ExprKind::new_object:
-      unknown_call(std::string(name(e.kind)));
+      unknown_call(std::string(name(e.kind)), e.span);
       return;
     case ExprKind::cast:
       if (e.args.size() == 1) {
@@ -207,8 +207,9 @@ void KernelWalker::escape_if_pointer(const Expr& value, const Expr& target) {
     facts_.arrays[static_cast<std::size_t>(where.array)].escapes = true;
 }
 
-void KernelWalker::unknown_call(const std::string& what) {
+void KernelWalker::unknown_call(const std::string& what, Span span, bool stays) {
   facts_.has_unknown_calls = true;
+  state_.unknown_effects.push_back({what, helper_call_ == nullptr ? span : helper_call_->span, stays});
   if (std::find(facts_.unknown_calls.begin(), facts_.unknown_calls.end(), what) ==
       facts_.unknown_calls.end())
     facts_.unknown_calls.push_back(what);
@@ -243,7 +244,8 @@ void KernelWalker::call(const Expr& e, Mode mode) {
   if (is_barrier(f) || is_warp_op(f) || is_harmless(f) ||
       (!f.empty() && is_pure_function(unit_, f)))
     return;
-  unknown_call(f.empty() ? plain_text(e.arg(0)) : std::string(f));
+  const bool of_file = std::ranges::any_of(unit_.functions(), [&](const Function* function) { return function->name == f; });
+  unknown_call(f.empty() ? plain_text(e.arg(0)) : std::string(f), e.span, of_file);
   for (std::size_t i = 1; i < e.args.size(); ++i) {
     escape(e.arg(i));
     const bool by_reference = std::any_of(
@@ -291,7 +293,7 @@ void KernelWalker::access(const Expr& e, Mode mode) {
   if (!where.is_pointer()) {
     // A subscript of something that is no array of the kernel: a member array, a vector's
     // operator[].
-    if (!is_local_object(e)) unknown_call(plain_text(e));
+    if (!is_local_object(e)) unknown_call(plain_text(e), e.span, true);
     return;
   }
   const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
@@ -320,7 +322,7 @@ void KernelWalker::pointed(const Expr& pointer,
                            std::string_view atomic_op,
                            const Expr& call) {
   const Value where = reader_.read(pointer);
-  if (!where.is_pointer()) return unknown_call(std::string(callee(call)));
+  if (!where.is_pointer()) return unknown_call(std::string(callee(call)), call.span, true);
   const bool element =
       pointer.is_op(ExprKind::unary, "&") && pointer.arg(0).kind == ExprKind::subscript;
   record(element ? pointer.arg(0) : call, where, kind, atomic_op);
@@ -330,7 +332,7 @@ void KernelWalker::record(const Expr& e,
                           const Value& where,
                           AccessKind kind,
                           std::string_view atomic_op) {
-  if (facts_.accesses.size() >= kMostAccesses) return unknown_call("too many accesses");
+  if (facts_.accesses.size() >= kMostAccesses) return unknown_call("too many accesses", e.span);
   Access out;
   out.array = where.array;
   out.kind = kind;

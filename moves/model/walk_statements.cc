@@ -52,6 +52,7 @@ void KernelWalker::statement(const Stmt& s) {
       break;
     case StmtKind::assembly:
       facts_.has_assembly = true;
+      state_.unknown_effects.push_back({"", s.span, true});
       for (std::size_t i = 0; i < s.operands.size(); ++i) {
         visit(*s.operands[i], i < s.outputs ? Mode::read_write : Mode::read);
         escape(*s.operands[i]);
@@ -59,7 +60,7 @@ void KernelWalker::statement(const Stmt& s) {
       }
       break;
     case StmtKind::macro:  // may repeat or skip its body
-      unknown_call(unit_.plain_text(s.header));
+      unknown_call(unit_.plain_text(s.header), s.span);
       if (s.expr != nullptr) visit(*s.expr, Mode::read);
       forget_written(s.span);
       if (s.body != nullptr) statement(*s.body);
@@ -69,7 +70,7 @@ void KernelWalker::statement(const Stmt& s) {
       if (s.body != nullptr) statement(*s.body);
       break;
     case StmtKind::goto_:
-      unknown_call("goto");
+      unknown_call("goto", s.span);
       break;
     default:
       if (s.expr == nullptr) break;
@@ -84,7 +85,7 @@ void KernelWalker::lone_word(const Expr& e) {
   const Macro* const macro = unit_.macro(e.name);
   const bool harmless =
       macro != nullptr && (macro->body.empty() || macro->body.starts_with("_Pragma"));
-  if (!harmless) unknown_call(std::string(e.name));
+  if (!harmless) unknown_call(std::string(e.name), e.span);
 }
 
 void KernelWalker::block(const Stmt& s) {

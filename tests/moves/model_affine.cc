@@ -59,6 +59,20 @@ TEST_CASE("operations that are no polynomials are atoms, simplified where exact"
   CHECK(Polynomial::operation("load x", {i + 1}).text() == "x[i + 1]");
 }
 
+TEST_CASE("a quotient and its remainder are joined") {
+  const auto over = [](const Polynomial& a, const Polynomial& b) { return Polynomial::operation("/", {a, b}); };
+  const auto rest = [](const Polynomial& a, const Polynomial& b) { return Polynomial::operation("%", {a, b}); };
+  CHECK(over(i, C) * C + rest(i, C) == i);
+  CHECK(over(i, 32) * 32 + rest(i, 32) + j == i + j);
+  CHECK((over(i, C) * C + rest(i, C)) * 4 + 1 == i * 4 + 1);
+  CHECK(rest(i, C) * j + j * C * over(i, C) == i * j);
+  CHECK(over(i, C + 1) * (C + 1) + rest(i, C + 1) == i);
+  CHECK(over(over(i, 4), 8) * 32 + rest(over(i, 4), 8) * 4 + rest(i, 4) == i);
+  CHECK(over(i, C) * C + rest(i, j) != i);
+  CHECK(over(i, C) * 2 * C + rest(i, C) != i);
+  CHECK(over(i, C) * C + rest(i, C) * rest(i, C) != i);
+}
+
 TEST_CASE("substitution reaches into operations and simplifies again") {
   const Polynomial row = Polynomial::operation("/", {i, C}) * C + j;
   CHECK(row.substituted("i", j * C) == j * C + j);

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ class Kernel {
     register_moves(registry_);
   }
   KernelSpec& spec() { return spec_; }
+  /// The kernel of the spec as it is now.
+  void restart() { variant_ = baseline_variant(spec_); }
   [[nodiscard]] const std::string& source() const { return variant_.source; }
   [[nodiscard]] bool has(const std::string& text) const { return source().find(text) != std::string::npos; }
   /// Instances of the move that apply here; of all moves without a name.
@@ -263,6 +266,80 @@ TEST_CASE("a store whose place stands in parentheses takes a hint, and a directi
   CHECK(k.has("if (i < n) __stcs(&y[i], 2.f * x[i]);"));
   CHECK(edited("if (a) { for (;;) ; }", {{9, 9, "#pragma unroll\n"}}) == "if (a) { \n#pragma unroll\nfor (;;) ; }");
   CHECK(edited("a\n  b", {{4, 4, "#pragma unroll\n  "}}) == "a\n  #pragma unroll\n  b");
+}
+
+TEST_CASE("what a move has done it does not offer again") {
+  Kernel small("output: float32 y[n]\ninput: float32 x[n + 16]\ninput: float32 w[9]\nscalar: int32 n = 65536\ngrid: ceil_div(n, 256)\nblock: 256\n",
+               "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, const float* __restrict__ w, int n) {\n"
+               "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n  float sum = 0.f;\n  for (int t = 0; t < 9; t++) sum += w[t] * x[i + t];\n  y[i] = sum;\n}\n");
+  for (const char* const form : {"constant_operand(form=0)", "constant_operand(form=1)"}) {
+    Kernel once = small;
+    REQUIRE(once.step(form) == "");
+    CHECK(once.offered("constant_operand").empty());
+  }
+  const std::string rows = "output: float32 y[n, c]\ninput: float32 x[n, c]\nscalar: int32 n = 8192\nscalar: int32 c = 1024\ngrid: ceil_div(n, 256)\nblock: 256\n";
+  const auto source = [](const std::string& body) {
+    return "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n" + body + "}\n";
+  };
+  Kernel sweeps(rows, source("  float top = -1e30f, sum = 0.f;\n  for (int j = 0; j < c; ++j) top = fmaxf(top, x[i * c + j]);\n  for (int j = 0; j < c; ++j) sum += expf(x[i * c + j] - top);\n"
+                             "  for (int j = 0; j < c; ++j) y[i * c + j] = expf(x[i * c + j] - top) / sum;\n"));
+  REQUIRE(sweeps.step("softmax_math_fusion(form=5)") == "");
+  CHECK(sweeps.step("softmax_math_fusion@loop:0(form=5,vector=1)") == "a sweep of the row runs backwards already");
+  Kernel apart(rows, source("  float a[8], b[8];\n  for (int j = 0; j < 8; ++j) a[j] = j;\n  for (int j = 0; j < 8; ++j) b[j] = a[j] * a[j];\n  y[i] = b[i % 8];\n"));
+  CHECK(apart.step("softmax_math_fusion@loop:0(form=5,vector=1)") == "no two sweeps read the same memory");
+  Kernel ahead(rows, source("  float sum = 0.f;\n  for (int j = 0; j < c; ++j) sum += x[i * c + j];\n  y[i] = sum;\n"));
+  REQUIRE(ahead.step("unroll_ilp@loop:0(factor=4,tail=0)") == "");
+  CHECK(ahead.step("unroll_ilp@loop:1(factor=4,tail=0)") == "the compiler writes out all iterations of the loop already");
+  Kernel written(rows, source("  float sum = 0.f;\n#pragma unroll 8\n  for (int j = 0; j < 8; ++j) sum += x[i * c + j];\n#pragma unroll 2\n  for (int j = 0; j < 8; ++j) sum += x[i * c + j];\n  y[i] = sum;\n"));
+  CHECK(written.step("unroll_ilp@loop:0(factor=4,tail=0)").starts_with("the compiler writes out all iterations of the loop already"));
+  CHECK(written.step("unroll_ilp@loop:1(factor=4,tail=0)") == "");
+}
+
+TEST_CASE("a tunable that a move left behind is not tried") {
+  Kernel k("output: float32 y[n]\ninput: float32 x[n, c]\nscalar: int32 n = 8192\nscalar: int32 c = 4096\ngrid: ceil_div(n, 256)\nblock: 256\n",
+           "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+           "  float sum = 0.f;\n  for (int j = 0; j < c; ++j) sum += x[i * c + j];\n  y[i] = sum;\n}\n");
+  k.spec().tunables = {{"BLOCK", {64, 128, 256}, 256, ""}, {"UNUSED", {1, 2}, 1, ""}};
+  k.spec().io.launch.grid[0] = Expression::parse("ceil_div(n, BLOCK)", "test");
+  k.spec().io.launch.block[0] = Expression::parse("BLOCK", "test");
+  k.restart();
+  const auto sites = [&] {
+    std::set<std::string> out;
+    for (const MoveOffer& offer : k.offered("set_tunable")) out.insert(offer.instance.site);
+    return out;
+  };
+  CHECK(sites() == std::set<std::string>{"tunable:BLOCK", "tunable:UNUSED"});  // of a spec that never names it
+  REQUIRE(k.step("parallelise_row_loop(lanes=128,cluster=1)") == "");
+  CHECK(sites() == std::set<std::string>{"tunable:UNUSED"});
+  CHECK(k.step("set_tunable@tunable:BLOCK(value=64)").starts_with("nothing depends on BLOCK any more"));
+}
+
+TEST_CASE("a loop's own moves do not mind what the kernel calls elsewhere") {
+  const std::string rows = "output: float32 y[n]\ninput: float32 x[n, c]\nscalar: int32 n = 8192\nscalar: int32 c = 1024\ngrid: ceil_div(n, 256)\nblock: 256\n";
+  const auto kernel = [&](const std::string& before, const std::string& inside, const std::string& behind) {
+    return Kernel(rows, "__device__ __noinline__ float helper(const float* p) { asm volatile(\"\" ::: \"memory\"); return p[0]; }\n"
+                        "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                        "  if (i >= n) return;\n  __shared__ float seen[1];\n  float sum = 0.f;\n" + before + "  for (int j = 0; j < c; ++j) {\n    " + inside + "sum += x[i * c + j];\n  }\n" + behind +
+                        "  y[i] = sum;\n}\n");
+  };
+  const std::string call = "seen[0] += helper(seen);\n", assembly = "asm volatile(\"bar.sync 0;\");\n", macro = "SOMETHING(c);\n", escape = "sum += helper(x);\n";
+  for (const char* const move : {"unroll_ilp@loop:0(factor=4,tail=0)", "vectorize_global_loads@loop:0(width=4)"}) {
+    CAPTURE(move);
+    CHECK(kernel("", "", "").step(move) == "");
+    CHECK(kernel("  " + call, "", "").step(move) == "");
+    CHECK(kernel("", "", "  " + call).step(move) == "");
+    CHECK(kernel("  " + assembly, "", "  " + assembly).step(move) == "");
+    CHECK(kernel("", call, "").step(move) == "the kernel calls helper, whose effects are unknown");
+    CHECK(kernel("", assembly, "").step(move) == "the kernel holds inline assembly");
+    CHECK(kernel("  " + macro, "", "").step(move) == "the kernel calls SOMETHING, whose effects are unknown");  // may change c
+    CHECK(kernel("  " + escape, "", "").step(move) == "the address of x goes where it is not followed");
+  }
+  CHECK(kernel("  " + call, "", "").model()->facts.veto == "the kernel calls helper, whose effects are unknown");
+  Kernel cluster("output: float32 y[n, c]\ninput: float32 x[n, c]\nscalar: int32 n = 64\nscalar: int32 c = 65536\ngrid: ceil_div(n, 256)\nblock: 256\n",
+                 "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+                 "  float top = -1e30f;\n  for (int j = 0; j < c; ++j) top = fmaxf(top, x[i * c + j]);\n  for (int j = 0; j < c; ++j) y[i * c + j] = x[i * c + j] - top;\n}\n");
+  REQUIRE(cluster.step("parallelise_row_loop(lanes=256,cluster=2)") == "");
+  CHECK(cluster.step("unroll_ilp@loop:0(factor=4,tail=0)") == "");
 }
 
 TEST_CASE("asked by name alone a move that lists nothing gives a reason, not its usage") {
