@@ -169,7 +169,7 @@ class Problem {
                                                       std::uint64_t seed);
   [[nodiscard]] std::unique_ptr<InputSet> make_inputs(std::size_t w, const FamilyChoice& choice,
                                                       std::uint64_t seed);
-  [[nodiscard]] std::size_t affordable_structures() const;
+  [[nodiscard]] std::size_t affordable_structures(double launch_ns) const;
   [[nodiscard]] std::unique_ptr<InputSet> perturbed_inputs(std::size_t w, std::size_t tensor,
                                                            int probe);
   void make_references(std::size_t w, const std::vector<InputSet*>& sets);

@@ -232,27 +232,30 @@ std::unique_ptr<InputSet> Problem::fresh_set(std::size_t w, std::uint64_t seed) 
   return set;
 }
 
-/// A structured set costs a launch of the reference and one of the baseline.
-std::size_t Problem::affordable_structures() const {
+/// A structured set costs a reference and a launch of the baseline, of `launch_ns`, and every candidate a launch.
+std::size_t Problem::affordable_structures(double launch_ns) const {
   constexpr double kSeconds = 2;
-  constexpr std::size_t kLeast = 4;  // structured sets
-  const double each = reference_seconds_ / static_cast<double>(placed_.size() * static_cast<std::size_t>(bench_.options().input_sets));
+  constexpr std::size_t kLeast = 4;
+  const auto workloads = static_cast<double>(placed_.size());
+  const double reference = reference_seconds_ / (workloads * static_cast<double>(bench_.options().input_sets));
   double bytes = 0;
   for (const PlacedWorkload& placed : placed_) bytes += placed.launch_bytes;
   std::size_t available = 0, total = 0;
   require(bench_.api(), bench_.api().cuMemGetInfo(&available, &total), "cannot tell how much memory is free");
-  const double kept = std::max(4e9, static_cast<double>(available) / 8);  // bytes of all sets
-  const double most = std::min(kSeconds / std::max(2 * each * static_cast<double>(placed_.size()), 1e-9), kept / std::max(bytes, 1.0));
+  const double kept = std::max(4e9, static_cast<double>(available) / 16);  // bytes of all sets
+  const double most = std::min(kSeconds / std::max((reference + 2e-9 * launch_ns) * workloads, 1e-9), kept / std::max(bytes, 1.0));
   return std::max(kLeast, static_cast<std::size_t>(std::min(most, 1e6)));
 }
 
 const std::vector<FamilyCheck>& Problem::family_checks(std::size_t w) {
   PlacedWorkload& placed = placed_[w];
   if (!placed.families.empty()) return placed.families;
+  const TrialRequest request{.candidate = setup_.baseline};
+  Trial baseline(bench_, *this, request);
   std::vector<InputSet*> sets;
   std::vector<FamilyChoice> choices = stress_choices(spec(), *placed.workload);
   // What one workload leaves out the next one has.
-  for (const FamilyChoice& choice : spread(structure_choices(spec(), *placed.workload), affordable_structures(), setup_.seed + w)) choices.push_back(choice);
+  for (const FamilyChoice& choice : spread(structure_choices(spec(), *placed.workload), affordable_structures(baseline.launch_ns(w)), setup_.seed + w)) choices.push_back(choice);
   for (const FamilyChoice& choice : choices) {
     FamilyCheck check;
     check.set = make_inputs(w, choice, setup_.seed + placed.families.size() + 1);
@@ -260,8 +263,6 @@ const std::vector<FamilyCheck>& Problem::family_checks(std::size_t w) {
     placed.families.push_back(std::move(check));
   }
   make_references(w, sets);
-  const TrialRequest request{.candidate = setup_.baseline};
-  Trial baseline(bench_, *this, request);
   const std::vector<double> declared = baseline.reference_scale(w, *placed.sets.front());
   for (FamilyCheck& check : placed.families) {
     std::vector<double> scale = baseline.reference_scale(w, *check.set);
