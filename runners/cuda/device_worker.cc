@@ -79,6 +79,9 @@ class Worker {
       hello.limits = device_->limits();
       hello.uuid = uuid_text(*api_, device_->handle());
       require(*api_, api_->cuDriverGetVersion(&hello.driver_version), "cannot read the driver's version");
+      std::size_t available = 0, total = 0;
+      require(*api_, api_->cuMemGetInfo(&available, &total), "cannot tell how much memory is free");
+      hello.free_bytes = available;
     } catch (const std::exception& error) {
       hello.problem = error.what();
     }

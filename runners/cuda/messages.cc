@@ -77,7 +77,7 @@ bool decode(std::string_view bytes, OpenDevice& message) {
 std::string encode(const DeviceHello& message) {
   WireWriter to;
   to.text(message.problem).text(message.facts.name).text(message.facts.arch).text(message.uuid);
-  to.u32(static_cast<std::uint32_t>(message.driver_version));
+  to.u32(static_cast<std::uint32_t>(message.driver_version)).u64(message.free_bytes);
   each_limit(message.limits, [&](auto value) { to.u64(static_cast<std::uint64_t>(value)); });
   return to.bytes();
 }
@@ -90,6 +90,7 @@ bool decode(std::string_view bytes, DeviceHello& message) {
   message.facts.arch = from.text();
   message.uuid = from.text();
   message.driver_version = static_cast<int>(from.u32());
+  message.free_bytes = from.u64();
   each_limit(message.limits, [&](auto& value) {
     value = static_cast<std::remove_reference_t<decltype(value)>>(from.u64());
   });

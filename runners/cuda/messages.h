@@ -26,6 +26,7 @@ struct DeviceHello {
   DeviceLimits limits;
   std::string uuid;
   int driver_version = 0;
+  std::uint64_t free_bytes = 0;  ///< of the device's memory, now
 };
 
 /// Machine code of the trusted kernels; answered by Done.

@@ -23,6 +23,7 @@
 #include "runners/cuda/lane.h"
 #include "runners/cuda/lane_pool.h"
 #include "runners/cuda/lane_setups.h"
+#include "runners/cuda/large_tensors.h"
 #include "runners/cuda/outcome_cache.h"
 #include "runners/cuda/pace.h"
 #include "runners/cuda/peaks.h"
@@ -101,7 +102,7 @@ class CudaRunner final : public Runner {
                                       const std::stop_token& stop);
   void measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop);
   static void remember_baseline(Lane& lane, const TrialReply& reply);
-  void sanitize(Known& known, const Variant& variant, const Candidate& candidate, Outcome& outcome, const std::stop_token& stop);
+  void judge_apart(Known& known, const RunRequest& request, const Candidate& candidate, Outcome& outcome, const std::stop_token& stop);
   [[nodiscard]] bool profiles();
 
   const Options options_;
@@ -123,6 +124,7 @@ class CudaRunner final : public Runner {
   std::atomic<std::int64_t> merged_ = 0;
   Pace pace_;
   ToolTurn tool_turn_;
+  std::mutex large_;  // held by whoever needs most of a device's memory
 };
 
 void CudaRunner::open_lanes() {
@@ -301,35 +303,43 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
   return reply;
 }
 
-/// The device is had meanwhile: nothing is timed beside a tool. Whatever waits to be timed comes first, and candidates that need the tools by
-/// then are put to them side by side.
-void CudaRunner::sanitize(Known& known, const Variant& variant, const Candidate& candidate, Outcome& outcome, const std::stop_token& stop) {
-  GateResult result{std::string(kSanitizerGate), GateResult::Answer::not_run, "only for devices of this machine"};
-  if (variant == known.baseline) {
-    result.detail = "it is the spec's own kernel";
-    return outcome.verdict.gates.push_back(std::move(result));
+/// Gates of phase `after`. The device is had meanwhile: nothing is timed beside them. Whatever waits to be timed comes first, and candidates that
+/// need them by then are put to them side by side.
+void CudaRunner::judge_apart(Known& known, const RunRequest& request, const Candidate& candidate, Outcome& outcome, const std::stop_token& stop) {
+  const bool is_baseline = request.variant == known.baseline;
+  std::vector<GateResult> results;
+  for (const std::string_view gate : plan_.run_at(request.stage, GatePhase::after)) {
+    results.push_back({std::string(gate), GateResult::Answer::not_run, is_baseline ? "it is the spec's own kernel" : "only for devices of this machine"});
   }
-  double longest = 0;
-  for (const WorkloadTiming& timing : outcome.timings) longest = std::max(longest, median(timing.samples_ns));
   const auto check = [&](int gpu) {
-    result = cuda::sanitize({.program = program_, .gpu = gpu, .options = options_, .tools = tools_, .builder = *builder_, .spec = known.spec, .problem = known.problem, .variant = variant, .candidate = candidate, .longest_ns = longest, .stop = stop});
-  };
-  tool_turn_.run(check, [&](const ToolTurn::Work& all) {
-    Lane* const lane = pool_.take_last(stop);
-    if (lane == nullptr) return;
-    if (lane->setup.is_local && !lane->setup.argv.empty()) {
-      const auto turn = lane->turn();
-      all(lane->setup.gpu);
+    const FinalistSetup setup{.program = program_, .gpu = gpu, .options = options_, .tools = tools_, .builder = *builder_, .spec = known.spec, .problem = known.problem, .variant = request.variant, .candidate = candidate, .timings = outcome.timings, .stop = stop};
+    for (GateResult& result : results) {
+      if (result.gate == kSanitizerGate) result = cuda::sanitize(setup);
+      if (result.gate != kLargeTensorsGate) continue;
+      const std::lock_guard lock(large_);
+      result = check_large_tensors(setup);
     }
-    pool_.give_back(lane);
-  });
-  if (stop.stop_requested() && result.answer == GateResult::Answer::not_run) result.detail = "stopped";
-  if (result.answer == GateResult::Answer::fail) {
-    outcome.status = Status::rejected;
-    outcome.log = result.detail;
-    outcome.timings.clear();
+  };
+  if (!is_baseline && !results.empty()) {
+    tool_turn_.run(check, [&](const ToolTurn::Work& all) {
+      Lane* const lane = pool_.take_last(stop);
+      if (lane == nullptr) return;
+      if (lane->setup.is_local && !lane->setup.argv.empty()) {
+        const auto turn = lane->turn();
+        all(lane->setup.gpu);
+      }
+      pool_.give_back(lane);
+    });
   }
-  outcome.verdict.gates.push_back(std::move(result));
+  for (GateResult& result : results) {
+    if (stop.stop_requested() && result.answer == GateResult::Answer::not_run) result.detail = "stopped";
+    if (result.answer == GateResult::Answer::fail && outcome.status == Status::ok) {
+      outcome.status = GateTable().find(result.gate)->failure;
+      outcome.log = result.detail;
+      outcome.timings.clear();
+    }
+    outcome.verdict.gates.push_back(std::move(result));
+  }
 }
 
 bool CudaRunner::profiles() { return options_.cuda.profile_every > 0 && measured_++ % options_.cuda.profile_every == 0; }
@@ -420,9 +430,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   if (outcome.status == Status::ok) outcome.timings = reply.timings;
   outcome.run_seconds = reply.seconds;
   pace_.measured(reply.seconds);
-  if (outcome.status == Status::ok && plan_.runs(kSanitizerGate, request.stage)) {
-    sanitize(*known, request.variant, build.candidate, outcome, stop);
-  }
+  if (outcome.status == Status::ok) judge_apart(*known, request, build.candidate, outcome, stop);
   for (const auto& [fact, value] : reply.diagnosis.facts) outcome.diagnosis->facts[fact] = value;
   for (const auto& [fact, value] : reply.diagnosis.time_bound_ns) outcome.diagnosis->time_bound_ns[fact] = value;
   plan_.complete(request.stage, outcome);

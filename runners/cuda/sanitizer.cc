@@ -8,13 +8,10 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "engine/error.h"
-#include "engine/options_io.h"
-#include "engine/spec_load.h"
-#include "runners/cuda/device_lane.h"
+#include "engine/statistics.h"
 #include "runners/cuda/gates/gate.h"
 #include "runners/cuda/small_workload.h"
 #include "runners/cuda/toolkit_program.h"
@@ -49,42 +46,15 @@ class ScratchFile {
   std::string path_;
 };
 
-/// Checked launches only: a slowed-down kernel has no time.
-Options checking_options(Options options, const char* gates) {
-  options.cuda.screening = gates;
-  options.cuda.confirmation.clear();
-  options.cuda.final.clear();
-  options.cuda.input_sets = 2;
-  options.cuda.timing_ms = 0.1;
-  options.cuda.min_samples = options.cuda.max_samples = 5;
-  options.cuda.launch_seconds *= 20;  // instrumented kernels are slow
-  return options;
-}
-
-/// One workload, and what runs on it.
-struct Case {
-  PrepareProblem problem;
-  Candidate candidate;
-};
-
 /// Without a tool: what is wrong with the case; empty: spec's kernel and candidate are right, and nothing was written beside tensors.
-std::string plain_problem(const SanitizerSetup& setup, const Case& of) {
-  LaneSetup lane_setup;
-  lane_setup.label = "a small workload";
-  lane_setup.argv = {setup.program, "worker", "device", "--gpu", std::to_string(setup.gpu)};
-  lane_setup.options = to_json(checking_options(setup.options, "launch_contract,reference,guard_zones")).dump();
-  lane_setup.spare = false;
+std::string plain_problem(const FinalistSetup& setup, const FinalistCase& of) {
   constexpr double kSeconds = 15;
-  lane_setup.prepare_seconds = lane_setup.evaluation_seconds = kSeconds;
   try {
-    DeviceLane lane(lane_setup);
+    DeviceLane lane(checking_lane(setup, "a small workload", "launch_contract,reference,guard_zones", kSeconds));
     lane.equip({.harness_cubin = setup.tools.harness_cubin, .peaks_cubin = ""});
     lane.prepare(of.problem);
     for (const Candidate* const candidate : {&of.problem.baseline, &of.candidate}) {
-      Evaluate request;
-      request.candidate = *candidate;
-      request.incumbent_ns = 1e-3;  // nothing is promising: screening alone
-      const TrialReply reply = lane.evaluate(request, setup.stop);
+      const TrialReply reply = screen(lane, *candidate, setup.stop);
       if (reply.status == Status::ok && reply.trouble.empty()) continue;
       return std::string(candidate == &of.candidate ? "it" : "the spec's kernel") + " is not right there";
     }
@@ -100,18 +70,14 @@ struct Checked {
   std::string detail;
 };
 
-Checked check(const SanitizerSetup& setup, const Case& of, const char* which, double seconds) {
+Checked check(const FinalistSetup& setup, const FinalistCase& of, const char* which, double seconds) {
   using enum GateResult::Answer;
   const ScratchFile log;
-  LaneSetup lane_setup;
-  lane_setup.label = std::string("compute-sanitizer ") + which;
-  lane_setup.argv = {toolkit_program("compute-sanitizer"), "--tool", which, "--report-api-errors", "no", "--kernel-name",
-                     "kernel_name=" + of.candidate.codes.front().entry,
-                     "--log-file", log.path(), setup.program, "worker", "device", "--gpu", std::to_string(setup.gpu)};
-  lane_setup.options = to_json(checking_options(setup.options, "launch_contract,reference")).dump();
-  lane_setup.spare = false;
   // Instrumented code may be a thousand times slower: what does not end in time is not run.
-  lane_setup.prepare_seconds = lane_setup.evaluation_seconds = seconds;
+  LaneSetup lane_setup = checking_lane(setup, std::string("compute-sanitizer ") + which, "launch_contract,reference", seconds);
+  const std::vector<std::string> tool{toolkit_program("compute-sanitizer"), "--tool", which, "--report-api-errors", "no", "--kernel-name",
+                                      "kernel_name=" + of.candidate.codes.front().entry, "--log-file", log.path()};
+  lane_setup.argv.insert(lane_setup.argv.begin(), tool.begin(), tool.end());
   TrialReply reply;
   try {
     DeviceLane lane(lane_setup);
@@ -119,10 +85,7 @@ Checked check(const SanitizerSetup& setup, const Case& of, const char* which, do
     PrepareProblem exact = of.problem;
     exact.exact_memory = true;
     lane.prepare(exact);
-    Evaluate request;
-    request.candidate = of.candidate;
-    request.incumbent_ns = 1e-3;
-    reply = lane.evaluate(request, setup.stop);
+    reply = screen(lane, of.candidate, setup.stop);
     lane.close();  // the summary is written at the end
   } catch (const Error& error) {
     return {not_run, std::string(which) + ": " + error.what()};
@@ -136,58 +99,14 @@ Checked check(const SanitizerSetup& setup, const Case& of, const char* which, do
   return {not_run, std::string(which) + " gave no summary" + (reply.log.empty() ? "" : ": " + reply.log)};
 }
 
-std::string sizes_text(const Workload& workload, const Workload& declared) {
-  std::string out;
-  for (const auto& [name, value] : workload.scalars) {
-    const auto before = declared.scalars.find(name);
-    const bool same = before != declared.scalars.end() && before->second == value;
-    if (!same && std::holds_alternative<std::int64_t>(value)) out += (out.empty() ? "" : ", ") + name + " = " + std::to_string(std::get<std::int64_t>(value));
-  }
-  return out;
-}
-
-/// The variant, the spec's kernel and its reference built for one workload; nullopt with the reason.
-std::optional<Case> build_case(const SanitizerSetup& setup, const KernelSpec& small, std::string& why) {
-  const std::vector<const Workload*> workloads{&small.workloads.front()};
-  const Variant baseline = baseline_variant(small);
-  Case out;
-  out.problem = setup.problem;
-  out.problem.spec = to_json(small).dump();
-  out.problem.workloads = {small.workloads.front().name};
-  const BaselineText text = setup.builder.text_of(small, baseline, workloads);
-  const auto built = [&](const Variant& variant, const BaselineText* beside, Candidate& into) {
-    Build build = setup.builder.build(small, variant, workloads, beside, Stage::screening, setup.stop);
-    if (build.candidate.key.empty()) why = build.log;
-    into = std::move(build.candidate);
-    return !into.key.empty();
-  };
-  if (!built(baseline, nullptr, out.problem.baseline) || !built(setup.variant, &text, out.candidate)) return std::nullopt;
-  if (const auto reference = reference_variant(small)) {
-    if (!built(*reference, nullptr, out.problem.reference.emplace())) return std::nullopt;
-  }
-  return out;
-}
-
-const Workload* scored(const KernelSpec& spec, const PrepareProblem& problem) {
-  for (const std::string& name : problem.workloads) {
-    const auto workload = std::ranges::find(spec.workloads, name, &Workload::name);
-    if (workload != spec.workloads.end() && workload->role == WorkloadRole::score) return &*workload;
-  }
-  return nullptr;
-}
-
 /// A small workload on which everything is right, with what sets it apart in `sizes`; nullopt with the reason for the last that was tried.
-std::optional<Case> small_case(const SanitizerSetup& setup, const Workload& declared, std::string& sizes, std::string& why) {
-  const std::vector<const Workload*> workloads{&declared};
-  const BaselineText own = setup.builder.text_of(setup.spec, setup.variant, workloads);
-  const BaselineText theirs = setup.builder.text_of(setup.spec, baseline_variant(setup.spec), workloads);
-  const auto fixed = integers_in_code(setup.spec, theirs.ptx.front(), own.ptx.front());
+std::optional<FinalistCase> small_case(const FinalistSetup& setup, const Workload& declared, std::string& sizes, std::string& why) {
   why = "its sizes are in its code";
-  for (const Workload& workload : smaller_workloads(setup.spec, declared, fixed)) {
+  for (const Workload& workload : smaller_workloads(setup.spec, declared, integers_in_code(setup, declared))) {
     KernelSpec small = setup.spec;
     small.workloads = {workload};
     sizes = sizes_text(workload, declared);
-    std::optional<Case> found = build_case(setup, small, why);
+    std::optional<FinalistCase> found = build_case(setup, small, why);
     if (!found) continue;
     why = plain_problem(setup, *found);
     if (why.empty()) return found;
@@ -218,19 +137,21 @@ SanitizerLog read_sanitizer_log(const std::string& text) {
   return log;
 }
 
-GateResult sanitize(const SanitizerSetup& setup) {
+GateResult sanitize(const FinalistSetup& setup) {
   using enum GateResult::Answer;
   if (toolkit_program("compute-sanitizer").empty()) return {kName, not_run, "compute-sanitizer is not installed"};
   constexpr double kShortNs = 3e5, kSmallSeconds = 20, kFullSeconds = 25;
   try {
-    const Workload* const declared = scored(setup.spec, setup.problem);
+    const Workload* const declared = scored_workload(setup);
     if (declared == nullptr) return {kName, not_run, "no workload of role score"};
+    double longest_ns = 0;  // of its launches
+    for (const WorkloadTiming& timing : setup.timings) longest_ns = std::max(longest_ns, median(timing.samples_ns));
     std::string sizes, why;
-    std::optional<Case> of = small_case(setup, *declared, sizes, why);
+    std::optional<FinalistCase> of = small_case(setup, *declared, sizes, why);
     const bool is_small = of.has_value();
     if (!of) {
-      if (setup.longest_ns > kShortNs) return {kName, not_run, "no small workload (" + why + "), and launches of " + std::to_string(setup.longest_ns * 1e-6) + " ms would take minutes"};
-      of = Case{.problem = setup.problem, .candidate = setup.candidate};
+      if (longest_ns > kShortNs) return {kName, not_run, "no small workload (" + why + "), and launches of " + std::to_string(longest_ns * 1e-6) + " ms would take minutes"};
+      of = FinalistCase{.problem = setup.problem, .candidate = setup.candidate};
     }
     std::vector<std::future<Checked>> under_way;
     for (const char* const which : kTools) {

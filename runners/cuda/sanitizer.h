@@ -1,12 +1,9 @@
 #pragma once
 
-#include <stop_token>
 #include <string>
 
-#include "engine/options.h"
 #include "engine/outcome.h"
-#include "runners/cuda/build.h"
-#include "runners/cuda/messages.h"
+#include "runners/cuda/finalist.h"
 
 namespace warpath::cuda {
 
@@ -18,25 +15,10 @@ struct SanitizerLog {
 };
 [[nodiscard]] SanitizerLog read_sanitizer_log(const std::string& text);
 
-/// A finalist and how it is run.
-struct SanitizerSetup {
-  const std::string& program;  ///< this one: device workers are started from it
-  int gpu = 0;                 ///< index of a local device, on which nothing is timed meanwhile
-  const Options& options;
-  const DeviceTools& tools;
-  const Builder& builder;
-  const KernelSpec& spec;
-  const PrepareProblem& problem;  ///< as the spec has it
-  const Variant& variant;
-  const Candidate& candidate;     ///< `variant`, built for `problem`
-  double longest_ns = 0;          ///< of its launches
-  std::stop_token stop;
-};
-
 /// Gate D18: the verified launches of a finalist under compute-sanitizer's memcheck, racecheck and synccheck, side by side, each in a device worker
 /// of its own. On a small workload (small_workload.h) where there is one on which both the spec's kernel and the variant prove right
 /// without a tool; else on the spec's own, if launches are short. An invalid access on a workload that the spec does not declare counts where
 /// the declared one shows it too. Takes some seconds; never throws for a bad candidate.
-[[nodiscard]] GateResult sanitize(const SanitizerSetup& setup);
+[[nodiscard]] GateResult sanitize(const FinalistSetup& setup);
 
 }  // namespace warpath::cuda

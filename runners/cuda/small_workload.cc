@@ -5,9 +5,8 @@
 #include <cctype>
 
 #include "engine/error.h"
-#include "engine/spec_check.h"
-#include "engine/variant.h"
 #include "runners/arguments.h"
+#include "runners/cuda/workload_sizes.h"
 
 namespace warpath::cuda {
 namespace {
@@ -36,12 +35,6 @@ std::int64_t elements_of(const KernelSpec& spec, const Workload& workload) {
   return total;
 }
 
-Workload with(const Workload& workload, const std::map<std::string, std::int64_t>& sizes) {
-  Workload out = workload;
-  for (const auto& [name, value] : sizes) out.scalars[name] = value;
-  return out;
-}
-
 /// Integer arguments whose value extents depend on.
 std::map<std::string, std::int64_t> sizes_of(const KernelSpec& spec, const Workload& workload, const std::set<std::string>& fixed) {
   std::map<std::string, std::int64_t> out;
@@ -51,23 +44,11 @@ std::map<std::string, std::int64_t> sizes_of(const KernelSpec& spec, const Workl
     if (!value || !std::holds_alternative<std::int64_t>(*value) || fixed.contains(arg.name)) continue;
     const std::int64_t size = std::get<std::int64_t>(*value);
     try {
-      if (size > 1 && elements_of(spec, with(workload, {{arg.name, 2 * size}})) != total) out[arg.name] = size;
+      if (size > 1 && elements_of(spec, with_sizes(workload, {{arg.name, 2 * size}})) != total) out[arg.name] = size;
     } catch (const Error&) {  // twice as large is no size: it is left alone
     }
   }
   return out;
-}
-
-bool is_valid(const KernelSpec& spec, const Workload& workload) {
-  KernelSpec only = spec;
-  only.workloads = {workload};
-  try {
-    check_spec(only);
-    std::string why;
-    return satisfies_constraints(only, baseline_variant(only), why);
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 }  // namespace
@@ -80,10 +61,10 @@ std::vector<Workload> smaller_workloads(const KernelSpec& spec, const Workload& 
     for (std::int64_t factor = 2; factor <= std::int64_t{1} << 40U; factor *= 2) {
       std::map<std::string, std::int64_t> smaller = sizes;
       for (auto& [name, size] : smaller) size = shrunk(size, factor, least);
-      const Workload candidate = with(workload, smaller);
+      const Workload candidate = with_sizes(workload, smaller);
       if (elements_of(spec, candidate) > kSmallElements) continue;
       const bool known = std::ranges::any_of(out, [&](const Workload& other) { return other.scalars == candidate.scalars; });
-      if (!known && is_valid(spec, candidate)) out.push_back(candidate);
+      if (!known && is_valid_alone(spec, candidate)) out.push_back(candidate);
       break;
     }
   }

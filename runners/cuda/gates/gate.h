@@ -38,7 +38,7 @@ struct GateInfo {
   bool by_times = false;              ///< it compares times: a failure on a device that works for somebody else blames nobody
 };
 
-/// Gates that other files ask for by name. `compile` and `sanitizer` are answered where the work is done; a launch that fails, a
+/// Gates that other files ask for by name. `compile`, `sanitizer` and `large_tensors` are answered where the work is done; a launch that fails, a
 /// worker that dies and guard zones that were hit may be seen outside their gates.
 inline constexpr std::string_view kCompileGate = "compile";
 inline constexpr std::string_view kPtxGate = "ptx_rules";
@@ -46,6 +46,7 @@ inline constexpr std::string_view kLaunchGate = "launch_contract";
 inline constexpr std::string_view kGuardGate = "guard_zones";
 inline constexpr std::string_view kIsolationGate = "isolation";
 inline constexpr std::string_view kSanitizerGate = "sanitizer";
+inline constexpr std::string_view kLargeTensorsGate = "large_tensors";
 
 /// What gates on text and code may look at. A null pointer is something that is not there yet: text gates run before there is code.
 struct GateSubject {
