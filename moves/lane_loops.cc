@@ -94,6 +94,25 @@ std::optional<LoopDealing> loop_dealing(const KernelFacts& facts, const Loop& lo
   return out;
 }
 
+bool is_shared_by_lanes(const KernelFacts& facts, const Loop& loop, const Polynomial& value) {
+  Polynomial rest = facts.resolved(value);
+  if (!rest.is_known()) return false;
+  if (loop.thread_axis >= 3) return facts.uniformity(rest) <= Uniformity::grid;
+  // The other axes tell groups of lanes apart, and so does the number of the group along the first.
+  for (int axis = 0; axis < 3; ++axis) {
+    const std::string a(1, "xyz"[axis]);
+    if (loop.thread_axis >= 0 && axis != loop.thread_axis) rest = rest.substituted("threadIdx." + a, Polynomial::name("blockIdx." + a));
+  }
+  const auto lanes = loop.thread_axis < 0 ? fixed(facts, loop.step) : std::nullopt;
+  for (const std::string& text : rest.atoms()) {
+    const Atom* const atom = rest.operation_atom(text);
+    if (!lanes || atom == nullptr || atom->op != "/" || !(atom->operands[0] == Polynomial::name("threadIdx.x"))) continue;
+    const auto size = fixed(facts, atom->operands[1]);
+    if (size && *size > 0 && *size % *lanes == 0) rest = rest.without(text);
+  }
+  return facts.uniformity(rest) <= Uniformity::block;
+}
+
 bool asks_for_thread(const KernelFacts& facts, const Stmt& stmt, const std::vector<std::string>& except) {
   bool found = false;
   walk_expressions(stmt, [&](const Expr& e) {

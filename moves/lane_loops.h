@@ -27,6 +27,9 @@ struct LoopDealing {
 /// (a shuffle, a store to shared memory, an atomic, a helper that does it), and the body does not ask for the lane.
 [[nodiscard]] bool lanes_may_swap(const model::KernelFacts& facts, const model::Loop& loop, std::string& why);
 
+/// `value` is the same for all threads that share the iterations of a strided loop from the lane's number on.
+[[nodiscard]] bool is_shared_by_lanes(const model::KernelFacts& facts, const model::Loop& loop, const model::Polynomial& value);
+
 /// `stmt` names threadIdx or blockIdx, or a local made of them that is none of `except`. What picks a place in shared memory
 /// for an atomic does not count.
 [[nodiscard]] bool asks_for_thread(const model::KernelFacts& facts, const model::Stmt& stmt, const std::vector<std::string>& except);

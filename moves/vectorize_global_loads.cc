@@ -25,9 +25,9 @@ std::string site_of(const KernelFacts& facts, const Loop& loop) {
 
 /// Bytes of the widest pack, for the order of the widths: 16 is best.
 std::int64_t bytes_of(const PackPlan& plan) {
-  std::size_t widest = 0;
-  for (const Pack& p : plan.packs) widest = std::max(widest, p.element_bytes);
-  return static_cast<std::int64_t>(widest) * plan.width;
+  std::int64_t widest = 0;
+  for (const Pack& p : plan.packs) widest = std::max(widest, static_cast<std::int64_t>(p.element_bytes) * p.stride);
+  return widest * plan.width;
 }
 
 /// One element a thread becomes `width` consecutive ones, loaded and stored at once; likewise the iterations of a loop that runs
@@ -185,6 +185,16 @@ class VectorizeGlobalLoads final : public Move {
     }
   }
 
+  /// Declares `head`: the first index from `from` on, not past `end`, at which the elements of the plan's first pack are aligned.
+  static std::string head_text(const KernelFacts& facts, const PackPlan& plan, const std::string& type, const std::string& head, const std::string& skipped,
+                               const std::string& from, const std::string& end) {
+    const Pack& pack = plan.packs.front();
+    const std::string aligned = std::to_string(chunk_bytes(pack, plan.width) / pack.element_bytes), begin = from == "0" ? skipped : from + " + " + skipped;
+    const std::string element = address_at(facts, plan, pack, from);
+    return "const int " + skipped + " = (" + aligned + " - reinterpret_cast<unsigned long long>(" + element + ") / sizeof(" + pack.type + ") % " + aligned + ") % " + aligned +
+           ";  // elements before an aligned one\nconst " + type + " " + head + " = " + begin + " < " + end + " ? " + begin + " : " + end + ";\n";
+  }
+
   static std::optional<Variant> for_loop(const MoveContext& context, const KernelModel& model, const Loop& loop, std::int64_t width,
                                          std::int64_t& bytes, std::string& why) {
     const KernelFacts& facts = model.facts;
@@ -201,33 +211,54 @@ class VectorizeGlobalLoads final : public Move {
     if (joins_threads(stmt)) return why = "the body joins threads", std::nullopt;
     if (dealing->strided && !dealing->from_lane) return why = "the lanes' first indices have an offset", std::nullopt;
     if (dealing->strided && !lanes_may_swap(facts, loop, why)) return std::nullopt;
-    if (dealing->strided && asks_for_thread(facts, *stmt.body, {loop.variable})) return why = "the body asks for its thread", std::nullopt;
+    std::vector<std::string> shared{loop.variable};
+    for (const ThreadIndex& index : facts.thread_indices) {
+      if (is_shared_by_lanes(facts, loop, index.value)) shared.push_back(index.name);
+    }
+    if (dealing->strided && asks_for_thread(facts, *stmt.body, shared)) return why = "the body asks for its thread", std::nullopt;
     const auto first = fixed(facts, loop.first);
-    if (!dealing->strided && *first % width != 0) return why = "the loop does not start at a whole pack", std::nullopt;
-    const auto plan = plan_packs(facts, body, loop.variable, width, why);
-    if (!plan) return std::nullopt;
+    const Access* start = nullptr;
+    auto plan = !dealing->strided && *first % width != 0 ? std::nullopt : plan_packs(facts, body, loop.variable, width, why);
+    const bool anywhere = !plan;
+    for (const Access* access : facts.accesses_in(*stmt.body)) {  // the one with which most can be packed
+      if (!anywhere || (dealing->strided && !is_shared_by_lanes(facts, loop, access->index.without(loop.variable)))) continue;
+      std::string refused;
+      auto from = plan_packs(facts, body, loop.variable, width, refused, access);
+      if (!from || (plan && from->packs.size() <= plan->packs.size())) continue;
+      plan = std::move(from), start = access;
+    }
+    if (!plan) return why = why.empty() ? "the loop does not start at a whole pack" : why, std::nullopt;
     bytes = bytes_of(*plan);
 
     if (size_of_type(unit.plain_text(loop.declarator->type)) < 8 && !stays_small(context, facts, loop.end + loop.step * Polynomial(2 * width))) {
       return why = "a 32-bit index could overflow", std::nullopt;
     }
-    const bool whole = is_multiple(facts, dealing->bound, width) || is_multiple(facts, loop.end, width);
-    if (!whole && !dealing->strided && *first != 0) return why = "the loop's bound is no multiple of " + std::to_string(width), std::nullopt;
+    const bool whole = start == nullptr && (is_multiple(facts, dealing->bound, width) || is_multiple(facts, loop.end, width));
+    if (start == nullptr && !whole && !dealing->strided && *first != 0) return why = "the loop's bound is no multiple of " + std::to_string(width), std::nullopt;
     Rewrite rewrite(model);
     const std::string size = rewrite.fresh("PACK"), step = indent_unit(unit), j = loop.variable;
     const std::string type = unit.plain_text(loop.declarator->type);
     const std::string stride = dealing->strided ? as_factor(dealing->stride) + " * " + size : size;
-    const std::string begin = dealing->strided ? as_factor(dealing->first) + " * " + size : dealing->first;
+    std::string begin = dealing->strided ? as_factor(dealing->first) + " * " + size : dealing->first;
     const std::string end = dealing->end;
     const std::string limit = whole ? end : rewrite.fresh("whole");
+    const auto singly = [&](const std::string& from, const std::string& to) {
+      return "for (" + type + " " + j + " = " + from + "; " + j + " < " + to + "; " + (dealing->stride == "1" ? "++" + j : j + " += " + dealing->stride) + ") {\n" +
+             indented(statements_text(unit, body), step) + "}\n";
+    };
     std::string text = "constexpr int " + size + " = " + std::to_string(width) + ";  // consecutive elements at once\n";
-    if (!whole) text += "const " + type + " " + limit + " = " + as_factor(end) + " / " + size + " * " + size + ";\n";
+    if (start != nullptr) {
+      const std::string head = rewrite.fresh("head"), skipped = rewrite.fresh("skipped");
+      text += head_text(facts, *plan, type, head, skipped, dealing->strided ? "0" : dealing->first, end);
+      text += "const " + type + " " + limit + " = " + head + " + (" + as_factor(end) + " - " + head + ") / " + size + " * " + size + ";\n";
+      text += singly(dealing->first, head);
+      begin = head + (dealing->strided ? " + " + begin : "");
+    } else if (!whole) {
+      text += "const " + type + " " + limit + " = " + as_factor(end) + " / " + size + " * " + size + ";\n";
+    }
     text += "for (" + type + " " + j + " = " + begin + "; " + j + " < " + limit + "; " + j + " += " + stride + ") {\n";
     text += indented(packed_body(facts, *plan, body, {}, size, rewrite), step) + "}\n";
-    if (!whole) {
-      text += "for (" + type + " " + j + " = " + limit + (dealing->strided ? " + " + dealing->first : "") + "; " + j + " < " + end + "; ";
-      text += (dealing->stride == "1" ? "++" + j : j + " += " + dealing->stride) + ") {\n" + indented(statements_text(unit, body), step) + "}\n";
-    }
+    if (!whole) text += singly(limit + (dealing->strided ? " + " + dealing->first : ""), end);
     if (stmt.parent != nullptr && !stmt.parent->is(StmtKind::block)) return why = "the loop is the body of another statement without braces", std::nullopt;
     replace_statements(rewrite, unit, {&stmt}, text);
     return rewrite.finish(context.variant);

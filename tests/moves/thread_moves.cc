@@ -229,13 +229,6 @@ TEST_CASE("a lane's own sum forbids dealing the iterations anew") {
   path.step("unroll_ilp@loop:0(factor=2,tail=0)").runs();
 }
 
-TEST_CASE("rows that need not be aligned stay scalar") {
-  MovePath path(row_sums(509));
-  CHECK(path.tried("vectorize_global_loads@loop:0(width=4)") != "");
-  path.step("specialise_shape@argument:C");
-  CHECK(path.tried("vectorize_global_loads@loop:0(width=4)") != "");
-}
-
 TEST_CASE("iterations are unrolled with their loads first, and the rest peeled or tested") {
   for (const std::string tail : {"0", "1"}) {
     MovePath path(row_sums(1003));
