@@ -10,8 +10,8 @@ namespace warpath::cuda {
 /// Before each block its candidate runs until its times settle, so that clocks are those of its own heat and power and not those
 /// that the other left behind: what a user sees who launches it again and again. A block has launches of every timed slot, and its time is the mean
 /// over slots of their trimmed means: where launches come in kinds, which a median would choose between, all count. One launch of 20 ms or more a
-/// slot is enough and settles within. Pairs go on until their 99 % interval is narrower than a percent or time is over (1.5 s; 5 s while it is wider
-/// than QuietLimits::width): three of long launches are often enough.
+/// slot is enough and settles within. Pairs go on until their 99 % interval is narrower than a percent or time is over (1.5 s; while it is wider
+/// than QuietLimits::width, 3.5 s more of blocks four times as long): three of long launches are often enough.
 struct BlockPairs {
   Pairs pairs;                    ///< times of blocks
   std::vector<double> residuals;  ///< single samples over the median of those taken with them

@@ -25,7 +25,8 @@ class StructuredInputs final : public DeviceGate {
         trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
         const Comparison result = trial.compare(w, 0, *check.set, "structured inputs");
         if (!result.passed) {
-          if (!trial.problem().intact(w, *check.set)) throw environment_error("pristine inputs were overwritten by an earlier candidate");
+          // By this candidate or an earlier one: it is judged once more by another worker, where only it can have done so.
+          if (!trial.problem().intact(w, *check.set)) throw CandidateFault{Status::crashed, "it overwrote inputs that it was never given", true};
           return fail(where(trial, w, *check.set) + result.detail);
         }
         ++judged;
