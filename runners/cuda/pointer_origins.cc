@@ -198,14 +198,19 @@ class Origins {
   }
 
   void note(const PtxFunction& function) {
-    for (const PtxInstruction& instruction : function.instructions) {
+    for (std::size_t i = 0; i < function.instructions.size(); ++i) {
+      const PtxInstruction& instruction = function.instructions[i];
       const bool writes = writes_buffers(instruction), reads = reads_noncoherently(instruction);
       if (!writes && !reads) continue;
       const auto address = std::ranges::find_if(instruction.operands, is_address);
       if (address == instruction.operands.end()) continue;
       const Mask origins = held_[node(function, first_word(*address))];
       (writes ? result.written : result.read_noncoherently) |= origins;
-      if (origins == 0) ++(writes ? result.untraced_writes : result.untraced_reads);
+      if (origins == 0) {
+        ++(writes ? result.untraced_writes : result.untraced_reads);
+      } else {
+        result.accesses.push_back({.function = &function, .instruction = i, .parameters = origins, .is_write = writes});
+      }
     }
   }
 

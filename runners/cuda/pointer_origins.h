@@ -15,11 +15,20 @@ struct PointerParameter {
   std::size_t index = 0;  ///< among the entry's parameters
 };
 
+/// One instruction that writes buffers, or reads them through the path that is not kept coherent.
+struct BufferAccess {
+  const PtxFunction* function = nullptr;
+  std::size_t instruction = 0;
+  std::uint64_t parameters = 0;  ///< as in BufferTraffic
+  bool is_write = false;
+};
+
 /// Which buffers a module writes, and which it reads through the path that is not kept coherent within a launch (`ld.global.nc`, `ldu`).
 struct BufferTraffic {
   std::vector<PointerParameter> parameters;  ///< bit i of a mask stands for parameters[i]; 64 at most
   std::uint64_t written = 0;                 ///< stores, atomics, reductions, bulk copies out of shared memory
   std::uint64_t read_noncoherently = 0;
+  std::vector<BufferAccess> accesses;  ///< that can be traced
   std::size_t untraced_reads = 0;   ///< such reads whose address comes from no parameter that is known here
   std::size_t untraced_writes = 0;  ///< likewise of writes
 };

@@ -16,18 +16,6 @@ LaneValues same(Number value, bool shifted = false) {
   return out;
 }
 
-std::optional<Number> literal(std::string_view text) {
-  const bool negative = text.starts_with('-');
-  if (negative) text.remove_prefix(1);
-  const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
-  if (hexadecimal) text.remove_prefix(2);
-  if (text.ends_with('U')) text.remove_suffix(1);
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return negative ? -value : value;
-}
-
 /// `f(a, b) -> optional<Number>` lane by lane.
 template <class F>
 Value each(const LaneValues& a, const LaneValues& b, bool shifted, F&& f) {
@@ -112,6 +100,18 @@ bool LaneValues::uniform() const {
   return std::ranges::all_of(at, [&](Number value) { return value == at.front(); });
 }
 
+std::optional<std::int64_t> ptx_literal(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  if (hexadecimal) text.remove_prefix(2);
+  if (text.ends_with('U')) text.remove_suffix(1);
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return negative ? -value : value;
+}
+
 std::vector<std::string_view> ptx_registers(std::string_view operand) {
   std::vector<std::string_view> out;
   for (std::size_t at = operand.find('%'); at != std::string_view::npos; at = operand.find('%', at)) {
@@ -142,7 +142,7 @@ std::optional<std::size_t> PtxValues::definition(std::string_view name, std::siz
 }
 
 Value PtxValues::lanes(std::string_view operand, std::size_t before) const {
-  if (const auto number = literal(operand)) return same(*number);
+  if (const auto number = ptx_literal(operand)) return same(*number);
   if (operand.empty() || operand.front() == '{' || operand.front() == '[') return std::nullopt;
   if (operand.front() != '%') return same(0, true);  // the address of a variable
   if (const auto special = special_register(operand)) return special;
@@ -161,7 +161,7 @@ Value PtxValues::address(std::string_view operand, std::size_t before) const {
   const std::size_t sign = operand.find('+');
   const Value base = lanes(operand.substr(0, sign), before);
   if (sign == std::string_view::npos) return base;
-  const auto offset = literal(operand.substr(sign + 1));
+  const auto offset = ptx_literal(operand.substr(sign + 1));
   return offset ? add(base, same(*offset)) : std::nullopt;
 }
 

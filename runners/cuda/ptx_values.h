@@ -30,6 +30,9 @@ struct LaneValues {
   [[nodiscard]] bool uniform() const;
 };
 
+/// An integer as it is written: "-8", "0x10", "255U"; nullopt for anything else.
+[[nodiscard]] std::optional<std::int64_t> ptx_literal(std::string_view text);
+
 /// Registers a name of an operand stands for: of "{%f1, %f2}" two, of "[%rd4+16]" one. Views into `operand`.
 [[nodiscard]] std::vector<std::string_view> ptx_registers(std::string_view operand);
 

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "runners/arguments.h"
 #include "runners/cuda/gates/register_gates.h"
 #include "runners/cuda/pointer_origins.h"
+#include "runners/cuda/thread_slots.h"
 
 namespace warpath::cuda {
 namespace {
@@ -20,8 +22,8 @@ bool may_be_one(const KernelSpec& spec, const std::string& a, const std::string&
 }
 
 /// The read-only path of a multiprocessor (`ld.global.nc`: __ldg, loads through `const __restrict__`) keeps lines that stores of the same
-/// launch do not reach: what is written and read back through it may be old. Refuses a launch that does both to one buffer, unless the spec's
-/// own kernel does it to the same one.
+/// launch do not reach: what is written and read back through it may be old. Refuses a launch that does both to one buffer, unless each thread
+/// reads what it alone writes, and before it does, or the spec's own kernel does it to the same buffer.
 class ReadOnlyPathGate final : public CodeGate {
  public:
   ReadOnlyPathGate()
@@ -32,18 +34,14 @@ class ReadOnlyPathGate final : public CodeGate {
   [[nodiscard]] GateResult judge(const GateSubject& subject) const override {
     if (subject.ptx == nullptr || subject.code == nullptr) return not_run("there is no PTX");
     const BufferTraffic traffic = buffer_traffic(*subject.ptx);
-    std::set<std::string> allowed;
-    if (subject.baseline_ptx != nullptr && subject.baseline_ptx != subject.ptx) {
-      const BufferTraffic own = buffer_traffic(*subject.baseline_ptx);
-      for (const PtxFunction& function : subject.baseline_ptx->functions) {
-        if (function.is_entry) allowed.merge(conflicts(own, function, main_names(subject), *subject.spec));
-      }
-    }
+    const bool is_own = subject.baseline_ptx == subject.ptx;
+    std::optional<std::set<std::string>> allowed;  // read off the spec's own kernel where there is something to allow
     std::string known;
     for (const PtxFunction& function : subject.ptx->functions) {
       if (!function.is_entry) continue;
       for (const std::string& conflict : conflicts(traffic, function, names_of(subject, function.name), *subject.spec)) {
-        if (subject.baseline_ptx != subject.ptx && !allowed.contains(conflict)) {
+        if (!is_own && !allowed) allowed = conflicts_of_baseline(subject);
+        if (!is_own && !allowed->contains(conflict)) {
           return fail(conflict + " through the read-only path (ld.global.nc) in the launch of " + std::string(function.name) + ": what it reads may be old");
         }
         known += (known.empty() ? "like the spec's own kernel: " : "; ") + conflict + " through the read-only path";
@@ -56,6 +54,16 @@ class ReadOnlyPathGate final : public CodeGate {
   }
 
  private:
+  static std::set<std::string> conflicts_of_baseline(const GateSubject& subject) {
+    std::set<std::string> out;
+    if (subject.baseline_ptx == nullptr) return out;
+    const BufferTraffic own = buffer_traffic(*subject.baseline_ptx);
+    for (const PtxFunction& function : subject.baseline_ptx->functions) {
+      if (function.is_entry) out.merge(conflicts(own, function, main_names(subject), *subject.spec));
+    }
+    return out;
+  }
+
   /// "writes y and reads it back"
   static std::set<std::string> conflicts(const BufferTraffic& traffic, const PtxFunction& entry, const Names& names, const KernelSpec& spec) {
     std::set<std::string> out;
@@ -65,7 +73,7 @@ class ReadOnlyPathGate final : public CodeGate {
       for (std::size_t r = 0; r < traffic.parameters.size(); ++r) {
         if ((traffic.read_noncoherently >> r & 1U) == 0 || traffic.parameters[r].entry != &entry) continue;
         const std::string written = name_of(traffic.parameters[w].index), read = name_of(traffic.parameters[r].index);
-        if (!may_be_one(spec, written, read)) continue;
+        if (!may_be_one(spec, written, read) || stays_in_own_slots(traffic, w, r)) continue;
         out.insert(written == read ? "writes " + written + " and reads it back" : "writes " + written + " and reads " + read + ", which may be the same memory,");
       }
     }
