@@ -85,7 +85,7 @@ LlmStack::LlmStack(const LlmAccess& access, const KernelSpec& spec, const Device
 
 void LlmStack::write_summary(const std::filesystem::path& folder) const {
   client_->settle();
-  const llm::Spent spent = budget_.spent();
+  const llm::Spent spent = budget_.charged();
   const llm::ClientFigures calls = client_->figures();
   const llm::ProposerFigures& said = proposer_->figures();
   const auto each = [&](double x) { return said.improved > 0 ? json(x / static_cast<double>(said.improved)) : json(); };
@@ -105,7 +105,7 @@ void LlmStack::write_summary(const std::filesystem::path& folder) const {
 }
 
 std::string LlmStack::summary() const {
-  const llm::Spent spent = budget_.spent();
+  const llm::Spent spent = budget_.charged();
   const llm::ProposerFigures& said = proposer_->figures();
   char text[200];
   std::snprintf(text, sizeof text, "%lld calls, %.4g %s, %lld proposals, %lld evaluated, %lld faster than their parents", static_cast<long long>(spent.calls), spent.money,

@@ -10,17 +10,17 @@ void add(Spent& to, const Usage& usage, double money, int sign) {
   to.money += sign * money;
 }
 
+Spent sum(const Spent& a, const Spent& b) {
+  return {.calls = a.calls + b.calls, .input_tokens = a.input_tokens + b.input_tokens, .output_tokens = a.output_tokens + b.output_tokens, .money = a.money + b.money};
+}
+
 }  // namespace
 
 bool Budget::reserve(const Usage& worst, double money) {
   const std::lock_guard lock(mutex_);
   const std::chrono::duration<double> age = std::chrono::steady_clock::now() - begin_;
   if (limits_.seconds > 0 && age.count() >= limits_.seconds) return false;
-  Spent total = spent_;
-  total.calls += reserved_.calls;
-  total.input_tokens += reserved_.input_tokens;
-  total.output_tokens += reserved_.output_tokens;
-  total.money += reserved_.money;
+  Spent total = sum(spent_, reserved_);
   add(total, worst, money, 1);
   if (total.calls > limits_.calls || total.input_tokens > limits_.input_tokens || total.output_tokens > limits_.output_tokens || total.money > limits_.money) return false;
   add(reserved_, worst, money, 1);
@@ -53,6 +53,11 @@ Spent Budget::spent() const {
 Spent Budget::reserved() const {
   const std::lock_guard lock(mutex_);
   return reserved_;
+}
+
+Spent Budget::charged() const {
+  const std::lock_guard lock(mutex_);
+  return sum(spent_, reserved_);
 }
 
 }  // namespace warpath::llm

@@ -41,6 +41,8 @@ class Budget {
 
   [[nodiscard]] Spent spent() const;
   [[nodiscard]] Spent reserved() const;
+  /// Both: what calls took, and the worst case of those whose end was not heard.
+  [[nodiscard]] Spent charged() const;
   [[nodiscard]] const BudgetLimits& limits() const { return limits_; }
 
  private:

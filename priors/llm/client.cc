@@ -155,7 +155,7 @@ void Client::work(const std::stop_token& stop) {
       if (cancelled) {
         for (auto& [id, call] : calls_) {
           if (call->flying) setup_.transport.cancel(id);
-          if (!call->flying) finish(*call, Reply::End::cancelled, "cancelled");
+          if (!call->flying && call->reply.id == 0) finish(*call, Reply::End::cancelled, "cancelled");
         }
       }
       next = advance(Clock::now());
@@ -298,8 +298,10 @@ void Client::receive(HttpResult result) {
   Call& call = *it->second;
   call.flying = false;
   const ModelAnswer answer = result.failure == HttpFailure::none || !result.body.empty() ? decode_body(codec_, result.body) : ModelAnswer{};
-  const Usage took = estimate(call, result, answer);
-  const double cost = setup_.profile.cost(took);
+  // A cancelled call stays open on the cassette, where its worst case counts: it counts as much here.
+  const bool heard = result.failure != HttpFailure::cancelled;
+  const Usage took = heard ? estimate(call, result, answer) : call.worst;
+  const double cost = heard ? setup_.profile.cost(took) : call.worst_cost;
   setup_.budget.settle(call.worst, call.worst_cost, took, cost);
   rate_.correct(call.worst.input + call.worst.output, took.input + took.output);
   rate_.hear(result, Clock::now());
@@ -318,7 +320,7 @@ void Client::receive(HttpResult result) {
   const Cassette::Key key = call.key;
   absorb(call, result, true);
   const std::string outcome = call.reply.id == 0 ? "retry" : std::string(kReplyEndNames[static_cast<std::size_t>(call.reply.end)]);
-  if (call.reply.end != Reply::End::cancelled) setup_.cassette.end(key, attempt, {.result = std::move(result), .usage = took, .cost = cost, .outcome = outcome});
+  if (heard) setup_.cassette.end(key, attempt, {.result = std::move(result), .usage = took, .cost = cost, .outcome = outcome});
 }
 
 /// The response of one attempt: an answer, a retry, or the end.

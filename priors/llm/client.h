@@ -90,7 +90,7 @@ class Client {
   [[nodiscard]] ClientFigures figures() const;
   /// Everything under way ends as cancelled.
   void cancel();
-  /// Cancels, and waits until nothing is under way, at most some seconds: the budget then knows what everything took.
+  /// Cancels, and waits until nothing is under way, at most some seconds; what the transport has not let go of by then stays reserved.
   void settle();
 
  private:

@@ -1,7 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -35,6 +38,54 @@ std::string contents(const std::filesystem::path& file) {
 /// A server that does `first` once, then answers well.
 HttpServer::Handler once(ServerReply first, const std::string& codec = "chat") {
   return [first = std::move(first), codec](const ReceivedRequest& r) { return r.number == 0 ? first : stream_reply(codec, {.text = "fine"}); };
+}
+
+/// Hands requests to the test, which says when and how they end. The client's thread waits in `send` while the gate is closed.
+class HeldTransport final : public Transport {
+ public:
+  void send(HttpRequest request, std::function<void(HttpResult)> done) override {
+    std::unique_lock lock(mutex_);
+    sent_.emplace(request.id, std::move(done));
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return open_ || request.id != held_; });
+  }
+  void cancel(std::uint64_t id) override {
+    const std::lock_guard lock(mutex_);
+    cancelled_.insert(id);
+    changed_.notify_all();
+  }
+  /// Request `id` stays in `send` until `release`.
+  void hold(std::uint64_t id) { held_ = id, open_ = false; }
+  void release() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  void wait_until_sent(std::uint64_t id) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return sent_.contains(id); });
+  }
+  void wait_until_cancelled(std::uint64_t id) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return cancelled_.contains(id); });
+  }
+  void end(HttpResult result) { sent_.at(result.id)(std::move(result)); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::uint64_t, std::function<void(HttpResult)>> sent_;  // guarded by mutex_
+  std::set<std::uint64_t> cancelled_;                              // guarded by mutex_
+  std::uint64_t held_ = 0;
+  bool open_ = true;
+};
+
+HttpResult answered(std::uint64_t id) { return {.id = id, .sent = true, .status = 200, .body = chat_whole({.text = "fine"})}; }
+
+double money_of(const std::vector<Cassette::Past>& past) {
+  double out = 0;
+  for (const Cassette::Past& p : past) out += p.cost;
+  return out;
 }
 
 }  // namespace
@@ -298,6 +349,64 @@ TEST_CASE("a call that a killed session sent is charged and never sent again; wh
   CHECK(past.past().size() == 3);
   std::ofstream(file, std::ios::binary | std::ios::app) << "damage\n";
   CHECK_THROWS_WITH_AS(Cassette(file, Cassette::Mode::replay, {}), doctest::Contains("llm.jsonl:"), Error);
+}
+
+TEST_CASE("an answer that comes as the end does is one end: what else is under way is still waited for") {
+  HeldTransport transport;
+  TestClient client({.url = "http://127.0.0.1:1", .transport = &transport});
+  transport.hold(2);
+  client.client->submit(TestClient::question("first"));
+  client.client->submit(TestClient::question("second"));
+  transport.wait_until_sent(2);  // the client's thread stands in send(): what happens now it sees at once
+  transport.end(answered(1));
+  client.client->cancel();
+  transport.release();
+  transport.wait_until_cancelled(2);
+  CHECK(client.client->under_way() == 1);
+  transport.end({.id = 2, .failure = HttpFailure::cancelled, .detail = "cancelled", .sent = true});
+  client.client->settle();
+  CHECK(client.client->under_way() == 0);
+  const std::vector<Reply> replies = client.client->take();
+  REQUIRE(replies.size() == 2);
+  CHECK(replies[0].end == Reply::End::answered);
+  CHECK(replies[1].end == Reply::End::cancelled);
+}
+
+TEST_CASE("budget and cassette agree on a call that the end cancels, whatever of it was there") {
+  const std::string body = chat_whole({.text = "fine"});
+  const std::vector<HttpResult> ends{{.id = 2, .failure = HttpFailure::cancelled, .sent = false},
+                                     {.id = 2, .failure = HttpFailure::cancelled, .sent = true},
+                                     {.id = 2, .failure = HttpFailure::cancelled, .sent = true, .status = 500},
+                                     {.id = 2, .failure = HttpFailure::cancelled, .sent = true, .status = 200, .body = body.substr(0, body.size() / 2)},
+                                     {.id = 2, .failure = HttpFailure::cancelled, .sent = true, .status = 200, .body = body}};
+  for (const HttpResult& end : ends) {
+    CAPTURE(end.status);
+    const TemporaryFolder folder;
+    const std::filesystem::path file = folder.path() / "llm.jsonl";
+    HeldTransport transport;
+    Spent spent;
+    {
+      TestClient client({.url = "http://127.0.0.1:1", .cassette = file, .mode = Cassette::Mode::record, .transport = &transport});
+      client.client->submit(TestClient::question("first"));
+      client.client->submit(TestClient::question("second"));
+      transport.wait_until_sent(1);
+      transport.end(answered(1));
+      transport.wait_until_sent(2);
+      client.client->cancel();
+      transport.wait_until_cancelled(2);
+      const Spent under_way = client.budget.charged();
+      transport.end(end);
+      client.client->settle();
+      spent = client.budget.spent();
+      CHECK(client.budget.reserved().calls == 0);
+      CHECK(spent.calls == 2);
+      CHECK(under_way.calls == spent.calls);  // also while its end is not heard
+      CHECK(under_way.money == doctest::Approx(spent.money));
+    }
+    const std::vector<Cassette::Past> past = Cassette(file, Cassette::Mode::replay, {}).past();
+    CHECK(past.size() == 2);
+    CHECK(money_of(past) == doctest::Approx(spent.money));
+  }
 }
 
 TEST_SUITE_END();

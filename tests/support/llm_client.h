@@ -26,8 +26,9 @@ class TestClient {
     int in_flight = 8;
     int breaker_failures = 1000;
     double breaker_open_s = 0.05;
+    llm::Transport* transport = nullptr;  ///< null: over libcurl
   };
-  explicit TestClient(const Wish& wish) : budget(wish.limits), transport_(llm::make_curl_transport()) {
+  explicit TestClient(const Wish& wish) : budget(wish.limits), transport_(wish.transport == nullptr ? llm::make_curl_transport() : nullptr) {
     llm::Redactor redactor;
     redactor.add(wish.key);
     cassette_ = std::make_unique<llm::Cassette>(wish.cassette, wish.mode, redactor);
@@ -38,7 +39,7 @@ class TestClient {
     profile.limits = wish.http;
     client = std::make_unique<llm::Client>(llm::Client::Setup{.profile = profile,
                                                               .key = wish.key,
-                                                              .transport = *transport_,
+                                                              .transport = wish.transport == nullptr ? *transport_ : *wish.transport,
                                                               .cassette = *cassette_,
                                                               .budget = budget,
                                                               .redactor = redactor,
