@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/detailed_error.h"
-#include "experiments/command.h"
-#include "experiments/revision.h"
+#include "engine/base/detailed_error.h"
+#include "experiments/console/command.h"
+#include "experiments/setup/revision.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 #include "priors/register_priors.h"
-#include "priors/shares.h"
+#include "priors/evidence/shares.h"
 
 namespace warpath {
 namespace {

@@ -1,10 +1,10 @@
 #include <map>
 
-#include "engine/error.h"
-#include "engine/options.h"
-#include "priors/gain_model.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
+#include "priors/tactics/gain_model.h"
 #include "priors/register_priors.h"
-#include "priors/shares.h"
+#include "priors/evidence/shares.h"
 
 namespace warpath {
 namespace {

@@ -2,12 +2,12 @@
 #include <deque>
 #include <map>
 
-#include "engine/error.h"
-#include "engine/options.h"
-#include "priors/experience.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
+#include "priors/tactics/experience.h"
 #include "priors/register_priors.h"
-#include "priors/shares.h"
-#include "priors/source_weights.h"
+#include "priors/evidence/shares.h"
+#include "priors/evidence/source_weights.h"
 
 namespace warpath {
 namespace {

@@ -1,8 +1,8 @@
 #include <map>
 
-#include "priors/move_evidence.h"
+#include "priors/tactics/move_evidence.h"
 #include "priors/register_priors.h"
-#include "priors/shares.h"
+#include "priors/evidence/shares.h"
 
 namespace warpath {
 namespace {

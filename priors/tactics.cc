@@ -2,10 +2,10 @@
 #include <cmath>
 #include <map>
 
-#include "engine/options.h"
+#include "engine/plugin/options.h"
 #include "priors/register_priors.h"
-#include "priors/shares.h"
-#include "priors/tactic_graph.h"
+#include "priors/evidence/shares.h"
+#include "priors/tactics/tactic_graph.h"
 
 namespace warpath {
 namespace {

@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "engine/dtype.h"
-#include "engine/spec.h"
-#include "engine/variant.h"
+#include "engine/base/dtype.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/variant.h"
 
 namespace warpath {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/tensor_init.h"
+#include "engine/spec/tensor_init.h"
 
 namespace warpath {
 namespace {

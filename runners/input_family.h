@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "engine/portable/family.h"
-#include "engine/spec.h"
-#include "engine/tensor.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/tensor.h"
 
 namespace warpath {
 

@@ -10,7 +10,7 @@
 #include <semaphore>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace warpath {
 namespace {

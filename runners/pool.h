@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "engine/evaluator.h"
-#include "engine/runner.h"
-#include "engine/spec.h"
+#include "engine/plugin/evaluator.h"
+#include "engine/plugin/runner.h"
+#include "engine/spec/spec.h"
 
 namespace warpath {
 

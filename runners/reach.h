@@ -1,8 +1,8 @@
 #pragma once
 
-#include "engine/compare.h"
-#include "engine/dtype.h"
-#include "engine/tensor.h"
+#include "engine/spec/compare.h"
+#include "engine/base/dtype.h"
+#include "engine/spec/tensor.h"
 
 namespace warpath {
 

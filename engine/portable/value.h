@@ -7,7 +7,7 @@
 /// order, so that both give the same bits where no product is contracted into an addition.
 namespace warpath {
 
-/// Element types of tensors and scalars; engine/dtype.h names them.
+/// Element types of tensors and scalars; engine/base/dtype.h names them.
 enum class DType : unsigned char {
   f64,
   f32,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/tokens.h"
+#include "engine/text/tokens.h"
 #include "moves/model/storage.h"
 
 namespace warpath::model {

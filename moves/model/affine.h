@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/expression.h"
+#include "engine/spec/expression.h"
 
 namespace warpath::model {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "moves/model/facts_state.h"
 
 namespace warpath::model {

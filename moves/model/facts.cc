@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "moves/model/facts_state.h"
 
 namespace warpath::model {

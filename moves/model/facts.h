@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/launch.h"
-#include "engine/spec.h"
-#include "engine/variant.h"
+#include "engine/spec/launch.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/variant.h"
 #include "moves/model/affine.h"
 #include "moves/model/syntax.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "moves/model/parser.h"
-#include "moves/source_edit.h"
+#include "moves/shared/source_edit.h"
 
 namespace warpath::model {
 namespace {

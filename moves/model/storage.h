@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/tokens.h"
+#include "engine/text/tokens.h"
 #include "moves/model/syntax.h"
 
 namespace warpath::model {

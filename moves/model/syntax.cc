@@ -4,7 +4,7 @@
 #include <array>
 
 #include "moves/model/parser.h"
-#include "moves/source_edit.h"
+#include "moves/shared/source_edit.h"
 
 namespace warpath::model {
 namespace {

@@ -12,11 +12,11 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/expression.h"
-#include "engine/variant.h"
+#include "engine/spec/expression.h"
+#include "engine/spec/variant.h"
 
 /// Source model of a CUDA C++ translation unit: a tree whose nodes are byte spans of the text.
-/// Moves read the tree, edit the text by spans (moves/source_edit.h) and parse again; nothing is
+/// Moves read the tree, edit the text by spans (moves/shared/source_edit.h) and parse again; nothing is
 /// printed from the tree. What the parser does not understand becomes an opaque node with its exact
 /// span.
 namespace warpath::model {

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "moves/model/storage.h"
-#include "moves/source_edit.h"
+#include "moves/shared/source_edit.h"
 
 namespace warpath::model {
 namespace {

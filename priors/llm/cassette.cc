@@ -4,10 +4,10 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/events.h"
-#include "engine/json_reader.h"
-#include "engine/json_record.h"
+#include "engine/base/error.h"
+#include "engine/run/events.h"
+#include "engine/json/json_reader.h"
+#include "engine/json/json_record.h"
 
 namespace warpath::llm {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/hash.h"
+#include "engine/base/hash.h"
 #include "priors/llm/model_call.h"
 #include "priors/llm/redact.h"
 #include "priors/llm/transport.h"

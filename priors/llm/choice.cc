@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/late_proposer.h"
+#include "engine/plugin/late_proposer.h"
 #include "priors/llm/codec.h"
 
 namespace warpath::llm {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/move.h"
+#include "engine/plugin/move.h"
 
 namespace warpath::llm {
 

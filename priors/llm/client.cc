@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/events.h"
+#include "engine/base/error.h"
+#include "engine/run/events.h"
 #include "priors/llm/codec.h"
 
 namespace warpath::llm {

@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "priors/llm/budget.h"
 #include "priors/llm/cassette.h"
 #include "priors/llm/model_call.h"

@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/json_reader.h"
+#include "engine/base/error.h"
+#include "engine/json/json_reader.h"
 #include "priors/llm/profile.h"
 
 namespace warpath::llm {

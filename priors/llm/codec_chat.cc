@@ -1,8 +1,8 @@
 // Chat Completions, as OpenAI, Azure, vLLM, llama.cpp, Ollama, LM Studio and OpenRouter speak it.
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/json_reader.h"
+#include "engine/base/error.h"
+#include "engine/json/json_reader.h"
 #include "priors/llm/codec.h"
 #include "priors/llm/profile.h"
 

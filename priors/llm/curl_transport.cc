@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "priors/llm/transport.h"
 
 namespace warpath::llm {

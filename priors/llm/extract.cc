@@ -3,8 +3,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/json_reader.h"
+#include "engine/base/error.h"
+#include "engine/json/json_reader.h"
 
 namespace warpath::llm {
 namespace {

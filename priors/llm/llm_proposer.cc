@@ -4,9 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/json_reader.h"
-#include "engine/variant_io.h"
+#include "engine/base/error.h"
+#include "engine/json/json_reader.h"
+#include "engine/plugin/variant_io.h"
 #include "priors/llm/extract.h"
 #include "priors/llm/reply_text.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/late_proposer.h"
-#include "engine/options.h"
+#include "engine/plugin/late_proposer.h"
+#include "engine/plugin/options.h"
 #include "priors/llm/client.h"
 #include "priors/llm/prompt.h"
 

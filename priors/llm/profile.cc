@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/json_reader.h"
-#include "engine/json_record.h"
+#include "engine/base/error.h"
+#include "engine/json/json_reader.h"
+#include "engine/json/json_record.h"
 #include "priors/llm/codec.h"
 
 namespace warpath::llm {

@@ -6,10 +6,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "engine/json_record.h"
-#include "engine/spec_load.h"
-#include "engine/statistics.h"
-#include "engine/variant_io.h"
+#include "engine/json/json_record.h"
+#include "engine/spec/spec_load.h"
+#include "engine/base/statistics.h"
+#include "engine/plugin/variant_io.h"
 
 namespace warpath::llm {
 namespace {

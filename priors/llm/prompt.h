@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/late_proposer.h"
-#include "engine/move.h"
+#include "engine/plugin/late_proposer.h"
+#include "engine/plugin/move.h"
 #include "priors/llm/choice.h"
 #include "priors/llm/model_call.h"
 

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "engine/base64.h"
-#include "engine/error.h"
-#include "engine/json_reader.h"
+#include "engine/base/base64.h"
+#include "engine/base/error.h"
+#include "engine/json/json_reader.h"
 
 namespace warpath::llm {
 namespace {

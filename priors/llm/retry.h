@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "priors/llm/model_call.h"
 #include "priors/llm/profile.h"
 #include "priors/llm/transport.h"

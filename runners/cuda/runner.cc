@@ -1,4 +1,4 @@
-#include "engine/runner.h"
+#include "engine/plugin/runner.h"
 
 #include <algorithm>
 #include <atomic>
@@ -12,23 +12,23 @@
 #include <sstream>
 #include <thread>
 
-#include "engine/detailed_error.h"
-#include "engine/options_io.h"
-#include "engine/rng.h"
-#include "engine/spec_load.h"
-#include "engine/statistics.h"
-#include "runners/cuda/build.h"
-#include "runners/cuda/evaluation.h"
-#include "runners/cuda/harness.h"
-#include "runners/cuda/lane.h"
-#include "runners/cuda/lane_pool.h"
-#include "runners/cuda/lane_setups.h"
-#include "runners/cuda/large_tensors.h"
-#include "runners/cuda/outcome_cache.h"
-#include "runners/cuda/pace.h"
-#include "runners/cuda/peaks.h"
-#include "runners/cuda/sanitizer.h"
-#include "runners/cuda/tool_turn.h"
+#include "engine/base/detailed_error.h"
+#include "engine/plugin/options_io.h"
+#include "engine/base/rng.h"
+#include "engine/spec/spec_load.h"
+#include "engine/base/statistics.h"
+#include "runners/cuda/compile/build.h"
+#include "runners/cuda/measure/evaluation.h"
+#include "runners/cuda/measure/harness.h"
+#include "runners/cuda/lanes/lane.h"
+#include "runners/cuda/lanes/lane_pool.h"
+#include "runners/cuda/lanes/lane_setups.h"
+#include "runners/cuda/finalists/large_tensors.h"
+#include "runners/cuda/lanes/outcome_cache.h"
+#include "runners/cuda/measure/pace.h"
+#include "runners/cuda/measure/peaks.h"
+#include "runners/cuda/finalists/sanitizer.h"
+#include "runners/cuda/lanes/tool_turn.h"
 
 namespace warpath {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/portable/guard.h"
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 namespace warpath::host {
 namespace {

@@ -11,14 +11,14 @@
 #include <fstream>
 #include <sstream>
 
-#include "engine/error.h"
-#include "engine/one_kernel.h"
-#include "engine/source_text.h"
+#include "engine/base/error.h"
+#include "engine/text/one_kernel.h"
+#include "engine/text/source_text.h"
 #include "runners/host/imports.h"
 #include "runners/host/shim.h"
 #include "runners/host/toolchain.h"
 #include "runners/host/translate.h"
-#include "runners/process.h"
+#include "runners/worker/process.h"
 
 namespace warpath::host {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/hash.h"
-#include "engine/options.h"
-#include "engine/outcome.h"
-#include "runners/sandbox.h"
+#include "engine/base/hash.h"
+#include "engine/plugin/options.h"
+#include "engine/plugin/outcome.h"
+#include "runners/worker/sandbox.h"
 
 namespace warpath::host {
 

@@ -5,10 +5,10 @@
 #include <chrono>
 #include <map>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "engine/portable/guard.h"
-#include "engine/rng.h"
-#include "engine/statistics.h"
+#include "engine/base/rng.h"
+#include "engine/base/statistics.h"
 #include "runners/arguments.h"
 
 namespace warpath::host {

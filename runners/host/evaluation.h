@@ -3,7 +3,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "engine/runner.h"
+#include "engine/plugin/runner.h"
 #include "runners/host/baseline.h"
 #include "runners/host/families.h"
 #include "runners/host/gates.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <set>
 
-#include "engine/compare.h"
+#include "engine/spec/compare.h"
 #include "runners/arguments.h"
 
 namespace warpath::host {

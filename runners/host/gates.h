@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/outcome.h"
-#include "engine/spec.h"
+#include "engine/plugin/outcome.h"
+#include "engine/spec/spec.h"
 #include "runners/host/compile.h"
 #include "runners/host/inputs.h"
 #include "runners/host/worker_client.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/error.h"
-#include "engine/tensor_init.h"
+#include "engine/base/error.h"
+#include "engine/spec/tensor_init.h"
 #include "runners/arguments.h"
 
 namespace warpath::host {

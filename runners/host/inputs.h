@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/launch.h"
-#include "engine/spec.h"
-#include "engine/tensor.h"
-#include "engine/variant.h"
+#include "engine/spec/launch.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/tensor.h"
+#include "engine/spec/variant.h"
 #include "runners/arguments.h"
 #include "runners/host/worker_protocol.h"
 #include "runners/reference/reference.h"

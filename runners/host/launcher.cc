@@ -7,7 +7,7 @@
 #include <ctime>
 #include <numeric>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "runners/host/fault.h"
 
 namespace warpath::host {

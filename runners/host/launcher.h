@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/launch.h"
+#include "engine/spec/launch.h"
 #include "runners/host/block.h"
 
 namespace warpath::host {

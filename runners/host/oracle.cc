@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/detailed_error.h"
+#include "engine/base/detailed_error.h"
 #include "runners/arguments.h"
 
 namespace warpath::host {

@@ -1,4 +1,4 @@
-#include "engine/runner.h"
+#include "engine/plugin/runner.h"
 
 #include <sys/utsname.h>
 
@@ -9,8 +9,8 @@
 #include <mutex>
 #include <thread>
 
-#include "engine/error.h"
-#include "engine/options.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
 #include "runners/arguments.h"
 #include "runners/host/evaluation.h"
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "runners/host/compile.h"
-#include "runners/process.h"
+#include "runners/worker/process.h"
 
 namespace warpath::host {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "runners/sandbox.h"
+#include "runners/worker/sandbox.h"
 
 namespace warpath::host {
 

@@ -19,13 +19,13 @@
 #include <optional>
 #include <thread>
 
-#include "engine/rng.h"
-#include "engine/variant.h"
+#include "engine/base/rng.h"
+#include "engine/spec/variant.h"
 #include "runners/host/fault.h"
 #include "runners/host/launcher.h"
 #include "runners/host/module.h"
 #include "runners/host/worker_protocol.h"
-#include "runners/sandbox.h"
+#include "runners/worker/sandbox.h"
 
 namespace warpath::host {
 namespace {

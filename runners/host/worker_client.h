@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/options.h"
+#include "engine/plugin/options.h"
 #include "runners/host/fault.h"
 #include "runners/host/worker_protocol.h"
-#include "runners/process.h"
-#include "runners/sandbox.h"
+#include "runners/worker/process.h"
+#include "runners/worker/sandbox.h"
 
 namespace warpath::host {
 

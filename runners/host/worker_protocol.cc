@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 namespace warpath::host {
 namespace {

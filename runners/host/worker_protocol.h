@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/dtype.h"
-#include "engine/launch.h"
-#include "engine/spec.h"
+#include "engine/base/dtype.h"
+#include "engine/spec/launch.h"
+#include "engine/spec/spec.h"
 #include "runners/host/block.h"
 #include "runners/host/buffer.h"
 #include "runners/host/wire.h"

@@ -10,11 +10,11 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "engine/device_io.h"
-#include "engine/error.h"
-#include "engine/json_reader.h"
-#include "engine/json_record.h"
-#include "engine/outcome_io.h"
+#include "engine/plugin/device_io.h"
+#include "engine/base/error.h"
+#include "engine/json/json_reader.h"
+#include "engine/json/json_record.h"
+#include "engine/plugin/outcome_io.h"
 
 namespace warpath {
 namespace {

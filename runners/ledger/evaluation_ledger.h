@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/event_log.h"
-#include "engine/runner.h"
+#include "engine/run/event_log.h"
+#include "engine/plugin/runner.h"
 
 namespace warpath {
 
@@ -29,7 +29,7 @@ struct EvaluationScene {
   [[nodiscard]] Hash128 id() const;
 };
 
-/// Evaluations with their outcomes, a JSON object a line under a chained checksum (engine/event_log.h); docs/llm.md has the format. An evaluation is known by its scene, the variant's key,
+/// Evaluations with their outcomes, a JSON object a line under a chained checksum (engine/run/event_log.h); docs/llm.md has the format. An evaluation is known by its scene, the variant's key,
 /// the stage, the seed of its inputs and the time that it raced. Written twice, the later one counts: it is the one that a campaign went on with. Any thread.
 class EvaluationLedger {
  public:

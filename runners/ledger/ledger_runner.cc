@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/json_reader.h"
-#include "engine/options_io.h"
-#include "engine/spec_load.h"
+#include "engine/base/error.h"
+#include "engine/json/json_reader.h"
+#include "engine/plugin/options_io.h"
+#include "engine/spec/spec_load.h"
 
 namespace warpath {
 namespace {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "engine/options.h"
-#include "engine/runner.h"
+#include "engine/plugin/options.h"
+#include "engine/plugin/runner.h"
 #include "runners/ledger/evaluation_ledger.h"
 
 namespace warpath {

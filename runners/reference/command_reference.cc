@@ -11,9 +11,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/error.h"
-#include "engine/npy.h"
-#include "runners/process.h"
+#include "engine/base/error.h"
+#include "engine/spec/npy.h"
+#include "runners/worker/process.h"
 #include "runners/reference/host_op.h"
 
 namespace warpath {

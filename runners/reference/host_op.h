@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/registry.h"
-#include "engine/spec.h"
-#include "engine/tensor.h"
+#include "engine/base/error.h"
+#include "engine/base/registry.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/tensor.h"
 #include "runners/reference/reference.h"
 
 namespace warpath {

@@ -3,7 +3,7 @@
 #include <Eigen/Core>
 #include <cstdint>
 
-#include "engine/tensor.h"
+#include "engine/spec/tensor.h"
 
 namespace warpath {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <variant>
 
-#include "engine/spec.h"
-#include "engine/tensor.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/tensor.h"
 
 namespace warpath {
 

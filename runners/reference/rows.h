@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/tensor.h"
+#include "engine/spec/tensor.h"
 #include "runners/reference/host_op.h"
 
 namespace warpath {

@@ -7,8 +7,8 @@
 #include <sstream>
 #include <system_error>
 
-#include "engine/error.h"
-#include "engine/run_folder.h"
+#include "engine/base/error.h"
+#include "engine/run/run_folder.h"
 #include "runners/replay/gzip.h"
 #include "runners/replay/recorded_graph.h"
 #include "runners/replay/recorded_space.h"

@@ -1,7 +1,7 @@
 #include "runners/replay/graph_runner.h"
 
-#include "engine/error.h"
-#include "engine/options.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
 #include "runners/replay/virtual_clock.h"
 #include "runners/replay/virtual_lab.h"
 

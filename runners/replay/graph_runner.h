@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "engine/runner.h"
+#include "engine/plugin/runner.h"
 #include "runners/replay/recorded_graph.h"
 
 namespace warpath {

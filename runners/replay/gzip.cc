@@ -2,7 +2,7 @@
 
 #include <zlib.h>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace warpath {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/search.h"
+#include "engine/search/search.h"
 #include "runners/replay/recorded_space.h"
 
 namespace warpath {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/device_io.h"
-#include "engine/error.h"
-#include "engine/json_reader.h"
-#include "engine/json_record.h"
-#include "engine/outcome_io.h"
-#include "engine/run_folder.h"
-#include "engine/spec_load.h"
-#include "engine/variant_io.h"
+#include "engine/plugin/device_io.h"
+#include "engine/base/error.h"
+#include "engine/json/json_reader.h"
+#include "engine/json/json_record.h"
+#include "engine/plugin/outcome_io.h"
+#include "engine/run/run_folder.h"
+#include "engine/spec/spec_load.h"
+#include "engine/plugin/variant_io.h"
 #include "runners/replay/gzip.h"
 #include "runners/replay/graph_walk.h"
 

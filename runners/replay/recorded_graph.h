@@ -7,8 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "engine/spec.h"
-#include "engine/variant.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/variant.h"
 #include "runners/replay/recording.h"
 
 namespace warpath {

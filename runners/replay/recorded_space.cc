@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "engine/error.h"
-#include "engine/strategy.h"
+#include "engine/base/error.h"
+#include "engine/search/strategy.h"
 #include "runners/replay/point_space.h"
 
 namespace warpath {

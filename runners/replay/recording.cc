@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "engine/error.h"
-#include "engine/statistics.h"
+#include "engine/base/error.h"
+#include "engine/base/statistics.h"
 
 namespace warpath {
 namespace {

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/lattice.h"
-#include "engine/move.h"
-#include "engine/outcome.h"
-#include "engine/search.h"
+#include "engine/search/lattice.h"
+#include "engine/plugin/move.h"
+#include "engine/plugin/outcome.h"
+#include "engine/search/search.h"
 
 namespace warpath {
 

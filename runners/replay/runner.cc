@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "runners/register_runners.h"
 #include "runners/replay/graph_runner.h"
 #include "runners/replay/recorded_space.h"

@@ -1,6 +1,6 @@
 #include "runners/replay/virtual_clock.h"
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 namespace warpath {
 

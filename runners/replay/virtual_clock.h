@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-#include "engine/outcome.h"
+#include "engine/plugin/outcome.h"
 #include "runners/replay/virtual_lab.h"
 
 namespace warpath {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <queue>
 
-#include "engine/error.h"
-#include "engine/search.h"
-#include "engine/statistics.h"
+#include "engine/base/error.h"
+#include "engine/search/search.h"
+#include "engine/base/statistics.h"
 
 namespace warpath {
 namespace {

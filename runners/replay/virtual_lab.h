@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/options.h"
+#include "engine/plugin/options.h"
 #include "runners/replay/recording.h"
 
 namespace warpath {

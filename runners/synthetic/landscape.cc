@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
-#include "engine/error.h"
-#include "engine/hash.h"
-#include "engine/rng.h"
+#include "engine/base/error.h"
+#include "engine/base/hash.h"
+#include "engine/base/rng.h"
 
 namespace warpath {
 namespace {

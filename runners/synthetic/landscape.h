@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/options.h"
-#include "engine/outcome.h"
+#include "engine/plugin/options.h"
+#include "engine/plugin/outcome.h"
 
 namespace warpath {
 

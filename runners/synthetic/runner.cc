@@ -6,8 +6,8 @@
 #include <mutex>
 #include <numeric>
 
-#include "engine/error.h"
-#include "engine/rng.h"
+#include "engine/base/error.h"
+#include "engine/base/rng.h"
 #include "runners/register_runners.h"
 
 namespace warpath {

@@ -2,9 +2,9 @@
 
 #include <optional>
 
-#include "engine/runner.h"
-#include "engine/spec.h"
-#include "engine/variant.h"
+#include "engine/plugin/runner.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/variant.h"
 #include "runners/synthetic/landscape.h"
 
 namespace warpath {

@@ -2,10 +2,10 @@
 
 #include <string>
 
-#include "engine/rng.h"
-#include "engine/spec_load.h"
+#include "engine/base/rng.h"
+#include "engine/spec/spec_load.h"
 #include "moves/register_moves.h"
-#include "moves/rule_proposer.h"
+#include "moves/propose/rule_proposer.h"
 
 namespace {
 

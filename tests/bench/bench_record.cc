@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/event_log.h"
-#include "engine/events.h"
-#include "engine/spec_load.h"
-#include "engine/variant.h"
+#include "engine/run/event_log.h"
+#include "engine/run/events.h"
+#include "engine/spec/spec_load.h"
+#include "engine/spec/variant.h"
 
 namespace {
 

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/options.h"
-#include "engine/policy.h"
-#include "engine/search.h"
-#include "engine/search_backup.h"
-#include "engine/snapshot.h"
+#include "engine/plugin/options.h"
+#include "engine/plugin/policy.h"
+#include "engine/search/search.h"
+#include "engine/search/search_backup.h"
+#include "engine/run/snapshot.h"
 #include "tests/support/grid_space.h"
 #include "tests/support/lattice_space.h"
 

@@ -6,13 +6,13 @@
 #include <string>
 #include <variant>
 
-#include "engine/spec_check.h"
-#include "engine/spec_load.h"
-#include "engine/variant.h"
-#include "priors/rule_table.h"
-#include "runners/cuda/build.h"
+#include "engine/spec/spec_check.h"
+#include "engine/spec/spec_load.h"
+#include "engine/spec/variant.h"
+#include "priors/evidence/rule_table.h"
+#include "runners/cuda/compile/build.h"
 #include "runners/cuda/gates/gate.h"
-#include "runners/cuda/static_diagnosis.h"
+#include "runners/cuda/compile/static_diagnosis.h"
 #include "tests/cuda/support.h"
 #include "tests/support/figure.h"
 

@@ -1,4 +1,4 @@
-#include "runners/cuda/cache_plan.h"
+#include "runners/cuda/measure/cache_plan.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "runners/cuda/code_cache.h"
+#include "runners/cuda/compile/code_cache.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>

@@ -1,9 +1,9 @@
-#include "runners/cuda/compile.h"
+#include "runners/cuda/compile/compile.h"
 
 #include <doctest/doctest.h>
 
-#include "runners/cuda/compile_options.h"
-#include "runners/cuda/compile_worker.h"
+#include "runners/cuda/compile/compile_options.h"
+#include "runners/cuda/compile/compile_worker.h"
 #include "tests/cuda/support.h"
 
 using warpath::Status;

@@ -1,8 +1,8 @@
-#include "runners/cuda/compile_check.h"
+#include "runners/cuda/compile/compile_check.h"
 
 #include <doctest/doctest.h>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "tests/cuda/extras_spec.h"
 #include "tests/cuda/support.h"
 

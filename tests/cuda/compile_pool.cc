@@ -1,4 +1,4 @@
-#include "runners/cuda/compile_pool.h"
+#include "runners/cuda/compile/compile_pool.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

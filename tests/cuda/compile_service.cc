@@ -1,4 +1,4 @@
-#include "runners/cuda/compile_service.h"
+#include "runners/cuda/compile/compile_service.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "tests/cuda/support.h"
 #include "tests/support/temporary_folder.h"
 

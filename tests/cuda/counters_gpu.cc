@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "runners/cuda/counters.h"
+#include "runners/cuda/counters/counters.h"
 #include "tests/cuda/gpu_support.h"
 #include "tests/cuda/support.h"
 

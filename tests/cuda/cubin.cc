@@ -1,10 +1,10 @@
-#include "runners/cuda/cubin.h"
+#include "runners/cuda/code/cubin.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "tests/cuda/support.h"
 
 using warpath::cuda::read_cubin;

@@ -1,10 +1,10 @@
-#include "runners/cuda/cupti.h"
+#include "runners/cuda/counters/cupti.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "runners/cuda/metrics.h"
+#include "runners/cuda/counters/metrics.h"
 
 using warpath::cuda::counter_names;
 using warpath::cuda::CuptiApi;

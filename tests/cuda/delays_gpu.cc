@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "engine/options.h"
-#include "engine/runner.h"
-#include "engine/spec_load.h"
-#include "experiments/candidates.h"
+#include "engine/plugin/options.h"
+#include "engine/plugin/runner.h"
+#include "engine/spec/spec_load.h"
+#include "experiments/setup/candidates.h"
 #include "runners/register_runners.h"
 #include "tests/support/figure.h"
 

@@ -1,8 +1,8 @@
-#include "runners/cuda/device_lane.h"
+#include "runners/cuda/lanes/device_lane.h"
 
 #include <doctest/doctest.h>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 using namespace warpath;
 using namespace warpath::cuda;

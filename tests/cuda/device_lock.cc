@@ -1,4 +1,4 @@
-#include "runners/cuda/device_lock.h"
+#include "runners/cuda/lanes/device_lock.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace warpath;

@@ -1,4 +1,4 @@
-#include "runners/cuda/driver.h"
+#include "runners/cuda/driver/driver.h"
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
-#include "runners/cuda/device.h"
-#include "runners/cuda/fenced_memory.h"
+#include "engine/base/error.h"
+#include "runners/cuda/driver/device.h"
+#include "runners/cuda/driver/fenced_memory.h"
 
 using warpath::Error;
 using warpath::cuda::Device;

@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
-#include "engine/options.h"
-#include "engine/runner.h"
+#include "engine/plugin/options.h"
+#include "engine/plugin/runner.h"
 #include "runners/register_runners.h"
 #include "tests/cuda/extras_spec.h"
 

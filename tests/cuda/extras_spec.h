@@ -1,7 +1,7 @@
 #pragma once
 
-#include "engine/spec.h"
-#include "engine/variant.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/variant.h"
 
 /// A variant of several launches, for tests with and without a device.
 namespace cuda_test {

@@ -1,4 +1,4 @@
-#include "runners/frames.h"
+#include "runners/worker/frames.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <thread>
 
-#include "engine/rng.h"
-#include "runners/wire.h"
+#include "engine/base/rng.h"
+#include "runners/worker/wire.h"
 
 using namespace std::chrono_literals;
 using warpath::FrameDecoder;

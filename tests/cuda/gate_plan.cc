@@ -1,4 +1,4 @@
-#include "runners/cuda/gate_plan.h"
+#include "runners/cuda/gates/gate_plan.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 using namespace warpath;
 using namespace warpath::cuda;

@@ -7,7 +7,7 @@
 #include <map>
 #include <sstream>
 
-#include "runners/cuda/ptx_reach.h"
+#include "runners/cuda/code/ptx_reach.h"
 #include "tests/cuda/support.h"
 
 using warpath::ArgRole;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runners/cuda/device.h"
+#include "runners/cuda/driver/device.h"
 
 namespace cuda_test {
 

@@ -1,4 +1,4 @@
-#include "runners/cuda/harness.h"
+#include "runners/cuda/measure/harness.h"
 
 #include <doctest/doctest.h>
 
@@ -10,10 +10,10 @@
 #include <span>
 #include <utility>
 
-#include "engine/compare.h"
+#include "engine/spec/compare.h"
 #include "engine/portable/nudge.h"
 #include "engine/portable/guard.h"
-#include "engine/tensor_init.h"
+#include "engine/spec/tensor_init.h"
 #include "runners/input_family.h"
 #include "runners/host/compile.h"
 #include "runners/host/worker_client.h"

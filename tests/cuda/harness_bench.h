@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/compare.h"
-#include "engine/spec.h"
-#include "engine/tensor.h"
+#include "engine/spec/compare.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/tensor.h"
 
 /// What the tests of the harness's kernels share, on the host and on a device.
 namespace harness_test {

@@ -6,12 +6,12 @@
 #include <cstring>
 #include <optional>
 
-#include "engine/compare.h"
-#include "engine/tensor_init.h"
-#include "runners/cuda/device.h"
-#include "runners/cuda/harness.h"
+#include "engine/spec/compare.h"
+#include "engine/spec/tensor_init.h"
+#include "runners/cuda/driver/device.h"
+#include "runners/cuda/measure/harness.h"
 #include "runners/input_family.h"
-#include "runners/cuda/transfer.h"
+#include "runners/cuda/driver/transfer.h"
 #include "tests/cuda/harness_bench.h"
 #include "tests/cuda/support.h"
 

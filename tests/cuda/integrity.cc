@@ -5,9 +5,9 @@
 #include <memory>
 #include <set>
 
-#include "engine/spec_load.h"
-#include "experiments/candidates.h"
-#include "runners/cuda/ptx_reach.h"
+#include "engine/spec/spec_load.h"
+#include "experiments/setup/candidates.h"
+#include "runners/cuda/code/ptx_reach.h"
 #include "runners/arguments.h"
 #include "runners/cuda/gates/gate.h"
 #include "tests/cuda/support.h"

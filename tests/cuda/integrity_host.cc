@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <set>
 
-#include "engine/options.h"
-#include "engine/registry.h"
-#include "engine/runner.h"
-#include "engine/spec_load.h"
-#include "experiments/candidates.h"
+#include "engine/plugin/options.h"
+#include "engine/base/registry.h"
+#include "engine/plugin/runner.h"
+#include "engine/spec/spec_load.h"
+#include "experiments/setup/candidates.h"
 #include "runners/register_runners.h"
 
 using warpath::Candidate;

@@ -1,4 +1,4 @@
-#include "runners/cuda/lane_pool.h"
+#include "runners/cuda/lanes/lane_pool.h"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/error.h"
-#include "runners/cuda/tool_turn.h"
+#include "engine/base/error.h"
+#include "runners/cuda/lanes/tool_turn.h"
 
 using namespace warpath;
 using namespace warpath::cuda;

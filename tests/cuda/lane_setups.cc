@@ -1,11 +1,11 @@
-#include "runners/cuda/lane_setups.h"
+#include "runners/cuda/lanes/lane_setups.h"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace warpath;

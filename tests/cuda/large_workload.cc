@@ -1,12 +1,12 @@
-#include "runners/cuda/large_workload.h"
+#include "runners/cuda/finalists/large_workload.h"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "engine/spec_load.h"
-#include "runners/cuda/workload_sizes.h"
+#include "engine/spec/spec_load.h"
+#include "runners/cuda/finalists/workload_sizes.h"
 
 using namespace warpath;
 using namespace warpath::cuda;

@@ -7,10 +7,10 @@
 #include <iterator>
 #include <string_view>
 
-#include "runners/cuda/compile_worker.h"
+#include "runners/cuda/compile/compile_worker.h"
 #include "runners/host/worker.h"
 #if __has_include(<cuda.h>)
-#include "runners/cuda/driver.h"
+#include "runners/cuda/driver/driver.h"
 #endif
 #include "tests/cuda/support.h"
 

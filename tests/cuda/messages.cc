@@ -1,8 +1,8 @@
-#include "runners/cuda/messages.h"
+#include "runners/cuda/measure/messages.h"
 
 #include <doctest/doctest.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 using namespace warpath;
 using namespace warpath::cuda;

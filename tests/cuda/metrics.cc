@@ -1,4 +1,4 @@
-#include "runners/cuda/metrics.h"
+#include "runners/cuda/counters/metrics.h"
 
 #include <doctest/doctest.h>
 

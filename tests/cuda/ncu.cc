@@ -1,4 +1,4 @@
-#include "runners/cuda/ncu.h"
+#include "runners/cuda/counters/ncu.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 using warpath::Error;
 using warpath::cuda::Ncu;

@@ -1,11 +1,11 @@
-#include "runners/cuda/ncu_report.h"
+#include "runners/cuda/counters/ncu_report.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "engine/error.h"
-#include "priors/rule_table.h"
+#include "engine/base/error.h"
+#include "priors/evidence/rule_table.h"
 
 using namespace warpath;
 using warpath::cuda::NcuFindings;

@@ -1,4 +1,4 @@
-#include "runners/cuda/nvml.h"
+#include "runners/cuda/driver/nvml.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "runners/cuda/occupancy.h"
+#include "runners/cuda/driver/occupancy.h"
 
 #include <doctest/doctest.h>
 

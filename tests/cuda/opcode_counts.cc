@@ -1,4 +1,4 @@
-#include "runners/cuda/opcode_counts.h"
+#include "runners/cuda/code/opcode_counts.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <fstream>
 #include <numeric>
 
-#include "engine/json_reader.h"
-#include "runners/cuda/disassembler.h"
+#include "engine/json/json_reader.h"
+#include "runners/cuda/code/disassembler.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace warpath;

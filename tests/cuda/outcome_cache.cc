@@ -1,4 +1,4 @@
-#include "runners/cuda/outcome_cache.h"
+#include "runners/cuda/lanes/outcome_cache.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "runners/cuda/pace.h"
+#include "runners/cuda/measure/pace.h"
 
 #include <doctest/doctest.h>
 

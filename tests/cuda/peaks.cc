@@ -1,4 +1,4 @@
-#include "runners/cuda/peaks.h"
+#include "runners/cuda/measure/peaks.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "tests/cuda/support.h"
 
 using warpath::Error;

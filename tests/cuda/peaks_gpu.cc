@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "runners/cuda/nvml.h"
-#include "runners/cuda/peaks.h"
+#include "runners/cuda/driver/nvml.h"
+#include "runners/cuda/measure/peaks.h"
 #include "tests/cuda/gpu_support.h"
 #include "tests/cuda/support.h"
 

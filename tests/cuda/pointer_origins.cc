@@ -1,8 +1,8 @@
-#include "runners/cuda/pointer_origins.h"
+#include "runners/cuda/code/pointer_origins.h"
 
 #include <doctest/doctest.h>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "tests/cuda/support.h"
 
 using namespace warpath::cuda;

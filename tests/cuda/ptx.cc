@@ -1,10 +1,10 @@
-#include "runners/cuda/ptx.h"
+#include "runners/cuda/code/ptx.h"
 
 #include <doctest/doctest.h>
 
-#include "engine/rng.h"
-#include "runners/cuda/ptx_facts.h"
-#include "runners/cuda/symbol_use.h"
+#include "engine/base/rng.h"
+#include "runners/cuda/code/ptx_facts.h"
+#include "runners/cuda/code/symbol_use.h"
 #include "tests/cuda/support.h"
 
 using warpath::cuda::parse_ptx;

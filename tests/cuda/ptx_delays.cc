@@ -1,4 +1,4 @@
-#include "runners/cuda/ptx_delays.h"
+#include "runners/cuda/code/ptx_delays.h"
 
 #include <doctest/doctest.h>
 #include <stdlib.h>
@@ -7,15 +7,15 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "engine/rng.h"
-#include "engine/spec_load.h"
-#include "experiments/candidates.h"
-#include "moves/example.h"
+#include "engine/base/rng.h"
+#include "engine/spec/spec_load.h"
+#include "experiments/setup/candidates.h"
+#include "moves/propose/example.h"
 #include "moves/register_moves.h"
-#include "runners/cuda/compile_service.h"
+#include "runners/cuda/compile/compile_service.h"
 #include "runners/cuda/gates/register_gates.h"
-#include "runners/cuda/ptx.h"
-#include "runners/cuda/toolkit_program.h"
+#include "runners/cuda/code/ptx.h"
+#include "runners/cuda/driver/toolkit_program.h"
 #include "tests/cuda/support.h"
 #include "tests/support/figure.h"
 

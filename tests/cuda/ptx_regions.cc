@@ -1,4 +1,4 @@
-#include "runners/cuda/ptx_regions.h"
+#include "runners/cuda/code/ptx_regions.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "engine/json_reader.h"
+#include "engine/json/json_reader.h"
 
 using namespace warpath::cuda;
 

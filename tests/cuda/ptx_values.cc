@@ -1,10 +1,10 @@
-#include "runners/cuda/ptx_values.h"
+#include "runners/cuda/code/ptx_values.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "runners/cuda/access_facts.h"
+#include "runners/cuda/code/access_facts.h"
 
 using namespace warpath;
 using namespace warpath::cuda;

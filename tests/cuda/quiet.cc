@@ -1,10 +1,10 @@
-#include "runners/cuda/quiet.h"
+#include "runners/cuda/measure/quiet.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 using namespace warpath;
 using namespace warpath::cuda;

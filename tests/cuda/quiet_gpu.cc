@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "engine/options.h"
-#include "engine/runner.h"
-#include "engine/statistics.h"
-#include "runners/cuda/device.h"
-#include "runners/cuda/harness.h"
-#include "runners/process.h"
+#include "engine/plugin/options.h"
+#include "engine/plugin/runner.h"
+#include "engine/base/statistics.h"
+#include "runners/cuda/driver/device.h"
+#include "runners/cuda/measure/harness.h"
+#include "runners/worker/process.h"
 #include "runners/register_runners.h"
 #include "tests/cuda/extras_spec.h"
 #include "tests/cuda/support.h"

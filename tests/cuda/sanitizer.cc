@@ -1,4 +1,4 @@
-#include "runners/cuda/sanitizer.h"
+#include "runners/cuda/finalists/sanitizer.h"
 
 #include <doctest/doctest.h>
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
-#include "engine/error.h"
-#include "moves/example.h"
+#include "engine/base/error.h"
+#include "moves/propose/example.h"
 #include "moves/register_moves.h"
-#include "priors/signatures.h"
-#include "runners/cuda/compile_check.h"
+#include "priors/evidence/signatures.h"
+#include "runners/cuda/compile/compile_check.h"
 
 using namespace warpath;
 using namespace warpath::cuda;

@@ -1,12 +1,12 @@
-#include "runners/cuda/small_workload.h"
+#include "runners/cuda/finalists/small_workload.h"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
 
-#include "engine/error.h"
-#include "engine/spec_check.h"
-#include "engine/spec_load.h"
+#include "engine/base/error.h"
+#include "engine/spec/spec_check.h"
+#include "engine/spec/spec_load.h"
 
 using namespace warpath;
 using namespace warpath::cuda;

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/spec_load.h"
-#include "engine/variant.h"
-#include "runners/cuda/compile_service.h"
+#include "engine/spec/spec_load.h"
+#include "engine/spec/variant.h"
+#include "runners/cuda/compile/compile_service.h"
 #include "runners/cuda/gates/gate.h"
 #include "tests/cuda/support.h"
 #include "tests/support/figure.h"

@@ -1,15 +1,15 @@
-#include "runners/cuda/static_diagnosis.h"
+#include "runners/cuda/compile/static_diagnosis.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "priors/roofline.h"
-#include "priors/rule_table.h"
-#include "runners/cuda/binary_key.h"
-#include "runners/cuda/metrics.h"
-#include "runners/cuda/ncu_report.h"
-#include "runners/cuda/peaks.h"
+#include "priors/evidence/roofline.h"
+#include "priors/evidence/rule_table.h"
+#include "runners/cuda/compile/binary_key.h"
+#include "runners/cuda/counters/metrics.h"
+#include "runners/cuda/counters/ncu_report.h"
+#include "runners/cuda/measure/peaks.h"
 #include "tests/cuda/support.h"
 
 using warpath::Diagnosis;

@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "engine/spec_load.h"
-#include "experiments/candidates.h"
+#include "engine/spec/spec_load.h"
+#include "experiments/setup/candidates.h"
 #include "tests/support/stress_bench.h"
 
 using warpath::Candidate;

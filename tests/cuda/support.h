@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "runners/cuda/compile.h"
-#include "runners/cuda/compile_pool.h"
-#include "runners/cuda/headers.h"
+#include "runners/cuda/compile/compile.h"
+#include "runners/cuda/compile/compile_pool.h"
+#include "runners/cuda/compile/headers.h"
 
 /// Shared by the tests of runners/cuda.
 namespace cuda_test {

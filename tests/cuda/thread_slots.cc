@@ -1,10 +1,10 @@
-#include "runners/cuda/thread_slots.h"
+#include "runners/cuda/code/thread_slots.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "runners/cuda/gates/gate.h"
 #include "tests/cuda/support.h"
 

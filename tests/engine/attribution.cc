@@ -1,12 +1,12 @@
-#include "engine/attribution.h"
+#include "engine/run/attribution.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/objective.h"
+#include "engine/base/error.h"
+#include "engine/plugin/objective.h"
 
 using namespace warpath;
 

@@ -1,4 +1,4 @@
-#include "engine/bfloat16.h"
+#include "engine/base/bfloat16.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 using namespace warpath;
 

@@ -1,4 +1,4 @@
-#include "engine/compare.h"
+#include "engine/spec/compare.h"
 
 #include <doctest/doctest.h>
 

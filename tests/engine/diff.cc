@@ -1,4 +1,4 @@
-#include "engine/diff.h"
+#include "engine/base/diff.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 using namespace warpath;
 

@@ -1,11 +1,11 @@
-#include "engine/edges_in_flight.h"
+#include "engine/search/edges_in_flight.h"
 
 #include <doctest/doctest.h>
 
 #include <map>
 #include <vector>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 using namespace warpath;
 

@@ -1,4 +1,4 @@
-#include "engine/event_log.h"
+#include "engine/run/event_log.h"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/events.h"
+#include "engine/base/error.h"
+#include "engine/run/events.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace warpath;

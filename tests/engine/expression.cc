@@ -1,4 +1,4 @@
-#include "engine/expression.h"
+#include "engine/spec/expression.h"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/rng.h"
+#include "engine/base/error.h"
+#include "engine/base/rng.h"
 #include "tests/support/spec_fixtures.h"
 
 using warpath::Bindings;

@@ -1,4 +1,4 @@
-#include "engine/final_stage.h"
+#include "engine/run/final_stage.h"
 
 #include <doctest/doctest.h>
 
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/event_log.h"
-#include "engine/session.h"
+#include "engine/run/event_log.h"
+#include "engine/run/session.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"
 

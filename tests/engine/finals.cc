@@ -1,11 +1,11 @@
-#include "engine/finals.h"
+#include "engine/run/finals.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 using namespace warpath;
 

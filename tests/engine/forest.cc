@@ -1,4 +1,4 @@
-#include "engine/forest.h"
+#include "engine/search/forest.h"
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,12 @@
-#include "engine/graph.h"
+#include "engine/search/graph.h"
 
 #include <doctest/doctest.h>
 
 #include <functional>
 #include <map>
 
-#include "engine/error.h"
-#include "engine/rng.h"
+#include "engine/base/error.h"
+#include "engine/base/rng.h"
 
 using namespace warpath;
 

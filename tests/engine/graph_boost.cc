@@ -1,4 +1,4 @@
-#include "engine/graph_boost.h"
+#include "engine/search/graph_boost.h"
 
 #include <doctest/doctest.h>
 
@@ -13,7 +13,7 @@
 #include <sstream>
 #include <vector>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 using namespace warpath;
 

@@ -1,4 +1,4 @@
-#include "engine/halving.h"
+#include "engine/search/halving.h"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "engine/objective.h"
-#include "engine/rng.h"
+#include "engine/plugin/objective.h"
+#include "engine/base/rng.h"
 
 using namespace warpath;
 

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/event_log.h"
-#include "engine/events.h"
-#include "engine/late_proposer.h"
-#include "engine/session.h"
+#include "engine/run/event_log.h"
+#include "engine/run/events.h"
+#include "engine/plugin/late_proposer.h"
+#include "engine/run/session.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"
 

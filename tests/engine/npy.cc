@@ -1,4 +1,4 @@
-#include "engine/npy.h"
+#include "engine/spec/npy.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "engine/base64.h"
-#include "engine/rng.h"
+#include "engine/base/base64.h"
+#include "engine/base/rng.h"
 #include "tests/support/spec_fixtures.h"
 
 using namespace warpath;

@@ -1,4 +1,4 @@
-#include "engine/objective.h"
+#include "engine/plugin/objective.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/one_kernel.h"
+#include "engine/text/one_kernel.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/outcome_io.h"
+#include "engine/plugin/outcome_io.h"
 
 #include <doctest/doctest.h>
 
@@ -7,10 +7,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/json_record.h"
-#include "engine/rng.h"
-#include "engine/variant_io.h"
+#include "engine/base/error.h"
+#include "engine/json/json_record.h"
+#include "engine/base/rng.h"
+#include "engine/plugin/variant_io.h"
 
 using namespace warpath;
 

@@ -1,4 +1,4 @@
-#include "engine/policy.h"
+#include "engine/plugin/policy.h"
 
 #include <doctest/doctest.h>
 
@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/options.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
 #include "engine/register_backups.h"
 #include "engine/register_selections.h"
 #include "engine/register_widenings.h"
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 using namespace warpath;
 using doctest::Approx;

@@ -3,10 +3,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "engine/error.h"
-#include "engine/options.h"
-#include "engine/pools.h"
-#include "engine/snapshot.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
+#include "engine/search/pools.h"
+#include "engine/run/snapshot.h"
 #include "tests/support/lattice_space.h"
 #include "tests/support/temporary_folder.h"
 

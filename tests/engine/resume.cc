@@ -4,11 +4,11 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/event_log.h"
-#include "engine/events.h"
-#include "engine/session.h"
-#include "engine/snapshot.h"
+#include "engine/base/error.h"
+#include "engine/run/event_log.h"
+#include "engine/run/events.h"
+#include "engine/run/session.h"
+#include "engine/run/snapshot.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"
 

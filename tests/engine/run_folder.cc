@@ -1,10 +1,10 @@
-#include "engine/run_folder.h"
+#include "engine/run/run_folder.h"
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace warpath;

@@ -1,11 +1,11 @@
-#include "engine/score.h"
+#include "engine/search/score.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 using namespace warpath;
 

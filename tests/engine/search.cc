@@ -1,4 +1,4 @@
-#include "engine/search.h"
+#include "engine/search/search.h"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/options.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
 #include "tests/support/lattice_space.h"
 #include "tests/support/table_space.h"
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/options.h"
-#include "engine/search.h"
+#include "engine/plugin/options.h"
+#include "engine/search/search.h"
 #include "tests/support/figure.h"
 #include "tests/support/table_space.h"
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/options.h"
-#include "engine/search.h"
-#include "engine/strategy.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
+#include "engine/search/search.h"
+#include "engine/search/strategy.h"
 #include "runners/replay/point_space.h"
 #include "tests/support/small_space.h"
 #include "tests/support/table_space.h"

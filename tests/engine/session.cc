@@ -1,4 +1,4 @@
-#include "engine/session.h"
+#include "engine/run/session.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "runners/synthetic/landscape.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"

@@ -1,4 +1,4 @@
-#include "engine/source_key.h"
+#include "engine/text/source_key.h"
 
 #include <doctest/doctest.h>
 

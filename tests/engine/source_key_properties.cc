@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/rng.h"
-#include "engine/source_key.h"
+#include "engine/base/rng.h"
+#include "engine/text/source_key.h"
 
 using namespace warpath;
 

@@ -1,8 +1,8 @@
-#include "engine/source_text.h"
+#include "engine/text/source_text.h"
 
 #include <doctest/doctest.h>
 
-#include "engine/spec_load.h"
+#include "engine/spec/spec_load.h"
 #include "tests/support/spec_fixtures.h"
 #include "tests/support/temporary_folder.h"
 

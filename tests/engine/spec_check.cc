@@ -1,4 +1,4 @@
-#include "engine/spec_check.h"
+#include "engine/spec/spec_check.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/spec_load.h"
+#include "engine/spec/spec_load.h"
 #include "tests/support/figure.h"
 #include "tests/support/spec_fixtures.h"
 

@@ -1,4 +1,4 @@
-#include "engine/spec_load.h"
+#include "engine/spec/spec_load.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/base64.h"
-#include "engine/json_reader.h"
-#include "engine/rng.h"
-#include "engine/spec_check.h"
-#include "engine/tensor_init.h"
+#include "engine/base/base64.h"
+#include "engine/json/json_reader.h"
+#include "engine/base/rng.h"
+#include "engine/spec/spec_check.h"
+#include "engine/spec/tensor_init.h"
 #include "tests/support/spec_fixtures.h"
 
 using namespace warpath;

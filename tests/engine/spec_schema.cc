@@ -1,4 +1,4 @@
-#include "engine/spec_schema.h"
+#include "engine/spec/spec_schema.h"
 
 #include <doctest/doctest.h>
 
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/json_reader.h"
-#include "engine/spec_load.h"
+#include "engine/json/json_reader.h"
+#include "engine/spec/spec_load.h"
 #include "tests/support/spec_fixtures.h"
 
 using namespace warpath;

@@ -1,11 +1,11 @@
-#include "engine/statistics.h"
+#include "engine/base/statistics.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 using namespace warpath;
 using doctest::Approx;

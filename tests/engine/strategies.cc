@@ -1,4 +1,4 @@
-#include "engine/strategy.h"
+#include "engine/search/strategy.h"
 
 #include <doctest/doctest.h>
 
@@ -6,10 +6,10 @@
 #include <set>
 #include <string>
 
-#include "engine/error.h"
-#include "engine/forest.h"
+#include "engine/base/error.h"
+#include "engine/search/forest.h"
 #include "engine/register_strategies.h"
-#include "engine/search.h"
+#include "engine/search/search.h"
 #include "runners/replay/point_space.h"
 #include "runners/replay/virtual_lab.h"
 #include "tests/support/campaign_bench.h"

@@ -1,4 +1,4 @@
-#include "engine/tensor_init.h"
+#include "engine/spec/tensor_init.h"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "engine/counter_random.h"
-#include "engine/rng.h"
+#include "engine/base/counter_random.h"
+#include "engine/base/rng.h"
 #include "tests/support/spec_fixtures.h"
 
 using namespace warpath;

@@ -1,4 +1,4 @@
-#include "engine/tokens.h"
+#include "engine/text/tokens.h"
 
 #include <doctest/doctest.h>
 

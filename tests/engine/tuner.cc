@@ -1,4 +1,4 @@
-#include "engine/tuner.h"
+#include "engine/search/tuner.h"
 
 #include <doctest/doctest.h>
 
@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "engine/event_log.h"
-#include "engine/events.h"
-#include "engine/session.h"
+#include "engine/run/event_log.h"
+#include "engine/run/events.h"
+#include "engine/run/session.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"
 

@@ -3,10 +3,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/error.h"
-#include "engine/record.h"
-#include "engine/variant.h"
-#include "engine/variant_io.h"
+#include "engine/base/error.h"
+#include "engine/run/record.h"
+#include "engine/spec/variant.h"
+#include "engine/plugin/variant_io.h"
 
 using namespace warpath;
 

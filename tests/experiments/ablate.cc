@@ -54,7 +54,7 @@ TEST_CASE("a study is run, tabulated and drawn, and says the same again") {
 
 TEST_CASE("the quick study of the repository says the same twice") {
   const TemporaryFolder a, b;
-  const std::string study = (source_root() / "experiments/quick.json").string();
+  const std::string study = (source_root() / "experiments/studies/quick.json").string();
   const ProgramResult first = run_program({"ablate", study, "--outdir", a.path().string()});
   CAPTURE(first.err);
   REQUIRE(first.code == 0);

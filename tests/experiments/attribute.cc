@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "runners/cuda/availability.h"
+#include "runners/cuda/compile/availability.h"
 #include "tests/experiments/program.h"
 
 using namespace warpath::testing;

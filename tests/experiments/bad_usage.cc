@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "runners/cuda/availability.h"
+#include "runners/cuda/compile/availability.h"
 #include "tests/experiments/program.h"
 #include "tests/support/figure.h"
 

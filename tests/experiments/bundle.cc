@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "runners/process.h"
+#include "runners/worker/process.h"
 #include "tests/experiments/program.h"
 
 using namespace warpath::testing;

@@ -1,8 +1,8 @@
-#include "experiments/command_line.h"
+#include "experiments/console/command_line.h"
 
 #include <doctest/doctest.h>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 
 using warpath::Arguments;
 using warpath::Flag;

@@ -5,10 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/error.h"
-#include "engine/objective.h"
-#include "engine/spec_load.h"
-#include "experiments/candidates.h"
+#include "engine/base/error.h"
+#include "engine/plugin/objective.h"
+#include "engine/spec/spec_load.h"
+#include "experiments/setup/candidates.h"
 #include "tests/experiments/program.h"
 
 using namespace warpath::testing;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
-#include "experiments/move_service.h"
+#include "engine/base/error.h"
+#include "experiments/propose/move_service.h"
 #include "moves/register_moves.h"
 
 namespace warpath::testing {

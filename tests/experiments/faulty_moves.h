@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/move.h"
+#include "engine/plugin/move.h"
 
 namespace warpath::testing {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "tests/experiments/program.h"
 #include "tests/support/figure.h"
 

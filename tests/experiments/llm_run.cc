@@ -18,9 +18,9 @@
 #include <set>
 #include <thread>
 
-#include "engine/hash.h"
-#include "engine/rng.h"
-#include "runners/process.h"
+#include "engine/base/hash.h"
+#include "engine/base/rng.h"
+#include "runners/worker/process.h"
 #include "tests/experiments/program.h"
 #include "tests/support/figure.h"
 #include "tests/support/http_server.h"

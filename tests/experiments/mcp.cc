@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "experiments/mcp_server.h"
+#include "experiments/agent/mcp_server.h"
 #include "tests/experiments/program.h"
 
 using namespace warpath::testing;

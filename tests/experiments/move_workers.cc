@@ -1,4 +1,4 @@
-#include "experiments/move_workers.h"
+#include "experiments/propose/move_workers.h"
 
 #include <doctest/doctest.h>
 
@@ -10,11 +10,11 @@
 #include <set>
 #include <thread>
 
-#include "engine/error.h"
-#include "engine/spec_load.h"
-#include "experiments/batch.h"
+#include "engine/base/error.h"
+#include "engine/spec/spec_load.h"
+#include "experiments/evaluate/batch.h"
 #include "moves/register_moves.h"
-#include "moves/rule_proposer.h"
+#include "moves/propose/rule_proposer.h"
 #include "tests/experiments/faulty_moves.h"
 #include "tests/experiments/program.h"
 

@@ -1,11 +1,11 @@
-#include "experiments/option_layers.h"
+#include "experiments/console/option_layers.h"
 
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "engine/error.h"
-#include "engine/options_io.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options_io.h"
 #include "tests/experiments/program.h"
 #include "tests/support/figure.h"
 

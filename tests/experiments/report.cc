@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "experiments/progress.h"
-#include "experiments/summary_table.h"
+#include "experiments/console/progress.h"
+#include "experiments/console/summary_table.h"
 #include "tests/experiments/program.h"
 
 using namespace warpath;

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/hash.h"
+#include "engine/base/hash.h"
 #include "moves/register_moves.h"
-#include "moves/rule_proposer.h"
+#include "moves/propose/rule_proposer.h"
 #include "priors/register_priors.h"
 #include "runners/replay/virtual_lab.h"
 #include "tests/support/campaign_bench.h"

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/spec_load.h"
-#include "engine/tokens.h"
+#include "engine/base/error.h"
+#include "engine/spec/spec_load.h"
+#include "engine/text/tokens.h"
 #include "moves/register_moves.h"
-#include "moves/source_edit.h"
+#include "moves/shared/source_edit.h"
 
 using namespace warpath;
 

@@ -6,9 +6,9 @@
 #include <set>
 #include <sstream>
 
-#include "engine/error.h"
-#include "moves/example.h"
-#include "moves/move_script.h"
+#include "engine/base/error.h"
+#include "moves/propose/example.h"
+#include "moves/propose/move_script.h"
 #include "moves/register_moves.h"
 
 using namespace warpath;

@@ -6,10 +6,10 @@
 #include <set>
 #include <string>
 
-#include "engine/error.h"
-#include "engine/spec_load.h"
+#include "engine/base/error.h"
+#include "engine/spec/spec_load.h"
 #include "moves/register_moves.h"
-#include "moves/rule_proposer.h"
+#include "moves/propose/rule_proposer.h"
 
 using namespace warpath;
 

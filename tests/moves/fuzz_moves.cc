@@ -15,8 +15,8 @@
 #include <unistd.h>
 #include <vector>
 
-#include "experiments/move_service.h"
-#include "experiments/move_workers.h"
+#include "experiments/propose/move_service.h"
+#include "experiments/propose/move_workers.h"
 #include "moves/register_moves.h"
 #include "tests/support/kernel_variations.h"
 #include "tests/support/move_fuzz.h"

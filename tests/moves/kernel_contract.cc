@@ -1,11 +1,11 @@
-#include "moves/kernel_contract.h"
+#include "moves/shared/kernel_contract.h"
 
 #include <doctest/doctest.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "engine/spec_load.h"
+#include "engine/spec/spec_load.h"
 #include "tests/support/spec_fixtures.h"
 
 using nlohmann::json;

@@ -1,4 +1,4 @@
-#include "moves/leave_one_out.h"
+#include "moves/propose/leave_one_out.h"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/spec_load.h"
+#include "engine/spec/spec_load.h"
 #include "moves/model/facts.h"
 
 using namespace warpath;

@@ -1,8 +1,8 @@
-#include "moves/move_script.h"
+#include "moves/propose/move_script.h"
 
 #include <doctest/doctest.h>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "moves/register_moves.h"
 
 using namespace warpath;

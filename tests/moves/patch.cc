@@ -1,9 +1,9 @@
-#include "moves/patch.h"
+#include "moves/patch/patch.h"
 
 #include <doctest/doctest.h>
 
-#include "engine/diff.h"
-#include "engine/rng.h"
+#include "engine/base/diff.h"
+#include "engine/base/rng.h"
 
 using namespace warpath;
 

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "engine/tokens.h"
-#include "moves/example.h"
+#include "engine/text/tokens.h"
+#include "moves/propose/example.h"
 #include "moves/model/facts.h"
-#include "moves/move_script.h"
+#include "moves/propose/move_script.h"
 #include "moves/register_moves.h"
-#include "moves/rule_proposer.h"
-#include "moves/source_edit.h"
+#include "moves/propose/rule_proposer.h"
+#include "moves/shared/source_edit.h"
 
 using namespace warpath;
 

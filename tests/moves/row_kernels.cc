@@ -1,6 +1,6 @@
 #include "tests/moves/row_kernels.h"
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "tests/support/move_path.h"
 
 namespace warpath::test {

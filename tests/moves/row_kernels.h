@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/spec.h"
+#include "engine/spec/spec.h"
 
 namespace warpath::test {
 

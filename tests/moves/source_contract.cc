@@ -1,4 +1,4 @@
-#include "moves/source_contract.h"
+#include "moves/shared/source_contract.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "moves/register_moves.h"
-#include "runners/process.h"
+#include "runners/worker/process.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace warpath;

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/spec_load.h"
+#include "engine/spec/spec_load.h"
 #include "moves/register_moves.h"
 #include "tests/support/host_check.h"
 #include "tests/support/tensor_emulation.h"

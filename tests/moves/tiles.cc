@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/spec_load.h"
-#include "moves/contraction.h"
+#include "engine/base/error.h"
+#include "engine/spec/spec_load.h"
+#include "moves/shared/contraction.h"
 #include "moves/register_moves.h"
 #include "tests/support/host_check.h"
 #include "tests/support/move_path.h"

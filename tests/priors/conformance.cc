@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "priors/register_priors.h"
 
 using namespace warpath;

@@ -1,16 +1,16 @@
-#include "priors/gain_model.h"
+#include "priors/tactics/gain_model.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "engine/error.h"
-#include "engine/options.h"
-#include "engine/rng.h"
-#include "engine/statistics.h"
-#include "priors/gain_training.h"
-#include "priors/experience.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
+#include "engine/base/rng.h"
+#include "engine/base/statistics.h"
+#include "priors/tactics/gain_training.h"
+#include "priors/tactics/experience.h"
 #include "priors/register_priors.h"
 
 using namespace warpath;

@@ -9,8 +9,8 @@
 #include <set>
 #include <sstream>
 
-#include "engine/error.h"
-#include "engine/rng.h"
+#include "engine/base/error.h"
+#include "engine/base/rng.h"
 #include "priors/llm/codec.h"
 #include "tests/support/http_server.h"
 #include "tests/support/llm_client.h"

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "engine/rng.h"
-#include "moves/patch.h"
+#include "engine/base/rng.h"
+#include "moves/patch/patch.h"
 #include "priors/llm/codec.h"
 #include "priors/llm/extract.h"
 #include "priors/llm/reply_text.h"

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "engine/spec_load.h"
-#include "moves/file_proposer.h"
-#include "moves/patch.h"
+#include "engine/spec/spec_load.h"
+#include "moves/propose/file_proposer.h"
+#include "moves/patch/patch.h"
 #include "moves/register_moves.h"
 #include "priors/llm/llm_proposer.h"
 #include "tests/support/http_server.h"

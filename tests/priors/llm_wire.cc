@@ -5,8 +5,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "engine/base64.h"
-#include "engine/error.h"
+#include "engine/base/base64.h"
+#include "engine/base/error.h"
 #include "priors/llm/codec.h"
 #include "priors/llm/extract.h"
 #include "priors/llm/profile.h"

@@ -2,10 +2,10 @@
 
 #include <numeric>
 
-#include "engine/error.h"
-#include "engine/options.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
 #include "priors/register_priors.h"
-#include "priors/source_weights.h"
+#include "priors/evidence/source_weights.h"
 
 using namespace warpath;
 

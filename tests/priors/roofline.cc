@@ -1,4 +1,4 @@
-#include "priors/roofline.h"
+#include "priors/evidence/roofline.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "moves/register_moves.h"
 
 using namespace warpath;

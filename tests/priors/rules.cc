@@ -1,4 +1,4 @@
-#include "priors/rule_table.h"
+#include "priors/evidence/rule_table.h"
 
 #include <doctest/doctest.h>
 
@@ -8,12 +8,12 @@
 #include <set>
 #include <string>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "moves/register_moves.h"
-#include "priors/embedded.h"
-#include "priors/findings.h"
+#include "priors/evidence/embedded.h"
+#include "priors/evidence/findings.h"
 #include "priors/register_priors.h"
-#include "priors/roofline.h"
+#include "priors/evidence/roofline.h"
 
 using namespace warpath;
 

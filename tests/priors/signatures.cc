@@ -1,4 +1,4 @@
-#include "priors/signatures.h"
+#include "priors/evidence/signatures.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "moves/register_moves.h"
 
 using namespace warpath;

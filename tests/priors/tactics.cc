@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "engine/error.h"
-#include "engine/options.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
 #include "priors/register_priors.h"
-#include "priors/tactic_graph.h"
+#include "priors/tactics/tactic_graph.h"
 
 using namespace warpath;
 

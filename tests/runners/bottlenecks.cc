@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "engine/options.h"
-#include "engine/runner.h"
-#include "engine/spec_load.h"
-#include "engine/variant.h"
+#include "engine/plugin/options.h"
+#include "engine/plugin/runner.h"
+#include "engine/spec/spec_load.h"
+#include "engine/spec/variant.h"
 #include "runners/register_runners.h"
 
 using namespace warpath;

@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "engine/options.h"
-#include "engine/registry.h"
-#include "engine/runner.h"
+#include "engine/plugin/options.h"
+#include "engine/base/registry.h"
+#include "engine/plugin/runner.h"
 #include "runners/register_runners.h"
 
 using namespace warpath;

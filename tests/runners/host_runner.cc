@@ -11,10 +11,10 @@
 #include <string>
 #include <thread>
 
-#include "engine/error.h"
-#include "engine/options.h"
-#include "engine/registry.h"
-#include "engine/runner.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
+#include "engine/base/registry.h"
+#include "engine/plugin/runner.h"
 #include "runners/register_runners.h"
 
 using namespace warpath;

@@ -20,8 +20,8 @@
 
 #include "runners/host/compile.h"
 #include "runners/host/worker_client.h"
-#include "runners/process.h"
-#include "runners/sandbox.h"
+#include "runners/worker/process.h"
+#include "runners/worker/sandbox.h"
 #include "tests/support/figure.h"
 #include "tests/support/temporary_folder.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/spec_load.h"
-#include "engine/tensor_init.h"
+#include "engine/spec/spec_load.h"
+#include "engine/spec/tensor_init.h"
 
 using namespace warpath;
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <set>
 
-#include "engine/error.h"
-#include "engine/rng.h"
-#include "engine/statistics.h"
+#include "engine/base/error.h"
+#include "engine/base/rng.h"
+#include "engine/base/statistics.h"
 #include "runners/register_runners.h"
 #include "runners/synthetic/runner.h"
 #include "tests/support/campaign_bench.h"

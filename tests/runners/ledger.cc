@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/error.h"
-#include "engine/rng.h"
+#include "engine/base/error.h"
+#include "engine/base/rng.h"
 #include "runners/ledger/ledger_runner.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"

@@ -9,7 +9,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "tests/support/campaign_bench.h"
 
 using namespace warpath;

@@ -1,4 +1,4 @@
-#include "runners/process.h"
+#include "runners/worker/process.h"
 
 #include <dirent.h>
 #include <doctest/doctest.h>
@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/error.h"
-#include "runners/worker_process.h"
+#include "engine/base/error.h"
+#include "runners/worker/worker_process.h"
 
 using namespace std::chrono_literals;
 using warpath::Child;

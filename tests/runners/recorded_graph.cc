@@ -2,9 +2,9 @@
 
 #include <fstream>
 
-#include "engine/error.h"
-#include "engine/options.h"
-#include "engine/search.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
+#include "engine/search/search.h"
 #include "runners/register_runners.h"
 #include "runners/replay/gzip.h"
 #include "runners/replay/recorded_graph.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "engine/npy.h"
+#include "engine/spec/npy.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "runners/reference/host_op.h"
 #include "runners/reference/register_host_ops.h"
 #include "tests/runners/reference_spec.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/error.h"
-#include "engine/spec.h"
+#include "engine/base/error.h"
+#include "engine/spec/spec.h"
 #include "runners/reference/reference.h"
 
 namespace warpath::test {

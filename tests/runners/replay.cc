@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "engine/error.h"
-#include "engine/spec_load.h"
+#include "engine/base/error.h"
+#include "engine/spec/spec_load.h"
 #include "runners/register_runners.h"
 #include "runners/replay/gzip.h"
 #include "runners/replay/recorded_space.h"

@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "engine/options.h"
-#include "engine/runner.h"
-#include "engine/spec_check.h"
-#include "engine/spec_load.h"
-#include "engine/variant.h"
+#include "engine/plugin/options.h"
+#include "engine/plugin/runner.h"
+#include "engine/spec/spec_check.h"
+#include "engine/spec/spec_load.h"
+#include "engine/spec/variant.h"
 #include "runners/reference/reference.h"
 #include "runners/register_runners.h"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/session.h"
-#include "engine/spec.h"
+#include "engine/run/session.h"
+#include "engine/spec/spec.h"
 #include "moves/register_moves.h"
-#include "moves/rule_proposer.h"
+#include "moves/propose/rule_proposer.h"
 #include "priors/register_priors.h"
 #include "runners/pool.h"
 #include "runners/register_runners.h"

@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "engine/hash.h"
-#include "engine/rng.h"
-#include "engine/search.h"
+#include "engine/base/hash.h"
+#include "engine/base/rng.h"
+#include "engine/search/search.h"
 
 namespace warpath::test {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/options.h"
-#include "engine/runner.h"
+#include "engine/plugin/options.h"
+#include "engine/plugin/runner.h"
 #include "runners/register_runners.h"
 
 namespace warpath::test {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/spec_load.h"
-#include "engine/tokens.h"
-#include "moves/example.h"
+#include "engine/spec/spec_load.h"
+#include "engine/text/tokens.h"
+#include "moves/propose/example.h"
 #include "moves/model/syntax.h"
 #include "tests/support/source_mutations.h"
 

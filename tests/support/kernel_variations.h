@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/rng.h"
-#include "engine/spec.h"
+#include "engine/base/rng.h"
+#include "engine/spec/spec.h"
 
 namespace warpath::test {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "moves/model/syntax.h"
-#include "moves/rule_proposer.h"
+#include "moves/propose/rule_proposer.h"
 #include "tests/support/kernel_variations.h"
 
 namespace warpath::test {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/move.h"
-#include "engine/rng.h"
+#include "engine/plugin/move.h"
+#include "engine/base/rng.h"
 
 namespace warpath::test {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/spec_load.h"
+#include "engine/spec/spec_load.h"
 #include "moves/register_moves.h"
 #include "tests/support/host_check.h"
 

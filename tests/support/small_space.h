@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 #include "runners/replay/recorded_space.h"
 
 namespace warpath::test {

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "engine/tokens.h"
+#include "engine/text/tokens.h"
 #include "moves/model/facts.h"
 
 namespace warpath::test {

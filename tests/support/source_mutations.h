@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/rng.h"
+#include "engine/base/rng.h"
 
 namespace warpath::test {
 

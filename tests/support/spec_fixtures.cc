@@ -1,6 +1,6 @@
 #include "tests/support/spec_fixtures.h"
 
-#include "engine/spec_load.h"
+#include "engine/spec/spec_load.h"
 
 namespace warpath::test {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/error.h"
-#include "engine/spec.h"
+#include "engine/base/error.h"
+#include "engine/spec/spec.h"
 
 namespace warpath::test {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/compare.h"
-#include "engine/error.h"
+#include "engine/spec/compare.h"
+#include "engine/base/error.h"
 #include "runners/arguments.h"
 #include "runners/reference/reference.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/spec.h"
-#include "engine/variant.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/variant.h"
 #include "runners/host/compile.h"
 #include "runners/host/inputs.h"
 #include "runners/host/worker_client.h"

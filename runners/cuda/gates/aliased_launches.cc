@@ -1,6 +1,6 @@
 #include <optional>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "runners/cuda/gates/device_gate.h"
 
 namespace warpath::cuda {

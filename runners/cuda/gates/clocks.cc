@@ -2,7 +2,7 @@
 #include <chrono>
 #include <limits>
 
-#include "engine/statistics.h"
+#include "engine/base/statistics.h"
 #include "runners/cuda/gates/device_gate.h"
 
 namespace warpath::cuda {

@@ -2,10 +2,10 @@
 #include <array>
 #include <optional>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "runners/cuda/gates/device_gate.h"
-#include "runners/cuda/ptx.h"
-#include "runners/cuda/ptx_delays.h"
+#include "runners/cuda/code/ptx.h"
+#include "runners/cuda/code/ptx_delays.h"
 
 namespace warpath::cuda {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "runners/cuda/gates/register_gates.h"
-#include "runners/cuda/trial.h"
+#include "runners/cuda/measure/trial.h"
 
 namespace warpath::cuda {
 

@@ -1,4 +1,4 @@
-#include "runners/cuda/fenced_memory.h"
+#include "runners/cuda/driver/fenced_memory.h"
 #include "runners/cuda/gates/device_gate.h"
 
 namespace warpath::cuda {

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/outcome.h"
-#include "engine/runner.h"
-#include "engine/spec.h"
-#include "engine/variant.h"
-#include "runners/cuda/compile.h"
-#include "runners/cuda/ptx.h"
+#include "engine/plugin/outcome.h"
+#include "engine/plugin/runner.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/variant.h"
+#include "runners/cuda/compile/compile.h"
+#include "runners/cuda/code/ptx.h"
 
 namespace warpath::cuda {
 

@@ -1,4 +1,4 @@
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "runners/cuda/gates/device_gate.h"
 
 namespace warpath::cuda {

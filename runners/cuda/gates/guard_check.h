@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runners/cuda/trial.h"
+#include "runners/cuda/measure/trial.h"
 
 namespace warpath::cuda {
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/statistics.h"
+#include "engine/base/statistics.h"
 #include "runners/cuda/gates/device_gate.h"
-#include "runners/cuda/paired_timing.h"
+#include "runners/cuda/measure/paired_timing.h"
 
 namespace warpath::cuda {
 namespace {

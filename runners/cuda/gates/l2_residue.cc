@@ -1,4 +1,4 @@
-#include "engine/statistics.h"
+#include "engine/base/statistics.h"
 #include "runners/cuda/gates/device_gate.h"
 
 namespace warpath::cuda {

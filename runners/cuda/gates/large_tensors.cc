@@ -2,7 +2,7 @@
 
 namespace warpath::cuda {
 
-/// Answered by the runner: runners/cuda/large_tensors.h.
+/// Answered by the runner: runners/cuda/finalists/large_tensors.h.
 void register_gate_large_tensors(GateTable& table) {
   table.add({.name = kLargeTensorsGate,
              .phase = GatePhase::after,

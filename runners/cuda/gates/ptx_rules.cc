@@ -3,7 +3,7 @@
 #include <set>
 
 #include "runners/cuda/gates/register_gates.h"
-#include "runners/cuda/symbol_use.h"
+#include "runners/cuda/code/symbol_use.h"
 
 namespace warpath::cuda {
 namespace {

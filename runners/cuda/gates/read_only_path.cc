@@ -4,8 +4,8 @@
 
 #include "runners/arguments.h"
 #include "runners/cuda/gates/register_gates.h"
-#include "runners/cuda/pointer_origins.h"
-#include "runners/cuda/thread_slots.h"
+#include "runners/cuda/code/pointer_origins.h"
+#include "runners/cuda/code/thread_slots.h"
 
 namespace warpath::cuda {
 namespace {

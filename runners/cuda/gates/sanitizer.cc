@@ -2,7 +2,7 @@
 
 namespace warpath::cuda {
 
-/// Answered by the runner: runners/cuda/sanitizer.h.
+/// Answered by the runner: runners/cuda/finalists/sanitizer.h.
 void register_gate_sanitizer(GateTable& table) {
   table.add({.name = kSanitizerGate,
              .phase = GatePhase::after,

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "engine/tensor.h"
+#include "engine/spec/tensor.h"
 
 namespace warpath::cuda {
 

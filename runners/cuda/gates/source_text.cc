@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "engine/tokens.h"
+#include "engine/text/tokens.h"
 #include "runners/cuda/gates/register_gates.h"
-#include "runners/cuda/headers.h"
+#include "runners/cuda/compile/headers.h"
 
 namespace warpath::cuda {
 namespace {

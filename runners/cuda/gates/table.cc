@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "engine/error.h"
+#include "engine/base/error.h"
 #include "runners/cuda/gates/register_gates.h"
 
 namespace warpath::cuda {

@@ -1,0 +1,53 @@
+#include "engine/base/error.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace warpath {
+namespace {
+
+constexpr std::size_t kMaxQuoted = 120;
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) {
+      char hex[8];
+      std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned>(byte));
+      out += hex;
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string quoted(std::string_view text) {
+  std::size_t length = std::min(text.size(), kMaxQuoted);
+  // Never cut inside a UTF-8 sequence.
+  while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) --length;
+  return escaped(text.substr(0, length)) + (length < text.size() ? "..." : "");
+}
+
+}  // namespace
+
+Error bad_input(std::string_view place, std::string_view value, std::string_view expected) {
+  std::string message = escaped(place);
+  message += value.empty() ? ": " : ": got " + quoted(value) + ", ";
+  message += "expected ";
+  message += escaped(expected);
+  return {ErrorCode::bad_input, message};
+}
+
+Error environment_error(std::string_view message) {
+  return {ErrorCode::environment, std::string(message)};
+}
+
+void check_failed(const char* condition, const char* file, int line) {
+  std::fprintf(stderr, "%s:%d: check failed: %s\n", file, line, condition);
+  std::abort();
+}
+
+}  // namespace warpath

@@ -1,0 +1,120 @@
+#include "engine/base/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "engine/base/rng.h"
+
+namespace warpath {
+namespace {
+
+/// `sorted` ascending, not empty.
+double quantile_of_sorted(std::span<const double> sorted, double q) {
+  const double position = std::clamp(q, 0.0, 1.0) * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  const double share = position - static_cast<double>(below);
+  return share == 0 ? sorted[below] : sorted[below] + share * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+void Welford::add(double x) {
+  ++count;
+  const double delta = x - mean;
+  mean += delta / static_cast<double>(count);
+  m2 += delta * (x - mean);
+}
+
+void Welford::replace(double old_x, double new_x) {
+  const double delta = new_x - old_x;
+  const double old_mean = mean;
+  mean += delta / static_cast<double>(count);
+  m2 = std::max(0.0, m2 + delta * (new_x - mean + old_x - old_mean));
+}
+
+double Welford::deviation() const { return std::sqrt(variance()); }
+
+double quantile(std::span<const double> samples, double q) {
+  if (samples.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  return quantile_of_sorted(sorted, q);
+}
+
+double median(std::span<const double> samples) { return quantile(samples, 0.5); }
+
+double rank_correlation(std::span<const double> a, std::span<const double> b) {
+  const auto ranks = [](std::span<const double> values) {
+    std::vector<std::size_t> order(values.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return values[i] < values[j]; });
+    std::vector<double> out(values.size());
+    for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+      while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+      for (std::size_t k = begin; k < end; ++k) out[order[k]] = 0.5 * static_cast<double>(begin + end - 1);
+    }
+    return out;
+  };
+  const std::vector<double> x = ranks(a), y = ranks(b);
+  const double middle = 0.5 * (static_cast<double>(x.size()) - 1);
+  double xx = 0, yy = 0, xy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - middle) * (x[i] - middle);
+    yy += (y[i] - middle) * (y[i] - middle);
+    xy += (x[i] - middle) * (y[i] - middle);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 0;
+}
+
+bool two_humps(std::span<const double> samples) {
+  constexpr std::size_t kLeastSamples = 8, kLeastSide = 3;
+  constexpr double kLeastShare = 0.15, kLeastStep = 0.05, kDeviations = 6;
+  if (samples.size() < kLeastSamples) return false;
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto n = static_cast<double>(sorted.size());
+  const double total = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+  double sum = 0, best = -1;
+  std::size_t split = 0;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    sum += sorted[i - 1];
+    const auto below = static_cast<double>(i);
+    const double step = (total - sum) / (n - below) - sum / below;
+    const double between = below * (n - below) * step * step;
+    if (between > best) best = between, split = i;
+  }
+  const auto least = std::max(kLeastSide, static_cast<std::size_t>(std::ceil(kLeastShare * n)));
+  if (split < least || sorted.size() - split < least) return false;
+  const auto side = [&](std::size_t begin, std::size_t end) {
+    const std::span<const double> values(sorted.data() + begin, end - begin);
+    const double middle = quantile_of_sorted(values, 0.5);
+    std::vector<double> distances;
+    for (const double x : values) distances.push_back(std::abs(x - middle));
+    return std::pair(middle, median(distances));
+  };
+  const auto [low, low_spread] = side(0, split);
+  const auto [high, high_spread] = side(split, sorted.size());
+  return high - low >= kLeastStep * low && high - low >= kDeviations * std::max(low_spread, high_spread);
+}
+
+Interval bootstrap_median(std::span<const double> samples, double confidence, int draws, std::uint64_t seed) {
+  if (samples.empty() || draws < 1) {
+    return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  }
+  Rng rng(seed, "bootstrap");
+  std::vector<double> resample(samples.size());
+  std::vector<double> medians(static_cast<std::size_t>(draws));
+  for (double& m : medians) {
+    for (double& x : resample) x = samples[rng.below(samples.size())];
+    std::sort(resample.begin(), resample.end());
+    m = quantile_of_sorted(resample, 0.5);
+  }
+  std::sort(medians.begin(), medians.end());
+  const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
+  return {quantile_of_sorted(medians, tail), quantile_of_sorted(medians, 1 - tail)};
+}
+
+}  // namespace warpath

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+
+#include "engine/json/json_reader.h"
+#include "engine/plugin/move.h"
+
+namespace warpath {
+
+/// What moves knew of the device, as records keep it. Lossless.
+[[nodiscard]] nlohmann::json to_json(const DeviceFacts& facts);
+/// Throws Error(bad_input) naming the key.
+[[nodiscard]] DeviceFacts device_from_json(const JsonCursor& cursor);
+/// device.json of a run folder; nullopt without one. Throws Error(bad_input).
+[[nodiscard]] std::optional<DeviceFacts> recorded_device(const std::filesystem::path& run_folder);
+
+}  // namespace warpath

@@ -1,0 +1,64 @@
+#include "engine/plugin/policy.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "engine/plugin/options.h"
+#include "engine/register_backups.h"
+#include "engine/register_selections.h"
+#include "engine/register_stops.h"
+#include "engine/register_widenings.h"
+
+namespace warpath {
+namespace {
+
+class AnyOf final : public StopPolicy {
+ public:
+  explicit AnyOf(std::vector<std::unique_ptr<StopPolicy>> parts) : parts_(std::move(parts)) {}
+
+  std::string_view reason(const Progress& progress) const override {
+    for (const auto& part : parts_) {
+      if (const std::string_view why = part->reason(progress); !why.empty()) return why;
+    }
+    return {};
+  }
+  std::uint64_t remaining(const Progress& progress, std::uint64_t dispatched) const override {
+    std::uint64_t least = UINT64_MAX;
+    for (const auto& part : parts_) least = std::min(least, part->remaining(progress, dispatched));
+    return least;
+  }
+
+ private:
+  std::vector<std::unique_ptr<StopPolicy>> parts_;
+};
+
+}  // namespace
+
+std::unique_ptr<SelectionPolicy> make_selection(const SearchOptions& options) {
+  SelectionRegistry registry("selection policy");
+  register_selections(registry);
+  return registry.create("search.selection", options.selection, options);
+}
+
+std::unique_ptr<BackupPolicy> make_backup(const SearchOptions& options) {
+  BackupRegistry registry("backup policy");
+  register_backups(registry);
+  return registry.create("search.backup", options.backup, options);
+}
+
+std::unique_ptr<WideningPolicy> make_widening(const SearchOptions& options) {
+  WideningRegistry registry("widening policy");
+  register_widenings(registry);
+  return registry.create("search.widening", options.widening, options);
+}
+
+std::unique_ptr<StopPolicy> make_stop(const RunOptions& options) {
+  StopRegistry registry("stop policy");
+  register_stops(registry);
+  std::vector<std::unique_ptr<StopPolicy>> parts;
+  for (const auto& [name, entry] : registry.entries()) parts.push_back(entry.make(options));
+  return std::make_unique<AnyOf>(std::move(parts));
+}
+
+}  // namespace warpath

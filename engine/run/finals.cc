@@ -1,0 +1,234 @@
+#include "engine/run/finals.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "engine/base/gumbel.h"
+
+namespace warpath {
+
+namespace {
+
+constexpr double kLeastSeconds = 20;
+constexpr double kShareOfSearch = 0.25;
+constexpr double kBaselineLaunches = 60;
+
+}  // namespace
+
+void Finals::enter(NodeId node, const Nominee& nominee, double seconds) {
+  baseline_timed_ = false;
+  search_seconds_ += std::max(0.0, seconds - last_seconds_);
+  last_seconds_ = seconds;
+  if (nominee.reward <= 0) return;
+  ranking_.emplace(-nominee.reward, node);
+  Rng rng(options_.seed, "nominations", index(node));
+  nominated_.emplace(-(nominee.reward + nominee.standard_error * gumbel(rng)), node);
+  Traits& traits = traits_[node];
+  for (const std::string& move : nominee.moves) traits.moves.push_back(move_numbers_.try_emplace(move, static_cast<std::uint16_t>(move_numbers_.size())).first->second);
+  std::ranges::sort(traits.moves);
+  if (!nominee.binary_key.empty()) traits.code = hash128(nominee.binary_key);
+}
+
+void Finals::begin_session() {
+  spent_seconds_ = 0;
+  std::erase_if(finals_, [](const auto& entry) { return entry.second.outcome.status == Status::not_measured; });
+}
+
+void Finals::spend(double seconds) {
+  spent_seconds_ += std::max(0.0, seconds - last_seconds_);
+  last_seconds_ = seconds;
+}
+
+/// A finalist's outcome has come.
+void Finals::learn(double seconds, double run_seconds) {
+  const double took = std::max(0.0, seconds - last_seconds_);
+  // Of those begun together only the first to be applied has waited for what runs beside.
+  if (finals_.empty()) longest_rest_ = std::max(longest_rest_, took - run_seconds);
+  longest_run_ = std::max(longest_run_, std::max(0.0, run_seconds));
+  spend(seconds);
+}
+
+double Finals::allowance() const {
+  const bool passed = std::ranges::any_of(finals_, [](const auto& entry) { return entry.second.outcome.status == Status::ok; });
+  const double seconds = std::max({kLeastSeconds, kShareOfSearch * search_seconds_, kBaselineLaunches * 1e-9 * search_objective_.baseline_ns()});
+  return passed ? seconds : 2 * seconds;
+}
+
+std::size_t Finals::room() const {
+  if (finals_.empty()) return 1;
+  const double left = allowance() - spent_seconds_ - longest_rest_;
+  if (left < longest_run_) return 0;
+  return longest_run_ > 0 ? static_cast<std::size_t>(std::min(left / longest_run_, 1e6)) : static_cast<std::size_t>(-1);
+}
+
+int Finals::left_out() const { return options_.finalists == 0 || room() > 0 ? 0 : static_cast<int>(wanted().size()); }
+
+std::vector<Finals::Dismissed> Finals::dismissed() const {
+  std::vector<Dismissed> out;
+  for (const auto& [unused, node] : ranking_) {
+    const Final* const final = find(node);
+    if (final != nullptr && final->outcome.status != Status::ok) out.push_back({.node = node, .outcome = &final->outcome});
+  }
+  return out;
+}
+
+/// See the class; stable where nothing was refused.
+std::vector<NodeId> Finals::by_doubt(const std::vector<NodeId>& nodes) const {
+  std::set<std::uint16_t> cleared;
+  std::vector<const std::vector<std::uint16_t>*> refused;
+  const auto moves_of = [&](NodeId node) -> const std::vector<std::uint16_t>& { return traits_.at(node).moves; };
+  for (const auto& [node, final] : finals_) {
+    if (final.outcome.status == Status::ok) cleared.insert(moves_of(node).begin(), moves_of(node).end());
+    if (is_refusal(final.outcome.status)) refused.push_back(&moves_of(node));
+  }
+  for (const auto& [node, readings] : readings_) {
+    if (readings.refused) refused.push_back(&moves_of(node));
+  }
+  const auto doubt = [&](NodeId node) {
+    int worst = 0;
+    const auto& moves = moves_of(node);
+    for (const auto* const other : refused) {
+      std::size_t suspects = 0, shared = 0;
+      for (const std::uint16_t move : *other) {
+        if (cleared.contains(move)) continue;
+        ++suspects;
+        if (std::ranges::binary_search(moves, move)) ++shared;
+      }
+      if (suspects > 0) worst = std::max(worst, shared == suspects ? 2 : 2 * shared > suspects ? 1 : 0);
+    }
+    return worst;
+  };
+  std::vector<NodeId> classes[3];
+  for (const NodeId node : nodes) classes[find(node) != nullptr ? 0 : doubt(node)].push_back(node);
+  for (const auto& one : {classes[1], classes[2]}) classes[0].insert(classes[0].end(), one.begin(), one.end());
+  return classes[0];
+}
+
+Finals::Order Finals::order() const {
+  Order out;
+  std::set<NodeId> taken;
+  if (options_.final_candidates > options_.finalists) {
+    std::vector<NodeId> candidates;
+    for (const auto& [unused, node] : nominated_) {
+      if (candidates.size() == static_cast<std::size_t>(options_.final_candidates)) break;
+      candidates.push_back(node);
+    }
+    Bracket bracket = sequential_halving(candidates, static_cast<std::size_t>(options_.finalists), readings_);
+    out = {.nodes = std::move(bracket.order), .heats = std::move(bracket.due)};
+    taken.insert(candidates.begin(), candidates.end());
+  }
+  for (const auto& [unused, node] : ranking_) {
+    const auto read = readings_.find(node);
+    if (!taken.contains(node) && (read == readings_.end() || !read->second.refused)) out.nodes.push_back(node);
+  }
+  return out;
+}
+
+std::vector<Finals::Due> Finals::due() const {
+  if (options_.finalists == 0) return {};
+  std::vector<Due> out = room() > 0 ? wanted() : std::vector<Due>();
+  if (!out.empty() && !baseline_timed_) return {{.node = NodeId{0}}};
+  return out;
+}
+
+std::vector<Finals::Due> Finals::wanted() const {
+  const Order order = this->order();
+  std::vector<Due> out;
+  for (const NodeId node : order.heats) {
+    const auto read = readings_.find(node);
+    out.push_back({.node = node, .stage = Stage::confirmation, .reading = read == readings_.end() ? 0 : read->second.rewards.size()});
+  }
+  if (!order.heats.empty()) return out;
+  std::size_t taken = 0;
+  std::set<Hash128> codes;
+  for (const auto& [node, unused] : finals_) codes.insert(traits_.at(node).code);
+  for (const NodeId node : by_doubt(order.nodes)) {
+    if (taken >= static_cast<std::size_t>(options_.finalists)) break;
+    const Final* const known = find(node);
+    const Hash128& code = traits_.at(node).code;
+    if (known == nullptr && code != Hash128{} && !codes.insert(code).second) continue;
+    if (known == nullptr) out.push_back({.node = node});
+    if (known == nullptr || !is_refusal(known->outcome.status)) ++taken;
+  }
+  return out;
+}
+
+void Finals::judge(NodeId node, Outcome& outcome) const {
+  if (node != NodeId{0}) objective_.judge(outcome);
+}
+
+const Finals::Final* Finals::find(NodeId node) const {
+  const auto it = finals_.find(node);
+  return it == finals_.end() ? nullptr : &it->second;
+}
+
+Finals::Applied Finals::apply(const FinalEvent& event, const std::string& place) {
+  if (event.node == NodeId{0}) {
+    spend(event.seconds);
+    objective_ = search_objective_;
+    ObjectiveFunction anew = search_objective_;
+    std::string problem = anew.set_baseline(event.outcome);
+    baseline_.reset();
+    if (problem.empty()) {
+      objective_ = std::move(anew);
+      baseline_ = event.outcome;
+    }
+    baseline_timed_ = true;
+    return {.speedup = problem.empty() ? 1.0 : 0.0, .problem = std::move(problem)};
+  }
+  require_ranked(event.node, event.key, !finals_.contains(event.node), place);
+  const double reward = reward_of(event.outcome, place);
+  learn(event.seconds, event.outcome.run_seconds);
+  finals_.emplace(event.node, Final{.outcome = event.outcome, .reward = reward, .baseline_ns = objective_.baseline_ns()});
+  return {.speedup = event.outcome.status == Status::ok ? std::exp(reward) : 0, .problem = ""};
+}
+
+Finals::Applied Finals::apply(const HeatEvent& event, const std::string& place) {
+  const auto known = readings_.find(event.node);
+  const bool next = known == readings_.end() ? event.reading == 0 : !known->second.refused && event.reading == known->second.rewards.size();
+  require_ranked(event.node, event.key, next, place);
+  const double reward = reward_of(event.outcome, place);
+  spend(event.seconds);
+  const bool ok = event.outcome.status == Status::ok;
+  Readings& readings = readings_[event.node];
+  if (ok) readings.rewards.push_back(reward);
+  readings.refused = is_refusal(event.outcome.status);
+  if (event.outcome.status == Status::not_measured) readings.rewards.push_back(0);  // no better than the baseline, as far as is known
+  return {.speedup = ok ? std::exp(reward) : 0, .problem = ""};
+}
+
+double Finals::reward_of(const Outcome& outcome, const std::string& place) const {
+  const double reward = outcome.status == Status::ok ? objective_.reward(outcome) : 0;
+  if (!std::isfinite(reward)) throw bad_input(place, "an ok outcome", "a time for every scored workload");
+  return reward;
+}
+
+void Finals::require_ranked(NodeId node, const Hash128& key, bool fresh, const std::string& place) const {
+  const bool ranked = std::ranges::any_of(ranking_, [&](const auto& entry) { return entry.second == node; });
+  if (!ranked || !fresh) throw bad_input(place, "final of " + key.short_hex(), "a variant that beat the baseline and has no such outcome yet");
+}
+
+std::optional<Finals::Winner> Finals::winner(bool so_far) const {
+  if (options_.finalists == 0 || (finals_.empty() && readings_.empty()) || (!so_far && !due().empty())) return std::nullopt;
+  Winner winner{.baseline_ns = objective_.baseline_ns(), .verdict = baseline_ ? &baseline_->verdict : nullptr};
+  std::set<NodeId> evaluated;
+  for (const auto& [node, unused] : finals_) evaluated.insert(node);
+  for (const auto& [node, readings] : readings_) {
+    if (readings.refused) evaluated.insert(node);
+  }
+  winner.finalists = static_cast<int>(evaluated.size());
+  double best = 0;
+  for (const auto& [node, final] : finals_) {
+    if (final.outcome.status != Status::ok || final.reward <= best) continue;
+    best = final.reward;
+    winner.node = node;
+    winner.speedup = std::exp(final.reward);
+    winner.baseline_ns = final.baseline_ns;
+    winner.verdict = &final.outcome.verdict;
+  }
+  winner.measured = winner.node != NodeId{0} || std::ranges::none_of(finals_, [](const auto& entry) { return entry.second.outcome.status == Status::not_measured; });
+  return winner;
+}
+
+}  // namespace warpath

@@ -1,0 +1,309 @@
+#include "engine/run/kernel_space.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "engine/base/error.h"
+
+namespace warpath {
+namespace {
+
+/// By name and by alias; a name wins over an alias.
+std::map<std::string, std::unique_ptr<Move>, std::less<>> moves_by_name(const MoveRegistry& registry) {
+  std::map<std::string, std::unique_ptr<Move>, std::less<>> out;
+  for (const auto& [name, entry] : registry.entries()) {
+    auto move = entry.make();
+    for (const std::string& alias : move->aliases()) {
+      if (!registry.contains(alias)) out.try_emplace(alias, entry.make());
+    }
+    out.insert_or_assign(name, std::move(move));
+  }
+  return out;
+}
+
+/// Proposer of jumps in records: the strategy itself.
+constexpr std::string_view kStrategy = "strategy";
+
+}  // namespace
+
+/// Tunables of the spec with two values or more. What is legal is judged with the spec's own source.
+class KernelSpace::Tunables final : public Lattice {
+ public:
+  static constexpr std::string_view kMove = "set_tunable";
+
+  explicit Tunables(const KernelSpace& space) : space_(space) {
+    for (const Tunable& t : space.parts_.spec.tunables) {
+      if (t.values.size() > 1) tunables_.push_back(&t);
+    }
+  }
+  [[nodiscard]] std::size_t axes() const override { return tunables_.size(); }
+  [[nodiscard]] std::size_t levels(std::size_t axis) const override { return tunables_[axis]->values.size(); }
+  [[nodiscard]] std::int64_t value(std::size_t axis, Level level) const override { return tunables_[axis]->values[level]; }
+  [[nodiscard]] bool legal(std::span<const Level> point) const override { return space_.allowed(placed(space_.at(NodeId{0}).variant, point)); }
+  [[nodiscard]] bool complete() const override { return space_.parts_.only_tunables; }
+
+  /// `variant` with its tunables at `point`; one that it has no more stays away.
+  [[nodiscard]] Variant placed(Variant variant, std::span<const Level> point) const {
+    for (std::size_t i = 0; i < point.size(); ++i) {
+      const auto it = variant.tunables.find(tunables_[i]->name);
+      if (it != variant.tunables.end()) it->second = tunables_[i]->values[point[i]];
+    }
+    return variant;
+  }
+  /// Levels of a variant: of a value that the spec lacks the next larger one, of a tunable that it has no more the default's.
+  void levels_of(const Variant& variant, std::span<Level> out) const {
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const Tunable& t = *tunables_[i];
+      const auto it = variant.tunables.find(t.name);
+      const auto at = std::lower_bound(t.values.begin(), t.values.end(), it == variant.tunables.end() ? t.default_value : it->second);
+      out[i] = static_cast<Level>(std::min<std::ptrdiff_t>(at - t.values.begin(), std::ssize(t.values) - 1));
+    }
+  }
+  [[nodiscard]] static MoveInstance step(const Variant& from, const Variant& to) {
+    MoveInstance instance{.move = std::string(kMove), .site = "", .parameters = {}};
+    for (const auto& [name, value] : to.tunables) {
+      const auto it = from.tunables.find(name);
+      if (it == from.tunables.end() || it->second != value) instance.parameters[name] = value;
+    }
+    return instance;
+  }
+
+ private:
+  const KernelSpace& space_;
+  std::vector<const Tunable*> tunables_;
+};
+
+KernelSpace::~KernelSpace() = default;
+
+KernelSpace::KernelSpace(const Parts& parts, std::function<void(const ProposalsEvent&)> record)
+    : parts_(parts), record_(std::move(record)), moves_(moves_by_name(parts.moves)) {
+  Node root;
+  root.variant = baseline_variant(parts_.spec);
+  root.key = variant_key(root.variant);
+  nodes_.push_back(std::move(root));
+  lattice_ = std::make_unique<Tunables>(*this);
+  if (lattice_->axes() == 0) lattice_.reset();
+}
+
+const Lattice* KernelSpace::lattice() const { return lattice_.get(); }
+
+void KernelSpace::levels(NodeId node, std::span<Level> out) const { lattice_->levels_of(variant(node), out); }
+
+std::optional<Hash128> KernelSpace::jump(NodeId node, std::span<const Level> point) {
+  last_.reset();
+  Variant variant = lattice_->placed(at(node).variant, point);
+  if (!allowed(variant)) return std::nullopt;
+  const Hash128 key = variant_key(variant);
+  if (key == at(node).key) return key;
+  MoveInstance instance = Tunables::step(at(node).variant, variant);
+  last_ = Applied{.node = node, .action = kJump, .variant = std::move(variant), .key = key, .instance = std::move(instance), .source = std::string(kStrategy)};
+  return key;
+}
+
+bool KernelSpace::allowed(const Variant& variant) const {
+  std::string why;
+  return satisfies_constraints(parts_.spec, variant, why) && !(parts_.refuses && parts_.refuses(variant));
+}
+
+void KernelSpace::set_outcome(NodeId node, Outcome outcome) { nodes_[index(node)].outcome = std::move(outcome); }
+
+const Outcome* KernelSpace::outcome(NodeId node) const { return at(node).outcome ? &*at(node).outcome : nullptr; }
+
+void KernelSpace::recall(const ProposalsEvent& event) { recalled_[{event.key, event.proposer}] = event.proposals; }
+
+void KernelSpace::restore(const DispatchEvent& event, const std::string& place) {
+  if (index(event.node) != size() || index(event.parent) >= size()) {
+    throw bad_input(place, "node " + std::to_string(index(event.node)) + " under node " + std::to_string(index(event.parent)),
+                    "node " + std::to_string(size()) + " under an earlier one");
+  }
+  Node node;
+  node.variant = patched(variant(event.parent), event.change);
+  node.key = event.key;
+  node.parent = event.parent;
+  node.instance = event.instance;
+  node.source = event.source;
+  nodes_.push_back(std::move(node));
+}
+
+std::vector<Proposal> KernelSpace::proposals(const ProposalContext& context) {
+  std::vector<Proposal> all;
+  std::set<MoveInstance> seen;
+  for (Proposer* proposer : parts_.proposers) {
+    std::vector<Proposal> said;
+    const std::pair<Hash128, std::string> place{context.node_key, proposer->name()};
+    if (const auto it = recalled_.find(place); it != recalled_.end()) {
+      said = it->second;
+    } else {
+      Rng rng(parts_.seed, "propose", mix64(context.node_key.high) ^ context.node_key.low);
+      said = proposer->propose(context, rng);
+      if (!proposer->pure()) {
+        const ProposalsEvent event{.key = place.first, .proposer = place.second, .proposals = said};
+        record_(event);
+        recall(event);
+      }
+    }
+    for (Proposal& p : said) {
+      if ((parts_.only_tunables && p.instance.move != Tunables::kMove) || parts_.without.contains(p.instance.move)) continue;
+      if (!(p.weight > 0) || !std::isfinite(p.weight)) p.weight = 1e-9;
+      if (!std::isfinite(p.predicted_log_gain)) p.predicted_log_gain = 0;
+      if (seen.insert(p.instance).second) all.push_back(std::move(p));
+    }
+  }
+  return all;
+}
+
+ProposalContext KernelSpace::context(NodeId id) const {
+  const Node& node = at(id);
+  ProposalContext out{.at = {parts_.spec, node.variant, parts_.device},
+                      .node_key = node.key,
+                      .outcome = outcome(id),
+                      .seed = parts_.seed,
+                      .baseline = outcome(NodeId{0})};
+  for (NodeId step = id; at(step).parent != kNoNode; step = at(step).parent) out.path.push_back(&at(step).instance);
+  std::ranges::reverse(out.path);
+  return out;
+}
+
+SourceShares KernelSpace::shares(NodeId node, std::uint32_t action) {
+  if (parts_.prior.pure()) return {};
+  const std::vector<Action>& list = actions(node);
+  if (action >= list.size()) return {};
+  std::vector<Proposal> proposals;
+  for (const Action& a : list) proposals.push_back({.instance = a.instance, .weight = a.weight, .source = a.source, .variant = std::nullopt, .why = ""});
+  return parts_.prior.shares(context(node), proposals, action);
+}
+
+/// Of a prior that learns what it said when the node was first opened.
+std::vector<double> KernelSpace::priors(const ProposalContext& context, const std::vector<Proposal>& proposals) {
+  std::vector<double> out(proposals.size());
+  if (proposals.empty()) return out;
+  if (const auto it = recalled_priors_.find(context.node_key); it != recalled_priors_.end()) {
+    if (it->second.size() == proposals.size()) return it->second;
+    throw bad_input("priors of " + context.node_key.short_hex(), std::to_string(it->second.size()) + " weights",
+                    std::to_string(proposals.size()) + ": the program, its moves or its proposers changed since");
+  }
+  parts_.prior.evaluate(context, proposals, out);
+  WARPATH_CHECK(out.size() == proposals.size());
+  if (parts_.prior.pure()) return out;
+  const PriorsEvent event{.key = context.node_key, .weights = out};
+  if (parts_.record_priors) parts_.record_priors(event);
+  recall(event);
+  return out;
+}
+
+std::vector<Proposal> KernelSpace::legal(NodeId node) {
+  std::vector<Proposal> out;
+  for (const Action& action : actions(node)) {
+    out.push_back({.instance = action.instance, .weight = action.prior, .source = action.source, .variant = action.variant, .why = ""});
+  }
+  std::ranges::stable_sort(out, [](const Proposal& a, const Proposal& b) { return a.weight > b.weight; });
+  return out;
+}
+
+float KernelSpace::largest_prior(NodeId node) {
+  float out = 0;
+  for (const Action& action : actions(node)) out = std::max(out, action.prior);
+  return out;
+}
+
+const std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
+  if (nodes_[index(id)].actions) return *nodes_[index(id)].actions;
+  opened_.push_back(id);
+  const ProposalContext context = this->context(id);
+  std::vector<Proposal> suggested = proposals(context);
+  const std::vector<double> priors = this->priors(context, suggested);
+
+  // The best priors stay, in the proposers' order.
+  std::vector<std::size_t> order(suggested.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return priors[a] > priors[b]; });
+  order.resize(std::min(order.size(), static_cast<std::size_t>(parts_.max_actions)));
+  std::ranges::sort(order);
+  double sum = 0;
+  for (const std::size_t i : order) sum += priors[i];
+  std::vector<Action> kept;
+  for (const std::size_t i : order) {
+    Proposal& p = suggested[i];
+    const double share = sum > 0 ? priors[i] / sum : 1 / static_cast<double>(order.size());
+    kept.push_back({.instance = std::move(p.instance),
+                    .source = std::move(p.source),
+                    .variant = std::move(p.variant),
+                    .prior = static_cast<float>(share),
+                    .weight = p.weight});
+  }
+  return nodes_[index(id)].actions.emplace(std::move(kept));
+}
+
+void KernelSpace::open(NodeId node, std::vector<float>& priors) {
+  priors.clear();
+  for (const Action& action : actions(node)) priors.push_back(action.prior);
+}
+
+std::optional<Variant> KernelSpace::made(NodeId node, const Action& action) const {
+  std::string why;
+  std::optional<Variant> variant = action.variant;
+  if (!variant) {
+    const auto it = moves_.find(action.instance.move);
+    if (it == moves_.end()) return std::nullopt;  // a foreign proposal may name anything
+    MoveInstance instance = action.instance;
+    instance.move = it->second->name();
+    variant = it->second->apply({parts_.spec, at(node).variant, parts_.device}, instance, why);
+  }
+  if (variant && !allowed(*variant)) return std::nullopt;
+  return variant;
+}
+
+std::optional<Hash128> KernelSpace::apply(NodeId node, std::uint32_t action) {
+  last_.reset();
+  const std::vector<Action>& list = actions(node);
+  WARPATH_CHECK(action < list.size());
+  std::optional<Variant> variant = made(node, list[action]);
+  if (!variant) return std::nullopt;
+  const Hash128 key = variant_key(*variant);
+  if (key == at(node).key) return std::nullopt;  // nothing changed
+  last_ = Applied{.node = node, .action = action, .variant = std::move(*variant), .key = key, .instance = list[action].instance, .source = list[action].source};
+  return key;
+}
+
+bool KernelSpace::structural(const MoveInstance& instance) const {
+  const auto it = moves_.find(instance.move);
+  return it != moves_.end() && it->second->structural();
+}
+
+std::vector<Tunable> KernelSpace::domain(NodeId parent, const MoveInstance& instance) const {
+  const auto it = moves_.find(instance.move);
+  if (it == moves_.end()) return {};
+  return it->second->domain({parts_.spec, at(parent).variant, parts_.device}, instance.site);
+}
+
+std::optional<Hash128> KernelSpace::graft(NodeId parent, const Proposal& proposal) {
+  last_.reset();
+  std::optional<Variant> variant = made(parent, {.instance = proposal.instance, .source = proposal.source, .variant = proposal.variant, .prior = 0});
+  if (!variant) return std::nullopt;
+  if (parts_.only_tunables) {  // another change would be another node of the same measurements
+    Variant otherwise = at(parent).variant;
+    otherwise.tunables = variant->tunables;
+    if (otherwise != *variant) return std::nullopt;
+  }
+  const Hash128 key = variant_key(*variant);
+  if (key == at(parent).key) return std::nullopt;
+  last_ = Applied{.node = parent, .action = kGraft, .variant = std::move(*variant), .key = key, .instance = proposal.instance, .source = proposal.source};
+  return key;
+}
+
+void KernelSpace::adopt(NodeId child, NodeId parent, std::uint32_t action) {
+  WARPATH_CHECK(index(child) == size());
+  WARPATH_CHECK(last_ && last_->node == parent && last_->action == action);
+  Node node;
+  node.variant = std::move(last_->variant);
+  node.key = last_->key;
+  node.parent = parent;
+  node.instance = std::move(last_->instance);
+  node.source = std::move(last_->source);
+  last_.reset();
+  nodes_.push_back(std::move(node));
+}
+
+}  // namespace warpath

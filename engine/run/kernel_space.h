@@ -1,0 +1,135 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/run/events.h"
+#include "engine/plugin/move.h"
+#include "engine/plugin/options.h"
+#include "engine/search/search.h"
+
+namespace warpath {
+
+/// The search space over real variants: proposers suggest the actions of a node, a prior weighs them, moves make the variants.
+/// Node ids are those of the search's graph; the space keeps what each node is. One thread only.
+class KernelSpace final : public Space {
+ public:
+  struct Parts {  ///< everything referred to outlives the space
+    const KernelSpec& spec;
+    const DeviceFacts& device;
+    const MoveRegistry& moves;
+    std::vector<Proposer*> proposers;  ///< in order of precedence
+    Prior& prior;
+    int max_actions = 256;
+    std::uint64_t seed = 1;
+    std::function<bool(const Variant&)> refuses = {};  ///< known without an evaluation to lead nowhere; none: nothing is
+    bool only_tunables = false;                        ///< no other move can change what is evaluated
+    std::set<std::string, std::less<>> without = {};   ///< moves that proposers are not heard on
+    std::function<void(const PriorsEvent&)> record_priors = {};  ///< told, while a node is opened, what a prior that learns just said there
+  };
+  /// `record` is called, while a node is opened, with what an impure proposer just said there.
+  KernelSpace(const Parts& parts, std::function<void(const ProposalsEvent&)> record);
+  ~KernelSpace() override;
+
+  // The search's side.
+  void open(NodeId node, std::vector<float>& priors) override;
+  std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
+  void adopt(NodeId child, NodeId parent, std::uint32_t action) override;
+  [[nodiscard]] const Lattice* lattice() const override;
+  void levels(NodeId node, std::span<Level> out) const override;
+  std::optional<Hash128> jump(NodeId node, std::span<const Level> point) override;
+
+  // Inner tuning's side.
+  /// Move::structural of its move; false for moves that are not known.
+  [[nodiscard]] bool structural(const MoveInstance& instance) const;
+  /// The numeric parameters of `instance` at `parent` and their values (Move::domain); empty for moves that are not known.
+  [[nodiscard]] std::vector<Tunable> domain(NodeId parent, const MoveInstance& instance) const;
+  /// Key of the variant that a proposal from elsewhere makes of `parent`, for Search::graft; nullopt if it proves illegal or changes nothing.
+  [[nodiscard]] std::optional<Hash128> graft(NodeId parent, const Proposal& proposal);
+
+  // Late proposers' side.
+  /// What the search is about to choose from at `node`, best first, and what was opened in this process since the last call.
+  [[nodiscard]] std::vector<Proposal> legal(NodeId node);
+  /// The largest prior of these; 0 if there are none.
+  [[nodiscard]] float largest_prior(NodeId node);
+  [[nodiscard]] std::vector<NodeId> take_opened() { return std::exchange(opened_, {}); }
+  [[nodiscard]] bool has_opened() const { return !opened_.empty(); }
+  [[nodiscard]] ProposalContext context(NodeId node) const;
+  /// Prior::shares of an action of `node`, which is open; empty for kJump and kGraft.
+  [[nodiscard]] SourceShares shares(NodeId node, std::uint32_t action);
+  [[nodiscard]] Prior& prior() const { return parts_.prior; }
+
+  // What a node is. Node 0 is the spec's own kernel.
+  [[nodiscard]] const Variant& variant(NodeId node) const { return at(node).variant; }
+  [[nodiscard]] const Hash128& key(NodeId node) const { return at(node).key; }
+  [[nodiscard]] NodeId parent(NodeId node) const { return at(node).parent; }  ///< that created it; kNoNode for the root
+  [[nodiscard]] const MoveInstance& instance(NodeId node) const { return at(node).instance; }  ///< that created it
+  [[nodiscard]] const std::string& source(NodeId node) const { return at(node).source; }       ///< proposer of `instance`
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
+
+  /// Proposers see the outcome of the node they work on.
+  void set_outcome(NodeId node, Outcome outcome);
+  [[nodiscard]] const Outcome* outcome(NodeId node) const;  ///< null until set
+
+  // From a log.
+  /// From now on `event.proposer` says this at that variant.
+  void recall(const ProposalsEvent& event);
+  /// From now on this is what the prior says at that variant.
+  void recall(const PriorsEvent& event) { recalled_priors_[event.key] = event.weights; }
+  /// The node that `event` made, without a search. Throws Error(bad_input) with `place` unless it is the next one.
+  void restore(const DispatchEvent& event, const std::string& place);
+
+ private:
+  struct Action {
+    MoveInstance instance;
+    std::string source;
+    std::optional<Variant> variant;  // of foreign proposals
+    float prior = 0;
+    double weight = 1;  // of the proposer
+  };
+  struct Node {
+    Variant variant;
+    Hash128 key;
+    NodeId parent = kNoNode;
+    MoveInstance instance;
+    std::string source;
+    std::optional<Outcome> outcome;
+    std::optional<std::vector<Action>> actions;  // once opened in this process
+  };
+  struct Applied {
+    NodeId node = kNoNode;
+    std::uint32_t action = 0;
+    Variant variant;
+    Hash128 key;
+    MoveInstance instance;
+    std::string source;
+  };
+  class Tunables;  // the lattice
+
+  [[nodiscard]] const Node& at(NodeId node) const { return nodes_[index(node)]; }
+  const std::vector<Action>& actions(NodeId node);
+  std::vector<Proposal> proposals(const ProposalContext& context);
+  [[nodiscard]] std::vector<double> priors(const ProposalContext& context, const std::vector<Proposal>& proposals);
+  [[nodiscard]] std::optional<Variant> made(NodeId node, const Action& action) const;
+  [[nodiscard]] bool allowed(const Variant& variant) const;
+
+  Parts parts_;
+  std::function<void(const ProposalsEvent&)> record_;
+  std::map<std::string, std::unique_ptr<Move>, std::less<>> moves_;  // by name and alias
+  std::map<std::pair<Hash128, std::string>, std::vector<Proposal>> recalled_;
+  std::map<Hash128, std::vector<double>> recalled_priors_;
+  std::vector<Node> nodes_;  // by NodeId
+  std::vector<NodeId> opened_;
+  std::optional<Applied> last_;
+  std::unique_ptr<Tunables> lattice_;  // null: the spec has no tunables of two values or more
+};
+
+}  // namespace warpath

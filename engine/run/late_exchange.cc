@@ -1,0 +1,89 @@
+#include "engine/run/late_exchange.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/run/events.h"
+
+namespace warpath {
+
+LateExchange::LateExchange(const std::vector<LateProposer*>& late, Campaign& campaign, EventWriter& log, bool deterministic)
+    : late_(late), campaign_(campaign), log_(log), deterministic_(deterministic) {}
+
+bool LateExchange::waiting() const {
+  return std::ranges::any_of(late_, [](LateProposer* late) { return late->waiting(); });
+}
+
+bool LateExchange::exchange(const std::function<std::uint64_t(std::uint64_t)>& remaining) {
+  arrived_ = false;
+  if (late_.empty()) return true;
+  const std::vector<NodeId> opened = campaign_.take_opened();
+  // In an order that a resumed session finds again.
+  for (const NodeId node : std::set<NodeId>(opened.begin(), opened.end())) offer(node, remaining);
+  if (deterministic_ && waiting()) return false;
+  for (LateProposer* late : late_) {
+    for (Arrival& arrival : late->take()) {
+      arrived_ = arrived_ || !arrival.proposals.empty();
+      for (Proposal& p : arrival.proposals) p.source = late->name();
+      const ArrivalEvent event{.key = arrival.key,
+                               .proposer = std::string(late->name()),
+                               .share = arrival.share,
+                               .more = arrival.more,
+                               .proposals = std::move(arrival.proposals)};
+      log_.append(encode(event), false);
+      campaign_.apply(event, "events.jsonl");
+    }
+  }
+  return true;
+}
+
+void LateExchange::offer(NodeId node, const std::function<std::uint64_t(std::uint64_t)>& remaining) {
+  const ProposalContext context = campaign_.space().context(node);
+  const std::vector<Proposal> legal = campaign_.legal(node);
+  const Offer offer{.context = context,
+                    .legal = legal,
+                    .speedup = campaign_.speedup(node),
+                    .best_speedup = campaign_.best_speedup(),
+                    .remaining_builds = remaining(campaign_.dispatched() + campaign_.late_count())};
+  for (LateProposer* late : late_) {
+    if (!late->once() || !campaign_.has_heard(context.node_key, late->name())) late->offer(offer);
+  }
+}
+
+bool LateExchange::all_heard(const Hash128& key) const {
+  return std::ranges::all_of(late_, [&](const LateProposer* late) { return late->once() && campaign_.has_heard(key, late->name()); });
+}
+
+void LateExchange::tell_past() {
+  if (late_.empty()) return;
+  for (const NodeId node : campaign_.evaluated()) tell(node);
+  std::set<Hash128> wished;
+  for (const LateProposer* late : late_) {
+    for (const Hash128& key : late->wishes()) wished.insert(key);
+  }
+  for (std::uint32_t i = 0; i < campaign_.space().size(); ++i) {
+    const Node& node = campaign_.search().graph()[NodeId{i}];
+    const Hash128& key = campaign_.space().key(NodeId{i});
+    const bool open = i == 0 || node.opened || (node.state == NodeState::measured && wished.contains(key));
+    if (open && !all_heard(key)) static_cast<void>(campaign_.legal(NodeId{i}));
+  }
+}
+
+void LateExchange::tell(NodeId node) {
+  const KernelSpace& space = campaign_.space();
+  const Outcome* outcome = space.outcome(node);
+  if (late_.empty() || outcome == nullptr || space.parent(node) == kNoNode) return;
+  const NodeId parent = space.parent(node);
+  for (LateProposer* late : late_) {
+    late->learn({.parent_key = space.key(parent),
+                 .key = space.key(node),
+                 .instance = space.instance(node),
+                 .source = space.source(node),
+                 .variant = space.variant(node),
+                 .outcome = *outcome,
+                 .speedup = campaign_.speedup(node),
+                 .parent_speedup = parent == NodeId{0} ? 1 : campaign_.speedup(parent)});
+  }
+}
+
+}  // namespace warpath

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/run/campaign.h"
+#include "engine/run/run_folder.h"
+#include "engine/run/trace.h"
+
+namespace warpath {
+
+/// Everything of a variant but its source, a line each, so that a diff shows it.
+[[nodiscard]] std::string terms_text(const Variant& variant);
+/// Unified diff of terms and source; empty if the variants are equal.
+[[nodiscard]] std::string variant_diff(const Variant& parent, const Variant& child);
+
+/// The files of a run that follow from its events: ledger.csv, trace.md, baseline/, variants/, best. Fed by every event, live or
+/// replayed. Nothing is written before publish(), which brings the files up to the events so far, whatever a crash left; from then
+/// on every event is written at once. One thread only.
+class RunRecord {
+ public:
+  /// References outlive the record.
+  RunRecord(const RunFolder& folder, const Campaign& campaign, RecordNames names, const Options& options);
+
+  // Each is called after the campaign applied (or restored) the event.
+  void add(const SessionEvent& event);
+  void add(const BaselineEvent& event);
+  void add(const DispatchEvent& event);
+  void add(const OutcomeEvent& event, const Campaign::Applied& applied);
+  void add(const FinalEvent& event, const Finals::Applied& applied);
+  void add(const HeatEvent& event, const Finals::Applied& applied);
+
+  void publish();
+
+ private:
+  void write(const std::string& trace, const std::string& ledger);
+  /// `sequence`: the word for it in the ledger.
+  template <class E>
+  void add_final(const E& event, const std::string& sequence, const Finals::Applied& applied);
+  /// "baseline" or "variants/<key>".
+  [[nodiscard]] std::string folder_of(NodeId node) const;
+  /// write_folder, if the folders of variants are wanted.
+  void write_node(NodeId node, const Outcome& outcome) const;
+  void write_folder(NodeId node, const Outcome& outcome) const;
+  void point_best();
+
+  const RunFolder& folder_;
+  const Campaign& campaign_;
+  RecordNames names_;
+  const Options& options_;
+  bool published_ = false;
+  std::string trace_;   // until published
+  std::string ledger_;  // until published
+  int session_ = 0;
+  NodeId pointed_ = kNoNode;  // by the link `best`
+  std::map<std::uint64_t, std::vector<NodeId>> paths_;  // of dispatches in flight
+};
+
+}  // namespace warpath

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "engine/search/point_features.h"
+#include "engine/search/lattice.h"
+
+namespace warpath {
+
+struct SearchOptions;  // engine/plugin/options.h
+
+/// The first points of a search that knows nothing yet: of a few random points the one that lies far from those before it (maximin,
+/// Johnson, Moore and Ylvisaker 1990) and whose values are round.
+class Design {
+ public:
+  Design(const Lattice& lattice, const SearchOptions& options);
+
+  /// A legal point; false if none was found.
+  [[nodiscard]] bool draw(const Lattice& lattice, Rng& rng, std::span<Level> point) const;
+  /// Later points keep away from this one.
+  void add(std::span<const Level> point);
+
+ private:
+  [[nodiscard]] double score(std::span<const Level> point) const;
+
+  Features features_;
+  std::vector<double> span_;  // levels - 1 by axis, at least 1
+  std::vector<std::vector<Level>> points_;
+  int draws_;
+  double roundness_;
+};
+
+}  // namespace warpath

@@ -1,0 +1,368 @@
+#include "engine/search/search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/search/search_check.h"
+#include "engine/search/search_impl.h"
+
+namespace warpath {
+namespace {
+
+constexpr NodeId kRoot{0};
+
+/// True for "tree".
+bool parse_sharing(const std::string& text) {
+  if (text != "graph" && text != "tree") throw bad_input("search.sharing", text, "graph or tree");
+  return text == "tree";
+}
+
+/// True for "prior".
+bool parse_draws(const std::string& text) {
+  if (text != "uniform" && text != "prior") throw bad_input("search.draws", text, "uniform or prior");
+  return text == "prior";
+}
+
+/// True for "creating".
+bool parse_descend(const std::string& text) {
+  if (text != "forward" && text != "creating") throw bad_input("search.descend", text, "forward or creating");
+  return text == "creating";
+}
+
+Parallel parse_parallel(const std::string& text) {
+  if (text == "unobserved") return Parallel::unobserved;
+  if (text == "virtual_loss") return Parallel::virtual_loss;
+  if (text == "ignored") return Parallel::ignored;
+  throw bad_input("search.parallel", text, "unobserved, virtual_loss or ignored");
+}
+
+}  // namespace
+
+void check_search_options(const SearchOptions& options) {
+  static_cast<void>(parse_sharing(options.sharing));
+  static_cast<void>(parse_draws(options.draws));
+  static_cast<void>(parse_descend(options.descend));
+  static_cast<void>(parse_parallel(options.parallel));
+  static_cast<void>(make_selection(options));
+  static_cast<void>(make_widening(options));
+  static_cast<void>(make_backup(options));
+  static_cast<void>(make_strategy(options, nullptr));
+}
+
+Search::Impl::Impl(Space& space_in, const SearchOptions& options_in, std::uint64_t seed_in)
+    : space(space_in),
+      options(options_in),
+      seed(seed_in),
+      tree(parse_sharing(options.sharing)),
+      draws_by_prior(parse_draws(options.draws)),
+      parallel(parse_parallel(options.parallel)),
+      selection(make_selection(options)),
+      widening(make_widening(options)),
+      backup_policy(make_backup(options)),
+      backup(*backup_policy),
+      live(options.max_depth, parse_descend(options.descend)),
+      orders(seed),
+      stream(seed, "select"),
+      strategy(make_strategy(options, space.lattice())),
+      strategy_stream(seed, "strategy"),
+      rollouts(options) {}
+
+void Search::Impl::open(NodeId v) {
+  priors.clear();
+  space.open(v, priors);
+  if (priors.size() > kMostActions) {
+    throw bad_input("node " + nodes.key(v).short_hex(), std::to_string(priors.size()) + " actions", "at most " + std::to_string(kMostActions));
+  }
+  for (const float p : priors) WARPATH_CHECK(std::isfinite(p) && p >= 0);
+  if (v == kRoot && !priors.empty() && options.root_noise_weight > 0) {
+    std::vector<double> noise(priors.size());
+    Rng(seed, "root_noise").dirichlet(options.root_noise_alpha, noise);
+    const double w = options.root_noise_weight;
+    for (std::size_t i = 0; i < priors.size(); ++i) priors[i] = static_cast<float>((1 - w) * priors[i] + w * noise[i]);
+  }
+  Node& n = nodes[v];
+  const auto count = static_cast<std::uint32_t>(priors.size());
+  if (n.opened && n.action_count != count) {
+    throw bad_input(place, std::to_string(n.action_count) + " actions of node " + nodes.key(v).short_hex(),
+                    std::to_string(count) + ", as its space has");
+  }
+  n.opened = true;
+  n.action_count = count;
+  orders.set(v, nodes.key(v), priors);
+  live.update(nodes, v);
+}
+
+std::uint32_t Search::Impl::in_flight(EdgeId edge) {
+  for (auto p = state.pending.rbegin(); p != state.pending.rend() && p->dispatch.sequence >= counted; ++p) edges_in_flight.add(p->path);
+  counted = state.next_sequence;
+  return edges_in_flight[edge];
+}
+
+void Search::Impl::weigh_in_flight(double spread) {
+  for (Arm& arm : arms) {
+    const double unknown = arm.in_flight;
+    if (parallel == Parallel::ignored) arm.in_flight = 0;
+    if (parallel != Parallel::virtual_loss) continue;
+    const double loss = options.virtual_loss * spread * unknown / (1 + arm.visits + unknown);
+    arm.value -= loss, arm.mean -= loss;
+  }
+}
+
+EdgeId Search::Impl::select(NodeId v) {
+  const Node& n = nodes[v];
+  arms.clear();
+  arm_edges.clear();
+  const std::uint32_t untried = n.action_count - n.next_action;
+  if (untried > 0) {  // the widen arm's place; it is dropped below if it is not offered
+    arms.push_back({.is_widen = true});
+    arm_edges.push_back(kNoEdge);
+  }
+  std::uint32_t children = 0;
+  for (EdgeId e = n.first_out; e != kNoEdge; e = nodes[e].next_out, ++children) {
+    const Edge& edge = nodes[e];
+    const Node& child = nodes[edge.target];
+    if (!child.live || !live.descends(nodes, e)) continue;
+    Arm& arm = arms.emplace_back();
+    arm.value = backup_policy->edge_value(child.value, child.best);
+    arm.mean = child.value;
+    arm.best = child.best;
+    arm.prior = edge.prior.value();
+    arm.visits = edge.visits;
+    if (child.in_flight > 0) arm.in_flight = in_flight(e);
+    arm_edges.push_back(e);
+  }
+  const double spread = sigma();
+  if (parallel != Parallel::unobserved) weigh_in_flight(spread);
+  std::span<const Arm> offered(arms);
+  if (untried > 0) {
+    if (arms.size() == 1) return kNoEdge;
+    const bool offer = widening->offer(std::uint64_t{n.visits} + n.in_flight, children, untried);
+    if (offer && widening->forced()) return kNoEdge;
+    if (offer) {
+      arms.front().value = widening->first_play_value(n.reward, n.value, spread);
+      arms.front().prior = BFloat16(orders.at(v, nodes.key(v), n.next_action, n.action_count).prior).value();  // as its edge will have it
+    } else {
+      offered = offered.subspan(1);
+    }
+  }
+  // Every visit and every evaluation in flight of a measured node, but its own, went through one of its edges.
+  const NodeView view{std::uint64_t{n.visits} - 1 + n.in_flight, n.reward, spread};
+  const std::size_t chosen = selection->select(offered, view, stream) + (arms.size() - offered.size());
+  WARPATH_CHECK(chosen < arms.size());
+  return arm_edges[chosen];
+}
+
+Hash128 Search::Impl::key_of_child(NodeId parent, std::uint32_t action, const Hash128& key) const {
+  return tree ? Hasher().add(nodes.key(parent)).add(action).add(key).digest() : key;
+}
+
+EdgeId Search::Impl::expand(NodeId v) {
+  const auto choice = orders.at(v, nodes.key(v), nodes[v].next_action, nodes[v].action_count);
+  const std::optional<Hash128> key = space.apply(v, choice.action);
+  ++nodes[v].next_action;
+  if (!key) {
+    live.update(nodes, v);
+    return kNoEdge;
+  }
+  bool created = false;
+  const auto depth = static_cast<std::uint16_t>(nodes[v].depth + 1);
+  const NodeId child = nodes.find_or_insert(key_of_child(v, choice.action, *key), depth, created);
+  EdgeId edge = kNoEdge;
+  if (created || nodes.find_edge(v, child) == kNoEdge) {
+    edge = nodes.add_edge(v, child, choice.action, choice.prior);
+    live.count_edge(nodes, edge);
+    if (nodes[child].state == NodeState::measured) backup.raise_best(nodes, v, nodes[child].best);
+  }
+  live.update(nodes, v);
+  if (!created) return kNoEdge;
+  space.adopt(child, v, choice.action);
+  return edge;
+}
+
+Dispatch Search::Impl::dispatch() {
+  ++nodes[kRoot].in_flight;
+  for (const EdgeId e : path) ++nodes[nodes[e].target].in_flight;
+  const Edge& last = nodes[path.back()];
+  const Dispatch made{state.next_sequence++, last.target, last.source, last.action};
+  state.pending.push_back({made, path});
+  return made;
+}
+
+std::optional<Dispatch> Search::Impl::graft(NodeId parent, const Hash128& key, float prior) {
+  WARPATH_CHECK(nodes[parent].state == NodeState::measured);
+  if (nodes[parent].depth >= options.max_depth) return std::nullopt;
+  const Hash128 child_key = key_of_child(parent, kGraft, key);
+  if (nodes.find(child_key) != kNoNode) return std::nullopt;
+  bool created = false;
+  const NodeId child = nodes.find_or_insert(child_key, static_cast<std::uint16_t>(nodes[parent].depth + 1), created);
+  live.count_edge(nodes, nodes.add_edge(parent, child, kGraft, prior));
+  live.update(nodes, parent);
+  space.adopt(child, parent, kGraft);
+  path = creating_path(child);
+  return dispatch();
+}
+
+std::optional<Dispatch> Search::Impl::next() {
+  if (strategy) return next_of_strategy();
+  if (auto step = next_of_rollout()) return step;
+  if (auto child = recombined()) return child;
+  if (selection->draws()) stream = Rng(seed, "select", state.next_sequence);
+  NodeId at = start();
+  for (;;) {
+    while (!nodes[at].live) {  // closed by what was tried just now, perhaps with its parents
+      if (path.empty()) return std::nullopt;
+      at = nodes[path.back()].source;
+      path.pop_back();
+    }
+    const Node& n = nodes[at];
+    if (!n.opened || (n.next_action < n.action_count && !orders.has(at))) {
+      open(at);
+      continue;
+    }
+    if (const EdgeId down = select(at); down != kNoEdge) {
+      path.push_back(down);
+      at = nodes[down].target;
+    } else if (const EdgeId made = expand(at); made != kNoEdge) {
+      path.push_back(made);
+      rollouts.begin(state.next_sequence);
+      return dispatch();
+    }
+  }
+}
+
+std::vector<Search::State::Pending>::iterator Search::Impl::find_pending(std::uint64_t sequence) {
+  const auto it = std::lower_bound(state.pending.begin(), state.pending.end(), sequence,
+                                   [](const State::Pending& p, std::uint64_t s) { return p.dispatch.sequence < s; });
+  return it != state.pending.end() && it->dispatch.sequence == sequence ? it : state.pending.end();
+}
+
+void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation) {
+  const auto it = find_pending(sequence);
+  WARPATH_CHECK(it != state.pending.end());
+  WARPATH_CHECK(!evaluation.ok || std::isfinite(evaluation.reward));
+  const State::Pending done = std::move(*it);
+  state.pending.erase(it);
+  ++state.playouts;
+  if (sequence < counted) edges_in_flight.remove(done.path);
+  for (const EdgeId e : done.path) {
+    ++nodes[e].visits;
+    --nodes[nodes[e].target].in_flight;
+    ++nodes[nodes[e].target].visits;
+  }
+  --nodes[kRoot].in_flight;
+  ++nodes[kRoot].visits;
+  const NodeId leaf = done.dispatch.node;
+  Node& n = nodes[leaf];
+  n.state = evaluation.ok ? NodeState::measured : NodeState::failed;
+  if (evaluation.ok) {
+    const double r = evaluation.reward;
+    n.reward = n.best = n.value = r;
+    state.rewards.add(r);
+    state.floor = std::min(state.floor, r);
+    const double record = nodes[state.best].reward;
+    if (r > record || (r == record && leaf < state.best)) state.best = leaf;
+    live.update(nodes, leaf);
+    for (EdgeId e = n.first_in; e != kNoEdge; e = nodes[e].next_in) backup.raise_best(nodes, nodes[e].source, r);
+  }
+  for (auto e = done.path.rbegin(); e != done.path.rend(); ++e) backup.recompute_value(nodes, nodes[*e].source, state.floor);
+  asked_in_vain = false;
+  rollouts.complete(sequence, leaf, evaluation.ok);
+  if (strategy && done.dispatch.action != kGraft) strategy->complete(*this, leaf);  // a graft is none of its own
+}
+
+void Search::Impl::remeasure(NodeId node, double reward) {
+  WARPATH_CHECK(index(node) < nodes.node_count() && nodes[node].state == NodeState::measured && std::isfinite(reward));
+  state.rewards.replace(nodes[node].reward, reward);
+  nodes[node].reward = reward;
+  state.best = kRoot;
+  state.floor = nodes[kRoot].reward;
+  for (std::uint32_t i = 0; i < nodes.node_count(); ++i) {
+    const Node& n = nodes[NodeId{i}];
+    if (n.state != NodeState::measured) continue;
+    state.floor = std::min(state.floor, n.reward);
+    if (n.reward > nodes[state.best].reward) state.best = NodeId{i};
+  }
+  backup.rebuild(nodes, state.floor);
+}
+
+Search::Search(Space& space, const SearchOptions& options, std::uint64_t seed, const Hash128& root_key)
+    : impl_(std::make_unique<Impl>(space, options, seed)) {
+  bool created = false;
+  Node& root = impl_->nodes[impl_->nodes.find_or_insert(root_key, 0, created)];
+  root.state = NodeState::measured;
+  root.visits = 1;
+  impl_->state.rewards.add(root.reward);
+  impl_->state.best = kRoot;
+  impl_->live.update(impl_->nodes, kRoot);
+}
+
+Search::Search(Space& space, const SearchOptions& options, std::uint64_t seed, Graph graph, State state, std::string_view place)
+    : impl_(std::make_unique<Impl>(space, options, seed)) {
+  impl_->nodes = std::move(graph);
+  impl_->state = std::move(state);
+  impl_->place = place;
+  if (const std::string violated = violated_invariant(); !violated.empty()) {
+    throw bad_input(place, violated, "a state that a search can be in");
+  }
+}
+
+Search::~Search() = default;
+
+std::optional<Dispatch> Search::next() { return impl_->next(); }
+std::optional<Dispatch> Search::graft(NodeId parent, const Hash128& key, float prior) { return impl_->graft(parent, key, prior); }
+void Search::complete(std::uint64_t sequence, const Evaluation& evaluation) { impl_->complete(sequence, evaluation); }
+void Search::remeasure(NodeId node, double reward) { impl_->remeasure(node, reward); }
+
+Idle Search::idle() const {
+  if (impl_->strategy ? !impl_->asked_in_vain : impl_->nodes[kRoot].live) return Idle::none;
+  return impl_->state.pending.empty() ? Idle::exhausted : Idle::waiting;
+}
+
+const Graph& Search::graph() const { return impl_->nodes; }
+NodeId Search::best() const { return impl_->state.best; }
+const Welford& Search::rewards() const { return impl_->state.rewards; }
+bool Search::is_in_flight(std::uint64_t sequence) const { return impl_->find_pending(sequence) != impl_->state.pending.end(); }
+
+std::vector<Dispatch> Search::in_flight() const {
+  std::vector<Dispatch> out;
+  for (const auto& pending : impl_->state.pending) out.push_back(pending.dispatch);
+  return out;
+}
+
+std::uint32_t Search::in_flight(EdgeId edge) const { return impl_->in_flight(edge); }
+
+std::vector<EdgeId> Search::path_of(std::uint64_t sequence) const {
+  const auto it = impl_->find_pending(sequence);
+  WARPATH_CHECK(it != impl_->state.pending.end());
+  return it->path;
+}
+
+std::vector<EdgeId> Search::creating_path(NodeId node) const { return impl_->creating_path(node); }
+
+bool Search::restorable() const { return impl_->strategy == nullptr && !impl_->rollouts.enabled(); }
+bool Search::has_strategy() const { return impl_->strategy != nullptr; }
+
+Search::State Search::state() const { return impl_->state; }
+
+std::string Search::violated_invariant() const {
+  std::string violated = violated_search_invariant(impl_->nodes, impl_->state, impl_->live);
+  if (violated.empty()) violated = violated_in_flight(impl_->edges_in_flight, impl_->state, impl_->counted);
+  return violated;
+}
+
+Hash128 Search::fingerprint() const {
+  const State& s = impl_->state;
+  Hasher h;
+  h.add(impl_->nodes.fingerprint()).add(s.next_sequence).add(s.playouts).add(s.floor).add(index(s.best));
+  h.add(s.rewards.count).add(s.rewards.mean).add(s.rewards.m2).add(std::uint64_t{s.pending.size()});
+  for (const auto& [dispatch, path] : s.pending) {
+    h.add(dispatch.sequence).add(index(dispatch.node)).add(index(dispatch.parent)).add(dispatch.action);
+    h.add(std::uint64_t{path.size()});
+    for (const EdgeId e : path) h.add(index(e));
+  }
+  return h.digest();
+}
+
+}  // namespace warpath

@@ -1,0 +1,94 @@
+#include "engine/search/search_backup.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace warpath {
+
+Neighbours::Neighbours(const Graph& graph, Side side) : begin_(graph.node_count() + std::size_t{1}), ends_(graph.edge_count()) {
+  const auto own = [&](const Edge& e) { return index(side == Side::sources ? e.target : e.source); };
+  for (std::uint32_t i = 0; i < graph.edge_count(); ++i) ++begin_[own(graph[EdgeId{i}]) + std::size_t{1}];
+  for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
+  std::vector<std::size_t> next(begin_);
+  for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
+    const Edge& e = graph[EdgeId{i}];
+    ends_[next[own(e)]++] = side == Side::sources ? e.source : e.target;
+  }
+}
+
+std::vector<NodeId> deepest_first(const Graph& graph) {
+  // By counting: depths are small numbers.
+  std::vector<std::uint32_t> begin(std::size_t{std::numeric_limits<std::uint16_t>::max()} + 2);
+  const auto rank = [&](std::uint32_t i) { return std::size_t{std::numeric_limits<std::uint16_t>::max()} - graph[NodeId{i}].depth; };
+  for (std::uint32_t i = 0; i < graph.node_count(); ++i) ++begin[rank(i) + 1];
+  for (std::size_t k = 1; k < begin.size(); ++k) begin[k] += begin[k - 1];
+  std::vector<NodeId> order(graph.node_count());
+  for (std::uint32_t i = 0; i < graph.node_count(); ++i) order[begin[rank(i)]++] = NodeId{i};
+  return order;
+}
+
+std::vector<double> reachable_best(const Graph& graph) {
+  std::vector<std::pair<double, NodeId>> order;  // -r
+  for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
+    if (graph[NodeId{i}].state == NodeState::measured) order.emplace_back(-graph[NodeId{i}].reward, NodeId{i});
+  }
+  std::sort(order.begin(), order.end());
+  const Neighbours parents(graph, Neighbours::Side::sources);
+  std::vector<double> best(graph.node_count());
+  std::vector<char> labelled(graph.node_count());
+  std::vector<NodeId> stack;
+  for (const auto& [negative, origin] : order) {
+    stack.assign(1, origin);
+    while (!stack.empty()) {
+      const NodeId v = stack.back();
+      stack.pop_back();
+      if (labelled[index(v)] != 0) continue;
+      labelled[index(v)] = 1;
+      best[index(v)] = graph[origin].reward;
+      for (const NodeId parent : parents.of(v)) {
+        if (labelled[index(parent)] == 0) stack.push_back(parent);
+      }
+    }
+  }
+  return best;
+}
+
+void Backup::raise_best(Graph& graph, NodeId node, double best) {
+  if (graph[node].best >= best) return;
+  graph[node].best = best;
+  worklist_.assign(1, node);
+  while (!worklist_.empty()) {
+    const NodeId v = worklist_.back();
+    worklist_.pop_back();
+    for (EdgeId e = graph[v].first_in; e != kNoEdge; e = graph[e].next_in) {
+      Node& source = graph[graph[e].source];
+      if (source.best >= best) continue;
+      source.best = best;
+      worklist_.push_back(graph[e].source);
+    }
+  }
+}
+
+void Backup::recompute_value(Graph& graph, NodeId node, double floor) {
+  terms_.clear();
+  Node& n = graph[node];
+  for (EdgeId e = n.first_out; e != kNoEdge; e = graph[e].next_out) {
+    const Edge& edge = graph[e];
+    if (edge.visits == 0) continue;
+    const Node& child = graph[edge.target];
+    const bool measured = child.state == NodeState::measured;
+    terms_.push_back({edge.visits, measured ? child.value : floor, measured ? child.best : floor});
+  }
+  n.value = policy_->node_value(n.reward, terms_);
+}
+
+void Backup::rebuild(Graph& graph, double floor) {
+  const std::vector<double> best = reachable_best(graph);
+  for (std::uint32_t i = 0; i < graph.node_count(); ++i) graph[NodeId{i}].best = best[i];
+  for (const NodeId v : deepest_first(graph)) {
+    if (graph[v].state == NodeState::measured) recompute_value(graph, v, floor);
+  }
+}
+
+}  // namespace warpath

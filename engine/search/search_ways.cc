@@ -1,0 +1,132 @@
+#include <algorithm>
+
+#include "engine/search/search_impl.h"
+
+// Ways to a node other than selection: those of strategies, roll-outs, recombination, descents from elsewhere than the root.
+namespace warpath {
+namespace {
+
+constexpr NodeId kRoot{0};
+
+}  // namespace
+
+std::uint32_t Search::Impl::actions(NodeId node) {
+  if (nodes[node].state != NodeState::measured || nodes[node].depth >= options.max_depth) return 0;
+  if (!nodes[node].opened || !orders.has(node)) open(node);
+  return nodes[node].action_count;
+}
+
+std::uint32_t Search::Impl::draw_action(NodeId node) {
+  constexpr double kUniform = 0.1;  // nothing is out of reach
+  const std::uint32_t count = nodes[node].action_count;
+  if (!draws_by_prior || rng().uniform() < kUniform) return static_cast<std::uint32_t>(rng().below(count));
+  double left = rng().uniform();
+  std::uint32_t rank = 0;
+  for (; rank + 1 < count; ++rank) {
+    left -= orders.at(node, nodes.key(node), rank, count).prior;
+    if (left < 0) break;
+  }
+  return orders.at(node, nodes.key(node), rank, count).action;
+}
+
+Field::Arrival Search::Impl::act(NodeId node, std::uint32_t action) {
+  const std::optional<Hash128> key = space.apply(node, action);
+  if (!key) return {};
+  bool created = false;
+  const auto depth = static_cast<std::uint16_t>(nodes[node].depth + 1);
+  const NodeId child = nodes.find_or_insert(key_of_child(node, action, *key), depth, created);
+  if (created || nodes.find_edge(node, child) == kNoEdge) {
+    const EdgeId edge = nodes.add_edge(node, child, action, 1.0F / static_cast<float>(nodes[node].action_count));
+    live.count_edge(nodes, edge);
+    if (nodes[child].state == NodeState::measured) backup.raise_best(nodes, node, nodes[child].best);
+  }
+  if (created) space.adopt(child, node, action);
+  return {child, created};
+}
+
+Field::Arrival Search::Impl::visit(NodeId from, std::span<const Level> point) {
+  if (nodes[from].state != NodeState::measured || nodes[from].depth >= options.max_depth) from = kRoot;
+  const std::optional<Hash128> key = space.jump(from, point);
+  if (!key) return {};
+  bool created = false;
+  const auto depth = static_cast<std::uint16_t>(nodes[from].depth + 1);
+  const NodeId child = nodes.find_or_insert(key_of_child(from, kJump, *key), depth, created);
+  if (created) {
+    nodes.add_edge(from, child, kJump, 0);
+    space.adopt(child, from, kJump);
+  }
+  return {child, created};
+}
+
+std::optional<Dispatch> Search::Impl::next_of_strategy() {
+  const NodeId node = strategy->next(*this);
+  asked_in_vain = node == kNoNode;
+  if (asked_in_vain) return std::nullopt;
+  path = creating_path(node);
+  return dispatch();
+}
+
+std::vector<EdgeId> Search::Impl::creating_path(NodeId node) const {
+  std::vector<EdgeId> out;
+  for (NodeId at = node; at != kRoot; at = nodes[out.back()].source) out.push_back(nodes[at].first_in);
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+std::optional<Dispatch> Search::Impl::next_of_rollout() {
+  while (const auto waiting = rollouts.next()) {
+    const auto [node, left] = *waiting;
+    if (actions(node) == 0) continue;
+    Rng rng(seed, "rollout", state.next_sequence);
+    NodeId child = kNoNode;
+    if (rng.uniform() < options.rollout_epsilon) {
+      const Arrival arrival = act(node, static_cast<std::uint32_t>(rng.below(nodes[node].action_count)));
+      if (arrival.fresh) child = arrival.node;
+    }
+    while (child == kNoNode && nodes[node].next_action < nodes[node].action_count) {
+      if (const EdgeId made = expand(node); made != kNoEdge) child = nodes[made].target;
+    }
+    if (child == kNoNode) continue;
+    path = creating_path(child);
+    rollouts.step(state.next_sequence, left);
+    return dispatch();
+  }
+  return std::nullopt;
+}
+
+std::optional<Dispatch> Search::Impl::recombined() {
+  constexpr int kEntrants = 3, kTries = 10;
+  if (options.recombination <= 0) return std::nullopt;
+  Rng rng(seed, "recombination", state.next_sequence);
+  if (rng.uniform() >= options.recombination) return std::nullopt;
+  const auto entrant = [&] { return NodeId{static_cast<std::uint32_t>(rng.below(nodes.node_count()))}; };
+  const auto parent = [&] {  // the best of a few
+    NodeId best = entrant();
+    for (int i = 1; i < kEntrants; ++i) {
+      if (const NodeId other = entrant(); worth(other) > worth(best)) best = other;
+    }
+    return best;
+  };
+  const NodeId a = parent(), b = parent();
+  strategy_stream = Rng(seed, "crossover", state.next_sequence);
+  for (int i = 0; i < kTries; ++i) {
+    const Arrival arrival = recombine(a, b, 0);
+    if (!arrival.fresh) continue;
+    path = creating_path(arrival.node);
+    return dispatch();
+  }
+  return std::nullopt;
+}
+
+NodeId Search::Impl::start() {
+  path.clear();
+  if (options.start_epsilon <= 0) return kRoot;
+  Rng rng(seed, "start", state.next_sequence);
+  if (rng.uniform() >= options.start_epsilon) return kRoot;
+  const NodeId node{static_cast<std::uint32_t>(rng.below(nodes.node_count()))};
+  if (!nodes[node].live) return kRoot;
+  path = creating_path(node);
+  return node;
+}
+
+}  // namespace warpath

@@ -1,0 +1,40 @@
+#include <cmath>
+
+#include "engine/plugin/options.h"
+#include "engine/register_selections.h"
+
+namespace warpath {
+namespace {
+
+/// S(a) = Q(s,a) + c_puct * sigma * P(s,a) * sqrt(T + 1) / (1 + N(s,a) + O(s,a)); the widen arm has N = O = 0 and its
+/// first-play value for Q. Rosin 2011, with unobserved visits after Liu et al. 2020 (WU-UCT); sigma makes c_puct free of
+/// the reward's scale.
+class Puct final : public SelectionPolicy {
+ public:
+  explicit Puct(const SearchOptions& options) : c_(options.c_puct) {}
+
+  std::size_t select(std::span<const Arm> arms, const NodeView& node, Rng&) const override {
+    const double scale = c_ * node.sigma * std::sqrt(static_cast<double>(node.total_visits) + 1);
+    std::size_t chosen = 0;
+    double highest = 0;
+    for (std::size_t i = 0; i < arms.size(); ++i) {
+      const Arm& a = arms[i];
+      const double tried = 1 + static_cast<double>(a.visits) + static_cast<double>(a.in_flight);
+      const double score = a.value + scale * a.prior / tried;
+      if (i == 0 || score > highest) chosen = i, highest = score;
+    }
+    return chosen;
+  }
+
+ private:
+  double c_;
+};
+
+}  // namespace
+
+void register_selection_puct(SelectionRegistry& registry) {
+  registry.add("puct", "value plus prior-weighted exploration (Rosin 2011)",
+               [](const SearchOptions& options) { return std::make_unique<Puct>(options); });
+}
+
+}  // namespace warpath

@@ -1,0 +1,103 @@
+#include "engine/search/strategy.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/search/design.h"
+#include "engine/base/error.h"
+#include "engine/plugin/options.h"
+#include "engine/register_strategies.h"
+
+namespace warpath {
+namespace {
+
+constexpr NodeId kRoot{0};
+constexpr int kLongestWalk = 64;
+
+/// What "auto" stands for.
+std::string_view resolved(const SearchOptions& options, const Lattice* lattice) {
+  if (options.strategy != "auto") return options.strategy;
+  return lattice != nullptr && lattice->complete() ? "guided" : "mcgs";
+}
+
+}  // namespace
+
+double Field::worth(NodeId node) const {
+  return measured(node) ? graph()[node].reward : -std::numeric_limits<double>::infinity();
+}
+
+Field::Arrival Field::walk() {
+  NodeId at = kRoot;
+  for (int steps = 0; steps < kLongestWalk; ++steps) {
+    if (actions(at) == 0) return {at, false};
+    const Arrival next = act(at, draw_action(at));
+    if (next.fresh) return next;
+    if (next.node != kNoNode && measured(next.node)) at = next.node;
+    if (rng().uniform() < 0.1) at = kRoot;
+  }
+  return {at, false};
+}
+
+Field::Arrival Field::draw() {
+  const Lattice* const space = lattice();
+  if (space == nullptr) return walk();
+  NodeId from = kRoot;
+  if (!space->complete()) {
+    if (rng().uniform() < 0.5) return walk();
+    from = NodeId{static_cast<std::uint32_t>(rng().below(graph().node_count()))};
+  }
+  std::vector<Level> point(space->axes());
+  return space->draw(rng(), point) ? visit(from, point) : Arrival{};
+}
+
+Field::Arrival Field::neighbour(NodeId from, int radius) {
+  const Lattice* const space = lattice();
+  if (space == nullptr || (!space->complete() && rng().uniform() < 0.5)) {
+    return actions(from) == 0 ? Arrival{} : act(from, draw_action(from));
+  }
+  std::vector<Level> point(space->axes());
+  levels(from, point);
+  const int changes = 1 + static_cast<int>(rng().below(static_cast<std::uint64_t>(radius)));
+  for (int i = 0; i < changes; ++i) redraw_axis(*space, rng(), rng().below(point.size()), point);
+  return space->legal(point) ? visit(from, point) : Arrival{};
+}
+
+Field::Arrival Field::recombine(NodeId a, NodeId b, double mutation) {
+  const Lattice* const space = lattice();
+  if (space == nullptr || (!space->complete() && rng().uniform() < 0.5)) return neighbour(rng().uniform() < 0.5 ? a : b, 1);
+  std::vector<Level> point(space->axes()), other(space->axes());
+  levels(a, point);
+  levels(b, other);
+  for (std::size_t axis = 0; axis < point.size(); ++axis) {
+    if (rng().uniform() < 0.5) point[axis] = other[axis];
+    if (rng().uniform() < mutation) redraw_axis(*space, rng(), axis, point);
+  }
+  return space->legal(point) ? visit(a, point) : Arrival{};
+}
+
+NodeId Field::fresh_draw() {
+  constexpr int kRounds = 50;
+  for (int i = 0; i < kRounds; ++i) {
+    if (const NodeId node = fresh([&] { return draw(); }); node != kNoNode) return node;
+  }
+  return kNoNode;
+}
+
+std::unique_ptr<Strategy> make_strategy(const SearchOptions& options, const Lattice* lattice) {
+  const std::string_view name = resolved(options, lattice);
+  if (name == "mcgs") return nullptr;
+  StrategyRegistry registry("strategy, auto, mcgs");
+  register_strategies(registry);
+  return registry.create("search.strategy", name, options);
+}
+
+std::vector<Level> first_point(const SearchOptions& options, const Lattice& lattice, std::uint64_t seed) {
+  Rng rng(seed, "start");
+  std::vector<Level> point(lattice.axes());
+  const bool designed = resolved(options, &lattice) == "guided";
+  const bool found = designed ? Design(lattice, options).draw(lattice, rng, point) : lattice.draw(rng, point);
+  if (!found) throw bad_input("space", "no legal point", "at least one");
+  return point;
+}
+
+}  // namespace warpath

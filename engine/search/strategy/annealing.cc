@@ -1,0 +1,52 @@
+#include <cmath>
+
+#include "engine/plugin/options.h"
+#include "engine/register_strategies.h"
+#include "engine/base/statistics.h"
+
+namespace warpath {
+namespace {
+
+/// Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983): a neighbour that is worse by d is entered with probability exp(-d / T),
+/// T = temperature * deviation of the rewards so far * cooling^evaluations: free of the reward's scale.
+class Annealing final : public Strategy {
+ public:
+  explicit Annealing(const SearchOptions& options)
+      : factor_(options.temperature), cooling_(options.cooling), floor_(options.sigma_floor) {}
+
+  NodeId next(Field& field) override {
+    const NodeId near = field.fresh([&] {
+      const Field::Arrival arrival = field.neighbour(current_, 2);
+      if (!arrival.fresh && arrival.node != kNoNode) enter(field, arrival.node);
+      return arrival;
+    });
+    return near != kNoNode ? near : field.fresh_draw();
+  }
+
+  void complete(Field& field, NodeId node) override {
+    factor_ *= cooling_;
+    if (field.measured(node)) rewards_.add(field.worth(node));
+    enter(field, node);
+  }
+
+ private:
+  void enter(Field& field, NodeId node) {
+    if (!field.measured(node)) return;
+    const double gain = field.worth(node) - field.worth(current_);
+    const double temperature = factor_ * std::max(floor_, rewards_.deviation());
+    if (gain >= 0 || field.rng().uniform() < std::exp(gain / temperature)) current_ = node;
+  }
+
+  double factor_, cooling_, floor_;
+  Welford rewards_;
+  NodeId current_{0};
+};
+
+}  // namespace
+
+void register_strategy_annealing(StrategyRegistry& registry) {
+  registry.add("annealing", "simulated annealing, temperatures in deviations of the rewards (Kirkpatrick et al. 1983)",
+               [](const SearchOptions& options) { return std::make_unique<Annealing>(options); });
+}
+
+}  // namespace warpath

@@ -1,0 +1,19 @@
+#include "engine/plugin/options.h"
+#include "engine/register_strategies.h"
+
+namespace warpath {
+namespace {
+
+/// Uniform draws without replacement: what every other strategy has to beat.
+class RandomDraws final : public Strategy {
+ public:
+  NodeId next(Field& field) override { return field.fresh_draw(); }
+};
+
+}  // namespace
+
+void register_strategy_random(StrategyRegistry& registry) {
+  registry.add("random", "uniform draws without replacement", [](const SearchOptions&) { return std::make_unique<RandomDraws>(); });
+}
+
+}  // namespace warpath

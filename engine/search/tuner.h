@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/plugin/move.h"
+#include "engine/plugin/options.h"
+
+namespace warpath {
+
+/// The `source` of variants that inner tuning asked for.
+inline constexpr std::string_view kTuningSource = "tuning";
+
+/// Inner tuning: a structural move (tiles, lanes a row) came with parameters that are a guess; before the search trusts what the
+/// move is worth, neighbouring values are tried. A hill climb over the move's domain, one for each (node, move, site):
+///
+///   first ok child of the site, at most tune.reach behind the best so far  ->  the site's best
+///   next: the first untried neighbour of the site's best, one parameter one value up or down
+///   better                        ->  the site's best, its neighbours are next
+///   tune.margin slower or failed  ->  this parameter is not moved in this direction again
+///   tune.builds spent, tune.patience results without a better one, no neighbour left  ->  done
+///
+/// What is tried are ordinary siblings of the child: nodes, edges and events as any other, and builds as any other. The state is a
+/// function of the dispatches and outcomes told, in their order, so that a replay of the log restores it. Sites take turns by their
+/// best results. One thread only.
+class Tuner {
+ public:
+  /// `options` outlive the tuner.
+  explicit Tuner(const TuneOptions& options) : options_(options) {}
+
+  /// True while tuning has had less than its share of `dispatched` evaluations.
+  [[nodiscard]] bool may_go_first(std::uint64_t dispatched) const;
+
+  struct Wanted {
+    NodeId parent = kNoNode;
+    NodeId sibling = kNoNode;  ///< the site's best
+    MoveInstance instance;
+  };
+  /// The next candidate, which is never offered again; nullopt if there is none now.
+  [[nodiscard]] std::optional<Wanted> next();
+
+  /// An evaluation was dispatched; `is_tuning`: one that next() offered.
+  void dispatched(NodeId parent, NodeId node, const MoveInstance& instance, bool is_tuning);
+
+  struct Result {
+    NodeId parent = kNoNode, node = kNoNode;
+    const MoveInstance& instance;
+    bool ok = false;
+    double reward = 0;
+    double best_reward = 0;       ///< of the run, before this result
+    bool structural = false;      ///< Move::structural of the instance's move
+  };
+  /// The outcome of a dispatch. `domain` is asked where a site begins: Move::domain there.
+  void measured(const Result& result, const std::function<std::vector<Tunable>()>& domain);
+
+ private:
+  using Direction = std::pair<std::string, bool>;  // parameter; up
+  struct Site {
+    std::vector<Tunable> domain;
+    MoveInstance best;
+    NodeId best_node = kNoNode;
+    double best_reward = 0;
+    std::set<MoveParameters> tried;
+    std::set<Direction> closed;
+    std::map<NodeId, std::pair<NodeId, Direction>> moved;  // of tuning in flight: from which best, and where
+    int spent = 0;
+    int without_better = 0;
+  };
+  using SiteKey = std::tuple<NodeId, std::string, std::string>;  // parent, move, site
+
+  [[nodiscard]] std::optional<MoveInstance> neighbour(Site& site) const;
+  [[nodiscard]] bool is_open(const Site& site) const;
+
+  const TuneOptions& options_;
+  std::map<SiteKey, Site> sites_;
+  std::map<SiteKey, std::set<MoveParameters>> before_;  // tried at sites that have not begun
+  std::uint64_t spent_ = 0;
+};
+
+}  // namespace warpath

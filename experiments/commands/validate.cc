@@ -1,0 +1,31 @@
+#include <cstdio>
+
+#include "engine/base/error.h"
+#include "engine/spec/spec_check.h"
+#include "experiments/console/command.h"
+#include "moves/shared/kernel_contract.h"
+
+namespace warpath {
+namespace {
+
+int validate(const Arguments& arguments, const Program&) {
+  int code = 0;
+  for (const CheckLine& line : check_spec_files(arguments.words(), contract_problems)) {
+    std::fprintf(line.ok ? stdout : stderr, "%s\n", line.text.c_str());
+    if (!line.ok) code = static_cast<int>(ErrorCode::bad_input);
+  }
+  return code;
+}
+
+}  // namespace
+
+Command validate_command() {
+  return {.name = "validate",
+          .usage = "FILE|FOLDER...",
+          .help = "check specs and what their kernels say of their arguments: one line each, exit code 64 if there is a problem in any",
+          .least_words = 1,
+          .most_words = SIZE_MAX,
+          .run = validate};
+}
+
+}  // namespace warpath

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/plugin/options.h"
+#include "experiments/console/command_line.h"
+
+namespace warpath {
+
+/// `--config`, `--set` and every flag that the options themselves name (engine/plugin/options.h).
+[[nodiscard]] std::vector<Flag> option_flags();
+
+/// `base` < `--config FILE` < flags < `--set GROUP.KEY=VALUE`. Throws Error(bad_input) naming file or flag, key and value.
+[[nodiscard]] Options apply_layers(const Options& base, const Arguments& arguments);
+
+/// All options as JSON text, as `--config` reads it.
+[[nodiscard]] std::string options_text(const Options& options);
+
+}  // namespace warpath

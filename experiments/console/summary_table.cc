@@ -1,0 +1,99 @@
+#include "experiments/console/summary_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "experiments/setup/runner_choice.h"
+
+namespace warpath {
+namespace {
+
+constexpr std::size_t kColumns = 7;
+using Row = std::array<std::string, kColumns>;
+
+std::string number(const char* pattern, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, value);
+  return text;
+}
+
+/// "wrong_result 2, timed_out 1"; "-" if nothing was rejected.
+std::string rejected_text(const StatusCounts& counts) {
+  std::string out;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (i == static_cast<std::size_t>(Status::ok) || counts[i] == 0) continue;
+    out += (out.empty() ? "" : ", ") + std::string(kStatusNames[i]) + " " + std::to_string(counts[i]);
+  }
+  return out.empty() ? "-" : out;
+}
+
+}  // namespace
+
+std::string dismissal_text(const Dismissal& one) {
+  if (one.status == Status::not_measured) return "not measured: " + one.detail;
+  return "refused by " + (one.gate.empty() ? std::string(name(one.status)) : one.gate) + (one.detail.empty() ? "" : ": " + one.detail);
+}
+
+namespace {
+
+Row row(const KernelReport& report) {
+  if (!report.result) return {report.name, "-", "-", "-", "-", "-", "failed: " + report.problem};
+  const SessionResult& r = *report.result;
+  if (!r.baseline_ok) return {report.name, "-", "-", "-", std::to_string(r.builds), "-", "failed: " + r.stop_reason};
+  if (!r.measured) {
+    return {report.name, number("%.4f", r.baseline_ms), "-", "-", std::to_string(r.builds), rejected_text(r.by_status),
+            "not measured, the device is busy: " + (r.dismissed.empty() ? "" : r.dismissed.front().detail)};
+  }
+  // A search that found something and lost all of it at the end says why.
+  const bool lost = !r.improved && !r.dismissed.empty() && static_cast<int>(r.dismissed.size()) == r.finalists;
+  const std::string judgement = r.interrupted ? "interrupted" : r.improved ? "improved" : lost ? "no gain, every finalist was refused, the first " + dismissal_text(r.dismissed.front()) : "no gain";
+  return {report.name,
+          number("%.4f", r.baseline_ms),
+          number("%.4f", r.best_ms),
+          number("%.3fx", r.speedup),
+          std::to_string(r.builds),
+          rejected_text(r.by_status),
+          judgement + ", " + r.verdict.summary()};
+}
+
+}  // namespace
+
+std::string summary_table(const std::vector<KernelReport>& reports, const std::string& runner_text) {
+  std::vector<Row> rows{{"name", "baseline ms", "best ms", "speed-up", "builds", "rejected", "verdict"}};
+  for (const KernelReport& report : reports) rows.push_back(row(report));
+  std::array<std::size_t, kColumns> widths{};
+  for (const Row& cells : rows) {
+    for (std::size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], cells[i].size());
+  }
+  std::string out;
+  if (const auto label = timing_label(runner_text); !label.empty()) {
+    out += runner_text + " runner: times are " + std::string(label) + ", not a GPU's\n";
+  }
+  for (const Row& cells : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < kColumns; ++i) {
+      const std::string padding(widths[i] - cells[i].size(), ' ');
+      const bool right = i >= 1 && i <= 4;
+      line += (right ? padding + cells[i] : cells[i] + padding) + "  ";
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+int exit_code(const std::vector<KernelReport>& reports) {
+  constexpr int kInfrastructure = 3, kBadInput = 64, kNoGain = 2;
+  bool infrastructure = false, refused = false, improved = false;
+  for (const KernelReport& report : reports) {
+    const int code = report.result ? (report.result->interrupted ? kInfrastructure : report.result->exit_code())
+                                   : static_cast<int>(report.problem_code);
+    infrastructure = infrastructure || code == kInfrastructure;
+    refused = refused || code == kBadInput;
+    improved = improved || code == 0;
+  }
+  return infrastructure ? kInfrastructure : refused ? kBadInput : improved ? 0 : kNoGain;
+}
+
+}  // namespace warpath

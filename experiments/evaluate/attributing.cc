@@ -1,0 +1,275 @@
+#include "experiments/evaluate/attributing.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/error.h"
+#include "engine/json/json_reader.h"
+#include "engine/run/run_folder.h"
+#include "engine/spec/spec_check.h"
+#include "experiments/build_facts.h"
+#include "experiments/evaluate/evaluation_report.h"
+#include "experiments/evaluate/evaluation_setup.h"
+#include "experiments/propose/move_workers.h"
+#include "experiments/setup/runner_choice.h"
+#include "experiments/console/table_text.h"
+#include "moves/propose/leave_one_out.h"
+#include "priors/evidence/signatures.h"
+#include "runners/cuda/compile/compile_check.h"
+
+namespace warpath {
+namespace {
+
+constexpr double kConfidence = 0.95;
+constexpr int kDraws = 1000;
+constexpr const char* kFile = "attribution.json";
+
+/// Without floors for guard workloads: a kernel that lacks a move may be slow wherever it likes.
+KernelSpec without_floors(KernelSpec spec) {
+  for (Workload& workload : spec.workloads) workload.min_speedup = 0;
+  return spec;
+}
+
+/// One run of `attribute`.
+class Attributing {
+ public:
+  Attributing(const AttributionSetup& setup, const MoveTable& moves, Runner& runner)
+      : setup_(setup), runner_(runner), device_(runner.device()), spec_(without_floors(setup.run.spec())), path_(take_path(moves)) {
+    out_.name = spec_.name;
+    out_.runner = setup.runner_text;
+    out_.device = device_.name;
+    out_.best = variant_key(path_.kernel());
+    out_.repeat = setup.repeat;
+    out_.stage = name(setup.stage);
+    plan();
+  }
+
+  /// Before anything is measured: a wrong architecture is told at once.
+  void look_at_code(const std::stop_token& stop) {
+    if (setup_.code == "none") {
+      out_.code_why = "--code none";
+      return;
+    }
+    const std::string arch = setup_.code ? *setup_.code : device_.is_gpu ? device_.arch : kAssumedArch;
+    try {
+      if (!kHasCudaHeaders) throw environment_error("this program was built without the CUDA headers");
+      cuda::CompileCheck check(setup_.options.cuda, setup_.program, arch);
+      check.prepare(setup_.run.spec());
+      const cuda::Disassembler tool = cuda::find_disassembler();
+      out_.code_arch = arch;
+      out_.code_decides = setup_.code.has_value() || device_.is_gpu;
+      std::string why_before, why_after;
+      std::optional<CodeCounts> before = check.code(path_.before(0), tool, why_before, stop);
+      for (std::size_t step = 0; step < path_.size(); ++step) {
+        const Variant& child = step + 1 < path_.size() ? path_.before(step + 1) : path_.kernel();
+        std::optional<CodeCounts> after = check.code(child, tool, why_after, stop);
+        CodeEvidence evidence{.realised = std::nullopt, .why = before ? why_after : why_before, .arch = arch, .tool = "", .readings = {}, .difference = {}};
+        if (before && after) evidence = SignatureTable::built_in().compare(path_.instance(step), *before, *after);
+        out_.moves[step].code = std::move(evidence);
+        before = std::move(after);
+        why_before = why_after;
+      }
+    } catch (const Error& error) {  // times say something without it, unless it was asked for
+      if (setup_.code) throw;
+      out_.code_arch.clear();
+      out_.code_why = error.what();
+      out_.code_decides = false;
+      for (MoveAttribution& move : out_.moves) move.code.reset();
+    }
+  }
+
+  [[nodiscard]] bool measure(const std::function<void(const EvaluationFigures&)>& on_tick, const std::stop_token& stop, const std::stop_token& abandon) {
+    const EvaluationPlan plan{.spec = spec_,
+                              .candidates = candidates_,
+                              .repeat = setup_.repeat,
+                              .stage = setup_.stage,
+                              .seed = setup_.options.run.seed,
+                              .against = &path_.kernel()};
+    const EvaluationFigures figures = evaluate_candidates(plan, runner_, [&](const Evaluated& result) { take(result); }, on_tick, stop, abandon);
+    return !figures.interrupted;
+  }
+
+  Attribution finish() {
+    for (std::size_t i = 0; i < candidates_.size(); ++i) settle(i);
+    judge(out_);
+    return std::move(out_);
+  }
+
+ private:
+  MovePath take_path(const MoveTable& moves) const {
+    const RecordedRun& run = setup_.run;
+    std::vector<Variant> variants;
+    std::vector<MoveInstance> instances;
+    for (const std::size_t node : run.path(setup_.node)) {
+      variants.push_back(run.variant(node));
+      if (variants.size() > 1) instances.push_back(run.nodes()[node].instance);
+    }
+    return {moves, spec_, device_, std::move(variants), std::move(instances)};
+  }
+
+  void plan() {
+    const std::vector<std::size_t> nodes = setup_.run.path(setup_.node);
+    out_.moves.resize(path_.size());
+    ask(path_.kernel(), &out_.control);
+    ask(path_.before(0), &out_.whole);
+    for (std::size_t step = 0; step < path_.size(); ++step) {
+      MoveAttribution& move = out_.moves[step];
+      move.move = path_.instance(step).text();
+      move.proposer = setup_.run.nodes()[nodes[step + 1]].proposer;
+      move.parent = setup_.run.nodes()[nodes[step]].key;
+      move.child = setup_.run.nodes()[nodes[step + 1]].key;
+      ask(path_.without(step), move.without);
+      const auto reversed = path_.reversed(step);
+      if (!reversed) continue;
+      move.reverse_move = reversed->instance.text();
+      ask(reversed->result, move.reverse);
+    }
+  }
+
+  void ask(const LeftOut& wanted, Ablation& to) {
+    to.also_without = wanted.needing;
+    if (!wanted.variant) {
+      to.why = wanted.why;
+    } else if (variant_key(*wanted.variant) == out_.best) {
+      to = {.key = out_.best, .status = Status::ok, .speedup = 1, .interval = {1, 1}, .evaluations = 0, .paired = true, .why = "the other moves lead to the same kernel", .also_without = wanted.needing};
+    } else {
+      ask(*wanted.variant, &to);
+    }
+  }
+
+  /// Equal variants are evaluated once.
+  void ask(const Variant& variant, Ablation* to) {
+    to->key = variant_key(variant);
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      if (answers_[i].front()->key == to->key) return answers_[i].push_back(to);
+    }
+    candidates_.push_back({.name = to->key->hex(), .variant = variant, .expectation = {}});
+    answers_.push_back({to});
+    outcomes_.emplace_back();
+  }
+
+  void take(const Evaluated& result) {
+    if (result.candidate == nullptr) {
+      kernel_ = result.outcome;
+    } else {
+      outcomes_[static_cast<std::size_t>(result.candidate - candidates_.data())].push_back(result.outcome);
+    }
+  }
+
+  void settle(std::size_t i) {
+    std::vector<Outcome>& outcomes = outcomes_[i];
+    Ablation answer;
+    answer.key = answers_[i].front()->key;
+    answer.evaluations = static_cast<int>(outcomes.size());
+    const auto bad = std::ranges::find_if(outcomes, [](const Outcome& o) { return o.status != Status::ok; });
+    answer.status = bad == outcomes.end() ? Status::ok : bad->status;
+    if (bad != outcomes.end()) {
+      const std::string gate = failed_gate(*bad);
+      answer.why = gate + (gate.empty() || bad->log.empty() ? "" : ": ") + bad->log.substr(0, bad->log.find('\n'));
+    } else {
+      ObjectiveFunction objective(spec_, device_, 0);
+      const SpeedupEstimate over = speedup_estimate(objective, kernel_, outcomes, kConfidence, kDraws, setup_.options.run.seed);
+      answer.speedup = 1 / over.speedup;  // of the kernel over this one
+      answer.interval = {1 / over.interval.high, 1 / over.interval.low};
+      answer.paired = std::ranges::all_of(outcomes, [](const Outcome& o) { return !o.timings.front().baseline_samples_ns.empty(); });
+    }
+    for (Ablation* const to : answers_[i]) {
+      answer.also_without = std::move(to->also_without);
+      *to = answer;
+    }
+  }
+
+  const AttributionSetup& setup_;
+  Runner& runner_;
+  const DeviceFacts device_;
+  const KernelSpec spec_;
+  const MovePath path_;
+  Attribution out_;
+  std::vector<Candidate> candidates_;
+  std::vector<std::vector<Ablation*>> answers_;   // by candidate, into out_
+  std::vector<std::vector<Outcome>> outcomes_;    // by candidate
+  Outcome kernel_;
+};
+
+}  // namespace
+
+std::optional<Attribution> attribute(const AttributionSetup& setup, const MoveTable& moves, Runner& runner,
+                                     const std::function<void(const EvaluationFigures&)>& on_tick, const std::stop_token& stop,
+                                     const std::stop_token& abandon) {
+  const RecordedNode& node = setup.run.nodes()[setup.node];
+  if (node.parent == kNoNode) throw bad_input("NODE", node.key.short_hex(), "a kernel that moves led to: this is the baseline");
+  if (!node.outcome || node.outcome->status != Status::ok) throw bad_input("NODE", node.key.short_hex(), "a kernel that was measured and is right");
+  Attributing work(setup, moves, runner);
+  work.look_at_code(stop);
+  if (!work.measure(on_tick, stop, abandon)) return std::nullopt;
+  return work.finish();
+}
+
+std::optional<Attribution> attribute_run(const AttributionRequest& request, const Plugins& plugins, const Program& program,
+                                         const InterruptWatch& interrupts) {
+  const RecordedRun run(request.folder);
+  const RunFolder lock(request.folder);
+  const MoveWorkers workers(plugins.moves, move_workers_setup(request.options, program));
+  const MoveTable moves(workers.moves());
+  const auto runner = plugins.runners.create("--runner", request.runner.name,
+                                             RunnerConfig{.argument = request.runner.argument,
+                                                          .seed = request.options.run.seed,
+                                                          .options = &request.options,
+                                                          .program = program.path});
+  static_cast<void>(runner->substitute(run.spec()));
+  EvaluationProgress progress(run.spec().name + " attribution");
+  auto out = attribute({.run = run,
+                        .node = run.find(request.node),
+                        .runner_text = request.runner.text(),
+                        .options = request.options,
+                        .repeat = request.repeat,
+                        .stage = request.stage,
+                        .code = request.code,
+                        .program = program.path},
+                       moves, *runner, [&](const EvaluationFigures& now) { progress.show(now); }, interrupts.stop(), interrupts.abandon());
+  progress.clear();
+  if (out) write_file_atomically(request.folder / kFile, to_json(*out).dump(2) + "\n");
+  return out;
+}
+
+std::optional<Attribution> recorded_attribution(const std::filesystem::path& folder) {
+  const std::string file = (folder / kFile).string();
+  if (!std::filesystem::exists(file)) return std::nullopt;
+  return attribution_from_json(read_json_file(file), file);
+}
+
+std::string ablation_text(const Ablation& ablation) {
+  if (!ablation.measured()) return ablation.status ? std::string(name(*ablation.status)) : "-";
+  std::array<char, 80> text{};
+  std::snprintf(text.data(), text.size(), "%.3fx [%.3f, %.3f]", ablation.speedup, ablation.interval.low, ablation.interval.high);
+  return text.data();
+}
+
+std::string evidence_text(const MoveAttribution& move) {
+  if (!move.code) return "-";
+  const CodeEvidence& code = *move.code;
+  return std::string(!code.realised ? "unknown" : *code.realised ? "yes" : "no") + (code.why.empty() ? "" : ": " + code.why);
+}
+
+std::string attribution_table(const Attribution& attribution) {
+  std::vector<std::vector<std::string>> rows{{"move", "verdict", "speed-up", "undone", "in the code", "reason"}};
+  for (const MoveAttribution& move : attribution.moves) {
+    const bool told = move.verdict == Contribution::invalid || move.verdict == Contribution::unmeasured || !move.without.why.empty() || !move.without.also_without.empty();
+    rows.push_back({move.move, std::string(name(move.verdict)), ablation_text(move.without), move.reverse_move.empty() ? "-" : ablation_text(move.reverse),
+                    evidence_text(move), told ? move.why : ""});
+  }
+  std::string out = attribution.name + ": " + attribution.runner + " runner on " + attribution.device + ", kernel " + attribution.best.short_hex() + "\n";
+  if (const auto label = timing_label(attribution.runner); !label.empty()) {
+    out += attribution.runner + " runner: times are " + std::string(label) + ", not a GPU's\n";
+  }
+  out += aligned_text(rows);
+  out += "all moves: " + ablation_text(attribution.whole) + "; the kernel against itself: " + ablation_text(attribution.control) + "\n";
+  std::array<char, 120> text{};
+  std::snprintf(text.data(), text.size(), "%d evaluations each; speed-ups within %.2f %% of 1 are no difference\n", attribution.repeat, 100 * attribution.least_gain);
+  return out + text.data();
+}
+
+}  // namespace warpath

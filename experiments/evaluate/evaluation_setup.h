@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "engine/plugin/runner.h"
+#include "engine/spec/spec.h"
+#include "experiments/console/command_line.h"
+#include "experiments/evaluate/evaluation.h"
+
+namespace warpath {
+
+/// The one spec that `--input` and `--name` ask for. Throws Error(bad_input) naming `command` or the flag.
+[[nodiscard]] KernelSpec wanted_spec(std::string_view command, const Arguments& arguments);
+
+/// "screening", "confirmation" or "final". Throws Error(bad_input) with `place`.
+[[nodiscard]] Stage parse_stage(const std::string& text, std::string_view place);
+
+/// A whole number from 1 to 1000000. Throws Error(bad_input) with `place`.
+[[nodiscard]] std::size_t parse_count(const std::string& text, std::string_view place);
+
+/// The state of an evaluation on stderr: on a terminal one line that is drawn anew, elsewhere plain lines, few.
+class EvaluationProgress {
+ public:
+  explicit EvaluationProgress(std::string name);
+  ~EvaluationProgress() { clear(); }
+  EvaluationProgress(const EvaluationProgress&) = delete;
+  EvaluationProgress& operator=(const EvaluationProgress&) = delete;
+  void show(const EvaluationFigures& figures);
+  /// Removes the drawn line.
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  [[nodiscard]] std::size_t width() const;
+
+  std::string name_;
+  bool terminal_;
+  bool drawn_ = false;
+  Clock::time_point begin_ = Clock::now(), last_ = begin_;
+};
+
+}  // namespace warpath

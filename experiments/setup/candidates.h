@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/plugin/outcome.h"
+#include "engine/spec/spec.h"
+#include "engine/spec/variant.h"
+
+namespace warpath {
+
+/// What a list says of a candidate beside its variant.
+struct Expectation {
+  std::string status;              ///< "ok", "refused" (any status but ok), a status name; empty: anything
+  std::int64_t row = 0;            ///< of the catalogue that the list follows; 0: none
+  std::vector<std::string> gates;  ///< that may refuse it
+};
+
+/// A variant of one spec, to be evaluated.
+struct Candidate {
+  std::string name;
+  Variant variant;
+  Expectation expectation;
+};
+
+/// True if `status` is what was expected.
+[[nodiscard]] bool as_expected(const Expectation& expectation, Status status);
+/// True if `gate` is one of those that may refuse it.
+[[nodiscard]] bool is_expected_gate(const Expectation& expectation, std::string_view gate);
+
+/// What the words after `--candidates` stand for, in order: FILE.cu replaces the spec's source; FOLDER is each of its *.cu in name
+/// order; a run folder is the best kernel of that run of the same spec, with everything that belongs to it; LIST.jsonl holds a JSON object a line (docs/evaluate.md). Throws Error(bad_input) naming file, line and key; also if
+/// two candidates share a name.
+[[nodiscard]] std::vector<Candidate> read_candidates(const KernelSpec& spec, const std::vector<std::string>& paths);
+
+/// The spec's own kernel under the combinations of its tunables that satisfy its constraints: all of them, or `most`
+/// drawn by `seed`, in the order of the space either way. Named "BLOCK=64 UNROLL=2". Throws Error(bad_input) if the spec has no tunables, or
+/// more than 2^20 combinations.
+[[nodiscard]] std::vector<Candidate> tuned_candidates(const KernelSpec& spec, std::size_t most, std::uint64_t seed);
+
+}  // namespace warpath

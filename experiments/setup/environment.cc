@@ -1,0 +1,85 @@
+#include "experiments/setup/environment.h"
+
+#include <sched.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "experiments/setup/revision.h"
+
+namespace warpath {
+namespace {
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const auto colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
+}
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+  return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+}  // namespace
+
+Environment probe_environment() {
+  utsname system{};
+  uname(&system);
+  const auto page_bytes = static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
+  return {.revision = std::string(revision()),
+#ifdef __clang__
+          .build_compiler = __VERSION__,
+#else
+          .build_compiler = "g++ " __VERSION__,
+#endif
+          .cpu = cpu_model(),
+          .cores = usable_cores(),
+          .memory_mib = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes >> 20U,
+          .kernel = std::string(system.sysname) + " " + system.release + " " + system.machine,
+          .started = utc_now()};
+}
+
+std::string to_json_text(const Environment& environment) {
+  const nlohmann::json out{{"revision", environment.revision},
+                           {"build_compiler", environment.build_compiler},
+                           {"cpu", environment.cpu},
+                           {"cores", environment.cores},
+                           {"memory_mib", environment.memory_mib},
+                           {"kernel", environment.kernel},
+                           {"started", environment.started}};
+  return out.dump(2);
+}
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = folder + "/" + name;
+    if (!folder.empty() && access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return "";
+}
+
+}  // namespace warpath

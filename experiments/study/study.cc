@@ -1,0 +1,205 @@
+#include "experiments/study/study.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "engine/base/error.h"
+#include "engine/json/json_reader.h"
+#include "engine/plugin/options_io.h"
+#include "engine/plugin/presets.h"
+#include "engine/search/search.h"
+#include "runners/replay/recorded_graph.h"
+
+namespace warpath {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view kPreset = "preset";
+const std::vector<std::string> kKeys{"name", "spaces", "synthetic", "seeds", "first_seed", "budget", "cutoff", "most",
+                                     "devices", "served", "base", "design", "samples", "factors"};
+
+struct Factor {
+  std::string name;
+  std::vector<json> values;
+};
+
+std::string value_text(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+/// "search.beta" is shown as "beta".
+std::string short_name(const std::string& factor) { return factor.substr(factor.find('.') == std::string::npos ? 0 : factor.find('.') + 1); }
+
+Options with_value(const Options& base, const std::string& factor, const json& value, const std::string& place) {
+  if (factor == kPreset) return with_search_preset(base, value_text(value), place);
+  return set_option(base, factor, value.is_string() ? value.get<std::string>() : value.dump(), place);
+}
+
+Setting make_setting(const Options& base, const std::vector<Factor>& factors, const std::vector<std::size_t>& choice, const std::string& place) {
+  Setting setting{.label = "", .values = {}, .options = base};
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const json& value = factors[i].values[choice[i]];
+    setting.options = with_value(setting.options, factors[i].name, value, place + "/" + factors[i].name);
+    setting.values[factors[i].name] = value_text(value);
+    if (value_text(value).empty() && factors.size() > 1) continue;
+    setting.label += (setting.label.empty() ? "" : " ") + short_name(factors[i].name) + "=" + value_text(value);
+  }
+  if (setting.label.empty()) setting.label = "default";
+  check_search_options(setting.options.search);
+  return setting;
+}
+
+std::vector<std::vector<std::size_t>> full_design(const std::vector<Factor>& factors) {
+  std::vector<std::vector<std::size_t>> out{std::vector<std::size_t>(factors.size(), 0)};
+  for (std::size_t i = factors.size(); i-- > 0;) {
+    std::vector<std::vector<std::size_t>> next;
+    for (std::size_t v = 0; v < factors[i].values.size(); ++v) {
+      for (std::vector<std::size_t> choice : out) {
+        choice[i] = v;
+        next.push_back(std::move(choice));
+      }
+    }
+    out = std::move(next);
+  }
+  return out;
+}
+
+std::vector<std::vector<std::size_t>> one_at_a_time(const std::vector<Factor>& factors) {
+  std::vector<std::vector<std::size_t>> out{std::vector<std::size_t>(factors.size(), 0)};
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    for (std::size_t v = 1; v < factors[i].values.size(); ++v) {
+      out.push_back(out.front());
+      out.back()[i] = v;
+    }
+  }
+  return out;
+}
+
+/// The first values, then distinct draws.
+std::vector<std::vector<std::size_t>> random_design(const std::vector<Factor>& factors, std::uint64_t samples, std::uint64_t seed) {
+  std::vector<std::vector<std::size_t>> all = full_design(factors);
+  Rng rng(seed, "design");
+  for (std::size_t i = all.size() - 1; i > 1; --i) std::swap(all[i], all[1 + rng.below(i)]);
+  all.resize(std::min<std::size_t>(all.size(), samples));
+  return all;
+}
+
+/// The first values of all factors, the second values of all, and so on.
+std::vector<std::vector<std::size_t>> together(const std::vector<Factor>& factors, const JsonCursor& place) {
+  std::vector<std::vector<std::size_t>> out(factors.empty() ? 1 : factors.front().values.size());
+  for (const Factor& f : factors) {
+    if (f.values.size() != out.size()) place.at(f.name).fail("as many values as " + factors.front().name + " has: " + std::to_string(out.size()));
+  }
+  for (std::size_t v = 0; v < out.size(); ++v) out[v].assign(factors.size(), v);
+  return out;
+}
+
+std::uint64_t count_or(const JsonCursor& root, std::string_view key, std::uint64_t otherwise) {
+  const auto at = root.find(key);
+  return at ? at->unsigned_integer() : otherwise;
+}
+
+std::vector<std::string> texts(const JsonCursor& root, std::string_view key) {
+  std::vector<std::string> out;
+  if (const auto at = root.find(key)) {
+    at->require_array();
+    for (std::size_t i = 0; i < at->size(); ++i) out.push_back(at->element(i).text());
+  }
+  return out;
+}
+
+std::vector<Factor> read_factors(const JsonCursor& root) {
+  std::vector<Factor> factors;
+  const auto at = root.find("factors");
+  if (!at) return factors;
+  at->require_object();
+  for (const auto& [name, values] : at->value().items()) {
+    if (!values.is_array() || values.empty()) at->at(name).fail("a list of values, the one to compare with first");
+    factors.push_back({name, values.get<std::vector<json>>()});
+  }
+  return factors;
+}
+
+}  // namespace
+
+Study load_study(const std::filesystem::path& file) {
+  const json document = read_json_file(file.string());
+  const JsonCursor root(document, file.string());
+  root.require_object();
+  for (const auto& [key, value] : document.items()) {
+    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) throw bad_input(root.place() + ":/" + key, value.dump(), "a key of a study; docs/studies.md lists them");
+  }
+  Study study;
+  study.name = root.find("name") ? root.at("name").text() : file.stem().string();
+  for (const std::string& path : texts(root, "spaces")) study.spaces.push_back(file.parent_path() / path);
+  study.synthetic = texts(root, "synthetic");
+  study.seeds = count_or(root, "seeds", study.seeds);
+  study.first_seed = count_or(root, "first_seed", study.first_seed);
+  study.budget = count_or(root, "budget", study.budget);
+  study.most = count_or(root, "most", study.most);
+  study.devices = static_cast<int>(count_or(root, "devices", 1));
+  if (study.seeds == 0) root.at("seeds").fail("at least 1");
+  if (study.most == 0) root.at("most").fail("at least 1");
+  if (study.devices < 1 || study.devices > 4096) root.at("devices").fail("1 to 4096");
+  if (const auto at = root.find("cutoff")) study.cutoff = at->number();
+  if (!(study.cutoff > 0 && study.cutoff < 1)) root.at("cutoff").fail("a number between 0 and 1");
+  if (const auto at = root.find("served")) {
+    if (at->text() != "mean" && at->text() != "draw") at->fail("mean or draw");
+    study.served = at->text() == "draw" ? Served::draw : Served::mean;
+  }
+  Options base;
+  if (const auto at = root.find("base")) base = overlay_options(base, at->value(), at->place());
+  const std::vector<Factor> factors = read_factors(root);
+  for (const Factor& f : factors) study.factors.push_back(f.name);
+  const std::string design = root.find("design") ? root.at("design").text() : "full";
+  std::vector<std::vector<std::size_t>> choices;
+  if (design == "full") {
+    choices = full_design(factors);
+  } else if (design == "one_at_a_time") {
+    choices = one_at_a_time(factors);
+  } else if (design == "together") {
+    choices = together(factors, factors.empty() ? root : root.at("factors"));
+  } else if (design == "random") {
+    choices = random_design(factors, root.at("samples").unsigned_integer(), study.first_seed);
+  } else {
+    root.at("design").fail("full, one_at_a_time, together or random");
+  }
+  for (const auto& choice : choices) study.settings.push_back(make_setting(base, factors, choice, root.place() + ":/factors"));
+  study.text = document.dump();
+  return study;
+}
+
+StudySpace scaled(std::shared_ptr<const Recording> recording, const Study& study) {
+  std::vector<double> valid;
+  double cost = 0;
+  for (const Recording::Row& row : recording->rows()) {
+    if (row.status == Status::ok) valid.push_back(row.time_ns);
+    cost += row.compile_seconds + row.run_seconds;
+  }
+  if (valid.empty()) throw bad_input(recording->name(), "no point that runs", "at least one");
+  const std::size_t points = recording->rows().size();
+  ScoreScale scale(valid, points - valid.size());
+  const auto* const graph = dynamic_cast<const RecordedGraph*>(recording.get());
+  // What uniform draws would need says nothing of a graph: it cannot be drawn from.
+  const std::uint64_t usual = graph != nullptr ? static_cast<std::uint64_t>(RunOptions{}.budget_builds) : std::min(study.most, scale.budget(study.cutoff));
+  const std::uint64_t budget = std::min<std::uint64_t>(study.budget > 0 ? study.budget : usual, points);
+  std::vector<double> baseline = scale.baseline(budget);
+  const double start = graph != nullptr ? graph->rows().front().time_ns : 0;
+  return {std::move(recording), std::move(scale), budget, std::move(baseline), cost / static_cast<double>(points), start};
+}
+
+double StudySpace::score_at(std::uint64_t evaluations, double reached_ns) const {
+  const double optimum = scale.optimum();
+  if (start_ns > 0) return start_ns > optimum ? std::log(start_ns / reached_ns) / std::log(start_ns / optimum) : 1;
+  const double room = baseline[evaluations - 1] - optimum;
+  return room > 0 ? (baseline[evaluations - 1] - reached_ns) / room : 0;
+}
+
+double StudySpace::score(std::span<const double> best) const {
+  if (start_ns <= 0) return scale.score(best, baseline);
+  double sum = 0;
+  for (std::uint64_t m = 1; m <= budget; ++m) sum += score_at(m, best.empty() ? start_ns : best[std::min<std::size_t>(best.size(), m) - 1]);
+  return sum / static_cast<double>(budget);
+}
+
+}  // namespace warpath

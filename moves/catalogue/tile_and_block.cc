@@ -1,0 +1,95 @@
+#include <algorithm>
+#include <array>
+
+#include "moves/shared/known_shape.h"
+#include "moves/register_moves.h"
+#include "moves/shared/tile_kernel.h"
+
+namespace warpath {
+namespace {
+
+struct Parameter {
+  std::string_view name;
+  std::int64_t TileShape::*field;
+  std::vector<std::int64_t> values;
+  std::string_view help;
+};
+
+const std::array<Parameter, 6>& parameters() {
+  static const std::array<Parameter, 6> all{{
+      {"bm", &TileShape::bm, {16, 32, 64, 128, 256}, "rows of the output that a block makes"},
+      {"bn", &TileShape::bn, {16, 32, 64, 128, 256}, "columns of the output that a block makes"},
+      {"bk", &TileShape::bk, {4, 8, 16, 32, 64}, "elements of the sum a step"},
+      {"tm", &TileShape::tm, {1, 2, 4, 8, 16}, "rows of a thread"},
+      {"tn", &TileShape::tn, {1, 2, 4, 8, 16}, "columns of a thread"},
+      {"stages", &TileShape::stages, {1, 2}, "1: load, use; 2: load the next step while this one is used"},
+  }};
+  return all;
+}
+
+/// Best guess first: large tiles reuse most, small ones fill the machine.
+constexpr std::array<std::array<std::int64_t, 6>, 8> kShapes{{
+    {128, 128, 8, 8, 8, 2},
+    {128, 64, 16, 8, 8, 2},
+    {128, 128, 16, 8, 8, 2},
+    {128, 128, 8, 8, 8, 1},
+    {64, 64, 16, 8, 4, 2},
+    {64, 64, 16, 4, 4, 1},
+    {32, 64, 16, 4, 4, 1},
+    {32, 32, 16, 2, 2, 1},
+}};
+
+/// Cuts a contraction into tiles in shared memory and register blocks at once: either half alone gains little.
+class TileAndBlock final : public Move {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "tile_and_block"; }
+
+  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
+    std::vector<MoveInstance> out;
+    std::string why;
+    const auto contraction = find_contraction(context, why);
+    if (!contraction) return out;
+    for (const auto& values : kShapes) {
+      MoveInstance instance{std::string(name()), "", {}};
+      TileShape shape;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        instance.parameters[std::string(parameters()[i].name)] = values[i];
+        shape.*parameters()[i].field = values[i];
+      }
+      if (tiled_variant(context, *contraction, shape, why)) out.push_back(std::move(instance));
+    }
+    return out;
+  }
+
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
+    std::vector<Tunable> out;
+    if (!site.empty()) return out;
+    for (const Parameter& p : parameters()) out.push_back({std::string(p.name), p.values, p.values.front(), std::string(p.help)});
+    return out;
+  }
+
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
+    TileShape shape;
+    if (!wanted.site.empty()) return why = "tile_and_block applies to the whole kernel", std::nullopt;
+    for (const Parameter& p : parameters()) {
+      const auto value = wanted.parameters.find(p.name);
+      if (value == wanted.parameters.end() || wanted.parameters.size() != parameters().size()) {
+        return why = "tile_and_block takes bm, bn, bk, tm, tn and stages", std::nullopt;
+      }
+      if (!std::binary_search(p.values.begin(), p.values.end(), value->second)) {
+        return why = std::to_string(value->second) + " is no value of " + std::string(p.name), std::nullopt;
+      }
+      shape.*p.field = value->second;
+    }
+    const auto contraction = find_contraction(context, why);
+    return contraction ? tiled_variant(context, *contraction, shape, why) : std::nullopt;
+  }
+};
+
+}  // namespace
+
+void register_move_tile_and_block(MoveRegistry& registry) {
+  registry.add("tile_and_block", "cut a sum of products into tiles in shared memory and register blocks", [] { return on_known_shape(std::make_unique<TileAndBlock>()); });
+}
+
+}  // namespace warpath

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "priors/evidence/diagnosis_view.h"
+#include "priors/evidence/roofline.h"
+
+namespace warpath {
+
+/// Evidence that adds up without passing 1.
+class Evidence {
+ public:
+  void add(double share);
+  [[nodiscard]] double value() const { return 1 - missing_; }
+
+ private:
+  double missing_ = 1;
+};
+
+/// What one diagnosis says for and against each move: fired rules, triggered methods, the method budget.
+class MoveEvidence {
+ public:
+  explicit MoveEvidence(const DiagnosisView& view);
+  [[nodiscard]] const RooflineGaps& gaps() const { return gaps_; }
+  [[nodiscard]] double raised(std::string_view move) const { return value(raised_, move); }    ///< 0 to 1
+  [[nodiscard]] double lowered(std::string_view move) const { return value(lowered_, move); }  ///< 0 to 1
+  [[nodiscard]] double axis(std::string_view move) const;                                      ///< axis_factor of its best axis
+  /// All of it as a factor of a prior.
+  [[nodiscard]] double factor(std::string_view move) const;
+
+ private:
+  using Map = std::map<std::string, Evidence, std::less<>>;
+  static double value(const Map& map, std::string_view move);
+
+  RooflineGaps gaps_;
+  Map raised_, lowered_;
+};
+
+}  // namespace warpath

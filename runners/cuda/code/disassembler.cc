@@ -1,0 +1,67 @@
+#include "runners/cuda/code/disassembler.h"
+
+#include <stdlib.h>
+
+#include <array>
+#include <cstring>
+#include <filesystem>
+
+#include "engine/base/error.h"
+#include "engine/run/run_folder.h"
+#include "runners/cuda/driver/toolkit_program.h"
+#include "runners/worker/process.h"
+
+namespace warpath::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::duration<double> kLimit{60};
+constexpr std::size_t kMostBytes = std::size_t{256} << 20U;
+
+/// A folder that goes with the object.
+class Scratch {
+ public:
+  Scratch() : path_((fs::temp_directory_path() / "warpath-code-XXXXXX").string()) {
+    if (::mkdtemp(path_.data()) == nullptr) throw environment_error(path_ + ": cannot be made: " + std::strerror(errno));
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  [[nodiscard]] fs::path file(const char* name) const { return fs::path(path_) / name; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+Disassembler find_disassembler() {
+  const std::array<Disassembler, 2> tools{{{"", "nvdisasm", {"-c"}}, {"", "cuobjdump", {"-sass"}}}};
+  for (Disassembler tool : tools) {
+    tool.path = toolkit_program(tool.name);
+    if (!tool.path.empty()) return tool;
+  }
+  return {};
+}
+
+std::string disassemble(const Disassembler& tool, std::string_view cubin, std::string& why) {
+  if (tool.path.empty()) return why = "neither nvdisasm nor cuobjdump is here", "";
+  const Scratch scratch;
+  const fs::path file = scratch.file("kernel.cubin");
+  write_file_atomically(file, cubin, false);
+  ProcessSpec process;
+  process.argv = {tool.path};
+  process.argv.insert(process.argv.end(), tool.arguments.begin(), tool.arguments.end());
+  process.argv.push_back(file.string());
+  process.environment = {"PATH=" + fs::path(tool.path).parent_path().string() + ":/usr/bin:/bin", "LC_ALL=C"};  // cuobjdump calls nvdisasm
+  ProcessResult result = run_process(process, kLimit, kMostBytes);
+  if (result.end == ProcessEnd::exited && result.code == 0) return std::move(result.output);
+  why = tool.name + (result.end == ProcessEnd::exited ? " refuses the code: " + result.output.substr(0, result.output.find('\n')) : " did not come to an end");
+  return "";
+}
+
+}  // namespace warpath::cuda

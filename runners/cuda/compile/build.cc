@@ -1,0 +1,200 @@
+#include "runners/cuda/compile/build.h"
+
+#include <algorithm>
+#include <set>
+
+#include "engine/base/detailed_error.h"
+#include "runners/arguments.h"
+#include "runners/cuda/compile/binary_key.h"
+#include "runners/cuda/code/cubin.h"
+#include "runners/cuda/code/ptx.h"
+#include "runners/cuda/code/ptx_reach.h"
+#include "runners/cuda/compile/static_diagnosis.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Puts the gates of `phase` that run at `stage` to a subject, in running order; false once one has failed. A gate that has passed on an
+/// earlier subject keeps one line in the verdict.
+bool judge(const GateTable& table, const GatePlan& plan, Stage stage, GatePhase phase, const GateSubject& subject, Build& build) {
+  for (const std::string_view name : plan.run_at(stage, phase)) {
+    const CodeGate* const gate = table.code_gate(name);
+    if (gate == nullptr) continue;  // answered by the builder itself
+    GateResult result = gate->judge(subject);
+    const bool failed = result.answer == GateResult::Answer::fail;
+    if (failed) {
+      build.status = gate->declared().failure;
+      build.log = result.detail;
+    }
+    std::erase_if(build.gates, [&](const GateResult& r) { return r.gate == result.gate; });
+    build.gates.push_back(std::move(result));
+    if (failed) return false;
+  }
+  return true;
+}
+
+std::vector<std::string> global_names(const PtxModule& ptx) {
+  std::vector<std::string> names;
+  for (const PtxVariable& variable : ptx.variables) {
+    if (variable.space == "global") names.emplace_back(variable.name);
+  }
+  return names;
+}
+
+bool has_atomics(const PtxModule& ptx) {
+  return std::ranges::any_of(ptx.functions, [](const PtxFunction& function) {
+    return std::ranges::any_of(function.instructions, [](const PtxInstruction& i) { return i.opcode == "atom" || i.opcode == "red"; });
+  });
+}
+
+/// What is launched of the code of `variant`.
+std::vector<std::string> entries_of(const Variant& variant, const std::string& lowered_name) {
+  std::vector<std::string> entries = step_kernels(variant);
+  entries.push_back(lowered_name);
+  return entries;
+}
+
+/// The first launch of a step that no device allows.
+std::string steps_problem(const ExtraNumbers& extra) {
+  for (const auto* steps : {&extra.before, &extra.after}) {
+    for (const StepNumbers& step : *steps) {
+      const std::string problem = launch_problem(step.launch);
+      if (!problem.empty()) return "kernel " + step.kernel_name + ": " + problem;
+    }
+  }
+  return "";
+}
+
+/// What the kernel gets for its integers under `workload`, by position.
+std::map<std::size_t, std::int64_t> integer_parameters(const KernelSpec& spec, const Workload& workload) {
+  std::map<std::size_t, std::int64_t> out;
+  const auto arguments = kernel_arguments(spec);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto value = scalar_value(*arguments[i], workload);
+    if (value && std::holds_alternative<std::int64_t>(*value)) out[i] = std::get<std::int64_t>(*value);
+  }
+  return out;
+}
+
+void refuse(Build& build, Status status, std::string_view gate, std::string why) {
+  build.status = status;
+  build.log = why;
+  build.gates.push_back({std::string(gate), GateResult::Answer::fail, std::move(why)});
+}
+
+}  // namespace
+
+Build Builder::build(const KernelSpec& spec, const Variant& variant,
+                     const std::vector<const Workload*>& workloads, const BaselineText* baseline,
+                     Stage stage, const std::stop_token& stop) const {
+  Build build;
+  GateSubject subject;
+  subject.spec = &spec;
+  subject.source = &variant.source;
+  subject.variant = &variant;
+  if (!judge(gates_, plan_, stage, GatePhase::text, subject, build)) return build;
+  try {
+    for (const Workload* const workload : workloads) {
+      build.candidate.numbers.push_back(
+          evaluate(launch_for(spec, variant, *workload), spec.bindings(*workload, variant.tunables),
+                   "launch of workload " + workload->name));
+      const std::string problem = launch_problem(build.candidate.numbers.back());
+      if (!problem.empty()) {
+        refuse(build, Status::launch_error, kLaunchGate, problem);
+        return build;
+      }
+      if (!variant.has_extras()) continue;
+      build.candidate.extras.push_back(extra_numbers(spec, variant, *workload));
+      const std::string problem_of_steps = steps_problem(build.candidate.extras.back());
+      if (!problem_of_steps.empty()) {
+        refuse(build, Status::launch_error, kLaunchGate, problem_of_steps);
+        return build;
+      }
+    }
+    build.candidate.step_entries = step_kernels(variant);
+  } catch (const Error& error) {  // a move may write an expression that fails
+    refuse(build, Status::launch_error, kLaunchGate, error.what());
+    return build;
+  }
+  const CompiledVariant compiled = service_.compile(spec, variant, workloads, arch_, stop);
+  build.compile_seconds = compiled.seconds;
+  if (compiled.status != Status::ok) {
+    refuse(build, compiled.status, kCompileGate, compiled.log);
+    return build;
+  }
+  build.gates.push_back({std::string(kCompileGate), GateResult::Answer::pass, ""});
+  std::vector<BinaryUse> uses;
+  std::vector<Hash128> hashes;
+  for (std::size_t c = 0; c < compiled.codes.size(); ++c) {
+    const CompileResult& code = *compiled.codes[c];
+    std::string why;
+    auto ptx = parse_ptx(code.ptx, why);
+    const auto cubin = read_cubin(code.cubin, code.lowered_name, why);
+    if (!ptx || !cubin) {
+      refuse(build, Status::rejected, kPtxGate, "the compiler's output cannot be read: " + why);
+      return build;
+    }
+    keep_reached(*ptx, entries_of(variant, code.lowered_name));
+    const auto first = std::find(compiled.code_of.begin(), compiled.code_of.end(), c);
+    const auto w = static_cast<std::size_t>(first - compiled.code_of.begin());
+    std::optional<PtxModule> own;
+    if (baseline != nullptr) own = parse_ptx(baseline->ptx[w], why);
+    if (own) keep_reached(*own, baseline->entries[w]);
+    subject.code = &code;
+    subject.ptx = &*ptx;
+    subject.baseline_ptx = own ? &*own : nullptr;
+    if (baseline == nullptr) subject.baseline_ptx = &*ptx;
+    if (!judge(gates_, plan_, stage, GatePhase::code, subject, build)) return build;
+    if (c == compiled.code_of.front()) {
+      build.diagnosis = static_diagnosis(code, *ptx, build.candidate.numbers.front(), limits_, integer_parameters(spec, *workloads.front()));
+      if (spec.bound.bytes) {
+        const double bytes = static_cast<double>(spec.bound.bytes->evaluate(spec.bindings(*workloads.front(), variant.tunables), spec.place("/bound/bytes")));
+        build.diagnosis.facts["compulsory_bytes"] = {bytes, FactSource::static_analysis};
+      }
+    }
+    build.candidate.codes.push_back({code.cubin, code.lowered_name, global_names(*ptx), code.ptx, has_atomics(*ptx)});
+    hashes.push_back(cubin->code_hash);
+  }
+  for (std::size_t w = 0; w < workloads.size(); ++w) {
+    build.candidate.code_of.push_back(static_cast<std::uint32_t>(compiled.code_of[w]));
+    uses.push_back({hashes[compiled.code_of[w]], build.candidate.numbers[w],
+                    variant.has_extras() ? build.candidate.extras[w] : ExtraNumbers{}});
+  }
+  build.candidate.key = binary_key(uses);
+  return build;
+}
+
+BaselineText Builder::text_of(const KernelSpec& spec, const Variant& variant,
+                              const std::vector<const Workload*>& workloads) const {
+  const CompiledVariant compiled = service_.compile(spec, variant, workloads, arch_);
+  if (compiled.status != Status::ok) {
+    throw DetailedError(bad_input(spec.place("/kernel"), "", "a kernel that NVRTC compiles: " + compiled.log.substr(0, compiled.log.find('\n'))),
+                        compiled.log);
+  }
+  BaselineText text;
+  for (std::size_t w = 0; w < workloads.size(); ++w) {
+    text.ptx.push_back(compiled.code(w).ptx);
+    text.entries.push_back(entries_of(variant, compiled.code(w).lowered_name));
+  }
+  return text;
+}
+
+PtxLaunch ptx_launch(const KernelSpec& spec, const Variant& variant, const Workload& workload) {
+  const LaunchNumbers numbers =
+      evaluate(launch_for(spec, variant, workload), spec.bindings(workload, variant.tunables),
+               "launch of workload " + workload.name);
+  return {.parameters = integer_parameters(spec, workload), .block = numbers.block, .grid = numbers.grid};
+}
+
+std::optional<Variant> reference_variant(const KernelSpec& spec) {
+  const auto* const kernel = std::get_if<ReferenceKernel>(&spec.reference);
+  if (kernel == nullptr) return std::nullopt;
+  Variant variant = baseline_variant(spec);
+  variant.source = kernel->source;
+  variant.kernel_name = kernel->kernel_name;
+  variant.launch = kernel->launch;
+  variant.compiler_options = options_of_reference(spec.compiler_options);
+  return variant;
+}
+
+}  // namespace warpath::cuda

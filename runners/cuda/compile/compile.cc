@@ -1,0 +1,262 @@
+#include "runners/cuda/compile/compile.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <optional>
+
+#include "engine/text/source_text.h"
+#include "runners/cuda/compile/compile_options.h"
+#include "runners/worker/wire.h"
+
+namespace warpath::cuda {
+namespace {
+
+template <class Visitor>
+void for_each_line(std::string_view text, Visitor&& visit) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    visit(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+/// The integer just before `label` in `line` ("32" for "Used 32 registers" and " registers").
+std::optional<std::int64_t> number_before(std::string_view line, std::string_view label) {
+  const std::size_t at = line.find(label);
+  if (at == std::string_view::npos) return std::nullopt;
+  std::size_t begin = at;
+  while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(line.data() + begin, line.data() + at, value);
+  if (error != std::errc{} || end != line.data() + at) return std::nullopt;
+  return value;
+}
+
+/// The name between the first pair of quotes; empty if there is none.
+std::string_view quoted(std::string_view line) {
+  const std::size_t begin = line.find('\'');
+  if (begin == std::string_view::npos) return {};
+  const std::size_t end = line.find('\'', begin + 1);
+  return end == std::string_view::npos ? std::string_view{} : line.substr(begin + 1, end - begin - 1);
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for_each_line(text, [&](std::string_view line) { lines.push_back(line); });
+  return lines;
+}
+
+constexpr std::size_t kMaxErrors = 5;
+constexpr std::size_t kMaxQuoted = 300;  // of a line
+
+std::string printable(std::string_view line) {
+  std::string out;
+  for (const char c : line.substr(0, kMaxQuoted)) out += static_cast<unsigned char>(c) < 0x20 ? (c == '\t' ? ' ' : '?') : c;
+  return out + (line.size() > kMaxQuoted ? "..." : "");
+}
+
+std::string_view trimmed(std::string_view line) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t begin = line.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return line.substr(begin, line.find_last_not_of(kBlank) - begin + 1);
+}
+
+/// "kernel.cu(12): error: ..." and "kernel.cu(3): catastrophic error: ...".
+bool is_error(std::string_view line) {
+  const std::size_t colon = line.find("): ");
+  if (colon == std::string_view::npos) return false;
+  const std::string_view kind = line.substr(colon + 3);
+  return kind.starts_with("error") || kind.starts_with("catastrophic error") || kind.starts_with("internal error");
+}
+
+/// Of "12): error: ..."; 0 if there is none.
+std::size_t line_number(std::string_view text) {
+  std::size_t out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} ? out : 0;
+}
+
+CompileResult failed(Status status, std::string log) {
+  CompileResult result;
+  result.status = status;
+  result.log = std::move(log);
+  return result;
+}
+
+}  // namespace
+
+std::string filter_log(std::string_view log) {
+  std::string kept;
+  const std::string prefix = std::string(kSourceName) + "(";
+  bool cut = false;
+  for_each_line(log, [&](std::string_view line) {
+    const bool assembler = line.starts_with("ptxas") && line.find("error") != std::string_view::npos;
+    if (cut || (!assembler && !line.starts_with(prefix))) return;
+    if (kept.size() + line.size() + 1 > kMaxLogBytes - 4) {
+      kept += "...\n";
+      cut = true;
+      return;
+    }
+    for (const char c : line) kept += static_cast<unsigned char>(c) < 0x20 && c != '\t' ? '?' : c;
+    kept += '\n';
+  });
+  return kept;
+}
+
+std::string error_log(std::string_view log, std::string_view source) {
+  const std::vector<std::string_view> lines = lines_of(log), text = lines_of(source);
+  const std::string prefix = std::string(kSourceName) + "(";
+  std::string kept;
+  std::size_t errors = 0, left_out = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const std::string_view line = lines[i];
+    const bool own = line.starts_with(prefix) && is_error(line.substr(0, 200));
+    const bool assembler = line.starts_with("ptxas") && line.find("error") != std::string_view::npos;
+    const bool at_end = line.starts_with("At end of source: error");
+    if (!own && !assembler && !at_end) continue;
+    std::string entry = printable(line) + "\n";
+    const std::size_t number = own ? line_number(line.substr(prefix.size())) : 0;
+    if (number >= 1 && number <= text.size()) {
+      const std::string_view quoted = trimmed(text[number - 1]);
+      entry += "    " + printable(quoted) + "\n";
+      // The compiler's own mark, where what it quotes is that line.
+      if (i + 2 < lines.size() && trimmed(lines[i + 1]) == quoted && trimmed(lines[i + 2]) == "^") {
+        const std::size_t indent = lines[i + 1].find(quoted), mark = lines[i + 2].find('^');
+        if (mark >= indent && quoted.size() <= kMaxQuoted) entry += "    " + std::string(mark - indent, ' ') + "^\n";
+      }
+    }
+    if (++errors > kMaxErrors || kept.size() + entry.size() > kMaxLogBytes - 64) {
+      ++left_out;
+    } else {
+      kept += entry;
+    }
+  }
+  if (left_out > 0) kept += "and " + std::to_string(left_out) + (left_out == 1 ? " more error\n" : " more errors\n");
+  return kept;
+}
+
+ResourceUsage parse_ptxas_info(std::string_view log, std::string_view entry) {
+  ResourceUsage usage;
+  bool inside = false;
+  for_each_line(log, [&](std::string_view line) {
+    if (!line.starts_with("ptxas")) return;
+    if (line.find("Compiling entry function") != std::string_view::npos) {
+      inside = quoted(line) == entry;
+      return;
+    }
+    if (line.find("Function properties for ") != std::string_view::npos) {
+      inside = line.ends_with(std::string("Function properties for ") + std::string(entry));
+      return;
+    }
+    if (!inside) return;
+    const auto take = [&](std::string_view label, auto& field) {
+      if (const auto value = number_before(line, label)) field = static_cast<std::decay_t<decltype(field)>>(*value);
+    };
+    take(" bytes stack frame", usage.stack_bytes);
+    take(" bytes spill stores", usage.spill_store_bytes);
+    take(" bytes spill loads", usage.spill_load_bytes);
+    take(" registers", usage.registers);
+    take(" barriers", usage.barriers);
+    take(" bytes smem", usage.static_smem_bytes);
+    take(" bytes cumulative stack size", usage.stack_bytes);
+    take(" bytes cmem[0]", usage.constant_bytes);
+  });
+  return usage;
+}
+
+CompileResult compile(const Nvrtc& nvrtc, const std::vector<Header>& headers, const CompileRequest& request,
+                      const CompileLimits& limits) {
+  if (request.source.size() > kMaxSourceBytes) return failed(Status::limits_exceeded, "the source exceeds 4 MiB");
+  if (const std::string problem = compile_problem(request); !problem.empty()) {
+    return failed(Status::compile_error, problem);
+  }
+  const SourceText source = source_text(request.source);
+  if (!source.problem.empty()) return failed(Status::compile_error, "the source is not UTF-8: " + source.problem);
+  const std::vector<std::string> options = nvrtc_options(request, nvrtc.major());
+  const auto start = std::chrono::steady_clock::now();
+  NvrtcOutput output = nvrtc.compile({source.text, headers, options, request.kernel});
+  CompileResult result;
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.log = filter_log(output.log);
+  if (output.out_of_memory || output.log.find("catastrophic error: out of memory") != std::string::npos) {
+    result.status = Status::limits_exceeded;
+    result.log += "the compiler ran out of memory\n";
+  } else if (!output.compiled || output.cubin.empty()) {
+    result.status = Status::compile_error;
+    result.log = error_log(output.log, source.text);
+    if (result.log.empty() && output.log.find("__nv_name_map") != std::string::npos) {
+      result.log = "the source has no kernel " + request.kernel + "\n";
+    } else if (result.log.empty()) {
+      result.log = "the compiler gives no reason within the kernel's own text\n";
+    }
+  } else if (output.ptx.size() + output.cubin.size() > limits.output_bytes) {
+    result.status = Status::limits_exceeded;
+    result.log += "the compiled code exceeds " + std::to_string(limits.output_bytes) + " bytes\n";
+  } else {
+    result.status = Status::ok;
+    result.usage = parse_ptxas_info(output.log, output.lowered_name);
+    result.ptx = std::move(output.ptx);
+    result.cubin = std::move(output.cubin);
+    result.lowered_name = std::move(output.lowered_name);
+  }
+  return result;
+}
+
+std::string encode(const CompileRequest& request) {
+  return WireWriter().text(request.source).text(request.kernel).text(request.arch).texts(request.options).bytes();
+}
+
+bool decode(std::string_view message, CompileRequest& request) {
+  WireReader reader(message);
+  request.source = reader.text();
+  request.kernel = reader.text();
+  request.arch = reader.text();
+  request.options = reader.texts();
+  return reader.complete();
+}
+
+std::string encode(const CompileResult& result) {
+  const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  const ResourceUsage& usage = result.usage;
+  return WireWriter()
+      .u8(static_cast<std::uint8_t>(result.status))
+      .text(result.log)
+      .text(result.ptx)
+      .text(result.cubin)
+      .text(result.lowered_name)
+      .f64(result.seconds)
+      .u64(size(usage.registers))
+      .u64(size(usage.static_smem_bytes))
+      .u64(size(usage.stack_bytes))
+      .u64(size(usage.spill_store_bytes))
+      .u64(size(usage.spill_load_bytes))
+      .u64(size(usage.constant_bytes))
+      .u64(size(usage.barriers))
+      .bytes();
+}
+
+bool decode(std::string_view message, CompileResult& result) {
+  WireReader reader(message);
+  const std::uint8_t status = reader.u8();
+  if (status >= kStatusNames.size()) return false;
+  result.status = static_cast<Status>(status);
+  result.log = reader.text();
+  result.ptx = reader.text();
+  result.cubin = reader.text();
+  result.lowered_name = reader.text();
+  result.seconds = reader.f64();
+  const auto size = [&reader] { return static_cast<std::int64_t>(reader.u64()); };
+  ResourceUsage& usage = result.usage;
+  usage.registers = static_cast<int>(size());
+  usage.static_smem_bytes = size();
+  usage.stack_bytes = size();
+  usage.spill_store_bytes = size();
+  usage.spill_load_bytes = size();
+  usage.constant_bytes = size();
+  usage.barriers = static_cast<int>(size());
+  return reader.complete();
+}
+
+}  // namespace warpath::cuda

@@ -1,0 +1,94 @@
+#include "runners/cuda/compile/compile_options.h"
+
+#include <algorithm>
+#include <array>
+
+namespace warpath::cuda {
+namespace {
+
+constexpr std::size_t kMaxNameBytes = 1024;
+constexpr std::size_t kMaxOptionBytes = 4096;
+
+bool is_name_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool all_of_name(std::string_view text) {
+  return !text.empty() && is_name_start(text.front()) &&
+         std::ranges::all_of(text, [](char c) { return is_name_start(c) || is_digit(c); });
+}
+
+/// "-DNAME", "-DNAME=VALUE", "-UNAME": `rest` is what follows the letter.
+bool is_macro(std::string_view rest) {
+  return all_of_name(rest.substr(0, rest.find('=')));
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.size() <= 9 && std::ranges::all_of(text, is_digit);
+}
+
+constexpr std::array<std::string_view, 22> kPlainOptions{
+    "--use_fast_math", "-use_fast_math", "--extra-device-vectorization", "-extra-device-vectorization",
+    "--generate-line-info", "-lineinfo", "--device-as-default-execution-space", "-default-device",
+    "--disable-warnings", "-w", "--fmad=true", "--fmad=false", "-fmad=true", "-fmad=false",
+    "--ftz=true", "--ftz=false", "-ftz=true", "-ftz=false",
+    "--prec-div=true", "--prec-sqrt=true", "--prec-div=false", "--prec-sqrt=false"};
+constexpr std::array<std::string_view, 4> kNumberOptions{"--maxrregcount=", "-maxrregcount=", "--diag-suppress=",
+                                                         "-diag-suppress="};
+constexpr std::array<std::string_view, 2> kStandardOptions{"--std=c++", "-std=c++"};
+
+}  // namespace
+
+std::string option_problem(std::string_view option) {
+  const std::string shown(option.substr(0, 80));
+  if (option.size() > kMaxOptionBytes) return "compiler option '" + shown + "...' is too long";
+  if (std::ranges::any_of(option, [](char c) { return static_cast<unsigned char>(c) < 0x20; })) {
+    return "a compiler option holds a control character";
+  }
+  if (std::ranges::find(kPlainOptions, option) != kPlainOptions.end()) return "";
+  for (const std::string_view prefix : kNumberOptions) {
+    if (option.starts_with(prefix) && is_number(option.substr(prefix.size()))) return "";
+  }
+  for (const std::string_view prefix : kStandardOptions) {
+    const std::string_view level = option.starts_with(prefix) ? option.substr(prefix.size()) : "";
+    if (level == "11" || level == "14" || level == "17" || level == "20") return "";
+  }
+  for (const std::string_view prefix : {"-D", "-U", "--define-macro=", "--undefine-macro="}) {
+    if (option.starts_with(prefix) && is_macro(option.substr(prefix.size()))) return "";
+  }
+  return "compiler option '" + shown + "' is not one that a candidate may give";
+}
+
+std::string compile_problem(const CompileRequest& request) {
+  const std::string_view punctuation = "<>,:() *&-+'.";
+  const bool named = !request.kernel.empty() && request.kernel.size() <= kMaxNameBytes && is_name_start(request.kernel.front()) &&
+                     std::ranges::all_of(request.kernel, [&](char c) {
+                       return is_name_start(c) || is_digit(c) || punctuation.find(c) != std::string_view::npos;
+                     });
+  if (!named) return "kernel name '" + request.kernel.substr(0, 80) + "' is no name or template instantiation";
+  const std::string_view arch = request.arch;
+  const bool real = arch.starts_with("sm_") && arch.size() <= 8 &&
+                    std::ranges::all_of(arch.substr(3), [](char c) { return is_digit(c) || c == 'a' || c == 'f'; });
+  if (!real) return "architecture '" + std::string(arch.substr(0, 20)) + "' is not of the form sm_90a";
+  for (const std::string& option : request.options) {
+    if (std::string problem = option_problem(option); !problem.empty()) return problem;
+  }
+  return "";
+}
+
+std::vector<std::string> nvrtc_options(const CompileRequest& request, int nvrtc_major) {
+  std::vector<std::string> options{"--gpu-architecture=" + request.arch, "-DNDEBUG", "--ptxas-options=-v"};
+  if (nvrtc_major >= 13) options.emplace_back("--no-cache");
+  const bool leveled = std::ranges::any_of(request.options, [](const std::string& option) {
+    return option.starts_with("--std=") || option.starts_with("-std=");
+  });
+  if (!leveled) options.emplace_back("--std=c++17");
+  options.insert(options.end(), request.options.begin(), request.options.end());
+  return options;
+}
+
+}  // namespace warpath::cuda

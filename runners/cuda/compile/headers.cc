@@ -1,0 +1,130 @@
+#include "runners/cuda/compile/headers.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+namespace warpath::cuda {
+namespace {
+
+constexpr std::size_t kMaxHeaderBytes = std::size_t{4} << 20U;
+
+/// A file of the toolkit, by the name under which it is included.
+struct ToolkitFile {
+  std::string_view name;
+  std::string_view path;
+  bool allowed = false;  ///< a kernel may name it; the others are included by these
+};
+constexpr std::array<ToolkitFile, 15> kToolkitFiles{{
+    {"cuda_fp16.h", "cuda_fp16.h", true},
+    {"cuda_bf16.h", "cuda_bf16.h", true},
+    {"cuda_fp8.h", "cuda_fp8.h", true},
+    {"mma.h", "mma.h", true},
+    {"cuComplex.h", "cuComplex.h", true},
+    {"vector_types.h", "vector_types.h", true},
+    {"vector_functions.h", "vector_functions.h", true},
+    {"cuda_fp16.hpp", "cuda_fp16.hpp"},
+    {"cuda_bf16.hpp", "cuda_bf16.hpp"},
+    {"cuda_fp8.hpp", "cuda_fp8.hpp"},
+    {"crt/mma.h", "crt/mma.h"},
+    {"mma.hpp", "crt/mma.hpp"},
+    {"vector_functions.hpp", "vector_functions.hpp"},
+    {"device_types.h", "device_types.h"},
+    {"crt/host_defines.h", "crt/host_defines.h"},
+}};
+
+/// Headers of the host that mean nothing more on the device than these lines.
+struct Replacement {
+  std::string_view name;
+  std::string_view text;
+};
+constexpr std::string_view kNothing = "#pragma once\n";
+constexpr std::string_view kIntegers =
+    "#pragma once\n"
+    "typedef signed char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\ntypedef long long int64_t;\n"
+    "typedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\ntypedef unsigned int uint32_t;\n"
+    "typedef unsigned long long uint64_t;\ntypedef long long intptr_t;\ntypedef unsigned long long uintptr_t;\n"
+    "#define INT32_MAX 2147483647\n#define INT32_MIN (-2147483647 - 1)\n#define UINT32_MAX 4294967295u\n"
+    "#define INT64_MAX 9223372036854775807LL\n#define UINT64_MAX 18446744073709551615ULL\n";
+constexpr std::string_view kFloats =
+    "#pragma once\n"
+    "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n#define FLT_EPSILON 1.192092896e-07f\n"
+    "#define DBL_MAX 1.7976931348623158e+308\n#define DBL_MIN 2.2250738585072014e-308\n#define DBL_EPSILON 2.2204460492503131e-016\n";
+constexpr std::string_view kLimits =
+    "#pragma once\n"
+    "#define CHAR_BIT 8\n#define INT_MAX 2147483647\n#define INT_MIN (-2147483647 - 1)\n#define UINT_MAX 4294967295u\n"
+    "#define LLONG_MAX 9223372036854775807LL\n#define ULLONG_MAX 18446744073709551615ULL\n";
+constexpr std::string_view kAssert = "#pragma once\n#define assert(condition) ((void)0)\n";
+constexpr std::string_view kMath =
+    "#pragma once\n#ifndef INFINITY\n#define INFINITY __int_as_float(0x7f800000)\n#endif\n"
+    "#ifndef NAN\n#define NAN __int_as_float(0x7fffffff)\n#endif\n#ifndef M_PI\n#define M_PI 3.14159265358979323846\n#endif\n";
+constexpr std::array<Replacement, 20> kReplacements{{
+    {"cuda_runtime.h", kNothing}, {"cuda.h", kNothing}, {"device_launch_parameters.h", kNothing},
+    {"cuda_runtime_api.h", kNothing}, {"device_functions.h", kNothing}, {"math_constants.h", kNothing},
+    {"stdint.h", kIntegers}, {"cstdint", kIntegers}, {"stddef.h", kNothing}, {"cstddef", kNothing},
+    {"float.h", kFloats}, {"cfloat", kFloats}, {"limits.h", kLimits}, {"climits", kLimits},
+    {"string.h", kNothing}, {"cstring", kNothing}, {"assert.h", kAssert}, {"cassert", kAssert}, {"math.h", kMath}, {"cmath", kMath},
+}};
+constexpr std::size_t kAllowedToolkitFiles = static_cast<std::size_t>(std::ranges::count_if(kToolkitFiles, &ToolkitFile::allowed));
+
+std::optional<std::string> read_header(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > kMaxHeaderBytes) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace
+
+std::span<const std::string_view> allowed_includes() {
+  static constexpr auto kNames = [] {
+    std::array<std::string_view, kAllowedToolkitFiles + kReplacements.size()> names{};
+    std::size_t count = 0;
+    for (const ToolkitFile& file : kToolkitFiles) {
+      if (file.allowed) names[count++] = file.name;
+    }
+    for (const Replacement& replacement : kReplacements) names[count++] = replacement.name;
+    return names;
+  }();
+  return kNames;
+}
+
+std::vector<Header> load_headers(const std::vector<std::string>& folders) {
+  std::vector<Header> headers;
+  for (const ToolkitFile& file : kToolkitFiles) {
+    for (const std::string& folder : folders) {
+      if (auto text = read_header(std::filesystem::path(folder) / file.path)) {
+        headers.push_back({std::string(file.name), std::move(*text)});
+        break;
+      }
+    }
+  }
+  for (const Replacement& replacement : kReplacements) {
+    headers.push_back({std::string(replacement.name), std::string(replacement.text)});
+  }
+  return headers;
+}
+
+std::vector<std::string> include_folders(const std::string& nvrtc_path) {
+  std::vector<std::string> folders;
+  const std::filesystem::path library(nvrtc_path);
+  if (library.is_absolute()) {
+    folders.push_back((library.parent_path().parent_path() / "include").string());
+    folders.push_back((library.parent_path() / "include").string());
+  }
+  for (const char* variable : {"CUDA_PATH", "CUDA_HOME"}) {
+    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') {
+      folders.push_back(std::string(value) + "/include");
+    }
+  }
+  folders.emplace_back("/usr/local/cuda/include");
+  folders.emplace_back("/usr/include");
+  return folders;
+}
+
+}  // namespace warpath::cuda

@@ -1,0 +1,182 @@
+#include "runners/cuda/finalists/sanitizer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <sstream>
+
+#include "engine/base/error.h"
+#include "engine/base/statistics.h"
+#include "runners/cuda/gates/gate.h"
+#include "runners/cuda/finalists/small_workload.h"
+#include "runners/cuda/driver/toolkit_program.h"
+
+namespace warpath::cuda {
+namespace {
+
+namespace fs = std::filesystem;
+const std::string kName(kSanitizerGate);
+constexpr const char* kTools[] = {"memcheck", "racecheck", "synccheck"};
+
+/// A file that goes with its owner.
+class ScratchFile {
+ public:
+  ScratchFile() : path_((fs::temp_directory_path() / "warpath-sanitizer-XXXXXX").string()) {
+    const int fd = ::mkstemp(path_.data());
+    if (fd < 0) throw environment_error(path_ + ": cannot be made");
+    ::close(fd);
+  }
+  ~ScratchFile() { ::unlink(path_.c_str()); }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] std::string text() const {
+    std::ifstream file(path_);
+    std::stringstream all;
+    all << file.rdbuf();
+    return all.str();
+  }
+
+ private:
+  std::string path_;
+};
+
+/// Without a tool: what is wrong with the case; empty: spec's kernel and candidate are right, and nothing was written beside tensors.
+std::string plain_problem(const FinalistSetup& setup, const FinalistCase& of) {
+  constexpr double kSeconds = 15;
+  try {
+    DeviceLane lane(checking_lane(setup, "a small workload", "launch_contract,reference,guard_zones", kSeconds));
+    lane.equip({.harness_cubin = setup.tools.harness_cubin, .peaks_cubin = ""});
+    lane.prepare(of.problem);
+    for (const Candidate* const candidate : {&of.problem.baseline, &of.candidate}) {
+      const TrialReply reply = screen(lane, *candidate, setup.stop);
+      if (reply.status == Status::ok && reply.trouble.empty()) continue;
+      return std::string(candidate == &of.candidate ? "it" : "the spec's kernel") + " is not right there";
+    }
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// One tool's answer.
+struct Checked {
+  GateResult::Answer answer = GateResult::Answer::not_run;
+  std::string detail;
+};
+
+Checked check(const FinalistSetup& setup, const FinalistCase& of, const char* which, double seconds) {
+  using enum GateResult::Answer;
+  const ScratchFile log;
+  // Instrumented code may be a thousand times slower: what does not end in time is not run.
+  LaneSetup lane_setup = checking_lane(setup, std::string("compute-sanitizer ") + which, "launch_contract,reference", seconds);
+  const std::vector<std::string> tool{toolkit_program("compute-sanitizer"), "--tool", which, "--report-api-errors", "no", "--kernel-name",
+                                      "kernel_name=" + of.candidate.codes.front().entry, "--log-file", log.path()};
+  lane_setup.argv.insert(lane_setup.argv.begin(), tool.begin(), tool.end());
+  TrialReply reply;
+  try {
+    DeviceLane lane(lane_setup);
+    lane.equip({.harness_cubin = setup.tools.harness_cubin, .peaks_cubin = ""});
+    PrepareProblem exact = of.problem;
+    exact.exact_memory = true;
+    lane.prepare(exact);
+    reply = screen(lane, of.candidate, setup.stop);
+    lane.close();  // the summary is written at the end
+  } catch (const Error& error) {
+    return {not_run, std::string(which) + ": " + error.what()};
+  }
+  const SanitizerLog found = read_sanitizer_log(log.text());
+  if (found.errors > 0) return {fail, std::string(which) + ": " + std::to_string(found.errors) + " errors, the first: " + found.first};
+  if (found.errors == 0) return {pass, which};
+  // An invalid access under memcheck ends the context, and with it the worker, before there is a summary.
+  const bool faulted = reply.status == Status::crashed && reply.poisoned && which == kTools[0];
+  if (faulted) return {fail, std::string(which) + ": " + (found.first.empty() ? reply.log : found.first)};
+  return {not_run, std::string(which) + " gave no summary" + (reply.log.empty() ? "" : ": " + reply.log)};
+}
+
+/// A small workload on which everything is right, with what sets it apart in `sizes`; nullopt with the reason for the last that was tried.
+std::optional<FinalistCase> small_case(const FinalistSetup& setup, const Workload& declared, std::string& sizes, std::string& why) {
+  why = "its sizes are in its code";
+  for (const Workload& workload : smaller_workloads(setup.spec, declared, integers_in_code(setup, declared))) {
+    KernelSpec small = setup.spec;
+    small.workloads = {workload};
+    sizes = sizes_text(workload, declared);
+    std::optional<FinalistCase> found = build_case(setup, small, why);
+    if (!found) continue;
+    why = plain_problem(setup, *found);
+    if (why.empty()) return found;
+    why = "with " + (sizes.empty() ? "the spec's sizes" : sizes) + ": " + why;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+SanitizerLog read_sanitizer_log(const std::string& text) {
+  SanitizerLog log;
+  std::stringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("=========")) continue;
+    line.erase(0, std::min(line.find_first_not_of("= "), line.size()));
+    const auto summary = line.find("SUMMARY: ");
+    if (summary != std::string::npos) {
+      const char* const begin = line.c_str() + summary + 9;
+      int count = 0;
+      if (std::from_chars(begin, line.c_str() + line.size(), count).ec == std::errc{}) {
+        log.errors = std::max(log.errors, 0) + count;
+      }
+    } else if (log.first.empty() && !line.empty() && !line.starts_with("COMPUTE-SANITIZER")) {
+      log.first = line.substr(0, 160);
+    }
+  }
+  return log;
+}
+
+GateResult sanitize(const FinalistSetup& setup) {
+  using enum GateResult::Answer;
+  if (toolkit_program("compute-sanitizer").empty()) return {kName, not_run, "compute-sanitizer is not installed"};
+  constexpr double kShortNs = 3e5, kSmallSeconds = 20, kFullSeconds = 25;
+  try {
+    const Workload* const declared = scored_workload(setup);
+    if (declared == nullptr) return {kName, not_run, "no workload of role score"};
+    double longest_ns = 0;  // of its launches
+    for (const WorkloadTiming& timing : setup.timings) longest_ns = std::max(longest_ns, median(timing.samples_ns));
+    std::string sizes, why;
+    std::optional<FinalistCase> of = small_case(setup, *declared, sizes, why);
+    const bool is_small = of.has_value();
+    if (!of) {
+      if (longest_ns > kShortNs) return {kName, not_run, "no small workload (" + why + "), and launches of " + std::to_string(longest_ns * 1e-6) + " ms would take minutes"};
+      of = FinalistCase{.problem = setup.problem, .candidate = setup.candidate};
+    }
+    std::vector<std::future<Checked>> under_way;
+    for (const char* const which : kTools) {
+      under_way.push_back(std::async(std::launch::async, [&, which] { return check(setup, *of, which, is_small ? kSmallSeconds : kFullSeconds); }));
+    }
+    const std::string where = sizes.empty() || !is_small ? "" : " at " + sizes;
+    std::string passed;
+    Checked trouble{.answer = pass, .detail = ""};
+    for (std::size_t i = 0; i < under_way.size(); ++i) {
+      Checked one = under_way[i].get();
+      if (one.answer == fail && i == 0 && !where.empty()) {
+        // The contract names the declared sizes: what is wrong beyond them may rely on them.
+        one = check(setup, {.problem = setup.problem, .candidate = setup.candidate}, kTools[0], kFullSeconds);
+        if (one.answer == pass) one.detail += " at the spec's sizes";
+      }
+      if (one.answer == pass) passed += (passed.empty() ? "" : ", ") + one.detail;
+      if (one.answer == fail || (one.answer == not_run && trouble.answer == pass)) {
+        if (trouble.answer != fail) trouble = std::move(one);
+      }
+    }
+    if (trouble.answer != pass) return {kName, trouble.answer, trouble.detail + where};
+    return {kName, pass, passed + where};
+  } catch (const Error& error) {
+    return {kName, not_run, error.what()};
+  }
+}
+
+}  // namespace warpath::cuda

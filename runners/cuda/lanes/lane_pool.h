@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "runners/cuda/lanes/lane.h"
+
+namespace warpath::cuda {
+
+/// The devices that nobody uses at the moment, oldest first. Thread-safe.
+class LanePool {
+ public:
+  void add(Lane& lane);
+  /// Waits for a device. Null once `stop` is requested. Throws Error(environment) where none is left.
+  [[nodiscard]] Lane* take(const std::stop_token& stop);
+  /// The same behind all who wait in take(). Null where none is left, too.
+  [[nodiscard]] Lane* take_last(const std::stop_token& stop);
+  /// All that are free now.
+  [[nodiscard]] std::vector<Lane*> take_free();
+  void give_back(Lane* lane);
+  /// One that was taken has failed, `why`, and does not come back.
+  void lose(std::string why);
+  /// Seconds from the first take() to the last give_back().
+  [[nodiscard]] double seconds() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  [[nodiscard]] Lane* pop();
+
+  mutable std::mutex mutex_;
+  std::condition_variable_any freed_;
+  std::vector<Lane*> free_;
+  int waiting_ = 0;  // in take()
+  std::size_t usable_ = 0;
+  std::string lost_;
+  std::optional<Clock::time_point> first_, last_;
+};
+
+}  // namespace warpath::cuda

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/plugin/outcome.h"
+#include "engine/plugin/runner.h"
+#include "runners/cuda/driver/candidate.h"
+#include "runners/cuda/driver/occupancy.h"
+
+/// What the engine and a device worker say to each other: one frame each (runners/worker/frames.h), the
+/// first byte of a request tells which. Every decoder returns false unless the message is whole.
+namespace warpath::cuda {
+
+enum class DeviceMessage : std::uint8_t { open, tools, prepare, evaluate };
+
+/// Opens the worker's device; answered by DeviceHello.
+struct OpenDevice {
+  std::string options;  ///< all options as JSON (engine/plugin/options_io.h)
+};
+struct DeviceHello {
+  std::string problem;  ///< not empty: there is no such device, and the worker has ended
+  DeviceFacts facts;
+  DeviceLimits limits;
+  std::string uuid;
+  int driver_version = 0;
+  std::uint64_t free_bytes = 0;  ///< of the device's memory, now
+};
+
+/// Machine code of the trusted kernels; answered by Done.
+struct DeviceTools {
+  std::string harness_cubin;
+  std::string peaks_cubin;
+};
+/// What nothing but success is to be said of.
+struct Done {
+  std::string problem;
+};
+
+/// Places a spec on the device; answered by Done.
+struct PrepareProblem {
+  std::string spec;  ///< JSON (engine/spec/spec_load.h: to_json)
+  std::vector<std::string> workloads;
+  std::optional<Candidate> reference;
+  Candidate baseline;
+  std::uint64_t seed = 0;
+  bool exact_memory = false;  ///< see ProblemSetup
+};
+
+/// One evaluation; answered by TrialReply.
+struct Evaluate {
+  Candidate candidate;
+  Stage stage = Stage::screening;
+  std::uint64_t seed = 0;
+  double incumbent_ns = 0;
+  bool profile = false;
+  std::optional<Candidate> rival;  ///< the incumbent, where it is another one than the worker has
+  double searched_ns = 0;          ///< as in RunRequest
+  bool versus = false;             ///< `rival` is for this evaluation alone, and is what its pairs report in the baseline's place
+};
+
+struct TrialReply {
+  Status status = Status::crashed;
+  std::vector<GateResult> gates;  ///< of the gates that launch, in the order run
+  std::vector<WorkloadTiming> timings;
+  Diagnosis diagnosis;
+  std::string log;
+  double seconds = 0;             ///< device lane busy
+  double objective_ns = 0;        ///< 0: not timed
+  bool confirmed_faster = false;  ///< than the rival
+  bool poisoned = false;          ///< this worker is done for
+  std::string trouble;            ///< not empty: not the candidate's fault
+};
+
+[[nodiscard]] std::string encode(const OpenDevice& message);
+[[nodiscard]] std::string encode(const DeviceHello& message);
+[[nodiscard]] std::string encode(const DeviceTools& message);
+[[nodiscard]] std::string encode(const Done& message);
+[[nodiscard]] std::string encode(const PrepareProblem& message);
+[[nodiscard]] std::string encode(const Evaluate& message);
+[[nodiscard]] std::string encode(const TrialReply& message);
+
+// Requests are decoded without their first byte.
+[[nodiscard]] bool decode(std::string_view bytes, OpenDevice& message);
+[[nodiscard]] bool decode(std::string_view bytes, DeviceHello& message);
+[[nodiscard]] bool decode(std::string_view bytes, DeviceTools& message);
+[[nodiscard]] bool decode(std::string_view bytes, Done& message);
+[[nodiscard]] bool decode(std::string_view bytes, PrepareProblem& message);
+[[nodiscard]] bool decode(std::string_view bytes, Evaluate& message);
+[[nodiscard]] bool decode(std::string_view bytes, TrialReply& message);
+
+}  // namespace warpath::cuda

@@ -1,0 +1,69 @@
+#include "runners/cuda/measure/paired_timing.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "engine/base/statistics.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Between attempts on a busy device: what disturbs may be short.
+constexpr std::chrono::milliseconds kFirstWait{200};
+
+Take one_take(Trial& other, Trial& trial, std::vector<BlockPairs>& blocks) {
+  Take take;
+  blocks.assign(trial.workloads(), {});
+  take.before = trial.bench().watch();
+  for (std::size_t w = 0; w < trial.workloads(); ++w) {
+    const Workload& workload = *trial.at(w).workload;
+    if (workload.role == WorkloadRole::regress) continue;
+    blocks[w] = sample_blocks(other, trial, w);
+    if (workload.role != WorkloadRole::score) continue;
+    const Pairs& pairs = blocks[w].pairs;
+    PairedPart part{.weight = workload.weight, .log_ratios = {}, .residuals = blocks[w].residuals, .candidate_ns = median(pairs.second_ns)};
+    for (std::size_t i = 0; i < pairs.first_ns.size(); ++i) part.log_ratios.push_back(std::log(pairs.first_ns[i] / pairs.second_ns[i]));
+    take.parts.push_back(std::move(part));
+  }
+  take.after = trial.bench().watch();
+  return take;
+}
+
+}  // namespace
+
+QuietPairs time_quietly(Trial& other, Trial& trial) {
+  std::vector<Take> takes;
+  std::vector<std::vector<BlockPairs>> blocks;
+  auto wait = kFirstWait;
+  for (;;) {
+    takes.push_back(one_take(other, trial, blocks.emplace_back()));
+    const QuietJudgement judgement = judge_takes(takes, trial.request().searched_ns, trial.bench().canary_rest_ns());
+    if (judgement.next == QuietJudgement::Next::give_up) {
+      throw CandidateFault{Status::not_measured, "the device is busy: " + judgement.why + ", in " + std::to_string(takes.size()) + " attempts", false};
+    }
+    if (judgement.next == QuietJudgement::Next::again) {
+      std::this_thread::sleep_for(wait);
+      wait *= 2;
+      continue;
+    }
+    QuietPairs out{.gain = {}, .pairs = 0, .takes = static_cast<int>(takes.size()), .why = judgement.why};
+    std::vector<Take> counted;
+    for (const std::size_t i : judgement.counted) {
+      counted.push_back(takes[i]);
+      for (std::size_t w = 0; w < trial.workloads(); ++w) {
+        const Pairs& pairs = blocks[i][w].pairs;
+        trial.baseline_ns[w].insert(trial.baseline_ns[w].end(), pairs.first_ns.begin(), pairs.first_ns.end());
+        trial.paired_ns[w].insert(trial.paired_ns[w].end(), pairs.second_ns.begin(), pairs.second_ns.end());
+        out.pairs = std::max(out.pairs, trial.paired_ns[w].size());
+      }
+    }
+    out.gain = gain_of(counted);
+    trial.diagnosis.facts["timing_attempts"] = {static_cast<double>(takes.size()), FactSource::measured};
+    trial.diagnosis.facts["canary_stolen"] = {std::max(takes.back().before.stolen, takes.back().after.stolen), FactSource::measured};
+    return out;
+  }
+}
+
+}  // namespace warpath::cuda

@@ -1,0 +1,165 @@
+#include "runners/cuda/measure/peaks.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/json/json_record.h"
+#include "engine/run/run_folder.h"
+#include "runners/cuda/compile/folder_cache.h"
+#include "runners/cuda/peaks_code.h"
+
+namespace warpath::cuda {
+namespace {
+
+constexpr std::uint64_t kSchema = 1;  // grows whenever a kernel or an estimator changes
+constexpr double kNsPerS = 1e9;
+
+/// Resource that works on a type.
+constexpr std::pair<std::string_view, std::string_view> kResources[] = {
+    {"float64", "fp64"}, {"float32", "fp32"}, {"float16", "tensor"}, {"bfloat16", "tensor"},
+    {"tf32", "tensor"},  {"int8", "tensor"},  {"int32", "int32"},    {"sfu", "sfu"},
+};
+
+constexpr std::pair<const char*, double Peaks::*> kNumbers[] = {
+    {"copy_bytes_per_s", &Peaks::copy_bytes_per_s},
+    {"read_bytes_per_s", &Peaks::read_bytes_per_s},
+    {"write_bytes_per_s", &Peaks::write_bytes_per_s},
+    {"l2_bytes_per_s", &Peaks::l2_bytes_per_s},
+    {"launch_event_ns", &Peaks::launch_event_ns},
+    {"launch_graph_ns", &Peaks::launch_graph_ns},
+    {"launch_host_ns", &Peaks::launch_host_ns},
+    {"event_resolution_ns", &Peaks::event_resolution_ns},
+};
+
+double not_negative(const JsonCursor& cursor) {
+  const double value = cursor.number();
+  if (value < 0) cursor.fail("a number of at least 0");
+  return value;
+}
+
+using Bounds = std::map<std::string, double, std::less<>>;
+
+Bounds bounds_of(const Peaks& peaks,
+                 double bytes,
+                 const std::map<std::string, double>& operations,
+                 bool l2_hot,
+                 bool limits_only) {
+  Bounds bounds;
+  const double from_dram =
+      l2_hot ? std::max(0.0, bytes - static_cast<double>(peaks.l2_size_bytes)) : bytes;
+  if (peaks.dram_bytes_per_s() > 0) bounds["dram"] = from_dram / peaks.dram_bytes_per_s() * kNsPerS;
+  if (peaks.l2_bytes_per_s > 0) bounds["l2"] = bytes / peaks.l2_bytes_per_s * kNsPerS;
+  for (const auto& [type, resource] : kResources) {
+    const auto count = operations.find(std::string(type));
+    const auto rate = peaks.operations.find(type);
+    if (count == operations.end() || rate == peaks.operations.end() || !(rate->second.per_s > 0))
+      continue;
+    if (limits_only && !rate->second.is_limit) continue;
+    bounds[std::string(resource)] += count->second / rate->second.per_s * kNsPerS;
+  }
+  return bounds;
+}
+
+}  // namespace
+
+double Peaks::dram_bytes_per_s() const {
+  return std::max({copy_bytes_per_s, read_bytes_per_s, write_bytes_per_s});
+}
+
+std::map<std::string, double, std::less<>> Peaks::bounds_ns(
+    double bytes, const std::map<std::string, double>& work, bool l2_hot) const {
+  return bounds_of(*this, bytes, work, l2_hot, false);
+}
+
+double Peaks::floor_ns(double bytes, const std::map<std::string, double>& work, bool l2_hot) const {
+  double floor = 0;
+  for (const auto& [resource, time_ns] : bounds_of(*this, bytes, work, l2_hot, true))
+    floor = std::max(floor, time_ns);
+  return floor;
+}
+
+nlohmann::json peaks_to_json(const Peaks& peaks) {
+  nlohmann::json out = {{"schema", kSchema},
+                        {"gpu", peaks.gpu},
+                        {"uuid", peaks.uuid},
+                        {"driver", peaks.driver},
+                        {"l2_size_bytes", peaks.l2_size_bytes}};
+  for (const auto& [key, member] : kNumbers) out[key] = peaks.*member;
+  out["operations"] = nlohmann::json::object();
+  for (const auto& [type, rate] : peaks.operations) {
+    out["operations"][type] = {
+        {"per_s", rate.per_s}, {"method", rate.method}, {"is_limit", rate.is_limit}};
+  }
+  return out;
+}
+
+Peaks peaks_from_json(const JsonCursor& cursor) {
+  require_only(
+      cursor, {"schema", "gpu", "uuid", "driver", "l2_size_bytes", "operations", "copy_bytes_per_s",
+               "read_bytes_per_s", "write_bytes_per_s", "l2_bytes_per_s", "launch_event_ns",
+               "launch_graph_ns", "launch_host_ns", "event_resolution_ns"});
+  if (cursor.at("schema").unsigned_integer() != kSchema)
+    cursor.at("schema").fail(std::to_string(kSchema));
+  Peaks peaks;
+  peaks.gpu = cursor.at("gpu").text();
+  peaks.uuid = cursor.at("uuid").text();
+  peaks.driver = static_cast<int>(cursor.at("driver").integer());
+  peaks.l2_size_bytes = cursor.at("l2_size_bytes").integer();
+  if (peaks.l2_size_bytes < 0) cursor.at("l2_size_bytes").fail("a number of at least 0");
+  for (const auto& [key, member] : kNumbers) peaks.*member = not_negative(cursor.at(key));
+  const JsonCursor operations = cursor.at("operations");
+  operations.require_object();
+  for (const auto& [type, unused] : operations.value().items()) {
+    const JsonCursor rate = operations.at(type);
+    require_only(rate, {"per_s", "method", "is_limit"});
+    peaks.operations[type] = {not_negative(rate.at("per_s")), rate.at("method").text(),
+                              rate.at("is_limit").boolean()};
+  }
+  return peaks;
+}
+
+std::filesystem::path peaks_file(const std::filesystem::path& folder,
+                                 const std::string& uuid,
+                                 int driver) {
+  return folder / (uuid + "-" + std::to_string(driver) + ".json");
+}
+
+std::optional<Peaks> read_peaks(const std::filesystem::path& folder,
+                                const std::string& uuid,
+                                int driver) {
+  const std::string path = peaks_file(folder, uuid, driver).string();
+  try {
+    const nlohmann::json document = read_json_file(path);
+    Peaks peaks = peaks_from_json(JsonCursor(document, path));
+    if (peaks.uuid != uuid || peaks.driver != driver) return std::nullopt;
+    return peaks;
+  } catch (const Error&) {
+    return std::nullopt;  // a cache: what cannot be read is measured again
+  }
+}
+
+bool write_peaks(const std::filesystem::path& folder, const Peaks& peaks) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return false;
+  try {
+    write_file_atomically(peaks_file(folder, peaks.uuid, peaks.driver),
+                          peaks_to_json(peaks).dump(2) + "\n", false);
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+std::filesystem::path default_peaks_folder() {
+  return default_cache_folder("peaks");
+}
+
+CompileRequest peaks_request(const std::string& arch) {
+  return {.source = kPeaksCode, .kernel = "peak_empty", .arch = arch, .options = {}};
+}
+
+}  // namespace warpath::cuda

@@ -1,0 +1,416 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <future>
+#include <set>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/base/rng.h"
+#include "engine/spec/tensor_init.h"
+#include "runners/arguments.h"
+#include "runners/cuda/measure/problem.h"
+#include "runners/cuda/driver/transfer.h"
+#include "runners/cuda/measure/trial.h"
+#include "runners/input_family.h"
+#include "runners/reference/reference.h"
+
+namespace warpath::cuda {
+namespace {
+
+Tensor download(const DriverApi& api, const TensorPlace& place, CUdeviceptr from) {
+  Tensor tensor = make_tensor(place.dtype, place.shape);
+  if (place.size_bytes > 0) {
+    require(api, api.cuMemcpyDtoH(tensor.bytes.data(), from, place.size_bytes), "cannot read inputs");
+  }
+  return tensor;
+}
+
+void upload(const DriverApi& api, const Tensor& tensor, CUdeviceptr to) {
+  if (tensor.bytes.empty()) return;
+  copy_to_device(api, to, tensor.bytes.data(), tensor.bytes.size(), "cannot write inputs");
+}
+
+/// Room that copies and 16-byte accesses may use as a whole.
+std::size_t room_for(std::size_t bytes) { return std::max<std::size_t>((bytes + 255) / 256 * 256, 256); }
+
+/// True if the outputs in slot 0 hold integers only: the first million of each says so.
+bool are_integers(const DriverApi& api, const PlacedWorkload& placed) {
+  constexpr std::uint64_t kMost = 1U << 20U;
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    TensorPlace first = placed.tensors[t];
+    if (!first.is_written() || !info(first.dtype).is_float) continue;
+    first.elements = std::min(first.elements, kMost);
+    first.shape = {static_cast<std::int64_t>(first.elements)};
+    first.size_bytes = first.elements * info(first.dtype).size_bytes;
+    const Tensor values = download(api, first, placed.slots[0].tensors[t]);
+    for (std::int64_t i = 0; i < values.elements(); ++i) {
+      const double x = values.at(i);
+      if (std::isfinite(x) && x != std::rint(x)) return false;
+    }
+  }
+  return true;
+}
+
+constexpr std::uint64_t kRandomNudges = 3;  // of one tensor's inputs, at most
+
+/// The output that is worst under the spec's tolerance: the first of a wrong class, else the one farthest outside its bound.
+Comparison by_tolerance(Trial& trial, std::size_t w, const std::vector<CUdeviceptr>& addresses, const InputSet& set) {
+  std::vector<Comparison> found = trial.compare_each(w, addresses, set, trial.tolerances(w, set), "the baseline");
+  Comparison worst;
+  worst.passed = true;
+  for (std::size_t t = 0; t < found.size(); ++t) {
+    if (!trial.at(w).tensors[t].is_written()) continue;
+    const bool passed = worst.passed && found[t].passed;
+    const double norm = std::max(worst.relative_norm, found[t].relative_norm);
+    const double error = std::max(worst.max_abs_error, found[t].max_abs_error);
+    if (found[t].worst_ratio >= worst.worst_ratio) worst = std::move(found[t]);
+    worst.passed = passed;
+    worst.relative_norm = norm;
+    worst.max_abs_error = error;
+  }
+  return worst;
+}
+
+}  // namespace
+
+/// Where contents that no rule draws element by element (row pointers, embedded data) are there already: those of the same seed, and for
+/// other distributions, which change values alone, those of the first set. They take the host seconds to make.
+CUdeviceptr Problem::structure_of(std::size_t w, std::size_t t, InputFamily family, std::uint64_t seed) const {
+  const PlacedWorkload& placed = placed_[w];
+  if (placed.sets.empty() || (family == InputFamily::as_declared && placed.sets.front()->seed != seed)) return 0;
+  return placed.sets.front()->pristine[t].get();
+}
+
+std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w, InputFamily family, std::uint64_t seed) {
+  return make_inputs(w, FamilyChoice{.family = family}, seed);
+}
+
+std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w, const FamilyChoice& choice, std::uint64_t seed) {
+  const InputFamily family = choice.family;
+  std::size_t changed = 0;
+  const DriverApi& api = bench_.api();
+  const PlacedWorkload& placed = placed_[w];
+  auto set = std::make_unique<InputSet>();
+  set->seed = seed;
+  set->family = family;
+  set->has_infinities = choice.has_infinities();
+  if (is_structure(family)) set->structure = choice.label();
+  for (const TensorPlace& tensor : placed.tensors) {
+    set->pristine.emplace_back();
+    set->reference.emplace_back();
+    if (tensor.is_written()) {
+      MaskedReference& reference = set->reference.back();
+      reference.key = {bench_.secret(), bench_.secret()};
+    }
+    if (!tensor.is_read()) continue;
+    set->pristine.back() = allocate(api, room_for(tensor.size_bytes));
+    const CUdeviceptr data = set->pristine.back().get();
+    if (const auto rule = element_rule(spec(), *tensor.arg, *placed.workload, seed)) {
+      bench_.harness().fill(bench_.stream(), data, tensor.elements, *rule);
+    } else if (const CUdeviceptr known = structure_of(w, set->pristine.size() - 1, family, seed)) {
+      require(api, api.cuMemcpyDtoDAsync(data, known, tensor.size_bytes, bench_.stream()), "cannot copy inputs");
+    } else {
+      upload(api, materialize(spec(), *tensor.arg, *placed.workload, seed), data);
+    }
+    if (changes(family, spec(), *tensor.arg, *placed.workload)) {
+      bench_.harness().family(bench_.stream(), data, family_rule(spec(), *tensor.arg, *placed.workload, choice, changed++, seed));
+    }
+  }
+  digest_inputs(w, *set);
+  return set;
+}
+
+void Problem::digest_inputs(std::size_t w, InputSet& set) {
+  Answers& answers = bench_.answers();
+  answers.clear();
+  const std::uint64_t nonce = bench_.secret();
+  std::vector<std::size_t> places;
+  const PlacedWorkload& placed = placed_[w];
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    places.push_back(answers.place<DeviceDigest>());
+    if (!placed.tensors[t].is_read()) continue;
+    bench_.harness().digest(bench_.stream(), set.pristine[t].get(), placed.tensors[t].size_bytes,
+                            kDigestSeed, nonce, answers.address(places[t]));
+  }
+  bench_.collect("inputs");
+  set.digest.clear();
+  for (const std::size_t place : places) set.digest.push_back(answers.at<DeviceDigest>(place));
+}
+
+void Problem::run_reference_kernel(std::size_t w, InputSet& set) {
+  const DriverApi& api = bench_.api();
+  const PlacedWorkload& placed = placed_[w];
+  const Candidate& reference = setup_.reference ? *setup_.reference : setup_.baseline;
+  std::vector<CUdeviceptr> addresses;
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    const TensorPlace& tensor = placed.tensors[t];
+    if (!tensor.is_written()) {
+      addresses.push_back(set.pristine[t].get());
+      continue;
+    }
+    MaskedReference& out = set.reference[t];
+    out.memory = allocate(api, room_for(tensor.size_bytes));
+    out.dtype = tensor.dtype;
+    addresses.push_back(out.memory.get());
+    if (tensor.is_read()) {
+      require(api, api.cuMemcpyDtoDAsync(out.memory.get(), set.pristine[t].get(), tensor.size_bytes,
+                                         bench_.stream()),
+              "cannot copy inputs");
+    } else if (tensor.elements > 0) {
+      bench_.harness().poison(bench_.stream(), out.memory.get(), tensor.elements, tensor.dtype, 0);
+    }
+  }
+  std::vector<void*> parameters;
+  for (const ParameterPlace& parameter : placed.parameters) {
+    parameters.push_back(parameter.bytes.empty()
+                             ? static_cast<void*>(&addresses[parameter.tensor])
+                             : const_cast<std::byte*>(parameter.bytes.data()));
+  }
+  const LoadedKernel& kernel = reference_kernels_[reference.code_of[w]];
+  const LaunchNumbers& numbers = reference.numbers[w];
+  require(api, allow_dynamic_smem(api, kernel.function, numbers.dynamic_smem_bytes),
+          "the reference kernel's shared memory is refused");
+  bench_.launch(kernel, numbers, parameters.data(), bench_.stream());
+  constexpr double kReferenceSeconds = 60;
+  bench_.synchronize("the reference kernel", kReferenceSeconds);
+}
+
+void Problem::make_references(std::size_t w, const std::vector<InputSet*>& sets) {
+  const DriverApi& api = bench_.api();
+  const PlacedWorkload& placed = placed_[w];
+  const bool by_kernel = std::holds_alternative<ReferenceKernel>(spec().reference) ||
+                         std::holds_alternative<std::monostate>(spec().reference);
+  if (by_kernel) {
+    try {
+      for (InputSet* const set : sets) run_reference_kernel(w, *set);
+    } catch (const CandidateFault& fault) {
+      throw environment_error(spec().name + ": the reference kernel: " + fault.detail);
+    }
+  } else {
+    const auto scalars = scalar_values(spec(), *placed.workload);
+    std::vector<std::future<TensorMap>> computing;
+    for (InputSet* const set : sets) {
+      TensorMap inputs;
+      for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+        const TensorPlace& tensor = placed.tensors[t];
+        if (tensor.is_read()) {
+          inputs.emplace(tensor.arg->name, download(api, tensor, set->pristine[t].get()));
+        }
+      }
+      computing.push_back(std::async(std::launch::async, [&, inputs = std::move(inputs)] {
+        const auto source = make_reference(spec(), {.scratch_folder = "."});
+        return source->compute({spec(), *placed.workload, inputs, scalars});
+      }));
+    }
+    for (std::size_t s = 0; s < sets.size(); ++s) {
+      const TensorMap expected = computing[s].get();
+      for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+        if (!placed.tensors[t].is_written()) continue;
+        const Tensor& values = expected.at(placed.tensors[t].arg->name);
+        MaskedReference& out = sets[s]->reference[t];
+        out.dtype = values.dtype;
+        out.memory = allocate(api, room_for(values.bytes.size()));
+        upload(api, values, out.memory.get());
+      }
+    }
+  }
+  for (InputSet* const set : sets) {
+    for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+      if (!placed.tensors[t].is_written()) continue;
+      const MaskedReference& out = set->reference[t];
+      bench_.harness().mask(bench_.stream(), out.memory.get(),
+                            placed.tensors[t].elements * info(out.dtype).size_bytes, out.key);
+    }
+  }
+  bench_.synchronize("references");
+}
+
+std::unique_ptr<InputSet> Problem::fresh_set(std::size_t w, std::uint64_t seed) {
+  auto set = make_inputs(w, InputFamily::as_declared, seed);
+  make_references(w, {set.get()});
+  return set;
+}
+
+/// A structured set costs a reference and a launch of the baseline, of `launch_ns`, and every candidate a launch.
+std::size_t Problem::affordable_structures(double launch_ns) const {
+  constexpr double kSeconds = 2;
+  constexpr std::size_t kLeast = 4;
+  const auto workloads = static_cast<double>(placed_.size());
+  const double reference = reference_seconds_ / (workloads * static_cast<double>(bench_.options().input_sets));
+  double bytes = 0;
+  for (const PlacedWorkload& placed : placed_) bytes += placed.launch_bytes;
+  std::size_t available = 0, total = 0;
+  require(bench_.api(), bench_.api().cuMemGetInfo(&available, &total), "cannot tell how much memory is free");
+  const double kept = std::max(4e9, static_cast<double>(available) / 16);  // bytes of all sets
+  const double most = std::min(kSeconds / std::max((reference + 2e-9 * launch_ns) * workloads, 1e-9), kept / std::max(bytes, 1.0));
+  return std::max(kLeast, static_cast<std::size_t>(std::min(most, 1e6)));
+}
+
+const std::vector<FamilyCheck>& Problem::family_checks(std::size_t w) {
+  PlacedWorkload& placed = placed_[w];
+  if (!placed.families.empty()) return placed.families;
+  const TrialRequest request{.candidate = setup_.baseline};
+  Trial baseline(bench_, *this, request);
+  std::vector<InputSet*> sets;
+  std::vector<FamilyChoice> choices = stress_choices(spec(), *placed.workload);
+  // What one workload leaves out the next one has.
+  for (const FamilyChoice& choice : spread(structure_choices(spec(), *placed.workload), affordable_structures(baseline.launch_ns(w)), setup_.seed + w)) choices.push_back(choice);
+  for (const FamilyChoice& choice : choices) {
+    FamilyCheck check;
+    check.set = make_inputs(w, choice, setup_.seed + placed.families.size() + 1);
+    sets.push_back(check.set.get());
+    placed.families.push_back(std::move(check));
+  }
+  make_references(w, sets);
+  const std::vector<double> declared = baseline.reference_scale(w, *placed.sets.front());
+  for (FamilyCheck& check : placed.families) {
+    std::vector<double> scale = baseline.reference_scale(w, *check.set);
+    for (std::size_t t = 0; t < scale.size(); ++t) {
+      scale[t] = declared[t] > 0 && std::isfinite(scale[t] / declared[t]) ? scale[t] / declared[t] : 1;
+      // A few large values cancel in more results than their root mean square says.
+      constexpr double kTail = 32;
+      const InputFamily family = check.set->family;
+      if (family == InputFamily::heavy_tail || family == InputFamily::rare_outliers) scale[t] *= kTail;
+    }
+    check.set->result_scale = std::move(scale);
+    baseline.launch_fresh(w, 0, *check.set, 0);
+    check.baseline = by_tolerance(baseline, w, placed.slots[0].tensors, *check.set);
+    check.baseline_exact = check.baseline.passed && check.baseline.max_abs_error == 0 &&
+                           check.set->family == InputFamily::small_integers && are_integers(bench_.api(), placed);
+  }
+  return placed.families;
+}
+
+const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
+  if (!set.reach.empty()) return set.reach;
+  const PlacedWorkload& placed = placed_[w];
+  const TrialRequest request{.candidate = setup_.baseline};
+  Trial baseline(bench_, *this, request);
+  const Slot slot = make_slot(placed, false);  // the candidate's outputs must stay
+  std::vector<Reach> reach(placed.tensors.size());
+  const std::vector<Tolerance> tolerances = baseline.tolerances(w, set);
+  const auto copy_inputs = [&] {
+    for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+      if (!placed.tensors[t].is_read() || placed.tensors[t].size_bytes == 0) continue;
+      require(bench_.api(), bench_.api().cuMemcpyDtoDAsync(slot.tensors[t], set.pristine[t].get(), placed.tensors[t].size_bytes, bench_.stream()),
+              "cannot copy inputs");
+    }
+  };
+  const auto launch = [&](double share) {
+    const double ns = bench_.time([&] { baseline.launch_at(w, slot.tensors, bench_.stream()); }, "the baseline");
+    const std::vector<Comparison> found = baseline.compare_each(w, slot.tensors, set, tolerances, "the baseline");
+    for (std::size_t t = 0; t < found.size(); ++t) {
+      if (placed.tensors[t].is_written()) extend(reach[t], found[t], share);
+    }
+    return ns;
+  };
+  copy_inputs();
+  constexpr double kLongNs = 20e6;
+  const std::uint64_t at_random = launch(1) > kLongNs ? 1 : kRandomNudges;  // launches on inputs nudged at random
+  std::set<DType> types;
+  for (const TensorPlace& tensor : placed.tensors) {
+    if (tensor.is_read() && info(tensor.dtype).is_float) types.insert(tensor.dtype);
+  }
+  for (const DType type : types) {
+    for (std::uint64_t seed = 0; seed <= at_random; ++seed) {
+      copy_inputs();
+      for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+        const TensorPlace& tensor = placed.tensors[t];
+        if (!tensor.is_read() || tensor.dtype != type) continue;
+        bench_.harness().nudge(bench_.stream(), slot.tensors[t], tensor.elements, type, seed == 0 ? 0 : seed + kRandomNudges * t);
+      }
+      launch(nudge_share(type));
+    }
+  }
+  return set.reach = std::move(reach);
+}
+
+const std::vector<std::unique_ptr<InputSet>>& Problem::perturbed_sets(std::size_t w) {
+  PlacedWorkload& placed = placed_[w];
+  if (std::exchange(placed.asked_for_perturbed, true)) return placed.perturbed;
+  std::vector<std::size_t> eligible;
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    const TensorPlace& tensor = placed.tensors[t];
+    if (tensor.is_read() && tensor.elements > 1 &&
+        draws_each_alone(spec().tensor_of(*tensor.arg, *placed.workload))) {
+      eligible.push_back(t);
+    }
+  }
+  constexpr int kProbes = 4;
+  std::vector<InputSet*> sets;
+  for (int probe = 0; probe < kProbes && !eligible.empty(); ++probe) {
+    auto set = perturbed_inputs(w, eligible[static_cast<std::size_t>(probe) % eligible.size()], probe);
+    if (!set) continue;
+    sets.push_back(set.get());
+    placed.perturbed.push_back(std::move(set));
+  }
+  make_references(w, sets);
+  return placed.perturbed;
+}
+
+std::unique_ptr<InputSet> Problem::perturbed_inputs(std::size_t w, std::size_t t, int probe) {
+  const TensorPlace& tensor = placed_[w].tensors[t];
+  const std::size_t width = info(tensor.dtype).size_bytes;
+  const DriverApi& api = bench_.api();
+  auto set = make_inputs(w, InputFamily::as_declared, setup_.seed);
+  const CUdeviceptr data = set->pristine[t].get();
+  Rng rng(bench_.secret(), "perturb");
+  std::uint64_t changed = rng.below(tensor.elements);
+  if (probe == 1) changed = 0;
+  if (probe == 2) changed = tensor.elements - 1;
+  std::array<std::byte, 16> before{};
+  require(api, api.cuMemcpyDtoH(before.data(), data + changed * width, width), "cannot read inputs");
+  auto after = before;
+  constexpr int kTries = 64;
+  for (int i = 0; i < kTries && before == after; ++i) {  // another element's value is a legal one
+    const std::uint64_t other = rng.below(tensor.elements);
+    require(api, api.cuMemcpyDtoH(after.data(), data + other * width, width), "cannot read inputs");
+  }
+  if (before == after) return nullptr;
+  copy_to_device(api, data + changed * width, after.data(), width, "cannot write inputs");
+  set->changed_element = static_cast<std::int64_t>(changed);
+  digest_inputs(w, *set);
+  return set;
+}
+
+std::unique_ptr<InputSet> Problem::set_with_equal(std::size_t w, std::size_t from, std::size_t to) {
+  auto set = make_inputs(w, InputFamily::as_declared, setup_.seed);
+  require(bench_.api(),
+          bench_.api().cuMemcpyDtoDAsync(set->pristine[to].get(), set->pristine[from].get(), placed_[w].tensors[from].size_bytes, bench_.stream()),
+          "cannot copy inputs");
+  digest_inputs(w, *set);
+  make_references(w, {set.get()});
+  return set;
+}
+
+std::unique_ptr<InputSet> Problem::scaled_set(std::size_t w, std::size_t t) {
+  const TensorPlace& tensor = placed_[w].tensors[t];
+  auto set = make_inputs(w, InputFamily::as_declared, setup_.seed);
+  bench_.harness().family(bench_.stream(), set->pristine[t].get(),
+                          family_rule(spec(), *tensor.arg, *placed_[w].workload, InputFamily::huge, setup_.seed));
+  digest_inputs(w, *set);
+  return set;
+}
+
+bool Problem::intact(std::size_t w, InputSet& set) {
+  const auto before = set.digest;
+  digest_inputs(w, set);
+  return std::equal(before.begin(), before.end(), set.digest.begin(), [](const DeviceDigest& a, const DeviceDigest& b) {
+    return a.low == b.low && a.high == b.high;
+  });
+}
+
+bool Problem::inputs_intact() {
+  for (std::size_t w = 0; w < placed_.size(); ++w) {
+    const PlacedWorkload& placed = placed_[w];
+    const auto all = [&](const auto& sets) { return std::all_of(sets.begin(), sets.end(), [&](const auto& set) { return intact(w, *set); }); };
+    if (!all(placed.sets) || !all(placed.perturbed)) return false;
+    for (const FamilyCheck& check : placed.families) {
+      if (!is_structure(check.set->family) && !intact(w, *check.set)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace warpath::cuda

@@ -1,0 +1,382 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "engine/base/error.h"
+#include "engine/base/rng.h"
+#include "engine/base/statistics.h"
+#include "runners/cuda/measure/cache_plan.h"
+#include "runners/cuda/measure/paired_timing.h"
+#include "runners/cuda/measure/trial.h"
+
+namespace warpath::cuda {
+namespace {
+
+/// Shorter launches are timed as one graph of many, so that neither events nor the host show.
+constexpr double kGraphBelowNs = 50e3;
+constexpr double kBatchNs = 80e3;
+constexpr int kMostLaunches = 64;
+/// Samples enqueued on one slot before the next one's turn. All slots have equal parts in the samples: contents may decide the time, and
+/// the median must not depend on which slot came first.
+constexpr std::size_t kGroup = 3;
+/// One launch of this length says enough of a candidate that is far behind.
+constexpr double kLongNs = 1e6;
+
+int launches_per_sample(double launch_ns) {
+  if (launch_ns >= kGraphBelowNs) return 1;
+  const double n = std::ceil(kBatchNs / std::max(launch_ns, 1.0));
+  return static_cast<int>(std::clamp(n, 2.0, static_cast<double>(kMostLaunches)));
+}
+
+/// Half-width of a 95 % interval of the median by order statistics, relative to it.
+double relative_half_width(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  const auto n = static_cast<double>(samples.size());
+  const double reach = 0.98 * std::sqrt(n);
+  const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - reach)));
+  const auto high = static_cast<std::size_t>(std::min(n - 1, std::ceil(n / 2 + reach)));
+  return (samples[high] - samples[low]) / (2 * median(samples));
+}
+
+/// A fixed number of launches of one candidate on one slot.
+class Batch {
+ public:
+  Batch(Trial& trial, std::size_t w, std::size_t slot, int launches)
+      : trial_(trial), w_(w), slot_(slot), launches_(launches) {}
+
+  /// Makes the graph at the first call: not while a clock runs.
+  void ready() {
+    if (launches_ == 1 || exec_) return;
+    const DriverApi& api = trial_.bench().api();
+    const CUstream stream = trial_.bench().stream();
+    require(api, api.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED),
+            "cannot capture launches");
+    CUgraph graph = nullptr;
+    try {
+      for (int i = 0; i < launches_; ++i) trial_.launch(w_, slot_);
+    } catch (...) {
+      static_cast<void>(api.cuStreamEndCapture(stream, &graph));
+      throw;
+    }
+    require(api, api.cuStreamEndCapture(stream, &graph), "cannot capture launches");
+    graph_ = Graph(api, graph);
+    CUgraphExec exec = nullptr;
+    require(api, api.cuGraphInstantiate(&exec, graph, 0), "cannot instantiate a graph");
+    exec_ = GraphExec(api, exec);
+  }
+
+  void enqueue() {
+    if (!exec_) return trial_.launch(w_, slot_);
+    const DriverApi& api = trial_.bench().api();
+    require(api, api.cuGraphLaunch(exec_.get(), trial_.bench().stream()), "cannot launch a graph");
+  }
+
+ private:
+  Trial& trial_;
+  std::size_t w_, slot_;
+  int launches_;
+  Graph graph_;
+  GraphExec exec_;
+};
+
+/// One workload's sampling: all timing slots hold declared inputs and poisoned outputs at the start.
+class Sampler {
+ public:
+  Sampler(Trial& trial, std::size_t w)
+      : trial_(trial), bench_(trial.bench()), w_(w), slots_(timing_slots(trial, w)) {}
+
+  Sampling run() {
+    Sampling out;
+    out.timed_slots.assign(slots_, false);
+    const double launch_ns = trial_.launch_ns(w_);
+    prepare();
+    const CachePlan plan =
+        cache_plan(trial_.at(w_).workload->l2, bench_.options().l2, trial_.request().stage);
+    out.cold_scored = plan.cold_scored;
+    if (plan.hot) {
+      // What a launch changes must be restored before the next: one launch a sample then.
+      out.launches_per_sample =
+          trial_.must_restore(w_) ? 1 : launches_per_sample(launch_ns);
+      for (std::size_t s = 0; s < slots_; ++s) batches_.emplace_back(trial_, w_, s, out.launches_per_sample);
+      sample(out.hot_ns, out, false);
+    }
+    if (plan.cold && !out.raced_out && (plan.cold_scored || !trial_.is_steady(w_))) {
+      batches_.clear();
+      for (std::size_t s = 0; s < slots_; ++s) batches_.emplace_back(trial_, w_, s, 1);
+      sample(out.cold_ns, out, true);
+    }
+    return out;
+  }
+
+  /// The barely aligned slot would time something else.
+  static std::size_t timing_slots(Trial& trial, std::size_t w) {
+    return std::max<std::size_t>(1, trial.at(w).slots.size() - 1);
+  }
+
+ private:
+  void prepare() {
+    for (std::size_t s = 0; s < slots_; ++s) {
+      trial_.problem().restore(w_, s, trial_.declared_set(w_, s));
+      trial_.problem().poison(w_, s, bench_.secret());
+    }
+  }
+
+  void sample(std::vector<double>& samples, Sampling& out, bool cold) {
+    const CudaOptions& options = bench_.options();
+    const int launches = cold ? 1 : out.launches_per_sample;
+    double spent_ns = 0;
+    if (!cold && !samples_needed()) {
+      group(samples, out, launches, cold, 1);
+      out.raced_out = clearly_slower(samples);
+      if (out.raced_out) return;
+    }
+    // At screening one launch a slot is enough of a kernel that is steady, if they agree.
+    const bool steady = trial_.is_steady(w_);
+    const int least = steady ? 2 : options.min_samples;
+    while (static_cast<int>(samples.size()) < options.max_samples) {
+      const std::size_t seen = samples.size();
+      for (std::size_t s = 0; s < slots_; ++s) group(samples, out, launches, cold, steady ? 1 : kGroup);
+      for (std::size_t i = seen; i < samples.size(); ++i) spent_ns += samples[i] * launches;
+      if (static_cast<int>(samples.size()) < least) continue;
+      if (spent_ns > options.timing_ms * 1e6 || relative_half_width(samples) < options.precision) return;
+      if (!cold && clearly_slower(samples)) {
+        out.raced_out = true;
+        return;
+      }
+    }
+  }
+
+  /// False if the candidate's first launches were so long that one more may be all that its time is worth.
+  [[nodiscard]] bool samples_needed() const {
+    const double launch_ns = trial_.launch_ns(w_);
+    return launch_ns < kLongNs || !clearly_slower({launch_ns});
+  }
+
+  /// A group stays on one slot, whose data a first launch brings into the cache; groups take turns.
+  void group(std::vector<double>& samples, Sampling& out, int launches, bool cold, std::size_t size) {
+    const DriverApi& api = bench_.api();
+    const std::size_t slot = (trial_.request().seed + next_++) % slots_;
+    const bool mutates = trial_.must_restore(w_);
+    out.timed_slots[slot] = true;
+    batches_[slot].ready();
+    if (!cold && !mutates && size > 1 && trial_.launch_ns(w_) < Trial::kSteadyNs) trial_.launch(w_, slot);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (mutates) trial_.restore(w_, slot, trial_.declared_set(w_, slot));
+      if (cold) bench_.flush_l2();
+      require(api, api.cuEventRecord(bench_.event(2 * i), bench_.stream()), "cannot record an event");
+      batches_[slot].enqueue();
+      require(api, api.cuEventRecord(bench_.event(2 * i + 1), bench_.stream()),
+              "cannot record an event");
+    }
+    bench_.synchronize("a timed launch", 1e-9 * trial_.launch_ns(w_) * static_cast<double>(size) * (launches + 1));
+    for (std::size_t i = 0; i < size; ++i) {
+      samples.push_back(bench_.elapsed_ns(2 * i, 2 * i + 1) / launches);
+    }
+  }
+
+  /// Racing: is the objective far from the incumbent's, this workload's best sample taken for its time and single launches for those
+  /// of workloads that have no samples yet?
+  [[nodiscard]] bool clearly_slower(const std::vector<double>& samples) const {
+    const double incumbent = trial_.request().incumbent_ns;
+    const bool scored = trial_.at(w_).workload->role == WorkloadRole::score;
+    if (incumbent <= 0 || !scored || trial_.request().stage != Stage::screening) return false;
+    const double best = *std::min_element(samples.begin(), samples.end());
+    return trial_.objective_if(w_, best) > incumbent * (1 + bench_.options().race_margin);
+  }
+
+  Trial& trial_;
+  Bench& bench_;
+  std::size_t w_;
+  std::size_t slots_;
+  std::size_t next_ = 0;
+  std::vector<Batch> batches_;
+};
+
+/// A launch of this length settles within itself.
+constexpr double kOwnBlockNs = 20e6;
+constexpr double kBlockNs = 10e6;
+constexpr double kLeastSettleNs = 30e6, kMostSettleNs = 250e6;
+constexpr double kLonger = 4;  ///< blocks, and how long they may take to settle, where usual ones differ
+constexpr double kSettled = 0.005;  ///< relative, between two blocks that show no noise
+/// Launches of one kernel may come in kinds (other waves of blocks, other places in the cache): some of each slot tell their mean.
+constexpr double kKindsNs = 50e6, kLeastSamples = 2, kEnoughSamples = 8, kMostSamples = 64;
+
+/// Mean without an eighth at either end: launches of several kinds count by how often they come, a few interrupted ones do not count.
+double trimmed_mean(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  const std::size_t cut = samples.size() / 8;
+  const auto kept = std::span(samples).subspan(cut, samples.size() - 2 * cut);
+  return std::accumulate(kept.begin(), kept.end(), 0.0) / static_cast<double>(kept.size());
+}
+
+/// Blocks of launches of two candidates on one workload.
+class Blocks {
+ public:
+  Blocks(Trial& first, Trial& second, std::size_t w)
+      : sides_{&first, &second},
+        bench_(first.bench()),
+        w_(w),
+        slots_(Sampler::timing_slots(first, w)),
+        cold_(first.at(w).cold_scored),
+        mutates_(first.must_restore(w) || second.must_restore(w)) {
+    for (int side = 0; side < 2; ++side) {
+      launches_[side] = mutates_ || cold_ ? 1 : launches_per_sample(sides_[side]->launch_ns(w));
+      for (std::size_t s = 0; s < slots_; ++s) {
+        batches_[side].emplace_back(*sides_[side], w, s, launches_[side]);
+        batches_[side].back().ready();
+      }
+    }
+  }
+
+  BlockPairs run() {
+    constexpr double kConfidence = 0.99, kNarrow = 0.01, kUsualNs = 1.5e9, kMostNs = 5e9, kLeastPairs = 6;
+    constexpr int kDraws = 500;
+    const std::size_t least = std::max(launch_ns(0), launch_ns(1)) >= kOwnBlockNs ? 3 : 5, most = 40;
+    const double both_ns = kLeastPairs * static_cast<double>(slots_) * (launch_ns(0) + launch_ns(1));
+    Rng rng(bench_.secret(), "blocks");
+    BlockPairs out;
+    std::vector<double> logs;
+    for (std::size_t pair = 0; logs.size() < most; ++pair) {
+      const int leader = static_cast<int>(rng.below(2));
+      double ns[2];
+      for (const int side : {leader, 1 - leader}) ns[side] = block(side, pair % slots_, out);
+      out.pairs.first_ns.push_back(ns[0]);
+      out.pairs.second_ns.push_back(ns[1]);
+      logs.push_back(std::log(ns[0] / ns[1]));
+      if (logs.size() < least) continue;
+      const Interval interval = bootstrap_median(logs, kConfidence, kDraws, 1);
+      const double width = interval.high - interval.low;
+      const bool is_wide = width > QuietLimits{}.width;
+      if (width <= kNarrow || spent_ns_ >= std::max(is_wide ? kMostNs : kUsualNs, both_ns)) break;
+      if (is_wide && times_ == 1 && spent_ns_ >= kUsualNs) {
+        // What makes blocks differ is slower than a block, such as clocks under a limit of power.
+        times_ = kLonger;
+        out = {};
+        logs.clear();
+      }
+    }
+    return out;
+  }
+
+ private:
+  [[nodiscard]] double launch_ns(int side) const { return sides_[side]->launch_ns(w_); }
+
+  /// The mean launch over all slots, from `first_slot` on, after the candidate has settled on that.
+  double block(int side, std::size_t first_slot, BlockPairs& out) {
+    const bool settles = launch_ns(side) < kOwnBlockNs;
+    if (settles) settle(side, first_slot);
+    double sum = 0;
+    for (std::size_t i = 0; i < slots_; ++i) {
+      const std::size_t slot = (first_slot + i) % slots_;
+      if (settles && i > 0) batches_[side][slot].enqueue();  // its data come into the cache
+      const std::vector<double> samples = chunk(side, slot);
+      const double middle = median(samples);
+      for (const double ns : samples) out.residuals.push_back(ns / middle);
+      sum += trimmed_mean(samples);
+    }
+    return sum / static_cast<double>(slots_);
+  }
+
+  void settle(int side, std::size_t slot) {
+    double before = 0;
+    for (double done = 0; done < times_ * kMostSettleNs;) {
+      const double start = spent_ns_;
+      const std::vector<double> samples = chunk(side, slot);
+      Welford spread;
+      for (const double ns : samples) spread.add(ns);
+      const double now = trimmed_mean(samples);
+      done += spent_ns_ - start;
+      const double noise = 2 * spread.deviation() / (now * std::sqrt(static_cast<double>(samples.size())));
+      if (done >= kLeastSettleNs && std::abs(now / before - 1) < kSettled + noise) return;
+      before = now;
+    }
+  }
+
+  /// As many samples of a slot as a block holds.
+  std::vector<double> chunk(int side, std::size_t slot) {
+    const DriverApi& api = bench_.api();
+    Trial& trial = *sides_[side];
+    const double sample_ns = launch_ns(side) * launches_[side];
+    const double least = launch_ns(side) < kOwnBlockNs ? std::clamp(kKindsNs / sample_ns, kLeastSamples, kEnoughSamples) : 1;
+    const auto wanted = static_cast<std::size_t>(std::clamp(times_ * kBlockNs / sample_ns, least, times_ * kMostSamples));
+    for (std::size_t i = 0; i < wanted; ++i) {
+      if (mutates_) trial.restore(w_, slot, sides_[0]->declared_set(w_, slot));
+      if (cold_) bench_.flush_l2();
+      require(api, api.cuEventRecord(bench_.event(2 * i), bench_.stream()), "cannot record an event");
+      batches_[side][slot].enqueue();
+      require(api, api.cuEventRecord(bench_.event(2 * i + 1), bench_.stream()), "cannot record an event");
+    }
+    bench_.synchronize("a timed launch", 1e-9 * sample_ns * static_cast<double>(2 * wanted));
+    std::vector<double> samples;
+    for (std::size_t i = 0; i < wanted; ++i) samples.push_back(bench_.elapsed_ns(2 * i, 2 * i + 1) / launches_[side]);
+    // Short launches are less than what surrounds them.
+    constexpr double kAroundNs = 5e3;
+    for (const double ns : samples) spent_ns_ += ns * launches_[side] + kAroundNs;
+    if (cold_) spent_ns_ += static_cast<double>(wanted) * kFlushNs;
+    return samples;
+  }
+
+  static constexpr double kFlushNs = 50e3;  ///< about
+
+  Trial* sides_[2];
+  Bench& bench_;
+  std::size_t w_;
+  std::size_t slots_;
+  bool cold_, mutates_;
+  int launches_[2] = {1, 1};
+  std::vector<Batch> batches_[2];
+  double spent_ns_ = 0;
+  double times_ = 1;  ///< how many times as long as usual blocks are
+};
+
+}  // namespace
+
+BlockPairs sample_blocks(Trial& first, Trial& second, std::size_t w) { return Blocks(first, second, w).run(); }
+
+Sampling sample(Trial& trial, std::size_t w) { return Sampler(trial, w).run(); }
+
+Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs) {
+  Pairs out;
+  Bench& bench = first.bench();
+  const DriverApi& api = bench.api();
+  Trial* const sides[2] = {&first, &second};
+  const bool mutates = first.must_restore(w) || second.must_restore(w);
+  const bool cold = first.at(w).cold_scored;
+  const double longest = std::max(first.launch_ns(w), second.launch_ns(w));
+  int launches[2];
+  std::vector<Batch> batches[2];
+  const std::size_t slots = Sampler::timing_slots(first, w);
+  for (int side = 0; side < 2; ++side) {
+    launches[side] = mutates || cold ? 1 : launches_per_sample(sides[side]->launch_ns(w));
+    for (std::size_t s = 0; s < slots; ++s) {
+      batches[side].emplace_back(*sides[side], w, s, launches[side]);
+      batches[side].back().ready();
+    }
+  }
+  Rng rng(bench.secret(), "pairs");
+  pairs = static_cast<int>((static_cast<std::size_t>(pairs) + slots - 1) / slots * slots);  // as many of each slot
+  for (int pair = 0; pair < pairs; ++pair) {
+    const std::size_t slot = static_cast<std::size_t>(pair) % slots;
+    const int leader = static_cast<int>(rng.below(2));
+    for (int turn = 0; turn < 2; ++turn) {
+      const int side = turn == 0 ? leader : 1 - leader;
+      const auto at = static_cast<std::size_t>(2 * side);
+      if (mutates) {
+        sides[side]->restore(w, slot, first.declared_set(w, slot));
+      } else if (!cold) {
+        sides[side]->launch(w, slot);
+      }
+      if (cold) bench.flush_l2();
+      require(api, api.cuEventRecord(bench.event(at), bench.stream()), "cannot record an event");
+      batches[side][slot].enqueue();
+      require(api, api.cuEventRecord(bench.event(at + 1), bench.stream()), "cannot record an event");
+    }
+    bench.synchronize("a timed launch", 1e-9 * longest * 2 * kMostLaunches);
+    out.first_ns.push_back(bench.elapsed_ns(0, 1) / launches[0]);
+    out.second_ns.push_back(bench.elapsed_ns(2, 3) / launches[1]);
+  }
+  return out;
+}
+
+}  // namespace warpath::cuda
