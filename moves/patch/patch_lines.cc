@@ -124,10 +124,10 @@ Search find_lines(std::span<const std::string> text, std::span<const std::string
 std::string missing_text(std::string_view what, std::span<const std::string> text, std::span<const std::string> wanted,
                          const Search& search, std::size_t first) {
   const std::string& missing = wanted[std::min(search.longest, wanted.size() - 1)];
-  std::string out = std::string(what) + ", line " + std::to_string(first + search.longest) + ": expected " + quoted(missing);
+  std::string out = std::string(what) + ", line " + std::to_string(first + search.longest) + ": expected " + in_quotes(missing);
   if (search.longest > 0) {
     const std::size_t at = search.longest_at + search.longest;
-    out += at < text.size() ? ", source line " + std::to_string(at + 1) + " is " + quoted(text[at]) : ", the source ends there";
+    out += at < text.size() ? ", source line " + std::to_string(at + 1) + " is " + in_quotes(text[at]) : ", the source ends there";
     return out + " (the lines before it stand from source line " + std::to_string(search.longest_at + 1) + " on)";
   }
   const std::string shape = squeezed(missing);
@@ -137,7 +137,7 @@ std::string missing_text(std::string_view what, std::span<const std::string> tex
     if (score > best) best = score, at = i;
   }
   if (2 * best < shape.size() || best == 0) return out + ", which is nowhere in the source";
-  return out + ", the nearest is source line " + std::to_string(at + 1) + ": " + quoted(text[at]);
+  return out + ", the nearest is source line " + std::to_string(at + 1) + ": " + in_quotes(text[at]);
 }
 
 std::string places_text(const std::vector<std::size_t>& places) {
@@ -150,7 +150,7 @@ std::string places_text(const std::vector<std::size_t>& places) {
   return out;
 }
 
-std::string quoted(std::string_view line) {
+std::string in_quotes(std::string_view line) {
   const std::string text = squeezed(line);
   std::string out = "\"";
   for (const char c : text.substr(0, kMostQuoted)) out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;

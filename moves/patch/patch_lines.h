@@ -46,7 +46,7 @@ struct Search {
 /// "3, 18 and 40", counted from 1, at most five.
 [[nodiscard]] std::string places_text(const std::vector<std::size_t>& places);
 /// The line between quotes, cut at 60 characters, without control characters.
-[[nodiscard]] std::string quoted(std::string_view line);
+[[nodiscard]] std::string in_quotes(std::string_view line);
 
 /// The blanks that `line` begins with.
 [[nodiscard]] std::string_view indent_of(std::string_view line);
