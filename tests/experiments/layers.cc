@@ -21,6 +21,15 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"experiments", {"engine", "moves", "priors", "runners", "experiments"}},
     {"tests", {"engine", "moves", "priors", "runners", "experiments", "tests"}}};
 
+/// Folder -> its rooms: what stands in one may include what stands in it or in one before it. Files of the folder itself are above all rooms. Rooms of
+/// plug-ins (moves/catalogue, runners/cuda/gates, search policies) see the rooms of what they plug into.
+const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
+    {"engine", {"base", "json", "text", "spec", "plugin", "search", "run"}},
+    {"moves", {"model", "shared", "patch", "propose", "catalogue"}},
+    {"priors", {"evidence", "tactics"}},
+    {"runners/cuda", {"driver", "code", "counters", "compile", "measure", "lanes", "finalists"}},
+    {"experiments", {"setup", "console", "propose", "evaluate", "study", "report", "agent", "commands"}}};
+
 /// All .h and .cc files of a folder of the tree, relative to the root. The shim of the host runner is left out: kernels
 /// include it, the program does not. So are the texts below tests/data.
 std::vector<fs::path> sources_in(const std::string& folder) {
@@ -61,9 +70,51 @@ TEST_CASE("includes only point left: engine, then moves, priors and runners, the
   }
 }
 
+TEST_CASE("within a folder includes point to rooms that come before") {
+  for (const auto& [folder, rooms] : kRooms) {
+    const auto room_of = [&](const std::string& path) {  // the first room after the folder; -1: none
+      if (!path.starts_with(folder + "/")) return -1;
+      const std::string rest = path.substr(folder.size() + 1);
+      const auto found = std::find(rooms.begin(), rooms.end(), rest.substr(0, rest.find('/')));
+      return found == rooms.end() ? -1 : static_cast<int>(found - rooms.begin());
+    };
+    for (const fs::path& file : sources_in(folder)) {
+      const int own = room_of(file.string());
+      if (own < 0) continue;
+      for (const std::string& name : own_includes(file)) {
+        CAPTURE(file.string());
+        CAPTURE(name);
+        CHECK(room_of(name) <= own);
+      }
+    }
+  }
+}
+
+TEST_CASE("no folder has more than 40 sources and their headers") {
+  for (const auto& [folder, allowed] : kMayInclude) {
+    if (folder == "tests") continue;
+    std::map<std::string, std::set<std::string>> stems;
+    for (const fs::path& file : sources_in(folder)) stems[file.parent_path().string()].insert(file.stem().string());
+    for (const auto& [place, names] : stems) {
+      CAPTURE(place);
+      CHECK(names.size() <= 40);
+    }
+  }
+}
+
+TEST_CASE("every folder of sources says in a README what it is for") {
+  for (const auto& [folder, allowed] : kMayInclude) {
+    if (folder == "tests") continue;
+    for (const fs::path& file : sources_in(folder)) {
+      CAPTURE(file.string());
+      CHECK(fs::exists(source_root() / file.parent_path() / "README.md"));
+    }
+  }
+}
+
 TEST_CASE("plug-ins do not include each other") {
-  for (const std::string folder : {"moves", "priors"}) {
-    const std::string list = read_file(source_root() / folder / "meson.build");
+  for (const std::string folder : {"moves/catalogue", "priors"}) {
+    const std::string list = read_file(source_root() / folder.substr(0, folder.find('/')) / "meson.build");
     const auto is_plugin = [&](const fs::path& path) { return list.find("'" + path.stem().string() + "',") != std::string::npos; };
     for (const fs::path& file : sources_in(folder)) {
       for (const std::string& name : own_includes(file)) {
