@@ -3,21 +3,18 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <set>
 
 #include "engine/run/campaign.h"
-#include "engine/plugin/device_io.h"
 #include "engine/base/error.h"
 #include "engine/run/event_log.h"
 #include "engine/run/final_stage.h"
 #include "engine/run/late_exchange.h"
-#include "engine/plugin/options_io.h"
 #include "engine/plugin/outcome_io.h"
 #include "engine/run/record.h"
 #include "engine/run/replay.h"
 #include "engine/run/run_folder.h"
-#include "engine/spec/spec_load.h"
+#include "engine/run/run_identity.h"
 
 namespace warpath {
 namespace {
@@ -26,12 +23,6 @@ using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
 constexpr std::chrono::milliseconds kTick{100};
-
-/// Differs for any two runs; nothing else depends on it.
-std::string new_run_id() {
-  std::random_device entropy;
-  return Hasher().add(unix_now()).add(entropy()).add(entropy()).digest().hex();
-}
 
 class Session {
  public:
@@ -50,6 +41,7 @@ class Session {
     setup_.runner.prepare(spec_);
     folder_.emplace(setup_.folder);
     refuse_existing_run();  // another process may have come between
+    identity_.emplace(RunIdentity::Parts{.spec = spec_, .options = options_, .device = device_, .runner_text = setup_.runner_text, .folder = *folder_, .sync = sync_ != SyncRule::never});
     campaign_.emplace(KernelSpace::Parts{.spec = spec_,
                                          .device = device_,
                                          .moves = setup_.moves,
@@ -117,31 +109,10 @@ class Session {
     return {.name = spec_.name, .runner = setup_.runner_text, .device = device_.name, .revision = revision, .findings = setup_.findings};
   }
 
-  RunEvent identity() const {
-    json spec = to_json(spec_);
-    return {.schema = kRecordSchema,
-            .run_id = new_run_id(),
-            .name = spec_.name,
-            .runner = setup_.runner_text,
-            .config = config_hash(options_, setup_.runner_text),
-            .spec = hash128(spec.dump()),
-            .seed = options_.run.seed};
-  }
-
   void start_run() {
-    const bool sync = sync_ != SyncRule::never;
-    const RunEvent run = identity();
-    write_file_atomically(folder_->file("input_spec.json"), to_json(spec_).dump(2) + "\n", sync);
-    write_config(run.config);
-    write_file_atomically(folder_->file("environment.json"), setup_.environment_json + "\n", sync);
-    write_file_atomically(folder_->file("device.json"), to_json(device_).dump(2) + "\n", sync);
-    for (const auto& [name, text] : setup_.prior.files()) write_file_atomically(folder_->file(name), text, sync);
+    const RunEvent run = identity_->event();
+    identity_->write(run, setup_.environment_json, setup_.prior.files());
     log_.emplace(EventWriter::create(folder_->file("events.jsonl"), encode(run), sync_));
-  }
-
-  void write_config(const Hash128& hash) const {
-    const json config{{"runner", setup_.runner_text}, {"options", to_json(options_)}, {"hash", hash.hex()}};
-    write_file_atomically(folder_->file("config.json"), config.dump(2) + "\n", sync_ != SyncRule::never);
   }
 
   void continue_run() {
@@ -154,8 +125,8 @@ class Session {
       note = std::string(e.what()) + "; the whole log is replayed instead";
     }
     const LogSummary log = scan_log(path, snapshot ? &*snapshot : nullptr);
-    refuse_other_run(log.run, path);
-    mend_files();
+    identity_->refuse_other(log.run, path);
+    identity_->mend([this](std::string_view text) { observer_.on_note(text); });
     if (snapshot && !log.snapshot_fits) {
       snapshot.reset();
       note = folder_->file("search_state.json").string() + ": not a state of this log; the whole log is replayed instead";
@@ -164,56 +135,8 @@ class Session {
     if (log.torn) observer_.on_note(path.string() + ":" + std::to_string(log.end.lines + 1) + ": the last line was cut short and is dropped");
     replay(path, std::move(snapshot), *campaign_, *record_);
     log_.emplace(path, log.end, sync_);
-    write_config(log.run.config);  // budgets may have changed
+    identity_->write_config(log.run.config);  // budgets may have changed
     saved_lines_ = log.end.lines;
-  }
-
-  /// The log says what was searched; files beside it that a fault damaged or took are written anew.
-  void mend_files() const {
-    const auto mend = [&](const std::string& name, const std::string& text) {
-      const std::filesystem::path file = folder_->file(name);
-      write_file_atomically(file, text, sync_ != SyncRule::never);
-      observer_.on_note(file.string() + ": was damaged or missing and is written anew");
-    };
-    const auto reads = [](const auto& read) {
-      try {
-        return read();
-      } catch (const std::exception&) {
-        return false;
-      }
-    };
-    const std::string spec_file = folder_->file("input_spec.json").string();
-    const bool same_spec = reads([&] { return hash128(read_json_file(spec_file).dump()) == hash128(to_json(spec_).dump()); });
-    if (!same_spec) mend("input_spec.json", to_json(spec_).dump(2) + "\n");
-    if (!reads([&] { return recorded_device(setup_.folder).has_value(); })) mend("device.json", to_json(device_).dump(2) + "\n");
-  }
-
-  void refuse_other_run(const RunEvent& recorded, const std::filesystem::path& path) const {
-    const RunEvent mine = identity();
-    const std::string place = path.string() + ":1:";
-    if (recorded.runner != mine.runner) throw bad_input(place + "/runner", mine.runner, recorded.runner + ", with which the run was started");
-    if (recorded.spec != mine.spec) {
-      throw bad_input(place + "/spec", mine.spec.hex(), recorded.spec.hex() + ": the spec in input_spec.json, unchanged");
-    }
-    if (recorded.config == mine.config) return;
-    if (const std::string option = changed_option(); !option.empty()) throw bad_input(place + "/config", option, "the options in config.json");
-    throw bad_input(place + "/config", mine.config.hex(), recorded.config.hex() + ": the options in config.json");
-  }
-
-  /// "search.c_puct=2" for the first option that shapes the graph and differs from config.json.
-  std::string changed_option() const {
-    const auto recorded = recorded_config(setup_.folder);
-    const json before = to_json(recorded->options);
-    const json now = to_json(options_);
-    for (const auto& [group, members] : now.items()) {
-      for (const auto& [key, value] : members.items()) {
-        if (before[group][key] == value) continue;
-        Options changed = overlay_options(recorded->options, json{{group, {{key, value}}}}, "");
-        if (config_hash(changed, "") == config_hash(recorded->options, "")) continue;
-        return group + "." + key + "=" + value.dump() + " (" + before[group][key].dump() + " at the start)";
-      }
-    }
-    return "";
   }
 
   void record_said(const Event& event, const Hash128& key, const std::string& who) {
@@ -480,6 +403,7 @@ class Session {
   SyncRule sync_;
   std::unique_ptr<StopPolicy> policy_;
   std::optional<RunFolder> folder_;
+  std::optional<RunIdentity> identity_;
   std::optional<Campaign> campaign_;
   std::optional<RunRecord> record_;
   std::optional<EventWriter> log_;  // unset while the log is replayed

@@ -157,15 +157,4 @@ struct SessionSetup {
 /// runner or the disk fails (what was applied is on disk by then).
 [[nodiscard]] SessionResult run_session(const SessionSetup& setup, std::stop_token stop = {}, std::stop_token abandon = {});
 
-/// The options that the run in `folder` was started with (config.json), for `--resume` without repeating the flags;
-/// nullopt if there is no run. Throws Error(bad_input) naming file and key.
-struct RecordedConfig {
-  Options options;
-  std::string runner_text;
-};
-[[nodiscard]] std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folder);
-
-/// Hash of every option that shapes the graph: all but run.budget_*, run.finalists, run.final_candidates, record.*, llm.*, search.in_flight and cuda.no_wait.
-[[nodiscard]] Hash128 config_hash(const Options& options, std::string_view runner_text);
-
 }  // namespace warpath

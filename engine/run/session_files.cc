@@ -1,10 +1,8 @@
-// config.json, best_summary.json and the identities of a run (engine/run/session.h).
+// best_summary.json (engine/run/session.h).
 #include <nlohmann/json.hpp>
 
 #include "engine/json/json_record.h"
-#include "engine/plugin/options_io.h"
 #include "engine/plugin/outcome_io.h"
-#include "engine/run/run_folder.h"
 #include "engine/run/session.h"
 
 namespace warpath {
@@ -45,29 +43,6 @@ json to_json(const SessionResult& r) {
           {"seconds", number_to_json(r.seconds)},
           {"stop_reason", r.stop_reason},
           {"interrupted", r.interrupted}};
-}
-
-Hash128 config_hash(const Options& options, std::string_view runner_text) {
-  json shaping = to_json(options);
-  shaping.erase("record");
-  shaping.erase("llm");
-  shaping["run"].erase("budget_builds");
-  shaping["run"].erase("budget_seconds");
-  shaping["run"].erase("finalists");
-  shaping["run"].erase("final_candidates");
-  shaping["search"].erase("in_flight");
-  shaping["cuda"].erase("no_wait");
-  return Hasher().add(shaping.dump()).add(runner_text).digest();
-}
-
-std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folder) {
-  if (!RunFolder::has_run(folder)) return std::nullopt;
-  const std::string place = (folder / "config.json").string();
-  const json document = read_json_file(place);
-  const JsonCursor cursor(document, place);
-  require_only(cursor, {"runner", "options", "hash"});
-  const JsonCursor options = cursor.at("options");
-  return RecordedConfig{.options = overlay_options({}, options.value(), options.place()), .runner_text = cursor.at("runner").text()};
 }
 
 }  // namespace warpath

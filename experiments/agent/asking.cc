@@ -8,6 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/json/json_record.h"
 #include "engine/plugin/outcome_io.h"
+#include "engine/run/run_identity.h"
 #include "engine/plugin/variant_io.h"
 #include "experiments/propose/move_workers.h"
 #include "moves/propose/rule_proposer.h"

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/run/run_identity.h"
 #include "experiments/evaluate/attributing.h"
 #include "experiments/console/command.h"
 #include "experiments/evaluate/evaluation_report.h"

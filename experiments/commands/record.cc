@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "engine/base/error.h"
-#include "engine/run/session.h"
+#include "engine/run/run_identity.h"
 #include "experiments/evaluate/batch.h"
 #include "experiments/console/command.h"
 #include "experiments/study/graph_recorder.h"

@@ -9,6 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/run/event_log.h"
 #include "engine/run/run_folder.h"
+#include "engine/run/run_identity.h"
 #include "engine/search/search.h"
 #include "engine/spec/spec_check.h"
 #include "engine/spec/spec_load.h"

@@ -8,7 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/run/event_log.h"
 #include "engine/json/json_reader.h"
-#include "engine/run/session.h"
+#include "engine/run/run_identity.h"
 #include "engine/spec/spec_load.h"
 
 namespace warpath {

@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/run/event_log.h"
 #include "engine/run/events.h"
+#include "engine/run/run_identity.h"
 #include "engine/run/session.h"
 #include "engine/run/snapshot.h"
 #include "tests/support/campaign_bench.h"
