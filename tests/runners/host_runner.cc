@@ -1,155 +1,14 @@
 #include <doctest/doctest.h>
 
-#include <signal.h>
-
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
-#include <thread>
 
 #include "engine/base/error.h"
-#include "engine/plugin/options.h"
-#include "engine/base/registry.h"
-#include "engine/plugin/runner.h"
-#include "runners/register_runners.h"
+#include "tests/runners/host_candidates.h"
 
 using namespace warpath;
-
-namespace {
-
-/// The host runner, quick: short timings, tight limits.
-std::unique_ptr<Runner> make_runner(HostOptions host = {}) {
-  static Options options;  // outlives every runner of this file
-  if (host.threads == 0) host.threads = 2;
-  host.timing_seconds = 0.01;
-  host.max_samples = std::max(host.max_samples, host.min_samples);
-  options.host = host;
-  RunnerRegistry registry("runner");
-  register_runners(registry);
-  RunnerConfig config;
-  config.options = &options;
-  return registry.create("--runner", "host", config);
-}
-
-HostOptions quick() {
-  HostOptions options;
-  options.launch_seconds = 1.5;
-  options.compile_seconds = 20;
-  return options;
-}
-
-ArgSpec tensor(const std::string& name,
-               ArgRole role,
-               DType dtype = DType::f32,
-               const char* extent = "n") {
-  ArgSpec arg;
-  arg.name = name;
-  arg.role = role;
-  arg.tensor.emplace();
-  arg.tensor->shape = {Expression::parse(extent, "test")};
-  arg.tensor->dtype = dtype;
-  InitRule init;
-  if (dtype == DType::i32)
-    init.kind = InitRule::Kind::randint, init.low = Expression(0), init.high = Expression(1000);
-  if (role != ArgRole::output) arg.tensor->content = init;
-  return arg;
-}
-
-/// y = 2 * x over n elements, blocks of 64; the reference is a kernel.
-KernelSpec doubling(DType dtype = DType::f32) {
-  const std::string type(info(dtype).cuda_type);
-  KernelSpec spec;
-  spec.name = "doubling";
-  spec.origin = "doubling.json";
-  spec.source =
-      "extern \"C\" __global__ void k(const " + type + "* x, " + type +
-      "* y, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }";
-  spec.kernel_name = "k";
-  spec.io.args = {tensor("x", ArgRole::input, dtype), tensor("y", ArgRole::output, dtype)};
-  ArgSpec n;
-  n.name = "n";
-  n.type = ArgType::integer;
-  n.role = ArgRole::scalar;
-  n.value = std::int64_t{64};
-  spec.io.args.push_back(n);
-  spec.io.launch.grid[0] = Expression::parse("ceil_div(n, 64)", "test");
-  spec.io.launch.block[0] = Expression(64);
-  ReferenceKernel reference;
-  reference.source = "__global__ void twice(const " + type + "* x, " + type +
-                     "* y, int n) { for (int i = 0; i < n; ++i) y[i] = x[i] + x[i]; }";
-  reference.kernel_name = "twice";
-  spec.reference = reference;
-  Workload workload;
-  workload.name = "host";
-  workload.scalars["n"] = std::int64_t{64};
-  spec.workloads = {workload};
-  return spec;
-}
-
-/// Prepares once, then runs one text after another as a candidate of the spec.
-class Candidates {
- public:
-  explicit Candidates(KernelSpec spec, const HostOptions& options = quick())
-      : spec_(std::move(spec)), runner_(make_runner(options)) {
-    runner_->prepare(spec_);
-  }
-
-  Outcome run(const std::string& source) {
-    Variant variant = baseline_variant(spec_);
-    variant.source = source;
-    return run(variant);
-  }
-  Outcome run(const Variant& variant) {
-    return runner_->run(RunRequest{spec_, variant, Hash128{}, ++seed_, 0}, {});
-  }
-  /// Still fit for work: the spec's own kernel passes.
-  bool sound() { return run(baseline_variant(spec_)).status == Status::ok; }
-  [[nodiscard]] const KernelSpec& spec() const { return spec_; }
-
- private:
-  KernelSpec spec_;
-  std::unique_ptr<Runner> runner_;
-  std::uint64_t seed_ = 0;
-};
-
-std::string body(const std::string& statements) {
-  return "extern \"C\" __global__ void k(const float* x, float* y, int n) { int i = blockIdx.x * "
-         "blockDim.x + threadIdx.x; " +
-         statements + " }";
-}
-/// Name of the gate that failed; empty if none.
-std::string failed_gate(const Outcome& outcome) {
-  for (const auto& gate : outcome.verdict.gates) {
-    if (gate.answer == GateResult::Answer::fail) return gate.gate;
-  }
-  return {};
-}
-
-struct Expected {
-  const char* text;
-  Status status;
-  const char* gate;
-  const char* log;
-};
-void check_each(Candidates& candidates, const std::vector<Expected>& rows) {
-  for (const auto& row : rows) {
-    const std::string text = row.text;
-    CAPTURE(text);
-    const Outcome outcome = candidates.run(row.text);
-    CAPTURE(outcome.log);
-    CHECK(name(outcome.status) == name(row.status));
-    CHECK(failed_gate(outcome) == row.gate);
-    CHECK(outcome.log.find(row.log) != std::string::npos);
-    CHECK(outcome.timings.empty());
-  }
-  CHECK(candidates.sound());
-}
-
-}  // namespace
+using namespace warpath::test;
 
 TEST_SUITE_BEGIN("host_runner");
 
@@ -246,56 +105,6 @@ TEST_CASE("wrong kernels are refused by the gate that is there for them, and the
       });
 }
 
-TEST_CASE("kernels that crash, hang or give up cost no more than their own evaluation") {
-  Candidates candidates(doubling());
-  check_each(
-      candidates,
-      {
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { float* p = n == 64 ? "
-           "nullptr : y; *p = 1; }",
-           Status::crashed, "launch", "SIGSEGV"},
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { volatile int go = 1; "
-           "while (go) { } }",
-           Status::timed_out, "launch", "host.launch_seconds"},
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __syncthreads(); "
-           "volatile int go = 1; while (go) { } }",
-           Status::timed_out, "launch", "host.launch_seconds"},
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { if (threadIdx.x < "
-           "10) __syncthreads(); y[threadIdx.x] = 2 * x[threadIdx.x]; }",
-           Status::rejected, "launch", "divergent barrier"},
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { if (threadIdx.x % 2) "
-           "y[threadIdx.x] = __shfl_sync(~0u, 1.f, 0); else __syncthreads(); }",
-           Status::rejected, "launch", "divergent barrier"},
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = "
-           "threadIdx.x < 32 ? __syncthreads_and(1) : __syncthreads_or(1); }",
-           Status::rejected, "launch", "divergent barrier"},
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { volatile float big[1 "
-           "<< 20]; for (int i = 0; i < 1 << 20; i += 512) big[i] = n; y[0] = big[1024]; }",
-           Status::crashed, "launch", "stack overflow"},
-          {"__device__ __noinline__ float deep(const float* x, int n) { volatile float a[64]; a[n "
-           "% 64] = x[0]; return n == 0 ? a[0] : deep(x, n - 1) + a[n % 64]; } extern \"C\" "
-           "__global__ void k(const float* x, float* y, int n) { __syncthreads(); y[0] = deep(x, 1 "
-           "<< 20); }",
-           Status::crashed, "launch", "stack overflow"},
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __trap(); }",
-           Status::crashed, "launch", "trap"},
-          {"#include <cassert>\nextern \"C\" __global__ void k(const float* x, float* y, int n) { "
-           "assert(n == 65); }",
-           Status::crashed, "launch", "assertion failed: n == 65"},
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[0] = 7 / (n - 64); "
-           "}",
-           Status::crashed, "launch", "SIGFPE"},
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __builtin_trap(); }",
-           Status::crashed, "launch", "SIGILL"},
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { extern __shared__ "
-           "float s[]; s[5000] = 1; y[0] = s[0]; }",
-           Status::crashed, "launch", "shared memory"},
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { y[threadIdx.x] = "
-           "__shfl_sync(1u, 1.f, 0); }",
-           Status::crashed, "launch", "mask leaves its lane out"},
-      });
-}
-
 TEST_CASE("text that reaches outside the kernel is refused before anything is run") {
   Candidates candidates(doubling());
   const std::string k = "extern \"C\" __global__ void k(const float* x, float* y, int n) { }\n";
@@ -384,72 +193,6 @@ TEST_CASE("a compile error begins with the first error and shows its line") {
   CHECK(outcome.log.find('^') != std::string::npos);
 }
 
-TEST_CASE("a worker that is killed from outside costs its candidate nothing") {
-  Candidates candidates(doubling());
-  REQUIRE(candidates.sound());
-  std::atomic<bool> done = false;
-  std::atomic<int> killed = 0;
-  // Kills one worker of this program in the middle of an evaluation.
-  const std::jthread killer([&] {
-    while (!done && killed == 0) {
-      for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) {
-        std::ifstream children(entry.path() / "children");
-        for (pid_t child = 0; children >> child && killed == 0;) {
-          std::ifstream words("/proc/" + std::to_string(child) + "/cmdline", std::ios::binary);
-          const std::string command{std::istreambuf_iterator<char>(words), {}};
-          if (command.find(std::string("worker\0host", 11)) != std::string::npos && ::kill(child, SIGKILL) == 0) ++killed;
-        }
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  });
-  const Outcome outcome = candidates.run(body("if (i < n) y[i] = x[i] + x[i];"));
-  done = true;
-  CAPTURE(outcome.log);
-  CHECK(killed == 1);
-  CHECK(outcome.status == Status::ok);
-}
-
-TEST_CASE("compiling has limits of time and memory") {
-  HostOptions options = quick();
-  options.compile_seconds = 3;
-  options.memory_mib = 512;
-  Candidates candidates(doubling(), options);
-  const std::string k =
-      "extern \"C\" __global__ void k(const float* x, float* y, int n) { y[0] = F<40>::value; }";
-  const Outcome slow = candidates.run(
-      "template <int N, int M = 0> struct F { static constexpr int value = F<N - 1, 2 * M>::value "
-      "+ F<N - 1, 2 * M + 1>::value; }; template <int M> struct F<0, M> { static constexpr int "
-      "value = M; };" +
-      k);
-  CAPTURE(slow.log);
-  CHECK((slow.status == Status::timed_out || slow.status == Status::limits_exceeded));
-  CHECK(failed_gate(slow) == "compile");
-  const Outcome big =
-      candidates.run("__device__ int table[1 << 28] = {1};" + body("y[i] = table[i];"));
-  CAPTURE(big.log);
-  CHECK(big.status != Status::ok);
-  const Outcome shared = candidates.run(
-      body("__shared__ float s[20000]; s[i] = x[i]; __syncthreads(); y[i] = s[i] * 2;"));
-  CHECK(shared.status == Status::limits_exceeded);
-  CHECK(shared.log.find("static shared memory of 80") != std::string::npos);
-  CHECK(candidates.sound());
-}
-
-TEST_CASE("a machine of many cores runs large blocks on as many lanes as have room for their stacks") {
-  HostOptions options = quick();
-  options.threads = 64;
-  options.memory_mib = 2048;  // the stacks of 64 blocks of 1024 threads take 8 GiB
-  KernelSpec spec = doubling();
-  spec.workloads[0].scalars["n"] = std::int64_t{128 * 1024};
-  spec.io.launch.grid[0] = Expression::parse("ceil_div(n, 1024)", "test");
-  spec.io.launch.block[0] = Expression(1024);
-  Candidates candidates(spec, options);
-  const Outcome outcome = candidates.run(body("__shared__ float s[1024]; s[1023 - threadIdx.x] = x[i]; __syncthreads(); y[i] = 2 * s[1023 - threadIdx.x];"));
-  CAPTURE(outcome.log);
-  CHECK(name(outcome.status) == name(Status::ok));
-}
-
 TEST_CASE("the launch contract is the spec's") {
   Candidates candidates(doubling());
   check_each(candidates,
@@ -511,7 +254,7 @@ TEST_CASE("a spec without a reference is judged by its own baseline, and the ver
 }
 
 TEST_CASE("what cannot run here is refused when the spec is prepared, with one line") {
-  auto runner = make_runner(quick());
+  auto runner = make_host_runner(quick());
   const auto message = [&](const KernelSpec& spec) -> std::string {
     try {
       runner->prepare(spec);
@@ -540,24 +283,9 @@ TEST_CASE("what cannot run here is refused when the spec is prepared, with one l
   CHECK(message(spec).find("takes 2 parameters") != std::string::npos);
   HostOptions missing;
   missing.compiler = "no-such-compiler";
-  CHECK_THROWS_WITH_AS(make_runner(missing)->prepare(doubling()),
+  CHECK_THROWS_WITH_AS(make_host_runner(missing)->prepare(doubling()),
                        "cannot start no-such-compiler: not found in /usr/local/bin:/usr/bin:/bin",
                        Error);
-}
-
-TEST_CASE("a stop request ends an evaluation early") {
-  KernelSpec spec = doubling();
-  HostOptions options = quick();
-  options.launch_seconds = 60;
-  auto runner = make_runner(options);
-  runner->prepare(spec);
-  Variant variant = baseline_variant(spec);
-  variant.source = body("volatile int go = 1; while (go) { }");
-  std::stop_source source;
-  source.request_stop();
-  const auto start = std::chrono::steady_clock::now();
-  static_cast<void>(runner->run(RunRequest{spec, variant, Hash128{}, 1, 0}, source.get_token()));
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
 }
 
 TEST_SUITE_END();
