@@ -17,7 +17,7 @@ struct KernelReport {
   ErrorCode problem_code = ErrorCode::environment;  ///< then
 };
 
-/// "refused by d5_distributions: ..." or "not measured: ..."
+/// "refused by distributions: ..." or "not measured: ..."
 [[nodiscard]] std::string dismissal_text(const Dismissal& one);
 
 /// Name, baseline, best, speed-up, builds, rejected by status, verdict: one line a kernel, aligned, under a heading that

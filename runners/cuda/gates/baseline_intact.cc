@@ -11,7 +11,7 @@ class BaselineIntegrity final : public DeviceGate {
       : DeviceGate({.name = "baseline_intact",
                     .phase = GatePhase::device,
                     .stage = Stage::confirmation,
-                    .help = "the baseline is still right and as fast as it was",
+                    .help = "the baseline is still right, in the same process",
                     .former = "d24_baseline"}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     const TrialRequest request{.candidate = trial.problem().setup().baseline};
