@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/base/rng.h"
 #include "engine/plugin/runner.h"
 
@@ -14,12 +14,6 @@ namespace {
 
 /// Standard error of the median over that of the mean, of normal samples: sqrt(pi / 2).
 constexpr double kMedianError = 1.2533;
-
-std::string ratio_text(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3fx", x);
-  return text;
-}
 
 double sound_median(const std::vector<double>& samples) {
   const bool sound = std::ranges::all_of(samples, [](double x) { return std::isfinite(x) && x > 0; });
@@ -185,6 +179,10 @@ Interval speedup_interval(ObjectiveFunction objective, const Outcome& baseline, 
   }
   const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
   return {std::exp(quantile(rewards, tail)), std::exp(quantile(rewards, 1 - tail))};
+}
+
+std::string ratio_text(double speedup, const std::optional<Interval>& interval) {
+  return format("%.3fx", speedup) + (interval ? format(" [%.3f, %.3f]", interval->low, interval->high) : "");
 }
 
 SpeedupEstimate speedup_estimate(ObjectiveFunction objective, const Outcome& baseline, std::span<const Outcome> candidates, double confidence,

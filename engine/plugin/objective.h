@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,6 +60,9 @@ class ObjectiveFunction {
 /// times (Efron 1979). Deterministic in `seed`. NaN unless `baseline` can be one, `candidate` is ok and `draws` >= 1.
 [[nodiscard]] Interval speedup_interval(ObjectiveFunction objective, const Outcome& baseline, const Outcome& candidate,
                                         double confidence, int draws, std::uint64_t seed);
+
+/// "18.570x [18.500, 18.600]"; "18.570x" without an interval.
+[[nodiscard]] std::string ratio_text(double speedup, const std::optional<Interval>& interval = std::nullopt);
 
 /// A speed-up and its interval.
 struct SpeedupEstimate {

@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "engine/json/json_record.h"
+#include "engine/plugin/objective.h"
 
 namespace warpath {
 namespace {
 
 using nlohmann::json;
-
-std::string speedup_text(const Ablation& ablation) {
-  char text[80];
-  std::snprintf(text, sizeof text, "%.3fx [%.3f, %.3f]", ablation.speedup, ablation.interval.low, ablation.interval.high);
-  return text;
-}
 
 /// How far equal kernels may seem apart, as a gain.
 double control_gain(const Ablation& control) {
@@ -54,7 +48,7 @@ void judge(MoveAttribution& move, double least_gain, bool code_decides) {
     move.why = move.code->why;
   } else if (counts.measured()) {
     move.verdict = timed_verdict(counts, least_gain);
-    move.why = speedup_text(counts) + (undone ? " over the kernel with the move undone" : " over the kernel without it");
+    move.why = ratio_text(counts.speedup, counts.interval) + (undone ? " over the kernel with the move undone" : " over the kernel without it");
     if (!counts.also_without.empty()) move.why += ", and without what needs it: " + joined(counts.also_without);
     if (!counts.why.empty()) move.why = counts.why;
   } else if (refused(move.without)) {

@@ -3,22 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
-#include <ctime>
 #include <limits>
 #include <numeric>
 
+#include "engine/base/format.h"
+#include "engine/plugin/objective.h"
 #include "engine/plugin/outcome_io.h"
 #include "engine/base/statistics.h"
 
 namespace warpath {
 namespace {
-
-std::string number(double x, const char* format = "%.4g") {
-  char text[48];
-  std::snprintf(text, sizeof text, format, x);
-  return text;
-}
 
 std::string in_ticks(std::string_view text) {
   std::string out(text.substr(0, text.find('\n')));
@@ -49,7 +43,7 @@ Figures figures(const std::vector<double>& samples) {
 
 std::string csv_figures(const Figures& f) {
   std::string out = std::to_string(f.count);
-  for (const double x : {f.median, f.mean, f.deviation, f.min, f.p10, f.p90}) out += "," + (std::isfinite(x) ? number(x, "%.6g") : "");
+  for (const double x : {f.median, f.mean, f.deviation, f.min, f.p10, f.p90}) out += "," + (std::isfinite(x) ? format("%.6g", x) : "");
   return out;
 }
 
@@ -65,9 +59,9 @@ std::string times_line(const Outcome* baseline, const Outcome& outcome) {
   std::string out;
   for (const WorkloadTiming& t : outcome.timings) {
     out += out.empty() ? "" : "; ";
-    out += t.workload + " " + number(median(t.samples_ns) * 1e-6) + " ms (" + std::to_string(t.samples_ns.size()) + " samples, " + t.cache + ")";
+    out += t.workload + " " + format("%.4g", median(t.samples_ns) * 1e-6) + " ms (" + std::to_string(t.samples_ns.size()) + " samples, " + t.cache + ")";
     const std::vector<double>* reference = baseline_samples(baseline, t);
-    if (reference != nullptr) out += " " + number(median(*reference) / median(t.samples_ns), "%.3f") + "x";
+    if (reference != nullptr) out += " " + ratio_text(median(*reference) / median(t.samples_ns));
   }
   return out;
 }
@@ -77,7 +71,7 @@ std::string common_lines(const Outcome* baseline, const Outcome& outcome, const 
   if (!outcome.timings.empty()) out += "- time: " + times_line(baseline, outcome) + "\n";
   if (!outcome.log.empty()) out += "- log: " + in_ticks(outcome.log) + "\n";
   if (findings) out += findings(outcome);
-  out += "- spent: compile " + number(outcome.compile_seconds, "%.3f") + " s, run " + number(outcome.run_seconds, "%.3f") + " s\n\n";
+  out += "- spent: compile " + format("%.3f", outcome.compile_seconds) + " s, run " + format("%.3f", outcome.run_seconds) + " s\n\n";
   return out;
 }
 
@@ -93,16 +87,6 @@ std::string csv_field(std::string_view text) {
   return quoted_text + "\"";
 }
 
-std::string utc_text(double unix_seconds) {
-  // Years 1970 to 9999, so that any number a file may hold has a text.
-  const auto whole = static_cast<std::time_t>(std::clamp(std::isnan(unix_seconds) ? 0 : unix_seconds, 0.0, 253402300799.0));
-  std::tm parts{};
-  ::gmtime_r(&whole, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 std::string trace_title(const RecordNames& names, std::uint64_t seed) {
   return "# " + names.name + "\n\nRunner " + names.runner + " on " + names.device + ", seed " + std::to_string(seed) +
          ". Speed-up = baseline time / candidate time, from medians.\n\n";
@@ -114,20 +98,20 @@ std::string trace_session(int session, double at) {
 
 std::string trace_baseline(const Campaign& campaign, const RecordNames& names, const BaselineEvent& event) {
   const std::string& problem = campaign.baseline_problem();
-  const std::string what = problem.empty() ? number(campaign.baseline_ms()) + " ms" : "cannot be searched: " + in_ticks(problem);
+  const std::string what = problem.empty() ? format("%.4g", campaign.baseline_ms()) + " ms" : "cannot be searched: " + in_ticks(problem);
   return "## Baseline " + event.key.short_hex() + ": " + what + "\n\n" + common_lines(campaign.space().outcome(NodeId{0}), event.outcome, names.findings);
 }
 
 std::string trace_outcome(const Campaign& campaign, const RecordNames& names, const OutcomeEvent& event, const Campaign::Applied& applied, const std::vector<NodeId>& path) {
   const KernelSpace& space = campaign.space();
   std::string head = "## " + std::to_string(event.sequence) + " " + space.key(applied.node).short_hex() + ": ";
-  head += applied.speedup > 0 ? number(applied.speedup, "%.3f") + "x" : std::string(name(event.outcome.status));
+  head += applied.speedup > 0 ? ratio_text(applied.speedup) : std::string(name(event.outcome.status));
   if (applied.improved) head += ", the best so far";
   std::string route;
   for (const NodeId node : path) {
     route += route.empty() ? "" : " > ";
     route += node == NodeId{0} ? "baseline" : in_ticks(label(campaign, node));
-    if (const double s = campaign.speedup(node); node != NodeId{0} && node != applied.node && s > 0) route += " (" + number(s, "%.3f") + "x)";
+    if (const double s = campaign.speedup(node); node != NodeId{0} && node != applied.node && s > 0) route += " (" + ratio_text(s) + ")";
   }
   return head + "\n\n- path: " + route + "\n- candidate: " + in_ticks(label(campaign, applied.node)) + " by " + space.source(applied.node) +
          " on " + space.key(space.parent(applied.node)).short_hex() + "\n" + common_lines(space.outcome(NodeId{0}), event.outcome, names.findings);
@@ -144,8 +128,8 @@ std::string trace_again(const Campaign& campaign, std::string head, const E& eve
     head += applied.problem.empty() ? "the baseline timed again" : "the baseline cannot be timed again, the search's counts: " + in_ticks(applied.problem);
     return head + "\n\n" + common_lines(baseline, event.outcome);
   }
-  head += applied.speedup > 0 ? number(applied.speedup, "%.3f") + "x" : std::string(name(event.outcome.status));
-  return head + ", in the search " + number(campaign.speedup(event.node), "%.3f") + "x\n\n- candidate: " +
+  head += applied.speedup > 0 ? ratio_text(applied.speedup) : std::string(name(event.outcome.status));
+  return head + ", in the search " + ratio_text(campaign.speedup(event.node)) + "\n\n- candidate: " +
          in_ticks(label(campaign, event.node)) + "\n" + common_lines(baseline, event.outcome);
 }
 
@@ -174,8 +158,8 @@ std::string ledger_rows(const Campaign& campaign, const RecordNames& names, cons
   const std::string head = utc_text(entry.at) + "," + std::to_string(entry.session) + "," + entry.sequence + "," +
                            space.key(node).hex() + "," + (root ? "" : space.key(space.parent(node)).hex()) + "," +
                            csv_field(label(campaign, node)) + "," + csv_field(space.source(node)) + "," + std::string(name(outcome.status)) + ",";
-  const std::string tail = (entry.speedup > 0 ? number(entry.speedup, "%.6g") : "") + "," + number(outcome.compile_seconds, "%.6g") + "," +
-                           number(outcome.run_seconds, "%.6g") + "," + (outcome.status == Status::ok ? "1" : "0") + "," +
+  const std::string tail = (entry.speedup > 0 ? format("%.6g", entry.speedup) : "") + "," + format("%.6g", outcome.compile_seconds) + "," +
+                           format("%.6g", outcome.run_seconds) + "," + (outcome.status == Status::ok ? "1" : "0") + "," +
                            csv_field(outcome.verdict.summary()) + "," + csv_field(names.runner) + "," + csv_field(names.device) + "," +
                            csv_field(names.revision) + "\n";
   const Outcome* const baseline = entry.baseline != nullptr ? entry.baseline : &outcome;
@@ -185,7 +169,7 @@ std::string ledger_rows(const Campaign& campaign, const RecordNames& names, cons
     const Figures after = figures(t.samples_ns);
     const double speedup = before.median / after.median;
     return head + csv_field(t.workload) + "," + csv_field(t.cache) + "," + csv_figures(before) + "," + csv_figures(after) + "," +
-           (std::isfinite(speedup) ? number(speedup, "%.6g") : "") + "," + tail;
+           (std::isfinite(speedup) ? format("%.6g", speedup) : "") + "," + tail;
   };
   if (outcome.timings.empty()) return row({});
   std::string out;

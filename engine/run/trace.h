@@ -53,7 +53,5 @@ struct LedgerEntry {
 
 /// One field of CSV, quoted where RFC 4180 asks for it; line ends become blanks.
 [[nodiscard]] std::string csv_field(std::string_view text);
-/// "2026-11-21T09:42:23Z"
-[[nodiscard]] std::string utc_text(double unix_seconds);
 
 }  // namespace warpath

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "engine/base/error.h"
+#include "engine/plugin/objective.h"
 #include "engine/run/record.h"
 #include "engine/base/statistics.h"
 #include "experiments/console/command.h"
@@ -17,12 +18,6 @@ namespace warpath {
 namespace {
 
 constexpr std::size_t kShownNodes = 10;
-
-std::string ratio_text(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3fx", ratio);
-  return text;
-}
 
 std::string speedup_text(const RecordedNode& node) {
   if (!node.outcome) return "in flight";

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 
 #include "engine/base/detailed_error.h"
+#include "engine/base/format.h"
+#include "engine/plugin/objective.h"
 #include "experiments/setup/runner_choice.h"
 #include "experiments/console/summary_table.h"
 
@@ -16,15 +17,6 @@ namespace {
 constexpr std::chrono::milliseconds kRedraw{100};
 constexpr std::chrono::seconds kPlain{10};
 constexpr std::size_t kBarWidth = 20;
-
-[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...) {
-  char text[256];
-  va_list arguments;
-  va_start(arguments, pattern);
-  std::vsnprintf(text, sizeof text, pattern, arguments);
-  va_end(arguments);
-  return text;
-}
 
 std::size_t terminal_width(std::FILE* out) {
   winsize size{};
@@ -173,9 +165,8 @@ void ProgressPrinter::on_finish(const SessionResult& result) {
     }
   }
   if (!result.measured) return print_line(name_ + ": not measured, the device is busy: no speed-up is reported");
-  print_line(name_ + format(": %.4f ms -> %.4f ms, %.3fx, after %llu builds in ", result.baseline_ms, result.best_ms,
-                            result.speedup, static_cast<unsigned long long>(result.builds)) +
-             duration_text(result.seconds) + " (" + result.stop_reason + ")");
+  print_line(name_ + format(": %.4f ms -> %.4f ms, ", result.baseline_ms, result.best_ms) + ratio_text(result.speedup) +
+             format(", after %llu builds in ", static_cast<unsigned long long>(result.builds)) + duration_text(result.seconds) + " (" + result.stop_reason + ")");
 }
 
 }  // namespace warpath

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
+#include "engine/base/format.h"
+#include "engine/plugin/objective.h"
 #include "experiments/setup/runner_choice.h"
 
 namespace warpath {
@@ -11,12 +12,6 @@ namespace {
 
 constexpr std::size_t kColumns = 7;
 using Row = std::array<std::string, kColumns>;
-
-std::string number(const char* pattern, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, pattern, value);
-  return text;
-}
 
 /// "wrong_result 2, timed_out 1"; "-" if nothing was rejected.
 std::string rejected_text(const StatusCounts& counts) {
@@ -42,16 +37,16 @@ Row row(const KernelReport& report) {
   const SessionResult& r = *report.result;
   if (!r.baseline_ok) return {report.name, "-", "-", "-", std::to_string(r.builds), "-", "failed: " + r.stop_reason};
   if (!r.measured) {
-    return {report.name, number("%.4f", r.baseline_ms), "-", "-", std::to_string(r.builds), rejected_text(r.by_status),
+    return {report.name, format("%.4f", r.baseline_ms), "-", "-", std::to_string(r.builds), rejected_text(r.by_status),
             "not measured, the device is busy: " + (r.dismissed.empty() ? "" : r.dismissed.front().detail)};
   }
   // A search that found something and lost all of it at the end says why.
   const bool lost = !r.improved && !r.dismissed.empty() && static_cast<int>(r.dismissed.size()) == r.finalists;
   const std::string judgement = r.interrupted ? "interrupted" : r.improved ? "improved" : lost ? "no gain, every finalist was refused, the first " + dismissal_text(r.dismissed.front()) : "no gain";
   return {report.name,
-          number("%.4f", r.baseline_ms),
-          number("%.4f", r.best_ms),
-          number("%.3fx", r.speedup),
+          format("%.4f", r.baseline_ms),
+          format("%.4f", r.best_ms),
+          ratio_text(r.speedup),
           std::to_string(r.builds),
           rejected_text(r.by_status),
           judgement + ", " + r.verdict.summary()};

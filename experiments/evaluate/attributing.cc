@@ -1,13 +1,13 @@
 #include "experiments/evaluate/attributing.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/json/json_reader.h"
+#include "engine/plugin/objective.h"
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_check.h"
 #include "experiments/build_facts.h"
@@ -243,9 +243,7 @@ std::optional<Attribution> recorded_attribution(const std::filesystem::path& fol
 
 std::string ablation_text(const Ablation& ablation) {
   if (!ablation.measured()) return ablation.status ? std::string(name(*ablation.status)) : "-";
-  std::array<char, 80> text{};
-  std::snprintf(text.data(), text.size(), "%.3fx [%.3f, %.3f]", ablation.speedup, ablation.interval.low, ablation.interval.high);
-  return text.data();
+  return ratio_text(ablation.speedup, ablation.interval);
 }
 
 std::string evidence_text(const MoveAttribution& move) {
@@ -267,9 +265,7 @@ std::string attribution_table(const Attribution& attribution) {
   }
   out += aligned_text(rows);
   out += "all moves: " + ablation_text(attribution.whole) + "; the kernel against itself: " + ablation_text(attribution.control) + "\n";
-  std::array<char, 120> text{};
-  std::snprintf(text.data(), text.size(), "%d evaluations each; speed-ups within %.2f %% of 1 are no difference\n", attribution.repeat, 100 * attribution.least_gain);
-  return out + text.data();
+  return out + format("%d evaluations each; speed-ups within %.2f %% of 1 are no difference\n", attribution.repeat, 100 * attribution.least_gain);
 }
 
 }  // namespace warpath

@@ -11,7 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/json/json_record.h"
+#include "engine/plugin/objective.h"
 #include "engine/plugin/outcome_io.h"
 #include "engine/base/statistics.h"
 #include "experiments/console/progress.h"
@@ -25,13 +27,6 @@ using nlohmann::json;
 
 constexpr std::size_t kBarWidth = 20;
 constexpr std::size_t kMaxGateText = 120;
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  std::array<char, 256> text{};
-  std::snprintf(text.data(), text.size(), pattern, values...);
-  return text.data();
-}
 
 constexpr double kConfidence = 0.95;
 constexpr int kDraws = 100;
@@ -179,7 +174,7 @@ EvaluationRow evaluation_row(const Evaluated& result, const TimeSummary& time, i
   if (!result.expected()) row.status += " (expected " + result.candidate->expectation.status + ")";
   if (result.outcome.status == Status::ok) {
     row.time = format("%.4f [%.4f, %.4f]", time.median_ns * 1e-6, time.interval_ns.low * 1e-6, time.interval_ns.high * 1e-6);
-    row.speedup = format("%.3fx [%.3f, %.3f]", result.speedup, result.speedup_interval.low, result.speedup_interval.high);
+    row.speedup = ratio_text(result.speedup, result.speedup_interval);
   } else if (const GateResult* const failure = first_failure(result.outcome)) {
     row.gate = valid_utf8(one_line(failure->gate + ": " + failure->detail, kMaxGateText));
   } else {

@@ -1,11 +1,10 @@
 #include "experiments/evaluate/ladder.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/json/json_reader.h"
 #include "engine/json/json_record.h"
 #include "engine/plugin/objective.h"
@@ -17,13 +16,6 @@
 
 namespace warpath {
 namespace {
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  std::array<char, 256> text{};
-  std::snprintf(text.data(), text.size(), pattern, values...);
-  return text.data();
-}
 
 /// A fact of the diagnosis as a whole number; "-" without one.
 std::string fact(const Outcome& outcome, const char* name, const char* pattern = "%.0f", double scale = 1) {

@@ -1,9 +1,8 @@
 #include "experiments/report/run_report.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
+#include "engine/base/format.h"
 #include "engine/json/json_record.h"
 #include "engine/run/record.h"
 #include "engine/base/statistics.h"
@@ -18,13 +17,6 @@ namespace warpath {
 namespace {
 
 constexpr std::size_t kShownOpcodes = 12;
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  std::array<char, 256> text{};
-  std::snprintf(text.data(), text.size(), pattern, values...);
-  return text.data();
-}
 
 /// Of the end of the search where it was taken, else of the search.
 const Outcome& last_outcome(const RecordedNode& node) {

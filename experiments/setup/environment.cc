@@ -4,12 +4,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <ctime>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "engine/run/events.h"
+#include "engine/base/format.h"
 #include "experiments/setup/revision.h"
 
 namespace warpath {
@@ -32,15 +33,6 @@ int usable_cores() {
   return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
 }  // namespace
 
 Environment probe_environment() {
@@ -57,7 +49,7 @@ Environment probe_environment() {
           .cores = usable_cores(),
           .memory_mib = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes >> 20U,
           .kernel = std::string(system.sysname) + " " + system.release + " " + system.machine,
-          .started = utc_now()};
+          .started = utc_text(unix_now())};
 }
 
 std::string to_json_text(const Environment& environment) {

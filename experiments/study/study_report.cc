@@ -1,24 +1,14 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/format.h"
 #include "experiments/study/study_tables.h"
 
 namespace warpath {
 namespace {
 
 using nlohmann::json;
-
-[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...) {
-  char text[256];
-  va_list arguments;
-  va_start(arguments, pattern);
-  std::vsnprintf(text, sizeof text, pattern, arguments);
-  va_end(arguments);
-  return text;
-}
 
 std::string evaluations_text(double to) { return to > 0 ? format("%.0f", to) : "-"; }
 

@@ -10,11 +10,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <thread>
+
+#include "engine/run/events.h"
+#include "engine/base/format.h"
 
 namespace warpath::cuda {
 namespace {
@@ -30,15 +32,6 @@ std::string own_command() {
   for (char& c : text) c = c == '\0' ? ' ' : (c < ' ' || c > '~') ? '?' : c;
   constexpr std::size_t kMostCommand = 160;
   return text.substr(text.find_last_of('/', text.find(' ')) + 1).substr(0, kMostCommand);
-}
-
-std::string utc_now() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
 }
 
 LockHolder read_holder(int fd) {
@@ -107,7 +100,7 @@ std::shared_ptr<DeviceLock> DeviceLock::try_take(const std::filesystem::path& fo
     if (why != EWOULDBLOCK) throw environment_error(path.string() + ": cannot be locked: " + std::strerror(why));
     return nullptr;
   }
-  const std::string text = std::to_string(::getpid()) + "\n" + own_command() + "\n" + utc_now() + "\n";
+  const std::string text = std::to_string(::getpid()) + "\n" + own_command() + "\n" + utc_text(unix_now()) + "\n";
   // Who may lock may not always write: then the file says nothing, or who had it before.
   if (::ftruncate(fd, 0) == 0) static_cast<void>(!::pwrite(fd, text.data(), text.size(), 0));
   auto lock = std::make_shared<DeviceLock>(fd);

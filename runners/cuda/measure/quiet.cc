@@ -2,23 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
+
+#include "engine/base/format.h"
 
 namespace warpath::cuda {
 namespace {
 
 constexpr double kConfidence = 0.99;
 constexpr int kDraws = 1000;
-
-[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...) {
-  char text[200];
-  va_list arguments;
-  va_start(arguments, pattern);
-  std::vsnprintf(text, sizeof text, pattern, arguments);
-  va_end(arguments);
-  return text;
-}
 
 /// What the device did beside the take; empty: nothing that shows.
 std::string other_work(const Take& take, double rest_ns, const QuietLimits& limits) {
