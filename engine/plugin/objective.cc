@@ -119,6 +119,13 @@ double ObjectiveFunction::reward(const Outcome& outcome) const {
   WARPATH_CHECK(false);
 }
 
+bool ObjectiveFunction::is_paired(const Outcome& outcome) const {
+  return std::ranges::all_of(terms_, [&](const Term& term) {
+    const auto timing = std::ranges::find(outcome.timings, term.workload, &WorkloadTiming::workload);
+    return term.role != WorkloadRole::score || (timing != outcome.timings.end() && timing->samples_ns.size() >= 2 && timing->baseline_samples_ns.size() >= 2);
+  });
+}
+
 double ObjectiveFunction::standard_error(const Outcome& outcome) const {
   const auto relative_variance = [](const std::vector<double>& samples) {
     Welford spread;
@@ -147,10 +154,17 @@ double ObjectiveFunction::standard_error(const Outcome& outcome) const {
 
 namespace {
 
-void resample(std::vector<double>& samples, Rng& rng) {
-  std::vector<double> drawn(samples.size());
-  for (double& x : drawn) x = samples[rng.below(samples.size())];
-  samples = std::move(drawn);
+/// Which of `count` samples to take, as many as there are.
+std::vector<std::size_t> draw(std::size_t count, Rng& rng) {
+  std::vector<std::size_t> out(count);
+  for (std::size_t& i : out) i = rng.below(count);
+  return out;
+}
+
+std::vector<double> picked(const std::vector<double>& samples, const std::vector<std::size_t>& which) {
+  std::vector<double> out;
+  for (const std::size_t i : which) out.push_back(samples[i]);
+  return out;
 }
 
 /// The timings alone, each list of samples drawn anew.
@@ -159,8 +173,10 @@ Outcome resampled(const Outcome& outcome, Rng& rng) {
   out.status = outcome.status;
   out.timings = outcome.timings;
   for (WorkloadTiming& timing : out.timings) {
-    resample(timing.samples_ns, rng);
-    resample(timing.baseline_samples_ns, rng);
+    const std::vector<std::size_t> own = draw(timing.samples_ns.size(), rng);
+    const bool pairs = timing.samples_ns.size() == timing.baseline_samples_ns.size();
+    timing.samples_ns = picked(timing.samples_ns, own);
+    timing.baseline_samples_ns = picked(timing.baseline_samples_ns, pairs ? own : draw(timing.baseline_samples_ns.size(), rng));
   }
   return out;
 }

@@ -34,6 +34,8 @@ class ObjectiveFunction {
   void judge(Outcome& outcome) const;
   /// ln of the speed-up of a judged outcome that is ok. 0 for the baseline itself.
   [[nodiscard]] double reward(const Outcome& outcome) const;
+  /// Every scored workload was timed in turn with the baseline, twice at least.
+  [[nodiscard]] bool is_paired(const Outcome& outcome) const;
   /// Of that reward, as far as the samples of this one outcome tell: a median of n samples strays by 1.2533 deviations / sqrt(n) where they are
   /// normal. What differs between evaluations is not in it. 0 where no workload has two samples.
   [[nodiscard]] double standard_error(const Outcome& outcome) const;
@@ -57,7 +59,7 @@ class ObjectiveFunction {
 [[nodiscard]] double paired_baseline_ns(const Outcome& outcome, std::string_view workload, double otherwise);
 
 /// Percentile bootstrap interval of the speed-up exp(reward): every list of samples of candidate and baseline is resampled, `draws`
-/// times (Efron 1979). Deterministic in `seed`. NaN unless `baseline` can be one, `candidate` is ok and `draws` >= 1.
+/// times (Efron 1979); as many samples of both that were taken in turn are resampled in pairs. Deterministic in `seed`. NaN unless `baseline` can be one, `candidate` is ok and `draws` >= 1.
 [[nodiscard]] Interval speedup_interval(ObjectiveFunction objective, const Outcome& baseline, const Outcome& candidate,
                                         double confidence, int draws, std::uint64_t seed);
 

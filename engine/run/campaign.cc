@@ -250,6 +250,16 @@ Campaign::Standing Campaign::standing() const {
   return out;
 }
 
+std::optional<Interval> Campaign::interval_of(const Standing& standing) const {
+  constexpr double kConfidence = 0.99;
+  constexpr int kDraws = 1000;
+  if (standing.node == NodeId{0}) return std::nullopt;
+  const Finals::Final* const timed_again = standing.finalists > 0 ? finals_->find(standing.node) : nullptr;
+  const Outcome& outcome = timed_again != nullptr ? timed_again->outcome : *space_.outcome(standing.node);
+  if (!objective_.is_paired(outcome)) return std::nullopt;
+  return speedup_interval(objective_, *space_.outcome(NodeId{0}), outcome, kConfidence, kDraws, space_.key(standing.node).low);
+}
+
 Progress Campaign::progress(double seconds) const {
   return {.evaluations = evaluations_, .since_improvement = since_improvement_, .seconds = seconds, .best_reward = best_reward_};
 }

@@ -110,6 +110,8 @@ class Campaign {
     bool measured = true;  ///< as Finals::Winner
   };
   [[nodiscard]] Standing standing() const;  ///< once begun
+  /// Of `standing.speedup`, as SessionResult says.
+  [[nodiscard]] std::optional<Interval> interval_of(const Standing& standing) const;
   /// From now on finals that are in count although others are due: nobody will evaluate those.
   void keep_finals() { finals_kept_ = true; }
   [[nodiscard]] double baseline_ms() const { return objective_.baseline_ns() * 1e-6; }

@@ -364,6 +364,7 @@ class Session {
     r.best_key = campaign_->space().key(standing.node);
     r.baseline_ms = standing.baseline_ms;
     r.speedup = standing.speedup;
+    r.speedup_interval = campaign_->interval_of(standing);
     r.best_ms = r.baseline_ms / r.speedup;
     r.searched_speedup = campaign_->best_speedup();
     r.finalists = standing.finalists;

@@ -22,6 +22,7 @@
 #include "engine/plugin/outcome_reader.h"
 #include "engine/plugin/runner.h"
 #include "engine/spec/spec.h"
+#include "engine/base/statistics.h"
 
 namespace warpath {
 
@@ -44,10 +45,11 @@ struct SessionResult {
   std::string runner;  ///< "host", "synthetic:rugged", ...
   std::string device;  ///< DeviceFacts::name
   bool baseline_ok = false;  ///< false: nothing was searched, `stop_reason` says why
-  // Where finalists were timed again, the next five and `verdict` are theirs, else the search's.
+  // Where finalists were timed again, the next six and `verdict` are theirs, else the search's.
   double baseline_ms = 0;    ///< objective time of the baseline; 0 unless baseline_ok
   double best_ms = 0;        ///< baseline_ms / speedup
   double speedup = 1;        ///< of the best variant, by the spec's objective; the baseline itself is 1
+  std::optional<Interval> speedup_interval;  ///< 99 %, of the pairs in which the best was timed; none for the baseline and without pairs
   bool improved = false;     ///< speedup >= 1 + run.min_gain
   Hash128 best_key;          ///< variant_key of the best
   double searched_speedup = 1;  ///< of the search's best, as the search saw it

@@ -28,6 +28,7 @@ json to_json(const SessionResult& r) {
           {"baseline_ms", number_to_json(r.baseline_ms)},
           {"best_ms", r.measured ? number_to_json(r.best_ms) : json()},
           {"speedup", r.measured ? number_to_json(r.speedup) : json()},
+          {"speedup_interval", r.measured && r.speedup_interval ? json{number_to_json(r.speedup_interval->low), number_to_json(r.speedup_interval->high)} : json()},
           {"searched_speedup", number_to_json(r.searched_speedup)},
           {"finalists", r.finalists},
           {"measured", r.measured},

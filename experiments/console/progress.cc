@@ -165,7 +165,7 @@ void ProgressPrinter::on_finish(const SessionResult& result) {
     }
   }
   if (!result.measured) return print_line(name_ + ": not measured, the device is busy: no speed-up is reported");
-  print_line(name_ + format(": %.4f ms -> %.4f ms, ", result.baseline_ms, result.best_ms) + ratio_text(result.speedup) +
+  print_line(name_ + format(": %.4f ms -> %.4f ms, ", result.baseline_ms, result.best_ms) + ratio_text(result.speedup, result.speedup_interval) +
              format(", after %llu builds in ", static_cast<unsigned long long>(result.builds)) + duration_text(result.seconds) + " (" + result.stop_reason + ")");
 }
 

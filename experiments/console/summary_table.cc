@@ -46,7 +46,7 @@ Row row(const KernelReport& report) {
   return {report.name,
           format("%.4f", r.baseline_ms),
           format("%.4f", r.best_ms),
-          ratio_text(r.speedup),
+          ratio_text(r.speedup, r.speedup_interval),
           std::to_string(r.builds),
           rejected_text(r.by_status),
           judgement + ", " + r.verdict.summary()};

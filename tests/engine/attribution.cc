@@ -170,4 +170,24 @@ TEST_CASE("several evaluations give the mean of their ratios, and what differs b
   CHECK(std::isnan(speedup_estimate(objective(), kernel, {}, 0.95, 200, 1).speedup));
 }
 
+TEST_CASE("samples taken in turn are drawn in pairs: a machine that wavers under both widens nothing") {
+  const Outcome kernel = times({100, 100, 100});
+  const Outcome in_turn = times({50, 100, 75, 50, 100}, {100, 200, 150, 100, 200});
+  const Interval pairs = speedup_interval(objective(), kernel, in_turn, 0.99, 500, 1);
+  CHECK(pairs.low == doctest::Approx(2));
+  CHECK(pairs.high == doctest::Approx(2));
+  const Interval alone = speedup_interval(objective(), kernel, times({50, 100, 75, 50, 100}, {100, 200, 150, 100, 200, 100}), 0.99, 500, 1);
+  CHECK(alone.low < 1.5);
+  CHECK(alone.high > 2.5);
+  CHECK(objective().is_paired(in_turn));
+  CHECK_FALSE(objective().is_paired(times({50, 50})));
+  CHECK_FALSE(objective().is_paired(times({50, 50}, {100})));  // one figure of the baseline for all
+  CHECK_FALSE(objective().is_paired({}));
+}
+
+TEST_CASE("a speed-up is told with its interval") {
+  CHECK(ratio_text(18.5704) == "18.570x");
+  CHECK(ratio_text(18.5704, Interval{18.5, 18.6}) == "18.570x [18.500, 18.600]");
+}
+
 TEST_SUITE_END();

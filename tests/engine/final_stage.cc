@@ -139,6 +139,38 @@ TEST_SUITE("final_stage") {
     CHECK(trace.find(": the baseline timed again") != std::string::npos);
   }
 
+  TEST_CASE("what is reported has the interval of its pairs; the baseline and what was not timed in pairs have none") {
+    for (const bool pairs : {true, false}) {
+      for (const int finalists : {0, 2}) {
+        CAPTURE(pairs);
+        CAPTURE(finalists);
+        const TemporaryFolder folder;
+        Options options = small_options(20);
+        options.run.finalists = finalists;
+        options.synthetic.noise = 0.05;
+        WatchedBench bench(options, [&](const RunRequest&, Outcome& outcome) {
+          for (WorkloadTiming& timing : outcome.timings) {
+            if (pairs) timing.baseline_samples_ns = timing.samples_ns;
+            for (std::size_t i = 0; i < timing.baseline_samples_ns.size(); ++i) timing.baseline_samples_ns[i] *= 3.0 + 0.01 * static_cast<double>(i % 3);
+          }
+        });
+        FinalTaker taker;
+        const SessionResult result = watched_run(bench, taker, folder.path());
+        REQUIRE(result.best_key != Hash128{});
+        const auto summary = nlohmann::json::parse(text_of(folder.path() / "best_summary.json"));
+        CHECK(result.speedup_interval.has_value() == pairs);
+        CHECK(summary["speedup_interval"].is_null() != pairs);
+        if (!pairs) continue;
+        CHECK(result.speedup_interval->low <= result.speedup);
+        CHECK(result.speedup <= result.speedup_interval->high);
+        CHECK(result.speedup_interval->low > 2.9);
+        CHECK(result.speedup_interval->high < 3.1);
+        CHECK(summary["speedup_interval"][0] == result.speedup_interval->low);
+        CHECK(summary["speedup_interval"][1] == result.speedup_interval->high);
+      }
+    }
+  }
+
   TEST_CASE("finals leave the search graph as it is") {
     std::set<std::string> fingerprints;
     for (const int finalists : {0, 1, 3, 50}) {

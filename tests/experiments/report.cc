@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
 #include "experiments/console/progress.h"
 #include "experiments/console/summary_table.h"
 #include "tests/experiments/program.h"
@@ -55,6 +59,25 @@ TEST_CASE("the table has a line a kernel, says what was rejected for, and calls 
   CHECK(lines[2].find("wrong_result 2, timed_out 1") != std::string::npos);
   CHECK(lines[2].find("improved") != std::string::npos);
   CHECK(lines[3].find("failed: no compiler") != std::string::npos);
+}
+
+TEST_CASE("the speed-up at a run's end has its interval where there is one") {
+  SessionResult paired = finished(1.5);
+  paired.speedup_interval = Interval{1.48, 1.5204};
+  CHECK(testing::lines_of(summary_table({report(paired)}, "cuda"))[1].find("1.500x [1.480, 1.520]  ") != std::string::npos);
+  CHECK(testing::lines_of(summary_table({report(finished(1.5))}, "cuda"))[1].find("1.500x  ") != std::string::npos);
+  const auto said = [](const SessionResult& result) {
+    char* text = nullptr;
+    std::size_t size = 0;
+    std::FILE* const out = ::open_memstream(&text, &size);
+    ProgressPrinter(out, false).on_finish(result);
+    std::fclose(out);
+    const std::string line(text, size);
+    std::free(text);
+    return line;
+  };
+  CHECK(said(paired).find("3.0000 ms -> 2.0000 ms, 1.500x [1.480, 1.520], after 5 builds in ") != std::string::npos);
+  CHECK(said(finished(1.5)).find("3.0000 ms -> 2.0000 ms, 1.500x, after 5 builds in ") != std::string::npos);
 }
 
 TEST_CASE("a progress line shows builds, best, rejected, rate and time left, and fits its width") {
