@@ -251,7 +251,16 @@ class VectorizeGlobalLoads final : public Move {
       const std::string head = rewrite.fresh("head"), skipped = rewrite.fresh("skipped");
       text += head_text(facts, *plan, type, head, skipped, dealing->strided ? "0" : dealing->first, end);
       text += "const " + type + " " + limit + " = " + head + " + (" + as_factor(end) + " - " + head + ") / " + size + " * " + size + ";\n";
-      text += singly(dealing->first, head);
+      // At most one element less than a load holds: not a loop, which other moves would take for one of many iterations.
+      const auto lanes = dealing->strided ? fixed(facts, loop.step) : std::optional<std::int64_t>(1);
+      const auto most = static_cast<std::int64_t>(chunk_bytes(plan->packs.front(), width) / plan->packs.front().element_bytes) - 1;
+      const std::int64_t rounds = lanes && *lanes > 0 ? (most + *lanes - 1) / *lanes : most;
+      const std::string round = rounds == 1 ? "" : rewrite.fresh("e");
+      const std::string further = round.empty() || dealing->stride == "1" ? round : round + " * " + as_factor(dealing->stride);
+      const std::string at = further.empty() ? dealing->first : dealing->first == "0" ? further : dealing->first + " + " + further;
+      const std::string once = "if (" + j + " < " + head + ") {\n" + indented(statements_text(unit, body), step) + "}\n";
+      const std::string each = "const " + type + " " + j + " = " + at + ";\n" + once;
+      text += (round.empty() ? "{\n" : "#pragma unroll\nfor (int " + round + " = 0; " + round + " < " + std::to_string(rounds) + "; ++" + round + ") {\n") + indented(each, step) + "}\n";
       begin = head + (dealing->strided ? " + " + begin : "");
     } else if (!whole) {
       text += "const " + type + " " + limit + " = " + as_factor(end) + " / " + size + " * " + size + ";\n";

@@ -43,6 +43,7 @@ TEST_CASE("a row that starts anywhere has a head of single elements, packs and a
       MovePath path(spec);
       path.step("specialise_shape@shape").step("vectorize_global_loads@loop:0(width=" + std::to_string(width) + ")");
       CHECK(path.has("elements before an aligned one"));
+      for (const std::string& again : path.listed("vectorize_global_loads")) CHECK(again.find("@loop:") == std::string::npos);  // what is left is short
       path.runs();
     }
   }
