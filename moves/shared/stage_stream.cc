@@ -57,7 +57,7 @@ std::vector<Stream> find_streams(const MoveContext& context, const KernelFacts& 
   for (const Access* access : facts.accesses_in(*loop.stmt)) {
     const Array& array = facts.arrays[static_cast<std::size_t>(access->array)];
     if (access->writes() || array.written || array.space != Space::global || replaceable(*access) == nullptr || !access->expr->is(ExprKind::subscript) || access->in_helper) continue;
-    if (!access->index.affine_in(loop.variable) || !access->source_index.affine_in(loop.variable) || access->vector_width != 1 || access->loops.back() != &loop) continue;
+    if (!access->index.affine_in(loop.variable) || !access->source_index.affine_in(loop.variable) || access->vector_width != 1 || access->loops.empty() || access->loops.back() != &loop) continue;
     const Polynomial base = access->index.without(loop.variable), source_base = access->source_index.without(loop.variable);
     const std::int64_t stride = access->index.coefficient_of(loop.variable).constant().value_or(0);
     if (facts.uniformity(base) == Uniformity::thread || stride < 1 || stride > kMostStride || access->source_index.coefficient_of(loop.variable).constant() != stride) continue;

@@ -77,6 +77,14 @@ TEST_CASE("points of several numbers and neighbouring elements are staged") {
   CHECK(MovePath(all_pairs(150, 4, "x[4 * j]")).tried("smem_tile_stage@stream:0(tile=32)") == "no element is loaded by all threads of a block");  // most would be of no use
 }
 
+TEST_CASE("a load in the loop's head is none of its steps") {
+  const MovePath head(test::kernel_under_test("extern \"C\" __global__ void k(float* y, const float* x, const int* first, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+                                              "  float sum = 0.0f;\n  for (int j = first[0]; j < n; j++) sum += x[j] * x[i];\n  y[i] = sum;\n}\n",
+                                              "k", {{"y", "output", "float32", "n"}, {"x", "input", "float32", "n"}, {"first", "input", "int32", "1", 0, {{"kind", "randint"}, {"low", 0}, {"high", 3}, {"seed", 1}}},
+                                                    {"n", "scalar", "", "", 100}}, "ceil_div(n, 64)", "64", 1e-4));
+  for (const std::string& step : head.listed("smem_tile_stage")) MovePath(head).step(step).runs();
+}
+
 TEST_CASE("an element that a step may leave out is staged only if it exists") {
   MovePath inside(all_pairs(150, 1, "(j != i ? x[j + 1] : 0.0f)"));
   inside.step("smem_tile_stage@stream:0(tile=32)").runs();
