@@ -10,6 +10,7 @@
 #include "moves/model/facts.h"
 #include "moves/propose/move_script.h"
 #include "moves/register_moves.h"
+#include "moves/shared/row_sweeps.h"
 #include "moves/propose/rule_proposer.h"
 #include "moves/shared/source_edit.h"
 
@@ -340,6 +341,16 @@ TEST_CASE("a loop's own moves do not mind what the kernel calls elsewhere") {
                  "  float top = -1e30f;\n  for (int j = 0; j < c; ++j) top = fmaxf(top, x[i * c + j]);\n  for (int j = 0; j < c; ++j) y[i * c + j] = x[i * c + j] - top;\n}\n");
   REQUIRE(cluster.step("parallelise_row_loop(lanes=256,cluster=2)") == "");
   CHECK(cluster.step("unroll_ilp@loop:0(factor=4,tail=0)") == "");
+}
+
+TEST_CASE("a step wider than any cluster is dealt to no group of lanes") {
+  const auto sweeps = [](const std::string& step) {
+    const Kernel k(kVector, "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  float sum = 0.f;\n"
+                            "  for (int j = i % (" + step + "); j < n; j += " + step + ") sum += x[j];\n  for (int j = i % (" + step + "); j < n; j += " + step + ") y[j] = x[j] - sum;\n}\n");
+    return find_row_sweeps(k.at(), *k.model()).size();
+  };
+  CHECK(sweeps("2048") == 1);
+  CHECK(sweeps("65536") == 0);
 }
 
 TEST_CASE("asked by name alone a move that lists nothing gives a reason, not its usage") {
