@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
 #include <thread>
 
+#include "engine/base/format.h"
 #include "engine/base/statistics.h"
 
 namespace warpath::cuda {
@@ -31,6 +33,18 @@ Take one_take(Trial& other, Trial& trial, std::vector<BlockPairs>& blocks) {
   return take;
 }
 
+/// Most that a side's blocks of one workload differ, of their median: which of the two kernels is not to be pinned down.
+double most_spread(std::span<const BlockPairs> blocks, std::vector<double> Pairs::*side) {
+  double most = 0;
+  for (const BlockPairs& of_workload : blocks) {
+    const std::vector<double>& ns = of_workload.pairs.*side;
+    if (ns.empty()) continue;
+    const auto [low, high] = std::ranges::minmax(ns);
+    most = std::max(most, (high - low) / median(ns));
+  }
+  return most;
+}
+
 }  // namespace
 
 QuietPairs time_quietly(Trial& other, Trial& trial) {
@@ -41,7 +55,8 @@ QuietPairs time_quietly(Trial& other, Trial& trial) {
     takes.push_back(one_take(other, trial, blocks.emplace_back()));
     const QuietJudgement judgement = judge_takes(takes, trial.request().searched_ns, trial.bench().canary_rest_ns());
     if (judgement.next == QuietJudgement::Next::give_up) {
-      throw CandidateFault{Status::not_measured, "the device is busy: " + judgement.why + ", in " + std::to_string(takes.size()) + " attempts", false};
+      const std::string spread = format("; its own blocks spread by %.1f %%, the other's by %.1f %%", 100 * most_spread(blocks.back(), &Pairs::second_ns), 100 * most_spread(blocks.back(), &Pairs::first_ns));
+      throw CandidateFault{Status::not_measured, "the device is busy: " + judgement.why + ", in " + std::to_string(takes.size()) + " attempts" + spread, false};
     }
     if (judgement.next == QuietJudgement::Next::again) {
       std::this_thread::sleep_for(wait);
