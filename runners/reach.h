@@ -1,7 +1,8 @@
 #pragma once
 
-#include "engine/spec/compare.h"
 #include "engine/base/dtype.h"
+#include "engine/portable/family.h"
+#include "engine/spec/compare.h"
 #include "engine/spec/tensor.h"
 
 namespace warpath {
@@ -11,14 +12,21 @@ namespace warpath {
 /// changed in their last place. Such a change moves a sum by up to the rounding unit times the sum
 /// of the absolute values of its terms, which is what any order of adding them may be off by.
 struct Reach {
-  double ratio = 0;  ///< error over the bound of the tolerance
-  double error = 0;  ///< absolute error
-  double norm = 0;   ///< relative 2-norm of the error
+  double ratio = 0;   ///< error over the bound of the tolerance
+  double error = 0;   ///< absolute error
+  double norm = 0;    ///< relative 2-norm of the error
+  double factor = 32; ///< a correct kernel stays within this multiple of what was measured: reach_factor()
 };
 
-/// A correct kernel stays within this multiple of what was measured: another order of summation is
-/// off by a few times as much, the next narrower type by 2^13 times.
-inline constexpr double kReachFactor = 32;
+/// Another order of summation is off by a few times what the baseline is, the next narrower type by 2^13 times: 32. More where a result adds up
+/// more than some thousand terms: half the square root of their number. Each addition rounds what was added before it, terms that are alike all
+/// in one direction, and between the baseline's blocks and one addition after the other lies that number.
+[[nodiscard]] double reach_factor(const KernelSpec& spec, const Workload& workload);
+
+/// The tolerance of `output` for inputs of `family`, which are up to family_growth() times as large as declared ones. Exponentials and
+/// trigonometric functions, if `spec`'s kernel has any, turn the rounding of an argument into a relative error of the result, and a correct kernel
+/// may round an argument once more or once less than the reference (a fused multiply-add here and none there).
+[[nodiscard]] Tolerance tolerance_on(InputFamily family, const KernelSpec& spec, std::string_view output);
 
 /// Takes in what a comparison of the baseline's output found, multiplied by `share`. A comparison in
 /// which an element is finite on one side only says nothing.

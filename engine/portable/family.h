@@ -58,6 +58,24 @@ namespace portable {
 /// InputFamily::huge is the declared values times 2 to this power.
 inline int huge_exponent(DType dtype) { return width_of(dtype) == 2 ? 4 : 10; }
 
+/// How many times as large as those of the declared rule values of a family may be, about.
+inline double family_growth(InputFamily family, DType dtype) {
+  switch (family) {
+    case InputFamily::huge:
+    case InputFamily::rare_outliers:
+      return static_cast<double>(1 << huge_exponent(dtype));
+    case InputFamily::heavy_tail:
+    case InputFamily::shifted:
+      return 1000;
+    case InputFamily::far_offset:
+      return 100;
+    case InputFamily::offset:
+      return 10;
+    default:
+      return 1;
+  }
+}
+
 /// A number of a rule: the same for all elements.
 inline Word family_draw(const FamilyRule& rule, Word which, Word below) {
   return multiply_high(mix(rule.seed + 0x51ed2701ULL * (which + 1)), below);

@@ -40,8 +40,9 @@ struct ComparisonFigures {
 
 /// Judges `output` against `reference` as Tolerance says. The two must have equal shapes; the reference may be of
 /// another (wider) type, it is then rounded to the output's only for `exact`. Non-finite elements must agree: NaN with NaN,
-/// infinities by sign; NaN is never a wildcard. With `any_nonfinite` two values agree that are both not finite: where inputs are infinite
-/// the order of operations decides between NaN and an infinity. A shape that differs is a failed comparison, not an error.
+/// infinities by sign; NaN is never a wildcard. `any_nonfinite` is for inputs that hold infinities and NaN, where the order of operations decides
+/// what comes of them: two values agree that are both not finite, and NaN agrees with any (a sum that is rescaled as larger terms appear
+/// makes NaN of two infinities that a sum in two passes never subtracts). A shape that differs is a failed comparison, not an error.
 [[nodiscard]] Comparison compare(const Tensor& output, const Tensor& reference, const Tolerance& tolerance, bool any_nonfinite = false);
 
 }  // namespace warpath

@@ -115,6 +115,7 @@ bool Families::judge_baseline(const Workload& workload, InputSet& inputs, const 
   for (const auto& [name, values] : found) {
     const double scale = root_mean_square(inputs.expected.at(name)) / std::max(root_mean_square(declared->expected.at(name)), 1e-300);
     const Tolerance& own = spec_.tolerance_of(name);
+    reach[name].factor = reach_factor(spec_, workload);
     tolerances.emplace(name, shared ? own : scaled(own, std::isfinite(scale) ? scale : 1));
   }
   if (!take_in(found)) return false;

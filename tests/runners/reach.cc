@@ -4,7 +4,10 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
+
+#include "engine/spec/spec_load.h"
 
 using namespace warpath;
 
@@ -45,8 +48,8 @@ TEST_SUITE("reach") {
   }
 
   TEST_CASE("beyond the tolerance an error passes if the baseline is off by a fraction of it, and not otherwise") {
-    CHECK(verdict(1e-3, 1e-3 / (kReachFactor - 1)).passed);
-    CHECK_FALSE(verdict(1e-3, 1e-3 / (kReachFactor + 2)).passed);
+    CHECK(verdict(1e-3, 1e-3 / (Reach{}.factor - 1)).passed);
+    CHECK_FALSE(verdict(1e-3, 1e-3 / (Reach{}.factor + 2)).passed);
     CHECK_FALSE(verdict(1e-3, 0).passed);
   }
 
@@ -77,7 +80,9 @@ TEST_SUITE("reach") {
     CHECK_FALSE(compare(output, reference, kTolerance).passed);
     CHECK(compare(output, reference, kTolerance, true).passed);
     CHECK_FALSE(compare(tensor({1, 5}), reference, kTolerance, true).passed);
-    CHECK_FALSE(compare(tensor({kNan, kNan}), reference, kTolerance, true).passed);
+    CHECK_FALSE(compare(tensor({kInfinity, kInfinity}), reference, kTolerance, true).passed);
+    CHECK(compare(tensor({kNan, kNan}), reference, kTolerance, true).passed);  // a sum that was rescaled by exp(-inf - -inf)
+    CHECK_FALSE(compare(tensor({kNan, kNan}), reference, kTolerance).passed);
   }
 
   TEST_CASE("a sum of nudged terms moves by the rounding unit times the sum of their absolute values") {
@@ -100,6 +105,25 @@ TEST_SUITE("reach") {
     CHECK(nudge_share(DType::f64) == 1);
     CHECK(nudge_share(DType::bf16) == 0x1p-16);
     CHECK(nudge_share(DType::f16) == 0x1p-13);
+  }
+
+  TEST_CASE("a result of many terms may be further off, as far as half the square root of their number") {
+    const auto factor = [](const char* file) {
+      const KernelSpec spec = load_specs(std::string(WARPATH_SOURCE_ROOT) + file).at(0);
+      return reach_factor(spec, spec.workloads.at(0));
+    };
+    CHECK(factor("/specs/softmax_scaled.json") == Reach{}.factor);
+    CHECK(factor("/tests/data/honest/dot/spec.json") == doctest::Approx(0.5 * std::sqrt(2 * 4000003.0)).epsilon(1e-3));
+  }
+
+  TEST_CASE("large arguments of exponentials excuse relative errors, large terms of a sum do not") {
+    const KernelSpec softmax = load_specs(WARPATH_SOURCE_ROOT "/specs/softmax_scaled.json").at(0);
+    const KernelSpec dot = load_specs(WARPATH_SOURCE_ROOT "/tests/data/honest/dot/spec.json").at(0);
+    const auto relative = [](const KernelSpec& spec, const char* output, InputFamily family) { return tolerance_on(family, spec, output).rtol - spec.tolerance_of(output).rtol; };
+    CHECK(relative(softmax, "o", InputFamily::rare_outliers) == doctest::Approx(32 * 1024 * 0x1p-24));
+    CHECK(relative(softmax, "o", InputFamily::offset) == doctest::Approx(32 * 10 * 0x1p-24));
+    CHECK(relative(softmax, "o", InputFamily::tiny) == 0);
+    CHECK(relative(dot, "out", InputFamily::rare_outliers) == 0);
   }
 
   TEST_CASE("an absolute tolerance shrinks and grows with the results and stays above zero") {

@@ -106,7 +106,7 @@ void StressBench::add_family(const FamilyChoice& choice) {
   }
   family.inputs.expected = expected(family.inputs);
   for (const auto& [name, values] : family.inputs.expected) {
-    Tolerance own = spec_.tolerance_of(name);
+    Tolerance own = tolerance_on(choice.family, spec_, name);
     if (!family.is_declared) {
       const double scale = root_mean_square(values) / root_mean_square(families_.front().inputs.expected.at(name));
       const bool tail = choice.family == InputFamily::heavy_tail || choice.family == InputFamily::rare_outliers;
@@ -129,6 +129,7 @@ const std::map<std::string, Reach>& StressBench::reach(Family& family) {
   const auto launch = [&](const host::InputSet& inputs, double share) {
     std::string why;
     for (const auto& [name, values] : run(baseline_object_, launch_for(spec_, baseline_, *workload_), baseline_, inputs, why)) {
+      reach[name].factor = reach_factor(spec_, *workload_);
       extend(reach[name], compare(values, family.inputs.expected.at(name), family.tolerance.at(name), family.any_nonfinite), share);
     }
   };

@@ -23,7 +23,7 @@ double allowed_norm(Trial& trial, std::size_t w, const FamilyCheck& check) {
   const std::vector<Reach>& reach = trial.problem().reach(w, *check.set);
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (!tensors[t].is_written()) continue;
-    allowed = std::max(allowed, kReachFactor * reach[t].norm);
+    allowed = std::max(allowed, reach[t].factor * reach[t].norm);
     if (allows_approximations(trial.problem().spec())) allowed = std::max(allowed, trial.problem().spec().tolerance_of(tensors[t].arg->name).norm);
   }
   return allowed;

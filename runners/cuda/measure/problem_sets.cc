@@ -288,7 +288,7 @@ const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
   const TrialRequest request{.candidate = setup_.baseline};
   Trial baseline(bench_, *this, request);
   const Slot slot = make_slot(placed, false);  // the candidate's outputs must stay
-  std::vector<Reach> reach(placed.tensors.size());
+  std::vector<Reach> reach(placed.tensors.size(), Reach{.factor = reach_factor(spec(), *placed.workload)});
   const std::vector<Tolerance> tolerances = baseline.tolerances(w, set);
   const auto copy_inputs = [&] {
     for (std::size_t t = 0; t < placed.tensors.size(); ++t) {

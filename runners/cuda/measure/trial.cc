@@ -215,7 +215,7 @@ bool Trial::may_vary() const {
 std::vector<Tolerance> Trial::tolerances(std::size_t w, const InputSet& set) {
   std::vector<Tolerance> out;
   for (std::size_t t = 0; t < at(w).tensors.size(); ++t) {
-    const Tolerance& own = problem_.spec().tolerance_of(at(w).tensors[t].arg->name);
+    const Tolerance own = tolerance_on(set.family, problem_.spec(), at(w).tensors[t].arg->name);
     // An absolute bound is meant for declared values.
     out.push_back(set.result_scale.empty() ? own : scaled(own, set.result_scale[t]));
   }

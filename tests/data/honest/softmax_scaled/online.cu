@@ -1,4 +1,5 @@
-// A warp a row: maximum and sum of each lane in one pass, merged by shuffles. FORM 1: expf, 2: the hardware's, 3: base 2.
+// A warp a row: maximum and sum of each lane in one pass, merged by shuffles. FORM 1: expf, 2: the hardware's, 3: base 2, 4: base 2 with
+// the scale in a fused multiply-add where the results are made, but not where they are summed.
 #if FORM == 1
 #define EXP(x) expf(x)
 #define UNIT 1.0f
@@ -27,5 +28,9 @@ extern "C" __global__ void softmax_scaled(float* o, const float* x, float s, int
     most = next;
   }
   const float inverse = 1.0f / sum;
+#if FORM == 4
+  for (int j = lane; j < C; j += 32) o[(size_t)row * C + j] = EXP(fmaf(scale, in[j], -most)) * inverse;
+#else
   for (int j = lane; j < C; j += 32) o[(size_t)row * C + j] = EXP(scale * in[j] - most) * inverse;
+#endif
 }
