@@ -21,28 +21,41 @@ using warpath::Command;
 
 /// Every verb of the program.
 std::vector<Command> commands() {
-  return {warpath::run_command(),     warpath::ablate_command(),  warpath::sweep_command(),    warpath::record_command(), warpath::train_command(), warpath::tactics_command(), warpath::apply_command(),  warpath::evaluate_command(),
-          warpath::validate_command(), warpath::attribute_command(), warpath::report_command(), warpath::inspect_command(), warpath::options_command(), warpath::moves_command(),  warpath::priors_command(), warpath::doctor_command(),
-          warpath::bundle_command(),   warpath::worker_command(),  warpath::prompt_command(),  warpath::ask_command(),    warpath::tell_command(),   warpath::mcp_command()};
+  return {warpath::run_command(),       warpath::ablate_command(),   warpath::sweep_command(),
+          warpath::record_command(),    warpath::train_command(),    warpath::tactics_command(),
+          warpath::apply_command(),     warpath::evaluate_command(), warpath::validate_command(),
+          warpath::attribute_command(), warpath::report_command(),   warpath::inspect_command(),
+          warpath::options_command(),   warpath::moves_command(),    warpath::priors_command(),
+          warpath::doctor_command(),    warpath::bundle_command(),   warpath::worker_command(),
+          warpath::prompt_command(),    warpath::ask_command(),      warpath::tell_command(),
+          warpath::mcp_command()};
 }
 
 void print_overview(std::FILE* to) {
-  std::fputs("Finds faster versions of a GPU kernel by Monte Carlo graph search.\n\nusage: warpath COMMAND ...\n\n", to);
-  for (const Command& command : commands()) std::fprintf(to, "  %-10s %s\n", command.name.c_str(), command.help.c_str());
+  std::fputs(
+      "Finds faster versions of a GPU kernel by Monte Carlo graph search.\n\nusage: warpath "
+      "COMMAND ...\n\n",
+      to);
+  for (const Command& command : commands())
+    std::fprintf(to, "  %-10s %s\n", command.name.c_str(), command.help.c_str());
   std::fputs(
       "  test       (./warpath test, from a checkout) build and run the test suite\n"
       "\n`warpath COMMAND --help` says more; `warpath --version` names the revision.\n"
-      "Exit codes: 0 improved or done, 2 no gain, 3 environment, infrastructure or interrupted, 64 bad usage or input.\n",
+      "Exit codes: 0 improved or done, 2 no gain, 3 environment, infrastructure or interrupted, 64 "
+      "bad usage or input.\n",
       to);
 }
 
 int print_help(const Command& command) {
-  std::printf("usage: warpath %s %s\n\n%s\n", command.name.c_str(), command.usage.c_str(), command.help.c_str());
+  std::printf("usage: warpath %s %s\n\n%s\n", command.name.c_str(), command.usage.c_str(),
+              command.help.c_str());
   if (!command.flags.empty()) std::printf("\n%s", warpath::help_text(command.flags).c_str());
   return 0;
 }
 
-int run_command(const Command& command, std::span<const std::string> words, const warpath::Program& program) {
+int run_command(const Command& command,
+                std::span<const std::string> words,
+                const warpath::Program& program) {
   const std::string name = "warpath " + command.name;
   const warpath::Arguments arguments = warpath::parse_arguments(name, command.flags, words);
   if (arguments.has("help")) return print_help(command);
@@ -62,10 +75,14 @@ Command command_named(const std::string& name) {
     names.push_back(command.name);
   }
   const std::string near = warpath::nearest(name, names);
-  throw warpath::bad_input("warpath", name, near.empty() ? "a command; `warpath --help` lists them" : "a command; did you mean " + near + "?");
+  throw warpath::bad_input("warpath", name,
+                           near.empty() ? "a command; `warpath --help` lists them"
+                                        : "a command; did you mean " + near + "?");
 }
 
-int help_of(const std::string& name) { return print_help(command_named(name)); }
+int help_of(const std::string& name) {
+  return print_help(command_named(name));
+}
 
 int dispatch(std::span<const std::string> words, const warpath::Program& program) {
   if (words.empty()) {
@@ -93,17 +110,19 @@ int report(std::string message, int code) {
   return code;
 }
 
-/// A file that is opened where a standard descriptor was closed would be written to by every message.
+/// A file that is opened where a standard descriptor was closed would be written to by every
+/// message.
 void open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
-    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) static_cast<void>(::open("/dev/null", O_RDWR));  // the lowest that is free: this one
+    // the lowest that is free: this one
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF) static_cast<void>(::open("/dev/null", O_RDWR));
   }
 }
 
-/// Makes a write beyond a limit (ulimit -f) fail, and so be said, instead of ending the program. A handler, for an ignored signal would stay ignored
-/// in the programs started.
+/// Makes a write beyond a limit (ulimit -f) fail, and so be said, instead of ending the program. A
+/// handler, for an ignored signal would stay ignored in the programs started.
 void survive_file_limits() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int) {};
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGXFSZ, &action, nullptr);
@@ -113,7 +132,8 @@ void survive_file_limits() {
 int flushed(int code) {
   const bool failed = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
   if (!failed) return code;
-  return report(std::string("standard output cannot be written: ") + std::strerror(errno), static_cast<int>(warpath::ErrorCode::environment));
+  return report(std::string("standard output cannot be written: ") + std::strerror(errno),
+                static_cast<int>(warpath::ErrorCode::environment));
 }
 
 }  // namespace
@@ -123,13 +143,15 @@ int main(int argc, char** argv) {
   survive_file_limits();
   try {
     std::error_code ignored;
-    const warpath::Program program{std::filesystem::read_symlink("/proc/self/exe", ignored).string(), {argv, argv + argc}};
+    const warpath::Program program{
+        std::filesystem::read_symlink("/proc/self/exe", ignored).string(), {argv, argv + argc}};
     return flushed(dispatch(std::span(program.words).subspan(argc > 0 ? 1 : 0), program));
   } catch (const warpath::Error& error) {
     const int code = report(error.what(), static_cast<int>(error.code()));
     std::fputs(warpath::details_text(error, "  ").c_str(), stderr);
     return code;
   } catch (const std::exception& error) {
-    return report(std::string("unexpected: ") + error.what(), static_cast<int>(warpath::ErrorCode::environment));
+    return report(std::string("unexpected: ") + error.what(),
+                  static_cast<int>(warpath::ErrorCode::environment));
   }
 }

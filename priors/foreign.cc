@@ -1,14 +1,17 @@
-#include "priors/register_priors.h"
 #include "priors/evidence/shares.h"
+#include "priors/register_priors.h"
 
 namespace warpath {
 namespace {
 
-/// What proposers other than the rules want: their proposals by weight, nothing else. Where there are none it has no opinion.
+/// What proposers other than the rules want: their proposals by weight, nothing else. Where there
+/// are none it has no opinion.
 class ForeignPrior final : public Prior {
  public:
   [[nodiscard]] std::string_view name() const override { return "foreign"; }
-  void evaluate(const ProposalContext&, const std::vector<Proposal>& proposals, std::vector<double>& out) override {
+  void evaluate(const ProposalContext&,
+                const std::vector<Proposal>& proposals,
+                std::vector<double>& out) override {
     proposer_shares(proposals, out);
     double theirs = 0;
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -26,7 +29,9 @@ class ForeignPrior final : public Prior {
 }  // namespace
 
 void register_prior_foreign(PriorRegistry& registry) {
-  registry.add("foreign", "proposals that do not come from rules, by their weight: a language model's, a file's; as a source of mix",
+  registry.add("foreign",
+               "proposals that do not come from rules, by their weight: a language model's, a "
+               "file's; as a source of mix",
                [](const PriorConfig&) { return std::make_unique<ForeignPrior>(); });
 }
 

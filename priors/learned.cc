@@ -2,18 +2,20 @@
 
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
-#include "priors/tactics/gain_model.h"
-#include "priors/register_priors.h"
 #include "priors/evidence/shares.h"
+#include "priors/register_priors.h"
+#include "priors/tactics/gain_model.h"
 
 namespace warpath {
 namespace {
 
-/// The proposers' weights times the gain that a model trained on other kernels expects of each proposal.
+/// The proposers' weights times the gain that a model trained on other kernels expects of each
+/// proposal.
 class LearnedPrior final : public Prior {
  public:
   /// Without a model the proposers' weights stand.
-  LearnedPrior(const PriorOptions& options, std::optional<std::string> text) : options_(options), text_(std::move(text)) {
+  LearnedPrior(const PriorOptions& options, std::optional<std::string> text)
+      : options_(options), text_(std::move(text)) {
     if (text_) model_.emplace(GainModel::parse(*text_, std::string(kModelFile)));
   }
 
@@ -24,7 +26,9 @@ class LearnedPrior final : public Prior {
     return out;
   }
 
-  void evaluate(const ProposalContext& context, const std::vector<Proposal>& proposals, std::vector<double>& out) override {
+  void evaluate(const ProposalContext& context,
+                const std::vector<Proposal>& proposals,
+                std::vector<double>& out) override {
     proposer_shares(proposals, out);
     std::vector<double> gains;
     if (proposals.empty() || !expected_gains(context, proposals, gains)) return;
@@ -34,11 +38,14 @@ class LearnedPrior final : public Prior {
     spread_evenly(out, options_.floor);
   }
 
-  [[nodiscard]] bool expected_gains(const ProposalContext& context, const std::vector<Proposal>& proposals, std::vector<double>& out) override {
+  [[nodiscard]] bool expected_gains(const ProposalContext& context,
+                                    const std::vector<Proposal>& proposals,
+                                    std::vector<double>& out) override {
     if (!model_) return false;
     const NodeFeatures node(context);
     out.clear();
-    for (const Proposal& p : proposals) out.push_back(model_->predict(node.of(p.instance)).expected);
+    for (const Proposal& p : proposals)
+      out.push_back(model_->predict(node.of(p.instance)).expected);
     return true;
   }
 
@@ -51,12 +58,18 @@ class LearnedPrior final : public Prior {
 }  // namespace
 
 void register_prior_learned(PriorRegistry& registry) {
-  registry.add("learned", "the proposers' weights times the gain that a model trained on other kernels expects (prior.model; docs/priors.md)",
-               [](const PriorConfig& config) {
-                 std::optional<std::string> text = config.read ? config.read(kModelFile) : std::nullopt;
-                 if (config.options != nullptr && !text) throw bad_input("prior.model", config.options->prior.model, "a file that `warpath train` wrote");
-                 return std::make_unique<LearnedPrior>(config.options != nullptr ? config.options->prior : PriorOptions{}, std::move(text));
-               });
+  registry.add(
+      "learned",
+      "the proposers' weights times the gain that a model trained on other kernels expects "
+      "(prior.model; docs/priors.md)",
+      [](const PriorConfig& config) {
+        std::optional<std::string> text = config.read ? config.read(kModelFile) : std::nullopt;
+        if (config.options != nullptr && !text)
+          throw bad_input("prior.model", config.options->prior.model,
+                          "a file that `warpath train` wrote");
+        return std::make_unique<LearnedPrior>(
+            config.options != nullptr ? config.options->prior : PriorOptions{}, std::move(text));
+      });
 }
 
 }  // namespace warpath

@@ -4,19 +4,22 @@
 
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
-#include "priors/tactics/experience.h"
-#include "priors/register_priors.h"
 #include "priors/evidence/shares.h"
 #include "priors/evidence/source_weights.h"
+#include "priors/register_priors.h"
+#include "priors/tactics/experience.h"
 
 namespace warpath {
 namespace {
 
-/// What sources said of nodes lately: at every outcome of a node each is asked again, and one that does not learn says the same.
+/// What sources said of nodes lately: at every outcome of a node each is asked again, and one that
+/// does not learn says the same.
 class Remembered {
  public:
   using Said = std::vector<std::vector<double>>;  // by source; empty: not asked
-  Said& at(const ProposalContext& context, const std::vector<Proposal>& proposals, std::size_t sources) {
+  Said& at(const ProposalContext& context,
+           const std::vector<Proposal>& proposals,
+           std::size_t sources) {
     Hasher key;
     key.add(context.node_key);
     for (const MoveInstance* const step : context.path) key.add(step->key());
@@ -40,7 +43,9 @@ class Remembered {
 class MixedPrior final : public Prior {
  public:
   MixedPrior(const PriorOptions& options, std::vector<std::unique_ptr<Prior>> sources)
-      : options_(options), sources_(std::move(sources)), trust_(names(sources_), options.rate, options.share) {}
+      : options_(options),
+        sources_(std::move(sources)),
+        trust_(names(sources_), options.rate, options.share) {}
 
   [[nodiscard]] std::string_view name() const override { return "mix"; }
   [[nodiscard]] bool pure() const override { return false; }
@@ -50,7 +55,9 @@ class MixedPrior final : public Prior {
     return out;
   }
 
-  void evaluate(const ProposalContext& context, const std::vector<Proposal>& proposals, std::vector<double>& out) override {
+  void evaluate(const ProposalContext& context,
+                const std::vector<Proposal>& proposals,
+                std::vector<double>& out) override {
     out.assign(proposals.size(), 0);
     if (proposals.empty()) return;
     const Remembered::Said& said = ask(context, proposals);
@@ -59,14 +66,18 @@ class MixedPrior final : public Prior {
     }
     normalise(out);
     std::vector<double> gains;
-    if (options_.min_pred_gain > 0 && expected_gains(context, proposals, gains)) prune_softly(gains, options_.min_pred_gain, out);
+    if (options_.min_pred_gain > 0 && expected_gains(context, proposals, gains))
+      prune_softly(gains, options_.min_pred_gain, out);
     spread_evenly(out, options_.floor);
   }
 
-  [[nodiscard]] SourceShares shares(const ProposalContext& context, const std::vector<Proposal>& proposals, std::size_t chosen) override {
+  [[nodiscard]] SourceShares shares(const ProposalContext& context,
+                                    const std::vector<Proposal>& proposals,
+                                    std::size_t chosen) override {
     SourceShares out;
     const Remembered::Said& said = ask(context, proposals);
-    for (std::size_t s = 0; s < sources_.size(); ++s) out.emplace(sources_[s]->name(), said[s][chosen] * static_cast<double>(proposals.size()));
+    for (std::size_t s = 0; s < sources_.size(); ++s)
+      out.emplace(sources_[s]->name(), said[s][chosen] * static_cast<double>(proposals.size()));
     return out;
   }
 
@@ -74,11 +85,14 @@ class MixedPrior final : public Prior {
     for (const auto& source : sources_) {
       if (!source->pure()) source->observe(trial);
     }
-    if (!trial.shares.empty()) trust_.observe(trial.shares, trial.ok && trial.log_gain >= kImproved);
+    if (!trial.shares.empty())
+      trust_.observe(trial.shares, trial.ok && trial.log_gain >= kImproved);
   }
 
   /// By the sources that have an idea, as they are trusted.
-  [[nodiscard]] bool expected_gains(const ProposalContext& context, const std::vector<Proposal>& proposals, std::vector<double>& out) override {
+  [[nodiscard]] bool expected_gains(const ProposalContext& context,
+                                    const std::vector<Proposal>& proposals,
+                                    std::vector<double>& out) override {
     out.assign(proposals.size(), 0);
     double trusted = 0;
     std::vector<double> gains;
@@ -93,10 +107,12 @@ class MixedPrior final : public Prior {
   }
 
  private:
-  const Remembered::Said& ask(const ProposalContext& context, const std::vector<Proposal>& proposals) {
+  const Remembered::Said& ask(const ProposalContext& context,
+                              const std::vector<Proposal>& proposals) {
     Remembered::Said& said = remembered_.at(context, proposals, sources_.size());
     for (std::size_t s = 0; s < sources_.size(); ++s) {
-      if (said[s].empty() || !sources_[s]->pure()) sources_[s]->evaluate(context, proposals, said[s]);
+      if (said[s].empty() || !sources_[s]->pure())
+        sources_[s]->evaluate(context, proposals, said[s]);
     }
     return said;
   }
@@ -120,17 +136,23 @@ std::unique_ptr<Prior> make_mix(const PriorConfig& config) {
   std::vector<std::unique_ptr<Prior>> sources;
   for (const std::string& name : move_names(options.sources)) {
     if (name == "mix") throw bad_input("prior.sources", name, "priors that are no mixture");
-    if (name == "learned" && !(config.read && config.read(kModelFile))) continue;  // nothing was learned yet
+    // nothing was learned yet
+    if (name == "learned" && !(config.read && config.read(kModelFile))) continue;
     sources.push_back(registry.create("prior.sources", name, config));
   }
-  if (sources.empty()) throw bad_input("prior.sources", options.sources, "one of " + registry.names() + ", or several with commas between");
+  if (sources.empty())
+    throw bad_input("prior.sources", options.sources,
+                    "one of " + registry.names() + ", or several with commas between");
   return std::make_unique<MixedPrior>(options, std::move(sources));
 }
 
 }  // namespace
 
 void register_prior_mix(PriorRegistry& registry) {
-  registry.add("mix", "the priors of prior.sources, weighed by how well each told what improves in this run (docs/priors.md)", make_mix);
+  registry.add("mix",
+               "the priors of prior.sources, weighed by how well each told what improves in this "
+               "run (docs/priors.md)",
+               make_mix);
 }
 
 }  // namespace warpath

@@ -1,8 +1,8 @@
 #include <map>
 
-#include "priors/tactics/move_evidence.h"
-#include "priors/register_priors.h"
 #include "priors/evidence/shares.h"
+#include "priors/register_priors.h"
+#include "priors/tactics/move_evidence.h"
 
 namespace warpath {
 namespace {
@@ -10,12 +10,15 @@ namespace {
 /// Share of the prior that is spread evenly, so that every legal move stays possible.
 constexpr double kFloor = 0.1;
 
-/// The proposers' weights times what the diagnosis of the node says for a move: fired rules and triggered methods raise or lower
-/// it, the method budget shares attention among the axes. Without a diagnosis: the proposers' weights. Every proposal keeps a floor.
+/// The proposers' weights times what the diagnosis of the node says for a move: fired rules and
+/// triggered methods raise or lower it, the method budget shares attention among the axes. Without
+/// a diagnosis: the proposers' weights. Every proposal keeps a floor.
 class RulesPrior final : public Prior {
  public:
   [[nodiscard]] std::string_view name() const override { return "rules"; }
-  void evaluate(const ProposalContext& context, const std::vector<Proposal>& proposals, std::vector<double>& out) override {
+  void evaluate(const ProposalContext& context,
+                const std::vector<Proposal>& proposals,
+                std::vector<double>& out) override {
     proposer_shares(proposals, out);
     if (proposals.empty()) return;
     if (context.outcome != nullptr && context.outcome->diagnosis) {
@@ -34,7 +37,9 @@ class RulesPrior final : public Prior {
 }  // namespace
 
 void register_prior_rules(PriorRegistry& registry) {
-  registry.add("rules", "the proposers' weights times what the rule matrix and the method budget say of the node's diagnosis",
+  registry.add("rules",
+               "the proposers' weights times what the rule matrix and the method budget say of the "
+               "node's diagnosis",
                [](const PriorConfig&) { return std::make_unique<RulesPrior>(); });
 }
 

@@ -3,15 +3,16 @@
 #include <map>
 
 #include "engine/plugin/options.h"
-#include "priors/register_priors.h"
 #include "priors/evidence/shares.h"
+#include "priors/register_priors.h"
 #include "priors/tactics/tactic_graph.h"
 
 namespace warpath {
 namespace {
 
-/// Moves that failed, each with its site and parameters, by context; a failure fades as more is tried in the same context, and counts
-/// for nothing where the bottleneck or the move before is another.
+/// Moves that failed, each with its site and parameters, by context; a failure fades as more is
+/// tried in the same context, and counts for nothing where the bottleneck or the move before is
+/// another.
 class Failures {
  public:
   explicit Failures(double half_life) : half_life_(half_life) {}
@@ -41,16 +42,20 @@ class Failures {
     double outcomes = 0;
     std::map<std::string, Failure> failures;
   };
-  [[nodiscard]] double weight(const Context& c, const Failure& f) const { return f.weight * std::exp2((f.at - c.outcomes) / half_life_); }
+  [[nodiscard]] double weight(const Context& c, const Failure& f) const {
+    return f.weight * std::exp2((f.at - c.outcomes) / half_life_);
+  }
 
   double half_life_;
   std::map<std::string, Context> contexts_;
 };
 
-/// The proposers' weights times what the tactic graph expects of each move after the one that made the node.
+/// The proposers' weights times what the tactic graph expects of each move after the one that made
+/// the node.
 class TacticsPrior final : public Prior {
  public:
-  TacticsPrior(const PriorOptions& options, std::optional<std::string> text) : options_(options), failures_(options.half_life), text_(std::move(text)) {
+  TacticsPrior(const PriorOptions& options, std::optional<std::string> text)
+      : options_(options), failures_(options.half_life), text_(std::move(text)) {
     if (text_) before_ = TacticGraph::parse(*text_, std::string(kTacticGraphFile));
   }
 
@@ -62,7 +67,9 @@ class TacticsPrior final : public Prior {
     return out;
   }
 
-  void evaluate(const ProposalContext& context, const std::vector<Proposal>& proposals, std::vector<double>& out) override {
+  void evaluate(const ProposalContext& context,
+                const std::vector<Proposal>& proposals,
+                std::vector<double>& out) override {
     proposer_shares(proposals, out);
     if (proposals.empty()) return;
     std::vector<double> gains;
@@ -73,7 +80,9 @@ class TacticsPrior final : public Prior {
     spread_evenly(out, options_.floor);
   }
 
-  [[nodiscard]] bool expected_gains(const ProposalContext& context, const std::vector<Proposal>& proposals, std::vector<double>& out) override {
+  [[nodiscard]] bool expected_gains(const ProposalContext& context,
+                                    const std::vector<Proposal>& proposals,
+                                    std::vector<double>& out) override {
     const TacticGraph::Edge at{tactic_context(context), std::string(came_from(context)), ""};
     std::map<std::string_view, double> by_move;
     out.resize(proposals.size());
@@ -81,7 +90,8 @@ class TacticsPrior final : public Prior {
       const MoveInstance& instance = proposals[i].instance;
       const auto [it, fresh] = by_move.try_emplace(instance.move, 0);
       if (fresh) it->second = before_.believe({at.context, at.from, instance.move}, now_).expected;
-      out[i] = it->second * std::exp2(-failures_.weight(at.context + " " + at.from, instance.text()));
+      out[i] =
+          it->second * std::exp2(-failures_.weight(at.context + " " + at.from, instance.text()));
     }
     return true;
   }
@@ -89,7 +99,8 @@ class TacticsPrior final : public Prior {
   void observe(const Trial& trial) override {
     const std::string context = tactic_context(trial.context), from(came_from(trial.context));
     now_.add({context, from, trial.instance.move}, trial.ok, trial.log_gain);
-    failures_.add(context + " " + from, trial.instance.text(), !trial.ok || trial.log_gain < -kImproved);
+    failures_.add(context + " " + from, trial.instance.text(),
+                  !trial.ok || trial.log_gain < -kImproved);
   }
 
  private:
@@ -102,10 +113,13 @@ class TacticsPrior final : public Prior {
 }  // namespace
 
 void register_prior_tactics(PriorRegistry& registry) {
-  registry.add("tactics", "the proposers' weights times what a move gave after the one before it, in this context, in this and other runs (docs/priors.md)",
+  registry.add("tactics",
+               "the proposers' weights times what a move gave after the one before it, in this "
+               "context, in this and other runs (docs/priors.md)",
                [](const PriorConfig& config) {
-                 return std::make_unique<TacticsPrior>(config.options != nullptr ? config.options->prior : PriorOptions{},
-                                                       config.read ? config.read(kTacticGraphFile) : std::nullopt);
+                 return std::make_unique<TacticsPrior>(
+                     config.options != nullptr ? config.options->prior : PriorOptions{},
+                     config.read ? config.read(kTacticGraphFile) : std::nullopt);
                });
 }
 

@@ -38,7 +38,9 @@ std::string macro_text(const ArgSpec& arg, const Workload& workload) {
 }
 
 bool is_identifier(std::string_view name) {
-  return !name.empty() && std::ranges::all_of(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  });
 }
 
 }  // namespace
@@ -60,14 +62,16 @@ std::vector<const ArgSpec*> output_arguments(const KernelSpec& spec) {
 }
 
 std::optional<ScalarValue> scalar_value(const ArgSpec& arg, const Workload& workload) {
-  if (const auto it = workload.scalars.find(arg.name); it != workload.scalars.end()) return it->second;
+  if (const auto it = workload.scalars.find(arg.name); it != workload.scalars.end())
+    return it->second;
   if (const auto* const i = std::get_if<std::int64_t>(&arg.value)) return *i;
   if (const auto* const d = std::get_if<double>(&arg.value)) return *d;
   if (const auto* const b = std::get_if<bool>(&arg.value)) return *b;
   return std::nullopt;
 }
 
-std::map<std::string, ScalarValue, std::less<>> scalar_values(const KernelSpec& spec, const Workload& workload) {
+std::map<std::string, ScalarValue, std::less<>> scalar_values(const KernelSpec& spec,
+                                                              const Workload& workload) {
   std::map<std::string, ScalarValue, std::less<>> out;
   for (const auto& arg : spec.io.args) {
     if (const auto scalar = scalar_value(arg, workload)) out.emplace(arg.name, *scalar);
@@ -104,7 +108,9 @@ std::int64_t tensor_bytes(const KernelSpec& spec, const Workload& workload) {
   return static_cast<std::int64_t>(std::min(total, 9e18));
 }
 
-MacroTexts workload_macros(const KernelSpec& spec, const Workload& workload, const TunableValues& tunables) {
+MacroTexts workload_macros(const KernelSpec& spec,
+                           const Workload& workload,
+                           const TunableValues& tunables) {
   MacroTexts texts;
   for (const auto& arg : spec.io.args) {
     if (arg.is_meta || arg.type == ArgType::string) texts[arg.name] = macro_text(arg, workload);
@@ -117,7 +123,8 @@ SplitOptions split_options(const std::vector<std::string>& options) {
   SplitOptions split;
   for (std::size_t i = 0; i < options.size(); ++i) {
     std::string option = options[i];
-    if ((option == "-D" || option == "--define-macro") && i + 1 < options.size()) option = "-D" + options[++i];
+    if ((option == "-D" || option == "--define-macro") && i + 1 < options.size())
+      option = "-D" + options[++i];
     if (option.starts_with("--define-macro=")) option = "-D" + option.substr(15);
     const std::size_t equals = std::min(option.find('='), option.size());
     const std::string name = option.starts_with("-D") ? option.substr(2, equals - 2) : "";
@@ -135,9 +142,12 @@ std::vector<std::string> options_of_reference(const std::vector<std::string>& op
   std::vector<std::string> out;
   for (std::size_t i = 0; i < options.size(); ++i) {
     const std::string& option = options[i];
-    const bool in_two = option == "-D" || option == "--define-macro" || option == "-U" || option == "--undefine-macro";
-    const bool one_of = std::ranges::any_of(std::initializer_list<std::string_view>{"-D", "--define-macro=", "-U", "--undefine-macro=", "-std=", "--std="},
-                                            [&](std::string_view head) { return option.starts_with(head); });
+    const bool in_two = option == "-D" || option == "--define-macro" || option == "-U" ||
+                        option == "--undefine-macro";
+    const bool one_of = std::ranges::any_of(
+        std::initializer_list<std::string_view>{"-D", "--define-macro=", "-U",
+                                                "--undefine-macro=", "-std=", "--std="},
+        [&](std::string_view head) { return option.starts_with(head); });
     if (!in_two && !one_of) continue;
     out.push_back(option);
     if (in_two && i + 1 < options.size()) out.push_back(options[++i]);

@@ -24,7 +24,8 @@ using ScalarValue = std::variant<std::int64_t, double, bool>;
 /// The number that `arg` has under `workload`; nullopt for tensors and texts.
 [[nodiscard]] std::optional<ScalarValue> scalar_value(const ArgSpec& arg, const Workload& workload);
 /// Every numeric scalar by name, meta ones included.
-[[nodiscard]] std::map<std::string, ScalarValue, std::less<>> scalar_values(const KernelSpec& spec, const Workload& workload);
+[[nodiscard]] std::map<std::string, ScalarValue, std::less<>> scalar_values(
+    const KernelSpec& spec, const Workload& workload);
 /// `value` as a kernel receives it: little-endian, size of `dtype`.
 [[nodiscard]] std::vector<std::byte> scalar_bytes(const ScalarValue& value, DType dtype);
 
@@ -33,17 +34,23 @@ using ScalarValue = std::variant<std::int64_t, double, bool>;
 
 using MacroTexts = std::map<std::string, std::string, std::less<>>;
 /// What a kernel sees as macros under `workload`: meta scalars and texts, then tunables.
-[[nodiscard]] MacroTexts workload_macros(const KernelSpec& spec, const Workload& workload, const TunableValues& tunables);
+[[nodiscard]] MacroTexts workload_macros(const KernelSpec& spec,
+                                         const Workload& workload,
+                                         const TunableValues& tunables);
 
-/// Compiler options, those that define macros taken apart. "-D NAME" and "--define-macro NAME" count as one option each.
+/// Compiler options, those that define macros taken apart. "-D NAME" and "--define-macro NAME"
+/// count as one option each.
 struct SplitOptions {
-  std::vector<std::pair<std::string, std::string>> macros;  ///< name and text, in order; a name without a text has "1"
-  std::vector<std::string> others;                          ///< in order
+  /// name and text, in order; a name without a text has "1"
+  std::vector<std::pair<std::string, std::string>> macros;
+  std::vector<std::string> others;  ///< in order
 };
 [[nodiscard]] SplitOptions split_options(const std::vector<std::string>& options);
 
-/// Of a kernel's options those that its reference is compiled with too: macros and the language level, what says which text is meant. What says how
-/// it is computed (fast math, registers) stays with the kernel.
-[[nodiscard]] std::vector<std::string> options_of_reference(const std::vector<std::string>& options);
+/// Of a kernel's options those that its reference is compiled with too: macros and the language
+/// level, what says which text is meant. What says how it is computed (fast math, registers) stays
+/// with the kernel.
+[[nodiscard]] std::vector<std::string> options_of_reference(
+    const std::vector<std::string>& options);
 
 }  // namespace warpath

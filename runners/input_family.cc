@@ -37,14 +37,19 @@ bool is_nonnegative(const ElementRule& rule) {
 
 /// Families that take a tensor's own values alone.
 bool is_of_own_values(InputFamily family) {
-  return family == InputFamily::constant || family == InputFamily::one_value || family == InputFamily::repeated_tile || family == InputFamily::half_copy;
+  return family == InputFamily::constant || family == InputFamily::one_value ||
+         family == InputFamily::repeated_tile || family == InputFamily::half_copy;
 }
 
 /// One for each tensor that `family` changes, in argument order.
-std::vector<FamilyRule> rules(InputFamily family, const KernelSpec& spec, const Workload& workload) {
+std::vector<FamilyRule> rules(InputFamily family,
+                              const KernelSpec& spec,
+                              const Workload& workload) {
   std::vector<FamilyRule> out;
   for (const ArgSpec& arg : spec.io.args) {
-    if (arg.type != ArgType::tensor || arg.role == ArgRole::output || !changes(family, spec, arg, workload)) continue;
+    if (arg.type != ArgType::tensor || arg.role == ArgRole::output ||
+        !changes(family, spec, arg, workload))
+      continue;
     out.push_back(family_rule(spec, arg, workload, family, 0));
   }
   return out;
@@ -53,9 +58,12 @@ std::vector<FamilyRule> rules(InputFamily family, const KernelSpec& spec, const 
 /// What a structure is combined with, in the order of structure_choices().
 enum class Beside { but_for_one, special_numbers, nothing };
 
-/// Forms of the choice's family that differ in one of its tensors, the ones that are tried `beside`; none where the choice says nothing.
-/// What is zero in a matrix has each place with one of the three.
-std::vector<int> forms(const FamilyChoice& choice, Beside beside, const std::vector<FamilyRule>& rules) {
+/// Forms of the choice's family that differ in one of its tensors, the ones that are tried
+/// `beside`; none where the choice says nothing. What is zero in a matrix has each place with one
+/// of the three.
+std::vector<int> forms(const FamilyChoice& choice,
+                       Beside beside,
+                       const std::vector<FamilyRule>& rules) {
   int count = 0;
   bool numbers_beside = false;
   for (std::size_t i = 0; i < rules.size(); ++i) {
@@ -66,10 +74,13 @@ std::vector<int> forms(const FamilyChoice& choice, Beside beside, const std::vec
   std::vector<int> out;
   for (int form = 0; form < count; ++form) {
     constexpr int kPlaces = 3;
-    const bool tried = choice.family != InputFamily::zero_block || count == kPlaces || form % kPlaces == (form / kPlaces + static_cast<int>(beside)) % kPlaces;
+    const bool tried = choice.family != InputFamily::zero_block || count == kPlaces ||
+                       form % kPlaces == (form / kPlaces + static_cast<int>(beside)) % kPlaces;
     // What is left out since it multiplies zeros shows where there are zeros.
-    const bool has_zeros = choice.family == InputFamily::identity || choice.family == InputFamily::permutation || choice.family == InputFamily::triangular ||
-                           choice.family == InputFamily::zero_block || (choice.family == InputFamily::one_value && form == 1);
+    const bool has_zeros =
+        choice.family == InputFamily::identity || choice.family == InputFamily::permutation ||
+        choice.family == InputFamily::triangular || choice.family == InputFamily::zero_block ||
+        (choice.family == InputFamily::one_value && form == 1);
     if (tried && (beside != Beside::special_numbers || has_zeros)) out.push_back(form);
   }
   return out;
@@ -80,14 +91,27 @@ constexpr std::string_view kPlaceNames[] = {"at the begin", "amid", "at the end"
 std::string form_name(InputFamily family, int form) {
   const bool first = form == 0;
   switch (family) {
-    case InputFamily::permutation: return first ? "shifted" : "reversed";
-    case InputFamily::triangular: return first ? "zero above" : "zero below";
-    case InputFamily::one_value: return first ? "its own" : "0";
-    case InputFamily::half_copy: return first ? "of lines" : "of the tensor";
-    case InputFamily::ascending: return first ? "upwards" : "downwards";
-    case InputFamily::repeated_tile: return first ? "beside each other" : form == 1 ? "below each other" : "beside and below each other";
-    case InputFamily::zero_block: return std::string(form < 3 ? "lines " : form < 6 ? "columns " : "a rectangle ") + std::string(kPlaceNames[form % 3]);
-    default: return "";
+    case InputFamily::permutation:
+      return first ? "shifted" : "reversed";
+    case InputFamily::triangular:
+      return first ? "zero above" : "zero below";
+    case InputFamily::one_value:
+      return first ? "its own" : "0";
+    case InputFamily::half_copy:
+      return first ? "of lines" : "of the tensor";
+    case InputFamily::ascending:
+      return first ? "upwards" : "downwards";
+    case InputFamily::repeated_tile:
+      return first       ? "beside each other"
+             : form == 1 ? "below each other"
+                         : "beside and below each other";
+    case InputFamily::zero_block:
+      return std::string(form < 3   ? "lines "
+                         : form < 6 ? "columns "
+                                    : "a rectangle ") +
+             std::string(kPlaceNames[form % 3]);
+    default:
+      return "";
   }
 }
 
@@ -105,7 +129,8 @@ std::string FamilyChoice::label() const {
 
 std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload& workload) {
   std::vector<FamilyChoice> out;
-  for (auto f = static_cast<int>(InputFamily::as_declared) + 1; f < static_cast<int>(kFirstStructure); ++f) {
+  for (auto f = static_cast<int>(InputFamily::as_declared) + 1;
+       f < static_cast<int>(kFirstStructure); ++f) {
     const FamilyChoice choice{.family = static_cast<InputFamily>(f)};
     if (!rules(choice.family, spec, workload).empty()) out.push_back(choice);
   }
@@ -114,8 +139,10 @@ std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload&
 
 std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Workload& workload) {
   using Of = FamilyChoice::Of;
-  constexpr InputFamily kStructures[] = {InputFamily::identity, InputFamily::repeated_tile, InputFamily::zero_block, InputFamily::half_copy, InputFamily::one_value,
-                                         InputFamily::permutation, InputFamily::triangular, InputFamily::low_rank, InputFamily::ascending};
+  constexpr InputFamily kStructures[] = {
+      InputFamily::identity,   InputFamily::repeated_tile, InputFamily::zero_block,
+      InputFamily::half_copy,  InputFamily::one_value,     InputFamily::permutation,
+      InputFamily::triangular, InputFamily::low_rank,      InputFamily::ascending};
   std::vector<FamilyChoice> out;
   for (const Beside beside : {Beside::but_for_one, Beside::special_numbers, Beside::nothing}) {
     // The first forms of all families come before the second ones of any.
@@ -123,8 +150,10 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
     for (const InputFamily family : kStructures) {
       const std::vector<FamilyRule> changed = rules(family, spec, workload);
       for (const Of of : {Of::even_ones, Of::odd_ones}) {
-        FamilyChoice choice{
-            .family = family, .of = of, .but_for_one = beside == Beside::but_for_one, .against_specials = beside == Beside::special_numbers};
+        FamilyChoice choice{.family = family,
+                            .of = of,
+                            .but_for_one = beside == Beside::but_for_one,
+                            .against_specials = beside == Beside::special_numbers};
         std::size_t round = 0;
         for (const int form : forms(choice, beside, changed)) {
           choice.form = form;
@@ -138,16 +167,26 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
   return out;
 }
 
-std::vector<FamilyChoice> spread(const std::vector<FamilyChoice>& choices, std::size_t most, std::uint64_t first) {
+std::vector<FamilyChoice> spread(const std::vector<FamilyChoice>& choices,
+                                 std::size_t most,
+                                 std::uint64_t first) {
   if (most >= choices.size()) return choices;
   std::vector<FamilyChoice> out;
-  for (std::size_t i = 0; i < most; ++i) out.push_back(choices[(first % choices.size() + i * choices.size() / most) % choices.size()]);
+  for (std::size_t i = 0; i < most; ++i)
+    out.push_back(choices[(first % choices.size() + i * choices.size() / most) % choices.size()]);
   return out;
 }
 
-FamilyRule family_rule(const KernelSpec& spec, const ArgSpec& arg, const Workload& workload, const FamilyChoice& choice, std::size_t changed, std::uint64_t seed) {
-  const InputFamily others = choice.against_specials ? InputFamily::specials : InputFamily::as_declared;
-  FamilyRule rule = family_rule(spec, arg, workload, choice.has(changed) ? choice.family : others, seed);
+FamilyRule family_rule(const KernelSpec& spec,
+                       const ArgSpec& arg,
+                       const Workload& workload,
+                       const FamilyChoice& choice,
+                       std::size_t changed,
+                       std::uint64_t seed) {
+  const InputFamily others =
+      choice.against_specials ? InputFamily::specials : InputFamily::as_declared;
+  FamilyRule rule =
+      family_rule(spec, arg, workload, choice.has(changed) ? choice.family : others, seed);
   rule.form = choice.form;
   if (choice.but_for_one && choice.has(changed)) rule.odd = portable::odd_element(rule, rule.seed);
   return rule;
@@ -181,15 +220,20 @@ FamilyRule family_rule(const KernelSpec& spec,
 bool draws_each_alone(const TensorSpec& content) {
   const auto* const rule = std::get_if<InitRule>(&content.content);
   using Kind = InitRule::Kind;
-  return rule != nullptr && (rule->kind == Kind::randn || rule->kind == Kind::uniform || rule->kind == Kind::randint);
+  return rule != nullptr &&
+         (rule->kind == Kind::randn || rule->kind == Kind::uniform || rule->kind == Kind::randint);
 }
 
-bool changes(InputFamily family, const KernelSpec& spec, const ArgSpec& arg, const Workload& workload) {
+bool changes(InputFamily family,
+             const KernelSpec& spec,
+             const ArgSpec& arg,
+             const Workload& workload) {
   if (family == InputFamily::as_declared) return false;
   const TensorSpec content = spec.tensor_of(arg, workload);
   if (info(content.dtype).is_float) return true;
   constexpr std::size_t kExact = 4;  // bytes of an integer that a double holds
-  return draws_each_alone(content) && is_of_own_values(family) && info(content.dtype).size_bytes <= kExact;
+  return draws_each_alone(content) && is_of_own_values(family) &&
+         info(content.dtype).size_bytes <= kExact;
 }
 
 bool applies(const FamilyRule& rule) {

@@ -14,43 +14,60 @@ namespace warpath {
 
 /// Names in reports, in enumerator order.
 inline constexpr std::array<std::string_view, 25> kInputFamilies{
-    "as_declared", "tiny",         "huge",        "shifted",     "constant",  "sparse",        "heavy_tail", "small_integers", "mantissa",
-    "cancellation", "sorted_ties", "rare_outliers", "specials",  "offset",    "far_offset",    "unit_row",   "identity",       "permutation",
-    "triangular",  "zero_block",   "one_value",   "repeated_tile", "half_copy", "low_rank",    "ascending"};
+    "as_declared", "tiny",          "huge",           "shifted",    "constant",
+    "sparse",      "heavy_tail",    "small_integers", "mantissa",   "cancellation",
+    "sorted_ties", "rare_outliers", "specials",       "offset",     "far_offset",
+    "unit_row",    "identity",      "permutation",    "triangular", "zero_block",
+    "one_value",   "repeated_tile", "half_copy",      "low_rank",   "ascending"};
 [[nodiscard]] constexpr std::string_view name_of(InputFamily family) {
   return kInputFamilies[static_cast<std::size_t>(family)];
 }
 inline constexpr InputFamily kFirstStructure = InputFamily::identity;
-[[nodiscard]] constexpr bool is_structure(InputFamily family) { return family >= kFirstStructure; }
+[[nodiscard]] constexpr bool is_structure(InputFamily family) {
+  return family >= kFirstStructure;
+}
 
 /// How the tensors of one input set are made.
 struct FamilyChoice {
-  /// Of the tensors that the family changes, in argument order: all, or every other one. The rest is as declared.
+  /// Of the tensors that the family changes, in argument order: all, or every other one. The rest
+  /// is as declared.
   enum class Of : std::uint8_t { all, even_ones, odd_ones };
 
   InputFamily family = InputFamily::as_declared;
   int form = 0;  ///< FamilyRule::form
   Of of = Of::all;
-  /// The family holds but for one element of each tensor. A kernel that takes a structure for granted after a look at a part of it is
-  /// wrong there; one that is wrong under the structure itself is wrong where it holds.
+  /// The family holds but for one element of each tensor. A kernel that takes a structure for
+  /// granted after a look at a part of it is wrong there; one that is wrong under the structure
+  /// itself is wrong where it holds.
   bool but_for_one = false;
-  /// The rest has special numbers: what a kernel leaves out since it multiplies zeros meets numbers that are none.
+  /// The rest has special numbers: what a kernel leaves out since it multiplies zeros meets numbers
+  /// that are none.
   bool against_specials = false;
   auto operator<=>(const FamilyChoice&) const = default;
   /// True if the choice has this family in tensor number `changed`, from 0.
-  [[nodiscard]] bool has(std::size_t changed) const { return of == Of::all || (changed % 2 == 0) == (of == Of::even_ones); }
-  [[nodiscard]] bool has_infinities() const { return family == InputFamily::specials || against_specials; }
-  /// "triangular (zero above) in every other tensor, from the first, but for one element"; "as_declared".
+  [[nodiscard]] bool has(std::size_t changed) const {
+    return of == Of::all || (changed % 2 == 0) == (of == Of::even_ones);
+  }
+  [[nodiscard]] bool has_infinities() const {
+    return family == InputFamily::specials || against_specials;
+  }
+  /// "triangular (zero above) in every other tensor, from the first, but for one element";
+  /// "as_declared".
   [[nodiscard]] std::string label() const;
 };
 
 /// Every stress family that changes an input of `workload`.
-[[nodiscard]] std::vector<FamilyChoice> stress_choices(const KernelSpec& spec, const Workload& workload);
-/// Structures in the even and in the odd inputs of `workload`: every kind that their shapes have (FamilyRule::form), but for one element,
-/// beside special numbers where it has zeros, and whole. Whatever the seed, each is a choice of its own; the ones that expose most come first.
-[[nodiscard]] std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Workload& workload);
+[[nodiscard]] std::vector<FamilyChoice> stress_choices(const KernelSpec& spec,
+                                                       const Workload& workload);
+/// Structures in the even and in the odd inputs of `workload`: every kind that their shapes have
+/// (FamilyRule::form), but for one element, beside special numbers where it has zeros, and whole.
+/// Whatever the seed, each is a choice of its own; the ones that expose most come first.
+[[nodiscard]] std::vector<FamilyChoice> structure_choices(const KernelSpec& spec,
+                                                          const Workload& workload);
 /// At most `most` of `choices`, at even distances from number `first` on.
-[[nodiscard]] std::vector<FamilyChoice> spread(const std::vector<FamilyChoice>& choices, std::size_t most, std::uint64_t first);
+[[nodiscard]] std::vector<FamilyChoice> spread(const std::vector<FamilyChoice>& choices,
+                                               std::size_t most,
+                                               std::uint64_t first);
 
 /// The rule that turns the tensor of `arg` under `workload` into `family`. Its scale and sign
 /// follow the declared rule: randn has its deviation, uniform its width; a tensor whose rule has no
@@ -61,8 +78,8 @@ struct FamilyChoice {
                                      InputFamily family,
                                      std::uint64_t seed);
 
-/// The rule for tensor number `changed` (from 0) of those that the choice's family changes. Its family is as_declared where the choice
-/// leaves that tensor alone: applies() is false.
+/// The rule for tensor number `changed` (from 0) of those that the choice's family changes. Its
+/// family is as_declared where the choice leaves that tensor alone: applies() is false.
 [[nodiscard]] FamilyRule family_rule(const KernelSpec& spec,
                                      const ArgSpec& arg,
                                      const Workload& workload,
@@ -70,12 +87,17 @@ struct FamilyChoice {
                                      std::size_t changed,
                                      std::uint64_t seed);
 
-/// True if the declared rule draws every element by itself: one may be another without breaking what the kernel relies on.
+/// True if the declared rule draws every element by itself: one may be another without breaking
+/// what the kernel relies on.
 [[nodiscard]] bool draws_each_alone(const TensorSpec& content);
 
-/// True if `family` changes the values of `arg` under `workload`. Integers change where their rule draws each by itself, and to one of
-/// their own values only, so that they stay what the kernel may be given.
-[[nodiscard]] bool changes(InputFamily family, const KernelSpec& spec, const ArgSpec& arg, const Workload& workload);
+/// True if `family` changes the values of `arg` under `workload`. Integers change where their rule
+/// draws each by itself, and to one of their own values only, so that they stay what the kernel may
+/// be given.
+[[nodiscard]] bool changes(InputFamily family,
+                           const KernelSpec& spec,
+                           const ArgSpec& arg,
+                           const Workload& workload);
 
 /// True if `rule` changes anything of a tensor of its type and size.
 [[nodiscard]] bool applies(const FamilyRule& rule);

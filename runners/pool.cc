@@ -21,7 +21,8 @@ class RunnerPool final : public Evaluator {
       : runner_(runner),
         spec_(spec),
         width_(std::max(runner.lanes(), 1)),
-        parallelism_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(width_) + 1),
+        parallelism_(tbb::global_control::max_allowed_parallelism,
+                     static_cast<std::size_t>(width_) + 1),
         arena_(width_, 0) {}
 
   ~RunnerPool() noexcept override {
@@ -30,7 +31,9 @@ class RunnerPool final : public Evaluator {
   }
 
   [[nodiscard]] int width() const override { return width_; }
-  [[nodiscard]] int useful() const override { return std::clamp(runner_.useful_lanes(), 1, width_); }
+  [[nodiscard]] int useful() const override {
+    return std::clamp(runner_.useful_lanes(), 1, width_);
+  }
 
   void submit(Submission submission) override {
     // Shared: a task must be copyable, and a variant is large.
@@ -93,7 +96,8 @@ class RunnerPool final : public Evaluator {
   Runner& runner_;
   const KernelSpec& spec_;
   int width_;
-  tbb::global_control parallelism_;  // lanes mostly wait (for a device, a compiler): more of them than cores is right
+  // lanes mostly wait (for a device, a compiler): more of them than cores is right
+  tbb::global_control parallelism_;
   std::stop_source stop_;
   tbb::concurrent_queue<Result> results_;
   std::counting_semaphore<> finished_{0};
@@ -103,6 +107,8 @@ class RunnerPool final : public Evaluator {
 
 }  // namespace
 
-std::unique_ptr<Evaluator> runner_pool(Runner& runner, const KernelSpec& spec) { return std::make_unique<RunnerPool>(runner, spec); }
+std::unique_ptr<Evaluator> runner_pool(Runner& runner, const KernelSpec& spec) {
+  return std::make_unique<RunnerPool>(runner, spec);
+}
 
 }  // namespace warpath

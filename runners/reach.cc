@@ -10,31 +10,39 @@
 namespace warpath {
 namespace {
 
-/// How many terms a result of the kernel may add up, by the operations that the spec declares and by what there is to read.
+/// How many terms a result of the kernel may add up, by the operations that the spec declares and
+/// by what there is to read.
 double terms_of_a_result(const KernelSpec& spec, const Workload& workload) {
   double read = 0, written = 0;
   for (const ArgSpec& arg : spec.io.args) {
     if (arg.type != ArgType::tensor) continue;
     double elements = 1;
-    for (const std::int64_t extent : spec.shape_of(arg, workload)) elements *= static_cast<double>(extent);
+    for (const std::int64_t extent : spec.shape_of(arg, workload))
+      elements *= static_cast<double>(extent);
     if (arg.role != ArgRole::output) read += elements;
     if (arg.role != ArgRole::input) written += elements;
   }
   double additions = 0;
   const Bindings bindings = spec.bindings(workload, spec.default_tunables());
   for (const auto& [type, count] : spec.bound.flops) {
-    if (type != "sfu") additions += static_cast<double>(count.evaluate(bindings, spec.place("/bound/flops/" + type))) / 2;
+    if (type != "sfu")
+      additions +=
+          static_cast<double>(count.evaluate(bindings, spec.place("/bound/flops/" + type))) / 2;
   }
   return std::max(read, additions) / std::max(written, 1.0);
 }
 
-/// Does the text name a function whose result moves relatively by as much as its argument does absolutely?
+/// Does the text name a function whose result moves relatively by as much as its argument does
+/// absolutely?
 bool takes_exponentials(const std::string& source) {
   static const std::set<std::string_view> kFunctions{
-      "exp",   "expf",   "exp2",   "exp2f",  "exp10", "exp10f", "expm1", "expm1f", "__expf",   "__exp10f", "hexp",    "hexp2",   "h2exp",  "h2exp2", "pow",    "powf",
-      "__powf", "sin",   "sinf",   "cos",    "cosf",  "tan",    "tanf",  "sincos", "sincosf",  "__sinf",   "__cosf",  "__tanf",  "__sincosf", "sinh", "sinhf",  "cosh",   "coshf"};
+      "exp",      "expf",      "exp2",  "exp2f", "exp10",  "exp10f", "expm1",   "expm1f", "__expf",
+      "__exp10f", "hexp",      "hexp2", "h2exp", "h2exp2", "pow",    "powf",    "__powf", "sin",
+      "sinf",     "cos",       "cosf",  "tan",   "tanf",   "sincos", "sincosf", "__sinf", "__cosf",
+      "__tanf",   "__sincosf", "sinh",  "sinhf", "cosh",   "coshf"};
   return std::ranges::any_of(tokenize(source).tokens, [&](const Token& token) {
-    return token.kind == TokenKind::identifier && kFunctions.contains(std::string_view(source).substr(token.begin, token.size()));
+    return token.kind == TokenKind::identifier &&
+           kFunctions.contains(std::string_view(source).substr(token.begin, token.size()));
   });
 }
 
@@ -53,7 +61,8 @@ Tolerance tolerance_on(InputFamily family, const KernelSpec& spec, std::string_v
   const double growth = portable::family_growth(family, dtype);
   if (growth <= 1 || !takes_exponentials(spec.source)) return tolerance;
   constexpr double kArgument = 32;  // of declared inputs, about
-  const double relative = kArgument * growth * portable::nudge_step(dtype == DType::f64 ? DType::f64 : DType::f32) / 2;
+  const double relative =
+      kArgument * growth * portable::nudge_step(dtype == DType::f64 ? DType::f64 : DType::f32) / 2;
   tolerance.rtol += relative;
   tolerance.norm += relative;
   return tolerance;
@@ -81,7 +90,8 @@ Comparison judge_by_reach(Comparison by_tolerance, Comparison by_widened, const 
   if (by_tolerance.passed) return by_tolerance;
   if (by_tolerance.worst_ratio > std::max(1.0, reach.factor * reach.ratio)) {
     char text[96];
-    std::snprintf(text, sizeof text, "; %.3g times what the baseline is off by here", by_tolerance.worst_ratio / reach.ratio);
+    std::snprintf(text, sizeof text, "; %.3g times what the baseline is off by here",
+                  by_tolerance.worst_ratio / reach.ratio);
     if (reach.ratio > 0) by_tolerance.detail += text;
     return by_tolerance;
   }
@@ -104,7 +114,8 @@ double nudge_share(DType dtype) {
 void nudge(Tensor& tensor, std::uint64_t seed) {
   if (!info(tensor.dtype).is_float) return;
   for (std::int64_t i = 0, n = tensor.elements(); i < n; ++i) {
-    tensor.set(i, portable::nudged(tensor.dtype, seed, static_cast<std::uint64_t>(i), tensor.at(i)));
+    tensor.set(i,
+               portable::nudged(tensor.dtype, seed, static_cast<std::uint64_t>(i), tensor.at(i)));
   }
 }
 

@@ -14,9 +14,10 @@ namespace warpath {
 /// nullopt unless `text` is exactly what base64_encode could have written.
 [[nodiscard]] std::optional<std::vector<std::byte>> base64_decode(std::string_view text);
 
-/// Inflates a zlib stream (RFC 1950). nullopt unless it is whole, intact and of exactly `size_bytes`; never
-/// allocates more than that.
-[[nodiscard]] std::optional<std::vector<std::byte>> zlib_inflate(std::span<const std::byte> bytes, std::size_t size_bytes);
+/// Inflates a zlib stream (RFC 1950). nullopt unless it is whole, intact and of exactly
+/// `size_bytes`; never allocates more than that.
+[[nodiscard]] std::optional<std::vector<std::byte>> zlib_inflate(std::span<const std::byte> bytes,
+                                                                 std::size_t size_bytes);
 [[nodiscard]] std::vector<std::byte> zlib_deflate(std::span<const std::byte> bytes);
 
 }  // namespace warpath

@@ -15,8 +15,12 @@ std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i, std::uint32_t str
   return portable::random_word(seed, i, stream);
 }
 
-double portable_log(double x) { return portable::logarithm(x); }
+double portable_log(double x) {
+  return portable::logarithm(x);
+}
 
-double inverse_normal(double p) { return portable::normal_quantile(p); }
+double inverse_normal(double p) {
+  return portable::normal_quantile(p);
+}
 
 }  // namespace warpath

@@ -32,7 +32,8 @@ void replace_all(const Lines& a, const Lines& b, std::vector<Edit>& edits) {
   for (const auto line : b) edits.push_back({Op::add, line});
 }
 
-/// Greedy forward search: furthest[k] is the furthest x on diagonal k = x - y after d edits; one copy is kept for each d to walk back.
+/// Greedy forward search: furthest[k] is the furthest x on diagonal k = x - y after d edits; one
+/// copy is kept for each d to walk back.
 void shortest_edits(const Lines& a, const Lines& b, std::vector<Edit>& edits) {
   const int n = static_cast<int>(a.size());
   const int m = static_cast<int>(b.size());
@@ -64,7 +65,8 @@ void shortest_edits(const Lines& a, const Lines& b, std::vector<Edit>& edits) {
     const bool down = came_down(v, k, d);
     const int before_x = down ? v[at(k + 1)] : v[at(k - 1)];
     const int before_y = before_x - (down ? k + 1 : k - 1);
-    while (x > before_x + (down ? 0 : 1) && y > before_y + (down ? 1 : 0)) --y, reversed.push_back({Op::keep, line(a, --x)});
+    while (x > before_x + (down ? 0 : 1) && y > before_y + (down ? 1 : 0))
+      --y, reversed.push_back({Op::keep, line(a, --x)});
     reversed.push_back(down ? Edit{Op::add, line(b, --y)} : Edit{Op::remove, line(a, --x)});
   }
   while (x > 0) reversed.push_back({Op::keep, line(a, --x)});
@@ -75,7 +77,9 @@ std::vector<Edit> edit_script(const Lines& a, const Lines& b) {
   const auto [head_a, head_b] = std::ranges::mismatch(a, b);
   const auto head = head_a - a.begin();
   std::ptrdiff_t tail = 0;
-  while (tail < std::ssize(a) - head && tail < std::ssize(b) - head && *(a.end() - 1 - tail) == *(b.end() - 1 - tail)) ++tail;
+  while (tail < std::ssize(a) - head && tail < std::ssize(b) - head &&
+         *(a.end() - 1 - tail) == *(b.end() - 1 - tail))
+    ++tail;
   std::vector<Edit> edits;
   for (auto it = a.begin(); it != head_a; ++it) edits.push_back({Op::keep, *it});
   shortest_edits({head_a, a.end() - tail}, {head_b, b.end() - tail}, edits);
@@ -85,12 +89,16 @@ std::vector<Edit> edit_script(const Lines& a, const Lines& b) {
 
 std::string range_text(std::size_t start, std::size_t count) {
   // An empty range names the line before it.
-  return std::to_string(count == 0 ? start : start + 1) + (count == 1 ? "" : "," + std::to_string(count));
+  return std::to_string(count == 0 ? start : start + 1) +
+         (count == 1 ? "" : "," + std::to_string(count));
 }
 
 }  // namespace
 
-std::string unified_diff(std::string_view before, std::string_view after, std::string_view before_name, std::string_view after_name) {
+std::string unified_diff(std::string_view before,
+                         std::string_view after,
+                         std::string_view before_name,
+                         std::string_view after_name) {
   if (before == after) return "";
   constexpr std::size_t kContext = 3;
   const Lines a = split(before);
@@ -106,7 +114,8 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
     }
     const std::size_t lead = std::min({kContext, line_a, line_b});
     const std::size_t first = i - lead;
-    std::size_t end = i;  // one past the hunk: ends where more than two contexts of kept lines follow
+    // one past the hunk: ends where more than two contexts of kept lines follow
+    std::size_t end = i;
     for (std::size_t kept = 0, j = i; j < edits.size() && kept <= 2 * kContext; ++j) {
       kept = edits[j].op == Op::keep ? kept + 1 : 0;
       if (kept == 0) end = j + 1;
@@ -122,7 +131,8 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
       body += edits[j].line;
       if (!edits[j].line.ends_with('\n')) body += "\n\\ No newline at end of file\n";
     }
-    out += "@@ -" + range_text(line_a - lead, count_a) + " +" + range_text(line_b - lead, count_b) + " @@\n" + body;
+    out += "@@ -" + range_text(line_a - lead, count_a) + " +" + range_text(line_b - lead, count_b) +
+           " @@\n" + body;
     line_a += count_a - lead;
     line_b += count_b - lead;
     i = end;

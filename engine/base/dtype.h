@@ -14,7 +14,7 @@ namespace warpath {
 /// uint32 uint16 uint8 bool.
 struct DTypeInfo {
   DType dtype;
-  std::string_view name;       ///< as written in specs
+  std::string_view name;  ///< as written in specs
   std::size_t size_bytes;
   bool is_float;
   bool is_signed;
@@ -38,7 +38,9 @@ inline constexpr std::array<DTypeInfo, 13> kDTypes{{
     {DType::boolean, "bool", 1, false, false, "bool"},
 }};
 
-[[nodiscard]] constexpr const DTypeInfo& info(DType dtype) { return kDTypes[static_cast<std::size_t>(dtype)]; }
+[[nodiscard]] constexpr const DTypeInfo& info(DType dtype) {
+  return kDTypes[static_cast<std::size_t>(dtype)];
+}
 [[nodiscard]] constexpr std::optional<DType> parse_dtype(std::string_view name) {
   for (const auto& row : kDTypes) {
     if (row.name == name) return row.dtype;

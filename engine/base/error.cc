@@ -27,7 +27,9 @@ std::string escaped(std::string_view text) {
 std::string quoted(std::string_view text) {
   std::size_t length = std::min(text.size(), kMaxQuoted);
   // Never cut inside a UTF-8 sequence.
-  while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) --length;
+  while (length < text.size() && length > 0 &&
+         (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U)
+    --length;
   return escaped(text.substr(0, length)) + (length < text.size() ? "..." : "");
 }
 

@@ -9,7 +9,8 @@ namespace warpath {
 /// Why the program cannot go on; the value is the process exit code.
 enum class ErrorCode {
   environment = 3,  ///< missing tool, unwritable folder, device trouble, broken infrastructure
-  bad_input = 64,   ///< a spec, option, state file, event log or environment value that a person wrote
+  /// a spec, option, state file, event log or environment value that a person wrote
+  bad_input = 64,
 };
 
 /// Bad input or environment. Thrown anywhere, caught only in `main` and at task boundaries.
@@ -26,13 +27,16 @@ class Error : public std::runtime_error {
 
 /// Builds the one-line message "PLACE: got VALUE, expected EXPECTED" (`value` may be empty).
 /// Control characters in `value` are escaped and it is cut at 120 characters.
-[[nodiscard]] Error bad_input(std::string_view place, std::string_view value, std::string_view expected);
+[[nodiscard]] Error bad_input(std::string_view place,
+                              std::string_view value,
+                              std::string_view expected);
 [[nodiscard]] Error environment_error(std::string_view message);
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 
 }  // namespace warpath
 
-/// An invariant that release builds must enforce too: a bug, not an input error. Aborts with file and line.
+/// An invariant that release builds must enforce too: a bug, not an input error. Aborts with file
+/// and line.
 #define WARPATH_CHECK(condition) \
   ((condition) ? static_cast<void>(0) : ::warpath::check_failed(#condition, __FILE__, __LINE__))

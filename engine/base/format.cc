@@ -25,7 +25,8 @@ std::string format(const char* pattern, ...) {
 }
 
 std::string utc_text(double unix_seconds) {
-  const auto whole = static_cast<std::time_t>(std::clamp(std::isnan(unix_seconds) ? 0 : unix_seconds, 0.0, 253402300799.0));
+  const auto whole = static_cast<std::time_t>(
+      std::clamp(std::isnan(unix_seconds) ? 0 : unix_seconds, 0.0, 253402300799.0));
   std::tm parts{};
   ::gmtime_r(&whole, &parts);
   char text[32];

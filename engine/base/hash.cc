@@ -8,7 +8,9 @@
 namespace warpath {
 namespace {
 
-Hash128 from_xxh(const XXH128_hash_t& h) { return {.high = h.high64, .low = h.low64}; }
+Hash128 from_xxh(const XXH128_hash_t& h) {
+  return {.high = h.high64, .low = h.low64};
+}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -45,13 +47,17 @@ Hash128 hash128(std::span<const std::byte> bytes) {
   return from_xxh(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
-Hash128 hash128(std::string_view text) { return from_xxh(XXH3_128bits(text.data(), text.size())); }
+Hash128 hash128(std::string_view text) {
+  return from_xxh(XXH3_128bits(text.data(), text.size()));
+}
 
 struct Hasher::State {
   XXH3_state_t xxh;
 };
 
-Hasher::Hasher() : state_(std::make_unique<State>()) { XXH3_128bits_reset(&state_->xxh); }
+Hasher::Hasher() : state_(std::make_unique<State>()) {
+  XXH3_128bits_reset(&state_->xxh);
+}
 Hasher::~Hasher() = default;
 Hasher::Hasher(Hasher&&) noexcept = default;
 Hasher& Hasher::operator=(Hasher&&) noexcept = default;
@@ -69,8 +75,12 @@ Hasher& Hasher::add(std::string_view text) {
   return *this;
 }
 
-Hasher& Hasher::add(double value) { return add(std::bit_cast<std::uint64_t>(value)); }
+Hasher& Hasher::add(double value) {
+  return add(std::bit_cast<std::uint64_t>(value));
+}
 
-Hash128 Hasher::digest() const { return from_xxh(XXH3_128bits_digest(&state_->xxh)); }
+Hash128 Hasher::digest() const {
+  return from_xxh(XXH3_128bits_digest(&state_->xxh));
+}
 
 }  // namespace warpath

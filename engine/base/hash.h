@@ -12,8 +12,8 @@
 
 namespace warpath {
 
-/// 128-bit content hash (XXH3-128, seed 0): the persisted identity of nodes, configurations and logs.
-/// Stable across machines and versions; not cryptographic.
+/// 128-bit content hash (XXH3-128, seed 0): the persisted identity of nodes, configurations and
+/// logs. Stable across machines and versions; not cryptographic.
 struct Hash128 {
   std::uint64_t high = 0;
   std::uint64_t low = 0;
@@ -30,7 +30,8 @@ struct Hash128 {
 [[nodiscard]] Hash128 hash128(std::span<const std::byte> bytes);
 [[nodiscard]] Hash128 hash128(std::string_view text);
 
-/// Streaming form. Every `add` is length- or width-delimited, so that ("ab","c") differs from ("a","bc").
+/// Streaming form. Every `add` is length- or width-delimited, so that ("ab","c") differs from
+/// ("a","bc").
 class Hasher {
  public:
   Hasher();

@@ -11,8 +11,9 @@
 
 namespace warpath {
 
-/// Named factories of one interface. An ordinary object, filled by generated `register_*` calls (each
-/// folder's meson.build holds the only list of names); iterates in name order; no global state.
+/// Named factories of one interface. An ordinary object, filled by generated `register_*` calls
+/// (each folder's meson.build holds the only list of names); iterates in name order; no global
+/// state.
 template <class Interface, class... Args>
 class Registry {
  public:
@@ -29,14 +30,21 @@ class Registry {
   void add(const std::string& name, const std::string& help, Factory make) {
     WARPATH_CHECK(entries_.try_emplace(name, Entry{help, std::move(make)}).second);
   }
-  [[nodiscard]] bool contains(std::string_view name) const { return entries_.find(name) != entries_.end(); }
-  /// Throws Error(bad_input), naming every known entry, if `name` is unknown. `place` is the flag or key.
-  [[nodiscard]] std::unique_ptr<Interface> create(std::string_view place, std::string_view name, Args... args) const {
+  [[nodiscard]] bool contains(std::string_view name) const {
+    return entries_.find(name) != entries_.end();
+  }
+  /// Throws Error(bad_input), naming every known entry, if `name` is unknown. `place` is the flag
+  /// or key.
+  [[nodiscard]] std::unique_ptr<Interface> create(std::string_view place,
+                                                  std::string_view name,
+                                                  Args... args) const {
     const auto it = entries_.find(name);
     if (it == entries_.end()) throw bad_input(place, name, "a " + kind_ + ": one of " + names());
     return it->second.make(std::forward<Args>(args)...);
   }
-  [[nodiscard]] const std::map<std::string, Entry, std::less<>>& entries() const { return entries_; }
+  [[nodiscard]] const std::map<std::string, Entry, std::less<>>& entries() const {
+    return entries_;
+  }
   /// "a, b, c"
   [[nodiscard]] std::string names() const {
     std::string out;

@@ -10,7 +10,8 @@ namespace warpath {
 
 Rng::Rng(std::uint64_t root_seed, std::string_view purpose, std::uint64_t index) {
   const Hash128 seed = Hasher().add(root_seed).add(purpose).add(index).digest();
-  state_ = {mix64(seed.high), mix64(seed.low), mix64(seed.high ^ mix64(seed.low)), mix64(seed.low + 1)};
+  state_ = {mix64(seed.high), mix64(seed.low), mix64(seed.high ^ mix64(seed.low)),
+            mix64(seed.low + 1)};
 }
 
 double Rng::normal() {

@@ -13,9 +13,10 @@ namespace warpath {
 
 __extension__ using Product128 = unsigned __int128;  // g++ and clang both have it
 
-/// A random stream = hash(root seed, purpose, index): two streams with different purposes never depend on
-/// how much of the other was drawn. All draws are this file's own: the same on every standard library.
-/// (xoshiro256** by Blackman and Vigna 2018, seeded by splitmix64.) Not thread-safe; pass by reference.
+/// A random stream = hash(root seed, purpose, index): two streams with different purposes never
+/// depend on how much of the other was drawn. All draws are this file's own: the same on every
+/// standard library. (xoshiro256** by Blackman and Vigna 2018, seeded by splitmix64.) Not
+/// thread-safe; pass by reference.
 class Rng {
  public:
   Rng(std::uint64_t root_seed, std::string_view purpose, std::uint64_t index = 0);
@@ -36,7 +37,9 @@ class Rng {
     for (;;) {
       const auto product = static_cast<Product128>(next()) * bound;
       const auto low = static_cast<std::uint64_t>(product);
-      if (low >= bound || low >= (0 - bound) % bound) return static_cast<std::uint64_t>(product >> 64U);  // 2^64 mod bound is below bound
+      // 2^64 mod bound is below bound
+      if (low >= bound || low >= (0 - bound) % bound)
+        return static_cast<std::uint64_t>(product >> 64U);
     }
   }
   /// Uniform in [0, 1), 53 bits.
@@ -55,6 +58,8 @@ class Rng {
 };
 
 /// splitmix64's finaliser: a bijective mix of 64 bits.
-[[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t x) { return portable::mix(x); }
+[[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t x) {
+  return portable::mix(x);
+}
 
 }  // namespace warpath

@@ -35,7 +35,9 @@ void Welford::replace(double old_x, double new_x) {
   m2 = std::max(0.0, m2 + delta * (new_x - mean + old_x - old_mean));
 }
 
-double Welford::deviation() const { return std::sqrt(variance()); }
+double Welford::deviation() const {
+  return std::sqrt(variance());
+}
 
 double quantile(std::span<const double> samples, double q) {
   if (samples.empty()) return std::numeric_limits<double>::quiet_NaN();
@@ -44,17 +46,21 @@ double quantile(std::span<const double> samples, double q) {
   return quantile_of_sorted(sorted, q);
 }
 
-double median(std::span<const double> samples) { return quantile(samples, 0.5); }
+double median(std::span<const double> samples) {
+  return quantile(samples, 0.5);
+}
 
 double rank_correlation(std::span<const double> a, std::span<const double> b) {
   const auto ranks = [](std::span<const double> values) {
     std::vector<std::size_t> order(values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return values[i] < values[j]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t i, std::size_t j) { return values[i] < values[j]; });
     std::vector<double> out(values.size());
     for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
       while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
-      for (std::size_t k = begin; k < end; ++k) out[order[k]] = 0.5 * static_cast<double>(begin + end - 1);
+      for (std::size_t k = begin; k < end; ++k)
+        out[order[k]] = 0.5 * static_cast<double>(begin + end - 1);
     }
     return out;
   };
@@ -97,10 +103,14 @@ bool two_humps(std::span<const double> samples) {
   };
   const auto [low, low_spread] = side(0, split);
   const auto [high, high_spread] = side(split, sorted.size());
-  return high - low >= kLeastStep * low && high - low >= kDeviations * std::max(low_spread, high_spread);
+  return high - low >= kLeastStep * low &&
+         high - low >= kDeviations * std::max(low_spread, high_spread);
 }
 
-Interval bootstrap_median(std::span<const double> samples, double confidence, int draws, std::uint64_t seed) {
+Interval bootstrap_median(std::span<const double> samples,
+                          double confidence,
+                          int draws,
+                          std::uint64_t seed) {
   if (samples.empty() || draws < 1) {
     return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
   }

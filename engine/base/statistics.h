@@ -14,30 +14,38 @@ struct Welford {
   void add(double x);
   /// One of the numbers added was `old_x` and becomes `new_x`.
   void replace(double old_x, double new_x);
-  [[nodiscard]] double variance() const { return count > 1 ? m2 / static_cast<double>(count - 1) : 0; }
+  [[nodiscard]] double variance() const {
+    return count > 1 ? m2 / static_cast<double>(count - 1) : 0;
+  }
   [[nodiscard]] double deviation() const;
   bool operator==(const Welford&) const = default;
 };
 
-/// The estimator of a launch time: the median, which a few interrupted launches do not move. NaN if empty.
+/// The estimator of a launch time: the median, which a few interrupted launches do not move. NaN if
+/// empty.
 [[nodiscard]] double median(std::span<const double> samples);
 /// q in [0, 1], linear interpolation between order statistics. NaN if empty.
 [[nodiscard]] double quantile(std::span<const double> samples, double q);
 
-/// Spearman's rank correlation, equal values sharing their mean rank; 0 where either side is constant. Sizes must be equal.
+/// Spearman's rank correlation, equal values sharing their mean rank; 0 where either side is
+/// constant. Sizes must be equal.
 [[nodiscard]] double rank_correlation(std::span<const double> a, std::span<const double> b);
 
 struct Interval {
   double low = 0, high = 0;
 };
-/// Percentile bootstrap interval of the median (Efron 1979); deterministic in `seed`. `confidence` in [0, 1]. NaN if
-/// `samples` is empty or `draws` < 1.
-[[nodiscard]] Interval bootstrap_median(std::span<const double> samples, double confidence, int draws, std::uint64_t seed);
+/// Percentile bootstrap interval of the median (Efron 1979); deterministic in `seed`. `confidence`
+/// in [0, 1]. NaN if `samples` is empty or `draws` < 1.
+[[nodiscard]] Interval bootstrap_median(std::span<const double> samples,
+                                        double confidence,
+                                        int draws,
+                                        std::uint64_t seed);
 
-/// Whether positive samples come from two states of what is measured rather than one: the split of the sorted samples with the largest
-/// variance between its sides (Otsu 1979) leaves at least 15 % and three samples on either side, whose medians differ by 5 % and by six
-/// times the larger of the sides' median absolute deviations. A few stray samples, a wide single hump and a small step are not two humps. False
-/// for fewer than 8 samples.
+/// Whether positive samples come from two states of what is measured rather than one: the split of
+/// the sorted samples with the largest variance between its sides (Otsu 1979) leaves at least 15 %
+/// and three samples on either side, whose medians differ by 5 % and by six times the larger of the
+/// sides' median absolute deviations. A few stray samples, a wide single hump and a small step are
+/// not two humps. False for fewer than 8 samples.
 [[nodiscard]] bool two_humps(std::span<const double> samples);
 
 }  // namespace warpath

@@ -3,7 +3,9 @@
 namespace warpath {
 
 std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto byte = [&](std::size_t i) {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U;
+  };
   const auto tail = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
   const unsigned b = byte(0);
   if (b < 0x80) return 1;

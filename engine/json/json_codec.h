@@ -1,7 +1,7 @@
 #pragma once
 
-// One description of a struct's fields gives its reader, its writer, the check for unknown keys and its JSON Schema.
-// Include only from .cc files (it needs the whole of nlohmann/json).
+// One description of a struct's fields gives its reader, its writer, the check for unknown keys and
+// its JSON Schema. Include only from .cc files (it needs the whole of nlohmann/json).
 
 #include <array>
 #include <concepts>
@@ -26,14 +26,16 @@ struct Field {
   bool required = false;
 };
 
-/// Specialise for a struct T with `static constexpr std::string_view title` (its name in the schema), `help`, and
-/// `template <class V> static void fields(V& v)`, which calls, in reading order:
+/// Specialise for a struct T with `static constexpr std::string_view title` (its name in the
+/// schema), `help`, and `template <class V> static void fields(V& v)`, which calls, in reading
+/// order:
 ///   v(&T::member, Field)                     a member of a type that has a Codec
-///   v.template alternative<A>(&T::m, Field)  alternative A of the variant `m`: the key that is present chooses it
-///   v.template held<A>(Field)                alternative A of T, which is itself a variant
-///   v.group(Field, [](auto& g) {...})        members of T that stand in a nested object
-///   v.template custom<P>(Field)              P::read(cursor, T&), P::write(const T&) -> json (null: leave out), P::schema(defs)
-///   v.ignored(Field, schema)                 a key of other systems that is accepted and has no effect
+///   v.template alternative<A>(&T::m, Field)  alternative A of the variant `m`: the key that is
+///   present chooses it v.template held<A>(Field)                alternative A of T, which is
+///   itself a variant v.group(Field, [](auto& g) {...})        members of T that stand in a nested
+///   object v.template custom<P>(Field)              P::read(cursor, T&), P::write(const T&) ->
+///   json (null: leave out), P::schema(defs) v.ignored(Field, schema)                 a key of
+///   other systems that is accepted and has no effect
 template <class T>
 struct Description;
 template <class T>
@@ -52,11 +54,11 @@ class ObjectReader {
   ObjectReader(const JsonCursor& at, T& out) : at_(at), out_(out) { at.require_object(); }
 
   template <class M>
-  void operator()(M T::*member, const Field& field) {
+  void operator()(M T::* member, const Field& field) {
     if (const auto found = find(field)) Codec<M>::read(*found, out_.*member);
   }
   template <class A, class... Ts>
-  void alternative(std::variant<Ts...> T::*member, const Field& field) {
+  void alternative(std::variant<Ts...> T::* member, const Field& field) {
     const auto found = find(field);
     if (!found) return;
     if ((out_.*member).index() != 0) found->fail("only one of the keys that exclude each other");
@@ -115,23 +117,27 @@ class ObjectWriter {
   explicit ObjectWriter(const T& value) : value_(value) {}
 
   template <class M>
-  void operator()(M T::*member, const Field& field) {
+  void operator()(M T::* member, const Field& field) {
     auto json = Codec<M>::write(value_.*member);
-    if (field.required || json != Codec<M>::write(default_.*member)) out_[std::string(field.key)] = std::move(json);
+    if (field.required || json != Codec<M>::write(default_.*member))
+      out_[std::string(field.key)] = std::move(json);
   }
   template <class A, class... Ts>
-  void alternative(std::variant<Ts...> T::*member, const Field& field) {
-    if (const A* held = std::get_if<A>(&(value_.*member))) out_[std::string(field.key)] = Codec<A>::write(*held);
+  void alternative(std::variant<Ts...> T::* member, const Field& field) {
+    if (const A* held = std::get_if<A>(&(value_.*member)))
+      out_[std::string(field.key)] = Codec<A>::write(*held);
   }
   template <class A>
   void held(const Field& field) {
-    if (const A* value = std::get_if<A>(&value_)) out_[std::string(field.key)] = Codec<A>::write(*value);
+    if (const A* value = std::get_if<A>(&value_))
+      out_[std::string(field.key)] = Codec<A>::write(*value);
   }
   template <class F>
   void group(const Field& field, F&& fields) {
     ObjectWriter nested(value_);
     fields(nested);
-    if (field.required || !nested.out_.empty()) out_[std::string(field.key)] = std::move(nested.out_);
+    if (field.required || !nested.out_.empty())
+      out_[std::string(field.key)] = std::move(nested.out_);
   }
   template <class P>
   void custom(const Field& field) {
@@ -154,10 +160,11 @@ class ObjectSchema {
   explicit ObjectSchema(SchemaDefs& defs) : defs_(defs) {}
 
   template <class M>
-  void operator()(M T::*member, const Field& field) {
+  void operator()(M T::* member, const Field& field) {
     auto schema = Codec<M>::schema(defs_);
     const auto standard = Codec<M>::write(default_.*member);
-    if (!field.required && standard.is_primitive() && !standard.is_null() && standard != "") schema["default"] = standard;
+    if (!field.required && standard.is_primitive() && !standard.is_null() && standard != "")
+      schema["default"] = standard;
     add(field, std::move(schema));
   }
   template <class A, class... Ts>
@@ -181,7 +188,9 @@ class ObjectSchema {
   void ignored(const Field& field, const nlohmann::json& schema) { add(field, schema); }
 
   [[nodiscard]] nlohmann::json take() {
-    nlohmann::json out{{"type", "object"}, {"properties", std::move(properties_)}, {"additionalProperties", false}};
+    nlohmann::json out{{"type", "object"},
+                       {"properties", std::move(properties_)},
+                       {"additionalProperties", false}};
     if (!required_.empty()) out["required"] = required_;
     return out;
   }
@@ -260,8 +269,12 @@ struct Codec<std::string> {
 template <class T>
 struct Codec<std::optional<T>> {
   /// What `out` holds already is the default of the keys left out.
-  static void read(const JsonCursor& at, std::optional<T>& out) { Codec<T>::read(at, out ? *out : out.emplace()); }
-  static nlohmann::json write(const std::optional<T>& value) { return value ? Codec<T>::write(*value) : nlohmann::json(); }
+  static void read(const JsonCursor& at, std::optional<T>& out) {
+    Codec<T>::read(at, out ? *out : out.emplace());
+  }
+  static nlohmann::json write(const std::optional<T>& value) {
+    return value ? Codec<T>::write(*value) : nlohmann::json();
+  }
   static nlohmann::json schema(SchemaDefs& defs) { return Codec<T>::schema(defs); }
 };
 
@@ -277,7 +290,9 @@ struct Codec<std::vector<T>> {
     for (const T& x : value) out.push_back(Codec<T>::write(x));
     return out;
   }
-  static nlohmann::json schema(SchemaDefs& defs) { return {{"type", "array"}, {"items", Codec<T>::schema(defs)}}; }
+  static nlohmann::json schema(SchemaDefs& defs) {
+    return {{"type", "array"}, {"items", Codec<T>::schema(defs)}};
+  }
 };
 
 template <class T, class Compare>
@@ -300,8 +315,8 @@ struct Codec<std::map<std::string, T, Compare>> {
   }
 };
 
-/// Specialise with `static constexpr std::array<std::pair<std::string_view, E>, n> rows`: the words of an enumeration.
-/// The first row of a value is the one that is written.
+/// Specialise with `static constexpr std::array<std::pair<std::string_view, E>, n> rows`: the words
+/// of an enumeration. The first row of a value is the one that is written.
 template <class E>
 struct EnumWords;
 template <class E>

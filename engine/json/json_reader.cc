@@ -43,7 +43,8 @@ std::string line_and_column(std::string_view text, std::size_t position) {
   return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
-/// Builds the document and refuses what nlohmann's own parser lets pass: duplicate keys and deep nesting.
+/// Builds the document and refuses what nlohmann's own parser lets pass: duplicate keys and deep
+/// nesting.
 class DocumentBuilder final : public nlohmann::json_sax<json> {
  public:
   DocumentBuilder(std::string_view text, const std::string& file) : text_(text), file_(file) {}
@@ -65,19 +66,24 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
     Level& level = stack_.back();
     level.key = std::move(name);
     if (level.value->contains(level.key)) {
-      throw bad_input(file_ + ":" + join_pointer(pointer(), level.key), level.key, "each key once in an object");
+      throw bad_input(file_ + ":" + join_pointer(pointer(), level.key), level.key,
+                      "each key once in an object");
     }
     return true;
   }
-  bool parse_error(std::size_t position, const std::string& last_token, const nlohmann::detail::exception& error) override {
+  bool parse_error(std::size_t position,
+                   const std::string& last_token,
+                   const nlohmann::detail::exception& error) override {
     std::string what = error.what();
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...": keep the end.
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: syntax error while ...":
+    // keep the end.
     if (const auto end = what.find(": "); end != std::string::npos) {
       what.erase(0, end + 2);
     } else if (const auto bracket = what.find("] "); bracket != std::string::npos) {
       what.erase(0, bracket + 2);
     }
-    throw bad_input(file_ + ":" + line_and_column(text_, position), last_token.empty() ? "the end" : printable(last_token),
+    throw bad_input(file_ + ":" + line_and_column(text_, position),
+                    last_token.empty() ? "the end" : printable(last_token),
                     "valid JSON (" + printable(what) + ")");
   }
 
@@ -90,7 +96,8 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
     std::string out;
     for (std::size_t i = 0; i + 1 < stack_.size(); ++i) {
       const Level& level = stack_[i];
-      out = join_pointer(out, level.value->is_array() ? std::to_string(level.value->size() - 1) : level.key);
+      out = join_pointer(
+          out, level.value->is_array() ? std::to_string(level.value->size() - 1) : level.key);
     }
     return out;
   }
@@ -104,7 +111,8 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
   }
   void open(json container) {
     if (stack_.size() >= kMaxJsonDepth) {
-      throw bad_input(file_ + ":" + pointer(), "deeper nesting", "at most " + std::to_string(kMaxJsonDepth) + " levels of objects and lists");
+      throw bad_input(file_ + ":" + pointer(), "deeper nesting",
+                      "at most " + std::to_string(kMaxJsonDepth) + " levels of objects and lists");
     }
     json* const value = put(std::move(container));
     stack_.push_back({value, {}});
@@ -121,9 +129,13 @@ class DocumentBuilder final : public nlohmann::json_sax<json> {
 JsonCursor::JsonCursor(const json& value, std::string file, std::string pointer)
     : value_(&value), file_(std::move(file)), pointer_(std::move(pointer)) {}
 
-std::string JsonCursor::place() const { return pointer_.empty() ? file_ : file_ + ":" + pointer_; }
+std::string JsonCursor::place() const {
+  return pointer_.empty() ? file_ : file_ + ":" + pointer_;
+}
 
-std::string JsonCursor::pointer_to(std::string_view key) const { return join_pointer(pointer_, key); }
+std::string JsonCursor::pointer_to(std::string_view key) const {
+  return join_pointer(pointer_, key);
+}
 
 std::optional<JsonCursor> JsonCursor::find(std::string_view key) const {
   require_object();
@@ -134,7 +146,9 @@ std::optional<JsonCursor> JsonCursor::find(std::string_view key) const {
 
 JsonCursor JsonCursor::at(std::string_view key) const {
   auto found = find(key);
-  if (!found) throw bad_input(place(), "no \"" + std::string(key) + "\"", "the key \"" + std::string(key) + "\"");
+  if (!found)
+    throw bad_input(place(), "no \"" + std::string(key) + "\"",
+                    "the key \"" + std::string(key) + "\"");
   return *found;
 }
 
@@ -143,7 +157,9 @@ JsonCursor JsonCursor::element(std::size_t i) const {
   return {value_->at(i), file_, join_pointer(pointer_, std::to_string(i))};
 }
 
-std::size_t JsonCursor::size() const { return value_->size(); }
+std::size_t JsonCursor::size() const {
+  return value_->size();
+}
 
 void JsonCursor::require_object() const {
   if (!value_->is_object()) fail("an object");
@@ -159,14 +175,16 @@ std::string JsonCursor::text() const {
 
 std::int64_t JsonCursor::integer() const {
   constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (!value_->is_number_integer() || (value_->is_number_unsigned() && value_->get<std::uint64_t>() > kMax)) {
+  if (!value_->is_number_integer() ||
+      (value_->is_number_unsigned() && value_->get<std::uint64_t>() > kMax)) {
     fail("an integer that fits 64 bits");
   }
   return value_->get<std::int64_t>();
 }
 
 std::uint64_t JsonCursor::unsigned_integer() const {
-  if (!value_->is_number_unsigned() && !(value_->is_number_integer() && value_->get<std::int64_t>() >= 0)) {
+  if (!value_->is_number_unsigned() &&
+      !(value_->is_number_integer() && value_->get<std::int64_t>() >= 0)) {
     fail("an integer from 0 to 18446744073709551615");
   }
   return value_->get<std::uint64_t>();
@@ -185,8 +203,9 @@ bool JsonCursor::boolean() const {
 void JsonCursor::fail(std::string_view expected) const {
   // A long value is cut, but never printed whole first: it may be megabytes of embedded data.
   const bool large = value_->is_structured() && value_->size() > 16;
-  const std::string shown = large ? std::string(value_->type_name()) + " of " + std::to_string(value_->size())
-                                  : value_->dump(-1, ' ', true);
+  const std::string shown =
+      large ? std::string(value_->type_name()) + " of " + std::to_string(value_->size())
+            : value_->dump(-1, ' ', true);
   throw bad_input(place(), shown, expected);
 }
 
@@ -207,7 +226,8 @@ std::string join_pointer(std::string_view pointer, std::string_view key) {
 
 json parse_json(std::string_view text, const std::string& file) {
   if (text.size() > kMaxJsonBytes) {
-    throw bad_input(file, std::to_string(text.size()) + " bytes", "JSON of at most " + std::to_string(kMaxJsonBytes) + " bytes");
+    throw bad_input(file, std::to_string(text.size()) + " bytes",
+                    "JSON of at most " + std::to_string(kMaxJsonBytes) + " bytes");
   }
   DocumentBuilder builder(text, file);
   if (!json::sax_parse(text, &builder)) throw bad_input(file, "", "valid JSON");
@@ -221,16 +241,20 @@ std::string read_text_file(const std::string& path, std::size_t max_bytes, std::
   if (!std::filesystem::is_regular_file(status)) throw bad_input(place, path, "a regular file");
   const auto size = std::filesystem::file_size(path, error);
   if (!error && size > max_bytes) {
-    throw bad_input(place, path + " of " + std::to_string(size) + " bytes", "a file of at most " + std::to_string(max_bytes) + " bytes");
+    throw bad_input(place, path + " of " + std::to_string(size) + " bytes",
+                    "a file of at most " + std::to_string(max_bytes) + " bytes");
   }
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw bad_input(place, path, "a readable file (" + std::string(std::strerror(errno)) + ")");
+  if (!in)
+    throw bad_input(place, path, "a readable file (" + std::string(std::strerror(errno)) + ")");
   std::string out(static_cast<std::size_t>(error ? 0 : size), '\0');
   in.read(out.data(), static_cast<std::streamsize>(out.size()));
   out.resize(static_cast<std::size_t>(in.gcount()));
   return out;
 }
 
-json read_json_file(const std::string& path) { return parse_json(read_text_file(path, kMaxJsonBytes, path), path); }
+json read_json_file(const std::string& path) {
+  return parse_json(read_text_file(path, kMaxJsonBytes, path), path);
+}
 
 }  // namespace warpath

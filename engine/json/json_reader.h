@@ -9,8 +9,8 @@
 
 namespace warpath {
 
-/// A JSON value together with where it stands, so that every complaint names file, JSON pointer and value.
-/// Borrows the value: the document must outlive the cursor.
+/// A JSON value together with where it stands, so that every complaint names file, JSON pointer and
+/// value. Borrows the value: the document must outlive the cursor.
 class JsonCursor {
  public:
   JsonCursor(const nlohmann::json& value, std::string file, std::string pointer = "");
@@ -52,13 +52,17 @@ class JsonCursor {
 inline constexpr std::size_t kMaxJsonBytes = std::size_t{64} << 20U;
 inline constexpr std::size_t kMaxJsonDepth = 64;
 
-/// Parses one document. Throws Error(bad_input) on a syntax error (with line and column), invalid UTF-8, a number
-/// that a double cannot hold, a duplicate key, more than kMaxJsonDepth levels or kMaxJsonBytes.
+/// Parses one document. Throws Error(bad_input) on a syntax error (with line and column), invalid
+/// UTF-8, a number that a double cannot hold, a duplicate key, more than kMaxJsonDepth levels or
+/// kMaxJsonBytes.
 [[nodiscard]] nlohmann::json parse_json(std::string_view text, const std::string& file);
 
-/// Whole file as text. Throws Error(bad_input) if it cannot be read, is not a regular file or exceeds `max_bytes`;
-/// `place` says who asked (the path itself, or file and pointer of the key that names it).
-[[nodiscard]] std::string read_text_file(const std::string& path, std::size_t max_bytes, std::string_view place);
+/// Whole file as text. Throws Error(bad_input) if it cannot be read, is not a regular file or
+/// exceeds `max_bytes`; `place` says who asked (the path itself, or file and pointer of the key
+/// that names it).
+[[nodiscard]] std::string read_text_file(const std::string& path,
+                                         std::size_t max_bytes,
+                                         std::string_view place);
 
 /// read_text_file and parse_json.
 [[nodiscard]] nlohmann::json read_json_file(const std::string& path);

@@ -10,9 +10,11 @@
 
 namespace warpath {
 
-// What records (event log, snapshot, outcomes) need beyond JsonCursor: numbers that JSON lacks, hashes, text in any encoding.
+// What records (event log, snapshot, outcomes) need beyond JsonCursor: numbers that JSON lacks,
+// hashes, text in any encoding.
 
-/// Finite numbers stay numbers (shortest text that reads back as the same bits); the others become "nan", "inf" and "-inf".
+/// Finite numbers stay numbers (shortest text that reads back as the same bits); the others become
+/// "nan", "inf" and "-inf".
 [[nodiscard]] nlohmann::json number_to_json(double x);
 [[nodiscard]] double any_number(const JsonCursor& cursor);
 
@@ -25,8 +27,8 @@ void require_only(const JsonCursor& cursor, std::initializer_list<std::string_vi
 /// `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD: what JSON can hold.
 [[nodiscard]] std::string valid_utf8(std::string_view text);
 
-/// Lossless: a text that is not valid UTF-8 (a source in an old encoding) becomes {"latin1": TEXT}, each byte as the code point of
-/// the same number.
+/// Lossless: a text that is not valid UTF-8 (a source in an old encoding) becomes {"latin1": TEXT},
+/// each byte as the code point of the same number.
 [[nodiscard]] nlohmann::json any_text_to_json(std::string_view text);
 [[nodiscard]] std::string any_text(const JsonCursor& cursor);
 

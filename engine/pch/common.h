@@ -1,5 +1,6 @@
-// Compiled once a target (folders' libraries and test programs): the headers that cost the most to read. Nothing may rely on it; every file includes what it uses
-// (the test headers_alone compiles without it).
+// Compiled once a target (folders' libraries and test programs): the headers that cost the most to
+// read. Nothing may rely on it; every file includes what it uses (the test headers_alone compiles
+// without it).
 #ifndef WARPATH_ENGINE_PCH_COMMON_H
 #define WARPATH_ENGINE_PCH_COMMON_H
 

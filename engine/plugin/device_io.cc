@@ -17,7 +17,8 @@ nlohmann::json to_json(const DeviceFacts& f) {
 }
 
 DeviceFacts device_from_json(const JsonCursor& c) {
-  require_only(c, {"runner", "name", "arch", "multiprocessors", "max_threads_per_block", "max_smem_per_block_bytes", "is_gpu"});
+  require_only(c, {"runner", "name", "arch", "multiprocessors", "max_threads_per_block",
+                   "max_smem_per_block_bytes", "is_gpu"});
   return {.runner = c.at("runner").text(),
           .name = c.at("name").text(),
           .arch = c.at("arch").text(),

@@ -15,10 +15,13 @@ struct Fact {
   bool operator==(const Fact&) const = default;
 };
 
-/// Why a variant takes the time it takes. Names are data, so that a runner adds facts without changing this type.
+/// Why a variant takes the time it takes. Names are data, so that a runner adds facts without
+/// changing this type.
 struct Diagnosis {
-  std::map<std::string, Fact, std::less<>> time_bound_ns;  ///< by resource: tensor fp32 sfu smem l2 dram issue
-  std::map<std::string, Fact, std::less<>> facts;          ///< registers_per_thread, occupancy, waves, stall shares, ...
+  /// by resource: tensor fp32 sfu smem l2 dram issue
+  std::map<std::string, Fact, std::less<>> time_bound_ns;
+  /// registers_per_thread, occupancy, waves, stall shares, ...
+  std::map<std::string, Fact, std::less<>> facts;
   bool operator==(const Diagnosis&) const = default;
 };
 

@@ -13,11 +13,11 @@ namespace warpath {
 struct Submission {
   std::uint64_t sequence = 0;
   Variant variant;
-  Hash128 key;               ///< of the variant
-  std::uint64_t seed = 0;    ///< of its inputs
-  double incumbent_ns = 0;   ///< as in RunRequest
+  Hash128 key;              ///< of the variant
+  std::uint64_t seed = 0;   ///< of its inputs
+  double incumbent_ns = 0;  ///< as in RunRequest
   Stage stage = Stage::screening;
-  double searched_ns = 0;    ///< as in RunRequest
+  double searched_ns = 0;            ///< as in RunRequest
   std::optional<Variant> against{};  ///< as in RunRequest; none: the baseline
 };
 
@@ -27,13 +27,15 @@ struct Completion {
   Outcome outcome;
 };
 
-/// Runs evaluations somewhere else (threads, processes, devices) and hands them back to the one thread that owns the graph.
+/// Runs evaluations somewhere else (threads, processes, devices) and hands them back to the one
+/// thread that owns the graph.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
   /// How many evaluations can be useful in flight.
   [[nodiscard]] virtual int width() const = 0;
-  /// How many are of use now, 1 to width(): more would only wait, chosen before what they could have learnt from.
+  /// How many are of use now, 1 to width(): more would only wait, chosen before what they could
+  /// have learnt from.
   [[nodiscard]] virtual int useful() const { return width(); }
   /// Never blocks.
   virtual void submit(Submission submission) = 0;

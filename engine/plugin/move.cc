@@ -10,9 +10,11 @@
 namespace warpath {
 namespace {
 
-constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/<>*+-";
+constexpr std::string_view kPlain =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/<>*+-";
 constexpr std::string_view kHex = "0123456789ABCDEF";
-constexpr std::string_view kForm = "MOVE, MOVE@SITE, MOVE(NAME=INTEGER,...) or MOVE@SITE(NAME=INTEGER,...)";
+constexpr std::string_view kForm =
+    "MOVE, MOVE@SITE, MOVE(NAME=INTEGER,...) or MOVE@SITE(NAME=INTEGER,...)";
 
 std::string escape(std::string_view text) {
   std::string out;
@@ -32,7 +34,8 @@ std::optional<std::string> unescape(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '%') {
-      const std::size_t high = i + 1 < text.size() ? kHex.find(text[i + 1]) : std::string_view::npos;
+      const std::size_t high =
+          i + 1 < text.size() ? kHex.find(text[i + 1]) : std::string_view::npos;
       const std::size_t low = i + 2 < text.size() ? kHex.find(text[i + 2]) : std::string_view::npos;
       if (high == std::string_view::npos || low == std::string_view::npos) return std::nullopt;
       out += static_cast<char>(high * 16 + low);
@@ -100,7 +103,9 @@ MoveInstance MoveInstance::parse(std::string_view text, std::string_view place) 
 
 Hash128 MoveInstance::key() const {
   Hasher hasher;
-  hasher.add(std::string_view("move-instance-1")).add(std::string_view(move)).add(std::string_view(site));
+  hasher.add(std::string_view("move-instance-1"))
+      .add(std::string_view(move))
+      .add(std::string_view(site));
   hasher.add(static_cast<std::uint64_t>(parameters.size()));
   for (const auto& [name, value] : parameters) hasher.add(std::string_view(name)).add(value);
   return hasher.digest();

@@ -16,7 +16,8 @@ namespace {
 constexpr double kMedianError = 1.2533;
 
 double sound_median(const std::vector<double>& samples) {
-  const bool sound = std::ranges::all_of(samples, [](double x) { return std::isfinite(x) && x > 0; });
+  const bool sound =
+      std::ranges::all_of(samples, [](double x) { return std::isfinite(x) && x > 0; });
   return sound ? median(samples) : std::numeric_limits<double>::quiet_NaN();
 }
 
@@ -24,7 +25,8 @@ double sound_median(const std::vector<double>& samples) {
 
 double median_ns(const Outcome& outcome, std::string_view workload) {
   const auto timing = std::ranges::find(outcome.timings, workload, &WorkloadTiming::workload);
-  return timing == outcome.timings.end() ? std::numeric_limits<double>::quiet_NaN() : sound_median(timing->samples_ns);
+  return timing == outcome.timings.end() ? std::numeric_limits<double>::quiet_NaN()
+                                         : sound_median(timing->samples_ns);
 }
 
 double paired_baseline_ns(const Outcome& outcome, std::string_view workload, double otherwise) {
@@ -33,7 +35,9 @@ double paired_baseline_ns(const Outcome& outcome, std::string_view workload, dou
   return sound_median(timing->baseline_samples_ns);
 }
 
-ObjectiveFunction::ObjectiveFunction(const KernelSpec& spec, const DeviceFacts& device, double min_speedup)
+ObjectiveFunction::ObjectiveFunction(const KernelSpec& spec,
+                                     const DeviceFacts& device,
+                                     double min_speedup)
     : objective_(spec.objective) {
   for (const Workload* w : workloads_for(spec, device)) {
     if (w->role == WorkloadRole::regress) continue;
@@ -47,10 +51,12 @@ ObjectiveFunction::ObjectiveFunction(const KernelSpec& spec, const DeviceFacts& 
 
 std::string ObjectiveFunction::set_baseline(const Outcome& outcome) {
   if (outcome.status != Status::ok) {
-    const std::string why = outcome.log.empty() ? outcome.verdict.summary() : outcome.log.substr(0, outcome.log.find('\n'));
+    const std::string why = outcome.log.empty() ? outcome.verdict.summary()
+                                                : outcome.log.substr(0, outcome.log.find('\n'));
     return std::string(name(outcome.status)) + (why.empty() ? "" : ": " + why);
   }
-  const auto failed = std::ranges::find(outcome.verdict.gates, GateResult::Answer::fail, &GateResult::answer);
+  const auto failed =
+      std::ranges::find(outcome.verdict.gates, GateResult::Answer::fail, &GateResult::answer);
   if (failed != outcome.verdict.gates.end()) return outcome.verdict.summary();
   double weights = 0;
   double logs = 0;
@@ -71,8 +77,8 @@ std::string ObjectiveFunction::set_baseline(const Outcome& outcome) {
 void ObjectiveFunction::judge(Outcome& outcome) const {
   using enum GateResult::Answer;
   if (outcome.status != Status::ok) return;
-  const bool earlier_failure =
-      std::ranges::any_of(outcome.verdict.gates, [](const GateResult& g) { return g.answer == fail; });
+  const bool earlier_failure = std::ranges::any_of(
+      outcome.verdict.gates, [](const GateResult& g) { return g.answer == fail; });
   GateResult timed{.gate = "workloads_timed", .answer = pass, .detail = ""};
   GateResult floor{.gate = "guard_floor", .answer = not_run, .detail = "no workload of role guard"};
   for (const Term& term : terms_) {
@@ -86,10 +92,13 @@ void ObjectiveFunction::judge(Outcome& outcome) const {
     const double speedup = baseline_ns / candidate_ns;
     floor = {.gate = "guard_floor",
              .answer = speedup < term.min_speedup ? fail : pass,
-             .detail = term.workload + " " + ratio_text(speedup) + ", floor " + ratio_text(term.min_speedup)};
+             .detail = term.workload + " " + ratio_text(speedup) + ", floor " +
+                       ratio_text(term.min_speedup)};
   }
-  if (timed.answer == fail) floor = {.gate = "guard_floor", .answer = not_run, .detail = "no times"};
-  if (earlier_failure || timed.answer == fail || floor.answer == fail) outcome.status = Status::rejected;
+  if (timed.answer == fail)
+    floor = {.gate = "guard_floor", .answer = not_run, .detail = "no times"};
+  if (earlier_failure || timed.answer == fail || floor.answer == fail)
+    outcome.status = Status::rejected;
   outcome.verdict.gates.push_back(std::move(timed));
   outcome.verdict.gates.push_back(std::move(floor));
 }
@@ -112,17 +121,23 @@ double ObjectiveFunction::reward(const Outcome& outcome) const {
     worst = std::min(worst, log_speedup);
   }
   switch (objective_) {
-    case Objective::geomean: return logs / weights;
-    case Objective::weighted: return std::log(baseline / candidate);
-    case Objective::worst: return worst;
+    case Objective::geomean:
+      return logs / weights;
+    case Objective::weighted:
+      return std::log(baseline / candidate);
+    case Objective::worst:
+      return worst;
   }
   WARPATH_CHECK(false);
 }
 
 bool ObjectiveFunction::is_paired(const Outcome& outcome) const {
   return std::ranges::all_of(terms_, [&](const Term& term) {
-    const auto timing = std::ranges::find(outcome.timings, term.workload, &WorkloadTiming::workload);
-    return term.role != WorkloadRole::score || (timing != outcome.timings.end() && timing->samples_ns.size() >= 2 && timing->baseline_samples_ns.size() >= 2);
+    const auto timing =
+        std::ranges::find(outcome.timings, term.workload, &WorkloadTiming::workload);
+    return term.role != WorkloadRole::score ||
+           (timing != outcome.timings.end() && timing->samples_ns.size() >= 2 &&
+            timing->baseline_samples_ns.size() >= 2);
   });
 }
 
@@ -138,14 +153,19 @@ double ObjectiveFunction::standard_error(const Outcome& outcome) const {
   double worst = std::numeric_limits<double>::infinity();
   double worst_variance = 0;
   for (const Term& term : terms_) {
-    const auto timing = std::ranges::find(outcome.timings, term.workload, &WorkloadTiming::workload);
-    if (term.role != WorkloadRole::score || timing == outcome.timings.end() || timing->samples_ns.empty()) continue;
+    const auto timing =
+        std::ranges::find(outcome.timings, term.workload, &WorkloadTiming::workload);
+    if (term.role != WorkloadRole::score || timing == outcome.timings.end() ||
+        timing->samples_ns.empty())
+      continue;
     const double ns = median(timing->samples_ns);
-    const double variance = relative_variance(timing->samples_ns) + relative_variance(timing->baseline_samples_ns);
+    const double variance =
+        relative_variance(timing->samples_ns) + relative_variance(timing->baseline_samples_ns);
     const double share = objective_ == Objective::weighted ? term.weight * ns : term.weight;
     shares += share;
     sum += share * share * variance;
-    const double log_speedup = std::log(paired_baseline_ns(outcome, term.workload, term.baseline_ns) / ns);
+    const double log_speedup =
+        std::log(paired_baseline_ns(outcome, term.workload, term.baseline_ns) / ns);
     if (log_speedup < worst) worst = log_speedup, worst_variance = variance;
   }
   if (objective_ == Objective::worst) return std::sqrt(worst_variance);
@@ -161,7 +181,8 @@ std::vector<std::size_t> draw(std::size_t count, Rng& rng) {
   return out;
 }
 
-std::vector<double> picked(const std::vector<double>& samples, const std::vector<std::size_t>& which) {
+std::vector<double> picked(const std::vector<double>& samples,
+                           const std::vector<std::size_t>& which) {
   std::vector<double> out;
   for (const std::size_t i : which) out.push_back(samples[i]);
   return out;
@@ -176,17 +197,23 @@ Outcome resampled(const Outcome& outcome, Rng& rng) {
     const std::vector<std::size_t> own = draw(timing.samples_ns.size(), rng);
     const bool pairs = timing.samples_ns.size() == timing.baseline_samples_ns.size();
     timing.samples_ns = picked(timing.samples_ns, own);
-    timing.baseline_samples_ns = picked(timing.baseline_samples_ns, pairs ? own : draw(timing.baseline_samples_ns.size(), rng));
+    timing.baseline_samples_ns = picked(timing.baseline_samples_ns,
+                                        pairs ? own : draw(timing.baseline_samples_ns.size(), rng));
   }
   return out;
 }
 
 }  // namespace
 
-Interval speedup_interval(ObjectiveFunction objective, const Outcome& baseline, const Outcome& candidate, double confidence,
-                          int draws, std::uint64_t seed) {
+Interval speedup_interval(ObjectiveFunction objective,
+                          const Outcome& baseline,
+                          const Outcome& candidate,
+                          double confidence,
+                          int draws,
+                          std::uint64_t seed) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  if (draws < 1 || candidate.status != Status::ok || !objective.set_baseline(baseline).empty()) return {kNone, kNone};
+  if (draws < 1 || candidate.status != Status::ok || !objective.set_baseline(baseline).empty())
+    return {kNone, kNone};
   Rng rng(seed, "speedup");
   std::vector<double> rewards;
   for (int i = 0; i < draws; ++i) {
@@ -198,15 +225,22 @@ Interval speedup_interval(ObjectiveFunction objective, const Outcome& baseline, 
 }
 
 std::string ratio_text(double speedup, const std::optional<Interval>& interval) {
-  return format("%.3fx", speedup) + (interval ? format(" [%.3f, %.3f]", interval->low, interval->high) : "");
+  return format("%.3fx", speedup) +
+         (interval ? format(" [%.3f, %.3f]", interval->low, interval->high) : "");
 }
 
-SpeedupEstimate speedup_estimate(ObjectiveFunction objective, const Outcome& baseline, std::span<const Outcome> candidates, double confidence,
-                                 int draws, std::uint64_t seed) {
+SpeedupEstimate speedup_estimate(ObjectiveFunction objective,
+                                 const Outcome& baseline,
+                                 std::span<const Outcome> candidates,
+                                 double confidence,
+                                 int draws,
+                                 std::uint64_t seed) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   const SpeedupEstimate none{kNone, {kNone, kNone}};
-  const bool all_ok = std::ranges::all_of(candidates, [](const Outcome& one) { return one.status == Status::ok; });
-  if (candidates.empty() || !all_ok || draws < 1 || !objective.set_baseline(baseline).empty()) return none;
+  const bool all_ok =
+      std::ranges::all_of(candidates, [](const Outcome& one) { return one.status == Status::ok; });
+  if (candidates.empty() || !all_ok || draws < 1 || !objective.set_baseline(baseline).empty())
+    return none;
   const auto count = static_cast<double>(candidates.size());
   double sum = 0;
   for (const Outcome& candidate : candidates) sum += objective.reward(candidate);
@@ -215,11 +249,13 @@ SpeedupEstimate speedup_estimate(ObjectiveFunction objective, const Outcome& bas
   for (int i = 0; i < draws; ++i) {
     static_cast<void>(objective.set_baseline(resampled(baseline, rng)));
     double drawn = 0;
-    for (std::size_t c = 0; c < candidates.size(); ++c) drawn += objective.reward(resampled(candidates[rng.below(candidates.size())], rng));
+    for (std::size_t c = 0; c < candidates.size(); ++c)
+      drawn += objective.reward(resampled(candidates[rng.below(candidates.size())], rng));
     rewards.push_back(drawn / count);
   }
   const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
-  return {std::exp(sum / count), {std::exp(quantile(rewards, tail)), std::exp(quantile(rewards, 1 - tail))}};
+  return {std::exp(sum / count),
+          {std::exp(quantile(rewards, tail)), std::exp(quantile(rewards, 1 - tail))}};
 }
 
 }  // namespace warpath

@@ -25,15 +25,23 @@ constexpr std::string_view type_name() {
   }
 }
 
-std::string number_text(double x) { return json(x).dump(); }
-std::string number_text(std::int64_t x) { return std::to_string(x); }
-std::string number_text(int x) { return std::to_string(x); }
+std::string number_text(double x) {
+  return json(x).dump();
+}
+std::string number_text(std::int64_t x) {
+  return std::to_string(x);
+}
+std::string number_text(int x) {
+  return std::to_string(x);
+}
 
 template <class T>
 std::string range_text(const Range<T>& range) {
   return number_text(range.low) + " to " + number_text(range.high);
 }
-std::string range_text(const AnyValue&) { return ""; }
+std::string range_text(const AnyValue&) {
+  return "";
+}
 
 template <class T, class Valid>
 bool in_range(const T& value, const Valid& valid) {
@@ -61,12 +69,14 @@ bool read_exactly(const json& j, T& out) {
     out = j.get<T>();
     return std::isfinite(out);
   } else if constexpr (std::is_unsigned_v<T>) {
-    if (!j.is_number_unsigned() && !(j.is_number_integer() && j.get<std::int64_t>() >= 0)) return false;
+    if (!j.is_number_unsigned() && !(j.is_number_integer() && j.get<std::int64_t>() >= 0))
+      return false;
     out = j.get<T>();
     return true;
   } else {
     if (!j.is_number_integer()) return false;
-    if (j.is_number_unsigned() && j.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX)) return false;
+    if (j.is_number_unsigned() && j.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX))
+      return false;
     const auto wide = j.get<std::int64_t>();
     out = static_cast<T>(wide);
     return static_cast<std::int64_t>(out) == wide;
@@ -93,8 +103,11 @@ void overlay_group(Group& group, const json& j, const std::string& place) {
   if (known == j.size()) return;
   for (const auto& [key, value] : j.items()) {
     bool found = false;
-    Group::describe([&](auto, const OptionText& text, const auto&) { found = found || text.key == key; });
-    if (!found) throw bad_input(place + "/" + key, value.dump(), "a known option; `warpath options` lists them");
+    Group::describe(
+        [&](auto, const OptionText& text, const auto&) { found = found || text.key == key; });
+    if (!found)
+      throw bad_input(place + "/" + key, value.dump(),
+                      "a known option; `warpath options` lists them");
   }
 }
 
@@ -105,16 +118,17 @@ std::vector<OptionRow> option_rows() {
   const Options defaults;
   Options::describe_groups([&](auto group_member, std::string_view group_name) {
     const auto& group = defaults.*group_member;
-    std::decay_t<decltype(group)>::describe([&](auto member, const OptionText& text, const auto& valid) {
-      rows.push_back({.group = std::string(group_name),
-                      .key = std::string(text.key),
-                      .flag = std::string(text.flag),
-                      .type = std::string(type_name<std::decay_t<decltype(group.*member)>>()),
-                      .default_value = json(group.*member).dump(),
-                      .range = range_text(valid),
-                      .help = std::string(text.help),
-                      .source = std::string(text.source)});
-    });
+    std::decay_t<decltype(group)>::describe(
+        [&](auto member, const OptionText& text, const auto& valid) {
+          rows.push_back({.group = std::string(group_name),
+                          .key = std::string(text.key),
+                          .flag = std::string(text.flag),
+                          .type = std::string(type_name<std::decay_t<decltype(group.*member)>>()),
+                          .default_value = json(group.*member).dump(),
+                          .range = range_text(valid),
+                          .help = std::string(text.help),
+                          .source = std::string(text.source)});
+        });
   });
   return rows;
 }
@@ -124,8 +138,9 @@ json to_json(const Options& options) {
   Options::describe_groups([&](auto group_member, std::string_view group_name) {
     const auto& group = options.*group_member;
     json& j = out[std::string(group_name)] = json::object();
-    std::decay_t<decltype(group)>::describe(
-        [&](auto member, const OptionText& text, const auto&) { j[std::string(text.key)] = group.*member; });
+    std::decay_t<decltype(group)>::describe([&](auto member, const OptionText& text, const auto&) {
+      j[std::string(text.key)] = group.*member;
+    });
   });
   return out;
 }
@@ -135,19 +150,24 @@ Options overlay_options(const Options& base, const json& overlay, std::string_vi
   Options out = base;
   for (const auto& [key, value] : overlay.items()) {
     bool found = false;
-    Options::describe_groups([&, &key = key, &value = value](auto group_member, std::string_view group_name) {
-      if (group_name != key) return;
-      found = true;
-      overlay_group(out.*group_member, value, std::string(place) + "/" + key);
-    });
+    Options::describe_groups(
+        [&, &key = key, &value = value](auto group_member, std::string_view group_name) {
+          if (group_name != key) return;
+          found = true;
+          overlay_group(out.*group_member, value, std::string(place) + "/" + key);
+        });
     if (!found) {
-      throw bad_input(std::string(place) + "/" + key, value.dump(), "an option group; `warpath options` lists them");
+      throw bad_input(std::string(place) + "/" + key, value.dump(),
+                      "an option group; `warpath options` lists them");
     }
   }
   return out;
 }
 
-Options set_option(const Options& base, std::string_view dotted_key, std::string_view text, std::string_view place) {
+Options set_option(const Options& base,
+                   std::string_view dotted_key,
+                   std::string_view text,
+                   std::string_view place) {
   const auto dot = dotted_key.find('.');
   if (dot == std::string_view::npos) throw bad_input(place, dotted_key, "GROUP.KEY=VALUE");
   const std::string group(dotted_key.substr(0, dot));
@@ -155,7 +175,8 @@ Options set_option(const Options& base, std::string_view dotted_key, std::string
   // A text option takes the words as they are; everything else must be a JSON value.
   json value = json::parse(text, nullptr, false);
   for (const OptionRow& row : option_rows()) {
-    if (row.group == group && row.key == key && row.type == "text" && !value.is_string()) value = std::string(text);
+    if (row.group == group && row.key == key && row.type == "text" && !value.is_string())
+      value = std::string(text);
   }
   if (value.is_discarded()) value = std::string(text);
   try {

@@ -12,17 +12,30 @@
 
 namespace warpath {
 
-/// What became of a variant. `ok` is the only status that has a time. `not_measured` says nothing of the variant: the device was too busy
-/// for a time that could be trusted.
+/// What became of a variant. `ok` is the only status that has a time. `not_measured` says nothing
+/// of the variant: the device was too busy for a time that could be trusted.
 enum class Status : std::uint8_t {
-  ok, not_applicable, compile_error, launch_error, limits_exceeded, wrong_result, rejected, timed_out, crashed, not_measured,
+  ok,
+  not_applicable,
+  compile_error,
+  launch_error,
+  limits_exceeded,
+  wrong_result,
+  rejected,
+  timed_out,
+  crashed,
+  not_measured,
 };
 inline constexpr std::array<std::string_view, 10> kStatusNames{
-    "ok", "not_applicable", "compile_error", "launch_error", "limits_exceeded",
-    "wrong_result", "rejected", "timed_out", "crashed", "not_measured"};
+    "ok",           "not_applicable", "compile_error", "launch_error", "limits_exceeded",
+    "wrong_result", "rejected",       "timed_out",     "crashed",      "not_measured"};
 /// True if a variant with this status proved bad.
-[[nodiscard]] constexpr bool is_refusal(Status status) { return status != Status::ok && status != Status::not_measured; }
-[[nodiscard]] constexpr std::string_view name(Status status) { return kStatusNames[static_cast<std::size_t>(status)]; }
+[[nodiscard]] constexpr bool is_refusal(Status status) {
+  return status != Status::ok && status != Status::not_measured;
+}
+[[nodiscard]] constexpr std::string_view name(Status status) {
+  return kStatusNames[static_cast<std::size_t>(status)];
+}
 
 /// One gate's answer. A verdict names every gate of the runner, in order.
 struct GateResult {
@@ -41,15 +54,17 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-/// All samples of one workload in one state of the cache, in the order taken. Summaries are derived (engine/base/statistics.h), never stored alone.
+/// All samples of one workload in one state of the cache, in the order taken. Summaries are derived
+/// (engine/base/statistics.h), never stored alone.
 struct WorkloadTiming {
   std::string workload;
-  std::vector<double> samples_ns;      ///< one launch each (or batch time / launches)
+  std::vector<double> samples_ns;  ///< one launch each (or batch time / launches)
   LaunchNumbers launch;
-  std::string cache;                   ///< "hot" or "cold" L2; "cpu" on the host runner
-  /// The baseline's launches, taken in turn with `samples_ns` in the same evaluation: what a speed-up is measured against,
-  /// so that a machine that slows down or speeds up moves both sides. Empty: not taken, the baseline's own evaluation counts.
-  /// Those of another variant where the request named one (RunRequest::against).
+  std::string cache;  ///< "hot" or "cold" L2; "cpu" on the host runner
+  /// The baseline's launches, taken in turn with `samples_ns` in the same evaluation: what a
+  /// speed-up is measured against, so that a machine that slows down or speeds up moves both sides.
+  /// Empty: not taken, the baseline's own evaluation counts. Those of another variant where the
+  /// request named one (RunRequest::against).
   std::vector<double> baseline_samples_ns{};
   bool operator==(const WorkloadTiming&) const = default;
 };
@@ -57,13 +72,16 @@ struct WorkloadTiming {
 /// Result of evaluating one variant. Never an exception.
 struct Outcome {
   Status status = Status::crashed;
-  std::vector<WorkloadTiming> timings;  ///< status ok: at least one for each workload of role score or guard; a workload's first counts
+  /// status ok: at least one for each workload of role score or guard; a workload's first counts
+  std::vector<WorkloadTiming> timings;
   Verdict verdict;
-  std::string log;                      ///< filtered: compiler diagnostics or the reason, at most 4 KiB
+  /// filtered: compiler diagnostics or the reason, at most 4 KiB
+  std::string log;
   std::optional<Diagnosis> diagnosis;
   double compile_seconds = 0;
   double run_seconds = 0;
-  std::string binary_key;               ///< level-1 identity (hash of machine code + launch numbers); empty if unknown
+  /// level-1 identity (hash of machine code + launch numbers); empty if unknown
+  std::string binary_key;
   bool operator==(const Outcome&) const = default;
 };
 

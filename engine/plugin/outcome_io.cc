@@ -33,7 +33,10 @@ json numbers(const std::vector<double>& values) {
 }
 
 json to_json(const LaunchNumbers& launch) {
-  return {{"grid", launch.grid}, {"block", launch.block}, {"cluster", launch.cluster}, {"dynamic_smem_bytes", launch.dynamic_smem_bytes}};
+  return {{"grid", launch.grid},
+          {"block", launch.block},
+          {"cluster", launch.cluster},
+          {"dynamic_smem_bytes", launch.dynamic_smem_bytes}};
 }
 
 std::array<std::int64_t, 3> triple(const JsonCursor& view) {
@@ -63,7 +66,8 @@ WorkloadTiming timing(const JsonCursor& view) {
                      .launch = launch_numbers(view.at("launch")),
                      .cache = view.at("cache").text()};
   out.samples_ns = samples(view.at("samples_ns"));
-  if (view.find("baseline_samples_ns")) out.baseline_samples_ns = samples(view.at("baseline_samples_ns"));
+  if (view.find("baseline_samples_ns"))
+    out.baseline_samples_ns = samples(view.at("baseline_samples_ns"));
   return out;
 }
 
@@ -72,7 +76,8 @@ using Facts = std::map<std::string, Fact, std::less<>>;
 json to_json(const Facts& facts) {
   json out = json::object();
   for (const auto& [name, fact] : facts) {
-    out[name] = {{"value", number_to_json(fact.value)}, {"source", kFactSources[static_cast<std::size_t>(fact.source)]}};
+    out[name] = {{"value", number_to_json(fact.value)},
+                 {"source", kFactSources[static_cast<std::size_t>(fact.source)]}};
   }
   return out;
 }
@@ -122,7 +127,9 @@ Outcome recordable(Outcome outcome) {
 json to_json(const Verdict& verdict) {
   json out = json::array();
   for (const GateResult& g : verdict.gates) {
-    out.push_back({{"gate", g.gate}, {"answer", kAnswers[static_cast<std::size_t>(g.answer)]}, {"detail", g.detail}});
+    out.push_back({{"gate", g.gate},
+                   {"answer", kAnswers[static_cast<std::size_t>(g.answer)]},
+                   {"detail", g.detail}});
   }
   return out;
 }
@@ -133,9 +140,10 @@ Verdict verdict_from_json(const json& j, std::string_view place) {
   for (std::size_t i = 0; i < view.size(); ++i) {
     const JsonCursor gate = view.element(i);
     require_only(gate, {"gate", "answer", "detail"});
-    out.gates.push_back({.gate = gate.at("gate").text(),
-                         .answer = static_cast<GateResult::Answer>(index_of(kAnswers, gate.at("answer"))),
-                         .detail = gate.at("detail").text()});
+    out.gates.push_back(
+        {.gate = gate.at("gate").text(),
+         .answer = static_cast<GateResult::Answer>(index_of(kAnswers, gate.at("answer"))),
+         .detail = gate.at("detail").text()});
   }
   return out;
 }
@@ -143,7 +151,10 @@ Verdict verdict_from_json(const json& j, std::string_view place) {
 json to_json(const Outcome& outcome) {
   json timings = json::array();
   for (const WorkloadTiming& t : outcome.timings) {
-    json row{{"workload", t.workload}, {"samples_ns", numbers(t.samples_ns)}, {"launch", to_json(t.launch)}, {"cache", t.cache}};
+    json row{{"workload", t.workload},
+             {"samples_ns", numbers(t.samples_ns)},
+             {"launch", to_json(t.launch)},
+             {"cache", t.cache}};
     if (!t.baseline_samples_ns.empty()) row["baseline_samples_ns"] = numbers(t.baseline_samples_ns);
     timings.push_back(std::move(row));
   }
@@ -155,18 +166,21 @@ json to_json(const Outcome& outcome) {
            {"run_seconds", number_to_json(outcome.run_seconds)},
            {"binary_key", outcome.binary_key}};
   if (outcome.diagnosis) {
-    out["diagnosis"] = {{"time_bound_ns", to_json(outcome.diagnosis->time_bound_ns)}, {"facts", to_json(outcome.diagnosis->facts)}};
+    out["diagnosis"] = {{"time_bound_ns", to_json(outcome.diagnosis->time_bound_ns)},
+                        {"facts", to_json(outcome.diagnosis->facts)}};
   }
   return out;
 }
 
 Outcome outcome_from_json(const json& j, std::string_view place) {
   const JsonCursor view(j, std::string(place));
-  require_only(view, {"status", "timings", "verdict", "log", "compile_seconds", "run_seconds", "binary_key", "diagnosis"});
+  require_only(view, {"status", "timings", "verdict", "log", "compile_seconds", "run_seconds",
+                      "binary_key", "diagnosis"});
   Outcome out;
   out.status = static_cast<Status>(index_of(kStatusNames, view.at("status")));
   const JsonCursor timings = view.at("timings");
-  for (std::size_t i = 0; i < timings.size(); ++i) out.timings.push_back(timing(timings.element(i)));
+  for (std::size_t i = 0; i < timings.size(); ++i)
+    out.timings.push_back(timing(timings.element(i)));
   const JsonCursor verdict = view.at("verdict");
   out.verdict = verdict_from_json(verdict.value(), verdict.place());
   out.log = view.at("log").text();
@@ -176,7 +190,8 @@ Outcome outcome_from_json(const json& j, std::string_view place) {
   if (view.find("diagnosis")) {
     const JsonCursor diagnosis = view.at("diagnosis");
     require_only(diagnosis, {"time_bound_ns", "facts"});
-    out.diagnosis = Diagnosis{.time_bound_ns = facts(diagnosis.at("time_bound_ns")), .facts = facts(diagnosis.at("facts"))};
+    out.diagnosis = Diagnosis{.time_bound_ns = facts(diagnosis.at("time_bound_ns")),
+                              .facts = facts(diagnosis.at("facts"))};
   }
   return out;
 }

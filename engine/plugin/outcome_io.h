@@ -7,10 +7,12 @@
 
 namespace warpath {
 
-/// The outcome with valid UTF-8 in every text (compilers print anything): the form in which it survives a round trip.
+/// The outcome with valid UTF-8 in every text (compilers print anything): the form in which it
+/// survives a round trip.
 [[nodiscard]] Outcome recordable(Outcome outcome);
 
-/// Lossless for recordable outcomes, non-finite numbers included: outcome_from_json(to_json(o)) == o.
+/// Lossless for recordable outcomes, non-finite numbers included: outcome_from_json(to_json(o)) ==
+/// o.
 [[nodiscard]] nlohmann::json to_json(const Outcome& outcome);
 /// Throws Error(bad_input) "PLACE/timings/0/launch: got ..., expected ...".
 [[nodiscard]] Outcome outcome_from_json(const nlohmann::json& json, std::string_view place);

@@ -23,7 +23,8 @@ Options with_search_preset(Options base, std::string_view preset, std::string_vi
     s.epsilon = 0.2;
   } else {
     std::string names;
-    for (const SearchPreset& p : kSearchPresets) names += (names.empty() ? "" : ", ") + std::string(p.name);
+    for (const SearchPreset& p : kSearchPresets)
+      names += (names.empty() ? "" : ", ") + std::string(p.name);
     throw bad_input(place, preset, "a preset: one of " + names);
   }
   return base;

@@ -19,7 +19,10 @@ inline constexpr SearchPreset kSearchPresets[] = {
     {"pilot", "the best so far is refined, one proposal in five starts elsewhere"},
 };
 
-/// `base` with what the preset changes in it. Throws Error(bad_input) with `place` naming every known one.
-[[nodiscard]] Options with_search_preset(Options base, std::string_view preset, std::string_view place);
+/// `base` with what the preset changes in it. Throws Error(bad_input) with `place` naming every
+/// known one.
+[[nodiscard]] Options with_search_preset(Options base,
+                                         std::string_view preset,
+                                         std::string_view place);
 
 }  // namespace warpath

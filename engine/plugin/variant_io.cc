@@ -30,9 +30,13 @@ std::map<std::string, std::int64_t, std::less<>> integers(const JsonCursor& view
   return out;
 }
 
-json to_json(const std::array<Expression, 3>& axes) { return {axes[0].text(), axes[1].text(), axes[2].text()}; }
+json to_json(const std::array<Expression, 3>& axes) {
+  return {axes[0].text(), axes[1].text(), axes[2].text()};
+}
 
-Expression expression(const JsonCursor& view) { return Expression::parse(view.text(), view.place()); }
+Expression expression(const JsonCursor& view) {
+  return Expression::parse(view.text(), view.place());
+}
 
 std::array<Expression, 3> axes(const JsonCursor& view) {
   if (view.size() != 3) view.fail("three expressions");
@@ -41,7 +45,9 @@ std::array<Expression, 3> axes(const JsonCursor& view) {
 
 json scratch_to_json(const std::vector<ScratchBuffer>& buffers) {
   json out = json::array();
-  for (const ScratchBuffer& buffer : buffers) out.push_back({{"name", any_text_to_json(buffer.name)}, {"size_bytes", buffer.size_bytes.text()}});
+  for (const ScratchBuffer& buffer : buffers)
+    out.push_back(
+        {{"name", any_text_to_json(buffer.name)}, {"size_bytes", buffer.size_bytes.text()}});
   return out;
 }
 
@@ -62,7 +68,9 @@ json steps_to_json(const std::vector<LaunchStep>& steps) {
     if (step.kind == LaunchStep::Kind::zero) {
       out.push_back({{"zero", arguments}});
     } else {
-      out.push_back({{"kernel", any_text_to_json(step.kernel_name)}, {"launch", to_json(step.launch)}, {"arguments", arguments}});
+      out.push_back({{"kernel", any_text_to_json(step.kernel_name)},
+                     {"launch", to_json(step.launch)},
+                     {"arguments", arguments}});
     }
   }
   return out;
@@ -74,7 +82,10 @@ std::vector<LaunchStep> steps(const JsonCursor& view) {
     const JsonCursor at = view.element(i);
     if (const auto zero = at.find("zero")) {
       require_only(at, {"zero"});
-      out.push_back({.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = texts(*zero)});
+      out.push_back({.kind = LaunchStep::Kind::zero,
+                     .kernel_name = "",
+                     .launch = {},
+                     .arguments = texts(*zero)});
       continue;
     }
     require_only(at, {"kernel", "launch", "arguments"});
@@ -145,11 +156,13 @@ json to_json(const VariantPatch& patch) {
 
 VariantPatch patch_from_json(const json& j, std::string_view place) {
   const JsonCursor view(j, std::string(place));
-  require_only(view, {"source", "kernel_name", "launch", "compiler_options", "tunables", "scratch", "before", "after"});
+  require_only(view, {"source", "kernel_name", "launch", "compiler_options", "tunables", "scratch",
+                      "before", "after"});
   VariantPatch out;
   if (view.find("source")) out.source = any_text(view.at("source"));
   if (view.find("kernel_name")) out.kernel_name = any_text(view.at("kernel_name"));
-  if (view.find("launch")) out.launch = launch_from_json(view.at("launch").value(), view.at("launch").place());
+  if (view.find("launch"))
+    out.launch = launch_from_json(view.at("launch").value(), view.at("launch").place());
   if (view.find("compiler_options")) out.compiler_options = texts(view.at("compiler_options"));
   if (view.find("tunables")) out.tunables = integers(view.at("tunables"));
   if (view.find("scratch")) out.scratch = scratch(view.at("scratch"));
@@ -185,7 +198,9 @@ json to_json(const MoveInstance& instance) {
 MoveInstance instance_from_json(const json& j, std::string_view place) {
   const JsonCursor view(j, std::string(place));
   require_only(view, {"move", "site", "parameters"});
-  return {.move = view.at("move").text(), .site = view.at("site").text(), .parameters = integers(view.at("parameters"))};
+  return {.move = view.at("move").text(),
+          .site = view.at("site").text(),
+          .parameters = integers(view.at("parameters"))};
 }
 
 json to_json(const Proposal& proposal) {
@@ -207,7 +222,8 @@ Proposal proposal_from_json(const json& j, std::string_view place) {
   out.source = view.at("source").text();
   out.predicted_log_gain = any_number(view.at("predicted_log_gain"));
   out.why = any_text(view.at("why"));
-  if (view.find("variant")) out.variant = variant_from_json(view.at("variant").value(), view.at("variant").place());
+  if (view.find("variant"))
+    out.variant = variant_from_json(view.at("variant").value(), view.at("variant").place());
   return out;
 }
 

@@ -25,8 +25,9 @@ struct VariantPatch {
 /// patched(a, patch_between(a, b)) == b.
 [[nodiscard]] Variant patched(Variant parent, const VariantPatch& patch);
 
-/// All of these are lossless, and throw Error(bad_input) "PLACE/key: ..." on reading. A text that is not valid UTF-8 (a source in an
-/// old encoding) is written as {"latin1": TEXT}: each of its bytes as the code point of the same number.
+/// All of these are lossless, and throw Error(bad_input) "PLACE/key: ..." on reading. A text that
+/// is not valid UTF-8 (a source in an old encoding) is written as {"latin1": TEXT}: each of its
+/// bytes as the code point of the same number.
 [[nodiscard]] nlohmann::json to_json(const VariantPatch& patch);
 [[nodiscard]] VariantPatch patch_from_json(const nlohmann::json& json, std::string_view place);
 /// A variant without scratch buffers or steps has no keys for them.

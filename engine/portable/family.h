@@ -2,7 +2,8 @@
 
 #include "engine/portable/random.h"
 
-/// Input families: other values than the declared ones, element by element, with the same bits on the host and on a device.
+/// Input families: other values than the declared ones, element by element, with the same bits on
+/// the host and on a device.
 namespace warpath {
 
 /// Kinds of values that replace those of a declared rule, so that a kernel which is right for one
@@ -25,20 +26,26 @@ enum class InputFamily : int {
   offset,          ///< plus 10 * scale
   far_offset,      ///< plus 100 * scale
   unit_row,        ///< the first row is 1, 0, 0, ...; the others as declared
-  // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions. Of several kinds, in brackets, each is a
-  // form of its own (FamilyRule::form); sizes and what else is random follow from the seed.
-  identity,       ///< 1 where line and column are equal, else 0
-  permutation,    ///< one 1 a line, else 0, in [shifted, reversed] order
-  triangular,     ///< 0 [above, below] the diagonal
-  zero_block,     ///< 0 in [some lines, some columns, a rectangle] of every matrix, [at its begin, amid it, at its end]
-  one_value,      ///< [one of the tensor's own values, 0] everywhere
-  repeated_tile,  ///< a tile of the tensor's own values again and again, [beside, below, beside and below] each other
-  half_copy,      ///< one half [of every line, of the tensor] is the other
-  low_rank,       ///< a column times a row
-  ascending,      ///< [ascending, descending] along the last dimension
+  // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions. Of
+  // several kinds, in brackets, each is a form of its own (FamilyRule::form); sizes and what else
+  // is random follow from the seed.
+  identity,     ///< 1 where line and column are equal, else 0
+  permutation,  ///< one 1 a line, else 0, in [shifted, reversed] order
+  triangular,   ///< 0 [above, below] the diagonal
+  /// 0 in [some lines, some columns, a rectangle] of every matrix, [at its begin, amid it, at its
+  /// end]
+  zero_block,
+  one_value,  ///< [one of the tensor's own values, 0] everywhere
+  /// a tile of the tensor's own values again and again, [beside, below, beside and below] each
+  /// other
+  repeated_tile,
+  half_copy,  ///< one half [of every line, of the tensor] is the other
+  low_rank,   ///< a column times a row
+  ascending,  ///< [ascending, descending] along the last dimension
 };
 
-/// How a tensor's values are replaced; element i follows from this, its own value, i, and the own value of family_source(i).
+/// How a tensor's values are replaced; element i follows from this, its own value, i, and the own
+/// value of family_source(i).
 struct FamilyRule {
   InputFamily family;
   int form;     ///< of a structure: which of its kinds, modulo structure_forms()
@@ -49,14 +56,17 @@ struct FamilyRule {
   portable::Word lines;  ///< last but one; 1 where there is none
   double scale;          ///< spread of the declared rule
   bool nonnegative;      ///< take the absolute value: the declared rule has no negative values
-  portable::Word odd;    ///< this element keeps its own value: a structure that holds but for it; kNoElement: none does
+  /// this element keeps its own value: a structure that holds but for it; kNoElement: none does
+  portable::Word odd;
 };
 constexpr portable::Word kNoElement = ~portable::Word{0};
 
 namespace portable {
 
 /// InputFamily::huge is the declared values times 2 to this power.
-inline int huge_exponent(DType dtype) { return width_of(dtype) == 2 ? 4 : 10; }
+inline int huge_exponent(DType dtype) {
+  return width_of(dtype) == 2 ? 4 : 10;
+}
 
 /// How many times as large as those of the declared rule values of a family may be, about.
 inline double family_growth(InputFamily family, DType dtype) {
@@ -81,8 +91,8 @@ inline Word family_draw(const FamilyRule& rule, Word which, Word below) {
   return multiply_high(mix(rule.seed + 0x51ed2701ULL * (which + 1)), below);
 }
 
-/// How many kinds of the family's structure differ in a tensor of the rule's type and shape. Those of InputFamily::zero_block are, for
-/// what is zero, where it lies.
+/// How many kinds of the family's structure differ in a tensor of the rule's type and shape. Those
+/// of InputFamily::zero_block are, for what is zero, where it lies.
 inline int structure_forms(const FamilyRule& rule) {
   switch (rule.family) {
     case InputFamily::permutation:
@@ -103,7 +113,9 @@ inline int structure_forms(const FamilyRule& rule) {
   }
 }
 
-inline int form_of(const FamilyRule& rule) { return rule.form % structure_forms(rule); }
+inline int form_of(const FamilyRule& rule) {
+  return rule.form % structure_forms(rule);
+}
 
 /// Lines and columns of a matrix that a rule singles out.
 struct FamilyBox {
@@ -111,24 +123,29 @@ struct FamilyBox {
 };
 
 /// From a quarter to a half of `extent`, beginning at [0, anywhere between, as late as it can].
-inline void family_run(const FamilyRule& rule, Word which, Word extent, int place, Word& first, Word& length) {
+inline void family_run(
+    const FamilyRule& rule, Word which, Word extent, int place, Word& first, Word& length) {
   length = extent / 4 + 1 + family_draw(rule, which, extent / 4 + 1);
   if (length > extent) length = extent;
   const Word last = extent - length;
-  first = place == 0 ? 0 : place == 2 || last < 2 ? last : 1 + family_draw(rule, which + 1, last - 1);
+  first = place == 0               ? 0
+          : place == 2 || last < 2 ? last
+                                   : 1 + family_draw(rule, which + 1, last - 1);
 }
 
 /// Of InputFamily::zero_block.
 inline FamilyBox zero_box(const FamilyRule& rule) {
   const int form = form_of(rule), place = form % 3;
-  const bool by_lines = rule.row < 2 || (rule.lines > 1 && form / 3 != 1), by_columns = !by_lines || form / 3 == 2;
+  const bool by_lines = rule.row < 2 || (rule.lines > 1 && form / 3 != 1),
+             by_columns = !by_lines || form / 3 == 2;
   FamilyBox box{0, rule.lines, 0, rule.row};
   if (by_lines) family_run(rule, 1, rule.lines, place, box.first_line, box.lines);
   if (by_columns) family_run(rule, 3, rule.row, place, box.first_column, box.columns);
   return box;
 }
 
-/// A power of two from 8 to 64, at most half of `extent`; `extent` itself where that is less than 2.
+/// A power of two from 8 to 64, at most half of `extent`; `extent` itself where that is less
+/// than 2.
 inline Word tile_extent(const FamilyRule& rule, Word which, Word extent) {
   if (extent < 2) return extent;
   Word tile = Word{8} << family_draw(rule, which, 4);
@@ -136,15 +153,16 @@ inline Word tile_extent(const FamilyRule& rule, Word which, Word extent) {
   return tile;
 }
 
-/// The element whose own value element `i` takes: itself, except in families of own values. An element that another one reads is its own
-/// source, and keeps its value.
+/// The element whose own value element `i` takes: itself, except in families of own values. An
+/// element that another one reads is its own source, and keeps its value.
 inline Word family_source(const FamilyRule& rule, Word i) {
   switch (rule.family) {
     case InputFamily::constant:
     case InputFamily::one_value:
       return mix(rule.seed) % rule.elements;
     case InputFamily::repeated_tile: {
-      const Word column = i % rule.row, line = i / rule.row % rule.lines, first = i - line * rule.row - column;
+      const Word column = i % rule.row, line = i / rule.row % rule.lines,
+                 first = i - line * rule.row - column;
       const bool beside = form_of(rule) != 1, below = form_of(rule) != 0 || rule.row < 2;
       const Word tile_lines = below ? tile_extent(rule, 1, rule.lines) : rule.lines;
       const Word tile_columns = beside ? tile_extent(rule, 3, rule.row) : rule.row;
@@ -163,7 +181,8 @@ inline Word family_source(const FamilyRule& rule, Word i) {
   }
 }
 
-/// What element `i` of value `own` becomes. `source`: the own value of element family_source(rule, i).
+/// What element `i` of value `own` becomes. `source`: the own value of element family_source(rule,
+/// i).
 inline double family_value(const FamilyRule& rule, Word i, double own, double source) {
   if (i == rule.odd) return own;
   const bool narrow = width_of(rule.dtype) == 2;
@@ -255,12 +274,14 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       x = form_of(rule) == 0 ? source : 0;
       break;
     case InputFamily::low_rank: {
-      const double u = (unit(random_word(rule.seed, i / rule.row, 6)) + 0.5) * ((random_word(rule.seed, i / rule.row, 7) & 1U) != 0 ? -1 : 1);
+      const double u = (unit(random_word(rule.seed, i / rule.row, 6)) + 0.5) *
+                       ((random_word(rule.seed, i / rule.row, 7) & 1U) != 0 ? -1 : 1);
       x = u * (2 * unit(random_word(rule.seed, column, 8)) - 1) * 1.75 * rule.scale;
       break;
     }
     case InputFamily::ascending: {
-      const double place = (static_cast<double>(column) + 0.75 * unit(bits)) / static_cast<double>(rule.row);
+      const double place =
+          (static_cast<double>(column) + 0.75 * unit(bits)) / static_cast<double>(rule.row);
       x = (form_of(rule) == 0 ? 2 * place - 1 : 1 - 2 * place) * rule.scale;
       break;
     }
@@ -268,9 +289,10 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
   return rule.nonnegative ? fabs(x) : x;
 }
 
-/// A random element that the rule's family changes and that no other one reads: `odd` of a rule that is to hold but for one element.
-/// In the second half of the tensor where there is one, so that a look at the first does not find it. kNoElement where none is found.
-/// `rule.odd` is kNoElement.
+/// A random element that the rule's family changes and that no other one reads: `odd` of a rule
+/// that is to hold but for one element. In the second half of the tensor where there is one, so
+/// that a look at the first does not find it. kNoElement where none is found. `rule.odd` is
+/// kNoElement.
 inline Word odd_element(const FamilyRule& rule, Word draw) {
   constexpr double kOwn = 2.5, kOther = 3.5;
   for (Word k = 0; k < 512 && rule.elements > 0; ++k) {

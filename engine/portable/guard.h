@@ -4,9 +4,10 @@
 
 namespace warpath::portable {
 
-/// Guard patterns that are one word everywhere, besides random ones. Whatever a kernel does to memory that it does not own, it changes
-/// under one of them at least: a number added to zeros, bits cleared in ones, a minimum with large numbers, a maximum with small ones, as
-/// integers and floating-point numbers of any width.
+/// Guard patterns that are one word everywhere, besides random ones. Whatever a kernel does to
+/// memory that it does not own, it changes under one of them at least: a number added to zeros,
+/// bits cleared in ones, a minimum with large numbers, a maximum with small ones, as integers and
+/// floating-point numbers of any width.
 constexpr Word kConstantGuards = 5;
 constexpr Word kZeroGuard = 0;
 
@@ -18,7 +19,8 @@ inline constexpr Word constant_guard(Word kind) {
     case 1:
       return ~Word{0};
     case 2:
-      return 0x7b7b7b7b7b7b7b7bULL;  // large positive numbers: 6.1e4 as float16, 1.3e36 as bfloat16 and float32
+      // large positive numbers: 6.1e4 as float16, 1.3e36 as bfloat16 and float32
+      return 0x7b7b7b7b7b7b7b7bULL;
     case 3:
       return 0xfbfbfbfbfbfbfbfbULL;  // large negative floating-point numbers
     default:
@@ -26,7 +28,8 @@ inline constexpr Word constant_guard(Word kind) {
   }
 }
 
-/// Word `index` of the guard pattern of `seed`: a constant one for seeds below kConstantGuards, else random words.
+/// Word `index` of the guard pattern of `seed`: a constant one for seeds below kConstantGuards,
+/// else random words.
 inline Word guard_word(Word seed, Word index) {
   return seed < kConstantGuards ? constant_guard(seed) : mix(mix(seed) + index);
 }

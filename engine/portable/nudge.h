@@ -4,7 +4,8 @@
 
 namespace warpath::portable {
 
-/// The relative change of a nudged value: one or two units in the last place of a floating-point type.
+/// The relative change of a nudged value: one or two units in the last place of a floating-point
+/// type.
 inline double nudge_step(DType dtype) {
   switch (dtype) {
     case DType::f64:

@@ -15,12 +15,14 @@ using nlohmann::json;
 /// How far equal kernels may seem apart, as a gain.
 double control_gain(const Ablation& control) {
   if (!control.measured()) return 0;
-  return std::expm1(std::max(std::abs(std::log(control.interval.low)), std::abs(std::log(control.interval.high))));
+  return std::expm1(std::max(std::abs(std::log(control.interval.low)),
+                             std::abs(std::log(control.interval.high))));
 }
 
 /// A kernel that is refused: not one that could not be tried.
 bool refused(const Ablation& ablation) {
-  return ablation.status && !ablation.measured() && *ablation.status != Status::not_applicable && *ablation.status != Status::timed_out;
+  return ablation.status && !ablation.measured() && *ablation.status != Status::not_applicable &&
+         *ablation.status != Status::timed_out;
 }
 
 std::string reason(const Ablation& ablation) {
@@ -29,8 +31,10 @@ std::string reason(const Ablation& ablation) {
 }
 
 Contribution timed_verdict(const Ablation& ablation, double least_gain) {
-  if (ablation.interval.low > 1 && ablation.speedup >= 1 + least_gain) return Contribution::effective;
-  if (ablation.interval.high < 1 && ablation.speedup <= 1 / (1 + least_gain)) return Contribution::harmful;
+  if (ablation.interval.low > 1 && ablation.speedup >= 1 + least_gain)
+    return Contribution::effective;
+  if (ablation.interval.high < 1 && ablation.speedup <= 1 / (1 + least_gain))
+    return Contribution::harmful;
   return Contribution::neutral;
 }
 
@@ -41,15 +45,18 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 void judge(MoveAttribution& move, double least_gain, bool code_decides) {
-  const bool undone = (!move.without.measured() || !move.without.also_without.empty()) && move.reverse.measured();
+  const bool undone =
+      (!move.without.measured() || !move.without.also_without.empty()) && move.reverse.measured();
   const Ablation& counts = undone ? move.reverse : move.without;
   if (code_decides && move.code && move.code->realised == false) {
     move.verdict = Contribution::not_realised;
     move.why = move.code->why;
   } else if (counts.measured()) {
     move.verdict = timed_verdict(counts, least_gain);
-    move.why = ratio_text(counts.speedup, counts.interval) + (undone ? " over the kernel with the move undone" : " over the kernel without it");
-    if (!counts.also_without.empty()) move.why += ", and without what needs it: " + joined(counts.also_without);
+    move.why = ratio_text(counts.speedup, counts.interval) +
+               (undone ? " over the kernel with the move undone" : " over the kernel without it");
+    if (!counts.also_without.empty())
+      move.why += ", and without what needs it: " + joined(counts.also_without);
     if (!counts.why.empty()) move.why = counts.why;
   } else if (refused(move.without)) {
     move.verdict = Contribution::invalid;
@@ -62,7 +69,9 @@ void judge(MoveAttribution& move, double least_gain, bool code_decides) {
 
 // ---- JSON ----
 
-json interval_json(const Interval& interval) { return json::array({number_to_json(interval.low), number_to_json(interval.high)}); }
+json interval_json(const Interval& interval) {
+  return json::array({number_to_json(interval.low), number_to_json(interval.high)});
+}
 
 Interval interval_from(const JsonCursor& view) {
   if (view.size() != 2) view.fail("two numbers");
@@ -70,8 +79,11 @@ Interval interval_from(const JsonCursor& view) {
 }
 
 json ablation_json(const Ablation& ablation) {
-  json out{{"evaluations", ablation.evaluations}, {"paired", ablation.paired}, {"why", valid_utf8(ablation.why)}};
-  for (const std::string& move : ablation.also_without) out["also_without"].push_back(valid_utf8(move));
+  json out{{"evaluations", ablation.evaluations},
+           {"paired", ablation.paired},
+           {"why", valid_utf8(ablation.why)}};
+  for (const std::string& move : ablation.also_without)
+    out["also_without"].push_back(valid_utf8(move));
   if (ablation.key) out["key"] = ablation.key->hex();
   if (ablation.status) out["status"] = name(*ablation.status);
   if (ablation.measured()) {
@@ -92,12 +104,16 @@ std::size_t word_index(const JsonCursor& view, const std::array<std::string_view
 }
 
 Ablation ablation_from(const JsonCursor& view) {
-  Ablation out{.evaluations = static_cast<int>(view.at("evaluations").integer()), .paired = view.at("paired").boolean(), .why = view.at("why").text()};
+  Ablation out{.evaluations = static_cast<int>(view.at("evaluations").integer()),
+               .paired = view.at("paired").boolean(),
+               .why = view.at("why").text()};
   if (const auto key = view.find("key")) out.key = hash_from_json(*key);
-  if (const auto status = view.find("status")) out.status = static_cast<Status>(word_index(*status, kStatusNames));
+  if (const auto status = view.find("status"))
+    out.status = static_cast<Status>(word_index(*status, kStatusNames));
   if (const auto others = view.find("also_without")) {
     others->require_array();
-    for (std::size_t i = 0; i < others->size(); ++i) out.also_without.push_back(others->element(i).text());
+    for (std::size_t i = 0; i < others->size(); ++i)
+      out.also_without.push_back(others->element(i).text());
   }
   if (out.measured()) {
     out.speedup = any_number(view.at("speedup"));
@@ -109,17 +125,32 @@ Ablation ablation_from(const JsonCursor& view) {
 json evidence_json(const CodeEvidence& code) {
   json readings = json::array();
   for (const FeatureReading& r : code.readings) {
-    readings.push_back({{"feature", r.feature}, {"form", r.form}, {"before", r.before}, {"after", r.after}, {"before_in_loops", r.before_in_loops},
-                        {"after_in_loops", r.after_in_loops}, {"shows", r.shows}});
+    readings.push_back({{"feature", r.feature},
+                        {"form", r.form},
+                        {"before", r.before},
+                        {"after", r.after},
+                        {"before_in_loops", r.before_in_loops},
+                        {"after_in_loops", r.after_in_loops},
+                        {"shows", r.shows}});
   }
   json difference = json::object();
-  for (const auto& [opcode, counts] : code.difference) difference[valid_utf8(opcode)] = json::array({counts.first, counts.second});
-  return {{"realised", code.realised ? json(*code.realised) : json()}, {"why", valid_utf8(code.why)}, {"arch", code.arch}, {"tool", code.tool},
-          {"readings", std::move(readings)}, {"difference", std::move(difference)}};
+  for (const auto& [opcode, counts] : code.difference)
+    difference[valid_utf8(opcode)] = json::array({counts.first, counts.second});
+  return {{"realised", code.realised ? json(*code.realised) : json()},
+          {"why", valid_utf8(code.why)},
+          {"arch", code.arch},
+          {"tool", code.tool},
+          {"readings", std::move(readings)},
+          {"difference", std::move(difference)}};
 }
 
 CodeEvidence evidence_from(const JsonCursor& view) {
-  CodeEvidence out{.realised = std::nullopt, .why = view.at("why").text(), .arch = view.at("arch").text(), .tool = view.at("tool").text(), .readings = {}, .difference = {}};
+  CodeEvidence out{.realised = std::nullopt,
+                   .why = view.at("why").text(),
+                   .arch = view.at("arch").text(),
+                   .tool = view.at("tool").text(),
+                   .readings = {},
+                   .difference = {}};
   if (const auto realised = view.find("realised")) out.realised = realised->boolean();
   const JsonCursor readings = view.at("readings");
   for (std::size_t i = 0; i < readings.size(); ++i) {
@@ -143,8 +174,10 @@ CodeEvidence evidence_from(const JsonCursor& view) {
 }
 
 json move_json(const MoveAttribution& move) {
-  json out{{"move", valid_utf8(move.move)}, {"proposer", valid_utf8(move.proposer)}, {"parent", move.parent.hex()}, {"child", move.child.hex()},
-           {"verdict", name(move.verdict)}, {"why", valid_utf8(move.why)}, {"without", ablation_json(move.without)}};
+  json out{{"move", valid_utf8(move.move)},         {"proposer", valid_utf8(move.proposer)},
+           {"parent", move.parent.hex()},           {"child", move.child.hex()},
+           {"verdict", name(move.verdict)},         {"why", valid_utf8(move.why)},
+           {"without", ablation_json(move.without)}};
   if (!move.reverse_move.empty()) {
     out["reverse_move"] = valid_utf8(move.reverse_move);
     out["reverse"] = ablation_json(move.reverse);
@@ -154,16 +187,17 @@ json move_json(const MoveAttribution& move) {
 }
 
 MoveAttribution move_from(const JsonCursor& view) {
-  MoveAttribution out{.move = view.at("move").text(),
-                      .proposer = view.at("proposer").text(),
-                      .parent = hash_from_json(view.at("parent")),
-                      .child = hash_from_json(view.at("child")),
-                      .verdict = static_cast<Contribution>(word_index(view.at("verdict"), kContributionNames)),
-                      .why = view.at("why").text(),
-                      .without = ablation_from(view.at("without")),
-                      .reverse_move = {},
-                      .reverse = {},
-                      .code = std::nullopt};
+  MoveAttribution out{
+      .move = view.at("move").text(),
+      .proposer = view.at("proposer").text(),
+      .parent = hash_from_json(view.at("parent")),
+      .child = hash_from_json(view.at("child")),
+      .verdict = static_cast<Contribution>(word_index(view.at("verdict"), kContributionNames)),
+      .why = view.at("why").text(),
+      .without = ablation_from(view.at("without")),
+      .reverse_move = {},
+      .reverse = {},
+      .code = std::nullopt};
   if (const auto reverse = view.find("reverse_move")) {
     out.reverse_move = reverse->text();
     out.reverse = ablation_from(view.at("reverse"));
@@ -176,7 +210,8 @@ MoveAttribution move_from(const JsonCursor& view) {
 
 void judge(Attribution& attribution) {
   attribution.least_gain = std::max(kLeastGain, control_gain(attribution.control));
-  for (MoveAttribution& move : attribution.moves) judge(move, attribution.least_gain, attribution.code_decides);
+  for (MoveAttribution& move : attribution.moves)
+    judge(move, attribution.least_gain, attribution.code_decides);
 }
 
 json to_json(const Attribution& attribution) {

@@ -4,13 +4,18 @@
 #include <cmath>
 
 #include "engine/base/error.h"
-#include "engine/plugin/late_proposer.h"
 #include "engine/base/rng.h"
+#include "engine/plugin/late_proposer.h"
 
 namespace warpath {
 
-Campaign::Campaign(const KernelSpace::Parts& parts, const Options& options, std::function<void(const ProposalsEvent&)> record)
-    : space_(parts, std::move(record)), options_(options), objective_(parts.spec, parts.device, options.run.min_speedup), tuner_(options.tune) {}
+Campaign::Campaign(const KernelSpace::Parts& parts,
+                   const Options& options,
+                   std::function<void(const ProposalsEvent&)> record)
+    : space_(parts, std::move(record)),
+      options_(options),
+      objective_(parts.spec, parts.device, options.run.min_speedup),
+      tuner_(options.tune) {}
 
 std::string Campaign::apply(const BaselineEvent& event) {
   seconds_ = event.seconds;
@@ -22,12 +27,17 @@ std::string Campaign::apply(const BaselineEvent& event) {
   return "";
 }
 
-/// The next evaluation of inner tuning. Candidates that prove illegal or known are passed over; asked again, they would be so again.
+/// The next evaluation of inner tuning. Candidates that prove illegal or known are passed over;
+/// asked again, they would be so again.
 std::optional<Dispatch> Campaign::tune() {
-  if (search_->has_strategy()) return std::nullopt;  // a strategy of its own keeps count of what it visits
+  // a strategy of its own keeps count of what it visits
+  if (search_->has_strategy()) return std::nullopt;
   while (const auto wanted = tuner_.next()) {
     const std::optional<Hash128> key =
-        space_.graft(wanted->parent, {.instance = wanted->instance, .source = std::string(kTuningSource), .variant = std::nullopt, .why = ""});
+        space_.graft(wanted->parent, {.instance = wanted->instance,
+                                      .source = std::string(kTuningSource),
+                                      .variant = std::nullopt,
+                                      .why = ""});
     if (!key) continue;
     const EdgeId sibling = search_->graph().find_edge(wanted->parent, wanted->sibling);
     const float prior = sibling == kNoEdge ? 0 : search_->graph()[sibling].prior.value();
@@ -43,17 +53,25 @@ void Campaign::note(const DispatchEvent& event) {
 
 void Campaign::apply(const ArrivalEvent& event, const std::string& place) {
   NodeId parent{0};
-  while (index(parent) < space_.size() && space_.key(parent) != event.key) parent = NodeId{index(parent) + 1};
-  if (index(parent) == space_.size()) throw bad_input(place, "arrival at " + event.key.hex(), "the key of a node before it");
-  const auto first_after = std::ranges::find_if(late_, [&](const Late& l) { return event.share >= 1 && l.share < 1; });
+  while (index(parent) < space_.size() && space_.key(parent) != event.key)
+    parent = NodeId{index(parent) + 1};
+  if (index(parent) == space_.size())
+    throw bad_input(place, "arrival at " + event.key.hex(), "the key of a node before it");
+  const auto first_after =
+      std::ranges::find_if(late_, [&](const Late& l) { return event.share >= 1 && l.share < 1; });
   std::vector<Late> arrived;
-  for (const Proposal& p : event.proposals) arrived.push_back({.parent = parent, .share = event.share, .proposal = p});
-  late_.insert(first_after, std::make_move_iterator(arrived.begin()), std::make_move_iterator(arrived.end()));
-  event.more ? static_cast<void>(heard_.erase({event.key, event.proposer})) : static_cast<void>(heard_.emplace(event.key, event.proposer));
+  for (const Proposal& p : event.proposals)
+    arrived.push_back({.parent = parent, .share = event.share, .proposal = p});
+  late_.insert(first_after, std::make_move_iterator(arrived.begin()),
+               std::make_move_iterator(arrived.end()));
+  event.more ? static_cast<void>(heard_.erase({event.key, event.proposer}))
+             : static_cast<void>(heard_.emplace(event.key, event.proposer));
   if (!event.proposals.empty()) asked_in_vain_ = false;
 }
 
-bool Campaign::has_heard(const Hash128& key, std::string_view proposer) const { return heard_.contains({key, std::string(proposer)}); }
+bool Campaign::has_heard(const Hash128& key, std::string_view proposer) const {
+  return heard_.contains({key, std::string(proposer)});
+}
 
 /// Proposals that prove illegal or known are dropped; tried again, they would be so again.
 std::optional<Dispatch> Campaign::late(const std::function<bool(double)>& may_go) {
@@ -68,8 +86,10 @@ std::optional<Dispatch> Campaign::late(const std::function<bool(double)>& may_go
     if (state == NodeState::failed) continue;
     const std::optional<Hash128> key = space_.graft(late.parent, late.proposal);
     if (!key) continue;
-    // On the scale of the siblings' priors: however sure its proposer is, it begins as no more than the best of them.
-    const auto prior = static_cast<float>(std::clamp(late.proposal.weight, 0.0, 1.0)) * space_.largest_prior(late.parent);
+    // On the scale of the siblings' priors: however sure its proposer is, it begins as no more than
+    // the best of them.
+    const auto prior = static_cast<float>(std::clamp(late.proposal.weight, 0.0, 1.0)) *
+                       space_.largest_prior(late.parent);
     if (auto dispatch = search_->graft(late.parent, *key, prior)) {
       ++late_dispatched_;
       return dispatch;
@@ -79,13 +99,16 @@ std::optional<Dispatch> Campaign::late(const std::function<bool(double)>& may_go
 }
 
 std::optional<DispatchEvent> Campaign::select_first() {
-  if (const auto dispatch = late([](double share) { return share >= 1; })) return dispatched(*dispatch);
+  if (const auto dispatch = late([](double share) { return share >= 1; }))
+    return dispatched(*dispatch);
   return std::nullopt;
 }
 
 std::optional<DispatchEvent> Campaign::select() {
-  std::optional<Dispatch> dispatch =
-      late([&](double share) { return static_cast<double>(late_dispatched_ + 1) <= share * static_cast<double>(dispatched_ + 1); });
+  std::optional<Dispatch> dispatch = late([&](double share) {
+    return static_cast<double>(late_dispatched_ + 1) <=
+           share * static_cast<double>(dispatched_ + 1);
+  });
   if (!dispatch && tuner_.may_go_first(dispatched_)) dispatch = tune();
   if (!dispatch) dispatch = search_->next();
   if (!dispatch) dispatch = tune();
@@ -108,9 +131,13 @@ DispatchEvent Campaign::dispatched(const Dispatch& dispatch) {
                       .change = patch_between(space_.variant(parent), space_.variant(node)),
                       .incumbent_ns = objective_.baseline_ns() * std::exp(-best_reward_),
                       .shares = space_.shares(parent, dispatch.action)};
-  for (const EdgeId edge : search_->path_of(dispatch.sequence)) event.path.push_back(search_->graph()[edge].target);
+  for (const EdgeId edge : search_->path_of(dispatch.sequence))
+    event.path.push_back(search_->graph()[edge].target);
   note(event);
-  pending_.push_back({.sequence = event.sequence, .node = node, .incumbent_ns = event.incumbent_ns, .shares = event.shares});
+  pending_.push_back({.sequence = event.sequence,
+                      .node = node,
+                      .incumbent_ns = event.incumbent_ns,
+                      .shares = event.shares});
   ++dispatched_;
   return event;
 }
@@ -132,7 +159,9 @@ void Campaign::observe(NodeId node, const SourceShares& shares, bool ok, double 
 
 Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& place) {
   const auto it = std::ranges::find(pending_, event.sequence, &Pending::sequence);
-  if (it == pending_.end()) throw bad_input(place, "outcome " + std::to_string(event.sequence), "the outcome of a dispatch in flight");
+  if (it == pending_.end())
+    throw bad_input(place, "outcome " + std::to_string(event.sequence),
+                    "the outcome of a dispatch in flight");
   Applied applied{.node = it->node};
   const SourceShares shares = std::move(it->shares);
   pending_.erase(it);
@@ -145,9 +174,14 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
   space_.set_outcome(applied.node, event.outcome);
   const bool ok = event.outcome.status == Status::ok;
   const double reward = ok ? objective_.reward(event.outcome) : 0;
-  if (!std::isfinite(reward)) throw bad_input(place, "an ok outcome", "a time for every scored workload");
-  Finals::Nominee nominee{.reward = reward, .standard_error = ok ? objective_.standard_error(event.outcome) : 0, .moves = {}, .binary_key = event.outcome.binary_key};
-  for (NodeId at = applied.node; reward > 0 && at != NodeId{0}; at = space_.parent(at)) nominee.moves.insert(space_.instance(at).move);
+  if (!std::isfinite(reward))
+    throw bad_input(place, "an ok outcome", "a time for every scored workload");
+  Finals::Nominee nominee{.reward = reward,
+                          .standard_error = ok ? objective_.standard_error(event.outcome) : 0,
+                          .moves = {},
+                          .binary_key = event.outcome.binary_key};
+  for (NodeId at = applied.node; reward > 0 && at != NodeId{0}; at = space_.parent(at))
+    nominee.moves.insert(space_.instance(at).move);
   finals_->enter(applied.node, nominee, event.seconds);
   observe(applied.node, shares, ok, reward);
   const NodeId parent = space_.parent(applied.node);
@@ -160,7 +194,8 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
                    .structural = space_.structural(space_.instance(applied.node))},
                   [&] {
                     const MoveInstance& instance = space_.instance(applied.node);
-                    if (instance.parameters.contains(kTextParameter)) return std::vector<Tunable>{};  // written out: no move can vary it
+                    // written out: no move can vary it
+                    if (instance.parameters.contains(kTextParameter)) return std::vector<Tunable>{};
                     return space_.domain(parent, instance);
                   });
   if (!ok) return applied;
@@ -177,73 +212,100 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
 Campaign::Applied Campaign::apply(const OutcomeEvent& event, const std::string& place) {
   const Applied applied = count(event, place);
   const bool ok = event.outcome.status == Status::ok;
-  search_->complete(event.sequence, {.ok = ok, .reward = ok ? objective_.reward(event.outcome) : 0});
+  search_->complete(event.sequence,
+                    {.ok = ok, .reward = ok ? objective_.reward(event.outcome) : 0});
   return applied;
 }
 
 template <class E>
 Finals::Applied Campaign::apply_final(const E& event, const std::string& place) {
   if (index(event.node) >= space_.size() || space_.key(event.node) != event.key) {
-    throw bad_input(place, "final of " + event.key.short_hex(), "the key of node " + std::to_string(index(event.node)));
+    throw bad_input(place, "final of " + event.key.short_hex(),
+                    "the key of node " + std::to_string(index(event.node)));
   }
   Finals::Applied applied = finals_->apply(event, place);
   seconds_ = event.seconds;
   return applied;
 }
 
-Finals::Applied Campaign::apply(const FinalEvent& event, const std::string& place) { return apply_final(event, place); }
+Finals::Applied Campaign::apply(const FinalEvent& event, const std::string& place) {
+  return apply_final(event, place);
+}
 
-Finals::Applied Campaign::apply(const HeatEvent& event, const std::string& place) { return apply_final(event, place); }
+Finals::Applied Campaign::apply(const HeatEvent& event, const std::string& place) {
+  return apply_final(event, place);
+}
 
 void Campaign::restore(const DispatchEvent& event, const std::string& place) {
   if (event.sequence != dispatched_) {
-    throw bad_input(place, "dispatch " + std::to_string(event.sequence), "dispatch " + std::to_string(dispatched_));
+    throw bad_input(place, "dispatch " + std::to_string(event.sequence),
+                    "dispatch " + std::to_string(dispatched_));
   }
   space_.restore(event, place);
   const auto late = std::ranges::find_if(late_, [&](const Late& l) {
-    return l.parent == event.parent && l.proposal.source == event.source && l.proposal.instance == event.instance;
+    return l.parent == event.parent && l.proposal.source == event.source &&
+           l.proposal.instance == event.instance;
   });
   if (late != late_.end()) {
     late_.erase(late);
     ++late_dispatched_;
   }
   note(event);
-  pending_.push_back({.sequence = event.sequence, .node = event.node, .incumbent_ns = event.incumbent_ns, .shares = event.shares});
+  pending_.push_back({.sequence = event.sequence,
+                      .node = event.node,
+                      .incumbent_ns = event.incumbent_ns,
+                      .shares = event.shares});
   ++dispatched_;
   asked_in_vain_ = false;
 }
 
-Campaign::Applied Campaign::restore(const OutcomeEvent& event, const std::string& place) { return count(event, place); }
+Campaign::Applied Campaign::restore(const OutcomeEvent& event, const std::string& place) {
+  return count(event, place);
+}
 
-void Campaign::restore(const IdleEvent&) { asked_in_vain_ = true; }
+void Campaign::restore(const IdleEvent&) {
+  asked_in_vain_ = true;
+}
 
 void Campaign::adopt(Snapshot snapshot, const std::string& place) {
   Graph graph = Graph::from_arenas(std::move(snapshot.arenas), place);
   const auto& pending = snapshot.state.pending;
-  const bool same = graph.node_count() == space_.size() && snapshot.state.next_sequence == dispatched_ &&
-                    std::ranges::equal(pending, pending_, {}, [](const auto& p) { return p.dispatch.sequence; }, &Pending::sequence);
+  const bool same = graph.node_count() == space_.size() &&
+                    snapshot.state.next_sequence == dispatched_ &&
+                    std::ranges::equal(
+                        pending, pending_, {}, [](const auto& p) { return p.dispatch.sequence; },
+                        &Pending::sequence);
   if (!same) throw bad_input(place, "", "the nodes and evaluations in flight of events.jsonl");
-  search_.emplace(space_, options_.search, options_.run.seed, std::move(graph), std::move(snapshot.state), place);
+  search_.emplace(space_, options_.search, options_.run.seed, std::move(graph),
+                  std::move(snapshot.state), place);
 }
 
 void Campaign::begin_session() {
   if (finals_) finals_->begin_session();
 }
 
-std::uint64_t Campaign::input_seed(std::uint64_t sequence) const { return Rng(options_.run.seed, "inputs", sequence).next(); }
+std::uint64_t Campaign::input_seed(std::uint64_t sequence) const {
+  return Rng(options_.run.seed, "inputs", sequence).next();
+}
 
 std::uint64_t Campaign::final_seed(const Finals::Due& due) const {
-  const std::string purpose = due.stage == Stage::final ? "finals" : "heats " + std::to_string(due.reading);
+  const std::string purpose =
+      due.stage == Stage::final ? "finals" : "heats " + std::to_string(due.reading);
   return Rng(options_.run.seed, purpose, index(due.node)).next();
 }
 
 Campaign::Standing Campaign::standing() const {
-  Standing out{.node = best_, .speedup = best_speedup(), .baseline_ms = baseline_ms(), .verdict = &space_.outcome(best_)->verdict, .finalists = 0};
+  Standing out{.node = best_,
+               .speedup = best_speedup(),
+               .baseline_ms = baseline_ms(),
+               .verdict = &space_.outcome(best_)->verdict,
+               .finalists = 0};
   if (const auto winner = finals_->winner(finals_kept_)) {
     out.node = winner->node;
     out.speedup = winner->speedup;
     out.baseline_ms = winner->baseline_ns * 1e-6;
-    out.verdict = winner->verdict != nullptr ? winner->verdict : &space_.outcome(winner->node)->verdict;
+    out.verdict =
+        winner->verdict != nullptr ? winner->verdict : &space_.outcome(winner->node)->verdict;
     out.finalists = winner->finalists;
     out.measured = winner->measured;
   }
@@ -254,21 +316,30 @@ std::optional<Interval> Campaign::interval_of(const Standing& standing) const {
   constexpr double kConfidence = 0.99;
   constexpr int kDraws = 1000;
   if (standing.node == NodeId{0}) return std::nullopt;
-  const Finals::Final* const timed_again = standing.finalists > 0 ? finals_->find(standing.node) : nullptr;
-  const Outcome& outcome = timed_again != nullptr ? timed_again->outcome : *space_.outcome(standing.node);
+  const Finals::Final* const timed_again =
+      standing.finalists > 0 ? finals_->find(standing.node) : nullptr;
+  const Outcome& outcome =
+      timed_again != nullptr ? timed_again->outcome : *space_.outcome(standing.node);
   if (!objective_.is_paired(outcome)) return std::nullopt;
-  return speedup_interval(objective_, *space_.outcome(NodeId{0}), outcome, kConfidence, kDraws, space_.key(standing.node).low);
+  return speedup_interval(objective_, *space_.outcome(NodeId{0}), outcome, kConfidence, kDraws,
+                          space_.key(standing.node).low);
 }
 
 Progress Campaign::progress(double seconds) const {
-  return {.evaluations = evaluations_, .since_improvement = since_improvement_, .seconds = seconds, .best_reward = best_reward_};
+  return {.evaluations = evaluations_,
+          .since_improvement = since_improvement_,
+          .seconds = seconds,
+          .best_reward = best_reward_};
 }
 
-double Campaign::best_speedup() const { return std::exp(best_reward_); }
+double Campaign::best_speedup() const {
+  return std::exp(best_reward_);
+}
 
 double Campaign::speedup(NodeId node) const {
   const Outcome* outcome = space_.outcome(node);
-  return outcome != nullptr && outcome->status == Status::ok ? std::exp(objective_.reward(*outcome)) : 0;
+  return outcome != nullptr && outcome->status == Status::ok ? std::exp(objective_.reward(*outcome))
+                                                             : 0;
 }
 
 }  // namespace warpath

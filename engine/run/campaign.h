@@ -10,37 +10,43 @@
 #include <utility>
 #include <vector>
 
-#include "engine/run/events.h"
-#include "engine/run/finals.h"
-#include "engine/run/kernel_space.h"
 #include "engine/plugin/objective.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/policy.h"
-#include "engine/search/search.h"
+#include "engine/run/events.h"
+#include "engine/run/finals.h"
+#include "engine/run/kernel_space.h"
 #include "engine/run/session.h"
 #include "engine/run/snapshot.h"
+#include "engine/search/search.h"
 #include "engine/search/tuner.h"
 
 namespace warpath {
 
-/// The state of one run: what every event does to it. A live session and the replay of a log go through the same calls, in the
-/// same order, and so reach the same state. One thread only.
+/// The state of one run: what every event does to it. A live session and the replay of a log go
+/// through the same calls, in the same order, and so reach the same state. One thread only.
 ///
-///   baseline -> { { [arrival]* select -> [proposals] dispatch | idle ;  apply(outcome) }* -> apply(heat | final)* }*
+///   baseline -> { { [arrival]* select -> [proposals] dispatch | idle ;  apply(outcome) }* ->
+///   apply(heat | final)* }*
 class Campaign {
  public:
   /// References outlive the campaign. `record` is told what impure proposers say.
-  Campaign(const KernelSpace::Parts& parts, const Options& options, std::function<void(const ProposalsEvent&)> record);
+  Campaign(const KernelSpace::Parts& parts,
+           const Options& options,
+           std::function<void(const ProposalsEvent&)> record);
 
-  /// Takes the baseline; one that is ok begins the search. Returns the reason if it is not, else empty.
+  /// Takes the baseline; one that is ok begins the search. Returns the reason if it is not, else
+  /// empty.
   std::string apply(const BaselineEvent& event);
   /// A process begins to work on the run.
   void begin_session();
   [[nodiscard]] bool begun() const { return search_.has_value(); }
 
-  /// Asks the search for the next evaluation. nullopt: there is none now (record it as an IdleEvent: asking may have changed the graph).
+  /// Asks the search for the next evaluation. nullopt: there is none now (record it as an
+  /// IdleEvent: asking may have changed the graph).
   [[nodiscard]] std::optional<DispatchEvent> select();
-  /// The next evaluation of those late proposals alone that go first; select() would say the same. nullopt, and nothing to record: there is none.
+  /// The next evaluation of those late proposals alone that go first; select() would say the same.
+  /// nullopt, and nothing to record: there is none.
   [[nodiscard]] std::optional<DispatchEvent> select_first();
   /// False after a select() without result until the next outcome: asking again would say the same.
   [[nodiscard]] bool may_select() const { return begun() && !asked_in_vain_; }
@@ -50,18 +56,19 @@ class Campaign {
 
   struct Applied {
     NodeId node = kNoNode;
-    double speedup = 0;     ///< 0 unless ok
+    double speedup = 0;  ///< 0 unless ok
     bool improved = false;
   };
   /// Throws Error(bad_input) with `place` if nothing with this sequence is in flight.
   Applied apply(const OutcomeEvent& event, const std::string& place);
-  /// The same under a snapshot: the graph takes no part. Throws Error(bad_input) with `place` for another variant's key, or as Finals.
+  /// The same under a snapshot: the graph takes no part. Throws Error(bad_input) with `place` for
+  /// another variant's key, or as Finals.
   Finals::Applied apply(const FinalEvent& event, const std::string& place);
   Finals::Applied apply(const HeatEvent& event, const std::string& place);
   void recall(const ProposalsEvent& event) { space_.recall(event); }
   void recall(const PriorsEvent& event) { space_.recall(event); }
-  /// Proposals for a node that is there: they wait for select(), which takes them before its own as long as their share allows it.
-  /// Throws Error(bad_input) with `place` if no node has that key.
+  /// Proposals for a node that is there: they wait for select(), which takes them before its own as
+  /// long as their share allows it. Throws Error(bad_input) with `place` if no node has that key.
   void apply(const ArrivalEvent& event, const std::string& place);
   /// True if `proposer` has said all that it will about the variant `key`.
   [[nodiscard]] bool has_heard(const Hash128& key, std::string_view proposer) const;
@@ -78,7 +85,8 @@ class Campaign {
   void restore(const DispatchEvent& event, const std::string& place);
   Applied restore(const OutcomeEvent& event, const std::string& place);
   void restore(const IdleEvent& event);
-  /// Ends the prefix. Throws Error(bad_input) with `place` when snapshot and prefix contradict each other.
+  /// Ends the prefix. Throws Error(bad_input) with `place` when snapshot and prefix contradict each
+  /// other.
   void adopt(Snapshot snapshot, const std::string& place);
 
   struct Pending {
@@ -100,7 +108,8 @@ class Campaign {
   [[nodiscard]] Progress progress(double seconds) const;
   [[nodiscard]] NodeId best() const { return best_; }
   [[nodiscard]] const Finals& finals() const { return *finals_; }  ///< once begun
-  /// What is to be reported as of now: the winner of the finals where they are decided, else the best of the search.
+  /// What is to be reported as of now: the winner of the finals where they are decided, else the
+  /// best of the search.
   struct Standing {
     NodeId node{0};
     double speedup = 1;

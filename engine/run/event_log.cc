@@ -18,12 +18,17 @@ constexpr std::size_t kSumDigits = 32;
 constexpr std::size_t kTailSize = kSumKey.size() + kSumDigits + 2;  // ,"sum":"...."}
 constexpr std::chrono::seconds kBatch{1};
 
-Hash128 first_link() { return hash128("warpath events"); }
+Hash128 first_link() {
+  return hash128("warpath events");
+}
 
-Hash128 link(const Hash128& before, std::string_view object) { return Hasher().add(before).add(object).digest(); }
+Hash128 link(const Hash128& before, std::string_view object) {
+  return Hasher().add(before).add(object).digest();
+}
 
 std::string sealed(std::string_view object, const Hash128& sum) {
-  WARPATH_CHECK(object.size() > 2 && object.back() == '}' && object.find('\n') == std::string_view::npos);
+  WARPATH_CHECK(object.size() > 2 && object.back() == '}' &&
+                object.find('\n') == std::string_view::npos);
   std::string line(object.substr(0, object.size() - 1));
   line += kSumKey;
   line += sum.hex();
@@ -37,18 +42,22 @@ Error disk_error(const std::filesystem::path& path, const char* what) {
 
 }  // namespace
 
-EventReader::EventReader(std::filesystem::path path) : path_(std::move(path)), file_(path_, std::ios::binary) {
+EventReader::EventReader(std::filesystem::path path)
+    : path_(std::move(path)), file_(path_, std::ios::binary) {
   if (!file_) throw bad_input(path_.string(), "", "a readable event log");
   position_.chain = first_link();
 }
 
-std::string EventReader::place() const { return path_.string() + ":" + std::to_string(position_.lines); }
+std::string EventReader::place() const {
+  return path_.string() + ":" + std::to_string(position_.lines);
+}
 
 std::optional<std::string> EventReader::next() {
   std::string line;
   if (torn_ || !std::getline(file_, line)) {
     if (file_.bad()) throw environment_error(path_.string() + ": cannot be read");
-    if (position_.lines == 0) throw bad_input(path_.string() + ":1", "nothing", "the line that opens an event log");
+    if (position_.lines == 0)
+      throw bad_input(path_.string() + ":1", "nothing", "the line that opens an event log");
     return std::nullopt;
   }
   const std::string at = path_.string() + ":" + std::to_string(position_.lines + 1);
@@ -57,19 +66,23 @@ std::optional<std::string> EventReader::next() {
     torn_ = true;
     return std::nullopt;
   }
-  if (line.size() <= kTailSize || line.compare(line.size() - kTailSize, kSumKey.size(), kSumKey) != 0 ||
+  if (line.size() <= kTailSize ||
+      line.compare(line.size() - kTailSize, kSumKey.size(), kSumKey) != 0 ||
       !line.ends_with("\"}")) {
     throw bad_input(at, line, "an event that ends in its sum");
   }
-  const auto sum = Hash128::parse(std::string_view(line).substr(line.size() - kSumDigits - 2, kSumDigits));
+  const auto sum =
+      Hash128::parse(std::string_view(line).substr(line.size() - kSumDigits - 2, kSumDigits));
   std::string object = line.substr(0, line.size() - kTailSize) + "}";
   const Hash128 expected = link(position_.chain, object);
   // Compared as text: an upper-case digit is an altered digit.
   if (!sum || line.compare(line.size() - kSumDigits - 2, kSumDigits, expected.hex()) != 0) {
     throw bad_input(at, line.substr(line.size() - kSumDigits - 2, kSumDigits),
-                    "sum " + expected.hex() + ": this line, or one before it, was altered, removed, repeated or moved");
+                    "sum " + expected.hex() +
+                        ": this line, or one before it, was altered, removed, repeated or moved");
   }
-  position_ = {.lines = position_.lines + 1, .bytes = position_.bytes + line.size() + 1, .chain = expected};
+  position_ = {
+      .lines = position_.lines + 1, .bytes = position_.bytes + line.size() + 1, .chain = expected};
   return object;
 }
 
@@ -80,7 +93,9 @@ SyncRule parse_sync_rule(std::string_view name, std::string_view place) {
   throw bad_input(place, name, "always, batch or never");
 }
 
-EventWriter EventWriter::create(const std::filesystem::path& path, std::string_view first, SyncRule rule) {
+EventWriter EventWriter::create(const std::filesystem::path& path,
+                                std::string_view first,
+                                SyncRule rule) {
   const Hash128 sum = link(first_link(), first);
   const std::string line = sealed(first, sum);
   write_file_atomically(path, line, rule != SyncRule::never);
@@ -88,7 +103,10 @@ EventWriter EventWriter::create(const std::filesystem::path& path, std::string_v
 }
 
 EventWriter::EventWriter(std::filesystem::path path, const LogPosition& position, SyncRule rule)
-    : path_(std::move(path)), position_(position), rule_(rule), last_sync_(std::chrono::steady_clock::now()) {
+    : path_(std::move(path)),
+      position_(position),
+      rule_(rule),
+      last_sync_(std::chrono::steady_clock::now()) {
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd_ < 0) throw disk_error(path_, "cannot be opened for writing");
   if (::ftruncate(fd_, static_cast<off_t>(position_.bytes)) != 0 || ::lseek(fd_, 0, SEEK_END) < 0) {

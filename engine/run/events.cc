@@ -23,14 +23,16 @@ Outcome outcome_at(const JsonCursor& cursor) {
 }
 
 json write(const RunEvent& e) {
-  return {{"type", "run"}, {"schema", e.schema}, {"run_id", e.run_id}, {"name", e.name}, {"runner", e.runner},
-          {"config", e.config.hex()}, {"spec", e.spec.hex()}, {"seed", e.seed}};
+  return {{"type", "run"},        {"schema", e.schema}, {"run_id", e.run_id},
+          {"name", e.name},       {"runner", e.runner}, {"config", e.config.hex()},
+          {"spec", e.spec.hex()}, {"seed", e.seed}};
 }
 
 RunEvent read_run(const JsonCursor& c) {
   // Before all else: another version may have other keys.
   const JsonCursor schema = c.at("schema");
-  if (schema.unsigned_integer() != kRecordSchema) schema.fail("schema " + std::to_string(kRecordSchema) + ": this program reads no other");
+  if (schema.unsigned_integer() != kRecordSchema)
+    schema.fail("schema " + std::to_string(kRecordSchema) + ": this program reads no other");
   require_only(c, {"type", "schema", "run_id", "name", "runner", "config", "spec", "seed"});
   return {.schema = kRecordSchema,
           .run_id = c.at("run_id").text(),
@@ -41,7 +43,9 @@ RunEvent read_run(const JsonCursor& c) {
           .seed = c.at("seed").unsigned_integer()};
 }
 
-json write(const SessionEvent& e) { return {{"type", "session"}, {"at", e.at}}; }
+json write(const SessionEvent& e) {
+  return {{"type", "session"}, {"at", e.at}};
+}
 
 SessionEvent read_session(const JsonCursor& c) {
   require_only(c, {"type", "at"});
@@ -49,7 +53,11 @@ SessionEvent read_session(const JsonCursor& c) {
 }
 
 json write(const BaselineEvent& e) {
-  return {{"type", "baseline"}, {"key", e.key.hex()}, {"outcome", to_json(e.outcome)}, {"at", e.at}, {"seconds", e.seconds}};
+  return {{"type", "baseline"},
+          {"key", e.key.hex()},
+          {"outcome", to_json(e.outcome)},
+          {"at", e.at},
+          {"seconds", e.seconds}};
 }
 
 BaselineEvent read_baseline(const JsonCursor& c) {
@@ -63,23 +71,31 @@ BaselineEvent read_baseline(const JsonCursor& c) {
 json write(const ProposalsEvent& e) {
   json list = json::array();
   for (const Proposal& p : e.proposals) list.push_back(to_json(p));
-  return {{"type", "proposals"}, {"key", e.key.hex()}, {"proposer", e.proposer}, {"proposals", std::move(list)}};
+  return {{"type", "proposals"},
+          {"key", e.key.hex()},
+          {"proposer", e.proposer},
+          {"proposals", std::move(list)}};
 }
 
 std::vector<Proposal> proposals_at(const JsonCursor& c) {
   std::vector<Proposal> out;
   const JsonCursor list = c.at("proposals");
   list.require_array();
-  for (std::size_t i = 0; i < list.size(); ++i) out.push_back(proposal_from_json(list.element(i).value(), list.element(i).place()));
+  for (std::size_t i = 0; i < list.size(); ++i)
+    out.push_back(proposal_from_json(list.element(i).value(), list.element(i).place()));
   return out;
 }
 
 ProposalsEvent read_proposals(const JsonCursor& c) {
   require_only(c, {"type", "key", "proposer", "proposals"});
-  return {.key = hash_from_json(c.at("key")), .proposer = c.at("proposer").text(), .proposals = proposals_at(c)};
+  return {.key = hash_from_json(c.at("key")),
+          .proposer = c.at("proposer").text(),
+          .proposals = proposals_at(c)};
 }
 
-json write(const PriorsEvent& e) { return {{"type", "priors"}, {"key", e.key.hex()}, {"weights", e.weights}}; }
+json write(const PriorsEvent& e) {
+  return {{"type", "priors"}, {"key", e.key.hex()}, {"weights", e.weights}};
+}
 
 PriorsEvent read_priors(const JsonCursor& c) {
   require_only(c, {"type", "key", "weights"});
@@ -106,21 +122,28 @@ ArrivalEvent read_arrival(const JsonCursor& c) {
   require_only(c, {"type", "key", "proposer", "share", "more", "proposals"});
   const JsonCursor share = c.at("share");
   if (!(share.number() >= 0)) share.fail("a share of at least 0");
-  return {.key = hash_from_json(c.at("key")), .proposer = c.at("proposer").text(), .share = share.number(), .more = c.at("more").boolean(), .proposals = proposals_at(c)};
+  return {.key = hash_from_json(c.at("key")),
+          .proposer = c.at("proposer").text(),
+          .share = share.number(),
+          .more = c.at("more").boolean(),
+          .proposals = proposals_at(c)};
 }
 
 json write(const DispatchEvent& e) {
   json path = json::array();
   for (const NodeId id : e.path) path.push_back(index(id));
-  json out{{"type", "dispatch"}, {"seq", e.sequence}, {"node", index(e.node)}, {"parent", index(e.parent)}, {"key", e.key.hex()},
-           {"instance", to_json(e.instance)}, {"source", e.source}, {"path", std::move(path)}, {"change", to_json(e.change)},
-           {"incumbent_ns", number_to_json(e.incumbent_ns)}};
+  json out{{"type", "dispatch"},          {"seq", e.sequence},
+           {"node", index(e.node)},       {"parent", index(e.parent)},
+           {"key", e.key.hex()},          {"instance", to_json(e.instance)},
+           {"source", e.source},          {"path", std::move(path)},
+           {"change", to_json(e.change)}, {"incumbent_ns", number_to_json(e.incumbent_ns)}};
   if (!e.shares.empty()) out["shares"] = e.shares;
   return out;
 }
 
 DispatchEvent read_dispatch(const JsonCursor& c) {
-  require_only(c, {"type", "seq", "node", "parent", "key", "instance", "source", "path", "change", "incumbent_ns", "shares"});
+  require_only(c, {"type", "seq", "node", "parent", "key", "instance", "source", "path", "change",
+                   "incumbent_ns", "shares"});
   const JsonCursor instance = c.at("instance");
   const JsonCursor change = c.at("change");
   const JsonCursor path = c.at("path");
@@ -137,13 +160,18 @@ DispatchEvent read_dispatch(const JsonCursor& c) {
   for (std::size_t i = 0; i < path.size(); ++i) e.path.push_back(node_id(path.element(i)));
   if (const auto shares = c.find("shares")) {
     shares->require_object();
-    for (const auto& [source, share] : shares->value().items()) e.shares.emplace(source, shares->at(source).number());
+    for (const auto& [source, share] : shares->value().items())
+      e.shares.emplace(source, shares->at(source).number());
   }
   return e;
 }
 
 json write(const OutcomeEvent& e) {
-  return {{"type", "outcome"}, {"seq", e.sequence}, {"outcome", to_json(e.outcome)}, {"at", e.at}, {"seconds", e.seconds}};
+  return {{"type", "outcome"},
+          {"seq", e.sequence},
+          {"outcome", to_json(e.outcome)},
+          {"at", e.at},
+          {"seconds", e.seconds}};
 }
 
 OutcomeEvent read_outcome(const JsonCursor& c) {
@@ -154,7 +182,9 @@ OutcomeEvent read_outcome(const JsonCursor& c) {
           .seconds = c.at("seconds").number()};
 }
 
-json write(const IdleEvent& e) { return {{"type", "idle"}, {"seq", e.sequence}}; }
+json write(const IdleEvent& e) {
+  return {{"type", "idle"}, {"seq", e.sequence}};
+}
 
 IdleEvent read_idle(const JsonCursor& c) {
   require_only(c, {"type", "seq"});
@@ -162,7 +192,13 @@ IdleEvent read_idle(const JsonCursor& c) {
 }
 
 json write(const HeatEvent& e) {
-  return {{"type", "heat"}, {"key", e.key.hex()}, {"node", index(e.node)}, {"reading", e.reading}, {"outcome", to_json(e.outcome)}, {"at", e.at}, {"seconds", e.seconds}};
+  return {{"type", "heat"},
+          {"key", e.key.hex()},
+          {"node", index(e.node)},
+          {"reading", e.reading},
+          {"outcome", to_json(e.outcome)},
+          {"at", e.at},
+          {"seconds", e.seconds}};
 }
 
 HeatEvent read_heat(const JsonCursor& c) {
@@ -176,7 +212,12 @@ HeatEvent read_heat(const JsonCursor& c) {
 }
 
 json write(const FinalEvent& e) {
-  return {{"type", "final"}, {"key", e.key.hex()}, {"node", index(e.node)}, {"outcome", to_json(e.outcome)}, {"at", e.at}, {"seconds", e.seconds}};
+  return {{"type", "final"},
+          {"key", e.key.hex()},
+          {"node", index(e.node)},
+          {"outcome", to_json(e.outcome)},
+          {"at", e.at},
+          {"seconds", e.seconds}};
 }
 
 FinalEvent read_final(const JsonCursor& c) {

@@ -17,15 +17,16 @@ namespace warpath {
 /// Version of events.jsonl. Another one is refused.
 inline constexpr std::uint64_t kRecordSchema = 1;
 
-// The lines of events.jsonl, in the order in which they were applied. docs/run-folder.md shows each.
+// The lines of events.jsonl, in the order in which they were applied. docs/run-folder.md shows
+// each.
 
 struct RunEvent {  ///< line 1
   std::uint64_t schema = kRecordSchema;
   std::string run_id;  ///< tells two runs apart that are equal in everything else
   std::string name;    ///< of the spec
   std::string runner;
-  Hash128 config;      ///< config_hash
-  Hash128 spec;        ///< hash of the spec searched
+  Hash128 config;  ///< config_hash
+  Hash128 spec;    ///< hash of the spec searched
   std::uint64_t seed = 0;
 };
 struct SessionEvent {  ///< a process begins to work on the run
@@ -42,28 +43,28 @@ struct ProposalsEvent {  ///< what an impure proposer said at a node
   std::string proposer;
   std::vector<Proposal> proposals;
 };
-struct PriorsEvent {     ///< what a prior that learns said of a node's proposals
-  Hash128 key;           ///< variant_key of the node
+struct PriorsEvent {            ///< what a prior that learns said of a node's proposals
+  Hash128 key;                  ///< variant_key of the node
   std::vector<double> weights;  ///< P(s, a), in the order of the proposals
 };
-struct ArrivalEvent {    ///< proposals for a node that was opened before
-  Hash128 key;           ///< variant_key of the node
+struct ArrivalEvent {  ///< proposals for a node that was opened before
+  Hash128 key;         ///< variant_key of the node
   std::string proposer;
-  double share = 1;      ///< Arrival::share
-  bool more = false;     ///< Arrival::more
+  double share = 1;   ///< Arrival::share
+  bool more = false;  ///< Arrival::more
   std::vector<Proposal> proposals;
 };
 struct DispatchEvent {  ///< the search chose a variant to evaluate
   std::uint64_t sequence = 0;
   NodeId node = kNoNode;
   NodeId parent = kNoNode;
-  Hash128 key;                ///< variant_key
+  Hash128 key;  ///< variant_key
   MoveInstance instance;
-  std::string source;         ///< proposer
-  std::vector<NodeId> path;   ///< selected, root first, the node last
-  VariantPatch change;        ///< against the parent
-  double incumbent_ns = 0;    ///< as the runner was told
-  SourceShares shares = {};   ///< Prior::shares
+  std::string source;        ///< proposer
+  std::vector<NodeId> path;  ///< selected, root first, the node last
+  VariantPatch change;       ///< against the parent
+  double incumbent_ns = 0;   ///< as the runner was told
+  SourceShares shares = {};  ///< Prior::shares
 };
 struct OutcomeEvent {  ///< applied to the graph after this line was written
   std::uint64_t sequence = 0;
@@ -71,25 +72,39 @@ struct OutcomeEvent {  ///< applied to the graph after this line was written
   double at = 0;
   double seconds = 0;
 };
-struct IdleEvent {  ///< the search was asked and had nothing to dispatch (looking may have linked known nodes)
+/// the search was asked and had nothing to dispatch (looking may have linked known nodes)
+struct IdleEvent {
   std::uint64_t sequence = 0;  ///< of the next dispatch
 };
-struct HeatEvent {   ///< a candidate of the finals was measured once more, to say whether it is a finalist; nothing of it reaches the graph
-  Hash128 key;       ///< variant_key of `node`
+/// a candidate of the finals was measured once more, to say whether it is a finalist; nothing of it
+/// reaches the graph
+struct HeatEvent {
+  Hash128 key;  ///< variant_key of `node`
   NodeId node = kNoNode;
   std::uint64_t reading = 0;  ///< how many of this node came before
   Outcome outcome;
   double at = 0;
   double seconds = 0;
 };
-struct FinalEvent {  ///< a finalist, or the baseline beside them, was evaluated again; nothing of it reaches the graph
-  Hash128 key;       ///< variant_key of `node`
+/// a finalist, or the baseline beside them, was evaluated again; nothing of it reaches the graph
+struct FinalEvent {
+  Hash128 key;  ///< variant_key of `node`
   NodeId node = kNoNode;
   Outcome outcome;
   double at = 0;
   double seconds = 0;
 };
-using Event = std::variant<RunEvent, SessionEvent, BaselineEvent, ProposalsEvent, PriorsEvent, ArrivalEvent, DispatchEvent, OutcomeEvent, IdleEvent, HeatEvent, FinalEvent>;
+using Event = std::variant<RunEvent,
+                           SessionEvent,
+                           BaselineEvent,
+                           ProposalsEvent,
+                           PriorsEvent,
+                           ArrivalEvent,
+                           DispatchEvent,
+                           OutcomeEvent,
+                           IdleEvent,
+                           HeatEvent,
+                           FinalEvent>;
 
 /// Unix time now, for `at`.
 [[nodiscard]] double unix_now();

@@ -25,7 +25,9 @@ void submit(const FinalStage& stage, std::uint64_t sequence, const Finals::Due& 
                           .seed = stage.campaign.final_seed(due),
                           .incumbent_ns = 0,
                           .stage = due.stage,
-                          .searched_ns = searched > 0 && due.stage == Stage::final ? 1e6 * stage.campaign.baseline_ms() / searched : 0});
+                          .searched_ns = searched > 0 && due.stage == Stage::final
+                                             ? 1e6 * stage.campaign.baseline_ms() / searched
+                                             : 0});
 }
 
 /// Judges, logs, applies, records.
@@ -54,7 +56,8 @@ void apply(const FinalStage& stage, const Finals::Due& due, Outcome outcome) {
     FinalEvent event{.key = {}, .node = due.node, .outcome = std::move(outcome)};
     stage.observer.on_final(apply_event(stage, event));
   } else {
-    HeatEvent event{.key = {}, .node = due.node, .reading = due.reading, .outcome = std::move(outcome)};
+    HeatEvent event{
+        .key = {}, .node = due.node, .reading = due.reading, .outcome = std::move(outcome)};
     stage.observer.on_heat(apply_event(stage, event));
   }
 }
@@ -64,7 +67,8 @@ void apply(const FinalStage& stage, const Finals::Due& due, Outcome outcome) {
 bool time_finalists(const FinalStage& stage) {
   std::map<std::uint64_t, Finals::Due> under_way;
   std::map<Finals::Due, Outcome> ready;
-  std::deque<Finals::Due> begun;  // and not applied; what was begun counts, even where the time is over when it comes
+  // and not applied; what was begun counts, even where the time is over when it comes
+  std::deque<Finals::Due> begun;
   std::uint64_t sequence = 0;
   for (;;) {
     const std::vector<Finals::Due> due = stage.campaign.finals().due();

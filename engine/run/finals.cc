@@ -25,14 +25,19 @@ void Finals::enter(NodeId node, const Nominee& nominee, double seconds) {
   Rng rng(options_.seed, "nominations", index(node));
   nominated_.emplace(-(nominee.reward + nominee.standard_error * gumbel(rng)), node);
   Traits& traits = traits_[node];
-  for (const std::string& move : nominee.moves) traits.moves.push_back(move_numbers_.try_emplace(move, static_cast<std::uint16_t>(move_numbers_.size())).first->second);
+  for (const std::string& move : nominee.moves)
+    traits.moves.push_back(
+        move_numbers_.try_emplace(move, static_cast<std::uint16_t>(move_numbers_.size()))
+            .first->second);
   std::ranges::sort(traits.moves);
   if (!nominee.binary_key.empty()) traits.code = hash128(nominee.binary_key);
 }
 
 void Finals::begin_session() {
   spent_seconds_ = 0;
-  std::erase_if(finals_, [](const auto& entry) { return entry.second.outcome.status == Status::not_measured; });
+  std::erase_if(finals_, [](const auto& entry) {
+    return entry.second.outcome.status == Status::not_measured;
+  });
 }
 
 void Finals::spend(double seconds) {
@@ -50,8 +55,10 @@ void Finals::learn(double seconds, double run_seconds) {
 }
 
 double Finals::allowance() const {
-  const bool passed = std::ranges::any_of(finals_, [](const auto& entry) { return entry.second.outcome.status == Status::ok; });
-  const double seconds = std::max({kLeastSeconds, kShareOfSearch * search_seconds_, kBaselineLaunches * 1e-9 * search_objective_.baseline_ns()});
+  const bool passed = std::ranges::any_of(
+      finals_, [](const auto& entry) { return entry.second.outcome.status == Status::ok; });
+  const double seconds = std::max({kLeastSeconds, kShareOfSearch * search_seconds_,
+                                   kBaselineLaunches * 1e-9 * search_objective_.baseline_ns()});
   return passed ? seconds : 2 * seconds;
 }
 
@@ -59,16 +66,20 @@ std::size_t Finals::room() const {
   if (finals_.empty()) return 1;
   const double left = allowance() - spent_seconds_ - longest_rest_;
   if (left < longest_run_) return 0;
-  return longest_run_ > 0 ? static_cast<std::size_t>(std::min(left / longest_run_, 1e6)) : static_cast<std::size_t>(-1);
+  return longest_run_ > 0 ? static_cast<std::size_t>(std::min(left / longest_run_, 1e6))
+                          : static_cast<std::size_t>(-1);
 }
 
-int Finals::left_out() const { return options_.finalists == 0 || room() > 0 ? 0 : static_cast<int>(wanted().size()); }
+int Finals::left_out() const {
+  return options_.finalists == 0 || room() > 0 ? 0 : static_cast<int>(wanted().size());
+}
 
 std::vector<Finals::Dismissed> Finals::dismissed() const {
   std::vector<Dismissed> out;
   for (const auto& [unused, node] : ranking_) {
     const Final* const final = find(node);
-    if (final != nullptr && final->outcome.status != Status::ok) out.push_back({.node = node, .outcome = &final->outcome});
+    if (final != nullptr && final->outcome.status != Status::ok)
+      out.push_back({.node = node, .outcome = &final->outcome});
   }
   return out;
 }
@@ -77,9 +88,12 @@ std::vector<Finals::Dismissed> Finals::dismissed() const {
 std::vector<NodeId> Finals::by_doubt(const std::vector<NodeId>& nodes) const {
   std::set<std::uint16_t> cleared;
   std::vector<const std::vector<std::uint16_t>*> refused;
-  const auto moves_of = [&](NodeId node) -> const std::vector<std::uint16_t>& { return traits_.at(node).moves; };
+  const auto moves_of = [&](NodeId node) -> const std::vector<std::uint16_t>& {
+    return traits_.at(node).moves;
+  };
   for (const auto& [node, final] : finals_) {
-    if (final.outcome.status == Status::ok) cleared.insert(moves_of(node).begin(), moves_of(node).end());
+    if (final.outcome.status == Status::ok)
+      cleared.insert(moves_of(node).begin(), moves_of(node).end());
     if (is_refusal(final.outcome.status)) refused.push_back(&moves_of(node));
   }
   for (const auto& [node, readings] : readings_) {
@@ -95,13 +109,15 @@ std::vector<NodeId> Finals::by_doubt(const std::vector<NodeId>& nodes) const {
         ++suspects;
         if (std::ranges::binary_search(moves, move)) ++shared;
       }
-      if (suspects > 0) worst = std::max(worst, shared == suspects ? 2 : 2 * shared > suspects ? 1 : 0);
+      if (suspects > 0)
+        worst = std::max(worst, shared == suspects ? 2 : 2 * shared > suspects ? 1 : 0);
     }
     return worst;
   };
   std::vector<NodeId> classes[3];
   for (const NodeId node : nodes) classes[find(node) != nullptr ? 0 : doubt(node)].push_back(node);
-  for (const auto& one : {classes[1], classes[2]}) classes[0].insert(classes[0].end(), one.begin(), one.end());
+  for (const auto& one : {classes[1], classes[2]})
+    classes[0].insert(classes[0].end(), one.begin(), one.end());
   return classes[0];
 }
 
@@ -114,13 +130,15 @@ Finals::Order Finals::order() const {
       if (candidates.size() == static_cast<std::size_t>(options_.final_candidates)) break;
       candidates.push_back(node);
     }
-    Bracket bracket = sequential_halving(candidates, static_cast<std::size_t>(options_.finalists), readings_);
+    Bracket bracket =
+        sequential_halving(candidates, static_cast<std::size_t>(options_.finalists), readings_);
     out = {.nodes = std::move(bracket.order), .heats = std::move(bracket.due)};
     taken.insert(candidates.begin(), candidates.end());
   }
   for (const auto& [unused, node] : ranking_) {
     const auto read = readings_.find(node);
-    if (!taken.contains(node) && (read == readings_.end() || !read->second.refused)) out.nodes.push_back(node);
+    if (!taken.contains(node) && (read == readings_.end() || !read->second.refused))
+      out.nodes.push_back(node);
   }
   return out;
 }
@@ -137,7 +155,9 @@ std::vector<Finals::Due> Finals::wanted() const {
   std::vector<Due> out;
   for (const NodeId node : order.heats) {
     const auto read = readings_.find(node);
-    out.push_back({.node = node, .stage = Stage::confirmation, .reading = read == readings_.end() ? 0 : read->second.rewards.size()});
+    out.push_back({.node = node,
+                   .stage = Stage::confirmation,
+                   .reading = read == readings_.end() ? 0 : read->second.rewards.size()});
   }
   if (!order.heats.empty()) return out;
   std::size_t taken = 0;
@@ -180,13 +200,17 @@ Finals::Applied Finals::apply(const FinalEvent& event, const std::string& place)
   require_ranked(event.node, event.key, !finals_.contains(event.node), place);
   const double reward = reward_of(event.outcome, place);
   learn(event.seconds, event.outcome.run_seconds);
-  finals_.emplace(event.node, Final{.outcome = event.outcome, .reward = reward, .baseline_ns = objective_.baseline_ns()});
+  finals_.emplace(
+      event.node,
+      Final{.outcome = event.outcome, .reward = reward, .baseline_ns = objective_.baseline_ns()});
   return {.speedup = event.outcome.status == Status::ok ? std::exp(reward) : 0, .problem = ""};
 }
 
 Finals::Applied Finals::apply(const HeatEvent& event, const std::string& place) {
   const auto known = readings_.find(event.node);
-  const bool next = known == readings_.end() ? event.reading == 0 : !known->second.refused && event.reading == known->second.rewards.size();
+  const bool next = known == readings_.end()
+                        ? event.reading == 0
+                        : !known->second.refused && event.reading == known->second.rewards.size();
   require_ranked(event.node, event.key, next, place);
   const double reward = reward_of(event.outcome, place);
   spend(event.seconds);
@@ -194,24 +218,35 @@ Finals::Applied Finals::apply(const HeatEvent& event, const std::string& place) 
   Readings& readings = readings_[event.node];
   if (ok) readings.rewards.push_back(reward);
   readings.refused = is_refusal(event.outcome.status);
-  if (event.outcome.status == Status::not_measured) readings.rewards.push_back(0);  // no better than the baseline, as far as is known
+  // no better than the baseline, as far as is known
+  if (event.outcome.status == Status::not_measured) readings.rewards.push_back(0);
   return {.speedup = ok ? std::exp(reward) : 0, .problem = ""};
 }
 
 double Finals::reward_of(const Outcome& outcome, const std::string& place) const {
   const double reward = outcome.status == Status::ok ? objective_.reward(outcome) : 0;
-  if (!std::isfinite(reward)) throw bad_input(place, "an ok outcome", "a time for every scored workload");
+  if (!std::isfinite(reward))
+    throw bad_input(place, "an ok outcome", "a time for every scored workload");
   return reward;
 }
 
-void Finals::require_ranked(NodeId node, const Hash128& key, bool fresh, const std::string& place) const {
-  const bool ranked = std::ranges::any_of(ranking_, [&](const auto& entry) { return entry.second == node; });
-  if (!ranked || !fresh) throw bad_input(place, "final of " + key.short_hex(), "a variant that beat the baseline and has no such outcome yet");
+void Finals::require_ranked(NodeId node,
+                            const Hash128& key,
+                            bool fresh,
+                            const std::string& place) const {
+  const bool ranked =
+      std::ranges::any_of(ranking_, [&](const auto& entry) { return entry.second == node; });
+  if (!ranked || !fresh)
+    throw bad_input(place, "final of " + key.short_hex(),
+                    "a variant that beat the baseline and has no such outcome yet");
 }
 
 std::optional<Finals::Winner> Finals::winner(bool so_far) const {
-  if (options_.finalists == 0 || (finals_.empty() && readings_.empty()) || (!so_far && !due().empty())) return std::nullopt;
-  Winner winner{.baseline_ns = objective_.baseline_ns(), .verdict = baseline_ ? &baseline_->verdict : nullptr};
+  if (options_.finalists == 0 || (finals_.empty() && readings_.empty()) ||
+      (!so_far && !due().empty()))
+    return std::nullopt;
+  Winner winner{.baseline_ns = objective_.baseline_ns(),
+                .verdict = baseline_ ? &baseline_->verdict : nullptr};
   std::set<NodeId> evaluated;
   for (const auto& [node, unused] : finals_) evaluated.insert(node);
   for (const auto& [node, readings] : readings_) {
@@ -227,7 +262,10 @@ std::optional<Finals::Winner> Finals::winner(bool so_far) const {
     winner.baseline_ns = final.baseline_ns;
     winner.verdict = &final.outcome.verdict;
   }
-  winner.measured = winner.node != NodeId{0} || std::ranges::none_of(finals_, [](const auto& entry) { return entry.second.outcome.status == Status::not_measured; });
+  winner.measured =
+      winner.node != NodeId{0} || std::ranges::none_of(finals_, [](const auto& entry) {
+        return entry.second.outcome.status == Status::not_measured;
+      });
   return winner;
 }
 

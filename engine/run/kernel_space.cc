@@ -11,7 +11,8 @@ namespace warpath {
 namespace {
 
 /// By name and by alias; a name wins over an alias.
-std::map<std::string, std::unique_ptr<Move>, std::less<>> moves_by_name(const MoveRegistry& registry) {
+std::map<std::string, std::unique_ptr<Move>, std::less<>> moves_by_name(
+    const MoveRegistry& registry) {
   std::map<std::string, std::unique_ptr<Move>, std::less<>> out;
   for (const auto& [name, entry] : registry.entries()) {
     auto move = entry.make();
@@ -28,7 +29,8 @@ constexpr std::string_view kStrategy = "strategy";
 
 }  // namespace
 
-/// Tunables of the spec with two values or more. What is legal is judged with the spec's own source.
+/// Tunables of the spec with two values or more. What is legal is judged with the spec's own
+/// source.
 class KernelSpace::Tunables final : public Lattice {
  public:
   static constexpr std::string_view kMove = "set_tunable";
@@ -39,9 +41,15 @@ class KernelSpace::Tunables final : public Lattice {
     }
   }
   [[nodiscard]] std::size_t axes() const override { return tunables_.size(); }
-  [[nodiscard]] std::size_t levels(std::size_t axis) const override { return tunables_[axis]->values.size(); }
-  [[nodiscard]] std::int64_t value(std::size_t axis, Level level) const override { return tunables_[axis]->values[level]; }
-  [[nodiscard]] bool legal(std::span<const Level> point) const override { return space_.allowed(placed(space_.at(NodeId{0}).variant, point)); }
+  [[nodiscard]] std::size_t levels(std::size_t axis) const override {
+    return tunables_[axis]->values.size();
+  }
+  [[nodiscard]] std::int64_t value(std::size_t axis, Level level) const override {
+    return tunables_[axis]->values[level];
+  }
+  [[nodiscard]] bool legal(std::span<const Level> point) const override {
+    return space_.allowed(placed(space_.at(NodeId{0}).variant, point));
+  }
   [[nodiscard]] bool complete() const override { return space_.parts_.only_tunables; }
 
   /// `variant` with its tunables at `point`; one that it has no more stays away.
@@ -52,13 +60,16 @@ class KernelSpace::Tunables final : public Lattice {
     }
     return variant;
   }
-  /// Levels of a variant: of a value that the spec lacks the next larger one, of a tunable that it has no more the default's.
+  /// Levels of a variant: of a value that the spec lacks the next larger one, of a tunable that it
+  /// has no more the default's.
   void levels_of(const Variant& variant, std::span<Level> out) const {
     for (std::size_t i = 0; i < out.size(); ++i) {
       const Tunable& t = *tunables_[i];
       const auto it = variant.tunables.find(t.name);
-      const auto at = std::lower_bound(t.values.begin(), t.values.end(), it == variant.tunables.end() ? t.default_value : it->second);
-      out[i] = static_cast<Level>(std::min<std::ptrdiff_t>(at - t.values.begin(), std::ssize(t.values) - 1));
+      const auto at = std::lower_bound(t.values.begin(), t.values.end(),
+                                       it == variant.tunables.end() ? t.default_value : it->second);
+      out[i] = static_cast<Level>(
+          std::min<std::ptrdiff_t>(at - t.values.begin(), std::ssize(t.values) - 1));
     }
   }
   [[nodiscard]] static MoveInstance step(const Variant& from, const Variant& to) {
@@ -87,9 +98,13 @@ KernelSpace::KernelSpace(const Parts& parts, std::function<void(const ProposalsE
   if (lattice_->axes() == 0) lattice_.reset();
 }
 
-const Lattice* KernelSpace::lattice() const { return lattice_.get(); }
+const Lattice* KernelSpace::lattice() const {
+  return lattice_.get();
+}
 
-void KernelSpace::levels(NodeId node, std::span<Level> out) const { lattice_->levels_of(variant(node), out); }
+void KernelSpace::levels(NodeId node, std::span<Level> out) const {
+  lattice_->levels_of(variant(node), out);
+}
 
 std::optional<Hash128> KernelSpace::jump(NodeId node, std::span<const Level> point) {
   last_.reset();
@@ -98,24 +113,38 @@ std::optional<Hash128> KernelSpace::jump(NodeId node, std::span<const Level> poi
   const Hash128 key = variant_key(variant);
   if (key == at(node).key) return key;
   MoveInstance instance = Tunables::step(at(node).variant, variant);
-  last_ = Applied{.node = node, .action = kJump, .variant = std::move(variant), .key = key, .instance = std::move(instance), .source = std::string(kStrategy)};
+  last_ = Applied{.node = node,
+                  .action = kJump,
+                  .variant = std::move(variant),
+                  .key = key,
+                  .instance = std::move(instance),
+                  .source = std::string(kStrategy)};
   return key;
 }
 
 bool KernelSpace::allowed(const Variant& variant) const {
   std::string why;
-  return satisfies_constraints(parts_.spec, variant, why) && !(parts_.refuses && parts_.refuses(variant));
+  return satisfies_constraints(parts_.spec, variant, why) &&
+         !(parts_.refuses && parts_.refuses(variant));
 }
 
-void KernelSpace::set_outcome(NodeId node, Outcome outcome) { nodes_[index(node)].outcome = std::move(outcome); }
+void KernelSpace::set_outcome(NodeId node, Outcome outcome) {
+  nodes_[index(node)].outcome = std::move(outcome);
+}
 
-const Outcome* KernelSpace::outcome(NodeId node) const { return at(node).outcome ? &*at(node).outcome : nullptr; }
+const Outcome* KernelSpace::outcome(NodeId node) const {
+  return at(node).outcome ? &*at(node).outcome : nullptr;
+}
 
-void KernelSpace::recall(const ProposalsEvent& event) { recalled_[{event.key, event.proposer}] = event.proposals; }
+void KernelSpace::recall(const ProposalsEvent& event) {
+  recalled_[{event.key, event.proposer}] = event.proposals;
+}
 
 void KernelSpace::restore(const DispatchEvent& event, const std::string& place) {
   if (index(event.node) != size() || index(event.parent) >= size()) {
-    throw bad_input(place, "node " + std::to_string(index(event.node)) + " under node " + std::to_string(index(event.parent)),
+    throw bad_input(place,
+                    "node " + std::to_string(index(event.node)) + " under node " +
+                        std::to_string(index(event.parent)),
                     "node " + std::to_string(size()) + " under an earlier one");
   }
   Node node;
@@ -145,7 +174,9 @@ std::vector<Proposal> KernelSpace::proposals(const ProposalContext& context) {
       }
     }
     for (Proposal& p : said) {
-      if ((parts_.only_tunables && p.instance.move != Tunables::kMove) || parts_.without.contains(p.instance.move)) continue;
+      if ((parts_.only_tunables && p.instance.move != Tunables::kMove) ||
+          parts_.without.contains(p.instance.move))
+        continue;
       if (!(p.weight > 0) || !std::isfinite(p.weight)) p.weight = 1e-9;
       if (!std::isfinite(p.predicted_log_gain)) p.predicted_log_gain = 0;
       if (seen.insert(p.instance).second) all.push_back(std::move(p));
@@ -161,7 +192,8 @@ ProposalContext KernelSpace::context(NodeId id) const {
                       .outcome = outcome(id),
                       .seed = parts_.seed,
                       .baseline = outcome(NodeId{0})};
-  for (NodeId step = id; at(step).parent != kNoNode; step = at(step).parent) out.path.push_back(&at(step).instance);
+  for (NodeId step = id; at(step).parent != kNoNode; step = at(step).parent)
+    out.path.push_back(&at(step).instance);
   std::ranges::reverse(out.path);
   return out;
 }
@@ -171,18 +203,26 @@ SourceShares KernelSpace::shares(NodeId node, std::uint32_t action) {
   const std::vector<Action>& list = actions(node);
   if (action >= list.size()) return {};
   std::vector<Proposal> proposals;
-  for (const Action& a : list) proposals.push_back({.instance = a.instance, .weight = a.weight, .source = a.source, .variant = std::nullopt, .why = ""});
+  for (const Action& a : list)
+    proposals.push_back({.instance = a.instance,
+                         .weight = a.weight,
+                         .source = a.source,
+                         .variant = std::nullopt,
+                         .why = ""});
   return parts_.prior.shares(context(node), proposals, action);
 }
 
 /// Of a prior that learns what it said when the node was first opened.
-std::vector<double> KernelSpace::priors(const ProposalContext& context, const std::vector<Proposal>& proposals) {
+std::vector<double> KernelSpace::priors(const ProposalContext& context,
+                                        const std::vector<Proposal>& proposals) {
   std::vector<double> out(proposals.size());
   if (proposals.empty()) return out;
   if (const auto it = recalled_priors_.find(context.node_key); it != recalled_priors_.end()) {
     if (it->second.size() == proposals.size()) return it->second;
-    throw bad_input("priors of " + context.node_key.short_hex(), std::to_string(it->second.size()) + " weights",
-                    std::to_string(proposals.size()) + ": the program, its moves or its proposers changed since");
+    throw bad_input("priors of " + context.node_key.short_hex(),
+                    std::to_string(it->second.size()) + " weights",
+                    std::to_string(proposals.size()) +
+                        ": the program, its moves or its proposers changed since");
   }
   parts_.prior.evaluate(context, proposals, out);
   WARPATH_CHECK(out.size() == proposals.size());
@@ -196,9 +236,14 @@ std::vector<double> KernelSpace::priors(const ProposalContext& context, const st
 std::vector<Proposal> KernelSpace::legal(NodeId node) {
   std::vector<Proposal> out;
   for (const Action& action : actions(node)) {
-    out.push_back({.instance = action.instance, .weight = action.prior, .source = action.source, .variant = action.variant, .why = ""});
+    out.push_back({.instance = action.instance,
+                   .weight = action.prior,
+                   .source = action.source,
+                   .variant = action.variant,
+                   .why = ""});
   }
-  std::ranges::stable_sort(out, [](const Proposal& a, const Proposal& b) { return a.weight > b.weight; });
+  std::ranges::stable_sort(
+      out, [](const Proposal& a, const Proposal& b) { return a.weight > b.weight; });
   return out;
 }
 
@@ -218,7 +263,8 @@ const std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
   // The best priors stay, in the proposers' order.
   std::vector<std::size_t> order(suggested.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return priors[a] > priors[b]; });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return priors[a] > priors[b]; });
   order.resize(std::min(order.size(), static_cast<std::size_t>(parts_.max_actions)));
   std::ranges::sort(order);
   double sum = 0;
@@ -263,7 +309,12 @@ std::optional<Hash128> KernelSpace::apply(NodeId node, std::uint32_t action) {
   if (!variant) return std::nullopt;
   const Hash128 key = variant_key(*variant);
   if (key == at(node).key) return std::nullopt;  // nothing changed
-  last_ = Applied{.node = node, .action = action, .variant = std::move(*variant), .key = key, .instance = list[action].instance, .source = list[action].source};
+  last_ = Applied{.node = node,
+                  .action = action,
+                  .variant = std::move(*variant),
+                  .key = key,
+                  .instance = list[action].instance,
+                  .source = list[action].source};
   return key;
 }
 
@@ -280,7 +331,10 @@ std::vector<Tunable> KernelSpace::domain(NodeId parent, const MoveInstance& inst
 
 std::optional<Hash128> KernelSpace::graft(NodeId parent, const Proposal& proposal) {
   last_.reset();
-  std::optional<Variant> variant = made(parent, {.instance = proposal.instance, .source = proposal.source, .variant = proposal.variant, .prior = 0});
+  std::optional<Variant> variant = made(parent, {.instance = proposal.instance,
+                                                 .source = proposal.source,
+                                                 .variant = proposal.variant,
+                                                 .prior = 0});
   if (!variant) return std::nullopt;
   if (parts_.only_tunables) {  // another change would be another node of the same measurements
     Variant otherwise = at(parent).variant;
@@ -289,7 +343,12 @@ std::optional<Hash128> KernelSpace::graft(NodeId parent, const Proposal& proposa
   }
   const Hash128 key = variant_key(*variant);
   if (key == at(parent).key) return std::nullopt;
-  last_ = Applied{.node = parent, .action = kGraft, .variant = std::move(*variant), .key = key, .instance = proposal.instance, .source = proposal.source};
+  last_ = Applied{.node = parent,
+                  .action = kGraft,
+                  .variant = std::move(*variant),
+                  .key = key,
+                  .instance = proposal.instance,
+                  .source = proposal.source};
   return key;
 }
 

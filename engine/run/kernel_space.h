@@ -11,15 +11,16 @@
 #include <utility>
 #include <vector>
 
-#include "engine/run/events.h"
 #include "engine/plugin/move.h"
 #include "engine/plugin/options.h"
+#include "engine/run/events.h"
 #include "engine/search/search.h"
 
 namespace warpath {
 
-/// The search space over real variants: proposers suggest the actions of a node, a prior weighs them, moves make the variants.
-/// Node ids are those of the search's graph; the space keeps what each node is. One thread only.
+/// The search space over real variants: proposers suggest the actions of a node, a prior weighs
+/// them, moves make the variants. Node ids are those of the search's graph; the space keeps what
+/// each node is. One thread only.
 class KernelSpace final : public Space {
  public:
   struct Parts {  ///< everything referred to outlives the space
@@ -30,10 +31,13 @@ class KernelSpace final : public Space {
     Prior& prior;
     int max_actions = 256;
     std::uint64_t seed = 1;
-    std::function<bool(const Variant&)> refuses = {};  ///< known without an evaluation to lead nowhere; none: nothing is
-    bool only_tunables = false;                        ///< no other move can change what is evaluated
-    std::set<std::string, std::less<>> without = {};   ///< moves that proposers are not heard on
-    std::function<void(const PriorsEvent&)> record_priors = {};  ///< told, while a node is opened, what a prior that learns just said there
+    /// known without an evaluation to lead nowhere; none: nothing is
+    std::function<bool(const Variant&)> refuses = {};
+    /// no other move can change what is evaluated
+    bool only_tunables = false;
+    std::set<std::string, std::less<>> without = {};  ///< moves that proposers are not heard on
+    /// told, while a node is opened, what a prior that learns just said there
+    std::function<void(const PriorsEvent&)> record_priors = {};
   };
   /// `record` is called, while a node is opened, with what an impure proposer just said there.
   KernelSpace(const Parts& parts, std::function<void(const ProposalsEvent&)> record);
@@ -50,13 +54,16 @@ class KernelSpace final : public Space {
   // Inner tuning's side.
   /// Move::structural of its move; false for moves that are not known.
   [[nodiscard]] bool structural(const MoveInstance& instance) const;
-  /// The numeric parameters of `instance` at `parent` and their values (Move::domain); empty for moves that are not known.
+  /// The numeric parameters of `instance` at `parent` and their values (Move::domain); empty for
+  /// moves that are not known.
   [[nodiscard]] std::vector<Tunable> domain(NodeId parent, const MoveInstance& instance) const;
-  /// Key of the variant that a proposal from elsewhere makes of `parent`, for Search::graft; nullopt if it proves illegal or changes nothing.
+  /// Key of the variant that a proposal from elsewhere makes of `parent`, for Search::graft;
+  /// nullopt if it proves illegal or changes nothing.
   [[nodiscard]] std::optional<Hash128> graft(NodeId parent, const Proposal& proposal);
 
   // Late proposers' side.
-  /// What the search is about to choose from at `node`, best first, and what was opened in this process since the last call.
+  /// What the search is about to choose from at `node`, best first, and what was opened in this
+  /// process since the last call.
   [[nodiscard]] std::vector<Proposal> legal(NodeId node);
   /// The largest prior of these; 0 if there are none.
   [[nodiscard]] float largest_prior(NodeId node);
@@ -70,9 +77,12 @@ class KernelSpace final : public Space {
   // What a node is. Node 0 is the spec's own kernel.
   [[nodiscard]] const Variant& variant(NodeId node) const { return at(node).variant; }
   [[nodiscard]] const Hash128& key(NodeId node) const { return at(node).key; }
-  [[nodiscard]] NodeId parent(NodeId node) const { return at(node).parent; }  ///< that created it; kNoNode for the root
-  [[nodiscard]] const MoveInstance& instance(NodeId node) const { return at(node).instance; }  ///< that created it
-  [[nodiscard]] const std::string& source(NodeId node) const { return at(node).source; }       ///< proposer of `instance`
+  /// that created it; kNoNode for the root
+  [[nodiscard]] NodeId parent(NodeId node) const { return at(node).parent; }
+  /// that created it
+  [[nodiscard]] const MoveInstance& instance(NodeId node) const { return at(node).instance; }
+  /// proposer of `instance`
+  [[nodiscard]] const std::string& source(NodeId node) const { return at(node).source; }
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
 
   /// Proposers see the outcome of the node they work on.
@@ -84,7 +94,8 @@ class KernelSpace final : public Space {
   void recall(const ProposalsEvent& event);
   /// From now on this is what the prior says at that variant.
   void recall(const PriorsEvent& event) { recalled_priors_[event.key] = event.weights; }
-  /// The node that `event` made, without a search. Throws Error(bad_input) with `place` unless it is the next one.
+  /// The node that `event` made, without a search. Throws Error(bad_input) with `place` unless it
+  /// is the next one.
   void restore(const DispatchEvent& event, const std::string& place);
 
  private:
@@ -117,7 +128,8 @@ class KernelSpace final : public Space {
   [[nodiscard]] const Node& at(NodeId node) const { return nodes_[index(node)]; }
   const std::vector<Action>& actions(NodeId node);
   std::vector<Proposal> proposals(const ProposalContext& context);
-  [[nodiscard]] std::vector<double> priors(const ProposalContext& context, const std::vector<Proposal>& proposals);
+  [[nodiscard]] std::vector<double> priors(const ProposalContext& context,
+                                           const std::vector<Proposal>& proposals);
   [[nodiscard]] std::optional<Variant> made(NodeId node, const Action& action) const;
   [[nodiscard]] bool allowed(const Variant& variant) const;
 

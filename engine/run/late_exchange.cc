@@ -7,7 +7,10 @@
 
 namespace warpath {
 
-LateExchange::LateExchange(const std::vector<LateProposer*>& late, Campaign& campaign, EventWriter& log, bool deterministic)
+LateExchange::LateExchange(const std::vector<LateProposer*>& late,
+                           Campaign& campaign,
+                           EventWriter& log,
+                           bool deterministic)
     : late_(late), campaign_(campaign), log_(log), deterministic_(deterministic) {}
 
 bool LateExchange::waiting() const {
@@ -37,7 +40,8 @@ bool LateExchange::exchange(const std::function<std::uint64_t(std::uint64_t)>& r
   return true;
 }
 
-void LateExchange::offer(NodeId node, const std::function<std::uint64_t(std::uint64_t)>& remaining) {
+void LateExchange::offer(NodeId node,
+                         const std::function<std::uint64_t(std::uint64_t)>& remaining) {
   const ProposalContext context = campaign_.space().context(node);
   const std::vector<Proposal> legal = campaign_.legal(node);
   const Offer offer{.context = context,
@@ -51,7 +55,9 @@ void LateExchange::offer(NodeId node, const std::function<std::uint64_t(std::uin
 }
 
 bool LateExchange::all_heard(const Hash128& key) const {
-  return std::ranges::all_of(late_, [&](const LateProposer* late) { return late->once() && campaign_.has_heard(key, late->name()); });
+  return std::ranges::all_of(late_, [&](const LateProposer* late) {
+    return late->once() && campaign_.has_heard(key, late->name());
+  });
 }
 
 void LateExchange::tell_past() {
@@ -64,7 +70,8 @@ void LateExchange::tell_past() {
   for (std::uint32_t i = 0; i < campaign_.space().size(); ++i) {
     const Node& node = campaign_.search().graph()[NodeId{i}];
     const Hash128& key = campaign_.space().key(NodeId{i});
-    const bool open = i == 0 || node.opened || (node.state == NodeState::measured && wished.contains(key));
+    const bool open =
+        i == 0 || node.opened || (node.state == NodeState::measured && wished.contains(key));
     if (open && !all_heard(key)) static_cast<void>(campaign_.legal(NodeId{i}));
   }
 }

@@ -5,25 +5,30 @@
 #include <set>
 #include <vector>
 
+#include "engine/plugin/late_proposer.h"
 #include "engine/run/campaign.h"
 #include "engine/run/event_log.h"
-#include "engine/plugin/late_proposer.h"
 
 namespace warpath {
 
-/// Talks to the late proposers of a session: offers them the nodes that the search opened, writes what comes into the log before the
-/// campaign learns of it, tells outcomes. All references outlive it. One thread.
+/// Talks to the late proposers of a session: offers them the nodes that the search opened, writes
+/// what comes into the log before the campaign learns of it, tells outcomes. All references outlive
+/// it. One thread.
 class LateExchange {
  public:
   /// `deterministic`: nothing is taken while somebody may still answer.
-  LateExchange(const std::vector<LateProposer*>& late, Campaign& campaign, EventWriter& log, bool deterministic);
+  LateExchange(const std::vector<LateProposer*>& late,
+               Campaign& campaign,
+               EventWriter& log,
+               bool deterministic);
 
-  /// What earlier sessions learned. The root, what is wished for, and what was opened and not answered is open to all.
+  /// What earlier sessions learned. The root, what is wished for, and what was opened and not
+  /// answered is open to all.
   void tell_past();
   /// The outcome of a node, where it has one.
   void tell(NodeId node);
-  /// Offers what the search opened, and takes what came. `remaining`: builds left once so many were dispatched. False: the deterministic
-  /// mode must wait for answers first.
+  /// Offers what the search opened, and takes what came. `remaining`: builds left once so many were
+  /// dispatched. False: the deterministic mode must wait for answers first.
   bool exchange(const std::function<std::uint64_t(std::uint64_t)>& remaining);
   /// True if the last exchange brought proposals.
   [[nodiscard]] bool arrived() const { return arrived_; }

@@ -18,14 +18,17 @@ void append_file(const std::filesystem::path& path, const std::string& text) {
 }
 
 std::string plan_text(const LaunchPlan& plan) {
-  const auto axes = [](const std::array<Expression, 3>& a) { return a[0].text() + ", " + a[1].text() + ", " + a[2].text() + "\n"; };
-  return "grid " + axes(plan.grid) + "block " + axes(plan.block) + "cluster " + axes(plan.cluster) + "dynamic_smem_bytes " +
-         plan.dynamic_smem_bytes.text() + "\n";
+  const auto axes = [](const std::array<Expression, 3>& a) {
+    return a[0].text() + ", " + a[1].text() + ", " + a[2].text() + "\n";
+  };
+  return "grid " + axes(plan.grid) + "block " + axes(plan.block) + "cluster " + axes(plan.cluster) +
+         "dynamic_smem_bytes " + plan.dynamic_smem_bytes.text() + "\n";
 }
 
 std::string step_text(const LaunchStep& step) {
   std::string arguments;
-  for (const std::string& name : step.arguments) arguments += (arguments.empty() ? "" : ", ") + name;
+  for (const std::string& name : step.arguments)
+    arguments += (arguments.empty() ? "" : ", ") + name;
   if (step.kind == LaunchStep::Kind::zero) return "zero " + arguments + "\n";
   return "kernel " + step.kernel_name + "(" + arguments + ")\n" + plan_text(step.launch);
 }
@@ -34,11 +37,13 @@ std::string step_text(const LaunchStep& step) {
 
 std::string terms_text(const Variant& variant) {
   std::string out = "kernel " + variant.kernel_name + "\n" + plan_text(variant.launch);
-  for (const ScratchBuffer& buffer : variant.scratch) out += "scratch " + buffer.name + ": " + buffer.size_bytes.text() + " bytes\n";
+  for (const ScratchBuffer& buffer : variant.scratch)
+    out += "scratch " + buffer.name + ": " + buffer.size_bytes.text() + " bytes\n";
   for (const LaunchStep& step : variant.before) out += "before: " + step_text(step);
   for (const LaunchStep& step : variant.after) out += "after: " + step_text(step);
   for (const std::string& option : variant.compiler_options) out += "option " + option + "\n";
-  for (const auto& [name, value] : variant.tunables) out += "tunable " + name + " = " + std::to_string(value) + "\n";
+  for (const auto& [name, value] : variant.tunables)
+    out += "tunable " + name + " = " + std::to_string(value) + "\n";
   return out;
 }
 
@@ -47,7 +52,10 @@ std::string variant_diff(const Variant& parent, const Variant& child) {
          unified_diff(parent.source, child.source, "source.cu", "source.cu");
 }
 
-RunRecord::RunRecord(const RunFolder& folder, const Campaign& campaign, RecordNames names, const Options& options)
+RunRecord::RunRecord(const RunFolder& folder,
+                     const Campaign& campaign,
+                     RecordNames names,
+                     const Options& options)
     : folder_(folder),
       campaign_(campaign),
       names_(std::move(names)),
@@ -65,22 +73,33 @@ void RunRecord::write(const std::string& trace, const std::string& ledger) {
   if (!ledger.empty()) append_file(folder_.file("ledger.csv"), ledger);
 }
 
-void RunRecord::add(const SessionEvent& event) { write(trace_session(++session_, event.at), ""); }
+void RunRecord::add(const SessionEvent& event) {
+  write(trace_session(++session_, event.at), "");
+}
 
 void RunRecord::add(const BaselineEvent& event) {
-  write(trace_baseline(campaign_, names_, event), ledger_rows(campaign_, names_, {.session = session_, .at = event.at, .sequence = "baseline", .node = NodeId{0}, .outcome = event.outcome, .baseline = nullptr, .speedup = campaign_.speedup(NodeId{0})}));
+  write(trace_baseline(campaign_, names_, event),
+        ledger_rows(campaign_, names_,
+                    {.session = session_,
+                     .at = event.at,
+                     .sequence = "baseline",
+                     .node = NodeId{0},
+                     .outcome = event.outcome,
+                     .baseline = nullptr,
+                     .speedup = campaign_.speedup(NodeId{0})}));
   if (!published_) return;
   write_node(NodeId{0}, event.outcome);
   point_best();
 }
 
-void RunRecord::add(const DispatchEvent& event) { paths_[event.sequence] = event.path; }
+void RunRecord::add(const DispatchEvent& event) {
+  paths_[event.sequence] = event.path;
+}
 
 void RunRecord::add(const OutcomeEvent& event, const Campaign::Applied& applied) {
   const auto path = paths_.extract(event.sequence);
   write(trace_outcome(campaign_, names_, event, applied, path.mapped()),
-        ledger_rows(campaign_,
-                    names_,
+        ledger_rows(campaign_, names_,
                     {.session = session_,
                      .at = event.at,
                      .sequence = std::to_string(event.sequence),
@@ -94,11 +113,12 @@ void RunRecord::add(const OutcomeEvent& event, const Campaign::Applied& applied)
 }
 
 template <class E>
-void RunRecord::add_final(const E& event, const std::string& sequence, const Finals::Applied& applied) {
+void RunRecord::add_final(const E& event,
+                          const std::string& sequence,
+                          const Finals::Applied& applied) {
   const Outcome* const again = campaign_.finals().baseline();
   write(trace_final(campaign_, event, applied),
-        ledger_rows(campaign_,
-                    names_,
+        ledger_rows(campaign_, names_,
                     {.session = session_,
                      .at = event.at,
                      .sequence = sequence,
@@ -109,9 +129,13 @@ void RunRecord::add_final(const E& event, const std::string& sequence, const Fin
   if (published_) point_best();
 }
 
-void RunRecord::add(const FinalEvent& event, const Finals::Applied& applied) { add_final(event, "final", applied); }
+void RunRecord::add(const FinalEvent& event, const Finals::Applied& applied) {
+  add_final(event, "final", applied);
+}
 
-void RunRecord::add(const HeatEvent& event, const Finals::Applied& applied) { add_final(event, "heat", applied); }
+void RunRecord::add(const HeatEvent& event, const Finals::Applied& applied) {
+  add_final(event, "heat", applied);
+}
 
 void RunRecord::point_best() {
   if (!campaign_.begun()) return;
@@ -122,10 +146,13 @@ void RunRecord::point_best() {
   pointed_ = best;
 }
 
-std::string RunRecord::folder_of(NodeId node) const { return node == NodeId{0} ? "baseline" : "variants/" + campaign_.space().key(node).hex(); }
+std::string RunRecord::folder_of(NodeId node) const {
+  return node == NodeId{0} ? "baseline" : "variants/" + campaign_.space().key(node).hex();
+}
 
 void RunRecord::write_node(NodeId node, const Outcome& outcome) const {
-  if (node == NodeId{0} ? campaign_.begun() : options_.record.keep_variants) write_folder(node, outcome);
+  if (node == NodeId{0} ? campaign_.begun() : options_.record.keep_variants)
+    write_folder(node, outcome);
 }
 
 void RunRecord::write_folder(NodeId node, const Outcome& outcome) const {
@@ -137,7 +164,10 @@ void RunRecord::write_folder(NodeId node, const Outcome& outcome) const {
   const bool sync = options_.record.sync == "always";
   const std::string json = to_json(outcome).dump(2) + "\n";
   if (node == NodeId{0}) {
-    folder_.write_folder(target, {{"source.cu", variant.source}, {"terms", terms_text(variant)}, {"outcome.json", json}}, sync);
+    folder_.write_folder(
+        target,
+        {{"source.cu", variant.source}, {"terms", terms_text(variant)}, {"outcome.json", json}},
+        sync);
     return;
   }
   folder_.write_folder(target,
@@ -153,7 +183,8 @@ void RunRecord::publish() {
   write_file_atomically(folder_.file("trace.md"), trace_, sync);
   write_file_atomically(folder_.file("ledger.csv"), ledger_, sync);
   for (std::uint32_t i = 0; i < campaign_.space().size(); ++i) {
-    if (const Outcome* outcome = campaign_.space().outcome(NodeId{i})) write_node(NodeId{i}, *outcome);
+    if (const Outcome* outcome = campaign_.space().outcome(NodeId{i}))
+      write_node(NodeId{i}, *outcome);
   }
   point_best();
   published_ = true;

@@ -15,13 +15,17 @@ namespace warpath {
 /// Unified diff of terms and source; empty if the variants are equal.
 [[nodiscard]] std::string variant_diff(const Variant& parent, const Variant& child);
 
-/// The files of a run that follow from its events: ledger.csv, trace.md, baseline/, variants/, best. Fed by every event, live or
-/// replayed. Nothing is written before publish(), which brings the files up to the events so far, whatever a crash left; from then
-/// on every event is written at once. One thread only.
+/// The files of a run that follow from its events: ledger.csv, trace.md, baseline/, variants/,
+/// best. Fed by every event, live or replayed. Nothing is written before publish(), which brings
+/// the files up to the events so far, whatever a crash left; from then on every event is written at
+/// once. One thread only.
 class RunRecord {
  public:
   /// References outlive the record.
-  RunRecord(const RunFolder& folder, const Campaign& campaign, RecordNames names, const Options& options);
+  RunRecord(const RunFolder& folder,
+            const Campaign& campaign,
+            RecordNames names,
+            const Options& options);
 
   // Each is called after the campaign applied (or restored) the event.
   void add(const SessionEvent& event);
@@ -53,7 +57,7 @@ class RunRecord {
   std::string trace_;   // until published
   std::string ledger_;  // until published
   int session_ = 0;
-  NodeId pointed_ = kNoNode;  // by the link `best`
+  NodeId pointed_ = kNoNode;                            // by the link `best`
   std::map<std::uint64_t, std::vector<NodeId>> paths_;  // of dispatches in flight
 };
 

@@ -10,7 +10,8 @@ constexpr std::string_view kChanged = "; the program, its moves or its proposers
 /// One pass over the events; a call for each kind.
 class Replay {
  public:
-  Replay(Campaign& campaign, RunRecord& record, bool restoring) : campaign_(campaign), record_(record), restoring_(restoring) {}
+  Replay(Campaign& campaign, RunRecord& record, bool restoring)
+      : campaign_(campaign), record_(record), restoring_(restoring) {}
 
   void search_from_now_on() { restoring_ = false; }
   void at(std::string place) { place_ = std::move(place); }
@@ -29,9 +30,11 @@ class Replay {
   }
 
   void operator()(const BaselineEvent& e) {
-    if (campaign_.begun()) throw bad_input(place_, "a second baseline", "one, unless the first failed");
+    if (campaign_.begun())
+      throw bad_input(place_, "a second baseline", "one, unless the first failed");
     if (e.key != campaign_.space().key(NodeId{0})) {
-      throw bad_input(place_, "baseline " + e.key.hex(), campaign_.space().key(NodeId{0}).hex() + std::string(kChanged));
+      throw bad_input(place_, "baseline " + e.key.hex(),
+                      campaign_.space().key(NodeId{0}).hex() + std::string(kChanged));
     }
     campaign_.apply(e);
     record_.add(e);
@@ -43,11 +46,14 @@ class Replay {
       campaign_.restore(e, place_);
     } else {
       const std::optional<DispatchEvent> chosen = campaign_.select();
-      if (!chosen) throw bad_input(place_, "dispatch of " + e.key.hex(), "nothing to dispatch" + std::string(kChanged));
-      if (chosen->key != e.key || chosen->sequence != e.sequence || chosen->node != e.node || chosen->parent != e.parent ||
-          chosen->instance != e.instance) {
-        throw bad_input(place_, "dispatch of " + e.key.short_hex() + " by " + e.instance.text(),
-                        chosen->key.short_hex() + " by " + chosen->instance.text() + std::string(kChanged));
+      if (!chosen)
+        throw bad_input(place_, "dispatch of " + e.key.hex(),
+                        "nothing to dispatch" + std::string(kChanged));
+      if (chosen->key != e.key || chosen->sequence != e.sequence || chosen->node != e.node ||
+          chosen->parent != e.parent || chosen->instance != e.instance) {
+        throw bad_input(
+            place_, "dispatch of " + e.key.short_hex() + " by " + e.instance.text(),
+            chosen->key.short_hex() + " by " + chosen->instance.text() + std::string(kChanged));
       }
     }
     record_.add(e);
@@ -72,7 +78,8 @@ class Replay {
     require_begun();
     if (restoring_) return campaign_.restore(e);
     if (const auto chosen = campaign_.select()) {
-      throw bad_input(place_, "nothing to dispatch", "dispatch of " + chosen->key.hex() + std::string(kChanged));
+      throw bad_input(place_, "nothing to dispatch",
+                      "dispatch of " + chosen->key.hex() + std::string(kChanged));
     }
   }
 
@@ -98,14 +105,18 @@ LogSummary scan_log(const std::filesystem::path& path, const Snapshot* snapshot)
   if (run == nullptr) throw bad_input(reader.place(), "", "the event that opens a run");
   out.run = *run;
   do {
-    out.snapshot_fits = out.snapshot_fits || (snapshot != nullptr && snapshot->log == reader.position());
+    out.snapshot_fits =
+        out.snapshot_fits || (snapshot != nullptr && snapshot->log == reader.position());
   } while (reader.next());
   out.end = reader.position();
   out.torn = reader.torn();
   return out;
 }
 
-void replay(const std::filesystem::path& path, std::optional<Snapshot> snapshot, Campaign& campaign, RunRecord& record) {
+void replay(const std::filesystem::path& path,
+            std::optional<Snapshot> snapshot,
+            Campaign& campaign,
+            RunRecord& record) {
   EventReader reader(path);
   static_cast<void>(reader.next());  // the run, as scan_log saw it
   Replay step(campaign, record, snapshot.has_value());

@@ -57,7 +57,8 @@ void move_into_place(const fs::path& from, const fs::path& to, bool sync) {
 void make_folder(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) throw environment_error(path.string() + ": the folder cannot be made: " + error.message());
+  if (error)
+    throw environment_error(path.string() + ": the folder cannot be made: " + error.message());
 }
 
 }  // namespace
@@ -87,7 +88,8 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
     char owner[32] = {};
     const ::ssize_t n = ::pread(lock_, owner, sizeof owner - 1, 0);
     ::close(lock_);
-    const std::string who = n > 0 ? "process " + std::string(owner) : std::string("another process");
+    const std::string who =
+        n > 0 ? "process " + std::string(owner) : std::string("another process");
     throw bad_input(path_.string(), "a run folder that " + who + " works in", "one that is free");
   }
   const std::string mine = std::to_string(::getpid());
@@ -98,7 +100,9 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
   }
 }
 
-RunFolder::~RunFolder() { ::close(lock_); }
+RunFolder::~RunFolder() {
+  ::close(lock_);
+}
 
 void RunFolder::write_folder(const fs::path& target,
                              const std::vector<std::pair<std::string, std::string>>& files,
@@ -107,7 +111,8 @@ void RunFolder::write_folder(const fs::path& target,
   std::error_code error;
   if (fs::exists(final_path, error)) return;
   make_folder(final_path.parent_path());
-  const fs::path temporary = final_path.parent_path() / ("." + final_path.filename().string() + ".tmp");
+  const fs::path temporary =
+      final_path.parent_path() / ("." + final_path.filename().string() + ".tmp");
   make_folder(temporary);
   for (const auto& [name, text] : files) write_whole(temporary / name, text, sync);
   if (sync) sync_folder(temporary);
@@ -117,7 +122,8 @@ void RunFolder::write_folder(const fs::path& target,
 void RunFolder::point_best(const fs::path& target) const {
   const fs::path temporary = path_ / ".best.tmp";
   ::unlink(temporary.c_str());
-  if (::symlink(target.c_str(), temporary.c_str()) != 0) throw disk_error(temporary, "cannot be made");
+  if (::symlink(target.c_str(), temporary.c_str()) != 0)
+    throw disk_error(temporary, "cannot be made");
   move_into_place(temporary, path_ / "best", false);
 }
 

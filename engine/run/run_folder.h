@@ -8,18 +8,22 @@
 
 namespace warpath {
 
-/// Replaces `path` by `text`: temporary file in the same folder, fsync if `sync`, rename. A reader, or a run after a crash, sees the
-/// old file or the new one, never a part. Throws Error(environment) naming the file; the old file is intact then.
-void write_file_atomically(const std::filesystem::path& path, std::string_view text, bool sync = true);
+/// Replaces `path` by `text`: temporary file in the same folder, fsync if `sync`, rename. A reader,
+/// or a run after a crash, sees the old file or the new one, never a part. Throws
+/// Error(environment) naming the file; the old file is intact then.
+void write_file_atomically(const std::filesystem::path& path,
+                           std::string_view text,
+                           bool sync = true);
 
-/// The folder of one campaign, held by one process at a time. docs/run-folder.md describes every file.
+/// The folder of one campaign, held by one process at a time. docs/run-folder.md describes every
+/// file.
 class RunFolder {
  public:
   /// True if a run was started in `path`.
   [[nodiscard]] static bool has_run(const std::filesystem::path& path);
 
-  /// Makes the folder if need be and locks it. Throws Error(bad_input) if another process holds it (naming that process),
-  /// Error(environment) if it cannot be made.
+  /// Makes the folder if need be and locks it. Throws Error(bad_input) if another process holds it
+  /// (naming that process), Error(environment) if it cannot be made.
   explicit RunFolder(std::filesystem::path path);
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -28,12 +32,13 @@ class RunFolder {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::filesystem::path file(std::string_view name) const { return path_ / name; }
 
-  /// Makes the folder `target` (relative: "variants/<key>") with these files (name, text); it appears whole or not at all.
-  /// Does nothing if it is there already.
+  /// Makes the folder `target` (relative: "variants/<key>") with these files (name, text); it
+  /// appears whole or not at all. Does nothing if it is there already.
   void write_folder(const std::filesystem::path& target,
                     const std::vector<std::pair<std::string, std::string>>& files,
                     bool sync) const;
-  /// Points the link `best` at `target`, relative to the folder ("variants/<key>", "baseline"). Atomic.
+  /// Points the link `best` at `target`, relative to the folder ("variants/<key>", "baseline").
+  /// Atomic.
   void point_best(const std::filesystem::path& target) const;
 
  private:

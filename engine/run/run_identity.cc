@@ -3,9 +3,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "engine/plugin/device_io.h"
 #include "engine/base/error.h"
 #include "engine/json/json_record.h"
+#include "engine/plugin/device_io.h"
 #include "engine/plugin/options_io.h"
 #include "engine/spec/spec_load.h"
 
@@ -43,9 +43,13 @@ RunEvent RunIdentity::event() const {
           .seed = parts_.options.run.seed};
 }
 
-void RunIdentity::write_file(const std::string& name, const std::string& text) const { write_file_atomically(parts_.folder.file(name), text, parts_.sync); }
+void RunIdentity::write_file(const std::string& name, const std::string& text) const {
+  write_file_atomically(parts_.folder.file(name), text, parts_.sync);
+}
 
-void RunIdentity::write(const RunEvent& run, const std::string& environment_json, const std::map<std::string, std::string>& more) const {
+void RunIdentity::write(const RunEvent& run,
+                        const std::string& environment_json,
+                        const std::map<std::string, std::string>& more) const {
   write_file("input_spec.json", to_json(parts_.spec).dump(2) + "\n");
   write_config(run.config);
   write_file("environment.json", environment_json + "\n");
@@ -54,7 +58,8 @@ void RunIdentity::write(const RunEvent& run, const std::string& environment_json
 }
 
 void RunIdentity::write_config(const Hash128& hash) const {
-  const json config{{"runner", parts_.runner_text}, {"options", to_json(parts_.options)}, {"hash", hash.hex()}};
+  const json config{
+      {"runner", parts_.runner_text}, {"options", to_json(parts_.options)}, {"hash", hash.hex()}};
   write_file("config.json", config.dump(2) + "\n");
 }
 
@@ -64,19 +69,28 @@ void RunIdentity::mend(const std::function<void(std::string_view)>& note) const 
     note(parts_.folder.file(name).string() + ": was damaged or missing and is written anew");
   };
   const std::string spec_file = parts_.folder.file("input_spec.json").string();
-  const bool same_spec = reads([&] { return hash128(read_json_file(spec_file).dump()) == hash128(to_json(parts_.spec).dump()); });
+  const bool same_spec = reads([&] {
+    return hash128(read_json_file(spec_file).dump()) == hash128(to_json(parts_.spec).dump());
+  });
   if (!same_spec) anew("input_spec.json", to_json(parts_.spec).dump(2) + "\n");
-  if (!reads([&] { return recorded_device(parts_.folder.path()).has_value(); })) anew("device.json", to_json(parts_.device).dump(2) + "\n");
+  if (!reads([&] { return recorded_device(parts_.folder.path()).has_value(); }))
+    anew("device.json", to_json(parts_.device).dump(2) + "\n");
 }
 
 void RunIdentity::refuse_other(const RunEvent& recorded, const std::filesystem::path& path) const {
   const RunEvent mine = event();
   const std::string place = path.string() + ":1:";
-  if (recorded.runner != mine.runner) throw bad_input(place + "/runner", mine.runner, recorded.runner + ", with which the run was started");
-  if (recorded.spec != mine.spec) throw bad_input(place + "/spec", mine.spec.hex(), recorded.spec.hex() + ": the spec in input_spec.json, unchanged");
+  if (recorded.runner != mine.runner)
+    throw bad_input(place + "/runner", mine.runner,
+                    recorded.runner + ", with which the run was started");
+  if (recorded.spec != mine.spec)
+    throw bad_input(place + "/spec", mine.spec.hex(),
+                    recorded.spec.hex() + ": the spec in input_spec.json, unchanged");
   if (recorded.config == mine.config) return;
-  if (const std::string option = changed_option(); !option.empty()) throw bad_input(place + "/config", option, "the options in config.json");
-  throw bad_input(place + "/config", mine.config.hex(), recorded.config.hex() + ": the options in config.json");
+  if (const std::string option = changed_option(); !option.empty())
+    throw bad_input(place + "/config", option, "the options in config.json");
+  throw bad_input(place + "/config", mine.config.hex(),
+                  recorded.config.hex() + ": the options in config.json");
 }
 
 /// "search.c_puct=2" for the first option that shapes the graph and differs from config.json.
@@ -89,7 +103,8 @@ std::string RunIdentity::changed_option() const {
       if (before[group][key] == value) continue;
       Options changed = overlay_options(recorded->options, json{{group, {{key, value}}}}, "");
       if (config_hash(changed, "") == config_hash(recorded->options, "")) continue;
-      return group + "." + key + "=" + value.dump() + " (" + before[group][key].dump() + " at the start)";
+      return group + "." + key + "=" + value.dump() + " (" + before[group][key].dump() +
+             " at the start)";
     }
   }
   return "";
@@ -115,7 +130,8 @@ std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folde
   const JsonCursor cursor(document, place);
   require_only(cursor, {"runner", "options", "hash"});
   const JsonCursor options = cursor.at("options");
-  return RecordedConfig{.options = overlay_options({}, options.value(), options.place()), .runner_text = cursor.at("runner").text()};
+  return RecordedConfig{.options = overlay_options({}, options.value(), options.place()),
+                        .runner_text = cursor.at("runner").text()};
 }
 
 }  // namespace warpath

@@ -7,15 +7,16 @@
 #include <string>
 #include <string_view>
 
-#include "engine/run/events.h"
 #include "engine/plugin/options.h"
-#include "engine/run/run_folder.h"
 #include "engine/plugin/runner.h"
+#include "engine/run/events.h"
+#include "engine/run/run_folder.h"
 #include "engine/spec/spec.h"
 
 namespace warpath {
 
-/// What a run is, whatever happens in it: the files that say so beside its log, and what a log must begin with to be this run's.
+/// What a run is, whatever happens in it: the files that say so beside its log, and what a log must
+/// begin with to be this run's.
 class RunIdentity {
  public:
   /// Everything referred to outlives the identity.
@@ -32,7 +33,9 @@ class RunIdentity {
   /// First event of a new log.
   [[nodiscard]] RunEvent event() const;
   /// All files of a run that begins; `more`: the texts of others by name.
-  void write(const RunEvent& run, const std::string& environment_json, const std::map<std::string, std::string>& more) const;
+  void write(const RunEvent& run,
+             const std::string& environment_json,
+             const std::map<std::string, std::string>& more) const;
   /// config.json: budgets may change from session to session.
   void write_config(const Hash128& hash) const;
   /// Writes anew what a fault damaged or took; `note` is told of each.
@@ -47,15 +50,16 @@ class RunIdentity {
   const Parts parts_;
 };
 
-/// The options that the run in `folder` was started with (config.json), for `--resume` without repeating the flags;
-/// nullopt if there is no run. Throws Error(bad_input) naming file and key.
+/// The options that the run in `folder` was started with (config.json), for `--resume` without
+/// repeating the flags; nullopt if there is no run. Throws Error(bad_input) naming file and key.
 struct RecordedConfig {
   Options options;
   std::string runner_text;
 };
 [[nodiscard]] std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folder);
 
-/// Hash of every option that shapes the graph: all but run.budget_*, run.finalists, run.final_candidates, record.*, llm.*, search.in_flight and cuda.no_wait.
+/// Hash of every option that shapes the graph: all but run.budget_*, run.finalists,
+/// run.final_candidates, record.*, llm.*, search.in_flight and cuda.no_wait.
 [[nodiscard]] Hash128 config_hash(const Options& options, std::string_view runner_text);
 
 }  // namespace warpath

@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "engine/run/campaign.h"
 #include "engine/base/error.h"
+#include "engine/plugin/outcome_io.h"
+#include "engine/run/campaign.h"
 #include "engine/run/event_log.h"
 #include "engine/run/final_stage.h"
 #include "engine/run/late_exchange.h"
-#include "engine/plugin/outcome_io.h"
 #include "engine/run/record.h"
 #include "engine/run/replay.h"
 #include "engine/run/run_folder.h"
@@ -41,20 +41,26 @@ class Session {
     setup_.runner.prepare(spec_);
     folder_.emplace(setup_.folder);
     refuse_existing_run();  // another process may have come between
-    identity_.emplace(RunIdentity::Parts{.spec = spec_, .options = options_, .device = device_, .runner_text = setup_.runner_text, .folder = *folder_, .sync = sync_ != SyncRule::never});
-    campaign_.emplace(KernelSpace::Parts{.spec = spec_,
+    identity_.emplace(RunIdentity::Parts{.spec = spec_,
+                                         .options = options_,
                                          .device = device_,
-                                         .moves = setup_.moves,
-                                         .proposers = setup_.proposers,
-                                         .prior = setup_.prior,
-                                         .max_actions = options_.search.max_actions,
-                                         .seed = options_.run.seed,
-                                         .refuses = [this](const Variant& v) { return setup_.runner.refuses(v); },
-                                         .only_tunables = setup_.runner.only_tunables(),
-                                         .without = move_names(options_.run.without_moves),
-                                         .record_priors = [this](const PriorsEvent& e) { record_said(e, e.key, "the prior"); }},
-                      options_,
-                      [this](const ProposalsEvent& e) { record_said(e, e.key, e.proposer); });
+                                         .runner_text = setup_.runner_text,
+                                         .folder = *folder_,
+                                         .sync = sync_ != SyncRule::never});
+    campaign_.emplace(
+        KernelSpace::Parts{
+            .spec = spec_,
+            .device = device_,
+            .moves = setup_.moves,
+            .proposers = setup_.proposers,
+            .prior = setup_.prior,
+            .max_actions = options_.search.max_actions,
+            .seed = options_.run.seed,
+            .refuses = [this](const Variant& v) { return setup_.runner.refuses(v); },
+            .only_tunables = setup_.runner.only_tunables(),
+            .without = move_names(options_.run.without_moves),
+            .record_priors = [this](const PriorsEvent& e) { record_said(e, e.key, "the prior"); }},
+        options_, [this](const ProposalsEvent& e) { record_said(e, e.key, e.proposer); });
     if (setup_.only_late) campaign_->keep_finals();
     record_.emplace(*folder_, *campaign_, record_names(), options_);
   }
@@ -97,16 +103,22 @@ class Session {
 
   void refuse_existing_run() const {
     if (setup_.resume || !RunFolder::has_run(setup_.folder)) return;
-    throw bad_input(setup_.folder.string(), "a folder that holds a run", "--resume to continue it, or another --outdir");
+    throw bad_input(setup_.folder.string(), "a folder that holds a run",
+                    "--resume to continue it, or another --outdir");
   }
 
   RecordNames record_names() const {
     const json environment = json::parse(setup_.environment_json, nullptr, false);
     std::string revision;
-    if (environment.is_object() && environment.contains("revision") && environment["revision"].is_string()) {
+    if (environment.is_object() && environment.contains("revision") &&
+        environment["revision"].is_string()) {
       revision = environment["revision"].get<std::string>();
     }
-    return {.name = spec_.name, .runner = setup_.runner_text, .device = device_.name, .revision = revision, .findings = setup_.findings};
+    return {.name = spec_.name,
+            .runner = setup_.runner_text,
+            .device = device_.name,
+            .revision = revision,
+            .findings = setup_.findings};
   }
 
   void start_run() {
@@ -129,10 +141,13 @@ class Session {
     identity_->mend([this](std::string_view text) { observer_.on_note(text); });
     if (snapshot && !log.snapshot_fits) {
       snapshot.reset();
-      note = folder_->file("search_state.json").string() + ": not a state of this log; the whole log is replayed instead";
+      note = folder_->file("search_state.json").string() +
+             ": not a state of this log; the whole log is replayed instead";
     }
     if (!note.empty()) observer_.on_note(note);
-    if (log.torn) observer_.on_note(path.string() + ":" + std::to_string(log.end.lines + 1) + ": the last line was cut short and is dropped");
+    if (log.torn)
+      observer_.on_note(path.string() + ":" + std::to_string(log.end.lines + 1) +
+                        ": the last line was cut short and is dropped");
     replay(path, std::move(snapshot), *campaign_, *record_);
     log_.emplace(path, log.end, sync_);
     identity_->write_config(log.run.config);  // budgets may have changed
@@ -140,13 +155,17 @@ class Session {
   }
 
   void record_said(const Event& event, const Hash128& key, const std::string& who) {
-    if (!log_) throw bad_input(setup_.folder.string() + "/events.jsonl", who + " at " + key.hex(), "what it said there");
+    if (!log_)
+      throw bad_input(setup_.folder.string() + "/events.jsonl", who + " at " + key.hex(),
+                      "what it said there");
     log_->append(encode(event), false);
   }
 
   // Evaluating.
 
-  [[nodiscard]] double seconds() const { return earlier_seconds_ + std::chrono::duration<double>(Clock::now() - start_).count(); }
+  [[nodiscard]] double seconds() const {
+    return earlier_seconds_ + std::chrono::duration<double>(Clock::now() - start_).count();
+  }
 
   void submit(std::uint64_t sequence, NodeId node, double incumbent_ns) {
     const KernelSpace& space = campaign_->space();
@@ -183,10 +202,12 @@ class Session {
 
   /// Selects, submits and applies until a stop policy, the person or the space ends it.
   ///
-  /// The graph depends on which outcomes a selection has seen. In the deterministic mode that is fixed: outcomes are applied in dispatch
-  /// order, and dispatch n is selected right after outcome n - window, whatever is under way. A stop therefore goes on
-  /// selecting as outcomes arrive and only stops submitting; what is selected but not evaluated waits for the next session. With late
-  /// proposers every selection also waits for what they say of the nodes that the one before opened, and a stop is at once.
+  /// The graph depends on which outcomes a selection has seen. In the deterministic mode that is
+  /// fixed: outcomes are applied in dispatch order, and dispatch n is selected right after outcome
+  /// n - window, whatever is under way. A stop therefore goes on selecting as outcomes arrive and
+  /// only stops submitting; what is selected but not evaluated waits for the next session. With
+  /// late proposers every selection also waits for what they say of the nodes that the one before
+  /// opened, and a stop is at once.
   void search() {
     late_.emplace(setup_.late, *campaign_, *log_, options_.search.deterministic);
     late_->tell_past();
@@ -199,7 +220,8 @@ class Session {
       const bool held = interrupted_ || (ended.empty() && !reason(now).empty());
       stop_reason_ = interrupted_ ? "interrupted" : std::string(reason(now));
       const bool goes_on = ended.empty() && !held;
-      if (held && options_.search.deterministic && !setup_.late.empty()) break;  // selecting without their answers would be another search
+      // selecting without their answers would be another search
+      if (held && options_.search.deterministic && !setup_.late.empty()) break;
       if (goes_on && !exchange(timeless)) {
         await();
         continue;
@@ -213,11 +235,14 @@ class Session {
     }
     interrupted_ = interrupted_ || abandon_.stop_requested();
     if (interrupted_) stop_reason_ = "interrupted";
-    if (stop_reason_.empty()) stop_reason_ = setup_.only_late ? "told candidates only" : "nothing left to try";
+    if (stop_reason_.empty())
+      stop_reason_ = setup_.only_late ? "told candidates only" : "nothing left to try";
   }
 
   /// What somebody tells is evaluated whatever the run's limits are.
-  [[nodiscard]] std::string_view reason(const Progress& now) const { return setup_.only_late ? std::string_view() : policy_->reason(now); }
+  [[nodiscard]] std::string_view reason(const Progress& now) const {
+    return setup_.only_late ? std::string_view() : policy_->reason(now);
+  }
   [[nodiscard]] std::uint64_t remaining(const Progress& now, std::uint64_t dispatched) const {
     return setup_.only_late ? UINT64_MAX : policy_->remaining(now, dispatched);
   }
@@ -228,15 +253,19 @@ class Session {
   bool late_came(const Progress& now) { return exchange(now) && late_->arrived(); }
 
   [[nodiscard]] std::size_t lanes() const {
-    const int lanes = options_.search.in_flight > 0 ? options_.search.in_flight : evaluator_->useful();
+    const int lanes =
+        options_.search.in_flight > 0 ? options_.search.in_flight : evaluator_->useful();
     return static_cast<std::size_t>(std::max(lanes, 1));
   }
 
   void select(const Progress& now) {
-    const std::size_t window = options_.search.deterministic ? static_cast<std::size_t>(options_.search.window) : lanes();
-    while (campaign_->pending().size() < window && campaign_->may_select() && remaining(now, campaign_->dispatched()) > 0) {
+    const std::size_t window =
+        options_.search.deterministic ? static_cast<std::size_t>(options_.search.window) : lanes();
+    while (campaign_->pending().size() < window && campaign_->may_select() &&
+           remaining(now, campaign_->dispatched()) > 0) {
       const std::uint64_t next = campaign_->dispatched();
-      const std::optional<DispatchEvent> event = setup_.only_late ? campaign_->select_first() : campaign_->select();
+      const std::optional<DispatchEvent> event =
+          setup_.only_late ? campaign_->select_first() : campaign_->select();
       if (event) {
         log_->append(encode(*event), false);
         record_->add(*event);
@@ -245,7 +274,8 @@ class Session {
       } else {
         log_->append(encode(IdleEvent{.sequence = next}), false);
       }
-      if (options_.search.deterministic && late_->has_offers()) return;  // their answers come before the next selection, however the log is cut
+      // their answers come before the next selection, however the log is cut
+      if (options_.search.deterministic && late_->has_offers()) return;
     }
   }
 
@@ -260,7 +290,9 @@ class Session {
   /// Applies one outcome if one is due. The caller selects before it applies the next.
   bool apply_due() {
     if (ready_.empty()) return false;
-    const auto it = options_.search.deterministic ? ready_.find(campaign_->pending().front().sequence) : ready_.begin();
+    const auto it = options_.search.deterministic
+                        ? ready_.find(campaign_->pending().front().sequence)
+                        : ready_.begin();
     if (it == ready_.end()) return false;
     const std::uint64_t sequence = it->first;
     Outcome outcome = std::move(it->second);
@@ -279,7 +311,10 @@ class Session {
   }
 
   void apply(std::uint64_t sequence, Outcome outcome) {
-    OutcomeEvent event{.sequence = sequence, .outcome = recordable(std::move(outcome)), .at = unix_now(), .seconds = seconds()};
+    OutcomeEvent event{.sequence = sequence,
+                       .outcome = recordable(std::move(outcome)),
+                       .at = unix_now(),
+                       .seconds = seconds()};
     campaign_->judge(event.outcome);
     log_->append(encode(event), true);
     const Campaign::Applied applied = campaign_->apply(event, "events.jsonl");
@@ -295,7 +330,8 @@ class Session {
                           .improved = applied.improved});
     observer_.on_progress(progress());
     if (applied.improved) write_summary(result());
-    if (++since_snapshot_ >= static_cast<std::uint64_t>(options_.record.snapshot_every)) save_snapshot();
+    if (++since_snapshot_ >= static_cast<std::uint64_t>(options_.record.snapshot_every))
+      save_snapshot();
   }
 
   void finals() {
@@ -320,28 +356,32 @@ class Session {
     since_snapshot_ = 0;
     if (!campaign_->search().restorable() || log_->position().lines == saved_lines_) return;
     log_->sync();  // a snapshot is never ahead of the log
-    const Snapshot snapshot{.log = log_->position(), .arenas = campaign_->search().graph().arenas(), .state = campaign_->search().state()};
+    const Snapshot snapshot{.log = log_->position(),
+                            .arenas = campaign_->search().graph().arenas(),
+                            .state = campaign_->search().state()};
     warpath::save_snapshot(snapshot, folder_->file("search_state.json"), sync_ != SyncRule::never);
     saved_lines_ = snapshot.log.lines;
   }
 
   void write_summary(const SessionResult& result) const {
-    write_file_atomically(folder_->file("best_summary.json"), to_json(result).dump(2) + "\n", sync_ != SyncRule::never);
+    write_file_atomically(folder_->file("best_summary.json"), to_json(result).dump(2) + "\n",
+                          sync_ != SyncRule::never);
   }
 
   [[nodiscard]] SessionProgress progress() const {
     const double now = seconds();
     const std::uint64_t builds = campaign_->progress(now).evaluations;
     const double here = now - earlier_seconds_;
-    return {.builds = builds,
-            .budget_builds = static_cast<std::uint64_t>(options_.run.budget_builds),
-            .by_status = campaign_->by_status(),
-            .in_flight = submitted_.size(),
-            .baseline_ms = campaign_->baseline_ms(),
-            .best_ms = campaign_->baseline_ms() / campaign_->best_speedup(),
-            .best_speedup = campaign_->best_speedup(),
-            .seconds = now,
-            .builds_per_second = here > 0 ? static_cast<double>(builds - earlier_builds_) / here : 0};
+    return {
+        .builds = builds,
+        .budget_builds = static_cast<std::uint64_t>(options_.run.budget_builds),
+        .by_status = campaign_->by_status(),
+        .in_flight = submitted_.size(),
+        .baseline_ms = campaign_->baseline_ms(),
+        .best_ms = campaign_->baseline_ms() / campaign_->best_speedup(),
+        .best_speedup = campaign_->best_speedup(),
+        .seconds = now,
+        .builds_per_second = here > 0 ? static_cast<double>(builds - earlier_builds_) / here : 0};
   }
 
   [[nodiscard]] SessionResult result() const {
@@ -370,7 +410,8 @@ class Session {
     r.finalists = standing.finalists;
     r.measured = standing.measured;
     r.left_out = campaign_->finals().left_out();
-    for (const Finals::Dismissed& one : campaign_->finals().dismissed()) r.dismissed.push_back(dismissal(one));
+    for (const Finals::Dismissed& one : campaign_->finals().dismissed())
+      r.dismissed.push_back(dismissal(one));
     r.improved = r.measured && r.speedup >= 1 + options_.run.min_gain;
     r.builds = campaign_->progress(0).evaluations;
     r.by_status = campaign_->by_status();
@@ -381,7 +422,12 @@ class Session {
 
   [[nodiscard]] Dismissal dismissal(const Finals::Dismissed& one) const {
     const KernelSpace& space = campaign_->space();
-    Dismissal out{.key = space.key(one.node), .move = space.instance(one.node).text(), .status = one.outcome->status, .gate = "", .detail = one.outcome->log, .searched_speedup = campaign_->speedup(one.node)};
+    Dismissal out{.key = space.key(one.node),
+                  .move = space.instance(one.node).text(),
+                  .status = one.outcome->status,
+                  .gate = "",
+                  .detail = one.outcome->log,
+                  .searched_speedup = campaign_->speedup(one.node)};
     for (const GateResult& gate : one.outcome->verdict.gates) {
       if (gate.answer != GateResult::Answer::fail) continue;
       out.gate = gate.gate;
@@ -407,11 +453,11 @@ class Session {
   std::optional<RunIdentity> identity_;
   std::optional<Campaign> campaign_;
   std::optional<RunRecord> record_;
-  std::optional<EventWriter> log_;  // unset while the log is replayed
+  std::optional<EventWriter> log_;    // unset while the log is replayed
   std::optional<LateExchange> late_;  // while a search is under way
   std::unique_ptr<Evaluator> evaluator_;
-  std::set<std::uint64_t> submitted_;          // under way
-  std::map<std::uint64_t, Outcome> ready_;     // finished, not yet due
+  std::set<std::uint64_t> submitted_;       // under way
+  std::map<std::uint64_t, Outcome> ready_;  // finished, not yet due
   Clock::time_point start_ = Clock::now();
   double earlier_seconds_ = 0;
   std::uint64_t earlier_builds_ = 0;
@@ -423,7 +469,9 @@ class Session {
 
 }  // namespace
 
-SessionResult run_session(const SessionSetup& setup, std::stop_token stop, std::stop_token abandon) {
+SessionResult run_session(const SessionSetup& setup,
+                          std::stop_token stop,
+                          std::stop_token abandon) {
   return Session(setup, std::move(stop), std::move(abandon)).run();
 }
 

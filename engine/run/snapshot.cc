@@ -5,8 +5,8 @@
 
 #include "engine/base/error.h"
 #include "engine/json/json_record.h"
-#include "engine/search/pools.h"
 #include "engine/run/run_folder.h"
+#include "engine/search/pools.h"
 
 namespace warpath {
 namespace {
@@ -19,16 +19,36 @@ constexpr std::string_view kPoolsSuffix = ".pools";
 constexpr std::string_view kSumKey = ",\"sum\":\"";
 constexpr std::size_t kTailSize = kSumKey.size() + 32 + 3;  // ,"sum":"..."}\n
 
-// Nodes and edges are rows of numbers, in the order of these functions: a million of them are a file of 150 MB, not of 1 GB.
+// Nodes and edges are rows of numbers, in the order of these functions: a million of them are a
+// file of 150 MB, not of 1 GB.
 
 json row(const Node& n, const Hash128& key) {
-  return {key.hex(), number_to_json(n.reward), number_to_json(n.best), number_to_json(n.value), n.visits, n.in_flight,
-          index(n.first_out), index(n.last_out), index(n.first_in), n.next_action, n.action_count, n.live_out,
-          n.depth, static_cast<unsigned>(n.state), n.opened, n.live};
+  return {key.hex(),
+          number_to_json(n.reward),
+          number_to_json(n.best),
+          number_to_json(n.value),
+          n.visits,
+          n.in_flight,
+          index(n.first_out),
+          index(n.last_out),
+          index(n.first_in),
+          n.next_action,
+          n.action_count,
+          n.live_out,
+          n.depth,
+          static_cast<unsigned>(n.state),
+          n.opened,
+          n.live};
 }
 
 json row(const Edge& e) {
-  return {index(e.source), index(e.target), index(e.next_out), index(e.next_in), e.visits, e.action, number_to_json(e.prior.value())};
+  return {index(e.source),
+          index(e.target),
+          index(e.next_out),
+          index(e.next_in),
+          e.visits,
+          e.action,
+          number_to_json(e.prior.value())};
 }
 
 /// Reads the elements of one row in order.
@@ -43,7 +63,8 @@ class Row {
   Integer natural() {
     const JsonCursor c = next();
     const std::uint64_t x = c.unsigned_integer();
-    if (x > std::numeric_limits<Integer>::max()) c.fail("an integer up to " + std::to_string(std::numeric_limits<Integer>::max()));
+    if (x > std::numeric_limits<Integer>::max())
+      c.fail("an integer up to " + std::to_string(std::numeric_limits<Integer>::max()));
     return static_cast<Integer>(x);
   }
 
@@ -69,7 +90,8 @@ Node node_from(const JsonCursor& cursor, Hash128& key) {
   n.live_out = row.natural();
   n.depth = row.natural<std::uint16_t>();
   const JsonCursor state = row.next();
-  if (state.unsigned_integer() > static_cast<std::uint64_t>(NodeState::failed)) state.fail("a node state from 0 to 2");
+  if (state.unsigned_integer() > static_cast<std::uint64_t>(NodeState::failed))
+    state.fail("a node state from 0 to 2");
   n.state = static_cast<NodeState>(state.unsigned_integer());
   n.opened = row.next().boolean();
   n.live = row.next().boolean();
@@ -94,14 +116,16 @@ json state_to_json(const Search::State& s) {
   for (const auto& p : s.pending) {
     json path = json::array();
     for (const EdgeId e : p.path) path.push_back(index(e));
-    pending.push_back({p.dispatch.sequence, index(p.dispatch.node), index(p.dispatch.parent), p.dispatch.action, std::move(path)});
+    pending.push_back({p.dispatch.sequence, index(p.dispatch.node), index(p.dispatch.parent),
+                       p.dispatch.action, std::move(path)});
   }
-  return {{"next_sequence", s.next_sequence},
-          {"playouts", s.playouts},
-          {"rewards", {s.rewards.count, number_to_json(s.rewards.mean), number_to_json(s.rewards.m2)}},
-          {"floor", number_to_json(s.floor)},
-          {"best", index(s.best)},
-          {"pending", std::move(pending)}};
+  return {
+      {"next_sequence", s.next_sequence},
+      {"playouts", s.playouts},
+      {"rewards", {s.rewards.count, number_to_json(s.rewards.mean), number_to_json(s.rewards.m2)}},
+      {"floor", number_to_json(s.floor)},
+      {"best", index(s.best)},
+      {"pending", std::move(pending)}};
 }
 
 Search::State state_from(const JsonCursor& c) {
@@ -141,7 +165,10 @@ namespace {
 
 json head_of(const Snapshot& snapshot) {
   return {{"schema", kSnapshotSchema},
-          {"log", {{"lines", snapshot.log.lines}, {"bytes", snapshot.log.bytes}, {"chain", snapshot.log.chain.hex()}}},
+          {"log",
+           {{"lines", snapshot.log.lines},
+            {"bytes", snapshot.log.bytes},
+            {"chain", snapshot.log.chain.hex()}}},
           {"search", state_to_json(snapshot.state)}};
 }
 
@@ -156,20 +183,24 @@ std::string sealed(const json& document) {
 }
 
 /// Pools beside the snapshot `path`, as of a line of the log.
-std::filesystem::path pools_of(const std::filesystem::path& path, const std::string& name) { return path.parent_path() / name; }
+std::filesystem::path pools_of(const std::filesystem::path& path, const std::string& name) {
+  return path.parent_path() / name;
+}
 
 Graph::Arenas arenas_from(const JsonCursor& c, const std::string& place) {
   if (const auto pools = c.find("pools")) {
     require_only(*pools, {"file", "sum"});
     const std::string name = pools->at("file").text();
-    if (name.find('/') != std::string::npos || !name.ends_with(kPoolsSuffix)) pools->at("file").fail("a file of pools beside this one");
+    if (name.find('/') != std::string::npos || !name.ends_with(kPoolsSuffix))
+      pools->at("file").fail("a file of pools beside this one");
     return map_pools(pools_of(place, name), hash_from_json(pools->at("sum")));
   }
   Graph::Arenas out;
   const JsonCursor nodes = c.at("nodes");
   nodes.require_array();
   out.keys.resize(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) out.nodes.push_back(node_from(nodes.element(i), out.keys[i]));
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    out.nodes.push_back(node_from(nodes.element(i), out.keys[i]));
   const JsonCursor edges = c.at("edges");
   edges.require_array();
   for (std::size_t i = 0; i < edges.size(); ++i) out.edges.push_back(edge_from(edges.element(i)));
@@ -180,7 +211,8 @@ Graph::Arenas arenas_from(const JsonCursor& c, const std::string& place) {
 
 std::string encode(const Snapshot& snapshot) {
   json nodes = json::array();
-  for (std::size_t i = 0; i < snapshot.arenas.nodes.size(); ++i) nodes.push_back(row(snapshot.arenas.nodes[i], snapshot.arenas.keys[i]));
+  for (std::size_t i = 0; i < snapshot.arenas.nodes.size(); ++i)
+    nodes.push_back(row(snapshot.arenas.nodes[i], snapshot.arenas.keys[i]));
   json edges = json::array();
   for (const Edge& e : snapshot.arenas.edges) edges.push_back(row(e));
   json document = head_of(snapshot);
@@ -191,7 +223,8 @@ std::string encode(const Snapshot& snapshot) {
 
 void save_snapshot(const Snapshot& snapshot, const std::filesystem::path& path, bool sync) {
   const bool large = snapshot.arenas.edges.size() > kMostReadableEdges;
-  const std::string name = path.stem().string() + "." + std::to_string(snapshot.log.lines) + std::string(kPoolsSuffix);
+  const std::string name =
+      path.stem().string() + "." + std::to_string(snapshot.log.lines) + std::string(kPoolsSuffix);
   if (large) {
     const std::string bytes = pools_bytes(snapshot.arenas);
     write_file_atomically(pools_of(path, name), bytes, sync);
@@ -204,18 +237,22 @@ void save_snapshot(const Snapshot& snapshot, const std::filesystem::path& path, 
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator(path.parent_path(), ignored)) {
     const std::string other = entry.path().filename().string();
-    const bool older = other.starts_with(path.stem().string() + ".") && other.ends_with(kPoolsSuffix) && (!large || other != name);
+    const bool older = other.starts_with(path.stem().string() + ".") &&
+                       other.ends_with(kPoolsSuffix) && (!large || other != name);
     if (older) std::filesystem::remove(entry.path(), ignored);
   }
 }
 
 Snapshot decode_snapshot(std::string_view text, const std::string& place) {
-  const std::string_view tail = text.size() > kTailSize ? text.substr(text.size() - kTailSize) : std::string_view();
-  if (!tail.starts_with(kSumKey) || !tail.ends_with("\"}\n")) throw bad_input(place, "", "a document that ends in its sum");
+  const std::string_view tail =
+      text.size() > kTailSize ? text.substr(text.size() - kTailSize) : std::string_view();
+  if (!tail.starts_with(kSumKey) || !tail.ends_with("\"}\n"))
+    throw bad_input(place, "", "a document that ends in its sum");
   const std::string body = std::string(text.substr(0, text.size() - kTailSize)) + "}";
   const std::string sum = hash128(body).hex();
   if (tail.substr(kSumKey.size(), 32) != sum) {
-    throw bad_input(place + ":/sum", tail.substr(kSumKey.size(), 32), sum + ": the file was altered");
+    throw bad_input(place + ":/sum", tail.substr(kSumKey.size(), 32),
+                    sum + ": the file was altered");
   }
   json document;
   try {
@@ -224,7 +261,8 @@ Snapshot decode_snapshot(std::string_view text, const std::string& place) {
     throw bad_input(place, "", "JSON");
   }
   const JsonCursor c(document, place);
-  if (c.at("schema").unsigned_integer() != kSnapshotSchema) c.at("schema").fail("schema " + std::to_string(kSnapshotSchema));
+  if (c.at("schema").unsigned_integer() != kSnapshotSchema)
+    c.at("schema").fail("schema " + std::to_string(kSnapshotSchema));
   require_only(c, {"schema", "log", "search", "nodes", "edges", "pools"});
   const JsonCursor log = c.at("log");
   return {.log = {.lines = log.at("lines").unsigned_integer(),
@@ -237,7 +275,8 @@ Snapshot decode_snapshot(std::string_view text, const std::string& place) {
 std::optional<Snapshot> load_snapshot(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return std::nullopt;
-  return decode_snapshot(read_text_file(path.string(), std::size_t{4} << 30U, path.string()), path.string());
+  return decode_snapshot(read_text_file(path.string(), std::size_t{4} << 30U, path.string()),
+                         path.string());
 }
 
 }  // namespace warpath

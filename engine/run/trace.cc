@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "engine/base/format.h"
+#include "engine/base/statistics.h"
 #include "engine/plugin/objective.h"
 #include "engine/plugin/outcome_io.h"
-#include "engine/base/statistics.h"
 
 namespace warpath {
 namespace {
@@ -43,15 +43,19 @@ Figures figures(const std::vector<double>& samples) {
 
 std::string csv_figures(const Figures& f) {
   std::string out = std::to_string(f.count);
-  for (const double x : {f.median, f.mean, f.deviation, f.min, f.p10, f.p90}) out += "," + (std::isfinite(x) ? format("%.6g", x) : "");
+  for (const double x : {f.median, f.mean, f.deviation, f.min, f.p10, f.p90})
+    out += "," + (std::isfinite(x) ? format("%.6g", x) : "");
   return out;
 }
 
-/// What `t` is compared with: the baseline's launches beside it, else those of its own evaluation in the same state of the cache.
+/// What `t` is compared with: the baseline's launches beside it, else those of its own evaluation
+/// in the same state of the cache.
 const std::vector<double>* baseline_samples(const Outcome* baseline, const WorkloadTiming& t) {
   if (!t.baseline_samples_ns.empty()) return &t.baseline_samples_ns;
   if (baseline == nullptr) return nullptr;
-  const auto it = std::ranges::find_if(baseline->timings, [&](const WorkloadTiming& b) { return b.workload == t.workload && b.cache == t.cache; });
+  const auto it = std::ranges::find_if(baseline->timings, [&](const WorkloadTiming& b) {
+    return b.workload == t.workload && b.cache == t.cache;
+  });
   return it == baseline->timings.end() ? nullptr : &it->samples_ns;
 }
 
@@ -59,19 +63,23 @@ std::string times_line(const Outcome* baseline, const Outcome& outcome) {
   std::string out;
   for (const WorkloadTiming& t : outcome.timings) {
     out += out.empty() ? "" : "; ";
-    out += t.workload + " " + format("%.4g", median(t.samples_ns) * 1e-6) + " ms (" + std::to_string(t.samples_ns.size()) + " samples, " + t.cache + ")";
+    out += t.workload + " " + format("%.4g", median(t.samples_ns) * 1e-6) + " ms (" +
+           std::to_string(t.samples_ns.size()) + " samples, " + t.cache + ")";
     const std::vector<double>* reference = baseline_samples(baseline, t);
     if (reference != nullptr) out += " " + ratio_text(median(*reference) / median(t.samples_ns));
   }
   return out;
 }
 
-std::string common_lines(const Outcome* baseline, const Outcome& outcome, const OutcomeReader& findings = {}) {
+std::string common_lines(const Outcome* baseline,
+                         const Outcome& outcome,
+                         const OutcomeReader& findings = {}) {
   std::string out = "- verdict: " + outcome.verdict.summary() + "\n";
   if (!outcome.timings.empty()) out += "- time: " + times_line(baseline, outcome) + "\n";
   if (!outcome.log.empty()) out += "- log: " + in_ticks(outcome.log) + "\n";
   if (findings) out += findings(outcome);
-  out += "- spent: compile " + format("%.3f", outcome.compile_seconds) + " s, run " + format("%.3f", outcome.run_seconds) + " s\n\n";
+  out += "- spent: compile " + format("%.3f", outcome.compile_seconds) + " s, run " +
+         format("%.3f", outcome.run_seconds) + " s\n\n";
   return out;
 }
 
@@ -88,87 +96,122 @@ std::string csv_field(std::string_view text) {
 }
 
 std::string trace_title(const RecordNames& names, std::uint64_t seed) {
-  return "# " + names.name + "\n\nRunner " + names.runner + " on " + names.device + ", seed " + std::to_string(seed) +
-         ". Speed-up = baseline time / candidate time, from medians.\n\n";
+  return "# " + names.name + "\n\nRunner " + names.runner + " on " + names.device + ", seed " +
+         std::to_string(seed) + ". Speed-up = baseline time / candidate time, from medians.\n\n";
 }
 
 std::string trace_session(int session, double at) {
   return "*Session " + std::to_string(session) + " begins at " + utc_text(at) + ".*\n\n";
 }
 
-std::string trace_baseline(const Campaign& campaign, const RecordNames& names, const BaselineEvent& event) {
+std::string trace_baseline(const Campaign& campaign,
+                           const RecordNames& names,
+                           const BaselineEvent& event) {
   const std::string& problem = campaign.baseline_problem();
-  const std::string what = problem.empty() ? format("%.4g", campaign.baseline_ms()) + " ms" : "cannot be searched: " + in_ticks(problem);
-  return "## Baseline " + event.key.short_hex() + ": " + what + "\n\n" + common_lines(campaign.space().outcome(NodeId{0}), event.outcome, names.findings);
+  const std::string what = problem.empty() ? format("%.4g", campaign.baseline_ms()) + " ms"
+                                           : "cannot be searched: " + in_ticks(problem);
+  return "## Baseline " + event.key.short_hex() + ": " + what + "\n\n" +
+         common_lines(campaign.space().outcome(NodeId{0}), event.outcome, names.findings);
 }
 
-std::string trace_outcome(const Campaign& campaign, const RecordNames& names, const OutcomeEvent& event, const Campaign::Applied& applied, const std::vector<NodeId>& path) {
+std::string trace_outcome(const Campaign& campaign,
+                          const RecordNames& names,
+                          const OutcomeEvent& event,
+                          const Campaign::Applied& applied,
+                          const std::vector<NodeId>& path) {
   const KernelSpace& space = campaign.space();
-  std::string head = "## " + std::to_string(event.sequence) + " " + space.key(applied.node).short_hex() + ": ";
-  head += applied.speedup > 0 ? ratio_text(applied.speedup) : std::string(name(event.outcome.status));
+  std::string head =
+      "## " + std::to_string(event.sequence) + " " + space.key(applied.node).short_hex() + ": ";
+  head +=
+      applied.speedup > 0 ? ratio_text(applied.speedup) : std::string(name(event.outcome.status));
   if (applied.improved) head += ", the best so far";
   std::string route;
   for (const NodeId node : path) {
     route += route.empty() ? "" : " > ";
     route += node == NodeId{0} ? "baseline" : in_ticks(label(campaign, node));
-    if (const double s = campaign.speedup(node); node != NodeId{0} && node != applied.node && s > 0) route += " (" + ratio_text(s) + ")";
+    if (const double s = campaign.speedup(node); node != NodeId{0} && node != applied.node && s > 0)
+      route += " (" + ratio_text(s) + ")";
   }
-  return head + "\n\n- path: " + route + "\n- candidate: " + in_ticks(label(campaign, applied.node)) + " by " + space.source(applied.node) +
-         " on " + space.key(space.parent(applied.node)).short_hex() + "\n" + common_lines(space.outcome(NodeId{0}), event.outcome, names.findings);
+  return head + "\n\n- path: " + route +
+         "\n- candidate: " + in_ticks(label(campaign, applied.node)) + " by " +
+         space.source(applied.node) + " on " + space.key(space.parent(applied.node)).short_hex() +
+         "\n" + common_lines(space.outcome(NodeId{0}), event.outcome, names.findings);
 }
 
 namespace {
 
 /// `head`: what was done, up to its colon.
 template <class E>
-std::string trace_again(const Campaign& campaign, std::string head, const E& event, const Finals::Applied& applied) {
+std::string trace_again(const Campaign& campaign,
+                        std::string head,
+                        const E& event,
+                        const Finals::Applied& applied) {
   const Outcome* const again = campaign.finals().baseline();
   const Outcome* const baseline = again != nullptr ? again : campaign.space().outcome(NodeId{0});
   if (event.node == NodeId{0}) {
-    head += applied.problem.empty() ? "the baseline timed again" : "the baseline cannot be timed again, the search's counts: " + in_ticks(applied.problem);
+    head += applied.problem.empty() ? "the baseline timed again"
+                                    : "the baseline cannot be timed again, the search's counts: " +
+                                          in_ticks(applied.problem);
     return head + "\n\n" + common_lines(baseline, event.outcome);
   }
-  head += applied.speedup > 0 ? ratio_text(applied.speedup) : std::string(name(event.outcome.status));
-  return head + ", in the search " + ratio_text(campaign.speedup(event.node)) + "\n\n- candidate: " +
-         in_ticks(label(campaign, event.node)) + "\n" + common_lines(baseline, event.outcome);
+  head +=
+      applied.speedup > 0 ? ratio_text(applied.speedup) : std::string(name(event.outcome.status));
+  return head + ", in the search " + ratio_text(campaign.speedup(event.node)) +
+         "\n\n- candidate: " + in_ticks(label(campaign, event.node)) + "\n" +
+         common_lines(baseline, event.outcome);
 }
 
 }  // namespace
 
-std::string trace_final(const Campaign& campaign, const FinalEvent& event, const Finals::Applied& applied) {
+std::string trace_final(const Campaign& campaign,
+                        const FinalEvent& event,
+                        const Finals::Applied& applied) {
   return trace_again(campaign, "## Final " + event.key.short_hex() + ": ", event, applied);
 }
 
-std::string trace_final(const Campaign& campaign, const HeatEvent& event, const Finals::Applied& applied) {
-  return trace_again(campaign, "## Heat " + event.key.short_hex() + ", reading " + std::to_string(event.reading + 1) + ": ", event, applied);
+std::string trace_final(const Campaign& campaign,
+                        const HeatEvent& event,
+                        const Finals::Applied& applied) {
+  return trace_again(
+      campaign,
+      "## Heat " + event.key.short_hex() + ", reading " + std::to_string(event.reading + 1) + ": ",
+      event, applied);
 }
 
 std::string ledger_header() {
   return "timestamp,session,sequence,key,parent,move,source,status,workload,cache,"
-         "baseline_samples,baseline_median_ns,baseline_mean_ns,baseline_std_ns,baseline_min_ns,baseline_p10_ns,baseline_p90_ns,"
+         "baseline_samples,baseline_median_ns,baseline_mean_ns,baseline_std_ns,baseline_min_ns,"
+         "baseline_p10_ns,baseline_p90_ns,"
          "samples,median_ns,mean_ns,std_ns,min_ns,p10_ns,p90_ns,"
          "speedup,objective_speedup,compile_s,run_s,valid,verdict,runner,device,revision\n";
 }
 
-std::string ledger_rows(const Campaign& campaign, const RecordNames& names, const LedgerEntry& entry) {
+std::string ledger_rows(const Campaign& campaign,
+                        const RecordNames& names,
+                        const LedgerEntry& entry) {
   const KernelSpace& space = campaign.space();
   const NodeId node = entry.node;
   const Outcome& outcome = entry.outcome;
   const bool root = node == NodeId{0};
-  const std::string head = utc_text(entry.at) + "," + std::to_string(entry.session) + "," + entry.sequence + "," +
-                           space.key(node).hex() + "," + (root ? "" : space.key(space.parent(node)).hex()) + "," +
-                           csv_field(label(campaign, node)) + "," + csv_field(space.source(node)) + "," + std::string(name(outcome.status)) + ",";
-  const std::string tail = (entry.speedup > 0 ? format("%.6g", entry.speedup) : "") + "," + format("%.6g", outcome.compile_seconds) + "," +
-                           format("%.6g", outcome.run_seconds) + "," + (outcome.status == Status::ok ? "1" : "0") + "," +
-                           csv_field(outcome.verdict.summary()) + "," + csv_field(names.runner) + "," + csv_field(names.device) + "," +
-                           csv_field(names.revision) + "\n";
+  const std::string head = utc_text(entry.at) + "," + std::to_string(entry.session) + "," +
+                           entry.sequence + "," + space.key(node).hex() + "," +
+                           (root ? "" : space.key(space.parent(node)).hex()) + "," +
+                           csv_field(label(campaign, node)) + "," + csv_field(space.source(node)) +
+                           "," + std::string(name(outcome.status)) + ",";
+  const std::string tail = (entry.speedup > 0 ? format("%.6g", entry.speedup) : "") + "," +
+                           format("%.6g", outcome.compile_seconds) + "," +
+                           format("%.6g", outcome.run_seconds) + "," +
+                           (outcome.status == Status::ok ? "1" : "0") + "," +
+                           csv_field(outcome.verdict.summary()) + "," + csv_field(names.runner) +
+                           "," + csv_field(names.device) + "," + csv_field(names.revision) + "\n";
   const Outcome* const baseline = entry.baseline != nullptr ? entry.baseline : &outcome;
   const auto row = [&](const WorkloadTiming& t) {
     const std::vector<double>* reference = baseline_samples(baseline, t);
     const Figures before = figures(reference == nullptr ? std::vector<double>() : *reference);
     const Figures after = figures(t.samples_ns);
     const double speedup = before.median / after.median;
-    return head + csv_field(t.workload) + "," + csv_field(t.cache) + "," + csv_figures(before) + "," + csv_figures(after) + "," +
+    return head + csv_field(t.workload) + "," + csv_field(t.cache) + "," + csv_figures(before) +
+           "," + csv_figures(after) + "," +
            (std::isfinite(speedup) ? format("%.6g", speedup) : "") + "," + tail;
   };
   if (outcome.timings.empty()) return row({});

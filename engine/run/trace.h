@@ -5,18 +5,18 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/plugin/outcome_reader.h"
 #include "engine/run/campaign.h"
 #include "engine/run/events.h"
-#include "engine/plugin/outcome_reader.h"
 
 namespace warpath {
 
 /// What the lines for people need beside the campaign.
 struct RecordNames {
-  std::string name;      ///< of the spec
+  std::string name;  ///< of the spec
   std::string runner;
   std::string device;
-  std::string revision;  ///< of the program; empty if unknown
+  std::string revision;         ///< of the program; empty if unknown
   OutcomeReader findings = {};  ///< what trace.md says of a diagnosis; empty: nothing
 };
 
@@ -24,7 +24,9 @@ struct RecordNames {
 
 [[nodiscard]] std::string trace_title(const RecordNames& names, std::uint64_t seed);
 [[nodiscard]] std::string trace_session(int session, double at);
-[[nodiscard]] std::string trace_baseline(const Campaign& campaign, const RecordNames& names, const BaselineEvent& event);
+[[nodiscard]] std::string trace_baseline(const Campaign& campaign,
+                                         const RecordNames& names,
+                                         const BaselineEvent& event);
 /// `path`: of the dispatch, root first.
 [[nodiscard]] std::string trace_outcome(const Campaign& campaign,
                                         const RecordNames& names,
@@ -33,23 +35,31 @@ struct RecordNames {
                                         const std::vector<NodeId>& path);
 
 /// A finalist or, as node 0, the baseline beside them.
-[[nodiscard]] std::string trace_final(const Campaign& campaign, const FinalEvent& event, const Finals::Applied& applied);
-[[nodiscard]] std::string trace_final(const Campaign& campaign, const HeatEvent& event, const Finals::Applied& applied);
+[[nodiscard]] std::string trace_final(const Campaign& campaign,
+                                      const FinalEvent& event,
+                                      const Finals::Applied& applied);
+[[nodiscard]] std::string trace_final(const Campaign& campaign,
+                                      const HeatEvent& event,
+                                      const Finals::Applied& applied);
 
-// ledger.csv: one row a workload and cache state of an outcome (one row without figures if it has no times).
+// ledger.csv: one row a workload and cache state of an outcome (one row without figures if it has
+// no times).
 
 [[nodiscard]] std::string ledger_header();
 /// An outcome to be entered.
 struct LedgerEntry {
   int session = 0;
   double at = 0;
-  std::string sequence;               ///< "baseline", the number of the dispatch, "final"
+  std::string sequence;  ///< "baseline", the number of the dispatch, "final"
   NodeId node = kNoNode;
   const Outcome& outcome;
-  const Outcome* baseline = nullptr;  ///< what it is compared with unless the baseline was timed beside it; null: itself
-  double speedup = 0;                 ///< by the objective; 0: none
+  /// what it is compared with unless the baseline was timed beside it; null: itself
+  const Outcome* baseline = nullptr;
+  double speedup = 0;  ///< by the objective; 0: none
 };
-[[nodiscard]] std::string ledger_rows(const Campaign& campaign, const RecordNames& names, const LedgerEntry& entry);
+[[nodiscard]] std::string ledger_rows(const Campaign& campaign,
+                                      const RecordNames& names,
+                                      const LedgerEntry& entry);
 
 /// One field of CSV, quoted where RFC 4180 asks for it; line ends become blanks.
 [[nodiscard]] std::string csv_field(std::string_view text);

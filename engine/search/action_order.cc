@@ -14,7 +14,8 @@ std::uint64_t ActionOrders::tie_break(const Hash128& key, std::uint32_t action) 
 
 void ActionOrders::set(NodeId node, const Hash128& key, std::span<const float> priors) {
   if (index(node) >= row_.size()) row_.resize(index(node) + std::size_t{1}, kNone);
-  const bool equal = std::all_of(priors.begin(), priors.end(), [&](float p) { return p == priors.front(); });
+  const bool equal =
+      std::all_of(priors.begin(), priors.end(), [&](float p) { return p == priors.front(); });
   if (equal && priors.size() <= kMostDerived) {
     row_[index(node)] = kDerived;
     return;
@@ -31,12 +32,17 @@ void ActionOrders::set(NodeId node, const Hash128& key, std::span<const float> p
   row_[index(node)] = first;
 }
 
-ActionOrders::Choice ActionOrders::at(NodeId node, const Hash128& key, std::uint32_t rank, std::uint32_t count) const {
+ActionOrders::Choice ActionOrders::at(NodeId node,
+                                      const Hash128& key,
+                                      std::uint32_t rank,
+                                      std::uint32_t count) const {
   const std::uint32_t row = row_[index(node)];
   if (row != kDerived) return pool_[row + rank];
-  // The tie-break with its low bits replaced by the action: one word to sort, and the action comes with it.
+  // The tie-break with its low bits replaced by the action: one word to sort, and the action comes
+  // with it.
   std::array<std::uint64_t, kMostDerived> ranked{};
-  for (std::uint32_t a = 0; a < count; ++a) ranked[a] = (tie_break(key, a) & ~std::uint64_t{kMostDerived - 1}) | a;
+  for (std::uint32_t a = 0; a < count; ++a)
+    ranked[a] = (tie_break(key, a) & ~std::uint64_t{kMostDerived - 1}) | a;
   std::nth_element(ranked.begin(), ranked.begin() + rank, ranked.begin() + count);
   const auto action = static_cast<std::uint32_t>(ranked[rank] & (kMostDerived - 1));
   return {action, 1.0F / static_cast<float>(count)};

@@ -10,10 +10,12 @@
 
 namespace warpath {
 
-/// The order in which each open node tries its actions: P(s,a) descending, ties by a permutation that depends on (seed, node
-/// key) alone. Not part of a snapshot: a node that is opened again gets the order it had.
+/// The order in which each open node tries its actions: P(s,a) descending, ties by a permutation
+/// that depends on (seed, node key) alone. Not part of a snapshot: a node that is opened again gets
+/// the order it had.
 ///
-/// An order is a row of a flat pool, but up to kMostDerived equal priors, the usual case, are not stored at all:
+/// An order is a row of a flat pool, but up to kMostDerived equal priors, the usual case, are not
+/// stored at all:
 ///
 ///   row_   [ none | derived | 0 | derived | 3 | ... ]    by NodeId
 ///   pool_  [ (a2,.5) (a0,.3) (a1,.2) | (a1,.6) ... ]     (action, prior), best first
@@ -26,11 +28,16 @@ class ActionOrders {
 
   explicit ActionOrders(std::uint64_t seed) : seed_(seed) {}
 
-  [[nodiscard]] bool has(NodeId node) const { return index(node) < row_.size() && row_[index(node)] != kNone; }
+  [[nodiscard]] bool has(NodeId node) const {
+    return index(node) < row_.size() && row_[index(node)] != kNone;
+  }
   /// `priors`: [actions of `node`], not negative.
   void set(NodeId node, const Hash128& key, std::span<const float> priors);
   /// The action to try after `rank` others; rank < count, the number of priors given to set().
-  [[nodiscard]] Choice at(NodeId node, const Hash128& key, std::uint32_t rank, std::uint32_t count) const;
+  [[nodiscard]] Choice at(NodeId node,
+                          const Hash128& key,
+                          std::uint32_t rank,
+                          std::uint32_t count) const;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;

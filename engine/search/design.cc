@@ -9,16 +9,20 @@ namespace warpath {
 
 Design::Design(const Lattice& lattice, const SearchOptions& options)
     : features_(lattice), draws_(options.design_draws), roundness_(options.design_roundness) {
-  for (std::size_t i = 0; i < lattice.axes(); ++i) span_.push_back(std::max(1.0, static_cast<double>(lattice.levels(i)) - 1));
+  for (std::size_t i = 0; i < lattice.axes(); ++i)
+    span_.push_back(std::max(1.0, static_cast<double>(lattice.levels(i)) - 1));
 }
 
-void Design::add(std::span<const Level> point) { points_.emplace_back(point.begin(), point.end()); }
+void Design::add(std::span<const Level> point) {
+  points_.emplace_back(point.begin(), point.end());
+}
 
 double Design::score(std::span<const Level> point) const {
   double nearest = points_.empty() ? 0 : static_cast<double>(point.size());
   for (const std::vector<Level>& other : points_) {
     double distance = 0;
-    for (std::size_t i = 0; i < point.size(); ++i) distance += std::abs(point[i] - other[i]) / span_[i];
+    for (std::size_t i = 0; i < point.size(); ++i)
+      distance += std::abs(point[i] - other[i]) / span_[i];
     nearest = std::min(nearest, distance);
   }
   return nearest / static_cast<double>(point.size()) + roundness_ * features_.roundness(point);

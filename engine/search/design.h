@@ -4,15 +4,16 @@
 #include <span>
 #include <vector>
 
-#include "engine/search/point_features.h"
 #include "engine/search/lattice.h"
+#include "engine/search/point_features.h"
 
 namespace warpath {
 
 struct SearchOptions;  // engine/plugin/options.h
 
-/// The first points of a search that knows nothing yet: of a few random points the one that lies far from those before it (maximin,
-/// Johnson, Moore and Ylvisaker 1990) and whose values are round.
+/// The first points of a search that knows nothing yet: of a few random points the one that lies
+/// far from those before it (maximin, Johnson, Moore and Ylvisaker 1990) and whose values are
+/// round.
 class Design {
  public:
   Design(const Lattice& lattice, const SearchOptions& options);

@@ -20,11 +20,14 @@ void EdgesInFlight::grow() {
   }
 }
 
-/// Empties a slot and moves what was probed past it, so that no probe ends too early (Knuth 1973, 6.4 R).
+/// Empties a slot and moves what was probed past it, so that no probe ends too early (Knuth
+/// 1973, 6.4 R).
 void EdgesInFlight::release(std::size_t slot) {
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t next = (slot + 1) & mask; slots_[next].edge != kNoEdge; next = (next + 1) & mask) {
-    if (((next - home_of(slots_[next].edge)) & mask) < ((next - slot) & mask)) continue;  // its probes begin after the gap
+  for (std::size_t next = (slot + 1) & mask; slots_[next].edge != kNoEdge;
+       next = (next + 1) & mask) {
+    // its probes begin after the gap
+    if (((next - home_of(slots_[next].edge)) & mask) < ((next - slot) & mask)) continue;
     slots_[slot] = slots_[next];
     slot = next;
   }

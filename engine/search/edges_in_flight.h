@@ -11,14 +11,17 @@ namespace warpath {
 
 /// O_e of the edges that lie on a path in flight; of all others it is 0.
 ///
-///   slots_ [ - | e7 2 | e3 1 | - | e9 1 | - ]     open addressing, linear probing, a power of two, at most half full
+///   slots_ [ - | e7 2 | e3 1 | - | e9 1 | - ]     open addressing, linear probing, a power of two,
+///   at most half full
 class EdgesInFlight {
  public:
   /// O_e += 1 along `path`.
   void add(std::span<const EdgeId> path);
   /// O_e -= 1 along `path`, which was added.
   void remove(std::span<const EdgeId> path);
-  [[nodiscard]] std::uint32_t operator[](EdgeId edge) const { return slots_.empty() ? 0 : slots_[slot_of(edge)].count; }
+  [[nodiscard]] std::uint32_t operator[](EdgeId edge) const {
+    return slots_.empty() ? 0 : slots_[slot_of(edge)].count;
+  }
   /// Edges on a path in flight.
   [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -28,12 +31,16 @@ class EdgesInFlight {
     std::uint32_t count = 0;
   };
 
-  /// Where the probes for `edge` begin: the upper bits of a product with 2^64 / golden ratio (Knuth 1973).
-  [[nodiscard]] std::size_t home_of(EdgeId edge) const { return static_cast<std::size_t>(index(edge) * 0x9E3779B97F4A7C15U >> 32U) & (slots_.size() - 1); }
+  /// Where the probes for `edge` begin: the upper bits of a product with 2^64 / golden ratio (Knuth
+  /// 1973).
+  [[nodiscard]] std::size_t home_of(EdgeId edge) const {
+    return static_cast<std::size_t>(index(edge) * 0x9E3779B97F4A7C15U >> 32U) & (slots_.size() - 1);
+  }
   /// The slot of `edge`, or the free one that ends its probes.
   [[nodiscard]] std::size_t slot_of(EdgeId edge) const {
     std::size_t slot = home_of(edge);
-    while (slots_[slot].edge != edge && slots_[slot].edge != kNoEdge) slot = (slot + 1) & (slots_.size() - 1);
+    while (slots_[slot].edge != edge && slots_[slot].edge != kNoEdge)
+      slot = (slot + 1) & (slots_.size() - 1);
     return slot;
   }
   void grow();

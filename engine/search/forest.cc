@@ -23,17 +23,25 @@ Floats floats_at(const float* from) {
 }
 
 /// Of the 53 bits behind Rng::uniform(): those below it are the draws below `share`.
-std::uint64_t bits_below(double share) { return static_cast<std::uint64_t>(std::ceil(std::clamp(share, 0.0, 1.0) * 0x1p53)); }
+std::uint64_t bits_below(double share) {
+  return static_cast<std::uint64_t>(std::ceil(std::clamp(share, 0.0, 1.0) * 0x1p53));
+}
 
 }  // namespace
 
-/// The trees of one fit. All sums run over the members of a node in their order, which makes their last bits a function of the seed.
-/// Most nodes have a handful of members that few axes tell apart: what a draw costs that comes to nothing decides what a fit costs.
+/// The trees of one fit. All sums run over the members of a node in their order, which makes their
+/// last bits a function of the seed. Most nodes have a handful of members that few axes tell apart:
+/// what a draw costs that comes to nothing decides what a fit costs.
 ///
-///     a row:  levels | divisibilities | padding | logs | pairs     pairs: what the trials on two logs weigh, of the node at hand
+///     a row:  levels | divisibilities | padding | logs | pairs     pairs: what the trials on two
+///     logs weigh, of the node at hand
 class Forest::Growth {
  public:
-  Growth(const Features& features, const Settings& settings, std::span<const float> rows, std::span<const float> targets, const Rng& rng);
+  Growth(const Features& features,
+         const Settings& settings,
+         std::span<const float> rows,
+         std::span<const float> targets,
+         const Rng& rng);
 
   /// Appends a tree.
   void tree(std::vector<Split>& nodes) {
@@ -59,13 +67,19 @@ class Forest::Growth {
   void measure(std::span<const std::uint32_t> members);
   void draw_trials(std::span<const std::uint32_t> members);
   /// Adds a trial on two logs if it tells members apart.
-  void try_pair(std::size_t axis, std::size_t other, float sign, std::span<const std::uint32_t> members);
-  void add_trial(const Split& split, std::size_t column) { trials_[trial_count_++] = {.split = split, .column = column}; }
+  void try_pair(std::size_t axis,
+                std::size_t other,
+                float sign,
+                std::span<const std::uint32_t> members);
+  void add_trial(const Split& split, std::size_t column) {
+    trials_[trial_count_++] = {.split = split, .column = column};
+  }
   /// Sets `left` and `left_count` of all trials.
   void weigh(std::span<const std::uint32_t> members, std::span<const float> values);
   /// The trial of greatest gain, the first of equals; null if none parts the members.
   [[nodiscard]] const Trial* best_trial(float sum, float count) const;
-  /// Brings those at most the threshold to the front, by exchanges from both ends; how many they are.
+  /// Brings those at most the threshold to the front, by exchanges from both ends; how many they
+  /// are.
   std::size_t divide(const Trial& trial, std::size_t begin, std::size_t end);
   void grow(std::vector<Split>& nodes, std::size_t begin, std::size_t end);
 
@@ -76,7 +90,8 @@ class Forest::Growth {
   std::size_t stride_;  // of rows_
   std::uint64_t pair_bits_, divisibility_bits_;
   std::vector<float> rows_;
-  std::vector<std::uint16_t> single_;   // [2][axes]: what an axis is split on, its level or, if that says more, its divisibility
+  // [2][axes]: what an axis is split on, its level or, if that says more, its divisibility
+  std::vector<std::uint16_t> single_;
   std::vector<std::uint32_t> members_;  // those of a node side by side
   std::vector<float> values_;           // their targets
   std::vector<std::uint32_t> misplaced_;
@@ -85,7 +100,11 @@ class Forest::Growth {
   std::size_t trial_count_ = 0;
 };
 
-Forest::Growth::Growth(const Features& features, const Settings& settings, std::span<const float> rows, std::span<const float> targets, const Rng& rng)
+Forest::Growth::Growth(const Features& features,
+                       const Settings& settings,
+                       std::span<const float> rows,
+                       std::span<const float> targets,
+                       const Rng& rng)
     : targets_(targets),
       rng_(rng),
       axes_(features.axes()),
@@ -104,11 +123,13 @@ Forest::Growth::Growth(const Features& features, const Settings& settings, std::
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const auto from = rows.subspan(i * features.count(), features.count());
     std::copy_n(from.begin(), 2 * axes_, &rows_[i * stride_]);
-    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(2 * axes_), axes_, &rows_[i * stride_ + padded_]);
+    std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(2 * axes_), axes_,
+                &rows_[i * stride_ + padded_]);
   }
   for (std::size_t axis = 0; axis < axes_; ++axis) {
     single_[axis] = static_cast<std::uint16_t>(axis);
-    single_[axes_ + axis] = static_cast<std::uint16_t>(features.divisible(axis) ? axes_ + axis : axis);
+    single_[axes_ + axis] =
+        static_cast<std::uint16_t>(features.divisible(axis) ? axes_ + axis : axis);
   }
 }
 
@@ -148,12 +169,17 @@ void Forest::Growth::draw_trials(std::span<const std::uint32_t> members) {
     }
     const std::size_t f = single[axis + (kind < divisibility_bits ? axes : 0)];
     if (width[f] < kLeastWidth) continue;
-    add_trial({.first = static_cast<std::int16_t>(f), .threshold = low_[f] + static_cast<float>(rng.uniform()) * width[f]}, f);
+    add_trial({.first = static_cast<std::int16_t>(f),
+               .threshold = low_[f] + static_cast<float>(rng.uniform()) * width[f]},
+              f);
   }
   rng_ = rng;
 }
 
-void Forest::Growth::try_pair(std::size_t axis, std::size_t other, float sign, std::span<const std::uint32_t> members) {
+void Forest::Growth::try_pair(std::size_t axis,
+                              std::size_t other,
+                              float sign,
+                              std::span<const std::uint32_t> members) {
   const std::size_t column = padded_ + axes_ + trial_count_;
   float low = std::numeric_limits<float>::infinity(), high = -low;
   for (const std::uint32_t m : members) {
@@ -171,7 +197,8 @@ void Forest::Growth::try_pair(std::size_t axis, std::size_t other, float sign, s
 }
 
 void Forest::Growth::weigh(std::span<const std::uint32_t> members, std::span<const float> values) {
-  for (std::size_t k = 0; k < trial_count_; k += kAtOnce) {  // eight sums that do not wait for each other
+  // eight sums that do not wait for each other
+  for (std::size_t k = 0; k < trial_count_; k += kAtOnce) {
     const std::size_t end = std::min(kAtOnce, trial_count_ - k);
     std::array<std::size_t, kAtOnce> c{};
     std::array<float, kAtOnce> threshold{}, left{};
@@ -210,14 +237,17 @@ const Forest::Growth::Trial* Forest::Growth::best_trial(float sum, float count) 
   for (const Trial& trial : std::span(trials_).first(trial_count_)) {
     if (trial.left_count == 0 || trial.left_count == count) continue;
     const float right = sum - trial.left;
-    const float gain = trial.left * trial.left / trial.left_count + right * right / (count - trial.left_count);
+    const float gain =
+        trial.left * trial.left / trial.left_count + right * right / (count - trial.left_count);
     if (best == nullptr || gain > highest) best = &trial, highest = gain;
   }
   return best;
 }
 
 std::size_t Forest::Growth::divide(const Trial& trial, std::size_t begin, std::size_t end) {
-  const auto is_left = [&](std::size_t at) { return row(members_[at])[trial.column] <= trial.split.threshold; };
+  const auto is_left = [&](std::size_t at) {
+    return row(members_[at])[trial.column] <= trial.split.threshold;
+  };
   const std::size_t middle = begin + static_cast<std::size_t>(trial.left_count);
   std::size_t wrong = 0;
   for (std::size_t at = begin; at < middle; ++at) {
@@ -272,7 +302,7 @@ void Forest::predict(std::span<const float> rows, std::span<Prediction> out) con
   struct Sums {
     double values = 0, squares = 0;
   };
-  std::vector<Sums> sums(out.size());  // trees that agree have no deviation
+  std::vector<Sums> sums(out.size());        // trees that agree have no deviation
   for (const std::uint32_t root : roots_) {  // a tree at a time: it stays in the cache
     const float* row = rows.data();
     for (Sums& s : sums) {
@@ -290,7 +320,9 @@ void Forest::predict(std::span<const float> rows, std::span<Prediction> out) con
   const auto trees = static_cast<double>(roots_.size());
   for (std::size_t i = 0; i < out.size(); ++i) {
     const double mean = sums[i].values / trees;
-    out[i] = {.mean = static_cast<float>(mean), .deviation = static_cast<float>(std::sqrt(std::max(0.0, sums[i].squares / trees - mean * mean)))};
+    out[i] = {.mean = static_cast<float>(mean),
+              .deviation = static_cast<float>(
+                  std::sqrt(std::max(0.0, sums[i].squares / trees - mean * mean)))};
   }
 }
 

@@ -5,14 +5,15 @@
 #include <span>
 #include <vector>
 
-#include "engine/search/point_features.h"
 #include "engine/base/rng.h"
+#include "engine/search/point_features.h"
 
 namespace warpath {
 
-/// Regression by extremely randomised trees (Geurts, Ernst and Wehenkel 2006) over Features: splits are the best of a few random
-/// ones, on a level, on divisibility, or on the sum or difference of two logs (a product or ratio of two values). Leaves are single
-/// observations, so the forest interpolates, and its trees disagree where they have seen little.
+/// Regression by extremely randomised trees (Geurts, Ernst and Wehenkel 2006) over Features: splits
+/// are the best of a few random ones, on a level, on divisibility, or on the sum or difference of
+/// two logs (a product or ratio of two values). Leaves are single observations, so the forest
+/// interpolates, and its trees disagree where they have seen little.
 class Forest {
  public:
   struct Settings {
@@ -21,7 +22,8 @@ class Forest {
     double pairs = 0.1;         ///< share of splits on two values at once
   };
   /// `features` outlives the forest.
-  Forest(const Features& features, const Settings& settings) : features_(&features), settings_(settings) {}
+  Forest(const Features& features, const Settings& settings)
+      : features_(&features), settings_(settings) {}
 
   /// rows: [targets.size() * features.count()], row by row; at least one row.
   void fit(std::span<const float> rows, std::span<const float> targets, Rng& rng);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::size_t kLeastSlots = 16;
 
-/// Follows every list of `count` links from `first`; calls `visit(edge)`, which says whether the edge belongs there.
-/// False on a link out of range, a foreign edge or a cycle.
+/// Follows every list of `count` links from `first`; calls `visit(edge)`, which says whether the
+/// edge belongs there. False on a link out of range, a foreign edge or a cycle.
 template <class Next, class Visit>
 bool walk_list(EdgeId first, std::size_t edge_count, Next next, Visit visit) {
   std::size_t steps = 0;
@@ -28,14 +28,17 @@ bool walk_list(EdgeId first, std::size_t edge_count, Next next, Visit visit) {
 std::string misfit(const Graph::Arenas& arenas) {
   const auto& [nodes, edges, keys] = arenas;
   if (nodes.empty()) return "at least one node";
-  if (keys.size() != nodes.size()) return "as many keys as nodes (" + std::to_string(nodes.size()) + ")";
-  if (nodes.size() >= index(kNoNode) || edges.size() >= index(kNoEdge)) return "fewer than 2^32 - 1 nodes and edges";
+  if (keys.size() != nodes.size())
+    return "as many keys as nodes (" + std::to_string(nodes.size()) + ")";
+  if (nodes.size() >= index(kNoNode) || edges.size() >= index(kNoEdge))
+    return "fewer than 2^32 - 1 nodes and edges";
   for (std::size_t i = 0; i < edges.size(); ++i) {
     const Edge& e = edges[i];
     if (index(e.source) >= nodes.size() || index(e.target) >= nodes.size()) {
       return "edge " + std::to_string(i) + " to join nodes that exist";
     }
-    if (!std::isfinite(e.prior.value())) return "edge " + std::to_string(i) + " to have a finite prior";
+    if (!std::isfinite(e.prior.value()))
+      return "edge " + std::to_string(i) + " to have a finite prior";
   }
   std::vector<char> listed_out(edges.size()), listed_in(edges.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -43,19 +46,25 @@ std::string misfit(const Graph::Arenas& arenas) {
     const NodeId id{static_cast<std::uint32_t>(i)};
     const std::string name = "node " + std::to_string(i);
     if (n.state > NodeState::failed) return name + " to have a known state";
-    if (!std::isfinite(n.reward) || !std::isfinite(n.best) || !std::isfinite(n.value)) return name + " to have finite values";
+    if (!std::isfinite(n.reward) || !std::isfinite(n.best) || !std::isfinite(n.value))
+      return name + " to have finite values";
     EdgeId last = kNoEdge;
     const bool out_ok = walk_list(
         n.first_out, edges.size(), [&](EdgeId e) { return edges[index(e)].next_out; },
-        [&](EdgeId e) { return last = e, edges[index(e)].source == id && !std::exchange(listed_out[index(e)], 1); });
+        [&](EdgeId e) {
+          return last = e, edges[index(e)].source == id && !std::exchange(listed_out[index(e)], 1);
+        });
     if (!out_ok || last != n.last_out) return name + " to list the edges that leave it";
     const bool in_ok = walk_list(
         n.first_in, edges.size(), [&](EdgeId e) { return edges[index(e)].next_in; },
-        [&](EdgeId e) { return edges[index(e)].target == id && !std::exchange(listed_in[index(e)], 1); });
+        [&](EdgeId e) {
+          return edges[index(e)].target == id && !std::exchange(listed_in[index(e)], 1);
+        });
     if (!in_ok) return name + " to list the edges that enter it";
   }
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    if (!listed_out[i] || !listed_in[i]) return "edge " + std::to_string(i) + " to be listed by both its ends";
+    if (!listed_out[i] || !listed_in[i])
+      return "edge " + std::to_string(i) + " to be listed by both its ends";
   }
   return {};
 }
@@ -75,7 +84,9 @@ void Graph::grow_table() {
   for (std::uint32_t i = 0; i < node_count(); ++i) slots_[slot_of(keys_[i])] = NodeId{i};
 }
 
-NodeId Graph::find(const Hash128& key) const { return slots_.empty() ? kNoNode : slots_[slot_of(key)]; }
+NodeId Graph::find(const Hash128& key) const {
+  return slots_.empty() ? kNoNode : slots_[slot_of(key)];
+}
 
 NodeId Graph::find_or_insert(const Hash128& key, std::uint16_t depth, bool& created) {
   if (4 * (nodes_.size() + 1) > 3 * slots_.size()) grow_table();
@@ -90,9 +101,13 @@ NodeId Graph::find_or_insert(const Hash128& key, std::uint16_t depth, bool& crea
 }
 
 EdgeId Graph::add_edge(NodeId source, NodeId target, std::uint32_t action, float prior) {
-  WARPATH_CHECK(edge_count() < index(kNoEdge) && action <= std::numeric_limits<std::uint16_t>::max());
+  WARPATH_CHECK(edge_count() < index(kNoEdge) &&
+                action <= std::numeric_limits<std::uint16_t>::max());
   const EdgeId id{edge_count()};
-  edges_.push_back(Edge{.source = source, .target = target, .action = static_cast<std::uint16_t>(action), .prior = BFloat16(prior)});
+  edges_.push_back(Edge{.source = source,
+                        .target = target,
+                        .action = static_cast<std::uint16_t>(action),
+                        .prior = BFloat16(prior)});
   link(id);
   return id;
 }
@@ -130,7 +145,9 @@ Hash128 Graph::fingerprint() const {
     h.add(keys_[i]).add(n.reward).add(n.best).add(n.value).add(n.visits).add(n.in_flight);
     h.add(index(n.first_out)).add(index(n.last_out)).add(index(n.first_in));
     h.add(n.next_action).add(n.action_count).add(n.live_out).add(std::uint32_t{n.depth});
-    h.add(static_cast<std::uint32_t>(n.state)).add(std::uint32_t{n.opened}).add(std::uint32_t{n.live});
+    h.add(static_cast<std::uint32_t>(n.state))
+        .add(std::uint32_t{n.opened})
+        .add(std::uint32_t{n.live});
   }
   for (const Edge& e : edges_) {
     h.add(index(e.source)).add(index(e.target)).add(index(e.next_out)).add(index(e.next_in));

@@ -20,14 +20,17 @@ enum class NodeState : std::uint8_t {
 /// Hot part of a node. rewards are natural logs: ln(baseline / candidate).
 ///
 ///   nodes_ [ n0 | n1 | n2 | ... ]          edges_ [ e0 | e1 | ... ]
-///            first_out ───────────────────────────▶ e.next_out ─▶ ... (edges that leave, newest last)
-///            first_in  ───────────────────────────▶ e.next_in  ─▶ ... (edges that enter: the creating one, then newest first)
+///            first_out ───────────────────────────▶ e.next_out ─▶ ... (edges that leave, newest
+///            last) first_in  ───────────────────────────▶ e.next_in  ─▶ ... (edges that enter: the
+///            creating one, then newest first)
 struct Node {
-  double reward = 0;             ///< r(v); meaningful when measured
-  double best = 0;               ///< B(v) = max of r over everything reachable; exact, cycles included; 0 unless measured
-  double value = 0;              ///< M(v), recomputed from the children (Q is the backup policy's mix of both); 0 unless measured
-  std::uint32_t visits = 0;      ///< N(v) = 1 + sum of N(v,a) once evaluated
-  std::uint32_t in_flight = 0;   ///< O(v): evaluations under way below or at v
+  double reward = 0;  ///< r(v); meaningful when measured
+  /// B(v) = max of r over everything reachable; exact, cycles included; 0 unless measured
+  double best = 0;
+  /// M(v), recomputed from the children (Q is the backup policy's mix of both); 0 unless measured
+  double value = 0;
+  std::uint32_t visits = 0;     ///< N(v) = 1 + sum of N(v,a) once evaluated
+  std::uint32_t in_flight = 0;  ///< O(v): evaluations under way below or at v
   EdgeId first_out = kNoEdge, last_out = kNoEdge, first_in = kNoEdge;
   std::uint32_t next_action = 0;   ///< cursor into the node's order of untried actions
   std::uint32_t action_count = 0;  ///< after opening
@@ -35,32 +38,35 @@ struct Node {
   std::uint16_t depth = 0;         ///< of the creating parent + 1
   NodeState state = NodeState::pending;
   bool opened = false;
-  bool live = false;               ///< measured, and is still to be opened, has untried actions or a live forward child
-  std::uint8_t unused[3] = {};     ///< nodes are written as they lie in memory
+  /// measured, and is still to be opened, has untried actions or a live forward child
+  bool live = false;
+  std::uint8_t unused[3] = {};  ///< nodes are written as they lie in memory
 };
 static_assert(sizeof(Node) == 64);
 
-/// O(s,a) is not here: few edges lie on a path in flight, and the search counts those (engine/search/edges_in_flight.h).
+/// O(s,a) is not here: few edges lie on a path in flight, and the search counts those
+/// (engine/search/edges_in_flight.h).
 struct Edge {
   NodeId source = kNoNode;
   NodeId target = kNoNode;
   EdgeId next_out = kNoEdge;
   EdgeId next_in = kNoEdge;
-  std::uint32_t visits = 0;        ///< N(s,a)
-  std::uint16_t action = 0;        ///< index in the source's action list
-  BFloat16 prior;                  ///< P(s,a)
+  std::uint32_t visits = 0;  ///< N(s,a)
+  std::uint16_t action = 0;  ///< index in the source's action list
+  BFloat16 prior;            ///< P(s,a)
 };
 static_assert(sizeof(Edge) == 24);
 
-/// Arenas of nodes and edges with 32-bit ids and the table key -> node. One node for equal keys. Node 0 is the root.
-/// Models Boost.Graph's VertexListGraph, EdgeListGraph and BidirectionalGraph through engine/search/graph_boost.h.
-/// Not thread-safe: one thread owns the graph.
+/// Arenas of nodes and edges with 32-bit ids and the table key -> node. One node for equal keys.
+/// Node 0 is the root. Models Boost.Graph's VertexListGraph, EdgeListGraph and BidirectionalGraph
+/// through engine/search/graph_boost.h. Not thread-safe: one thread owns the graph.
 class Graph {
  public:
   /// The node with `key`, made (pending, at `depth`) if there is none; `created` says which.
   NodeId find_or_insert(const Hash128& key, std::uint16_t depth, bool& created);
   [[nodiscard]] NodeId find(const Hash128& key) const;  ///< kNoNode if absent
-  /// At most one edge joins two nodes in one direction: the caller asks find_edge first. `action` < 2^16.
+  /// At most one edge joins two nodes in one direction: the caller asks find_edge first. `action` <
+  /// 2^16.
   EdgeId add_edge(NodeId source, NodeId target, std::uint32_t action, float prior);
   [[nodiscard]] EdgeId find_edge(NodeId source, NodeId target) const;
 
@@ -69,16 +75,25 @@ class Graph {
   [[nodiscard]] Edge& operator[](EdgeId id) { return edges_[index(id)]; }
   [[nodiscard]] const Edge& operator[](EdgeId id) const { return edges_[index(id)]; }
   [[nodiscard]] const Hash128& key(NodeId id) const { return keys_[index(id)]; }
-  [[nodiscard]] std::uint32_t node_count() const { return static_cast<std::uint32_t>(nodes_.size()); }
-  [[nodiscard]] std::uint32_t edge_count() const { return static_cast<std::uint32_t>(edges_.size()); }
+  [[nodiscard]] std::uint32_t node_count() const {
+    return static_cast<std::uint32_t>(nodes_.size());
+  }
+  [[nodiscard]] std::uint32_t edge_count() const {
+    return static_cast<std::uint32_t>(edges_.size());
+  }
 
-  /// An edge may be descended only if it is forward: descents then run on a DAG, whatever cycles the graph has.
-  [[nodiscard]] bool forward(const Edge& edge) const { return (*this)[edge.target].depth > (*this)[edge.source].depth; }
+  /// An edge may be descended only if it is forward: descents then run on a DAG, whatever cycles
+  /// the graph has.
+  [[nodiscard]] bool forward(const Edge& edge) const {
+    return (*this)[edge.target].depth > (*this)[edge.source].depth;
+  }
 
-  /// Hash of everything above in id order, floating point by bit pattern: equal runs have equal fingerprints.
+  /// Hash of everything above in id order, floating point by bit pattern: equal runs have equal
+  /// fingerprints.
   [[nodiscard]] Hash128 fingerprint() const;
 
-  /// Raw arenas, for snapshots. Throws Error(bad_input) with `place` if the parts do not fit together.
+  /// Raw arenas, for snapshots. Throws Error(bad_input) with `place` if the parts do not fit
+  /// together.
   struct Arenas {
     std::vector<Node> nodes;
     std::vector<Edge> edges;
@@ -90,8 +105,9 @@ class Graph {
  private:
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
-  std::vector<Hash128> keys_;                       // by NodeId
-  std::vector<NodeId> slots_;                       // open addressing, linear probing, a power of two, at most 3/4 full
+  std::vector<Hash128> keys_;  // by NodeId
+  // open addressing, linear probing, a power of two, at most 3/4 full
+  std::vector<NodeId> slots_;
 
   [[nodiscard]] std::size_t slot_of(const Hash128& key) const;
   void grow_table();

@@ -1,6 +1,7 @@
 #pragma once
 
-// Boost.Graph's view of engine/search/graph.h. Only this header and what includes it see boost/graph.
+// Boost.Graph's view of engine/search/graph.h. Only this header and what includes it see
+// boost/graph.
 
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
@@ -29,7 +30,9 @@ class IdIterator {
 
   Id operator*() const { return Id{at_}; }
   Id operator[](difference_type n) const { return *(*this + n); }
-  IdIterator& operator+=(difference_type n) { return at_ = static_cast<std::uint32_t>(at_ + n), *this; }
+  IdIterator& operator+=(difference_type n) {
+    return at_ = static_cast<std::uint32_t>(at_ + n), *this;
+  }
   IdIterator& operator-=(difference_type n) { return *this += -n; }
   IdIterator& operator++() { return *this += 1; }
   IdIterator& operator--() { return *this += -1; }
@@ -80,15 +83,17 @@ using InEdgeIterator = EdgeListIterator<&Edge::next_in>;
 
 namespace boost {
 
-/// Models VertexListGraph, EdgeListGraph and BidirectionalGraph. Edge descriptors are EdgeId: algorithms find source() and
-/// target() by the graph argument.
+/// Models VertexListGraph, EdgeListGraph and BidirectionalGraph. Edge descriptors are EdgeId:
+/// algorithms find source() and target() by the graph argument.
 template <>
 struct graph_traits<warpath::Graph> {
   using vertex_descriptor = warpath::NodeId;
   using edge_descriptor = warpath::EdgeId;
   using directed_category = bidirectional_tag;
   using edge_parallel_category = disallow_parallel_edge_tag;
-  struct traversal_category : bidirectional_graph_tag, vertex_list_graph_tag, edge_list_graph_tag {};
+  struct traversal_category : bidirectional_graph_tag,
+                              vertex_list_graph_tag,
+                              edge_list_graph_tag {};
   using vertex_iterator = warpath::IdIterator<warpath::NodeId>;
   using edge_iterator = warpath::IdIterator<warpath::EdgeId>;
   using out_edge_iterator = warpath::OutEdgeIterator;
@@ -104,17 +109,26 @@ struct graph_traits<warpath::Graph> {
 
 namespace warpath {
 
-[[nodiscard]] inline std::size_t num_vertices(const Graph& g) { return g.node_count(); }
-[[nodiscard]] inline std::size_t num_edges(const Graph& g) { return g.edge_count(); }
+[[nodiscard]] inline std::size_t num_vertices(const Graph& g) {
+  return g.node_count();
+}
+[[nodiscard]] inline std::size_t num_edges(const Graph& g) {
+  return g.edge_count();
+}
 [[nodiscard]] inline std::pair<IdIterator<NodeId>, IdIterator<NodeId>> vertices(const Graph& g) {
   return {IdIterator<NodeId>(0), IdIterator<NodeId>(g.node_count())};
 }
 [[nodiscard]] inline std::pair<IdIterator<EdgeId>, IdIterator<EdgeId>> edges(const Graph& g) {
   return {IdIterator<EdgeId>(0), IdIterator<EdgeId>(g.edge_count())};
 }
-[[nodiscard]] inline NodeId source(EdgeId e, const Graph& g) { return g[e].source; }
-[[nodiscard]] inline NodeId target(EdgeId e, const Graph& g) { return g[e].target; }
-[[nodiscard]] inline std::pair<OutEdgeIterator, OutEdgeIterator> out_edges(NodeId v, const Graph& g) {
+[[nodiscard]] inline NodeId source(EdgeId e, const Graph& g) {
+  return g[e].source;
+}
+[[nodiscard]] inline NodeId target(EdgeId e, const Graph& g) {
+  return g[e].target;
+}
+[[nodiscard]] inline std::pair<OutEdgeIterator, OutEdgeIterator> out_edges(NodeId v,
+                                                                           const Graph& g) {
   return {OutEdgeIterator(g, g[v].first_out), OutEdgeIterator(g, kNoEdge)};
 }
 [[nodiscard]] inline std::pair<InEdgeIterator, InEdgeIterator> in_edges(NodeId v, const Graph& g) {
@@ -128,7 +142,9 @@ namespace warpath {
   const auto [first, last] = in_edges(v, g);
   return static_cast<std::size_t>(std::distance(first, last));
 }
-[[nodiscard]] inline std::size_t degree(NodeId v, const Graph& g) { return out_degree(v, g) + in_degree(v, g); }
+[[nodiscard]] inline std::size_t degree(NodeId v, const Graph& g) {
+  return out_degree(v, g) + in_degree(v, g);
+}
 
 /// boost::vertex_index and boost::edge_index: the ids as numbers.
 struct NodeIndexMap {
@@ -145,19 +161,30 @@ struct EdgeIndexMap {
   using category = boost::readable_property_map_tag;
   friend std::size_t get(EdgeIndexMap, EdgeId e) { return index(e); }
 };
-[[nodiscard]] inline NodeIndexMap get(boost::vertex_index_t, const Graph&) { return {}; }
-[[nodiscard]] inline EdgeIndexMap get(boost::edge_index_t, const Graph&) { return {}; }
-[[nodiscard]] inline std::size_t get(boost::vertex_index_t, const Graph&, NodeId v) { return index(v); }
-[[nodiscard]] inline std::size_t get(boost::edge_index_t, const Graph&, EdgeId e) { return index(e); }
+[[nodiscard]] inline NodeIndexMap get(boost::vertex_index_t, const Graph&) {
+  return {};
+}
+[[nodiscard]] inline EdgeIndexMap get(boost::edge_index_t, const Graph&) {
+  return {};
+}
+[[nodiscard]] inline std::size_t get(boost::vertex_index_t, const Graph&, NodeId v) {
+  return index(v);
+}
+[[nodiscard]] inline std::size_t get(boost::edge_index_t, const Graph&, EdgeId e) {
+  return index(e);
+}
 
-/// A member of every node or edge as a readable property map: `node_map(graph, &Node::value)`. `graph` outlives it.
+/// A member of every node or edge as a readable property map: `node_map(graph, &Node::value)`.
+/// `graph` outlives it.
 template <class T>
 [[nodiscard]] auto node_map(const Graph& graph, T Node::* member) {
-  return boost::make_function_property_map<NodeId>([&graph, member](NodeId v) { return graph[v].*member; });
+  return boost::make_function_property_map<NodeId>(
+      [&graph, member](NodeId v) { return graph[v].*member; });
 }
 template <class T>
 [[nodiscard]] auto edge_map(const Graph& graph, T Edge::* member) {
-  return boost::make_function_property_map<EdgeId>([&graph, member](EdgeId e) { return graph[e].*member; });
+  return boost::make_function_property_map<EdgeId>(
+      [&graph, member](EdgeId e) { return graph[e].*member; });
 }
 
 /// Edge predicate for boost::filtered_graph: the acyclic subgraph that playouts descend.

@@ -18,10 +18,13 @@ struct Standing {
 double mean(const Standing& s, std::size_t most) {
   const std::size_t count = std::min(most, s.rewards.size());
   if (count == 0) return -std::numeric_limits<double>::infinity();
-  return std::accumulate(s.rewards.begin(), s.rewards.begin() + static_cast<std::ptrdiff_t>(count), 0.0) / static_cast<double>(count);
+  return std::accumulate(s.rewards.begin(), s.rewards.begin() + static_cast<std::ptrdiff_t>(count),
+                         0.0) /
+         static_cast<double>(count);
 }
 
-/// The survivors with the fewest readings, as long as one has less than `wanted`. One more of each: who is refused meanwhile was not read in vain.
+/// The survivors with the fewest readings, as long as one has less than `wanted`. One more of each:
+/// who is refused meanwhile was not read in vain.
 std::vector<NodeId> unread(std::span<const Standing> survivors, std::size_t wanted) {
   std::size_t fewest = wanted;
   for (const Standing& s : survivors) fewest = std::min(fewest, s.rewards.size());
@@ -34,12 +37,16 @@ std::vector<NodeId> unread(std::span<const Standing> survivors, std::size_t want
 
 }  // namespace
 
-Bracket sequential_halving(std::span<const NodeId> candidates, std::size_t winners, const std::map<NodeId, Readings>& readings) {
+Bracket sequential_halving(std::span<const NodeId> candidates,
+                           std::size_t winners,
+                           const std::map<NodeId, Readings>& readings) {
   std::vector<Standing> survivors;
   for (const NodeId node : candidates) {
     const auto known = readings.find(node);
-    if (known == readings.end()) survivors.push_back({.node = node, .rewards = {}});
-    else if (!known->second.refused) survivors.push_back({.node = node, .rewards = known->second.rewards});
+    if (known == readings.end())
+      survivors.push_back({.node = node, .rewards = {}});
+    else if (!known->second.refused)
+      survivors.push_back({.node = node, .rewards = known->second.rewards});
   }
   winners = std::max<std::size_t>(winners, 1);
   Bracket out;
@@ -47,14 +54,16 @@ Bracket sequential_halving(std::span<const NodeId> candidates, std::size_t winne
   for (; survivors.size() > winners; wanted = 2 * wanted + 1) {
     out.due = unread(survivors, wanted);
     if (!out.due.empty()) return {.due = std::move(out.due), .order = {}};
-    std::ranges::stable_sort(survivors, std::ranges::greater{}, [&](const Standing& s) { return mean(s, wanted); });
+    std::ranges::stable_sort(survivors, std::ranges::greater{},
+                             [&](const Standing& s) { return mean(s, wanted); });
     const std::size_t kept = std::max(winners, (survivors.size() + 1) / 2);
     std::vector<NodeId> lost;
     for (std::size_t i = kept; i < survivors.size(); ++i) lost.push_back(survivors[i].node);
     out.order.insert(out.order.begin(), lost.begin(), lost.end());
     survivors.resize(kept, survivors.front());
   }
-  std::ranges::stable_sort(survivors, std::ranges::greater{}, [&](const Standing& s) { return mean(s, wanted); });
+  std::ranges::stable_sort(survivors, std::ranges::greater{},
+                           [&](const Standing& s) { return mean(s, wanted); });
   std::vector<NodeId> won;
   for (const Standing& s : survivors) won.push_back(s.node);
   out.order.insert(out.order.begin(), won.begin(), won.end());

@@ -5,7 +5,8 @@ namespace warpath {
 bool Lattice::draw(Rng& rng, std::span<Level> point) const {
   constexpr int kTries = 100'000;
   for (int i = 0; i < kTries; ++i) {
-    for (std::size_t axis = 0; axis < point.size(); ++axis) point[axis] = static_cast<Level>(rng.below(levels(axis)));
+    for (std::size_t axis = 0; axis < point.size(); ++axis)
+      point[axis] = static_cast<Level>(rng.below(levels(axis)));
     if (legal(point)) return true;
   }
   return false;

@@ -11,7 +11,8 @@ namespace warpath {
 /// Rank of a value among the values of its axis, ascending.
 using Level = std::uint16_t;
 
-/// The tunables of a space as axes of ordered values: any legal point can be reached from any other in one step.
+/// The tunables of a space as axes of ordered values: any legal point can be reached from any other
+/// in one step.
 class Lattice {
  public:
   virtual ~Lattice() = default;

@@ -10,7 +10,9 @@ namespace {
 constexpr int kMostZeros = 8;  // beyond 256 nothing on a GPU asks for more
 
 float trailing_zeros(std::int64_t value) {
-  return value > 0 ? static_cast<float>(std::min(kMostZeros, std::countr_zero(static_cast<std::uint64_t>(value)))) : 0.0F;
+  return value > 0 ? static_cast<float>(
+                         std::min(kMostZeros, std::countr_zero(static_cast<std::uint64_t>(value))))
+                   : 0.0F;
 }
 
 }  // namespace
@@ -18,7 +20,8 @@ float trailing_zeros(std::int64_t value) {
 Features::Features(const Lattice& lattice) : axes_(lattice.axes()) {
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     Axis& axis = axes_[i];
-    const double shift = 1 - static_cast<double>(std::min<std::int64_t>(lattice.value(i, 0), 1));  // the least value has a log
+    // the least value has a log
+    const double shift = 1 - static_cast<double>(std::min<std::int64_t>(lattice.value(i, 0), 1));
     for (std::size_t level = 0; level < lattice.levels(i); ++level) {
       const std::int64_t value = lattice.value(i, static_cast<Level>(level));
       axis.zeros.push_back(trailing_zeros(value));

@@ -10,8 +10,8 @@
 
 namespace warpath {
 
-/// Who is owed the next step of a roll-out: a leaf that selection led to and that came back ok is followed for `rollout_steps` moves, each
-/// evaluated like any other variant. A failure ends it.
+/// Who is owed the next step of a roll-out: a leaf that selection led to and that came back ok is
+/// followed for `rollout_steps` moves, each evaluated like any other variant. A failure ends it.
 class Rollouts {
  public:
   struct Waiting {

@@ -12,25 +12,33 @@ namespace {
 
 double mean_of_means(std::span<const std::vector<double>> groups) {
   double sum = 0;
-  for (const std::vector<double>& g : groups) sum += std::accumulate(g.begin(), g.end(), 0.0) / static_cast<double>(g.size());
+  for (const std::vector<double>& g : groups)
+    sum += std::accumulate(g.begin(), g.end(), 0.0) / static_cast<double>(g.size());
   return sum / static_cast<double>(groups.size());
 }
 
 }  // namespace
 
-ScoreScale::ScoreScale(std::vector<double> valid, std::size_t invalid) : ascending_(std::move(valid)), valid_(ascending_.size()) {
+ScoreScale::ScoreScale(std::vector<double> valid, std::size_t invalid)
+    : ascending_(std::move(valid)), valid_(ascending_.size()) {
   WARPATH_CHECK(valid_ > 0);
   std::sort(ascending_.begin(), ascending_.end());
   ascending_.insert(ascending_.end(), invalid, worst());
 }
 
-double ScoreScale::median_time() const { return median(std::span(ascending_).first(valid_)); }
+double ScoreScale::median_time() const {
+  return median(std::span(ascending_).first(valid_));
+}
 
 std::uint64_t ScoreScale::budget(double cutoff) const {
   const double limit = optimum() + (median_time() - optimum()) * (1 - cutoff);
-  const auto within = std::upper_bound(ascending_.begin(), ascending_.begin() + static_cast<std::ptrdiff_t>(valid_), limit) - ascending_.begin();
+  const auto within =
+      std::upper_bound(ascending_.begin(), ascending_.begin() + static_cast<std::ptrdiff_t>(valid_),
+                       limit) -
+      ascending_.begin();
   const auto first = static_cast<double>(valid_) - static_cast<double>(within);
-  return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(first / (static_cast<double>(within) + 1))));
+  return std::max<std::uint64_t>(
+      1, static_cast<std::uint64_t>(std::ceil(first / (static_cast<double>(within) + 1))));
 }
 
 std::vector<double> ScoreScale::baseline(std::uint64_t budget) const {
@@ -61,18 +69,26 @@ double ScoreScale::score(std::span<const double> best, std::span<const double> b
   return sum / static_cast<double>(baseline.size());
 }
 
-double ScoreScale::published_score(std::span<const std::vector<double>> repeats, std::uint64_t budget) const {
+double ScoreScale::published_score(std::span<const std::vector<double>> repeats,
+                                   std::uint64_t budget) const {
   const auto n = static_cast<double>(valid_);
   double sum = 0;
   for (std::uint64_t m = 1; m <= budget; ++m) {
     std::vector<double> ranks;  // worst first
     for (const std::vector<double>& best : repeats) {
-      const double reached = best.empty() ? worst() : best[std::min<std::size_t>(best.size(), m) - 1];
-      const auto faster = std::lower_bound(ascending_.begin(), ascending_.begin() + static_cast<std::ptrdiff_t>(valid_), reached) - ascending_.begin();
+      const double reached =
+          best.empty() ? worst() : best[std::min<std::size_t>(best.size(), m) - 1];
+      const auto faster =
+          std::lower_bound(ascending_.begin(),
+                           ascending_.begin() + static_cast<std::ptrdiff_t>(valid_), reached) -
+          ascending_.begin();
       ranks.push_back(n - 1 - std::min(static_cast<double>(faster), n - 1));
     }
-    const auto at = [&](double rank) { return ascending_[static_cast<std::size_t>(n - 1 - std::clamp(rank, 0.0, n - 1))]; };
-    const double base = at(std::round(static_cast<double>(m) * (n + 1) / (static_cast<double>(m) + 1)));
+    const auto at = [&](double rank) {
+      return ascending_[static_cast<std::size_t>(n - 1 - std::clamp(rank, 0.0, n - 1))];
+    };
+    const double base =
+        at(std::round(static_cast<double>(m) * (n + 1) / (static_cast<double>(m) + 1)));
     const double room = base - optimum();
     const double reached = at(std::round(median(ranks)));
     if (room > 0) sum += (base - reached) / room;
@@ -80,7 +96,10 @@ double ScoreScale::published_score(std::span<const std::vector<double>> repeats,
   return sum / static_cast<double>(budget);
 }
 
-Interval bootstrap_mean(std::span<const std::vector<double>> groups, double confidence, int draws, std::uint64_t seed) {
+Interval bootstrap_mean(std::span<const std::vector<double>> groups,
+                        double confidence,
+                        int draws,
+                        std::uint64_t seed) {
   Rng rng(seed, "bootstrap_mean");
   std::vector<double> means;
   for (int d = 0; d < draws; ++d) {
@@ -114,7 +133,8 @@ double sign_flip_p(std::span<const std::vector<double>> groups, int draws, std::
 std::vector<double> holm(std::span<const double> p) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
   std::vector<double> out(p.size());
   double highest = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {

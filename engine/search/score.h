@@ -9,10 +9,12 @@
 
 namespace warpath {
 
-/// What uniform search achieves on a space whose every time is known: the scale on which strategies are scored.
+/// What uniform search achieves on a space whose every time is known: the scale on which strategies
+/// are scored.
 class ScoreScale {
  public:
-  /// `valid`: times of all points that ran, not empty; `invalid`: how many did not, each as bad as the worst that did.
+  /// `valid`: times of all points that ran, not empty; `invalid`: how many did not, each as bad as
+  /// the worst that did.
   ScoreScale(std::vector<double> valid, std::size_t invalid);
 
   [[nodiscard]] double optimum() const { return ascending_.front(); }
@@ -20,29 +22,39 @@ class ScoreScale {
   [[nodiscard]] double median_time() const;
   [[nodiscard]] std::size_t points() const { return ascending_.size(); }
 
-  /// Evaluations after which uniform search is expected within 1 - `cutoff` of the way from the median to the optimum
-  /// (Willemsen et al. 2024: i / (N + 1 - i), i the first of the valid times, worst first, at the cut-off), at least 1.
+  /// Evaluations after which uniform search is expected within 1 - `cutoff` of the way from the
+  /// median to the optimum (Willemsen et al. 2024: i / (N + 1 - i), i the first of the valid times,
+  /// worst first, at the cut-off), at least 1.
   [[nodiscard]] std::uint64_t budget(double cutoff = 0.95) const;
 
-  /// E[best of m distinct uniform draws], from the order statistics: sum_j a_j C(n-j, m-1) / C(n, m), best first. [budget], m = 1, 2, ...
+  /// E[best of m distinct uniform draws], from the order statistics: sum_j a_j C(n-j, m-1) / C(n,
+  /// m), best first. [budget], m = 1, 2, ...
   [[nodiscard]] std::vector<double> baseline(std::uint64_t budget) const;
-  /// Mean over m of (baseline - best so far) / (baseline - optimum): 0 as uniform search, 1 the optimum at once. `best`, as
-  /// `baseline`, is indexed by evaluations - 1; it may end early, as a search that stops does.
+  /// Mean over m of (baseline - best so far) / (baseline - optimum): 0 as uniform search, 1 the
+  /// optimum at once. `best`, as `baseline`, is indexed by evaluations - 1; it may end early, as a
+  /// search that stops does.
   [[nodiscard]] double score(std::span<const double> best, std::span<const double> baseline) const;
 
-  /// The form published for Kernel Tuner, for comparison only: the median over repeats of the rank, against the rank of the mean.
-  /// It credits uniform search with about 0.2.
-  [[nodiscard]] double published_score(std::span<const std::vector<double>> repeats, std::uint64_t budget) const;
+  /// The form published for Kernel Tuner, for comparison only: the median over repeats of the rank,
+  /// against the rank of the mean. It credits uniform search with about 0.2.
+  [[nodiscard]] double published_score(std::span<const std::vector<double>> repeats,
+                                       std::uint64_t budget) const;
 
  private:
   std::vector<double> ascending_;  // all points, invalid ones last
   std::size_t valid_;
 };
 
-/// Percentile bootstrap interval of the mean over groups of the mean within each: members are resampled, groups are fixed.
-[[nodiscard]] Interval bootstrap_mean(std::span<const std::vector<double>> groups, double confidence, int draws, std::uint64_t seed);
+/// Percentile bootstrap interval of the mean over groups of the mean within each: members are
+/// resampled, groups are fixed.
+[[nodiscard]] Interval bootstrap_mean(std::span<const std::vector<double>> groups,
+                                      double confidence,
+                                      int draws,
+                                      std::uint64_t seed);
 /// Two-sided sign-flip test of the same mean being 0 (Fisher 1935): p in (0, 1].
-[[nodiscard]] double sign_flip_p(std::span<const std::vector<double>> groups, int draws, std::uint64_t seed);
+[[nodiscard]] double sign_flip_p(std::span<const std::vector<double>> groups,
+                                 int draws,
+                                 std::uint64_t seed);
 /// p-values adjusted for their number (Holm 1979), in the order given.
 [[nodiscard]] std::vector<double> holm(std::span<const double> p);
 

@@ -21,13 +21,15 @@ bool parse_sharing(const std::string& text) {
 
 /// True for "prior".
 bool parse_draws(const std::string& text) {
-  if (text != "uniform" && text != "prior") throw bad_input("search.draws", text, "uniform or prior");
+  if (text != "uniform" && text != "prior")
+    throw bad_input("search.draws", text, "uniform or prior");
   return text == "prior";
 }
 
 /// True for "creating".
 bool parse_descend(const std::string& text) {
-  if (text != "forward" && text != "creating") throw bad_input("search.descend", text, "forward or creating");
+  if (text != "forward" && text != "creating")
+    throw bad_input("search.descend", text, "forward or creating");
   return text == "creating";
 }
 
@@ -73,19 +75,22 @@ void Search::Impl::open(NodeId v) {
   priors.clear();
   space.open(v, priors);
   if (priors.size() > kMostActions) {
-    throw bad_input("node " + nodes.key(v).short_hex(), std::to_string(priors.size()) + " actions", "at most " + std::to_string(kMostActions));
+    throw bad_input("node " + nodes.key(v).short_hex(), std::to_string(priors.size()) + " actions",
+                    "at most " + std::to_string(kMostActions));
   }
   for (const float p : priors) WARPATH_CHECK(std::isfinite(p) && p >= 0);
   if (v == kRoot && !priors.empty() && options.root_noise_weight > 0) {
     std::vector<double> noise(priors.size());
     Rng(seed, "root_noise").dirichlet(options.root_noise_alpha, noise);
     const double w = options.root_noise_weight;
-    for (std::size_t i = 0; i < priors.size(); ++i) priors[i] = static_cast<float>((1 - w) * priors[i] + w * noise[i]);
+    for (std::size_t i = 0; i < priors.size(); ++i)
+      priors[i] = static_cast<float>((1 - w) * priors[i] + w * noise[i]);
   }
   Node& n = nodes[v];
   const auto count = static_cast<std::uint32_t>(priors.size());
   if (n.opened && n.action_count != count) {
-    throw bad_input(place, std::to_string(n.action_count) + " actions of node " + nodes.key(v).short_hex(),
+    throw bad_input(place,
+                    std::to_string(n.action_count) + " actions of node " + nodes.key(v).short_hex(),
                     std::to_string(count) + ", as its space has");
   }
   n.opened = true;
@@ -95,7 +100,9 @@ void Search::Impl::open(NodeId v) {
 }
 
 std::uint32_t Search::Impl::in_flight(EdgeId edge) {
-  for (auto p = state.pending.rbegin(); p != state.pending.rend() && p->dispatch.sequence >= counted; ++p) edges_in_flight.add(p->path);
+  for (auto p = state.pending.rbegin();
+       p != state.pending.rend() && p->dispatch.sequence >= counted; ++p)
+    edges_in_flight.add(p->path);
   counted = state.next_sequence;
   return edges_in_flight[edge];
 }
@@ -142,14 +149,18 @@ EdgeId Search::Impl::select(NodeId v) {
     if (offer && widening->forced()) return kNoEdge;
     if (offer) {
       arms.front().value = widening->first_play_value(n.reward, n.value, spread);
-      arms.front().prior = BFloat16(orders.at(v, nodes.key(v), n.next_action, n.action_count).prior).value();  // as its edge will have it
+      // as its edge will have it
+      arms.front().prior =
+          BFloat16(orders.at(v, nodes.key(v), n.next_action, n.action_count).prior).value();
     } else {
       offered = offered.subspan(1);
     }
   }
-  // Every visit and every evaluation in flight of a measured node, but its own, went through one of its edges.
+  // Every visit and every evaluation in flight of a measured node, but its own, went through one of
+  // its edges.
   const NodeView view{std::uint64_t{n.visits} - 1 + n.in_flight, n.reward, spread};
-  const std::size_t chosen = selection->select(offered, view, stream) + (arms.size() - offered.size());
+  const std::size_t chosen =
+      selection->select(offered, view, stream) + (arms.size() - offered.size());
   WARPATH_CHECK(chosen < arms.size());
   return arm_edges[chosen];
 }
@@ -196,7 +207,8 @@ std::optional<Dispatch> Search::Impl::graft(NodeId parent, const Hash128& key, f
   const Hash128 child_key = key_of_child(parent, kGraft, key);
   if (nodes.find(child_key) != kNoNode) return std::nullopt;
   bool created = false;
-  const NodeId child = nodes.find_or_insert(child_key, static_cast<std::uint16_t>(nodes[parent].depth + 1), created);
+  const NodeId child =
+      nodes.find_or_insert(child_key, static_cast<std::uint16_t>(nodes[parent].depth + 1), created);
   live.count_edge(nodes, nodes.add_edge(parent, child, kGraft, prior));
   live.update(nodes, parent);
   space.adopt(child, parent, kGraft);
@@ -233,8 +245,9 @@ std::optional<Dispatch> Search::Impl::next() {
 }
 
 std::vector<Search::State::Pending>::iterator Search::Impl::find_pending(std::uint64_t sequence) {
-  const auto it = std::lower_bound(state.pending.begin(), state.pending.end(), sequence,
-                                   [](const State::Pending& p, std::uint64_t s) { return p.dispatch.sequence < s; });
+  const auto it = std::lower_bound(
+      state.pending.begin(), state.pending.end(), sequence,
+      [](const State::Pending& p, std::uint64_t s) { return p.dispatch.sequence < s; });
   return it != state.pending.end() && it->dispatch.sequence == sequence ? it : state.pending.end();
 }
 
@@ -264,16 +277,20 @@ void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation
     const double record = nodes[state.best].reward;
     if (r > record || (r == record && leaf < state.best)) state.best = leaf;
     live.update(nodes, leaf);
-    for (EdgeId e = n.first_in; e != kNoEdge; e = nodes[e].next_in) backup.raise_best(nodes, nodes[e].source, r);
+    for (EdgeId e = n.first_in; e != kNoEdge; e = nodes[e].next_in)
+      backup.raise_best(nodes, nodes[e].source, r);
   }
-  for (auto e = done.path.rbegin(); e != done.path.rend(); ++e) backup.recompute_value(nodes, nodes[*e].source, state.floor);
+  for (auto e = done.path.rbegin(); e != done.path.rend(); ++e)
+    backup.recompute_value(nodes, nodes[*e].source, state.floor);
   asked_in_vain = false;
   rollouts.complete(sequence, leaf, evaluation.ok);
-  if (strategy && done.dispatch.action != kGraft) strategy->complete(*this, leaf);  // a graft is none of its own
+  // a graft is none of its own
+  if (strategy && done.dispatch.action != kGraft) strategy->complete(*this, leaf);
 }
 
 void Search::Impl::remeasure(NodeId node, double reward) {
-  WARPATH_CHECK(index(node) < nodes.node_count() && nodes[node].state == NodeState::measured && std::isfinite(reward));
+  WARPATH_CHECK(index(node) < nodes.node_count() && nodes[node].state == NodeState::measured &&
+                std::isfinite(reward));
   state.rewards.replace(nodes[node].reward, reward);
   nodes[node].reward = reward;
   state.best = kRoot;
@@ -287,7 +304,10 @@ void Search::Impl::remeasure(NodeId node, double reward) {
   backup.rebuild(nodes, state.floor);
 }
 
-Search::Search(Space& space, const SearchOptions& options, std::uint64_t seed, const Hash128& root_key)
+Search::Search(Space& space,
+               const SearchOptions& options,
+               std::uint64_t seed,
+               const Hash128& root_key)
     : impl_(std::make_unique<Impl>(space, options, seed)) {
   bool created = false;
   Node& root = impl_->nodes[impl_->nodes.find_or_insert(root_key, 0, created)];
@@ -298,7 +318,12 @@ Search::Search(Space& space, const SearchOptions& options, std::uint64_t seed, c
   impl_->live.update(impl_->nodes, kRoot);
 }
 
-Search::Search(Space& space, const SearchOptions& options, std::uint64_t seed, Graph graph, State state, std::string_view place)
+Search::Search(Space& space,
+               const SearchOptions& options,
+               std::uint64_t seed,
+               Graph graph,
+               State state,
+               std::string_view place)
     : impl_(std::make_unique<Impl>(space, options, seed)) {
   impl_->nodes = std::move(graph);
   impl_->state = std::move(state);
@@ -310,20 +335,36 @@ Search::Search(Space& space, const SearchOptions& options, std::uint64_t seed, G
 
 Search::~Search() = default;
 
-std::optional<Dispatch> Search::next() { return impl_->next(); }
-std::optional<Dispatch> Search::graft(NodeId parent, const Hash128& key, float prior) { return impl_->graft(parent, key, prior); }
-void Search::complete(std::uint64_t sequence, const Evaluation& evaluation) { impl_->complete(sequence, evaluation); }
-void Search::remeasure(NodeId node, double reward) { impl_->remeasure(node, reward); }
+std::optional<Dispatch> Search::next() {
+  return impl_->next();
+}
+std::optional<Dispatch> Search::graft(NodeId parent, const Hash128& key, float prior) {
+  return impl_->graft(parent, key, prior);
+}
+void Search::complete(std::uint64_t sequence, const Evaluation& evaluation) {
+  impl_->complete(sequence, evaluation);
+}
+void Search::remeasure(NodeId node, double reward) {
+  impl_->remeasure(node, reward);
+}
 
 Idle Search::idle() const {
   if (impl_->strategy ? !impl_->asked_in_vain : impl_->nodes[kRoot].live) return Idle::none;
   return impl_->state.pending.empty() ? Idle::exhausted : Idle::waiting;
 }
 
-const Graph& Search::graph() const { return impl_->nodes; }
-NodeId Search::best() const { return impl_->state.best; }
-const Welford& Search::rewards() const { return impl_->state.rewards; }
-bool Search::is_in_flight(std::uint64_t sequence) const { return impl_->find_pending(sequence) != impl_->state.pending.end(); }
+const Graph& Search::graph() const {
+  return impl_->nodes;
+}
+NodeId Search::best() const {
+  return impl_->state.best;
+}
+const Welford& Search::rewards() const {
+  return impl_->state.rewards;
+}
+bool Search::is_in_flight(std::uint64_t sequence) const {
+  return impl_->find_pending(sequence) != impl_->state.pending.end();
+}
 
 std::vector<Dispatch> Search::in_flight() const {
   std::vector<Dispatch> out;
@@ -331,7 +372,9 @@ std::vector<Dispatch> Search::in_flight() const {
   return out;
 }
 
-std::uint32_t Search::in_flight(EdgeId edge) const { return impl_->in_flight(edge); }
+std::uint32_t Search::in_flight(EdgeId edge) const {
+  return impl_->in_flight(edge);
+}
 
 std::vector<EdgeId> Search::path_of(std::uint64_t sequence) const {
   const auto it = impl_->find_pending(sequence);
@@ -339,26 +382,42 @@ std::vector<EdgeId> Search::path_of(std::uint64_t sequence) const {
   return it->path;
 }
 
-std::vector<EdgeId> Search::creating_path(NodeId node) const { return impl_->creating_path(node); }
+std::vector<EdgeId> Search::creating_path(NodeId node) const {
+  return impl_->creating_path(node);
+}
 
-bool Search::restorable() const { return impl_->strategy == nullptr && !impl_->rollouts.enabled(); }
-bool Search::has_strategy() const { return impl_->strategy != nullptr; }
+bool Search::restorable() const {
+  return impl_->strategy == nullptr && !impl_->rollouts.enabled();
+}
+bool Search::has_strategy() const {
+  return impl_->strategy != nullptr;
+}
 
-Search::State Search::state() const { return impl_->state; }
+Search::State Search::state() const {
+  return impl_->state;
+}
 
 std::string Search::violated_invariant() const {
   std::string violated = violated_search_invariant(impl_->nodes, impl_->state, impl_->live);
-  if (violated.empty()) violated = violated_in_flight(impl_->edges_in_flight, impl_->state, impl_->counted);
+  if (violated.empty())
+    violated = violated_in_flight(impl_->edges_in_flight, impl_->state, impl_->counted);
   return violated;
 }
 
 Hash128 Search::fingerprint() const {
   const State& s = impl_->state;
   Hasher h;
-  h.add(impl_->nodes.fingerprint()).add(s.next_sequence).add(s.playouts).add(s.floor).add(index(s.best));
+  h.add(impl_->nodes.fingerprint())
+      .add(s.next_sequence)
+      .add(s.playouts)
+      .add(s.floor)
+      .add(index(s.best));
   h.add(s.rewards.count).add(s.rewards.mean).add(s.rewards.m2).add(std::uint64_t{s.pending.size()});
   for (const auto& [dispatch, path] : s.pending) {
-    h.add(dispatch.sequence).add(index(dispatch.node)).add(index(dispatch.parent)).add(dispatch.action);
+    h.add(dispatch.sequence)
+        .add(index(dispatch.node))
+        .add(index(dispatch.parent))
+        .add(dispatch.action);
     h.add(std::uint64_t{path.size()});
     for (const EdgeId e : path) h.add(index(e));
   }

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/statistics.h"
+#include "engine/plugin/policy.h"
 #include "engine/search/graph.h"
 #include "engine/search/lattice.h"
-#include "engine/plugin/policy.h"
-#include "engine/base/statistics.h"
 
 namespace warpath {
 
@@ -23,24 +23,29 @@ inline constexpr std::uint32_t kGraft = UINT16_MAX - 1;
 inline constexpr std::uint32_t kMostActions = 65'533;
 static_assert(kMostActions <= kGraft);
 
-/// The space as the search sees it: which actions leave a node, and where they lead. Keys are content hashes.
+/// The space as the search sees it: which actions leave a node, and where they lead. Keys are
+/// content hashes.
 class Space {
  public:
   virtual ~Space() = default;
-  /// Fills P(s,a) of every action of `node` (sum 1; empty: no way on). Called when a node is first selected for expansion,
-  /// and again after a resume: must be a pure function of the node's content and the seed, or replayed from the log.
-  /// With more than kMostActions of them the call that asked throws Error(bad_input).
+  /// Fills P(s,a) of every action of `node` (sum 1; empty: no way on). Called when a node is first
+  /// selected for expansion, and again after a resume: must be a pure function of the node's
+  /// content and the seed, or replayed from the log. With more than kMostActions of them the call
+  /// that asked throws Error(bad_input).
   virtual void open(NodeId node, std::vector<float>& priors) = 0;
-  /// Key of the variant that `action` of `node` leads to; nullopt if it proves illegal (nothing is spent).
+  /// Key of the variant that `action` of `node` leads to; nullopt if it proves illegal (nothing is
+  /// spent).
   virtual std::optional<Hash128> apply(NodeId node, std::uint32_t action) = 0;
-  /// The last apply() or jump() made a new node: the space keeps its content under this id. `action`: kJump after jump().
+  /// The last apply() or jump() made a new node: the space keeps its content under this id.
+  /// `action`: kJump after jump().
   virtual void adopt(NodeId child, NodeId parent, std::uint32_t action) = 0;
 
   /// The tunables as axes; null where there are none.
   [[nodiscard]] virtual const Lattice* lattice() const { return nullptr; }
   /// Levels of the tunables of `node`: [axes]. Only with a lattice, as jump().
   virtual void levels(NodeId, std::span<Level>) const {}
-  /// Key of the variant of `node` with its tunables at `point`, which is legal; nullopt if it proves illegal all the same.
+  /// Key of the variant of `node` with its tunables at `point`, which is legal; nullopt if it
+  /// proves illegal all the same.
   virtual std::optional<Hash128> jump(NodeId, std::span<const Level>) { return std::nullopt; }
 };
 
@@ -64,38 +69,44 @@ enum class Idle : std::uint8_t { none, waiting, exhausted };
 /// Throws Error(bad_input) if `options` names a policy or a sharing that there is not.
 void check_search_options(const SearchOptions& options);
 
-/// Monte Carlo graph search: select, widen, back up; or another Strategy over the same graph. Owns the graph; one thread only. No I/O, no clock: a pure function of
-/// (options, space, sequence of calls), hence deterministic and replayable.
+/// Monte Carlo graph search: select, widen, back up; or another Strategy over the same graph. Owns
+/// the graph; one thread only. No I/O, no clock: a pure function of (options, space, sequence of
+/// calls), hence deterministic and replayable.
 ///
-/// Reference: M. Rosin 2011 (PUCT); Czech et al. 2021 and the KataGo notes on graph search (edge visits, idempotent recomputation);
-/// Liu et al. 2020 (unobserved visits, WU-UCT). Formulas in docs/search.md.
+/// Reference: M. Rosin 2011 (PUCT); Czech et al. 2021 and the KataGo notes on graph search (edge
+/// visits, idempotent recomputation); Liu et al. 2020 (unobserved visits, WU-UCT). Formulas in
+/// docs/search.md.
 class Search {
  public:
-  /// `space` outlives the search. `seed` is the root of every random stream. The root is measured with reward 0 (the baseline
-  /// against itself). Throws Error(bad_input) naming an option that names no policy.
+  /// `space` outlives the search. `seed` is the root of every random stream. The root is measured
+  /// with reward 0 (the baseline against itself). Throws Error(bad_input) naming an option that
+  /// names no policy.
   Search(Space& space, const SearchOptions& options, std::uint64_t seed, const Hash128& root_key);
   ~Search();
 
-  /// Selects, and reserves the path (O += 1 on it). nullopt: see idle(). Such a call may have spent actions that proved illegal
-  /// or known, so a replay repeats it at the same place among the others; repeating it twice changes nothing.
+  /// Selects, and reserves the path (O += 1 on it). nullopt: see idle(). Such a call may have spent
+  /// actions that proved illegal or known, so a replay repeats it at the same place among the
+  /// others; repeating it twice changes nothing.
   [[nodiscard]] std::optional<Dispatch> next();
-  /// Dispatches an evaluation that is none of the parent's actions: a sibling of its children that the space came upon (inner
-  /// tuning, late proposals). `key`: of the variant, which the space adopts under the action kGraft; `parent` has been measured. nullopt,
-  /// and nothing changed, if that variant is a node already or would lie too deep.
+  /// Dispatches an evaluation that is none of the parent's actions: a sibling of its children that
+  /// the space came upon (inner tuning, late proposals). `key`: of the variant, which the space
+  /// adopts under the action kGraft; `parent` has been measured. nullopt, and nothing changed, if
+  /// that variant is a node already or would lie too deep.
   [[nodiscard]] std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
   [[nodiscard]] Idle idle() const;
   [[nodiscard]] bool is_in_flight(std::uint64_t sequence) const;
-  /// Applies the outcome of a dispatch: O -= 1, N += 1 along its path, M recomputed leaf to root, B propagated.
-  /// `sequence` must be in flight; a reward must be finite.
+  /// Applies the outcome of a dispatch: O -= 1, N += 1 along its path, M recomputed leaf to root, B
+  /// propagated. `sequence` must be in flight; a reward must be finite.
   void complete(std::uint64_t sequence, const Evaluation& evaluation);
   /// A better measurement of a measured node: rebuilds every B and M.
   void remeasure(NodeId node, double reward);
 
   [[nodiscard]] const Graph& graph() const;
-  [[nodiscard]] NodeId best() const;                    ///< highest reward; ties to the lowest id
-  [[nodiscard]] const Welford& rewards() const;         ///< of all measured nodes, root included
+  [[nodiscard]] NodeId best() const;                      ///< highest reward; ties to the lowest id
+  [[nodiscard]] const Welford& rewards() const;           ///< of all measured nodes, root included
   [[nodiscard]] std::vector<Dispatch> in_flight() const;  ///< by sequence
-  [[nodiscard]] std::uint32_t in_flight(EdgeId edge) const;  ///< O_e: paths in flight through `edge`
+  /// O_e: paths in flight through `edge`
+  [[nodiscard]] std::uint32_t in_flight(EdgeId edge) const;
   /// Edges from the root to the node of a dispatch in flight.
   [[nodiscard]] std::vector<EdgeId> path_of(std::uint64_t sequence) const;
   /// Edges from the root to `node` along creating edges.
@@ -117,12 +128,19 @@ class Search {
     std::vector<Pending> pending;
   };
   [[nodiscard]] State state() const;
-  /// False: a strategy, or roll-outs, hold state beyond `State`; a run continues from its log alone.
+  /// False: a strategy, or roll-outs, hold state beyond `State`; a run continues from its log
+  /// alone.
   [[nodiscard]] bool restorable() const;
   [[nodiscard]] bool has_strategy() const;  ///< another than select, widen, back up decides
-  /// Continues from a snapshot, bit for bit as the search that made it would. Nodes that were open are opened again, once each,
-  /// before their next action is tried. Throws Error(bad_input) with `place` when the parts contradict each other.
-  Search(Space& space, const SearchOptions& options, std::uint64_t seed, Graph graph, State state, std::string_view place);
+  /// Continues from a snapshot, bit for bit as the search that made it would. Nodes that were open
+  /// are opened again, once each, before their next action is tried. Throws Error(bad_input) with
+  /// `place` when the parts contradict each other.
+  Search(Space& space,
+         const SearchOptions& options,
+         std::uint64_t seed,
+         Graph graph,
+         State state,
+         std::string_view place);
 
   // Invariants, for tests and `--check`: empty, or one line naming the first violation.
   [[nodiscard]] std::string violated_invariant() const;

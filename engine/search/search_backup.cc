@@ -6,9 +6,13 @@
 
 namespace warpath {
 
-Neighbours::Neighbours(const Graph& graph, Side side) : begin_(graph.node_count() + std::size_t{1}), ends_(graph.edge_count()) {
-  const auto own = [&](const Edge& e) { return index(side == Side::sources ? e.target : e.source); };
-  for (std::uint32_t i = 0; i < graph.edge_count(); ++i) ++begin_[own(graph[EdgeId{i}]) + std::size_t{1}];
+Neighbours::Neighbours(const Graph& graph, Side side)
+    : begin_(graph.node_count() + std::size_t{1}), ends_(graph.edge_count()) {
+  const auto own = [&](const Edge& e) {
+    return index(side == Side::sources ? e.target : e.source);
+  };
+  for (std::uint32_t i = 0; i < graph.edge_count(); ++i)
+    ++begin_[own(graph[EdgeId{i}]) + std::size_t{1}];
   for (std::size_t i = 1; i < begin_.size(); ++i) begin_[i] += begin_[i - 1];
   std::vector<std::size_t> next(begin_);
   for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
@@ -20,7 +24,9 @@ Neighbours::Neighbours(const Graph& graph, Side side) : begin_(graph.node_count(
 std::vector<NodeId> deepest_first(const Graph& graph) {
   // By counting: depths are small numbers.
   std::vector<std::uint32_t> begin(std::size_t{std::numeric_limits<std::uint16_t>::max()} + 2);
-  const auto rank = [&](std::uint32_t i) { return std::size_t{std::numeric_limits<std::uint16_t>::max()} - graph[NodeId{i}].depth; };
+  const auto rank = [&](std::uint32_t i) {
+    return std::size_t{std::numeric_limits<std::uint16_t>::max()} - graph[NodeId{i}].depth;
+  };
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) ++begin[rank(i) + 1];
   for (std::size_t k = 1; k < begin.size(); ++k) begin[k] += begin[k - 1];
   std::vector<NodeId> order(graph.node_count());
@@ -31,7 +37,8 @@ std::vector<NodeId> deepest_first(const Graph& graph) {
 std::vector<double> reachable_best(const Graph& graph) {
   std::vector<std::pair<double, NodeId>> order;  // -r
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
-    if (graph[NodeId{i}].state == NodeState::measured) order.emplace_back(-graph[NodeId{i}].reward, NodeId{i});
+    if (graph[NodeId{i}].state == NodeState::measured)
+      order.emplace_back(-graph[NodeId{i}].reward, NodeId{i});
   }
   std::sort(order.begin(), order.end());
   const Neighbours parents(graph, Neighbours::Side::sources);

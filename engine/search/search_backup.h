@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "engine/search/graph.h"
 #include "engine/plugin/policy.h"
+#include "engine/search/graph.h"
 
 namespace warpath {
 
@@ -15,7 +15,8 @@ class Neighbours {
   Neighbours(const Graph& graph, Side side);
   /// The sources of the edges into `node`, or the targets of those out of it.
   [[nodiscard]] std::span<const NodeId> of(NodeId node) const {
-    return std::span(ends_).subspan(begin_[index(node)], begin_[index(node) + std::size_t{1}] - begin_[index(node)]);
+    return std::span(ends_).subspan(begin_[index(node)],
+                                    begin_[index(node) + std::size_t{1}] - begin_[index(node)]);
   }
 
  private:
@@ -23,11 +24,12 @@ class Neighbours {
   std::vector<NodeId> ends_;
 };
 
-/// Ids of all nodes, deepest first: forward edges point from later to earlier entries. Equal depths by id.
+/// Ids of all nodes, deepest first: forward edges point from later to earlier entries. Equal depths
+/// by id.
 [[nodiscard]] std::vector<NodeId> deepest_first(const Graph& graph);
 
-/// B of every node from scratch: nodes by reward descending, a backward search from each, the first label wins.
-/// O(V log V + E). 0 unless measured.
+/// B of every node from scratch: nodes by reward descending, a backward search from each, the first
+/// label wins. O(V log V + E). 0 unless measured.
 [[nodiscard]] std::vector<double> reachable_best(const Graph& graph);
 
 /// Keeps Node::best and Node::value.
@@ -36,11 +38,12 @@ class Backup {
   /// `policy` outlives this.
   explicit Backup(const BackupPolicy& policy) : policy_(&policy) {}
 
-  /// Raises B(node) to at least `best` and carries the rise over all in-edges, cycles included: it stops where nothing
-  /// rises, and B only takes values of rewards, so it ends on any graph (Leurent and Maillard 2020, for the maximum).
+  /// Raises B(node) to at least `best` and carries the rise over all in-edges, cycles included: it
+  /// stops where nothing rises, and B only takes values of rewards, so it ends on any graph
+  /// (Leurent and Maillard 2020, for the maximum).
   void raise_best(Graph& graph, NodeId node, double best);
-  /// M(node) from its own reward and its children by edge visits. A failed child counts as `floor`, the lowest reward.
-  /// Idempotent.
+  /// M(node) from its own reward and its children by edge visits. A failed child counts as `floor`,
+  /// the lowest reward. Idempotent.
   void recompute_value(Graph& graph, NodeId node, double floor);
   /// Every B and M from scratch, as after a reward fell.
   void rebuild(Graph& graph, double floor);

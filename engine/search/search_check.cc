@@ -12,13 +12,20 @@
 namespace warpath {
 namespace {
 
-std::string text(NodeId id) { return "node " + std::to_string(index(id)); }
-std::string text(EdgeId id) { return "edge " + std::to_string(index(id)); }
-bool in_range(const Graph& graph, NodeId id) { return index(id) < graph.node_count(); }
+std::string text(NodeId id) {
+  return "node " + std::to_string(index(id));
+}
+std::string text(EdgeId id) {
+  return "edge " + std::to_string(index(id));
+}
+bool in_range(const Graph& graph, NodeId id) {
+  return index(id) < graph.node_count();
+}
 
 /// Depths, creating edges and states: the shape of the graph.
 std::string check_shape(const Graph& graph) {
-  if (graph.node_count() == 0 || graph[NodeId{0}].state != NodeState::measured || graph[NodeId{0}].depth != 0) {
+  if (graph.node_count() == 0 || graph[NodeId{0}].state != NodeState::measured ||
+      graph[NodeId{0}].depth != 0) {
     return "node 0 is not a measured root at depth 0";
   }
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
@@ -27,22 +34,29 @@ std::string check_shape(const Graph& graph) {
     if (i > 0 && (n.first_in == kNoEdge || graph[graph[n.first_in].source].depth + 1 != n.depth)) {
       return name + " is not one deeper than the node that made it";
     }
-    if (n.next_action > n.action_count || (!n.opened && n.action_count > 0)) return name + " has tried more actions than it has";
-    if (n.state != NodeState::measured && n.first_out != kNoEdge) return name + " has children though it was never expanded";
-    if (n.state != NodeState::measured && (n.opened || n.reward != 0 || n.best != 0 || n.value != 0)) {
+    if (n.next_action > n.action_count || (!n.opened && n.action_count > 0))
+      return name + " has tried more actions than it has";
+    if (n.state != NodeState::measured && n.first_out != kNoEdge)
+      return name + " has children though it was never expanded";
+    if (n.state != NodeState::measured &&
+        (n.opened || n.reward != 0 || n.best != 0 || n.value != 0)) {
       return name + " has values though it is not measured";
     }
   }
   for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
     const Edge& e = graph[EdgeId{i}];
-    if (e.action < kGraft && e.action >= graph[e.source].action_count) return text(EdgeId{i}) + " has an action that its source lacks";
-    if (!graph.forward(e) && e.visits != 0) return text(EdgeId{i}) + " is not forward but was descended";
+    if (e.action < kGraft && e.action >= graph[e.source].action_count)
+      return text(EdgeId{i}) + " has an action that its source lacks";
+    if (!graph.forward(e) && e.visits != 0)
+      return text(EdgeId{i}) + " is not forward but was descended";
   }
   const Neighbours children(graph, Neighbours::Side::targets);
-  std::vector<NodeId> joined_from(graph.node_count(), kNoNode);  // the last source of an edge to each node
+  // the last source of an edge to each node
+  std::vector<NodeId> joined_from(graph.node_count(), kNoNode);
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
     for (const NodeId target : children.of(NodeId{i})) {
-      if (std::exchange(joined_from[index(target)], NodeId{i}) == NodeId{i}) return text(NodeId{i}) + " and " + text(target) + " are joined twice";
+      if (std::exchange(joined_from[index(target)], NodeId{i}) == NodeId{i})
+        return text(NodeId{i}) + " and " + text(target) + " are joined twice";
     }
   }
   return "";
@@ -55,14 +69,17 @@ std::string check_pending(const Graph& graph, const Search::State& state) {
   std::uint64_t least_sequence = 0;
   for (const auto& [dispatch, path] : state.pending) {
     const std::string name = "dispatch " + std::to_string(dispatch.sequence);
-    if (dispatch.sequence < least_sequence || dispatch.sequence >= state.next_sequence) return name + " is out of sequence";
+    if (dispatch.sequence < least_sequence || dispatch.sequence >= state.next_sequence)
+      return name + " is out of sequence";
     least_sequence = dispatch.sequence + 1;
-    if (!in_range(graph, dispatch.node) || graph[dispatch.node].state != NodeState::pending) return name + " awaits no pending node";
+    if (!in_range(graph, dispatch.node) || graph[dispatch.node].state != NodeState::pending)
+      return name + " awaits no pending node";
     if (std::exchange(dispatched[index(dispatch.node)], 1) != 0) return name + " repeats a node";
     NodeId at{0};
     ++node_in_flight[0];
     for (const EdgeId e : path) {
-      if (index(e) >= graph.edge_count() || graph[e].source != at) return name + " has a broken path";
+      if (index(e) >= graph.edge_count() || graph[e].source != at)
+        return name + " has a broken path";
       if (!graph.forward(graph[e])) return text(e) + " is not forward but was descended";
       at = graph[e].target;
       ++node_in_flight[index(at)];
@@ -73,8 +90,10 @@ std::string check_pending(const Graph& graph, const Search::State& state) {
     }
   }
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
-    if (graph[NodeId{i}].state == NodeState::pending && dispatched[i] == 0) return text(NodeId{i}) + " is pending but not in flight";
-    if (graph[NodeId{i}].in_flight != node_in_flight[i]) return text(NodeId{i}) + " has a wrong in_flight";
+    if (graph[NodeId{i}].state == NodeState::pending && dispatched[i] == 0)
+      return text(NodeId{i}) + " is pending but not in flight";
+    if (graph[NodeId{i}].in_flight != node_in_flight[i])
+      return text(NodeId{i}) + " has a wrong in_flight";
   }
   return {};
 }
@@ -82,13 +101,17 @@ std::string check_pending(const Graph& graph, const Search::State& state) {
 /// N(v) = 1 + sum of N(v,a) for evaluated nodes; completed playouts at the root.
 std::string check_visits(const Graph& graph, const Search::State& state) {
   std::vector<std::uint64_t> visits(graph.node_count());
-  for (std::uint32_t i = 0; i < graph.edge_count(); ++i) visits[index(graph[EdgeId{i}].source)] += graph[EdgeId{i}].visits;
+  for (std::uint32_t i = 0; i < graph.edge_count(); ++i)
+    visits[index(graph[EdgeId{i}].source)] += graph[EdgeId{i}].visits;
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
     const Node& n = graph[NodeId{i}];
-    if (n.visits != visits[i] + (n.state == NodeState::pending ? 0 : 1)) return text(NodeId{i}) + " has visits that are not 1 + those of its edges";
+    if (n.visits != visits[i] + (n.state == NodeState::pending ? 0 : 1))
+      return text(NodeId{i}) + " has visits that are not 1 + those of its edges";
   }
-  if (graph[NodeId{0}].visits != state.playouts + 1) return "the root's visits are not 1 + the completed playouts";
-  if (state.playouts + state.pending.size() != state.next_sequence) return "dispatches are not playouts plus those in flight";
+  if (graph[NodeId{0}].visits != state.playouts + 1)
+    return "the root's visits are not 1 + the completed playouts";
+  if (state.playouts + state.pending.size() != state.next_sequence)
+    return "dispatches are not playouts plus those in flight";
   return {};
 }
 
@@ -114,7 +137,8 @@ std::string check_values(const Graph& graph, const Search::State& state) {
   std::uint64_t measured = 0;
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
     const Node& n = graph[NodeId{i}];
-    if (n.best != best[i]) return text(NodeId{i}) + " has a best that is not the best reachable reward";
+    if (n.best != best[i])
+      return text(NodeId{i}) + " has a best that is not the best reachable reward";
     if (n.state != NodeState::measured) continue;
     ++measured;
     floor = std::min(floor, n.reward);
@@ -122,14 +146,16 @@ std::string check_values(const Graph& graph, const Search::State& state) {
   }
   if (state.best != champion) return "best is not the lowest node of highest reward";
   if (state.floor != floor) return "floor is not the lowest measured reward";
-  if (state.rewards.count != measured || !std::isfinite(state.rewards.mean) || !std::isfinite(state.rewards.m2) || state.rewards.m2 < 0) {
+  if (state.rewards.count != measured || !std::isfinite(state.rewards.mean) ||
+      !std::isfinite(state.rewards.m2) || state.rewards.m2 < 0) {
     return "rewards do not summarise the measured nodes";
   }
   const double highest = graph[champion].reward;
   const double slack = 1e-9 * (1 + std::abs(highest) + std::abs(floor));
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
     const Node& n = graph[NodeId{i}];
-    if (n.state == NodeState::measured && !(n.value >= floor - slack && n.value <= highest + slack)) {
+    if (n.state == NodeState::measured &&
+        !(n.value >= floor - slack && n.value <= highest + slack)) {
       return text(NodeId{i}) + " has a value outside the measured rewards";
     }
   }
@@ -138,7 +164,9 @@ std::string check_values(const Graph& graph, const Search::State& state) {
 
 }  // namespace
 
-std::string violated_search_invariant(const Graph& graph, const Search::State& state, const LiveFlags& live) {
+std::string violated_search_invariant(const Graph& graph,
+                                      const Search::State& state,
+                                      const LiveFlags& live) {
   std::string violated = check_shape(graph);
   if (violated.empty()) violated = check_pending(graph, state);
   if (violated.empty()) violated = check_visits(graph, state);
@@ -147,7 +175,9 @@ std::string violated_search_invariant(const Graph& graph, const Search::State& s
   return violated;
 }
 
-std::string violated_in_flight(const EdgesInFlight& edges, const Search::State& state, std::uint64_t counted) {
+std::string violated_in_flight(const EdgesInFlight& edges,
+                               const Search::State& state,
+                               std::uint64_t counted) {
   std::map<EdgeId, std::uint32_t> expected;
   for (const Search::State::Pending& pending : state.pending) {
     if (pending.dispatch.sequence >= counted) continue;

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/rng.h"
+#include "engine/plugin/options.h"
 #include "engine/search/action_order.h"
 #include "engine/search/edges_in_flight.h"
-#include "engine/plugin/options.h"
-#include "engine/base/rng.h"
 #include "engine/search/rollouts.h"
 #include "engine/search/search.h"
 #include "engine/search/search_backup.h"
@@ -23,7 +23,8 @@ namespace warpath {
 /// What selection makes of evaluations under way.
 enum class Parallel : std::uint8_t { unobserved, virtual_loss, ignored };
 
-/// What a Search is made of: for search.cc, which selects, widens and backs up, and search_ways.cc, the other ways to a node.
+/// What a Search is made of: for search.cc, which selects, widens and backs up, and search_ways.cc,
+/// the other ways to a node.
 struct Search::Impl final : Field {
   Impl(Space& space_in, const SearchOptions& options_in, std::uint64_t seed_in);
 
@@ -60,7 +61,9 @@ struct Search::Impl final : Field {
   /// Tries the next action of `v`; the edge if it led to a new node, else kNoEdge.
   EdgeId expand(NodeId v);
   Dispatch dispatch();
-  [[nodiscard]] double sigma() const { return std::max(options.sigma_floor, state.rewards.deviation()); }
+  [[nodiscard]] double sigma() const {
+    return std::max(options.sigma_floor, state.rewards.deviation());
+  }
   [[nodiscard]] Hash128 key_of_child(NodeId parent, std::uint32_t action, const Hash128& key) const;
   [[nodiscard]] std::vector<State::Pending>::iterator find_pending(std::uint64_t sequence);
 
@@ -76,14 +79,16 @@ struct Search::Impl final : Field {
   Backup backup;
   LiveFlags live;
   ActionOrders orders;
-  Rng stream;  ///< of the playout under way, if the selection draws
+  Rng stream;                          ///< of the playout under way, if the selection draws
   std::unique_ptr<Strategy> strategy;  ///< null: select, widen, back up
   Rng strategy_stream;
   Rollouts rollouts;
   bool asked_in_vain = false;  ///< the strategy had nothing; no outcome came since
   Graph nodes;
   State state;
-  EdgesInFlight edges_in_flight;  ///< of the paths in state.pending of dispatches before `counted`: with one at a time nothing is counted
+  /// of the paths in state.pending of dispatches before `counted`: with one at a time nothing is
+  /// counted
+  EdgesInFlight edges_in_flight;
   std::uint64_t counted = 0;
   std::string place = "snapshot";  ///< for messages about a snapshot that its space contradicts
 

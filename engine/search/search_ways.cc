@@ -2,7 +2,8 @@
 
 #include "engine/search/search_impl.h"
 
-// Ways to a node other than selection: those of strategies, roll-outs, recombination, descents from elsewhere than the root.
+// Ways to a node other than selection: those of strategies, roll-outs, recombination, descents from
+// elsewhere than the root.
 namespace warpath {
 namespace {
 
@@ -19,7 +20,8 @@ std::uint32_t Search::Impl::actions(NodeId node) {
 std::uint32_t Search::Impl::draw_action(NodeId node) {
   constexpr double kUniform = 0.1;  // nothing is out of reach
   const std::uint32_t count = nodes[node].action_count;
-  if (!draws_by_prior || rng().uniform() < kUniform) return static_cast<std::uint32_t>(rng().below(count));
+  if (!draws_by_prior || rng().uniform() < kUniform)
+    return static_cast<std::uint32_t>(rng().below(count));
   double left = rng().uniform();
   std::uint32_t rank = 0;
   for (; rank + 1 < count; ++rank) {
@@ -36,16 +38,19 @@ Field::Arrival Search::Impl::act(NodeId node, std::uint32_t action) {
   const auto depth = static_cast<std::uint16_t>(nodes[node].depth + 1);
   const NodeId child = nodes.find_or_insert(key_of_child(node, action, *key), depth, created);
   if (created || nodes.find_edge(node, child) == kNoEdge) {
-    const EdgeId edge = nodes.add_edge(node, child, action, 1.0F / static_cast<float>(nodes[node].action_count));
+    const EdgeId edge =
+        nodes.add_edge(node, child, action, 1.0F / static_cast<float>(nodes[node].action_count));
     live.count_edge(nodes, edge);
-    if (nodes[child].state == NodeState::measured) backup.raise_best(nodes, node, nodes[child].best);
+    if (nodes[child].state == NodeState::measured)
+      backup.raise_best(nodes, node, nodes[child].best);
   }
   if (created) space.adopt(child, node, action);
   return {child, created};
 }
 
 Field::Arrival Search::Impl::visit(NodeId from, std::span<const Level> point) {
-  if (nodes[from].state != NodeState::measured || nodes[from].depth >= options.max_depth) from = kRoot;
+  if (nodes[from].state != NodeState::measured || nodes[from].depth >= options.max_depth)
+    from = kRoot;
   const std::optional<Hash128> key = space.jump(from, point);
   if (!key) return {};
   bool created = false;
@@ -68,7 +73,8 @@ std::optional<Dispatch> Search::Impl::next_of_strategy() {
 
 std::vector<EdgeId> Search::Impl::creating_path(NodeId node) const {
   std::vector<EdgeId> out;
-  for (NodeId at = node; at != kRoot; at = nodes[out.back()].source) out.push_back(nodes[at].first_in);
+  for (NodeId at = node; at != kRoot; at = nodes[out.back()].source)
+    out.push_back(nodes[at].first_in);
   std::reverse(out.begin(), out.end());
   return out;
 }
@@ -80,7 +86,8 @@ std::optional<Dispatch> Search::Impl::next_of_rollout() {
     Rng rng(seed, "rollout", state.next_sequence);
     NodeId child = kNoNode;
     if (rng.uniform() < options.rollout_epsilon) {
-      const Arrival arrival = act(node, static_cast<std::uint32_t>(rng.below(nodes[node].action_count)));
+      const Arrival arrival =
+          act(node, static_cast<std::uint32_t>(rng.below(nodes[node].action_count)));
       if (arrival.fresh) child = arrival.node;
     }
     while (child == kNoNode && nodes[node].next_action < nodes[node].action_count) {
@@ -99,7 +106,9 @@ std::optional<Dispatch> Search::Impl::recombined() {
   if (options.recombination <= 0) return std::nullopt;
   Rng rng(seed, "recombination", state.next_sequence);
   if (rng.uniform() >= options.recombination) return std::nullopt;
-  const auto entrant = [&] { return NodeId{static_cast<std::uint32_t>(rng.below(nodes.node_count()))}; };
+  const auto entrant = [&] {
+    return NodeId{static_cast<std::uint32_t>(rng.below(nodes.node_count()))};
+  };
   const auto parent = [&] {  // the best of a few
     NodeId best = entrant();
     for (int i = 1; i < kEntrants; ++i) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "engine/search/design.h"
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
 #include "engine/register_strategies.h"
+#include "engine/search/design.h"
 
 namespace warpath {
 namespace {
@@ -64,7 +64,8 @@ Field::Arrival Field::neighbour(NodeId from, int radius) {
 
 Field::Arrival Field::recombine(NodeId a, NodeId b, double mutation) {
   const Lattice* const space = lattice();
-  if (space == nullptr || (!space->complete() && rng().uniform() < 0.5)) return neighbour(rng().uniform() < 0.5 ? a : b, 1);
+  if (space == nullptr || (!space->complete() && rng().uniform() < 0.5))
+    return neighbour(rng().uniform() < 0.5 ? a : b, 1);
   std::vector<Level> point(space->axes()), other(space->axes());
   levels(a, point);
   levels(b, other);
@@ -91,11 +92,14 @@ std::unique_ptr<Strategy> make_strategy(const SearchOptions& options, const Latt
   return registry.create("search.strategy", name, options);
 }
 
-std::vector<Level> first_point(const SearchOptions& options, const Lattice& lattice, std::uint64_t seed) {
+std::vector<Level> first_point(const SearchOptions& options,
+                               const Lattice& lattice,
+                               std::uint64_t seed) {
   Rng rng(seed, "start");
   std::vector<Level> point(lattice.axes());
   const bool designed = resolved(options, &lattice) == "guided";
-  const bool found = designed ? Design(lattice, options).draw(lattice, rng, point) : lattice.draw(rng, point);
+  const bool found =
+      designed ? Design(lattice, options).draw(lattice, rng, point) : lattice.draw(rng, point);
   if (!found) throw bad_input("space", "no legal point", "at least one");
   return point;
 }

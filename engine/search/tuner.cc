@@ -6,7 +6,9 @@ namespace warpath {
 namespace {
 
 /// The value next to `value` in `direction`; nullopt at the end of the range.
-std::optional<std::int64_t> next_value(const std::vector<std::int64_t>& values, std::int64_t value, bool up) {
+std::optional<std::int64_t> next_value(const std::vector<std::int64_t>& values,
+                                       std::int64_t value,
+                                       bool up) {
   const auto at = std::ranges::lower_bound(values, value);
   if (up) {
     const auto above = std::ranges::upper_bound(values, value);
@@ -18,10 +20,13 @@ std::optional<std::int64_t> next_value(const std::vector<std::int64_t>& values, 
 }  // namespace
 
 bool Tuner::may_go_first(std::uint64_t dispatched) const {
-  return options_.builds > 0 && static_cast<double>(spent_ + 1) <= options_.share * static_cast<double>(dispatched + 1);
+  return options_.builds > 0 &&
+         static_cast<double>(spent_ + 1) <= options_.share * static_cast<double>(dispatched + 1);
 }
 
-bool Tuner::is_open(const Site& site) const { return site.spent < options_.builds && site.without_better < options_.patience; }
+bool Tuner::is_open(const Site& site) const {
+  return site.spent < options_.builds && site.without_better < options_.patience;
+}
 
 std::optional<MoveInstance> Tuner::neighbour(Site& site) const {
   for (const Tunable& parameter : site.domain) {
@@ -48,7 +53,8 @@ std::optional<Tuner::Wanted> Tuner::next() {
   for (const auto& [unused, key] : order) {
     Site& site = sites_.at(key);
     if (auto candidate = neighbour(site)) {
-      return Wanted{.parent = std::get<0>(key), .sibling = site.best_node, .instance = std::move(*candidate)};
+      return Wanted{
+          .parent = std::get<0>(key), .sibling = site.best_node, .instance = std::move(*candidate)};
     }
   }
   return std::nullopt;
@@ -69,7 +75,8 @@ void Tuner::dispatched(NodeId parent, NodeId node, const MoveInstance& instance,
   ++site.spent;
   for (const auto& [name, value] : instance.parameters) {
     const auto own = site.best.parameters.find(name);
-    if (own != site.best.parameters.end() && own->second != value) site.moved[node] = {site.best_node, {name, value > own->second}};
+    if (own != site.best.parameters.end() && own->second != value)
+      site.moved[node] = {site.best_node, {name, value > own->second}};
   }
 }
 
@@ -78,22 +85,26 @@ void Tuner::measured(const Result& result, const std::function<std::vector<Tunab
   const SiteKey key{result.parent, result.instance.move, result.instance.site};
   const auto it = sites_.find(key);
   if (it == sites_.end()) {
-    if (!result.ok || !result.structural || result.reward < result.best_reward - options_.reach) return;
+    if (!result.ok || !result.structural || result.reward < result.best_reward - options_.reach)
+      return;
     Site begun;
     begun.domain = domain();
     begun.best = result.instance;
     begun.best_node = result.node;
     begun.best_reward = result.reward;
-    std::erase_if(begun.domain, [](const Tunable& parameter) { return parameter.values.size() < 2; });
+    std::erase_if(begun.domain,
+                  [](const Tunable& parameter) { return parameter.values.size() < 2; });
     if (begun.domain.empty()) return;
-    if (const auto tried = before_.find(key); tried != before_.end()) begun.tried = std::move(tried->second);
+    if (const auto tried = before_.find(key); tried != before_.end())
+      begun.tried = std::move(tried->second);
     before_.erase(key);
     sites_.emplace(key, std::move(begun));
     return;
   }
   Site& site = it->second;
   const auto moved = site.moved.find(result.node);
-  // What was asked for from a best that has been replaced since says nothing of the present one's neighbours.
+  // What was asked for from a best that has been replaced since says nothing of the present one's
+  // neighbours.
   std::optional<Direction> direction;
   if (moved != site.moved.end()) {
     if (moved->second.first == site.best_node) direction = moved->second.second;
@@ -108,7 +119,8 @@ void Tuner::measured(const Result& result, const std::function<std::vector<Tunab
   }
   if (!direction) return;
   ++site.without_better;
-  if (!result.ok || result.reward < site.best_reward - options_.margin) site.closed.insert(*direction);
+  if (!result.ok || result.reward < site.best_reward - options_.margin)
+    site.closed.insert(*direction);
 }
 
 }  // namespace warpath

@@ -20,8 +20,9 @@ namespace warpath {
 /// The `source` of variants that inner tuning asked for.
 inline constexpr std::string_view kTuningSource = "tuning";
 
-/// Inner tuning: a structural move (tiles, lanes a row) came with parameters that are a guess; before the search trusts what the
-/// move is worth, neighbouring values are tried. A hill climb over the move's domain, one for each (node, move, site):
+/// Inner tuning: a structural move (tiles, lanes a row) came with parameters that are a guess;
+/// before the search trusts what the move is worth, neighbouring values are tried. A hill climb
+/// over the move's domain, one for each (node, move, site):
 ///
 ///   first ok child of the site, at most tune.reach behind the best so far  ->  the site's best
 ///   next: the first untried neighbour of the site's best, one parameter one value up or down
@@ -29,9 +30,10 @@ inline constexpr std::string_view kTuningSource = "tuning";
 ///   tune.margin slower or failed  ->  this parameter is not moved in this direction again
 ///   tune.builds spent, tune.patience results without a better one, no neighbour left  ->  done
 ///
-/// What is tried are ordinary siblings of the child: nodes, edges and events as any other, and builds as any other. The state is a
-/// function of the dispatches and outcomes told, in their order, so that a replay of the log restores it. Sites take turns by their
-/// best results. One thread only.
+/// What is tried are ordinary siblings of the child: nodes, edges and events as any other, and
+/// builds as any other. The state is a function of the dispatches and outcomes told, in their
+/// order, so that a replay of the log restores it. Sites take turns by their best results. One
+/// thread only.
 class Tuner {
  public:
   /// `options` outlive the tuner.
@@ -56,8 +58,8 @@ class Tuner {
     const MoveInstance& instance;
     bool ok = false;
     double reward = 0;
-    double best_reward = 0;       ///< of the run, before this result
-    bool structural = false;      ///< Move::structural of the instance's move
+    double best_reward = 0;   ///< of the run, before this result
+    bool structural = false;  ///< Move::structural of the instance's move
   };
   /// The outcome of a dispatch. `domain` is asked where a site begins: Move::domain there.
   void measured(const Result& result, const std::function<std::vector<Tunable>()>& domain);
@@ -71,7 +73,8 @@ class Tuner {
     double best_reward = 0;
     std::set<MoveParameters> tried;
     std::set<Direction> closed;
-    std::map<NodeId, std::pair<NodeId, Direction>> moved;  // of tuning in flight: from which best, and where
+    // of tuning in flight: from which best, and where
+    std::map<NodeId, std::pair<NodeId, Direction>> moved;
     int spent = 0;
     int without_better = 0;
   };

@@ -16,10 +16,12 @@ std::string index_text(std::span<const std::int64_t> shape, std::int64_t index) 
   std::string coordinates;
   std::int64_t rest = index;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
-    coordinates = std::to_string(rest % shape[axis]) + (coordinates.empty() ? "" : ", ") + coordinates;
+    coordinates =
+        std::to_string(rest % shape[axis]) + (coordinates.empty() ? "" : ", ") + coordinates;
     rest /= shape[axis];
   }
-  return shape.size() < 2 ? std::to_string(index) : std::to_string(index) + " = [" + coordinates + "]";
+  return shape.size() < 2 ? std::to_string(index)
+                          : std::to_string(index) + " = [" + coordinates + "]";
 }
 
 std::string number_text(double x) {
@@ -60,7 +62,8 @@ Pair pair_at(const Tensor& output, const Tensor& reference, bool exact, std::int
 
 std::string shape_text(std::span<const std::int64_t> shape) {
   std::string out = "[";
-  for (std::size_t i = 0; i < shape.size(); ++i) out += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    out += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
   return out + "]";
 }
 
@@ -74,7 +77,8 @@ double relative_norm(const portable::SquareSum& error, const portable::SquareSum
   return std::ldexp(error_root / reference_root, error_exponent - reference_exponent);
 }
 
-Comparison conclude(const ComparisonFigures& figures, const Tolerance& tolerance,
+Comparison conclude(const ComparisonFigures& figures,
+                    const Tolerance& tolerance,
                     std::span<const std::int64_t> shape) {
   Comparison out;
   out.bad_elements = figures.bad_elements;
@@ -85,39 +89,49 @@ Comparison conclude(const ComparisonFigures& figures, const Tolerance& tolerance
   out.passed = out.bad_elements == 0 && (tolerance.exact || out.relative_norm <= tolerance.norm);
   std::int64_t elements = 1;
   for (const std::int64_t extent : shape) elements *= extent;
-  const std::string counts = std::to_string(out.bad_elements) + " of " + std::to_string(elements) + " elements ";
-  const std::string worst = out.worst_index < 0 ? std::string() :
-                            "element " + index_text(shape, out.worst_index) + ": got " + number_text(figures.worst_output) +
-                            ", reference " + number_text(figures.worst_reference);
+  const std::string counts =
+      std::to_string(out.bad_elements) + " of " + std::to_string(elements) + " elements ";
+  const std::string worst = out.worst_index < 0
+                                ? std::string()
+                                : "element " + index_text(shape, out.worst_index) + ": got " +
+                                      number_text(figures.worst_output) + ", reference " +
+                                      number_text(figures.worst_reference);
   if (tolerance.exact) {
     out.detail = out.passed ? "equal bit for bit" : counts + "differ; first " + worst;
     return out;
   }
-  const std::string text = "max |error| " + number_text(out.max_abs_error) + ", worst " + number_text(out.worst_ratio) +
-                           " of the bound, norm " + number_text(out.relative_norm);
+  const std::string text = "max |error| " + number_text(out.max_abs_error) + ", worst " +
+                           number_text(out.worst_ratio) + " of the bound, norm " +
+                           number_text(out.relative_norm);
   if (out.passed) {
     out.detail = text;
   } else if (out.bad_elements > 0) {
     out.detail = counts + "out of bounds; worst " + worst + " (" + text + ")";
   } else {
-    out.detail = "relative norm " + number_text(out.relative_norm) + " is above " + number_text(tolerance.norm) + " (" + text + ")";
+    out.detail = "relative norm " + number_text(out.relative_norm) + " is above " +
+                 number_text(tolerance.norm) + " (" + text + ")";
   }
   return out;
 }
 
-Comparison compare(const Tensor& output, const Tensor& reference, const Tolerance& tolerance, bool any_nonfinite) {
+Comparison compare(const Tensor& output,
+                   const Tensor& reference,
+                   const Tolerance& tolerance,
+                   bool any_nonfinite) {
   if (output.shape != reference.shape) {
     Comparison out;
     out.worst_ratio = out.relative_norm = kInfinity;
-    out.detail = "shape " + shape_text(output.shape) + " is not the reference's " + shape_text(reference.shape);
+    out.detail = "shape " + shape_text(output.shape) + " is not the reference's " +
+                 shape_text(reference.shape);
     return out;
   }
   ComparisonFigures figures;
   const std::int64_t n = output.elements();
   for (std::int64_t i = 0; i < n; ++i) {
     const Pair pair = pair_at(output, reference, tolerance.exact, i);
-    const double ratio = portable::element_ratio(pair.output, pair.reference, pair.same_bytes, tolerance.exact,
-                                                 tolerance.atol, tolerance.rtol, any_nonfinite);
+    const double ratio =
+        portable::element_ratio(pair.output, pair.reference, pair.same_bytes, tolerance.exact,
+                                tolerance.atol, tolerance.rtol, any_nonfinite);
     if (ratio > 1) ++figures.bad_elements;
     if (tolerance.exact ? ratio > figures.worst_ratio : i == 0 || ratio > figures.worst_ratio) {
       figures.worst_index = i;

@@ -13,12 +13,16 @@ namespace warpath {
 /// What comparing an output with its reference found.
 struct Comparison {
   bool passed = false;
-  std::int64_t bad_elements = 0;       ///< outside the per-element bound, or of the wrong class
-  std::int64_t worst_index = -1;       ///< element with the largest `worst_ratio`; -1 if there are no elements
-  double worst_ratio = 0;              ///< |out - ref| / (atol + rtol*|ref|); infinite for a wrong class
-  double max_abs_error = 0;            ///< over elements finite in both
-  double relative_norm = 0;            ///< ||out - ref||_2 / ||ref||_2 over elements finite in both; 0/0 is 0
-  std::string detail;                  ///< one line: what failed and where, or the figures of a pass
+  std::int64_t bad_elements = 0;  ///< outside the per-element bound, or of the wrong class
+  /// element with the largest `worst_ratio`; -1 if there are no elements
+  std::int64_t worst_index = -1;
+  /// |out - ref| / (atol + rtol*|ref|); infinite for a wrong class
+  double worst_ratio = 0;
+  double max_abs_error = 0;  ///< over elements finite in both
+  /// ||out - ref||_2 / ||ref||_2 over elements finite in both; 0/0 is 0
+  double relative_norm = 0;
+  /// one line: what failed and where, or the figures of a pass
+  std::string detail;
 };
 
 /// What passing over all elements found, wherever that was done.
@@ -28,21 +32,28 @@ struct ComparisonFigures {
   double worst_ratio = 0;
   double worst_output = 0, worst_reference = 0;  ///< at `worst_index`
   double max_abs_error = 0;
-  portable::SquareSum error{}, reference{};      ///< over elements finite in both
+  portable::SquareSum error{}, reference{};  ///< over elements finite in both
 };
 
 /// ||error||_2 / ||reference||_2; 0/0 is 0.
-[[nodiscard]] double relative_norm(const portable::SquareSum& error, const portable::SquareSum& reference);
+[[nodiscard]] double relative_norm(const portable::SquareSum& error,
+                                   const portable::SquareSum& reference);
 
 /// The verdict that the figures of an output of extents `shape` deserve.
-[[nodiscard]] Comparison conclude(const ComparisonFigures& figures, const Tolerance& tolerance,
+[[nodiscard]] Comparison conclude(const ComparisonFigures& figures,
+                                  const Tolerance& tolerance,
                                   std::span<const std::int64_t> shape);
 
-/// Judges `output` against `reference` as Tolerance says. The two must have equal shapes; the reference may be of
-/// another (wider) type, it is then rounded to the output's only for `exact`. Non-finite elements must agree: NaN with NaN,
-/// infinities by sign; NaN is never a wildcard. `any_nonfinite` is for inputs that hold infinities and NaN, where the order of operations decides
-/// what comes of them: two values agree that are both not finite, and NaN agrees with any (a sum that is rescaled as larger terms appear
-/// makes NaN of two infinities that a sum in two passes never subtracts). A shape that differs is a failed comparison, not an error.
-[[nodiscard]] Comparison compare(const Tensor& output, const Tensor& reference, const Tolerance& tolerance, bool any_nonfinite = false);
+/// Judges `output` against `reference` as Tolerance says. The two must have equal shapes; the
+/// reference may be of another (wider) type, it is then rounded to the output's only for `exact`.
+/// Non-finite elements must agree: NaN with NaN, infinities by sign; NaN is never a wildcard.
+/// `any_nonfinite` is for inputs that hold infinities and NaN, where the order of operations
+/// decides what comes of them: two values agree that are both not finite, and NaN agrees with any
+/// (a sum that is rescaled as larger terms appear makes NaN of two infinities that a sum in two
+/// passes never subtracts). A shape that differs is a failed comparison, not an error.
+[[nodiscard]] Comparison compare(const Tensor& output,
+                                 const Tensor& reference,
+                                 const Tolerance& tolerance,
+                                 bool any_nonfinite = false);
 
 }  // namespace warpath

@@ -13,8 +13,29 @@ namespace warpath {
 namespace {
 
 enum class Op : std::uint8_t {
-  constant, name, ternary, logical_or, logical_and, logical_not,
-  eq, ne, lt, le, gt, ge, add, sub, mul, div, mod, negate, ceil_div, min, max, abs, align_up,
+  constant,
+  name,
+  ternary,
+  logical_or,
+  logical_and,
+  logical_not,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  add,
+  sub,
+  mul,
+  div,
+  mod,
+  negate,
+  ceil_div,
+  min,
+  max,
+  abs,
+  align_up,
 };
 
 // Binding strength, loosest first; the grammar of expression.h.
@@ -53,7 +74,8 @@ constexpr std::array<Function, 5> kFunctions{{{"ceil_div", Op::ceil_div, 2, 2},
 
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::size_t kMaxCharacters = 1 << 16;
-constexpr std::size_t kMaxNodes = 1000;  // bounds the depth of every tree, hence all recursion below
+// bounds the depth of every tree, hence all recursion below
+constexpr std::size_t kMaxNodes = 1000;
 constexpr int kMaxNesting = 100;
 
 }  // namespace
@@ -71,7 +93,8 @@ using Node = Expression::Node;
 using NodePtr = std::shared_ptr<const Node>;
 
 NodePtr make_constant(std::int64_t value) {
-  return std::make_shared<const Node>(Node{.op = Op::constant, .value = value, .name = {}, .children = {}});
+  return std::make_shared<const Node>(
+      Node{.op = Op::constant, .value = value, .name = {}, .children = {}});
 }
 NodePtr make_node(Op op, std::vector<NodePtr> children) {
   return std::make_shared<const Node>(
@@ -97,13 +120,19 @@ std::string print_at(const Node& node, Level least) {
 std::string print(const Node& node) {
   const auto& c = node.children;
   switch (node.op) {
-    case Op::constant: return std::to_string(node.value);
-    case Op::name: return node.name;
+    case Op::constant:
+      return std::to_string(node.value);
+    case Op::name:
+      return node.name;
     case Op::ternary:
-      return print_at(*c[0], kOr) + " ? " + print_at(*c[1], kTernary) + " : " + print_at(*c[2], kTernary);
-    case Op::logical_not: return "not " + print_at(*c[0], kNot);
-    case Op::negate: return "-" + print_at(*c[0], kUnary);
-    default: break;
+      return print_at(*c[0], kOr) + " ? " + print_at(*c[1], kTernary) + " : " +
+             print_at(*c[2], kTernary);
+    case Op::logical_not:
+      return "not " + print_at(*c[0], kNot);
+    case Op::negate:
+      return "-" + print_at(*c[0], kUnary);
+    default:
+      break;
   }
   for (const Infix& row : kInfix) {
     if (row.op != node.op) continue;
@@ -121,9 +150,15 @@ std::string print(const Node& node) {
   return {};
 }
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) { return is_letter(c) || is_digit(c); }
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_word(char c) {
+  return is_letter(c) || is_digit(c);
+}
 
 /// Recursive descent over one text. Bounded by kMaxNesting and kMaxNodes.
 class Parser {
@@ -131,7 +166,8 @@ class Parser {
   Parser(std::string_view text, std::string_view place) : text_(text), place_(place) {}
 
   NodePtr parse_all() {
-    if (text_.size() > kMaxCharacters) fail("an expression of at most " + std::to_string(kMaxCharacters) + " characters");
+    if (text_.size() > kMaxCharacters)
+      fail("an expression of at most " + std::to_string(kMaxCharacters) + " characters");
     NodePtr root = parse_ternary();
     skip_spaces();
     if (at_ != text_.size()) fail("an operator or the end" + column());
@@ -139,12 +175,15 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& expected) const { throw bad_input(place_, text_.empty() ? "\"\"" : text_, expected); }
+  [[noreturn]] void fail(const std::string& expected) const {
+    throw bad_input(place_, text_.empty() ? "\"\"" : text_, expected);
+  }
   [[nodiscard]] std::string column() const { return " at column " + std::to_string(at_ + 1); }
 
   struct Nesting {
     explicit Nesting(Parser& parser) : depth(parser.depth_) {
-      if (++depth > kMaxNesting) parser.fail("nesting of at most " + std::to_string(kMaxNesting) + " levels");
+      if (++depth > kMaxNesting)
+        parser.fail("nesting of at most " + std::to_string(kMaxNesting) + " levels");
     }
     ~Nesting() { --depth; }
     Nesting(const Nesting&) = delete;
@@ -153,7 +192,8 @@ class Parser {
   };
 
   NodePtr counted(NodePtr node) {
-    if (++nodes_ > kMaxNodes) fail("an expression of at most " + std::to_string(kMaxNodes) + " terms");
+    if (++nodes_ > kMaxNodes)
+      fail("an expression of at most " + std::to_string(kMaxNodes) + " terms");
     return node;
   }
   void skip_spaces() {
@@ -182,12 +222,14 @@ class Parser {
   }
   NodePtr parse_or() {
     NodePtr left = parse_and();
-    while (accept("||") || accept("or")) left = counted(make_node(Op::logical_or, {left, parse_and()}));
+    while (accept("||") || accept("or"))
+      left = counted(make_node(Op::logical_or, {left, parse_and()}));
     return left;
   }
   NodePtr parse_and() {
     NodePtr left = parse_not();
-    while (accept("&&") || accept("and")) left = counted(make_node(Op::logical_and, {left, parse_not()}));
+    while (accept("&&") || accept("and"))
+      left = counted(make_node(Op::logical_and, {left, parse_not()}));
     return left;
   }
   NodePtr parse_not() {
@@ -229,7 +271,8 @@ class Parser {
     if (at_ < text_.size() && is_digit(text_[at_])) return parse_number(true);
     const Nesting nesting(*this);
     NodePtr operand = parse_unary();
-    if (operand->op == Op::constant && operand->value != kMin) return make_constant(-operand->value);
+    if (operand->op == Op::constant && operand->value != kMin)
+      return make_constant(-operand->value);
     return counted(make_node(Op::negate, {std::move(operand)}));
   }
   NodePtr parse_primary() {
@@ -288,7 +331,8 @@ class Parser {
     while (accept(",")) arguments.push_back(parse_ternary());
     require(")");
     if (arguments.size() < function.min_arguments || arguments.size() > function.max_arguments) {
-      fail(std::string(function.name) + " with " + std::to_string(function.min_arguments) + " arguments" + column());
+      fail(std::string(function.name) + " with " + std::to_string(function.min_arguments) +
+           " arguments" + column());
     }
     return counted(make_node(function.op, std::move(arguments)));
   }
@@ -308,17 +352,24 @@ class Evaluator {
   std::int64_t value(const Node& node) const {
     const auto& c = node.children;
     switch (node.op) {
-      case Op::constant: return node.value;
+      case Op::constant:
+        return node.value;
       case Op::name: {
         const auto it = bindings_.find(node.name);
-        if (it == bindings_.end()) fail("known names, which '" + node.name + "' is not; known: " + known());
+        if (it == bindings_.end())
+          fail("known names, which '" + node.name + "' is not; known: " + known());
         return it->second;
       }
-      case Op::ternary: return value(*c[0]) != 0 ? value(*c[1]) : value(*c[2]);
-      case Op::logical_or: return value(*c[0]) != 0 || value(*c[1]) != 0 ? 1 : 0;
-      case Op::logical_and: return value(*c[0]) != 0 && value(*c[1]) != 0 ? 1 : 0;
-      case Op::logical_not: return value(*c[0]) == 0 ? 1 : 0;
-      case Op::negate: return checked(node, 0, value(*c[0]), Op::sub);
+      case Op::ternary:
+        return value(*c[0]) != 0 ? value(*c[1]) : value(*c[2]);
+      case Op::logical_or:
+        return value(*c[0]) != 0 || value(*c[1]) != 0 ? 1 : 0;
+      case Op::logical_and:
+        return value(*c[0]) != 0 && value(*c[1]) != 0 ? 1 : 0;
+      case Op::logical_not:
+        return value(*c[0]) == 0 ? 1 : 0;
+      case Op::negate:
+        return checked(node, 0, value(*c[0]), Op::sub);
       case Op::abs: {
         const std::int64_t x = value(*c[0]);
         return x < 0 ? checked(node, 0, x, Op::sub) : x;
@@ -332,12 +383,15 @@ class Evaluator {
         }
         return best;
       }
-      default: return binary(node, value(*c[0]), value(*c[1]));
+      default:
+        return binary(node, value(*c[0]), value(*c[1]));
     }
   }
 
  private:
-  [[noreturn]] void fail(const std::string& expected) const { throw bad_input(place_, whole_, expected); }
+  [[noreturn]] void fail(const std::string& expected) const {
+    throw bad_input(place_, whole_, expected);
+  }
   [[nodiscard]] std::string known() const {
     std::string out;
     for (const auto& [name, ignored] : bindings_) out += (out.empty() ? "" : ", ") + name;
@@ -362,21 +416,30 @@ class Evaluator {
   }
   std::int64_t binary(const Node& node, std::int64_t a, std::int64_t b) const {
     switch (node.op) {
-      case Op::eq: return a == b ? 1 : 0;
-      case Op::ne: return a != b ? 1 : 0;
-      case Op::lt: return a < b ? 1 : 0;
-      case Op::le: return a <= b ? 1 : 0;
-      case Op::gt: return a > b ? 1 : 0;
-      case Op::ge: return a >= b ? 1 : 0;
-      case Op::div: return quotient(node, a, b);
+      case Op::eq:
+        return a == b ? 1 : 0;
+      case Op::ne:
+        return a != b ? 1 : 0;
+      case Op::lt:
+        return a < b ? 1 : 0;
+      case Op::le:
+        return a <= b ? 1 : 0;
+      case Op::gt:
+        return a > b ? 1 : 0;
+      case Op::ge:
+        return a >= b ? 1 : 0;
+      case Op::div:
+        return quotient(node, a, b);
       case Op::mod:
         if (b == 0) fail("a divisor other than 0 in '" + print(node) + "'");
         return b == -1 ? 0 : a % b;
-      case Op::ceil_div: return ceiling(node, a, b);
+      case Op::ceil_div:
+        return ceiling(node, a, b);
       case Op::align_up:
         if (b < 1) fail("an alignment of at least 1 in '" + print(node) + "'");
         return checked(node, ceiling(node, a, b), b, Op::mul);
-      default: return checked(node, a, b, node.op);
+      default:
+        return checked(node, a, b, node.op);
     }
   }
 
@@ -394,7 +457,8 @@ void collect_names(const Node& node, std::set<std::string>& out) {
 Expression::Expression() : Expression(0) {}
 
 Expression::Expression(std::int64_t constant)
-    : root_(make_constant(constant)), text_(std::make_shared<const std::string>(std::to_string(constant))) {}
+    : root_(make_constant(constant)),
+      text_(std::make_shared<const std::string>(std::to_string(constant))) {}
 
 Expression Expression::parse(std::string_view text, std::string_view place) {
   Expression out;
@@ -413,8 +477,12 @@ std::set<std::string> Expression::names() const {
   return out;
 }
 
-const std::string& Expression::text() const { return *text_; }
+const std::string& Expression::text() const {
+  return *text_;
+}
 
-bool Expression::is_constant() const { return root_->op == Op::constant; }
+bool Expression::is_constant() const {
+  return root_->op == Op::constant;
+}
 
 }  // namespace warpath

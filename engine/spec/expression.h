@@ -12,18 +12,21 @@ namespace warpath {
 /// Values of the names that an expression may use: scalar arguments, tunables, macro constants.
 using Bindings = std::map<std::string, std::int64_t, std::less<>>;
 
-/// Integer expression over names, written in specs for shapes, launch plans, bounds and constraints.
+/// Integer expression over names, written in specs for shapes, launch plans, bounds and
+/// constraints.
 ///
-/// Grammar, loosest first: `a ? b : c`, `a or b` (`||`), `a and b` (`&&`), `not a` (`!`), comparisons
-/// `== != < <= > >=` (not chained), `+ -`, `* / %`, unary `-`, integers (decimal, 0x hex, 1e6 and 2^20 are
-/// refused), names `[A-Za-z_][A-Za-z0-9_]*`, parentheses, `ceil_div(a, b)`, `min(a, ...)`, `max(a, ...)`,
-/// `abs(a)`, `align_up(a, b)`. 64-bit signed; `/` and `%` truncate towards zero. Overflow and division by zero are errors,
-/// never wrapped. Immutable and cheap to copy.
+/// Grammar, loosest first: `a ? b : c`, `a or b` (`||`), `a and b` (`&&`), `not a` (`!`),
+/// comparisons
+/// `== != < <= > >=` (not chained), `+ -`, `* / %`, unary `-`, integers (decimal, 0x hex, 1e6 and
+/// 2^20 are refused), names `[A-Za-z_][A-Za-z0-9_]*`, parentheses, `ceil_div(a, b)`, `min(a, ...)`,
+/// `max(a, ...)`, `abs(a)`, `align_up(a, b)`. 64-bit signed; `/` and `%` truncate towards zero.
+/// Overflow and division by zero are errors, never wrapped. Immutable and cheap to copy.
 class Expression {
  public:
   Expression();  ///< the constant 0
   explicit Expression(std::int64_t constant);
-  /// Throws Error(bad_input) with the column and what was expected. `place` is prefixed to the message.
+  /// Throws Error(bad_input) with the column and what was expected. `place` is prefixed to the
+  /// message.
   [[nodiscard]] static Expression parse(std::string_view text, std::string_view place);
 
   /// Throws Error(bad_input) on an unknown name, overflow or division by zero; `place` is prefixed.

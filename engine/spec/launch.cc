@@ -9,12 +9,15 @@ constexpr std::array<std::string_view, 3> kAxes{"x", "y", "z"};
 constexpr std::array<std::int64_t, 3> kMaxGrid{2147483647, 65535, 65535};
 constexpr std::array<std::int64_t, 3> kMaxBlock{1024, 1024, 64};
 constexpr std::int64_t kMaxThreads = 1024;
-constexpr std::int64_t kMaxClusterBlocks = 16;  // 8 is portable, 16 by opt-in
+constexpr std::int64_t kMaxClusterBlocks = 16;   // 8 is portable, 16 by opt-in
 constexpr std::int64_t kMaxSmemBytes = 1 << 20;  // above any device's shared memory
 
-std::string out_of_range(std::string_view what, std::string_view axis, std::int64_t value, std::int64_t high) {
-  return std::string(what) + "." + std::string(axis) + " = " + std::to_string(value) + " is outside 1 to " +
-         std::to_string(high);
+std::string out_of_range(std::string_view what,
+                         std::string_view axis,
+                         std::int64_t value,
+                         std::int64_t high) {
+  return std::string(what) + "." + std::string(axis) + " = " + std::to_string(value) +
+         " is outside 1 to " + std::to_string(high);
 }
 
 }  // namespace
@@ -22,8 +25,10 @@ std::string out_of_range(std::string_view what, std::string_view axis, std::int6
 LaunchNumbers evaluate(const LaunchPlan& plan, const Bindings& bindings, std::string_view place) {
   LaunchNumbers numbers;
   const auto value = [&](const Expression& expression, std::string_view what, std::size_t axis) {
-    if (expression.is_constant()) return expression.evaluate(bindings, "");  // most are, and cannot fail
-    return expression.evaluate(bindings, std::string(place) + "/" + std::string(what) + "/" + std::string(kAxes[axis]));
+    // most are, and cannot fail
+    if (expression.is_constant()) return expression.evaluate(bindings, "");
+    return expression.evaluate(
+        bindings, std::string(place) + "/" + std::string(what) + "/" + std::string(kAxes[axis]));
   };
   for (std::size_t axis = 0; axis < 3; ++axis) {
     numbers.grid[axis] = value(plan.grid[axis], "grid", axis);
@@ -56,15 +61,16 @@ std::string launch_problem(const LaunchNumbers& numbers) {
     }
   }
   if (threads > kMaxThreads) {
-    return "threads per block = " + std::to_string(threads) + " is above " + std::to_string(kMaxThreads);
+    return "threads per block = " + std::to_string(threads) + " is above " +
+           std::to_string(kMaxThreads);
   }
   if (cluster_blocks > kMaxClusterBlocks) {
     return "blocks per cluster = " + std::to_string(cluster_blocks) + " is above " +
            std::to_string(kMaxClusterBlocks);
   }
   if (numbers.dynamic_smem_bytes < 0 || numbers.dynamic_smem_bytes > kMaxSmemBytes) {
-    return "dynamic_smem_bytes = " + std::to_string(numbers.dynamic_smem_bytes) + " is outside 0 to " +
-           std::to_string(kMaxSmemBytes);
+    return "dynamic_smem_bytes = " + std::to_string(numbers.dynamic_smem_bytes) +
+           " is outside 0 to " + std::to_string(kMaxSmemBytes);
   }
   return {};
 }

@@ -8,8 +8,8 @@
 
 namespace warpath {
 
-/// Grid, block and cluster in x, y, z order, and dynamic shared memory, as expressions over the scalar
-/// arguments and the tunables, so that a move can rewrite them together with the source.
+/// Grid, block and cluster in x, y, z order, and dynamic shared memory, as expressions over the
+/// scalar arguments and the tunables, so that a move can rewrite them together with the source.
 struct LaunchPlan {
   std::array<Expression, 3> grid{Expression(1), Expression(1), Expression(1)};
   std::array<Expression, 3> block{Expression(1), Expression(1), Expression(1)};
@@ -28,9 +28,11 @@ struct LaunchNumbers {
 };
 
 /// Throws Error(bad_input) where an expression fails; ranges are not checked here.
-[[nodiscard]] LaunchNumbers evaluate(const LaunchPlan& plan, const Bindings& bindings, std::string_view place);
-/// Empty if every number is within CUDA's limits for any device (grid.x <= 2^31-1, grid.y/z <= 65535, block
-/// product <= 1024 and z <= 64, all >= 1); otherwise one line naming the number.
+[[nodiscard]] LaunchNumbers evaluate(const LaunchPlan& plan,
+                                     const Bindings& bindings,
+                                     std::string_view place);
+/// Empty if every number is within CUDA's limits for any device (grid.x <= 2^31-1, grid.y/z <=
+/// 65535, block product <= 1024 and z <= 64, all >= 1); otherwise one line naming the number.
 [[nodiscard]] std::string launch_problem(const LaunchNumbers& numbers);
 
 }  // namespace warpath

@@ -22,19 +22,32 @@ constexpr std::size_t kMaxFileBytes = std::size_t{1} << 40U;
 
 std::string_view descr(DType dtype) {
   switch (dtype) {
-    case DType::f64: return "<f8";
-    case DType::f32: return "<f4";
-    case DType::f16: return "<f2";
-    case DType::bf16: return "<u2";  // its bits: numpy has no such type
-    case DType::i64: return "<i8";
-    case DType::i32: return "<i4";
-    case DType::i16: return "<i2";
-    case DType::i8: return "|i1";
-    case DType::u64: return "<u8";
-    case DType::u32: return "<u4";
-    case DType::u16: return "<u2";
-    case DType::u8: return "|u1";
-    case DType::boolean: return "|b1";
+    case DType::f64:
+      return "<f8";
+    case DType::f32:
+      return "<f4";
+    case DType::f16:
+      return "<f2";
+    case DType::bf16:
+      return "<u2";  // its bits: numpy has no such type
+    case DType::i64:
+      return "<i8";
+    case DType::i32:
+      return "<i4";
+    case DType::i16:
+      return "<i2";
+    case DType::i8:
+      return "|i1";
+    case DType::u64:
+      return "<u8";
+    case DType::u32:
+      return "<u4";
+    case DType::u16:
+      return "<u2";
+    case DType::u8:
+      return "|u1";
+    case DType::boolean:
+      return "|b1";
   }
   return "";
 }
@@ -73,10 +86,14 @@ struct Header {
 };
 
 Header find_header(std::string_view file, const std::string& path) {
-  if (file.substr(0, kMagic.size()) != kMagic || file.size() < 10) throw bad_input(path, "", "a .npy file");
-  const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(file[i])); };
+  if (file.substr(0, kMagic.size()) != kMagic || file.size() < 10)
+    throw bad_input(path, "", "a .npy file");
+  const auto byte = [&](std::size_t i) {
+    return static_cast<std::size_t>(static_cast<unsigned char>(file[i]));
+  };
   const std::size_t version = byte(6);
-  if (version < 1 || version > 3) throw bad_input(path, "version " + std::to_string(version), ".npy version 1, 2 or 3");
+  if (version < 1 || version > 3)
+    throw bad_input(path, "version " + std::to_string(version), ".npy version 1, 2 or 3");
   std::size_t length = byte(8) | byte(9) << 8U, at = 10;
   if (version > 1) {
     if (file.size() < 12) throw bad_input(path, "", "a whole .npy header");
@@ -95,14 +112,17 @@ Tensor read_npy(const std::string& path, DType expected) {
   const std::string wanted = "'" + std::string(descr(expected)) + "'";
   const std::string_view type = value_of(header.text, "descr");
   if (type.substr(0, wanted.size()) != wanted) {
-    throw bad_input(path, "descr " + std::string(type.substr(0, type.find(','))), wanted + " (" + std::string(info(expected).name) + ")");
+    throw bad_input(path, "descr " + std::string(type.substr(0, type.find(','))),
+                    wanted + " (" + std::string(info(expected).name) + ")");
   }
-  if (value_of(header.text, "fortran_order").substr(0, 5) != "False") throw bad_input(path, "", "C order (fortran_order False)");
+  if (value_of(header.text, "fortran_order").substr(0, 5) != "False")
+    throw bad_input(path, "", "C order (fortran_order False)");
   const auto shape = parse_shape(value_of(header.text, "shape"));
   if (!shape) throw bad_input(path, "", "a shape of extents >= 0");
   std::int64_t size_bytes = static_cast<std::int64_t>(info(expected).size_bytes);
   for (const std::int64_t extent : *shape) {
-    if (__builtin_mul_overflow(size_bytes, extent, &size_bytes)) throw bad_input(path, "", "a shape that fits memory");
+    if (__builtin_mul_overflow(size_bytes, extent, &size_bytes))
+      throw bad_input(path, "", "a shape that fits memory");
   }
   if (static_cast<std::size_t>(size_bytes) != file.size() - header.data_at) {
     throw bad_input(path, std::to_string(file.size() - header.data_at) + " bytes of data",
@@ -119,7 +139,8 @@ void write_npy(const std::string& path, const Tensor& tensor) {
   for (const std::int64_t extent : tensor.shape) shape += std::to_string(extent) + ", ";
   if (tensor.shape.size() > 1) shape.resize(shape.size() - 2);
   if (tensor.shape.size() == 1) shape.pop_back();
-  std::string header = "{'descr': '" + std::string(descr(tensor.dtype)) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  std::string header = "{'descr': '" + std::string(descr(tensor.dtype)) +
+                       "', 'fortran_order': False, 'shape': (" + shape + "), }";
   const bool large = header.size() > 60000;
   const std::size_t prefix = large ? 12 : 10;
   header.append(63 - (prefix + header.size()) % 64, ' ');  // data begin at a multiple of 64
@@ -127,14 +148,16 @@ void write_npy(const std::string& path, const Tensor& tensor) {
   std::string start(kMagic);
   start += large ? '\2' : '\1';
   start += '\0';
-  for (std::size_t i = 0; i < prefix - 8; ++i) start += static_cast<char>(header.size() >> (8 * i) & 0xffU);
+  for (std::size_t i = 0; i < prefix - 8; ++i)
+    start += static_cast<char>(header.size() >> (8 * i) & 0xffU);
 
   const std::string temporary = path + "." + std::to_string(::getpid()) + ".tmp";
   {
     std::ofstream out(temporary, std::ios::binary);
     out.write(start.data(), static_cast<std::streamsize>(start.size()));
     out.write(header.data(), static_cast<std::streamsize>(header.size()));
-    out.write(reinterpret_cast<const char*>(tensor.bytes.data()), static_cast<std::streamsize>(tensor.bytes.size()));
+    out.write(reinterpret_cast<const char*>(tensor.bytes.data()),
+              static_cast<std::streamsize>(tensor.bytes.size()));
     out.close();
     if (!out) {
       std::remove(temporary.c_str());

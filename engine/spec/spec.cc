@@ -22,11 +22,13 @@ std::string KernelSpec::place(std::string_view pointer) const {
 std::string KernelSpec::place_of(const ArgSpec& arg, const Workload& workload) const {
   std::size_t i = 0;
   while (i < io.args.size() && io.args[i].name != arg.name) ++i;
-  return place("/kernel/io/args/" + std::to_string(i) + "/tensor_spec") + " (workload " + workload.name + ")";
+  return place("/kernel/io/args/" + std::to_string(i) + "/tensor_spec") + " (workload " +
+         workload.name + ")";
 }
 
-Bindings KernelSpec::bindings(const Workload& workload,
-                              const std::map<std::string, std::int64_t, std::less<>>& tunable_values) const {
+Bindings KernelSpec::bindings(
+    const Workload& workload,
+    const std::map<std::string, std::int64_t, std::less<>>& tunable_values) const {
   Bindings out;
   const auto bind = [&](const std::string& key, const auto& value) {
     if (const auto* integer = std::get_if<std::int64_t>(&value)) out[key] = *integer;
@@ -55,7 +57,8 @@ TensorSpec KernelSpec::tensor_of(const ArgSpec& arg, const Workload& workload) c
   WARPATH_CHECK(arg.tensor.has_value());
   const auto own = workload.tensors.find(arg.name);
   TensorSpec out = own != workload.tensors.end() ? own->second : *arg.tensor;
-  if (const auto init = workload.init.find(arg.name); init != workload.init.end()) out.content = init->second;
+  if (const auto init = workload.init.find(arg.name); init != workload.init.end())
+    out.content = init->second;
   return out;
 }
 
@@ -63,7 +66,8 @@ std::vector<std::int64_t> KernelSpec::shape_of(const ArgSpec& arg, const Workloa
   const Bindings names = bindings(workload, default_tunables());
   std::vector<std::int64_t> out;
   const std::string at = place_of(arg, workload);
-  for (const Expression& extent : tensor_of(arg, workload).shape) out.push_back(extent.evaluate(names, at));
+  for (const Expression& extent : tensor_of(arg, workload).shape)
+    out.push_back(extent.evaluate(names, at));
   return out;
 }
 

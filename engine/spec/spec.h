@@ -14,25 +14,36 @@
 
 namespace warpath {
 
-/// How a tensor is filled. Counter-based: element i depends on (seed, i) alone, so that every device and
-/// the host runner produce the same values (engine/spec/tensor_init.h).
+/// How a tensor is filled. Counter-based: element i depends on (seed, i) alone, so that every
+/// device and the host runner produce the same values (engine/spec/tensor_init.h).
 struct InitRule {
   enum class Kind : std::uint8_t {
-    randn, uniform, zeros, ones, full, arange,  ///< integer randn = full-range randint; arange tiles the last dimension
-    randint,                                    ///< uniform integers in [low, high)
-    permutation,                                ///< of 0..last dimension-1, an independent one a row
-    csr_row_pointers,                           ///< length rows+1, mean row length `mean`, tail by `skew`
-    csr_column_indices,                         ///< sorted within a row, in [0, high); follows `row_pointers`
+    /// integer randn = full-range randint; arange tiles the last dimension
+    randn,
+    uniform,
+    zeros,
+    ones,
+    full,
+    arange,
+    randint,  ///< uniform integers in [low, high)
+    /// of 0..last dimension-1, an independent one a row
+    permutation,
+    /// length rows+1, mean row length `mean`, tail by `skew`
+    csr_row_pointers,
+    /// sorted within a row, in [0, high); follows `row_pointers`
+    csr_column_indices,
   };
   Kind kind = Kind::randn;
   std::uint64_t seed = 0;
-  double mean = 0, std = 1;           ///< randn; csr_row_pointers: mean row length
-  std::optional<Expression> low, high;  ///< uniform and randint: [low, high); csr_column_indices: high
-  double low_value = 0, high_value = 1; ///< uniform with non-integer bounds
-  double fill_value = 0;              ///< full
-  double start = 0, step = 1;         ///< arange
-  double skew = 0;                    ///< randint: share of the mass on one value; csr: long-tail strength, in [0, 1]
-  std::string row_pointers;           ///< csr_column_indices: name of the row-pointer tensor
+  double mean = 0, std = 1;  ///< randn; csr_row_pointers: mean row length
+  /// uniform and randint: [low, high); csr_column_indices: high
+  std::optional<Expression> low, high;
+  double low_value = 0, high_value = 1;  ///< uniform with non-integer bounds
+  double fill_value = 0;                 ///< full
+  double start = 0, step = 1;            ///< arange
+  /// randint: share of the mass on one value; csr: long-tail strength, in [0, 1]
+  double skew = 0;
+  std::string row_pointers;  ///< csr_column_indices: name of the row-pointer tensor
 };
 
 /// Values written in the spec.
@@ -43,9 +54,10 @@ struct EmbeddedData {
 struct TensorSpec {
   std::vector<Expression> shape;
   DType dtype = DType::f32;
-  std::variant<std::monostate, InitRule, EmbeddedData> content;  ///< monostate: uninitialised (poisoned by runners)
-  /// Name of the tensor argument whose first dimension (or, for flat use, element count) this integer
-  /// tensor indexes; empty if none. Values outside it make the spec invalid.
+  /// monostate: uninitialised (poisoned by runners)
+  std::variant<std::monostate, InitRule, EmbeddedData> content;
+  /// Name of the tensor argument whose first dimension (or, for flat use, element count) this
+  /// integer tensor indexes; empty if none. Values outside it make the spec invalid.
   std::string indexes;
   std::int64_t alignment_bytes = 16;  ///< of the base address; a move may rely on it
 };
@@ -57,9 +69,11 @@ struct ArgSpec {
   std::string name;
   ArgType type = ArgType::tensor;
   ArgRole role = ArgRole::input;
-  DType dtype = DType::i32;  ///< of a scalar as the kernel receives it (int -> int32 unless "dtype" says)
+  /// of a scalar as the kernel receives it (int -> int32 unless "dtype" says)
+  DType dtype = DType::i32;
   std::variant<std::monostate, std::int64_t, double, bool, std::string> value;  ///< scalars only
-  bool is_meta = false;      ///< compile-time only (macro or template argument), not passed to the kernel
+  /// compile-time only (macro or template argument), not passed to the kernel
+  bool is_meta = false;
   std::optional<TensorSpec> tensor;
 };
 
@@ -67,13 +81,15 @@ struct ArgSpec {
 struct IOContract {
   std::vector<ArgSpec> args;
   LaunchPlan launch;
-  std::vector<std::vector<std::string>> may_alias;  ///< groups of tensors that may be one buffer; default: none
+  /// groups of tensors that may be one buffer; default: none
+  std::vector<std::vector<std::string>> may_alias;
 
   [[nodiscard]] const ArgSpec* find(std::string_view name) const;  ///< nullptr if absent
 };
 
-/// Pass if |out - ref| <= atol + rtol*|ref| for every element and ||out - ref||_2 <= norm * ||ref||_2.
-/// A non-finite element must match in class and sign. `exact` asks for bytewise equality.
+/// Pass if |out - ref| <= atol + rtol*|ref| for every element and ||out - ref||_2 <= norm *
+/// ||ref||_2. A non-finite element must match in class and sign. `exact` asks for bytewise
+/// equality.
 struct Tolerance {
   double atol = 1e-5;
   double rtol = 1e-5;
@@ -88,26 +104,30 @@ struct ReferenceKernel {  ///< a second, naive kernel (fp64 accumulation), launc
   std::string kernel_name;
   LaunchPlan launch;
 };
-struct ReferenceHostOp {  ///< a built-in fp64 host operation; `operands`: its parameter -> argument name or literal
+/// a built-in fp64 host operation; `operands`: its parameter -> argument name or literal
+struct ReferenceHostOp {
   std::string op;
   std::map<std::string, std::string> operands;
 };
-struct ReferenceCommand {  ///< external program; reads DIR/<arg>.npy and DIR/scalars.json, writes DIR/<output>.npy
+/// external program; reads DIR/<arg>.npy and DIR/scalars.json, writes DIR/<output>.npy
+struct ReferenceCommand {
   std::vector<std::string> argv;  ///< "{dir}" is replaced by the exchange folder
   double timeout_s = 60;
 };
-struct ReferencePython {  ///< kept from specs of other systems so that they load; no runner can use it
+/// kept from specs of other systems so that they load; no runner can use it
+struct ReferencePython {
   std::string module, function;
   double rtol = 1e-3, atol = 1e-3;
 };
-using Reference =
-    std::variant<std::monostate, ReferenceKernel, ReferenceHostOp, ReferenceCommand, ReferencePython>;
+using Reference = std::
+    variant<std::monostate, ReferenceKernel, ReferenceHostOp, ReferenceCommand, ReferencePython>;
 
-enum class WorkloadRole : std::uint8_t { score, regress, guard };  ///< counted | correctness only | must not get slower
-enum class WorkloadTarget : std::uint8_t { any, gpu, host };       ///< which runners use it
+/// counted | correctness only | must not get slower
+enum class WorkloadRole : std::uint8_t { score, regress, guard };
+enum class WorkloadTarget : std::uint8_t { any, gpu, host };  ///< which runners use it
 
-/// The level-2 cache that launches are timed with: `hot` holds what the launch before touched, `cold` was flushed. `both`: hot is
-/// scored, cold is reported beside it.
+/// The level-2 cache that launches are timed with: `hot` holds what the launch before touched,
+/// `cold` was flushed. `both`: hot is scored, cold is reported beside it.
 enum class L2Timing : std::uint8_t { hot, cold, both };
 
 struct Workload {
@@ -115,15 +135,20 @@ struct Workload {
   WorkloadRole role = WorkloadRole::score;
   WorkloadTarget target = WorkloadTarget::any;
   double weight = 1;
-  std::map<std::string, std::variant<std::int64_t, double, bool>, std::less<>> scalars;  ///< overrides by argument name
-  std::map<std::string, InitRule, std::less<>> init;                                     ///< overrides by tensor name
-  std::map<std::string, TensorSpec, std::less<>> tensors;                                ///< whole overrides by tensor name; `init` goes on top
-  std::optional<LaunchPlan> launch;                                                      ///< overrides the baseline plan
-  double min_speedup = 0;  ///< guard: floor on baseline/candidate (0: the run's option)
+  /// overrides by argument name
+  std::map<std::string, std::variant<std::int64_t, double, bool>, std::less<>> scalars;
+  /// overrides by tensor name
+  std::map<std::string, InitRule, std::less<>> init;
+  /// whole overrides by tensor name; `init` goes on top
+  std::map<std::string, TensorSpec, std::less<>> tensors;
+  /// overrides the baseline plan
+  std::optional<LaunchPlan> launch;
+  double min_speedup = 0;      ///< guard: floor on baseline/candidate (0: the run's option)
   std::optional<L2Timing> l2;  ///< of runners with such a cache; none: the runner's option
 };
 
-/// An integer that moves may change: a macro defined as -D<name>=<value>, also a name in expressions.
+/// An integer that moves may change: a macro defined as -D<name>=<value>, also a name in
+/// expressions.
 struct Tunable {
   std::string name;
   std::vector<std::int64_t> values;  ///< ascending, distinct, not empty
@@ -136,7 +161,8 @@ enum class Objective : std::uint8_t { geomean, weighted, worst };
 /// Compulsory work of one launch, for the roofline. Expressions over the scalars.
 struct WorkBound {
   std::optional<Expression> bytes;
-  std::map<std::string, Expression> flops;  ///< by type: float64 float32 float16 bfloat16 tf32 int8 sfu int32
+  /// by type: float64 float32 float16 bfloat16 tf32 int8 sfu int32
+  std::map<std::string, Expression> flops;
 };
 
 enum class KernelType : std::uint8_t { cuda, triton, multi_kernel };
@@ -147,7 +173,8 @@ struct DeviceProfile {  ///< as written in a spec; runners measure, they do not 
   double hbm_bw_gbps = 0;
 };
 
-/// What is optimised and how it is judged. Loaded by engine/spec/spec_load.h; docs/spec.md describes the JSON.
+/// What is optimised and how it is judged. Loaded by engine/spec/spec_load.h; docs/spec.md
+/// describes the JSON.
 struct KernelSpec {
   std::string name;
   std::string origin;  ///< file and JSON pointer it was read from, for messages
@@ -157,11 +184,14 @@ struct KernelSpec {
   std::string source_file;  ///< as written; empty if inline
   std::string kernel_name;
   std::vector<std::string> compiler_options;
-  std::vector<std::string> name_expressions;  ///< template instantiation to launch, e.g. "row_sum<float, 4>"
+  /// template instantiation to launch, e.g. "row_sum<float, 4>"
+  std::vector<std::string> name_expressions;
   IOContract io;
-  std::vector<Workload> workloads;  ///< never empty after loading: one named "default" if the spec lists none
+  /// never empty after loading: one named "default" if the spec lists none
+  std::vector<Workload> workloads;
   std::vector<Tunable> tunables;
-  std::vector<Expression> constraints;  ///< over scalars and tunables; a variant must make all of them non-zero
+  /// over scalars and tunables; a variant must make all of them non-zero
+  std::vector<Expression> constraints;
   Reference reference;
   std::map<std::string, Tolerance, std::less<>> tolerance;  ///< by output; "" is the default
   Objective objective = Objective::geomean;
@@ -173,17 +203,20 @@ struct KernelSpec {
   /// place() of the tensor_spec of `arg` under `workload`, with the workload's name.
   [[nodiscard]] std::string place_of(const ArgSpec& arg, const Workload& workload) const;
 
-  /// Scalar arguments of `workload` plus `tunables`, for evaluating expressions. Booleans are 0 and 1; floats are left out.
-  [[nodiscard]] Bindings bindings(const Workload& workload,
-                                  const std::map<std::string, std::int64_t, std::less<>>& tunable_values) const;
+  /// Scalar arguments of `workload` plus `tunables`, for evaluating expressions. Booleans are 0 and
+  /// 1; floats are left out.
+  [[nodiscard]] Bindings bindings(
+      const Workload& workload,
+      const std::map<std::string, std::int64_t, std::less<>>& tunable_values) const;
   /// Every tunable at its default.
   [[nodiscard]] std::map<std::string, std::int64_t, std::less<>> default_tunables() const;
   [[nodiscard]] const Tolerance& tolerance_of(std::string_view output) const;
-  /// `arg`'s tensor under `workload`: the workload's `tensors` entry, else the argument's own, with the workload's
-  /// `init` override on top. `arg` must be a tensor.
+  /// `arg`'s tensor under `workload`: the workload's `tensors` entry, else the argument's own, with
+  /// the workload's `init` override on top. `arg` must be a tensor.
   [[nodiscard]] TensorSpec tensor_of(const ArgSpec& arg, const Workload& workload) const;
   /// Extents of `arg`'s tensor under `workload`. Throws Error(bad_input) where an expression fails.
-  [[nodiscard]] std::vector<std::int64_t> shape_of(const ArgSpec& arg, const Workload& workload) const;
+  [[nodiscard]] std::vector<std::int64_t> shape_of(const ArgSpec& arg,
+                                                   const Workload& workload) const;
   /// The plan that `workload` starts from: its own, else that of the io contract.
   [[nodiscard]] const LaunchPlan& launch_of(const Workload& workload) const;
 };

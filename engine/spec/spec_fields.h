@@ -1,7 +1,7 @@
 #pragma once
 
-// The JSON form of every struct of engine/spec/spec.h, described once: reading, writing, the check for unknown keys and the schema
-// follow from it. Included by spec_load.cc and spec_schema.cc only.
+// The JSON form of every struct of engine/spec/spec.h, described once: reading, writing, the check
+// for unknown keys and the schema follow from it. Included by spec_load.cc and spec_schema.cc only.
 
 #include "engine/spec/spec_fields_io.h"
 
@@ -11,7 +11,8 @@ template <>
 struct Description<Tolerance> {
   static constexpr std::string_view title = "tolerance";
   static constexpr std::string_view help =
-      "Pass if |out - ref| <= atol + rtol*|ref| for every element and ||out - ref|| <= norm*||ref||.";
+      "Pass if |out - ref| <= atol + rtol*|ref| for every element and ||out - ref|| <= "
+      "norm*||ref||.";
   template <class V>
   static void fields(V& v) {
     using T = Tolerance;
@@ -51,7 +52,8 @@ struct Description<ReferenceHostOp> {
 template <>
 struct Description<ReferenceCommand> {
   static constexpr std::string_view title = "reference_command";
-  static constexpr std::string_view help = "An external program: reads DIR/<arg>.npy and DIR/scalars.json, writes DIR/<output>.npy.";
+  static constexpr std::string_view help =
+      "An external program: reads DIR/<arg>.npy and DIR/scalars.json, writes DIR/<output>.npy.";
   template <class V>
   static void fields(V& v) {
     using T = ReferenceCommand;
@@ -63,19 +65,22 @@ struct Description<ReferenceCommand> {
 template <>
 struct Description<Reference> {
   static constexpr std::string_view title = "reference";
-  static constexpr std::string_view help = "Exactly one of the keys: what the outputs must equal, independent of the candidate.";
+  static constexpr std::string_view help =
+      "Exactly one of the keys: what the outputs must equal, independent of the candidate.";
   template <class V>
   static void fields(V& v) {
     v.template held<ReferenceKernel>({"kernel", "a second kernel, run by the harness"});
     v.template held<ReferenceHostOp>({"host_op", "a built-in operation in fp64"});
-    v.template held<ReferenceCommand>({"command", "an external program that reads and writes .npy files"});
+    v.template held<ReferenceCommand>(
+        {"command", "an external program that reads and writes .npy files"});
   }
 };
 
 template <>
 struct Description<Tunable> {
   static constexpr std::string_view title = "tunable";
-  static constexpr std::string_view help = "An integer that moves may change: a macro and a name in expressions.";
+  static constexpr std::string_view help =
+      "An integer that moves may change: a macro and a name in expressions.";
   template <class V>
   static void fields(V& v) {
     using T = Tunable;
@@ -94,14 +99,16 @@ struct Description<WorkBound> {
   static void fields(V& v) {
     using T = WorkBound;
     v(&T::bytes, {"bytes", "bytes that must move between memory and chip"});
-    v(&T::flops, {"flops", "operations by type: float64 float32 float16 bfloat16 tf32 int8 int32 sfu"});
+    v(&T::flops,
+      {"flops", "operations by type: float64 float32 float16 bfloat16 tf32 int8 int32 sfu"});
   }
 };
 
 template <>
 struct Description<DeviceProfile> {
   static constexpr std::string_view title = "device_profile";
-  static constexpr std::string_view help = "The device the author had in mind. Informative: runners measure.";
+  static constexpr std::string_view help =
+      "The device the author had in mind. Informative: runners measure.";
   template <class V>
   static void fields(V& v) {
     using T = DeviceProfile;
@@ -117,20 +124,25 @@ struct Description<DeviceProfile> {
 template <>
 struct Description<Workload> {
   static constexpr std::string_view title = "workload";
-  static constexpr std::string_view help = "One set of sizes and inputs that the kernel is run with.";
+  static constexpr std::string_view help =
+      "One set of sizes and inputs that the kernel is run with.";
   template <class V>
   static void fields(V& v) {
     using T = Workload;
     v(&T::name, {"name", "unique within the spec", true});
     v(&T::role, {"role", "score: counted; regress: correctness only; guard: must not get slower"});
-    v(&T::target, {"target", "which runners use it; those of target any serve where a runner has none of its own"});
+    v(&T::target,
+      {"target",
+       "which runners use it; those of target any serve where a runner has none of its own"});
     v(&T::weight, {"weight", "share in the objective `weighted`"});
     v(&T::scalars, {"scalars", "values of scalar arguments by name"});
     v(&T::init, {"init", "init rules by tensor name"});
     v(&T::tensors, {"tensors", "whole tensor_specs by tensor name"});
     v(&T::launch, {"launch", "launch geometry; parts left out come from io.launch"});
     v(&T::min_speedup, {"min_speedup", "guard: floor on baseline/candidate; 0: the run's option"});
-    v(&T::l2, {"l2", "level-2 cache of timed launches: hot, cold, or both (hot counts); default: the run's option"});
+    v(&T::l2, {"l2",
+               "level-2 cache of timed launches: hot, cold, or both (hot counts); default: the "
+               "run's option"});
   }
 };
 
@@ -144,7 +156,8 @@ struct RepresentativeShape {
 template <>
 struct Description<RepresentativeShape> {
   static constexpr std::string_view title = "representative_shape";
-  static constexpr std::string_view help = "A workload given as a whole io contract; becomes a workload.";
+  static constexpr std::string_view help =
+      "A workload given as a whole io contract; becomes a workload.";
   template <class V>
   static void fields(V& v) {
     using T = RepresentativeShape;
@@ -155,21 +168,29 @@ struct Description<RepresentativeShape> {
   }
 };
 
-// Reading needs the contract, so these two are functions of the whole spec; spec_load.cc defines them.
+// Reading needs the contract, so these two are functions of the whole spec; spec_load.cc defines
+// them.
 struct WorkloadsField {
   static void read(const JsonCursor& at, KernelSpec& out);
-  static nlohmann::json write(const KernelSpec& spec) { return Codec<std::vector<Workload>>::write(spec.workloads); }
-  static nlohmann::json schema(SchemaDefs& defs) { return Codec<std::vector<Workload>>::schema(defs); }
+  static nlohmann::json write(const KernelSpec& spec) {
+    return Codec<std::vector<Workload>>::write(spec.workloads);
+  }
+  static nlohmann::json schema(SchemaDefs& defs) {
+    return Codec<std::vector<Workload>>::schema(defs);
+  }
 };
 struct RepresentativeShapesField {
   static void read(const JsonCursor& at, KernelSpec& out);
   static nlohmann::json write(const KernelSpec&) { return {}; }
-  static nlohmann::json schema(SchemaDefs& defs) { return Codec<std::vector<RepresentativeShape>>::schema(defs); }
+  static nlohmann::json schema(SchemaDefs& defs) {
+    return Codec<std::vector<RepresentativeShape>>::schema(defs);
+  }
 };
 template <>
 struct Description<ReferencePython> {
   static constexpr std::string_view title = "reference_python";
-  static constexpr std::string_view help = "A Python reference of other systems: its tolerance counts, no runner calls it.";
+  static constexpr std::string_view help =
+      "A Python reference of other systems: its tolerance counts, no runner calls it.";
   template <class V>
   static void fields(V& v) {
     using T = ReferencePython;
@@ -202,14 +223,17 @@ struct ReferenceField {
     if (out.reference.index() == 0) at.fail("exactly one of kernel, host_op, command");
   }
   static nlohmann::json write(const KernelSpec& spec) {
-    if (spec.reference.index() == 0 || std::holds_alternative<ReferencePython>(spec.reference)) return {};
+    if (spec.reference.index() == 0 || std::holds_alternative<ReferencePython>(spec.reference))
+      return {};
     return Codec<Reference>::write(spec.reference);
   }
   static nlohmann::json schema(SchemaDefs& defs) { return Codec<Reference>::schema(defs); }
 };
 /// timing_aggregation and objective are one thing.
 struct TimingAggregationField {
-  static void read(const JsonCursor& at, KernelSpec& out) { Codec<Objective>::read(at, out.objective); }
+  static void read(const JsonCursor& at, KernelSpec& out) {
+    Codec<Objective>::read(at, out.objective);
+  }
   static nlohmann::json write(const KernelSpec&) { return {}; }
   static nlohmann::json schema(SchemaDefs& defs) { return Codec<Objective>::schema(defs); }
 };
@@ -217,19 +241,24 @@ struct TimingAggregationField {
 template <>
 struct Description<KernelSpec> {
   static constexpr std::string_view title = "spec";
-  static constexpr std::string_view help = "A kernel, its contract, its workloads and how it is judged.";
+  static constexpr std::string_view help =
+      "A kernel, its contract, its workloads and how it is judged.";
   template <class V>
   static void fields(V& v) {
     using T = KernelSpec;
     v(&T::name, {"name", "name of the spec and of its run folder: letters, digits, . _ -", true});
     v(&T::description, {"description", "one line for people"});
     v.group({"kernel", "what is optimised", true}, [](auto& kernel) { kernel_fields(kernel); });
-    v(&T::device_profile, {"device_profile", "the device the author had in mind; runners measure instead"});
+    v(&T::device_profile,
+      {"device_profile", "the device the author had in mind; runners measure instead"});
     v(&T::tunables, {"tunables", "integers that moves may change"});
-    v(&T::constraints, {"constraints", "expressions that must not be 0, over scalars and tunables"});
+    v(&T::constraints,
+      {"constraints", "expressions that must not be 0, over scalars and tunables"});
     v.template custom<ReferenceField>({"reference", "what the outputs must equal"});
-    v.template custom<ToleranceField>({"tolerance", "one tolerance, or one by output name beside \"default\""});
-    v(&T::objective, {"objective", "how workloads become one time: geomean, weighted (mean) or worst"});
+    v.template custom<ToleranceField>(
+        {"tolerance", "one tolerance, or one by output name beside \"default\""});
+    v(&T::objective,
+      {"objective", "how workloads become one time: geomean, weighted (mean) or worst"});
     v(&T::bound, {"bound", "compulsory work, for the roofline"});
   }
 
@@ -239,12 +268,18 @@ struct Description<KernelSpec> {
     using T = KernelSpec;
     v(&T::kernel_type, {"kernel_type", "language; only cuda can be run"});
     v(&T::source, {"source_code", "the whole translation unit"});
-    v(&T::source_file, {"source_file", "its file, relative to the spec; beside source_code only the name of its origin"});
-    v.group({"metadata", "how it is compiled", true}, [](auto& metadata) { metadata_fields(metadata); });
+    v(&T::source_file,
+      {"source_file",
+       "its file, relative to the spec; beside source_code only the name of its origin"});
+    v.group({"metadata", "how it is compiled", true},
+            [](auto& metadata) { metadata_fields(metadata); });
     v(&T::io, {"io", "contract with the caller", true});
-    v.template custom<WorkloadsField>({"workloads", "sizes and inputs; default: one, as the arguments say"});
-    v.template custom<RepresentativeShapesField>({"representative_shapes", "workloads in the form of other systems"});
-    v.template custom<TimingAggregationField>({"timing_aggregation", "objective in the form of other systems"});
+    v.template custom<WorkloadsField>(
+        {"workloads", "sizes and inputs; default: one, as the arguments say"});
+    v.template custom<RepresentativeShapesField>(
+        {"representative_shapes", "workloads in the form of other systems"});
+    v.template custom<TimingAggregationField>(
+        {"timing_aggregation", "objective in the form of other systems"});
     v.ignored({"invocation_example", "no effect"}, nlohmann::json::object());
   }
   template <class V>
@@ -252,7 +287,8 @@ struct Description<KernelSpec> {
     using T = KernelSpec;
     v(&T::kernel_name, {"kernel_name", "entry point", true});
     v(&T::compiler_options, {"compiler_options", "options of every compile"});
-    v(&T::name_expressions, {"name_expressions", "template instantiation to launch, such as row_sum<float, 4>"});
+    v(&T::name_expressions,
+      {"name_expressions", "template instantiation to launch, such as row_sum<float, 4>"});
     v.ignored({"backend", "nvrtc or nvcc; no effect: the runner decides"}, {{"type", "string"}});
     v.ignored({"jitify", "no effect"}, nlohmann::json::object());
     v.template custom<PythonReferenceField>({"reference", "Python reference of other systems"});

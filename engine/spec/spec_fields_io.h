@@ -1,6 +1,7 @@
 #pragma once
 
-// The JSON form of the io contract: arguments, tensors, init rules, launch plans. See spec_fields.h.
+// The JSON form of the io contract: arguments, tensors, init rules, launch plans. See
+// spec_fields.h.
 
 #include "engine/json/json_codec.h"
 #include "engine/spec/spec.h"
@@ -10,27 +11,33 @@ namespace warpath {
 template <>
 struct EnumWords<KernelType> {
   static constexpr std::array<std::pair<std::string_view, KernelType>, 3> rows{
-      {{"cuda", KernelType::cuda}, {"triton", KernelType::triton}, {"multi_kernel", KernelType::multi_kernel}}};
+      {{"cuda", KernelType::cuda},
+       {"triton", KernelType::triton},
+       {"multi_kernel", KernelType::multi_kernel}}};
 };
 template <>
 struct EnumWords<ArgType> {
-  static constexpr std::array<std::pair<std::string_view, ArgType>, 5> rows{{{"tensor", ArgType::tensor},
-                                                                             {"int", ArgType::integer},
-                                                                             {"float", ArgType::floating},
-                                                                             {"str", ArgType::string},
-                                                                             {"bool", ArgType::boolean}}};
+  static constexpr std::array<std::pair<std::string_view, ArgType>, 5> rows{
+      {{"tensor", ArgType::tensor},
+       {"int", ArgType::integer},
+       {"float", ArgType::floating},
+       {"str", ArgType::string},
+       {"bool", ArgType::boolean}}};
 };
 template <>
 struct EnumWords<ArgRole> {
-  static constexpr std::array<std::pair<std::string_view, ArgRole>, 4> rows{{{"input", ArgRole::input},
-                                                                             {"output", ArgRole::output},
-                                                                             {"inout", ArgRole::inout},
-                                                                             {"scalar", ArgRole::scalar}}};
+  static constexpr std::array<std::pair<std::string_view, ArgRole>, 4> rows{
+      {{"input", ArgRole::input},
+       {"output", ArgRole::output},
+       {"inout", ArgRole::inout},
+       {"scalar", ArgRole::scalar}}};
 };
 template <>
 struct EnumWords<WorkloadRole> {
   static constexpr std::array<std::pair<std::string_view, WorkloadRole>, 3> rows{
-      {{"score", WorkloadRole::score}, {"regress", WorkloadRole::regress}, {"guard", WorkloadRole::guard}}};
+      {{"score", WorkloadRole::score},
+       {"regress", WorkloadRole::regress},
+       {"guard", WorkloadRole::guard}}};
 };
 template <>
 struct EnumWords<WorkloadTarget> {
@@ -44,11 +51,12 @@ struct EnumWords<L2Timing> {
 };
 template <>
 struct EnumWords<Objective> {
-  static constexpr std::array<std::pair<std::string_view, Objective>, 5> rows{{{"geomean", Objective::geomean},
-                                                                               {"weighted", Objective::weighted},
-                                                                               {"worst", Objective::worst},
-                                                                               {"weighted_mean", Objective::weighted},
-                                                                               {"worst_case", Objective::worst}}};
+  static constexpr std::array<std::pair<std::string_view, Objective>, 5> rows{
+      {{"geomean", Objective::geomean},
+       {"weighted", Objective::weighted},
+       {"worst", Objective::worst},
+       {"weighted_mean", Objective::weighted},
+       {"worst_case", Objective::worst}}};
 };
 template <>
 struct EnumWords<InitRule::Kind> {
@@ -90,8 +98,10 @@ struct Codec<Expression> {
     return value.text();
   }
   static nlohmann::json schema(SchemaDefs& defs) {
-    defs.try_emplace("expression", nlohmann::json{{"type", {"integer", "string"}},
-                                                  {"description", "integer, or integer expression over scalars and tunables"}});
+    defs.try_emplace("expression",
+                     nlohmann::json{{"type", {"integer", "string"}},
+                                    {"description",
+                                     "integer, or integer expression over scalars and tunables"}});
     return {{"$ref", "#/$defs/expression"}};
   }
 };
@@ -103,7 +113,8 @@ struct Codec<std::array<Expression, 3>> {
   static void read(const JsonCursor& at, std::array<Expression, 3>& out) {
     at.require_object();
     for (const auto& [key, value] : at.value().items()) {
-      if (key != "x" && key != "y" && key != "z") JsonCursor(value, at.file(), at.pointer_to(key)).fail("a known key (x y z)");
+      if (key != "x" && key != "y" && key != "z")
+        JsonCursor(value, at.file(), at.pointer_to(key)).fail("a known key (x y z)");
     }
     for (std::size_t i = 0; i < 3; ++i) {
       if (const auto axis = at.find(kAxes[i])) Codec<Expression>::read(*axis, out[i]);
@@ -111,13 +122,16 @@ struct Codec<std::array<Expression, 3>> {
   }
   static nlohmann::json write(const std::array<Expression, 3>& value) {
     auto out = nlohmann::json::object();
-    for (std::size_t i = 0; i < 3; ++i) out[std::string(kAxes[i])] = Codec<Expression>::write(value[i]);
+    for (std::size_t i = 0; i < 3; ++i)
+      out[std::string(kAxes[i])] = Codec<Expression>::write(value[i]);
     return out;
   }
   static nlohmann::json schema(SchemaDefs& defs) {
     auto properties = nlohmann::json::object();
     for (const auto axis : kAxes) properties[std::string(axis)] = Codec<Expression>::schema(defs);
-    defs.try_emplace("extent3", nlohmann::json{{"type", "object"}, {"properties", properties}, {"additionalProperties", false}});
+    defs.try_emplace("extent3", nlohmann::json{{"type", "object"},
+                                               {"properties", properties},
+                                               {"additionalProperties", false}});
     return {{"$ref", "#/$defs/extent3"}};
   }
 };
@@ -142,12 +156,14 @@ struct Codec<ScalarValue> {
   static nlohmann::json schema(SchemaDefs&) { return {{"type", {"number", "boolean"}}}; }
 };
 
-/// A bound of an init rule: an integer or expression is exact, a number with a point is for real types.
-template <std::optional<Expression> InitRule::*Exact, double InitRule::*Real>
+/// A bound of an init rule: an integer or expression is exact, a number with a point is for real
+/// types.
+template <std::optional<Expression> InitRule::* Exact, double InitRule::* Real>
 struct InitBound {
   static void read(const JsonCursor& at, InitRule& out) {
     const bool real = at.value().is_number_float();
-    if (real && out.kind != InitRule::Kind::randint && out.kind != InitRule::Kind::csr_column_indices) {
+    if (real && out.kind != InitRule::Kind::randint &&
+        out.kind != InitRule::Kind::csr_column_indices) {
       out.*Real = at.number();
     } else if (real && at.number() == static_cast<double>(static_cast<std::int64_t>(bounded(at)))) {
       out.*Exact = Expression(static_cast<std::int64_t>(at.number()));
@@ -172,7 +188,8 @@ struct InitBound {
 template <>
 struct Description<InitRule> {
   static constexpr std::string_view title = "init";
-  static constexpr std::string_view help = "How a tensor is filled; element i depends on the seed and i alone.";
+  static constexpr std::string_view help =
+      "How a tensor is filled; element i depends on the seed and i alone.";
   template <class V>
   static void fields(V& v) {
     using T = InitRule;
@@ -180,13 +197,16 @@ struct Description<InitRule> {
     v(&T::seed, {"seed", "seed of the values"});
     v(&T::mean, {"mean", "randn: mean; csr_row_pointers: mean row length"});
     v(&T::std, {"std", "randn: standard deviation"});
-    v.template custom<InitBound<&T::low, &T::low_value>>({"low", "uniform, randint: inclusive lower bound"});
+    v.template custom<InitBound<&T::low, &T::low_value>>(
+        {"low", "uniform, randint: inclusive lower bound"});
     v.template custom<InitBound<&T::high, &T::high_value>>(
         {"high", "uniform, randint: exclusive upper bound; csr_column_indices: number of columns"});
     v(&T::fill_value, {"fill_value", "full: the value"});
     v(&T::start, {"start", "arange: first value"});
     v(&T::step, {"step", "arange: difference along the last dimension"});
-    v(&T::skew, {"skew", "randint: share of elements that are `low`; csr_row_pointers: strength of the long tail; 0 to 1"});
+    v(&T::skew, {"skew",
+                 "randint: share of elements that are `low`; csr_row_pointers: strength of the "
+                 "long tail; 0 to 1"});
     v(&T::row_pointers, {"row_pointers", "csr_column_indices: name of the row-pointer tensor"});
   }
 };
@@ -227,7 +247,8 @@ struct Codec<EmbeddedData> {
 template <>
 struct Description<TensorSpec> {
   static constexpr std::string_view title = "tensor_spec";
-  static constexpr std::string_view help = "Shape, type and content of a tensor; neither init nor data: uninitialised.";
+  static constexpr std::string_view help =
+      "Shape, type and content of a tensor; neither init nor data: uninitialised.";
   template <class V>
   static void fields(V& v) {
     using T = TensorSpec;
@@ -235,7 +256,9 @@ struct Description<TensorSpec> {
     v(&T::dtype, {"dtype", "element type", true});
     v.template alternative<InitRule>(&T::content, {"init", "rule that fills it"});
     v.template alternative<EmbeddedData>(&T::content, {"data", "values written here"});
-    v(&T::indexes, {"indexes", "tensor whose first dimension these integers index; out-of-range values are refused"});
+    v(&T::indexes,
+      {"indexes",
+       "tensor whose first dimension these integers index; out-of-range values are refused"});
     v(&T::alignment_bytes, {"alignment_bytes", "alignment of the base address, a power of two"});
   }
 };
@@ -243,8 +266,10 @@ struct Description<TensorSpec> {
 struct ArgRoleField {
   static void read(const JsonCursor& at, ArgSpec& out) {
     Codec<ArgRole>::read(at, out.role);
-    if ((out.role == ArgRole::scalar) == (out.type == ArgType::tensor) && out.role != ArgRole::input) {
-      at.fail(out.type == ArgType::tensor ? "input, output or inout for a tensor" : "input or scalar for a scalar");
+    if ((out.role == ArgRole::scalar) == (out.type == ArgType::tensor) &&
+        out.role != ArgRole::input) {
+      at.fail(out.type == ArgType::tensor ? "input, output or inout for a tensor"
+                                          : "input or scalar for a scalar");
     }
     if (out.type != ArgType::tensor) out.role = ArgRole::scalar;
   }
@@ -270,24 +295,37 @@ struct ArgTypeField {
 struct ArgDTypeField {
   static void read(const JsonCursor& at, ArgSpec& out) {
     Codec<DType>::read(at, out.dtype);
-    const bool fits = (out.type == ArgType::integer && !info(out.dtype).is_float && out.dtype != DType::boolean) ||
+    const bool fits = (out.type == ArgType::integer && !info(out.dtype).is_float &&
+                       out.dtype != DType::boolean) ||
                       (out.type == ArgType::floating && info(out.dtype).is_float) ||
                       (out.type == ArgType::boolean && out.dtype == DType::boolean);
-    if (!fits) at.fail("an integer type for int, a floating type for float (a tensor has it in tensor_spec)");
+    if (!fits)
+      at.fail(
+          "an integer type for int, a floating type for float (a tensor has it in tensor_spec)");
   }
   static nlohmann::json write(const ArgSpec& arg) {
-    return arg.dtype == ArgTypeField::standard(arg.type) ? nlohmann::json() : Codec<DType>::write(arg.dtype);
+    return arg.dtype == ArgTypeField::standard(arg.type) ? nlohmann::json()
+                                                         : Codec<DType>::write(arg.dtype);
   }
   static nlohmann::json schema(SchemaDefs& defs) { return Codec<DType>::schema(defs); }
 };
 struct ArgValueField {
   static void read(const JsonCursor& at, ArgSpec& out) {
     switch (out.type) {
-      case ArgType::integer: out.value = at.integer(); break;
-      case ArgType::floating: out.value = at.number(); break;
-      case ArgType::boolean: out.value = at.boolean(); break;
-      case ArgType::string: out.value = at.text(); break;
-      case ArgType::tensor: at.fail("no value: a tensor has tensor_spec");
+      case ArgType::integer:
+        out.value = at.integer();
+        break;
+      case ArgType::floating:
+        out.value = at.number();
+        break;
+      case ArgType::boolean:
+        out.value = at.boolean();
+        break;
+      case ArgType::string:
+        out.value = at.text();
+        break;
+      case ArgType::tensor:
+        at.fail("no value: a tensor has tensor_spec");
     }
   }
   static nlohmann::json write(const ArgSpec& arg) {
@@ -307,15 +345,18 @@ struct ArgValueField {
 template <>
 struct Description<ArgSpec> {
   static constexpr std::string_view title = "argument";
-  static constexpr std::string_view help = "One argument of the kernel, in the order of its parameters.";
+  static constexpr std::string_view help =
+      "One argument of the kernel, in the order of its parameters.";
   template <class V>
   static void fields(V& v) {
     using T = ArgSpec;
     v(&T::name, {"name", "identifier; expressions use those of scalars", true});
     v.template custom<ArgTypeField>({"type", "tensor, or the kind of scalar", true});
     v.template custom<ArgRoleField>({"role", "what the kernel does with a tensor"});
-    v.template custom<ArgDTypeField>({"dtype", "type of a scalar as the kernel receives it (int: int32, float: float32)"});
-    v.template custom<ArgValueField>({"value", "value of a scalar, unless every workload gives one"});
+    v.template custom<ArgDTypeField>(
+        {"dtype", "type of a scalar as the kernel receives it (int: int32, float: float32)"});
+    v.template custom<ArgValueField>(
+        {"value", "value of a scalar, unless every workload gives one"});
     v(&T::is_meta, {"is_meta", "compile-time only: defined as a macro, not passed"});
     v(&T::tensor, {"tensor_spec", "shape and content of a tensor"});
   }
@@ -329,7 +370,9 @@ struct NumWarpsField {
     if (out.block == LaunchPlan{}.block) out.block[0] = Expression(32 * warps);
   }
   static nlohmann::json write(const LaunchPlan&) { return {}; }
-  static nlohmann::json schema(SchemaDefs&) { return {{"type", "integer"}, {"minimum", 1}, {"maximum", 32}}; }
+  static nlohmann::json schema(SchemaDefs&) {
+    return {{"type", "integer"}, {"minimum", 1}, {"maximum", 32}};
+  }
 };
 
 /// Every part is written, since what is left out of a workload's plan comes from the contract's.
@@ -344,15 +387,19 @@ struct WholePart {
 template <>
 struct Description<LaunchPlan> {
   static constexpr std::string_view title = "launch";
-  static constexpr std::string_view help = "Launch geometry, as expressions over the scalars and tunables.";
+  static constexpr std::string_view help =
+      "Launch geometry, as expressions over the scalars and tunables.";
   template <class V>
   static void fields(V& v) {
     using T = LaunchPlan;
     v.template custom<WholePart<&T::grid>>({"grid", "blocks; an axis left out is 1"});
     v.template custom<WholePart<&T::block>>({"block", "threads of a block; an axis left out is 1"});
-    v.template custom<WholePart<&T::cluster>>({"cluster", "blocks of a cluster; an axis left out is 1"});
-    v.template custom<WholePart<&T::dynamic_smem_bytes>>({"dynamic_smem_bytes", "dynamic shared memory of a block"});
-    v.template custom<NumWarpsField>({"num_warps", "of a Triton kernel; gives block.x where there is no block"});
+    v.template custom<WholePart<&T::cluster>>(
+        {"cluster", "blocks of a cluster; an axis left out is 1"});
+    v.template custom<WholePart<&T::dynamic_smem_bytes>>(
+        {"dynamic_smem_bytes", "dynamic shared memory of a block"});
+    v.template custom<NumWarpsField>(
+        {"num_warps", "of a Triton kernel; gives block.x where there is no block"});
     v.ignored({"num_stages", "of a Triton kernel; no effect"}, {{"type", "integer"}});
   }
 };
@@ -366,7 +413,8 @@ struct Description<IOContract> {
     using T = IOContract;
     v(&T::args, {"args", "arguments in order", true});
     v(&T::launch, {"launch", "launch geometry of the baseline", true});
-    v(&T::may_alias, {"may_alias", "groups of tensors that may share one buffer; default: none do"});
+    v(&T::may_alias,
+      {"may_alias", "groups of tensors that may share one buffer; default: none do"});
   }
 };
 

@@ -6,9 +6,9 @@
 
 #include "engine/base/base64.h"
 #include "engine/base/error.h"
-#include "engine/text/source_text.h"
 #include "engine/spec/spec_check.h"
 #include "engine/spec/spec_fields.h"
+#include "engine/text/source_text.h"
 
 namespace warpath {
 
@@ -23,11 +23,17 @@ std::string resolve(const std::string& folder, const std::string& path) {
   return (std::filesystem::path(folder) / path).lexically_normal().string();
 }
 
-void read_source(std::string& source, const std::string& source_file, const std::string& folder, const std::string& place) {
+void read_source(std::string& source,
+                 const std::string& source_file,
+                 const std::string& folder,
+                 const std::string& place) {
   if (!source.empty()) return;
   if (source_file.empty()) throw bad_input(place, "neither", "source_code or source_file");
-  source = read_source_file(resolve(folder, source_file), kMaxSourceFileBytes, place + "/source_file").text;
-  if (source.empty()) throw bad_input(place + "/source_file", source_file, "a file that is not empty");
+  source =
+      read_source_file(resolve(folder, source_file), kMaxSourceFileBytes, place + "/source_file")
+          .text;
+  if (source.empty())
+    throw bad_input(place + "/source_file", source_file, "a file that is not empty");
 }
 
 KernelSpec read_spec(const JsonCursor& at) {
@@ -49,7 +55,9 @@ void require_unique_names(const std::vector<KernelSpec>& specs) {
   std::map<std::string, std::string> seen;
   for (const KernelSpec& spec : specs) {
     const auto [it, added] = seen.emplace(spec.name, spec.origin);
-    if (!added) throw bad_input(spec.origin, spec.name, "a name that no other spec has; " + it->second + " has it");
+    if (!added)
+      throw bad_input(spec.origin, spec.name,
+                      "a name that no other spec has; " + it->second + " has it");
   }
 }
 
@@ -58,15 +66,20 @@ bool same_tensor(const TensorSpec& a, const TensorSpec& b) {
 }
 
 /// What differs from the spec's own contract becomes the workload's overrides.
-void take_contract(Workload& workload, const IOContract& base, const IOContract& own, const JsonCursor& at) {
+void take_contract(Workload& workload,
+                   const IOContract& base,
+                   const IOContract& own,
+                   const JsonCursor& at) {
   if (own.args.size() != base.args.size()) at.fail("the arguments of the kernel's own io");
   for (std::size_t i = 0; i < base.args.size(); ++i) {
     const ArgSpec& theirs = own.args[i];
     const JsonCursor arg = at.at("args").element(i);
-    if (theirs.name != base.args[i].name || theirs.type != base.args[i].type || theirs.is_meta != base.args[i].is_meta) {
+    if (theirs.name != base.args[i].name || theirs.type != base.args[i].type ||
+        theirs.is_meta != base.args[i].is_meta) {
       arg.fail("argument " + base.args[i].name + " as in the kernel's own io");
     }
-    if (theirs.tensor && !(base.args[i].tensor && same_tensor(*theirs.tensor, *base.args[i].tensor))) {
+    if (theirs.tensor &&
+        !(base.args[i].tensor && same_tensor(*theirs.tensor, *base.args[i].tensor))) {
       workload.tensors[theirs.name] = *theirs.tensor;
     }
     if (theirs.value == base.args[i].value) continue;
@@ -98,7 +111,8 @@ void WorkloadsField::read(const JsonCursor& at, KernelSpec& out) {
     for (auto& [name, value] : workload.scalars) {  // 2 is a number of a float argument too
       const ArgSpec* arg = out.io.find(name);
       const auto* integer = std::get_if<std::int64_t>(&value);
-      if (arg != nullptr && arg->type == ArgType::floating && integer != nullptr) value = static_cast<double>(*integer);
+      if (arg != nullptr && arg->type == ArgType::floating && integer != nullptr)
+        value = static_cast<double>(*integer);
     }
     out.workloads.push_back(std::move(workload));
   }
@@ -127,23 +141,27 @@ void RepresentativeShapesField::read(const JsonCursor& at, KernelSpec& out) {
 void PythonReferenceField::read(const JsonCursor& at, KernelSpec& out) {
   ReferencePython python;
   Codec<ReferencePython>::read(at, python);
-  out.tolerance[""] = Tolerance{.atol = python.atol, .rtol = python.rtol, .norm = std::max(python.rtol, python.atol)};
+  out.tolerance[""] = Tolerance{
+      .atol = python.atol, .rtol = python.rtol, .norm = std::max(python.rtol, python.atol)};
   out.reference = std::move(python);
 }
 
 void ToleranceField::read(const JsonCursor& at, KernelSpec& out) {
   at.require_object();
   out.tolerance.clear();
-  const bool by_output = std::any_of(at.value().begin(), at.value().end(), [](const json& x) { return x.is_object(); });
+  const bool by_output = std::any_of(at.value().begin(), at.value().end(),
+                                     [](const json& x) { return x.is_object(); });
   if (!by_output) return Codec<Tolerance>::read(at, out.tolerance[""]);
   for (const auto& [key, value] : at.value().items()) {
-    Codec<Tolerance>::read(JsonCursor(value, at.file(), at.pointer_to(key)), out.tolerance[key == "default" ? "" : key]);
+    Codec<Tolerance>::read(JsonCursor(value, at.file(), at.pointer_to(key)),
+                           out.tolerance[key == "default" ? "" : key]);
   }
 }
 
 json ToleranceField::write(const KernelSpec& spec) {
   json out;
-  for (const auto& [output, tolerance] : spec.tolerance) out[output.empty() ? "default" : output] = Codec<Tolerance>::write(tolerance);
+  for (const auto& [output, tolerance] : spec.tolerance)
+    out[output.empty() ? "default" : output] = Codec<Tolerance>::write(tolerance);
   return out;
 }
 
@@ -158,8 +176,10 @@ void Codec<EmbeddedData>::read(const JsonCursor& at, EmbeddedData& out) {
   std::int64_t elements = 1;
   for (std::size_t i = 0; i < fields.shape.size(); ++i) {
     const std::int64_t extent = fields.shape[i];
-    if (extent < 1 || extent > kMaxEmbeddedElements || (elements *= extent) > kMaxEmbeddedElements) {
-      at.at("shape").element(i).fail("positive extents of at most " + std::to_string(kMaxEmbeddedElements) + " elements");
+    if (extent < 1 || extent > kMaxEmbeddedElements ||
+        (elements *= extent) > kMaxEmbeddedElements) {
+      at.at("shape").element(i).fail("positive extents of at most " +
+                                     std::to_string(kMaxEmbeddedElements) + " elements");
     }
   }
   const std::size_t size_bytes = static_cast<std::size_t>(elements) * info(fields.dtype).size_bytes;
@@ -167,7 +187,8 @@ void Codec<EmbeddedData>::read(const JsonCursor& at, EmbeddedData& out) {
   if (!bytes) at.at("data_b64").fail("base64 with padding and without line breaks");
   if (fields.compress == Compression::zlib) {
     bytes = zlib_inflate(*bytes, size_bytes);
-    if (!bytes) at.at("data_b64").fail("a zlib stream of exactly " + std::to_string(size_bytes) + " bytes");
+    if (!bytes)
+      at.at("data_b64").fail("a zlib stream of exactly " + std::to_string(size_bytes) + " bytes");
   }
   if (bytes->size() != size_bytes) {
     throw bad_input(at.place() + "/data_b64", std::to_string(bytes->size()) + " bytes",
@@ -183,16 +204,20 @@ json Codec<EmbeddedData>::write(const EmbeddedData& value) {
                                        .compress = Compression::none});
 }
 
-json Codec<EmbeddedData>::schema(SchemaDefs& defs) { return Codec<EmbeddedFields>::schema(defs); }
+json Codec<EmbeddedData>::schema(SchemaDefs& defs) {
+  return Codec<EmbeddedFields>::schema(defs);
+}
 
 std::vector<std::string> spec_files(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
-  if (!fs::exists(path, error)) throw bad_input(path, "", "a spec file or a folder of them (it does not exist)");
+  if (!fs::exists(path, error))
+    throw bad_input(path, "", "a spec file or a folder of them (it does not exist)");
   if (!fs::is_directory(path, error)) return {path};
   std::vector<std::string> out;
   for (fs::directory_iterator it(path, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().extension() == ".json" && it->path().filename() != "schema.json") out.push_back(it->path().string());
+    if (it->path().extension() == ".json" && it->path().filename() != "schema.json")
+      out.push_back(it->path().string());
   }
   if (error) throw bad_input(path, "", "a readable folder (" + error.message() + ")");
   if (out.empty()) throw bad_input(path, "a folder without *.json", "at least one spec");
@@ -200,7 +225,10 @@ std::vector<std::string> spec_files(const std::string& path) {
   return out;
 }
 
-std::vector<KernelSpec> parse_specs(std::string_view text, const std::string& file, const std::string& folder, bool check) {
+std::vector<KernelSpec> parse_specs(std::string_view text,
+                                    const std::string& file,
+                                    const std::string& folder,
+                                    bool check) {
   const json document = parse_json(text, file);
   const JsonCursor root(document, file);
   std::vector<KernelSpec> specs;
@@ -219,14 +247,17 @@ std::vector<KernelSpec> parse_specs(std::string_view text, const std::string& fi
   return specs;
 }
 
-std::vector<KernelSpec> load_specs(const std::string& path) { return load_specs(std::vector<std::string>{path}); }
+std::vector<KernelSpec> load_specs(const std::string& path) {
+  return load_specs(std::vector<std::string>{path});
+}
 
 std::vector<KernelSpec> load_specs(const std::vector<std::string>& paths) {
   std::vector<KernelSpec> specs;
   for (const std::string& path : paths) {
     for (const std::string& file : spec_files(path)) {
       const std::string text = read_text_file(file, kMaxJsonBytes, file);
-      for (KernelSpec& spec : parse_specs(text, file, std::filesystem::path(file).parent_path().string())) {
+      for (KernelSpec& spec :
+           parse_specs(text, file, std::filesystem::path(file).parent_path().string())) {
         specs.push_back(std::move(spec));
       }
     }
@@ -235,7 +266,9 @@ std::vector<KernelSpec> load_specs(const std::vector<std::string>& paths) {
   return specs;
 }
 
-json to_json(const KernelSpec& spec) { return Codec<KernelSpec>::write(spec); }
+json to_json(const KernelSpec& spec) {
+  return Codec<KernelSpec>::write(spec);
+}
 
 KernelSpec spec_from_json(const json& document, const std::string& place) {
   KernelSpec spec = read_spec(JsonCursor(document, place));

@@ -15,7 +15,9 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 /// floor(a * b / 2^64): `a` random bits scaled to [0, b). Bias below b / 2^64.
-std::uint64_t scale(std::uint64_t a, std::uint64_t b) { return static_cast<std::uint64_t>(Wide{a} * b >> 64U); }
+std::uint64_t scale(std::uint64_t a, std::uint64_t b) {
+  return static_cast<std::uint64_t>(Wide{a} * b >> 64U);
+}
 
 /// Stores the low bytes of each value; real types get it as a signed number.
 template <class F>
@@ -29,8 +31,13 @@ void fill_integers(Tensor& tensor, F&& value) {
 }
 
 /// Splits `total` entries, the first being `before`, over the rows [first, last).
-void split_rows(std::vector<std::uint64_t>& pointers, std::uint64_t seed, double skew, std::uint64_t first,
-                std::uint64_t last, std::uint64_t before, std::uint64_t total) {
+void split_rows(std::vector<std::uint64_t>& pointers,
+                std::uint64_t seed,
+                double skew,
+                std::uint64_t first,
+                std::uint64_t last,
+                std::uint64_t before,
+                std::uint64_t total) {
   if (last - first < 2) return;
   const std::uint64_t middle = first + (last - first) / 2;
   const double g = 1 + skew * (2 * unit_interval(random_bits(seed, middle)) - 1);
@@ -43,9 +50,13 @@ void split_rows(std::vector<std::uint64_t>& pointers, std::uint64_t seed, double
   split_rows(pointers, seed, skew, middle, last, before + taken, total - taken);
 }
 
-void fill_row_pointers(Tensor& tensor, const InitRule& rule, std::uint64_t seed, std::string_view place) {
+void fill_row_pointers(Tensor& tensor,
+                       const InitRule& rule,
+                       std::uint64_t seed,
+                       std::string_view place) {
   const auto size = static_cast<std::uint64_t>(tensor.elements());
-  if (tensor.shape.size() != 1 || size < 2) throw bad_input(place, "", "a list of rows + 1 extents for csr_row_pointers");
+  if (tensor.shape.size() != 1 || size < 2)
+    throw bad_input(place, "", "a list of rows + 1 extents for csr_row_pointers");
   const double total = std::floor(static_cast<double>(size - 1) * rule.mean + 0.5);
   if (!(total >= 0 && total < 0x1p53)) throw bad_input(place, "", "rows * mean from 0 to 2^53");
   std::vector<std::uint64_t> pointers(size);
@@ -54,7 +65,10 @@ void fill_row_pointers(Tensor& tensor, const InitRule& rule, std::uint64_t seed,
   fill_integers(tensor, [&](std::uint64_t i) { return pointers[i]; });
 }
 
-void fill_columns(Tensor& tensor, std::uint64_t columns, std::uint64_t seed, const Tensor* row_pointers,
+void fill_columns(Tensor& tensor,
+                  std::uint64_t columns,
+                  std::uint64_t seed,
+                  const Tensor* row_pointers,
                   std::string_view place) {
   if (row_pointers == nullptr) throw bad_input(place, "", "row_pointers for csr_column_indices");
   const std::int64_t size = tensor.elements();
@@ -64,7 +78,8 @@ void fill_columns(Tensor& tensor, std::uint64_t columns, std::uint64_t seed, con
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto end = static_cast<std::int64_t>(row_pointers->at(row + 1));
     if (end < begin || end > size) {
-      throw bad_input(place, "row pointer " + std::to_string(end) + " after row " + std::to_string(row),
+      throw bad_input(place,
+                      "row pointer " + std::to_string(end) + " after row " + std::to_string(row),
                       "ascending row pointers of at most " + std::to_string(size) + " entries");
     }
     const auto length = static_cast<std::uint64_t>(end - begin);
@@ -79,14 +94,18 @@ void fill_columns(Tensor& tensor, std::uint64_t columns, std::uint64_t seed, con
   fill_integers(tensor, [&](std::uint64_t i) { return values[i]; });
 }
 
-std::int64_t bound_of(const std::optional<Expression>& bound, const Bindings& bindings, std::string_view key,
+std::int64_t bound_of(const std::optional<Expression>& bound,
+                      const Bindings& bindings,
+                      std::string_view key,
                       std::string_view place) {
   const std::string at = std::string(place) + "/" + std::string(key);
   if (!bound) throw bad_input(at, "", "an integer or an expression");
   return bound->evaluate(bindings, at);
 }
 
-void bind_integer(ElementRule& out, const InitRule& rule, const Bindings& bindings,
+void bind_integer(ElementRule& out,
+                  const InitRule& rule,
+                  const Bindings& bindings,
                   std::string_view place) {
   const std::int64_t low = bound_of(rule.low, bindings, "low", place);
   const std::int64_t high = bound_of(rule.high, bindings, "high", place);
@@ -100,35 +119,46 @@ void bind_integer(ElementRule& out, const InitRule& rule, const Bindings& bindin
   out.skew = rule.skew;
 }
 
-void bind_uniform(ElementRule& out, const InitRule& rule, const Bindings& bindings,
+void bind_uniform(ElementRule& out,
+                  const InitRule& rule,
+                  const Bindings& bindings,
                   std::string_view place) {
   const double low =
       rule.low ? static_cast<double>(bound_of(rule.low, bindings, "low", place)) : rule.low_value;
-  const double high =
-      rule.high ? static_cast<double>(bound_of(rule.high, bindings, "high", place)) : rule.high_value;
+  const double high = rule.high ? static_cast<double>(bound_of(rule.high, bindings, "high", place))
+                                : rule.high_value;
   if (!(high > low)) {
     throw bad_input(std::string(place) + "/high", std::to_string(high),
                     "above low = " + std::to_string(low));
   }
-  out.kind = info(out.dtype).is_float ? ElementRule::Kind::uniform : ElementRule::Kind::floor_uniform;
+  out.kind =
+      info(out.dtype).is_float ? ElementRule::Kind::uniform : ElementRule::Kind::floor_uniform;
   out.first = low;
   out.second = high - low;
 }
 
 }  // namespace
 
-std::optional<ElementRule> element_rule(const InitRule& rule, std::uint64_t seed, DType dtype,
+std::optional<ElementRule> element_rule(const InitRule& rule,
+                                        std::uint64_t seed,
+                                        DType dtype,
                                         std::span<const std::int64_t> shape,
-                                        const Bindings& bindings, std::string_view place) {
+                                        const Bindings& bindings,
+                                        std::string_view place) {
   using Kind = InitRule::Kind;
   ElementRule out{};
   out.dtype = dtype;
   out.seed = seed;
   out.row = static_cast<std::uint64_t>(shape.empty() ? 1 : shape.back());
   switch (rule.kind) {
-    case Kind::zeros: break;
-    case Kind::ones: out.first = 1; break;
-    case Kind::full: out.first = rule.fill_value; break;
+    case Kind::zeros:
+      break;
+    case Kind::ones:
+      out.first = 1;
+      break;
+    case Kind::full:
+      out.first = rule.fill_value;
+      break;
     case Kind::arange:
       out.kind = ElementRule::Kind::ramp;
       out.first = rule.start;
@@ -139,17 +169,26 @@ std::optional<ElementRule> element_rule(const InitRule& rule, std::uint64_t seed
       out.first = rule.mean;
       out.second = rule.std;
       break;
-    case Kind::uniform: bind_uniform(out, rule, bindings, place); break;
-    case Kind::randint: bind_integer(out, rule, bindings, place); break;
-    case Kind::permutation: out.kind = ElementRule::Kind::permutation; break;
+    case Kind::uniform:
+      bind_uniform(out, rule, bindings, place);
+      break;
+    case Kind::randint:
+      bind_integer(out, rule, bindings, place);
+      break;
+    case Kind::permutation:
+      out.kind = ElementRule::Kind::permutation;
+      break;
     case Kind::csr_row_pointers:
-    case Kind::csr_column_indices: return std::nullopt;
+    case Kind::csr_column_indices:
+      return std::nullopt;
   }
   return out;
 }
 
-std::optional<ElementRule> element_rule(const KernelSpec& spec, const ArgSpec& arg,
-                                        const Workload& workload, std::uint64_t run_seed) {
+std::optional<ElementRule> element_rule(const KernelSpec& spec,
+                                        const ArgSpec& arg,
+                                        const Workload& workload,
+                                        std::uint64_t run_seed) {
   const TensorSpec content = spec.tensor_of(arg, workload);
   const auto* rule = std::get_if<InitRule>(&content.content);
   if (rule == nullptr) return std::nullopt;
@@ -159,8 +198,13 @@ std::optional<ElementRule> element_rule(const KernelSpec& spec, const ArgSpec& a
                       spec.place_of(arg, workload));
 }
 
-Tensor fill_tensor(const InitRule& rule, std::uint64_t seed, DType dtype, std::vector<std::int64_t> shape,
-                   const Bindings& bindings, const Tensor* row_pointers, std::string_view place) {
+Tensor fill_tensor(const InitRule& rule,
+                   std::uint64_t seed,
+                   DType dtype,
+                   std::vector<std::int64_t> shape,
+                   const Bindings& bindings,
+                   const Tensor* row_pointers,
+                   std::string_view place) {
   Tensor out = make_tensor(dtype, std::move(shape));
   if (const auto elements = element_rule(rule, seed, dtype, out.shape, bindings, place)) {
     const std::size_t width = info(dtype).size_bytes;
@@ -173,7 +217,8 @@ Tensor fill_tensor(const InitRule& rule, std::uint64_t seed, DType dtype, std::v
     fill_row_pointers(out, rule, seed, place);
   } else {
     const std::int64_t columns = bound_of(rule.high, bindings, "high", place);
-    if (columns < 1) throw bad_input(std::string(place) + "/high", std::to_string(columns), "at least 1 column");
+    if (columns < 1)
+      throw bad_input(std::string(place) + "/high", std::to_string(columns), "at least 1 column");
     fill_columns(out, static_cast<std::uint64_t>(columns), seed, row_pointers, place);
   }
   return out;
@@ -183,7 +228,10 @@ std::uint64_t tensor_seed(std::uint64_t rule_seed, std::string_view name, std::u
   return Hasher().add(rule_seed).add(name).add(run_seed).digest().low;
 }
 
-Tensor materialize(const KernelSpec& spec, const ArgSpec& arg, const Workload& workload, std::uint64_t run_seed,
+Tensor materialize(const KernelSpec& spec,
+                   const ArgSpec& arg,
+                   const Workload& workload,
+                   std::uint64_t run_seed,
                    std::byte poison) {
   const TensorSpec content = spec.tensor_of(arg, workload);
   if (const auto* data = std::get_if<EmbeddedData>(&content.content)) return data->tensor;
@@ -207,8 +255,9 @@ Tensor materialize(const KernelSpec& spec, const ArgSpec& arg, const Workload& w
     }
     row_pointers = materialize(spec, *source, workload, run_seed);
   }
-  return fill_tensor(*rule, tensor_seed(rule->seed, arg.name, run_seed), content.dtype, std::move(shape),
-                     spec.bindings(workload, spec.default_tunables()), &row_pointers, place);
+  return fill_tensor(*rule, tensor_seed(rule->seed, arg.name, run_seed), content.dtype,
+                     std::move(shape), spec.bindings(workload, spec.default_tunables()),
+                     &row_pointers, place);
 }
 
 }  // namespace warpath

@@ -11,9 +11,12 @@
 namespace warpath {
 namespace {
 
-/// Every name in `text`: macro definitions among compiler options, template arguments of a name expression.
+/// Every name in `text`: macro definitions among compiler options, template arguments of a name
+/// expression.
 void add_names(std::string_view text, std::set<std::string, std::less<>>& names) {
-  const auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$'; };
+  const auto in_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$';
+  };
   for (auto it = text.begin(); it != text.end();) {
     const auto begin = std::find_if(it, text.end(), in_name);
     it = std::find_if_not(begin, text.end(), in_name);
@@ -71,10 +74,12 @@ std::string workload_place(const KernelSpec& spec, const Workload& workload) {
 Variant baseline_variant(const KernelSpec& spec) {
   Variant out;
   out.source = spec.source;
-  out.kernel_name = spec.name_expressions.empty() ? spec.kernel_name : spec.name_expressions.front();
+  out.kernel_name =
+      spec.name_expressions.empty() ? spec.kernel_name : spec.name_expressions.front();
   out.launch = spec.io.launch;
   out.compiler_options = spec.compiler_options;
-  for (const Tunable& tunable : spec.tunables) out.tunables.emplace(tunable.name, tunable.default_value);
+  for (const Tunable& tunable : spec.tunables)
+    out.tunables.emplace(tunable.name, tunable.default_value);
   return out;
 }
 
@@ -91,7 +96,9 @@ Hash128 variant_key(const Variant& variant) {
   return hasher.digest();
 }
 
-const LaunchPlan& launch_for(const KernelSpec& spec, const Variant& variant, const Workload& workload) {
+const LaunchPlan& launch_for(const KernelSpec& spec,
+                             const Variant& variant,
+                             const Workload& workload) {
   return workload.launch && variant.launch == spec.io.launch ? *workload.launch : variant.launch;
 }
 
@@ -99,19 +106,26 @@ std::vector<std::string> step_kernels(const Variant& variant) {
   std::vector<std::string> out;
   for (const auto* steps : {&variant.before, &variant.after}) {
     for (const LaunchStep& step : *steps) {
-      if (step.kind == LaunchStep::Kind::kernel && std::ranges::find(out, step.kernel_name) == out.end()) out.push_back(step.kernel_name);
+      if (step.kind == LaunchStep::Kind::kernel &&
+          std::ranges::find(out, step.kernel_name) == out.end())
+        out.push_back(step.kernel_name);
     }
   }
   return out;
 }
 
-ExtraNumbers extra_numbers(const KernelSpec& spec, const Variant& variant, const Workload& workload) {
+ExtraNumbers extra_numbers(const KernelSpec& spec,
+                           const Variant& variant,
+                           const Workload& workload) {
   ExtraNumbers out;
   if (!variant.has_extras()) return out;
   const std::string place = "extras of workload " + workload.name;
   const Bindings bindings = spec.bindings(workload, variant.tunables);
-  if (std::max({variant.scratch.size(), variant.before.size(), variant.after.size()}) > kMaxExtras) {
-    throw bad_input(place, "", "at most " + std::to_string(kMaxExtras) + " scratch buffers and steps on either side");
+  if (std::max({variant.scratch.size(), variant.before.size(), variant.after.size()}) >
+      kMaxExtras) {
+    throw bad_input(
+        place, "",
+        "at most " + std::to_string(kMaxExtras) + " scratch buffers and steps on either side");
   }
   std::vector<std::string> names;
   std::vector<bool> may_zero;
@@ -121,22 +135,28 @@ ExtraNumbers extra_numbers(const KernelSpec& spec, const Variant& variant, const
     may_zero.push_back(arg.type == ArgType::tensor && arg.role == ArgRole::output);
   }
   for (const ScratchBuffer& buffer : variant.scratch) {
-    if (std::ranges::find(names, buffer.name) != names.end()) throw bad_input(place, buffer.name, "a scratch buffer with a name of its own");
+    if (std::ranges::find(names, buffer.name) != names.end())
+      throw bad_input(place, buffer.name, "a scratch buffer with a name of its own");
     names.push_back(buffer.name);
     may_zero.push_back(true);
     out.scratch_bytes.push_back(buffer.size_bytes.evaluate(bindings, place + ", " + buffer.name));
-    if (out.scratch_bytes.back() < 1) throw bad_input(place, buffer.name, "a scratch buffer of at least one byte");
+    if (out.scratch_bytes.back() < 1)
+      throw bad_input(place, buffer.name, "a scratch buffer of at least one byte");
   }
   const auto numbers = [&](const std::vector<LaunchStep>& steps, std::vector<StepNumbers>& to) {
     for (const LaunchStep& step : steps) {
-      StepNumbers one{.kind = step.kind, .kernel_name = step.kernel_name, .launch = {}, .arguments = {}};
+      StepNumbers one{
+          .kind = step.kind, .kernel_name = step.kernel_name, .launch = {}, .arguments = {}};
       for (const std::string& name : step.arguments) {
         const auto at = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
-        if (at == names.size()) throw bad_input(place, name, "an argument of the spec or a scratch buffer");
-        if (step.kind == LaunchStep::Kind::zero && !may_zero[at]) throw bad_input(place, name, "an output or a scratch buffer to be zeroed");
+        if (at == names.size())
+          throw bad_input(place, name, "an argument of the spec or a scratch buffer");
+        if (step.kind == LaunchStep::Kind::zero && !may_zero[at])
+          throw bad_input(place, name, "an output or a scratch buffer to be zeroed");
         one.arguments.push_back(static_cast<std::uint32_t>(at));
       }
-      if (step.kind == LaunchStep::Kind::kernel) one.launch = evaluate(step.launch, bindings, place + ", kernel " + step.kernel_name);
+      if (step.kind == LaunchStep::Kind::kernel)
+        one.launch = evaluate(step.launch, bindings, place + ", kernel " + step.kernel_name);
       to.push_back(std::move(one));
     }
   };

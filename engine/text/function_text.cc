@@ -32,27 +32,37 @@ bool opens_namespace(const CodeText& code, std::size_t begin, std::size_t brace)
   for (std::size_t i = begin; i < brace; ++i) {
     if (code.is(i, "namespace")) return true;
   }
-  return brace - begin == 2 && code.is(begin, "extern") && code.tokens[begin + 1].kind == TokenKind::string;
+  return brace - begin == 2 && code.is(begin, "extern") &&
+         code.tokens[begin + 1].kind == TokenKind::string;
 }
 
-/// The "(" of the parameter list if [begin, brace) is the head of a function definition, else `brace`.
-std::size_t parameter_list(const CodeText& code, std::size_t begin, std::size_t brace, const NameSet& macro_names) {
+/// The "(" of the parameter list if [begin, brace) is the head of a function definition, else
+/// `brace`.
+std::size_t parameter_list(const CodeText& code,
+                           std::size_t begin,
+                           std::size_t brace,
+                           const NameSet& macro_names) {
   if (brace < begin + 4 || !code.is(brace - 1, ")")) return brace;
   const std::size_t open = code.match[brace - 1];
   if (open < begin + 2 || !code.is_name(open - 1)) return brace;
   const std::string& name = code.text[open - 1];
   if (is_keyword(name) || name.starts_with("__") || macro_names.contains(name)) return brace;
   for (std::size_t i = begin; i < brace; ++i) {
-    // ":" stands before a constructor's initialisers, "{" in a default argument or an unknown construct.
-    if (code.is(i, ":") || code.is(i, "{") || code.tokens[i].kind == TokenKind::directive) return brace;
+    // ":" stands before a constructor's initialisers, "{" in a default argument or an unknown
+    // construct.
+    if (code.is(i, ":") || code.is(i, "{") || code.tokens[i].kind == TokenKind::directive)
+      return brace;
   }
   return open;
 }
 
-/// A "}" that ends [begin, brace) {...} is followed by declarators and ";" (class, enum, initialised variable).
+/// A "}" that ends [begin, brace) {...} is followed by declarators and ";" (class, enum,
+/// initialised variable).
 bool needs_semicolon(const CodeText& code, std::size_t begin, std::size_t brace) {
   for (std::size_t i = begin; i < brace; ++i) {
-    if (code.is(i, "=") || code.is(i, "struct") || code.is(i, "class") || code.is(i, "union") || code.is(i, "enum")) return true;
+    if (code.is(i, "=") || code.is(i, "struct") || code.is(i, "class") || code.is(i, "union") ||
+        code.is(i, "enum"))
+      return true;
   }
   return false;
 }
@@ -99,30 +109,124 @@ std::vector<FunctionText> find_functions(const CodeText& code, const NameSet& ma
 }
 
 bool is_keyword(std::string_view word) {
-  static const NameSet kKeywords{
-      "alignas", "alignof", "and", "and_eq", "asm", "__asm", "__asm__", "auto", "bitand", "bitor", "bool", "break", "case",
-      "catch", "char", "char8_t", "char16_t", "char32_t", "class", "compl", "concept", "const", "consteval", "constexpr",
-      "constinit", "const_cast", "continue", "co_await", "co_return", "co_yield", "decltype", "default", "delete", "do",
-      "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "final", "float", "for", "friend",
-      "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr",
-      "operator", "or", "or_eq", "override", "private", "protected", "public", "register", "reinterpret_cast", "requires",
-      "restrict", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch",
-      "template", "this", "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "union",
-      "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq"};
+  static const NameSet kKeywords{"alignas",
+                                 "alignof",
+                                 "and",
+                                 "and_eq",
+                                 "asm",
+                                 "__asm",
+                                 "__asm__",
+                                 "auto",
+                                 "bitand",
+                                 "bitor",
+                                 "bool",
+                                 "break",
+                                 "case",
+                                 "catch",
+                                 "char",
+                                 "char8_t",
+                                 "char16_t",
+                                 "char32_t",
+                                 "class",
+                                 "compl",
+                                 "concept",
+                                 "const",
+                                 "consteval",
+                                 "constexpr",
+                                 "constinit",
+                                 "const_cast",
+                                 "continue",
+                                 "co_await",
+                                 "co_return",
+                                 "co_yield",
+                                 "decltype",
+                                 "default",
+                                 "delete",
+                                 "do",
+                                 "double",
+                                 "dynamic_cast",
+                                 "else",
+                                 "enum",
+                                 "explicit",
+                                 "export",
+                                 "extern",
+                                 "false",
+                                 "final",
+                                 "float",
+                                 "for",
+                                 "friend",
+                                 "goto",
+                                 "if",
+                                 "inline",
+                                 "int",
+                                 "long",
+                                 "mutable",
+                                 "namespace",
+                                 "new",
+                                 "noexcept",
+                                 "not",
+                                 "not_eq",
+                                 "nullptr",
+                                 "operator",
+                                 "or",
+                                 "or_eq",
+                                 "override",
+                                 "private",
+                                 "protected",
+                                 "public",
+                                 "register",
+                                 "reinterpret_cast",
+                                 "requires",
+                                 "restrict",
+                                 "return",
+                                 "short",
+                                 "signed",
+                                 "sizeof",
+                                 "static",
+                                 "static_assert",
+                                 "static_cast",
+                                 "struct",
+                                 "switch",
+                                 "template",
+                                 "this",
+                                 "thread_local",
+                                 "throw",
+                                 "true",
+                                 "try",
+                                 "typedef",
+                                 "typeid",
+                                 "typename",
+                                 "typeof",
+                                 "union",
+                                 "unsigned",
+                                 "using",
+                                 "virtual",
+                                 "void",
+                                 "volatile",
+                                 "wchar_t",
+                                 "while",
+                                 "xor",
+                                 "xor_eq"};
   return kKeywords.contains(word);
 }
 
 bool is_cuda_name(std::string_view word) {
   static const NameSet kNames{
-      "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "half", "half2", "nv_half", "nv_half2", "nv_bfloat16",
-      "nv_bfloat162", "bfloat16", "uint", "ushort", "uchar", "ulong", "uchar", "schar", "NULL", "INFINITY", "NAN", "nvcuda",
-      "wmma", "cooperative_groups", "cuda", "std", "cudaError_t", "cudaStream_t"};
-  if (word.ends_with("_t") || word.starts_with("__") || word.starts_with("cuda") || word.starts_with("CUDA")) return true;
+      "threadIdx",   "blockIdx",     "blockDim",    "gridDim",     "warpSize",
+      "dim3",        "half",         "half2",       "nv_half",     "nv_half2",
+      "nv_bfloat16", "nv_bfloat162", "bfloat16",    "uint",        "ushort",
+      "uchar",       "ulong",        "uchar",       "schar",       "NULL",
+      "INFINITY",    "NAN",          "nvcuda",      "wmma",        "cooperative_groups",
+      "cuda",        "std",          "cudaError_t", "cudaStream_t"};
+  if (word.ends_with("_t") || word.starts_with("__") || word.starts_with("cuda") ||
+      word.starts_with("CUDA"))
+    return true;
   if (kNames.contains(word)) return true;
   if (word.empty() || word.back() < '1' || word.back() > '4') return false;
   std::string_view base = word.substr(0, word.size() - 1);
   if (base.starts_with('u')) base.remove_prefix(1);
-  constexpr std::array<std::string_view, 7> kVectors{"char", "short", "int", "long", "longlong", "float", "double"};
+  constexpr std::array<std::string_view, 7> kVectors{"char",     "short", "int",   "long",
+                                                     "longlong", "float", "double"};
   for (const std::string_view vector : kVectors) {
     if (base == vector) return true;
   }

@@ -12,14 +12,16 @@ bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 bool is_qualifier(std::string_view word) {
-  return is_one_of(word, {"const", "constexpr", "volatile", "static", "register", "__shared__", "inline"});
+  return is_one_of(
+      word, {"const", "constexpr", "volatile", "static", "register", "__shared__", "inline"});
 }
 bool is_builtin_type(std::string_view word) {
-  return is_one_of(word, {"int", "float", "double", "char", "bool", "unsigned", "signed", "long", "short", "void", "auto",
-                          "wchar_t", "char8_t", "char16_t", "char32_t"});
+  return is_one_of(word, {"int", "float", "double", "char", "bool", "unsigned", "signed", "long",
+                          "short", "void", "auto", "wchar_t", "char8_t", "char16_t", "char32_t"});
 }
 bool is_pointer_operator(std::string_view word) {
-  return is_one_of(word, {"*", "&", "&&", "const", "volatile", "__restrict__", "__restrict", "restrict"});
+  return is_one_of(word,
+                   {"*", "&", "&&", "const", "volatile", "__restrict__", "__restrict", "restrict"});
 }
 
 /// The declared name is token `name`; the name is visible in tokens [begin, end).
@@ -29,7 +31,8 @@ struct Declaration {
   std::size_t end = 0;
 };
 
-/// Walks the statements of one function and notes declarations of variables whose form leaves no doubt.
+/// Walks the statements of one function and notes declarations of variables whose form leaves no
+/// doubt.
 class DeclarationScan {
  public:
   DeclarationScan(const CodeText& code, const NameSet& macros) : code_(code), macros_(macros) {}
@@ -64,7 +67,9 @@ class DeclarationScan {
     bool angles = false;
     while (!angles) {
       while (at < limit && is_pointer_operator(code_.text[at])) ++at;
-      if (at >= limit || !code_.is_name(at) || is_keyword(code_.text[at]) || is_cuda_name(code_.text[at])) return;
+      if (at >= limit || !code_.is_name(at) || is_keyword(code_.text[at]) ||
+          is_cuda_name(code_.text[at]))
+        return;
       const std::size_t name = at++;
       while (at < limit && code_.is(at, "[")) at = code_.match[at] + 1;
       if (!declarator_ends(at, limit, place)) return;
@@ -86,7 +91,8 @@ class DeclarationScan {
     if (place == Place::parameter) return at >= limit || code_.is(at, "=");
     if (at >= limit) return false;
     if (code_.is(at, ":")) return place == Place::for_head;
-    return code_.is(at, "=") || code_.is(at, ";") || code_.is(at, "{") || (code_.is(at, ",") && place != Place::condition);
+    return code_.is(at, "=") || code_.is(at, ";") || code_.is(at, "{") ||
+           (code_.is(at, ",") && place != Place::condition);
   }
 
   /// Moves `at` over decl-specifiers; false if they name no type.
@@ -133,7 +139,8 @@ class DeclarationScan {
       } else if (word == ">" || word == ">>" || word == ">>>") {
         depth -= static_cast<int>(word.size());
         if (depth <= 0) return ++at, depth == 0;
-      } else if (kind != TokenKind::identifier && kind != TokenKind::number && !is_one_of(word, {",", "::", "*", "&", "+", "-"})) {
+      } else if (kind != TokenKind::identifier && kind != TokenKind::number &&
+                 !is_one_of(word, {",", "::", "*", "&", "+", "-"})) {
         return false;
       }
     }
@@ -142,11 +149,12 @@ class DeclarationScan {
 
   void block(std::size_t open) {
     const std::size_t close = code_.match[open];
-    for (std::size_t i = open + 1; i < close && ok_;) i = std::max(i + 1, statement(i, close, false));
+    for (std::size_t i = open + 1; i < close && ok_;)
+      i = std::max(i + 1, statement(i, close, false));
   }
 
-  /// Returns the token behind the statement at `at`. `limit`: the "}" of the enclosing block. `sub`: it is the body of
-  /// a for, if, while or do, a scope of its own.
+  /// Returns the token behind the statement at `at`. `limit`: the "}" of the enclosing block.
+  /// `sub`: it is the body of a for, if, while or do, a scope of its own.
   std::size_t statement(std::size_t at, std::size_t limit, bool sub) {
     if (++depth_ > kMaxNesting) ok_ = false;
     const std::size_t end = ok_ ? statement_inside(skip_labels(at, limit), limit, sub) : limit;
@@ -181,7 +189,8 @@ class DeclarationScan {
       block(at);
       return code_.match[at] + 1;
     }
-    if (code_.is(at, "for") && code_.is(at + 1, "(")) return controlled(at + 1, limit, Place::for_head);
+    if (code_.is(at, "for") && code_.is(at + 1, "("))
+      return controlled(at + 1, limit, Place::for_head);
     if (code_.is(at, "if") || code_.is(at, "while") || code_.is(at, "switch")) {
       const std::size_t open = code_.is(at + 1, "constexpr") ? at + 2 : at + 1;
       if (code_.is(open, "(")) return controlled(open, limit, Place::condition);
@@ -193,14 +202,16 @@ class DeclarationScan {
     return end;
   }
 
-  /// At the "(" of a for, if, while or switch. What its head declares lives until the end of the statement.
+  /// At the "(" of a for, if, while or switch. What its head declares lives until the end of the
+  /// statement.
   std::size_t controlled(std::size_t open, std::size_t limit, Place place) {
     const std::size_t close = code_.match[open];
     const std::size_t first = found_.size();
     declaration(open + 1, close, 0, place);
     const std::size_t last = found_.size();
     std::size_t end = statement(close + 1, limit, true);
-    if (place == Place::condition && code_.is(end, "else") && end < limit) end = statement(end + 1, limit, true);
+    if (place == Place::condition && code_.is(end, "else") && end < limit)
+      end = statement(end + 1, limit, true);
     for (std::size_t i = first; i < last; ++i) found_[i].end = end;
     return end;
   }
@@ -222,8 +233,10 @@ class DeclarationScan {
 
 /// What the names of one function are used for, beside being declared.
 struct Uses {
-  NameSet barred;                                                 // may mean something else than a variable
-  std::map<std::string, std::vector<std::size_t>, std::less<>> tokens;  // all occurrences, ascending
+  // may mean something else than a variable
+  NameSet barred;
+  // all occurrences, ascending
+  std::map<std::string, std::vector<std::size_t>, std::less<>> tokens;
   bool understood = true;
 };
 
@@ -231,8 +244,8 @@ bool barred_by_context(const CodeText& code, std::size_t at, std::size_t begin) 
   if (is_member(code, at)) return false;
   if (at > begin) {
     const std::string& before = code.text[at - 1];
-    if (is_one_of(before, {"::", ".*", "->*", "...", "struct", "class", "union", "enum", "typename", "goto",
-                           "template", "namespace", "using", "operator"})) {
+    if (is_one_of(before, {"::", ".*", "->*", "...", "struct", "class", "union", "enum", "typename",
+                           "goto", "template", "namespace", "using", "operator"})) {
       return true;
     }
   }
@@ -243,7 +256,8 @@ bool barred_by_context(const CodeText& code, std::size_t at, std::size_t begin) 
 
 Uses collect_uses(const CodeText& code, const FunctionText& function) {
   Uses uses;
-  std::size_t local_type_end = 0;  // tokens before it lie in the braces of a local struct, class, union or enum
+  // tokens before it lie in the braces of a local struct, class, union or enum
+  std::size_t local_type_end = 0;
   for (std::size_t i = function.open; i < function.end; ++i) {
     const Token& token = code.tokens[i];
     if (token.kind == TokenKind::directive) {
@@ -256,28 +270,34 @@ Uses collect_uses(const CodeText& code, const FunctionText& function) {
     } else if (token.kind == TokenKind::identifier) {
       if (is_one_of(code.text[i], {"struct", "class", "union", "enum"})) {
         std::size_t j = i + 1;
-        while (j < function.end && !is_one_of(code.text[j], {"{", ";", ")", "(", ">", ",", "="})) ++j;
+        while (j < function.end && !is_one_of(code.text[j], {"{", ";", ")", "(", ">", ",", "="}))
+          ++j;
         if (code.is(j, "{")) local_type_end = std::max(local_type_end, code.match[j]);
       }
       if (!is_member(code, i)) uses.tokens[code.text[i]].push_back(i);
-      if (i < local_type_end || barred_by_context(code, i, function.open)) uses.barred.insert(code.text[i]);
+      if (i < local_type_end || barred_by_context(code, i, function.open))
+        uses.barred.insert(code.text[i]);
     }
   }
   return uses;
 }
 
-/// True if the first of `tokens` declares, and each declares or lies in the scope of one of `declarations`.
+/// True if the first of `tokens` declares, and each declares or lies in the scope of one of
+/// `declarations`.
 bool all_in_scope(const std::vector<std::size_t>& tokens, std::vector<Declaration> declarations) {
   std::vector<std::size_t> declaring;
   for (const Declaration& d : declarations) declaring.push_back(d.name);
   std::sort(declaring.begin(), declaring.end());
-  std::sort(declarations.begin(), declarations.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+  std::sort(declarations.begin(), declarations.end(),
+            [](const auto& a, const auto& b) { return a.begin < b.begin; });
   if (tokens.front() != declaring.front()) return false;
   auto next = declarations.begin();
   std::size_t visible_until = 0;
   for (const std::size_t at : tokens) {
-    for (; next != declarations.end() && next->begin <= at; ++next) visible_until = std::max(visible_until, next->end);
-    if (at >= visible_until && !std::binary_search(declaring.begin(), declaring.end(), at)) return false;
+    for (; next != declarations.end() && next->begin <= at; ++next)
+      visible_until = std::max(visible_until, next->end);
+    if (at >= visible_until && !std::binary_search(declaring.begin(), declaring.end(), at))
+      return false;
   }
   return true;
 }
@@ -296,7 +316,9 @@ NameSet local_names(const CodeText& code, const FunctionText& function, const Sh
   for (const Declaration& d : scan.found()) declarations[code.text[d.name]].push_back(d);
   NameSet out;
   for (const auto& [name, places] : declarations) {
-    if (shared.outside.contains(name) || uses.barred.contains(name) || is_keyword(name) || is_cuda_name(name)) continue;
+    if (shared.outside.contains(name) || uses.barred.contains(name) || is_keyword(name) ||
+        is_cuda_name(name))
+      continue;
     if (all_in_scope(uses.tokens.at(name), places)) out.insert(name);
   }
   return out;

@@ -10,13 +10,16 @@ namespace warpath {
 namespace {
 
 /// Words that parentheses follow in the head of a function without being its name.
-constexpr std::array<std::string_view, 12> kAttributes{"__launch_bounds__", "__attribute__", "__align__",  "alignas",      "__cluster_dims__", "__maxnreg__",
-                                                       "__block_size__",    "__declspec",    "decltype",   "noexcept",     "requires",         "explicit"};
+constexpr std::array<std::string_view, 12> kAttributes{
+    "__launch_bounds__", "__attribute__", "__align__",      "alignas",
+    "__cluster_dims__",  "__maxnreg__",   "__block_size__", "__declspec",
+    "decltype",          "noexcept",      "requires",       "explicit"};
 
 /// "space::k<float, 4>" is k.
 std::string base_name(std::string_view name) {
   name = name.substr(0, name.find('<'));
-  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos) name.remove_prefix(colons + 2);
+  if (const std::size_t colons = name.rfind("::"); colons != std::string_view::npos)
+    name.remove_prefix(colons + 2);
   while (!name.empty() && name.back() == ' ') name.remove_suffix(1);
   while (!name.empty() && name.front() == ' ') name.remove_prefix(1);
   return std::string(name);
@@ -31,7 +34,8 @@ struct Cut {
 
 class Pruner {
  public:
-  Pruner(std::string_view source, const std::vector<std::string>& kept) : source_(source), code_(source) {
+  Pruner(std::string_view source, const std::vector<std::string>& kept)
+      : source_(source), code_(source) {
     for (const std::string& name : kept) kept_.insert(base_name(name));
     first_ = kept.empty() ? "" : base_name(kept.front());
     instantiated_ = !kept.empty() && kept.front().find('<') != std::string::npos;
@@ -53,7 +57,9 @@ class Pruner {
   }
 
  private:
-  [[nodiscard]] bool is_directive(std::size_t i) const { return code_.tokens[i].kind == TokenKind::directive; }
+  [[nodiscard]] bool is_directive(std::size_t i) const {
+    return code_.tokens[i].kind == TokenKind::directive;
+  }
 
   void note_macro(std::size_t i) {
     if (directive_name(source_, code_.tokens[i]) != "define") return;
@@ -61,7 +67,8 @@ class Pruner {
     if (inside.size() > 2) macros_.insert(spelling(source_, inside[2]));
   }
 
-  /// Behind the parenthesis that closes the one at `open`; nullopt where a preprocessor line or the end comes first.
+  /// Behind the parenthesis that closes the one at `open`; nullopt where a preprocessor line or the
+  /// end comes first.
   [[nodiscard]] std::optional<std::size_t> behind_parentheses(std::size_t open) const {
     int depth = 0;
     for (std::size_t i = open; i < code_.tokens.size() && !is_directive(i); ++i) {
@@ -72,7 +79,8 @@ class Pruner {
     return std::nullopt;
   }
 
-  /// The name before the "(" at `open`, template arguments stepped over: k of `k(` and of `k<float, 4>(`. Empty if there is none.
+  /// The name before the "(" at `open`, template arguments stepped over: k of `k(` and of `k<float,
+  /// 4>(`. Empty if there is none.
   [[nodiscard]] std::string name_before(std::size_t open) const {
     std::size_t i = open;
     if (i > 0 && code_.text[i - 1].find_first_not_of('>') == std::string::npos) {
@@ -80,7 +88,8 @@ class Pruner {
       while (i > 0) {
         const std::string& text = code_.text[--i];
         if (text == ";" || text == "{" || text == "}" || is_directive(i)) return "";
-        if (text.find_first_not_of('>') == std::string::npos) depth += static_cast<long>(text.size());
+        if (text.find_first_not_of('>') == std::string::npos)
+          depth += static_cast<long>(text.size());
         if (text == "<" && --depth == 0) break;
       }
     }
@@ -106,8 +115,10 @@ class Pruner {
       }
       const auto behind = behind_parentheses(i);
       if (!behind) return std::nullopt;
-      const bool attribute = i > 0 && std::ranges::find(kAttributes, code_.text[i - 1]) != kAttributes.end();
-      const bool nested_attribute = i > 0 && code_.is(i - 1, ")");  // NAME(float)(...): a macro makes the name
+      const bool attribute =
+          i > 0 && std::ranges::find(kAttributes, code_.text[i - 1]) != kAttributes.end();
+      // NAME(float)(...): a macro makes the name
+      const bool nested_attribute = i > 0 && code_.is(i - 1, ")");
       if (nested_attribute) return std::nullopt;
       if (!attribute) {
         if (!out.name.empty()) return std::nullopt;
@@ -119,7 +130,8 @@ class Pruner {
     return std::nullopt;
   }
 
-  /// The "}" of the body that "{" at `open` begins; nullopt where the branches of a condition do not hold whole blocks.
+  /// The "}" of the body that "{" at `open` begins; nullopt where the branches of a condition do
+  /// not hold whole blocks.
   [[nodiscard]] std::optional<std::size_t> end_of_body(std::size_t open) const {
     int depth = 0;
     std::vector<int> at_condition;  // depth of braces where each open #if stands
@@ -141,7 +153,8 @@ class Pruner {
     return std::nullopt;
   }
 
-  /// Notes the kernel whose `__global__` is token `at`. Returns the last token that belongs to it for certain.
+  /// Notes the kernel whose `__global__` is token `at`. Returns the last token that belongs to it
+  /// for certain.
   std::size_t kernel(std::size_t at) {
     const auto found = head(at + 1);
     if (!found || !code_.is(found->end, "{")) return at;
@@ -149,16 +162,19 @@ class Pruner {
     if (!close) return at;
     kernels_.insert(found->name);
     if (found->name == first_) found_ = true;
-    if (!kept_.contains(found->name) && !macros_.contains(found->name)) cuts_.push_back({found->end, *close + 1, ";"});
+    if (!kept_.contains(found->name) && !macros_.contains(found->name))
+      cuts_.push_back({found->end, *close + 1, ";"});
     return *close;
   }
 
   /// `template __global__ void k<float>(float*);`
   void instantiation(std::size_t at) {
-    if (at > 0 && (code_.is(at - 1, ".") || code_.is(at - 1, "->") || code_.is(at - 1, "::"))) return;
+    if (at > 0 && (code_.is(at - 1, ".") || code_.is(at - 1, "->") || code_.is(at - 1, "::")))
+      return;
     const auto found = head(at + 1);
     if (!found || !code_.is(found->end, ";") || !kernels_.contains(found->name)) return;
-    if (!kept_.contains(found->name) || (found->name == first_ && instantiated_)) cuts_.push_back({at, found->end + 1, ""});
+    if (!kept_.contains(found->name) || (found->name == first_ && instantiated_))
+      cuts_.push_back({at, found->end + 1, ""});
   }
 
   [[nodiscard]] std::string without_cuts() {
@@ -184,7 +200,9 @@ class Pruner {
   }
 
   void keep_lines(std::size_t begin, std::size_t end, std::string& out) const {
-    out.append(static_cast<std::size_t>(std::ranges::count(source_.substr(begin, end - begin), '\n')), '\n');
+    out.append(
+        static_cast<std::size_t>(std::ranges::count(source_.substr(begin, end - begin), '\n')),
+        '\n');
   }
 
   std::string_view source_;
@@ -202,7 +220,8 @@ class Pruner {
 std::string without_other_kernels(std::string_view source, const std::vector<std::string>& kept) {
   constexpr std::string_view kWord = "__global__";
   const std::size_t first = source.find(kWord);
-  const bool several = first != std::string_view::npos && source.find(kWord, first + 1) != std::string_view::npos;
+  const bool several =
+      first != std::string_view::npos && source.find(kWord, first + 1) != std::string_view::npos;
   const bool instantiated = source.find("template") != std::string_view::npos;
   if (!several && !instantiated) return std::string(source);
   return Pruner(source, kept).run();

@@ -4,9 +4,9 @@
 #include <cstdio>
 
 #include "engine/base/error.h"
+#include "engine/base/utf8.h"
 #include "engine/json/json_reader.h"
 #include "engine/text/tokens.h"
-#include "engine/base/utf8.h"
 
 namespace warpath {
 namespace {
@@ -69,7 +69,8 @@ SourceText source_text(std::string_view bytes) {
   const auto plain = [&](std::size_t end) {  // false: the text up to `end` holds such a byte
     const std::size_t wrong = at + first_invalid(bytes.substr(at, end - at));
     if (wrong < end) {
-      out.problem = line_text(bytes, wrong) + ": byte " + byte_text(bytes[wrong]) + " outside a comment";
+      out.problem =
+          line_text(bytes, wrong) + ": byte " + byte_text(bytes[wrong]) + " outside a comment";
       return false;
     }
     out.text += bytes.substr(at, end - at);
@@ -84,7 +85,8 @@ SourceText source_text(std::string_view bytes) {
   const auto comments_of = [&](const TokenStream& stream, const auto& self) -> bool {
     for (const Token& token : stream.tokens) {
       if (token.kind == TokenKind::comment && !comment(token.begin, token.end)) return false;
-      if (token.kind == TokenKind::directive && !self(tokenize_directive(bytes, token), self)) return false;
+      if (token.kind == TokenKind::directive && !self(tokenize_directive(bytes, token), self))
+        return false;
     }
     return true;
   };
@@ -96,9 +98,13 @@ SourceText source_text(std::string_view bytes) {
   return out;
 }
 
-SourceText read_source_file(const std::string& path, std::size_t max_bytes, std::string_view place) {
+SourceText read_source_file(const std::string& path,
+                            std::size_t max_bytes,
+                            std::string_view place) {
   SourceText out = source_text(read_text_file(path, max_bytes, place));
-  if (!out.problem.empty()) throw bad_input(place, path + ": " + out.problem, "text in UTF-8 (in comments Latin-1 will do)");
+  if (!out.problem.empty())
+    throw bad_input(place, path + ": " + out.problem,
+                    "text in UTF-8 (in comments Latin-1 will do)");
   return out;
 }
 

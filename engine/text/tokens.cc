@@ -7,22 +7,30 @@ namespace warpath {
 namespace {
 
 // Longest first: the first match is the longest.
-constexpr auto kPunctuators = std::to_array<std::string_view>({
-    "%:%:", "<<<", ">>>", "<<=", ">>=", "<=>", "...", "->*", "<<", ">>", "->", "++", "--", "&&", "||", "==", "!=", "<=", ">=",
-    "+=",   "-=",  "*=",  "/=",  "%=",  "&=",  "|=",  "^=",  "::", "##", ".*", "<:", ":>", "<%", "%>", "%:", "[",  "]",  "{",
-    "}"});
-constexpr auto kPrefixes = std::to_array<std::string_view>({"u8R", "uR", "UR", "LR", "R", "u8", "u", "U", "L"});
+constexpr auto kPunctuators = std::to_array<std::string_view>(
+    {"%:%:", "<<<", ">>>", "<<=", ">>=", "<=>", "...", "->*", "<<", ">>", "->", "++", "--",
+     "&&",   "||",  "==",  "!=",  "<=",  ">=",  "+=",  "-=",  "*=", "/=", "%=", "&=", "|=",
+     "^=",   "::",  "##",  ".*",  "<:",  ":>",  "<%",  "%>",  "%:", "[",  "]",  "{",  "}"});
+constexpr auto kPrefixes =
+    std::to_array<std::string_view>({"u8R", "uR", "UR", "LR", "R", "u8", "u", "U", "L"});
 constexpr std::string_view kSingles = "()<>+-*/%&|^~!=?:;,.#";
 constexpr std::string_view kAlone = "();,?~[]{}";  // begin no longer one
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_start(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || static_cast<unsigned char>(c) >= 0x80;
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
 }
-bool is_name(char c) { return is_name_start(c) || is_digit(c); }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
+bool is_name_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+bool is_name(char c) {
+  return is_name_start(c) || is_digit(c);
+}
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r';
+}
 
 /// Length of the line splice at `at` (backslash, line end), 0 if there is none.
 std::size_t splice_length(std::string_view s, std::size_t at) {
@@ -33,14 +41,16 @@ std::size_t splice_length(std::string_view s, std::size_t at) {
   return 0;
 }
 
-/// The text after translation phase 2, with the way back. `offsets` is empty when nothing was spliced.
+/// The text after translation phase 2, with the way back. `offsets` is empty when nothing was
+/// spliced.
 struct Logical {
   std::string storage;
   std::string_view text;
   std::vector<std::size_t> offsets;  // of each logical byte, then of the end
 
   explicit Logical(std::string_view source) : text(source) {
-    const bool any = source.find("\\\n") != std::string_view::npos || source.find("\\\r\n") != std::string_view::npos;
+    const bool any = source.find("\\\n") != std::string_view::npos ||
+                     source.find("\\\r\n") != std::string_view::npos;
     if (!any) return;
     storage.reserve(source.size());
     offsets.reserve(source.size() + 1);
@@ -55,12 +65,17 @@ struct Logical {
     offsets.push_back(source.size());
     text = storage;
   }
-  [[nodiscard]] std::size_t physical(std::size_t at) const { return offsets.empty() ? at : offsets[at]; }
+  [[nodiscard]] std::size_t physical(std::size_t at) const {
+    return offsets.empty() ? at : offsets[at];
+  }
   /// Just behind the logical byte `at - 1`, before any splice that follows it.
-  [[nodiscard]] std::size_t physical_end(std::size_t at) const { return at == 0 ? 0 : physical(at - 1) + 1; }
+  [[nodiscard]] std::size_t physical_end(std::size_t at) const {
+    return at == 0 ? 0 : physical(at - 1) + 1;
+  }
   [[nodiscard]] std::size_t logical(std::size_t at) const {
     if (offsets.empty()) return at;
-    return static_cast<std::size_t>(std::lower_bound(offsets.begin(), offsets.end(), at) - offsets.begin());
+    return static_cast<std::size_t>(std::lower_bound(offsets.begin(), offsets.end(), at) -
+                                    offsets.begin());
   }
 };
 
@@ -68,10 +83,12 @@ bool has_disputed_bytes(std::string_view s) {
   for (std::size_t i = 0; i < s.size(); ++i) {
     if (s[i] == '\0') return true;
     if (s[i] == '\r' && (i + 1 == s.size() || s[i + 1] != '\n')) return true;
-    if (s[i] == '?' && i + 2 < s.size() && s[i + 1] == '?' && std::string_view("=/'()!<>-").find(s[i + 2]) != std::string_view::npos) {
+    if (s[i] == '?' && i + 2 < s.size() && s[i + 1] == '?' &&
+        std::string_view("=/'()!<>-").find(s[i + 2]) != std::string_view::npos) {
       return true;
     }
-    // A splice with blanks. Each backslash looks over one run of blanks, which holds no backslash: linear.
+    // A splice with blanks. Each backslash looks over one run of blanks, which holds no backslash:
+    // linear.
     if (s[i] == '\\' && i + 1 < s.size() && is_blank(s[i + 1])) {
       std::size_t j = i + 1;
       while (j < s.size() && is_blank(s[j])) ++j;
@@ -85,18 +102,28 @@ bool has_disputed_bytes(std::string_view s) {
 class Lexer {
  public:
   Lexer(std::string_view source, std::size_t base, bool in_directive)
-      : source_(source), base_(base), in_directive_(in_directive), logical_(source), text_(logical_.text) {}
+      : source_(source),
+        base_(base),
+        in_directive_(in_directive),
+        logical_(source),
+        text_(logical_.text) {}
 
   TokenStream run() {
     out_.ambiguous = has_disputed_bytes(source_);
-    if (!in_directive_ && base_ == 0 && text_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();  // compilers skip it
+    // compilers skip it
+    if (!in_directive_ && base_ == 0 && text_.starts_with(kByteOrderMark))
+      at_ = kByteOrderMark.size();
     while (skip_blanks(), at_ < text_.size()) step();
     return std::move(out_);
   }
 
  private:
-  [[nodiscard]] char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
-  [[nodiscard]] bool starts_with(std::string_view s) const { return text_.substr(at_, s.size()) == s; }
+  [[nodiscard]] char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  [[nodiscard]] bool starts_with(std::string_view s) const {
+    return text_.substr(at_, s.size()) == s;
+  }
 
   void skip_blanks() {
     for (; at_ < text_.size(); ++at_) {
@@ -128,7 +155,8 @@ class Lexer {
     if (!in_directive_ && line_start_ && (c == '#' || starts_with("%:"))) return directive(begin);
     if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number(begin);
     if (in_directive_ && c == '<' && after_include()) return header_name(begin);
-    if (const std::size_t prefix = literal_prefix(); prefix != std::string_view::npos) return literal(begin, prefix);
+    if (const std::size_t prefix = literal_prefix(); prefix != std::string_view::npos)
+      return literal(begin, prefix);
     if (is_name_start(c) || (c == '\\' && (peek(1) == 'u' || peek(1) == 'U'))) return name(begin);
     return punctuator(begin);
   }
@@ -148,8 +176,8 @@ class Lexer {
     emit(TokenKind::comment, begin);
   }
 
-  /// To the end of the line; a block comment may carry it over line ends, quotes hide comment marks. A raw string
-  /// is not looked for: compilers disagree on it here.
+  /// To the end of the line; a block comment may carry it over line ends, quotes hide comment
+  /// marks. A raw string is not looked for: compilers disagree on it here.
   void directive(std::size_t begin) {
     while (at_ < text_.size() && text_[at_] != '\n') {
       const char c = text_[at_];
@@ -168,7 +196,8 @@ class Lexer {
     emit(TokenKind::directive, begin);
   }
 
-  /// pp-number of the standard: takes every letter, digit, point, digit separator and signed exponent.
+  /// pp-number of the standard: takes every letter, digit, point, digit separator and signed
+  /// exponent.
   void number(std::size_t begin) {
     for (++at_; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
@@ -182,7 +211,8 @@ class Lexer {
 
   void name(std::size_t begin) {
     for (++at_; at_ < text_.size(); ++at_) {
-      if (!is_name(text_[at_]) && !(text_[at_] == '\\' && (peek(1) == 'u' || peek(1) == 'U'))) break;
+      if (!is_name(text_[at_]) && !(text_[at_] == '\\' && (peek(1) == 'u' || peek(1) == 'U')))
+        break;
     }
     emit(TokenKind::identifier, begin);
   }
@@ -224,8 +254,8 @@ class Lexer {
     return false;
   }
 
-  /// At the quote of R"delimiter(...)delimiter". Splices inside are text, hence the search in the source itself.
-  /// False, at the quote, if the delimiter is ill-formed.
+  /// At the quote of R"delimiter(...)delimiter". Splices inside are text, hence the search in the
+  /// source itself. False, at the quote, if the delimiter is ill-formed.
   bool raw_string() {
     const std::size_t open = text_.substr(at_, 18).find('(');
     if (open == std::string_view::npos) return false;
@@ -242,7 +272,8 @@ class Lexer {
   /// The directive so far is `# include`.
   [[nodiscard]] bool after_include() const {
     if (code_tokens_ != 2) return false;
-    const Token& last = out_.tokens.back();  // a comment between them: compilers disagree, and no one writes it
+    // a comment between them: compilers disagree, and no one writes it
+    const Token& last = out_.tokens.back();
     const std::string_view word = source_.substr(last.begin - base_, last.size());
     return word == "include" || word == "include_next";
   }
@@ -281,7 +312,7 @@ class Lexer {
   bool in_directive_;
   Logical logical_;
   std::string_view text_;
-  std::size_t at_ = 0;       // in text_
+  std::size_t at_ = 0;  // in text_
   std::size_t code_tokens_ = 0;
   std::size_t raw_end_ = 0;  // in source_, behind the raw string being emitted
   bool line_start_ = true;
@@ -301,7 +332,9 @@ std::string_view primary(std::string_view digraph) {
 
 }  // namespace
 
-TokenStream tokenize(std::string_view source) { return Lexer(source, 0, false).run(); }
+TokenStream tokenize(std::string_view source) {
+  return Lexer(source, 0, false).run();
+}
 
 TokenStream tokenize_directive(std::string_view source, const Token& directive) {
   return Lexer(source.substr(directive.begin, directive.size()), directive.begin, true).run();
@@ -327,13 +360,15 @@ std::string spelling(std::string_view source, const Token& token) {
 std::vector<Token> without_comments(const std::vector<Token>& tokens) {
   std::vector<Token> out;
   out.reserve(tokens.size());
-  std::copy_if(tokens.begin(), tokens.end(), std::back_inserter(out), [](const Token& t) { return t.kind != TokenKind::comment; });
+  std::copy_if(tokens.begin(), tokens.end(), std::back_inserter(out),
+               [](const Token& t) { return t.kind != TokenKind::comment; });
   return out;
 }
 
 std::string directive_name(std::string_view source, const Token& directive) {
   const std::vector<Token> inside = without_comments(tokenize_directive(source, directive).tokens);
-  return inside.size() > 1 && inside[1].kind == TokenKind::identifier ? spelling(source, inside[1]) : std::string();
+  return inside.size() > 1 && inside[1].kind == TokenKind::identifier ? spelling(source, inside[1])
+                                                                      : std::string();
 }
 
 }  // namespace warpath

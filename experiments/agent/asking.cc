@@ -4,12 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "engine/plugin/device_io.h"
 #include "engine/base/error.h"
 #include "engine/json/json_record.h"
+#include "engine/plugin/device_io.h"
 #include "engine/plugin/outcome_io.h"
-#include "engine/run/run_identity.h"
 #include "engine/plugin/variant_io.h"
+#include "engine/run/run_identity.h"
 #include "experiments/propose/move_workers.h"
 #include "moves/propose/rule_proposer.h"
 #include "priors/evidence/diagnosis_view.h"
@@ -30,11 +30,15 @@ RecordedConfig config_of(const std::filesystem::path& folder) {
 }
 
 json outcome_json(const Outcome& outcome, double speedup) {
-  return {{"status", std::string(name(outcome.status))}, {"speedup", number_to_json(speedup)}, {"verdict", llm::verdict_text(outcome)}, {"log", llm::diagnostics_text(outcome)}};
+  return {{"status", std::string(name(outcome.status))},
+          {"speedup", number_to_json(speedup)},
+          {"verdict", llm::verdict_text(outcome)},
+          {"log", llm::diagnostics_text(outcome)}};
 }
 
 json told_json(const RecordedNode& node, bool evaluated, double parent_speedup) {
-  json out = node.outcome ? outcome_json(*node.outcome, node.speedup) : json{{"status", "in_flight"}};
+  json out =
+      node.outcome ? outcome_json(*node.outcome, node.speedup) : json{{"status", "in_flight"}};
   out["evaluated"] = evaluated;
   out["key"] = node.key.hex();
   out["parent_speedup"] = parent_speedup;
@@ -51,7 +55,8 @@ json lines_of(const std::string& text) {
 
 json facts_json(const std::map<std::string, Fact, std::less<>>& facts) {
   json out = json::object();
-  for (const auto& [what, fact] : facts) out[what] = {{"value", number_to_json(fact.value)}, {"source", name(fact.source)}};
+  for (const auto& [what, fact] : facts)
+    out[what] = {{"value", number_to_json(fact.value)}, {"source", name(fact.source)}};
   return out;
 }
 
@@ -72,23 +77,31 @@ const RecordedNode* find(const RecordedRun& run, const Hash128& key) {
 
 }  // namespace
 
-Asking::Asking(std::filesystem::path folder, const Plugins& plugins, const Program& program) : folder_(std::move(folder)), plugins_(plugins), program_(program) {
+Asking::Asking(std::filesystem::path folder, const Plugins& plugins, const Program& program)
+    : folder_(std::move(folder)), plugins_(plugins), program_(program) {
   static_cast<void>(config_of(folder_));
 }
 
 DeviceFacts Asking::device() const {
   if (auto known = recorded_device(folder_)) return *std::move(known);
   const RecordedConfig config = config_of(folder_);
-  const RunnerChoice choice = choose_runner(config.runner_text, plugins_.runners, config.options.cuda);
+  const RunnerChoice choice =
+      choose_runner(config.runner_text, plugins_.runners, config.options.cuda);
   const auto runner = plugins_.runners.create("runner", choice.name,
-                                              RunnerConfig{.argument = choice.argument, .seed = config.options.run.seed, .options = &config.options, .program = program_.path});
+                                              RunnerConfig{.argument = choice.argument,
+                                                           .seed = config.options.run.seed,
+                                                           .options = &config.options,
+                                                           .program = program_.path});
   return runner->device();
 }
 
-llm::Asked Asking::asked(const RecordedRun& run, std::size_t node, const DeviceFacts& device) const {
+llm::Asked Asking::asked(const RecordedRun& run,
+                         std::size_t node,
+                         const DeviceFacts& device) const {
   const RecordedConfig config = config_of(folder_);
   const RecordedNode& recorded = run.nodes()[node];
-  if (!(recorded.speedup > 0)) throw bad_input("NODE", recorded.key.short_hex(), "a node that was measured");
+  if (!(recorded.speedup > 0))
+    throw bad_input("NODE", recorded.key.short_hex(), "a node that was measured");
   const auto ranking = run.ranking();
   llm::Asked out{.variant = run.variant(node),
                  .key = recorded.key,
@@ -98,7 +111,10 @@ llm::Asked Asking::asked(const RecordedRun& run, std::size_t node, const DeviceF
                  .legal = {}};
   const MoveWorkers workers(plugins_.moves, move_workers_setup(config.options, program_));
   RuleProposer rules(workers.moves());
-  const ProposalContext context{.at = {run.spec(), out.variant, device}, .node_key = out.key, .outcome = nullptr, .seed = config.options.run.seed};
+  const ProposalContext context{.at = {run.spec(), out.variant, device},
+                                .node_key = out.key,
+                                .outcome = nullptr,
+                                .seed = config.options.run.seed};
   Rng rng(config.options.run.seed, "propose", mix64(out.key.high) ^ out.key.low);
   for (Proposal& p : rules.propose(context, rng)) {
     if (out.legal.size() >= static_cast<std::size_t>(config.options.llm.offered)) break;
@@ -115,7 +131,13 @@ llm::Memory Asking::memory(const RecordedRun& run) const {
     const MoveInstance instance = MoveInstance::parse(node.move, "move");
     const Variant variant = run.variant(i);
     const RecordedNode& parent = run.nodes()[index(node.parent)];
-    out.add({.parent_key = parent.key, .key = node.key, .instance = instance, .source = node.proposer, .variant = variant, .outcome = *node.outcome, .speedup = node.speedup,
+    out.add({.parent_key = parent.key,
+             .key = node.key,
+             .instance = instance,
+             .source = node.proposer,
+             .variant = variant,
+             .outcome = *node.outcome,
+             .speedup = node.speedup,
              .parent_speedup = parent.speedup});
   }
   return out;
@@ -125,7 +147,8 @@ std::vector<llm::Message> Asking::prompt(const std::string& node) const {
   const RecordedRun run(folder_);
   const DeviceFacts facts = device();
   const llm::PromptBuilder builder(run.spec(), facts, move_cards(plugins_.moves));
-  return builder.choose(asked(run, run.find(node), facts), memory(run), kMemoryLines, config_of(folder_).options.llm.moves);
+  return builder.choose(asked(run, run.find(node), facts), memory(run), kMemoryLines,
+                        config_of(folder_).options.llm.moves);
 }
 
 std::size_t Asking::next(const RecordedRun& run) const {
@@ -145,9 +168,11 @@ json Asking::ask(const std::optional<std::string>& node) const {
   const std::size_t id = node ? run.find(*node) : next(run);
   const llm::Asked at = asked(run, id, facts);
   const llm::PromptBuilder builder(run.spec(), facts, move_cards(plugins_.moves));
-  const auto messages = builder.choose(at, memory(run), kMemoryLines, config_of(folder_).options.llm.moves);
+  const auto messages =
+      builder.choose(at, memory(run), kMemoryLines, config_of(folder_).options.llm.moves);
   json legal = json::array();
-  for (const Proposal& p : at.legal) legal.push_back({{"move", p.instance.text()}, {"weight", p.weight}});
+  for (const Proposal& p : at.legal)
+    legal.push_back({{"move", p.instance.text()}, {"weight", p.weight}});
   return {{"node", at.key.hex()},
           {"speedup", at.speedup},
           {"best_speedup", at.best_speedup},
@@ -158,7 +183,9 @@ json Asking::ask(const std::optional<std::string>& node) const {
           {"prompt", {{"system", messages[0].text}, {"user", messages[1].text}}}};
 }
 
-json Asking::tell(const ToldCandidate& told, const std::stop_token& stop, const std::stop_token& abandon) const {
+json Asking::tell(const ToldCandidate& told,
+                  const std::stop_token& stop,
+                  const std::stop_token& abandon) const {
   KernelRun planned{.spec = {}, .options = {}, .runner = {}, .folder = folder_};
   Hash128 key;
   double parent_speedup = 0;
@@ -172,7 +199,8 @@ json Asking::tell(const ToldCandidate& told, const std::stop_token& stop, const 
     const DeviceFacts facts = device();
     const RecordedConfig config = config_of(folder_);
     const MoveWorkers workers(plugins_.moves, move_workers_setup(config.options, program_));
-    key = variant_key(made_for(proposal, {run.spec(), parent, facts}, MoveTable(workers.moves())).variant);
+    key = variant_key(
+        made_for(proposal, {run.spec(), parent, facts}, MoveTable(workers.moves())).variant);
     if (const RecordedNode* known = find(run, key)) return told_json(*known, false, parent_speedup);
     planned.spec = run.spec();
     planned.options = config.options;
@@ -185,7 +213,10 @@ json Asking::tell(const ToldCandidate& told, const std::stop_token& stop, const 
   static_cast<void>(run_kernel(planned, true, plugins_, program_, silent, stop, abandon));
   const RecordedRun run(folder_);
   const RecordedNode* made = find(run, key);
-  if (made == nullptr) return {{"evaluated", false}, {"key", key.hex()}, {"why", "the runner refuses it, or the node lies too deep"}};
+  if (made == nullptr)
+    return {{"evaluated", false},
+            {"key", key.hex()},
+            {"why", "the runner refuses it, or the node lies too deep"}};
   return told_json(*made, true, parent_speedup);
 }
 
@@ -197,7 +228,10 @@ json Asking::status() const {
     by_status[key] = by_status.value(key, 0) + 1;
   }
   const RecordedNode& best = run.nodes()[run.find("best")];
-  return {{"name", run.run().name}, {"runner", run.run().runner}, {"nodes", run.nodes().size()}, {"by_status", std::move(by_status)},
+  return {{"name", run.run().name},
+          {"runner", run.run().runner},
+          {"nodes", run.nodes().size()},
+          {"by_status", std::move(by_status)},
           {"best", {{"key", best.key.hex()}, {"speedup", best.speedup}, {"move", best.move}}}};
 }
 
@@ -206,15 +240,20 @@ json Asking::inspect(const std::string& node) const {
   const std::size_t id = run.find(node);
   const RecordedNode& n = run.nodes()[id];
   json path = json::array();
-  for (const std::size_t i : run.path(id)) path.push_back({{"key", run.nodes()[i].key.hex()}, {"move", run.nodes()[i].move}, {"speedup", run.nodes()[i].speedup}});
+  for (const std::size_t i : run.path(id))
+    path.push_back({{"key", run.nodes()[i].key.hex()},
+                    {"move", run.nodes()[i].move},
+                    {"speedup", run.nodes()[i].speedup}});
   json out = n.outcome ? outcome_json(*n.outcome, n.speedup) : json{{"status", "in_flight"}};
   out["key"] = n.key.hex();
   out["path"] = std::move(path);
   out["source"] = valid_utf8(run.variant(id).source);
   json facts = json::object();
   if (n.outcome && n.outcome->diagnosis) {
-    for (const auto& [name, fact] : n.outcome->diagnosis->time_bound_ns) facts["bound_ns:" + name] = number_to_json(fact.value);
-    for (const auto& [name, fact] : n.outcome->diagnosis->facts) facts[name] = number_to_json(fact.value);
+    for (const auto& [name, fact] : n.outcome->diagnosis->time_bound_ns)
+      facts["bound_ns:" + name] = number_to_json(fact.value);
+    for (const auto& [name, fact] : n.outcome->diagnosis->facts)
+      facts[name] = number_to_json(fact.value);
   }
   out["diagnosis"] = std::move(facts);
   return out;

@@ -16,15 +16,17 @@ namespace warpath {
 
 /// What an agent makes of a node.
 struct ToldCandidate {
-  std::string node;            ///< as for inspect
-  std::string move = "other";  ///< MoveInstance::text(); without a text or a launch plan the engine makes it
-  std::string text;            ///< a whole source, SEARCH/REPLACE blocks or a unified diff; empty: none
-  std::string launch;          ///< JSON of the whole launch plan; empty: the node's
-  std::string place;           ///< what complaints name
+  std::string node;  ///< as for inspect
+  /// MoveInstance::text(); without a text or a launch plan the engine makes it
+  std::string move = "other";
+  /// a whole source, SEARCH/REPLACE blocks or a unified diff; empty: none
+  std::string text;
+  std::string launch;  ///< JSON of the whole launch plan; empty: the node's
+  std::string place;   ///< what complaints name
 };
 
-/// A recorded run as an agent outside sees it: what a node is, what is legal there, and what comes of a candidate that is told. Nothing is held open
-/// between calls: a search may go on in between.
+/// A recorded run as an agent outside sees it: what a node is, what is legal there, and what comes
+/// of a candidate that is told. Nothing is held open between calls: a search may go on in between.
 class Asking {
  public:
   /// Throws Error(bad_input) if `folder` holds no run.
@@ -32,23 +34,30 @@ class Asking {
 
   /// The node's prompt as a model would get it (step 1). `node`: as for inspect.
   [[nodiscard]] std::vector<llm::Message> prompt(const std::string& node) const;
-  /// {"node", "speedup", "best_speedup", "source", "launch", "legal": [{"move", "weight"}], "by_hand", "prompt": {"system", "user"}}. Without a node: the one to
-  /// work on next, the best of those that have fewer than `kMostTold` told candidates below them.
+  /// {"node", "speedup", "best_speedup", "source", "launch", "legal": [{"move", "weight"}],
+  /// "by_hand", "prompt": {"system", "user"}}. Without a node: the one to work on next, the best of
+  /// those that have fewer than `kMostTold` told candidates below them.
   [[nodiscard]] nlohmann::json ask(const std::optional<std::string>& node) const;
-  /// Evaluates one candidate at `node` and records it, whatever the run's limits are: {"evaluated", "key", "status", "speedup", "parent_speedup", "verdict", "log"};
-  /// "evaluated": false with "why" if it is known. Throws Error(bad_input) with the reason if it does not apply. `stop` and `abandon`: as for run_session; an
-  /// evaluation that is abandoned is made by the next call.
-  [[nodiscard]] nlohmann::json tell(const ToldCandidate& told, const std::stop_token& stop, const std::stop_token& abandon) const;
+  /// Evaluates one candidate at `node` and records it, whatever the run's limits are: {"evaluated",
+  /// "key", "status", "speedup", "parent_speedup", "verdict", "log"}; "evaluated": false with "why"
+  /// if it is known. Throws Error(bad_input) with the reason if it does not apply. `stop` and
+  /// `abandon`: as for run_session; an evaluation that is abandoned is made by the next call.
+  [[nodiscard]] nlohmann::json tell(const ToldCandidate& told,
+                                    const std::stop_token& stop,
+                                    const std::stop_token& abandon) const;
   /// {"name", "runner", "nodes", "by_status", "best": {"key", "speedup", "move"}}
   [[nodiscard]] nlohmann::json status() const;
   /// {"key", "path", "status", "speedup", "verdict", "diagnosis", "source"}
   [[nodiscard]] nlohmann::json inspect(const std::string& node) const;
-  /// Why the node takes the time it takes: {"key", "status", "findings": [line], "unavailable": [line], "bounds_ns", "facts"}, the last two {name: {"value", "source"}}.
+  /// Why the node takes the time it takes: {"key", "status", "findings": [line], "unavailable":
+  /// [line], "bounds_ns", "facts"}, the last two {name: {"value", "source"}}.
   [[nodiscard]] nlohmann::json diagnose(const std::string& node) const;
 
  private:
   static constexpr std::size_t kMostTold = 8;
-  [[nodiscard]] llm::Asked asked(const RecordedRun& run, std::size_t node, const DeviceFacts& device) const;
+  [[nodiscard]] llm::Asked asked(const RecordedRun& run,
+                                 std::size_t node,
+                                 const DeviceFacts& device) const;
   [[nodiscard]] std::size_t next(const RecordedRun& run) const;
   [[nodiscard]] DeviceFacts device() const;
   [[nodiscard]] llm::Memory memory(const RecordedRun& run) const;

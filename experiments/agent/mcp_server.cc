@@ -19,19 +19,28 @@ constexpr int kMethodNotFound = -32601;
 constexpr int kInvalidParams = -32602;
 constexpr int kInternalError = -32603;
 
-bool is_id(const json& id) { return id.is_string() || id.is_number_integer(); }
+bool is_id(const json& id) {
+  return id.is_string() || id.is_number_integer();
+}
 
 json text_result(const std::string& text, bool is_error) {
   return {{"content", json::array({{{"type", "text"}, {"text", text}}})}, {"isError", is_error}};
 }
 
-std::string text_of(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+std::string text_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
 
 }  // namespace
 
-std::span<const std::string_view> McpServer::versions() { return kVersions; }
+std::span<const std::string_view> McpServer::versions() {
+  return kVersions;
+}
 
-McpServer::McpServer(std::string instructions, std::string program_version, std::vector<McpTool> tools, std::function<void(const std::string&)> send)
+McpServer::McpServer(std::string instructions,
+                     std::string program_version,
+                     std::vector<McpTool> tools,
+                     std::function<void(const std::string&)> send)
     : instructions_(std::move(instructions)),
       program_version_(std::move(program_version)),
       tools_(std::move(tools)),
@@ -59,9 +68,11 @@ void McpServer::receive(std::string_view line) {
   const bool has_id = message.contains("id");
   const json id = has_id ? message["id"] : json();
   if (has_id && !is_id(id)) return refuse(nullptr, kInvalidRequest, "id: a text or an integer");
-  if (message.value("jsonrpc", json()) != "2.0") return refuse(id, kInvalidRequest, "jsonrpc: \"2.0\"");
+  if (message.value("jsonrpc", json()) != "2.0")
+    return refuse(id, kInvalidRequest, "jsonrpc: \"2.0\"");
   if (!message.contains("method")) {
-    if (message.contains("result") || message.contains("error")) return;  // nothing was asked of the client
+    // nothing was asked of the client
+    if (message.contains("result") || message.contains("error")) return;
     return refuse(id, kInvalidRequest, "a method");
   }
   if (!message["method"].is_string()) return refuse(id, kInvalidRequest, "method: a text");
@@ -77,14 +88,16 @@ void McpServer::finish() {
 }
 
 void McpServer::notified(const std::string& method, const json& params) {
-  if (method == "notifications/cancelled" && params.contains("requestId")) cancel(params["requestId"]);
+  if (method == "notifications/cancelled" && params.contains("requestId"))
+    cancel(params["requestId"]);
 }
 
 void McpServer::requested(const json& id, const std::string& method, const json& params) {
   if (method == "ping") return answer(id, json::object());
   if (method == "initialize") return initialize(id, params);
   // Newer clients first try what older servers do not know, and go by this code.
-  if (method != "tools/list" && method != "tools/call") return refuse(id, kMethodNotFound, "no method " + method);
+  if (method != "tools/list" && method != "tools/call")
+    return refuse(id, kMethodNotFound, "no method " + method);
   if (!initialized_) return refuse(id, kInvalidRequest, method + " before initialize");
   method == "tools/list" ? list(id, params) : call(id, params);
 }
@@ -97,7 +110,8 @@ void McpServer::initialize(const json& id, const json& params) {
   const auto* known = std::ranges::find(kVersions, asked.get<std::string>());
   answer(id, {{"protocolVersion", known == kVersions.end() ? kVersions.front() : *known},
               {"capabilities", {{"tools", {{"listChanged", false}}}}},
-              {"serverInfo", {{"name", "warpath"}, {"title", "Warpath"}, {"version", program_version_}}},
+              {"serverInfo",
+               {{"name", "warpath"}, {"title", "Warpath"}, {"version", program_version_}}},
               {"instructions", instructions_}});
 }
 
@@ -109,7 +123,12 @@ void McpServer::list(const json& id, const json& params) {
                      {"title", tool.title},
                      {"description", tool.description},
                      {"inputSchema", tool.input},
-                     {"annotations", {{"title", tool.title}, {"readOnlyHint", !tool.changes}, {"destructiveHint", false}, {"idempotentHint", true}, {"openWorldHint", false}}}});
+                     {"annotations",
+                      {{"title", tool.title},
+                       {"readOnlyHint", !tool.changes},
+                       {"destructiveHint", false},
+                       {"idempotentHint", true},
+                       {"openWorldHint", false}}}});
   }
   answer(id, {{"tools", std::move(tools)}});
 }
@@ -134,7 +153,9 @@ void McpServer::cancel(const json& id) {
   if (running_ && *running_ == id) stop_.request_stop();
 }
 
-void McpServer::answer(const json& id, const json& result) { send({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}}); }
+void McpServer::answer(const json& id, const json& result) {
+  send({{"jsonrpc", "2.0"}, {"id", id}, {"result", result}});
+}
 
 void McpServer::refuse(const json& id, int code, const std::string& message) {
   send({{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", code}, {"message", message}}}});

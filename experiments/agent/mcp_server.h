@@ -24,20 +24,26 @@ struct McpTool {
   std::string description;  ///< for models
   nlohmann::json input;     ///< JSON schema of the arguments
   bool changes = false;     ///< it evaluates and records something
-  /// On the server's thread, one call at a time. Ends soon after a stop is requested; nobody hears the answer then. Throws Error where the caller
-  /// can mend something or the machine is in trouble: the message is its answer.
+  /// On the server's thread, one call at a time. Ends soon after a stop is requested; nobody hears
+  /// the answer then. Throws Error where the caller can mend something or the machine is in
+  /// trouble: the message is its answer.
   std::function<nlohmann::json(const JsonCursor& arguments, const std::stop_token& stop)> call;
 };
 
-/// A server of the Model Context Protocol (modelcontextprotocol.io) with tools alone: JSON-RPC 2.0, one message a line. Everything but the tools themselves is
-/// answered at once; their calls are carried out one after the other, in order. Of the protocol's versions it leaves out the one that had batches.
+/// A server of the Model Context Protocol (modelcontextprotocol.io) with tools alone: JSON-RPC 2.0,
+/// one message a line. Everything but the tools themselves is answered at once; their calls are
+/// carried out one after the other, in order. Of the protocol's versions it leaves out the one that
+/// had batches.
 class McpServer {
  public:
   /// Newest first: what a client that asks for another one is offered is the first.
   [[nodiscard]] static std::span<const std::string_view> versions();
 
   /// `send` gets one message without its line feed; never called by two threads at once.
-  McpServer(std::string instructions, std::string program_version, std::vector<McpTool> tools, std::function<void(const std::string&)> send);
+  McpServer(std::string instructions,
+            std::string program_version,
+            std::vector<McpTool> tools,
+            std::function<void(const std::string&)> send);
   ~McpServer();  ///< stops what runs and drops what waits
   McpServer(const McpServer&) = delete;
   McpServer& operator=(const McpServer&) = delete;
@@ -74,9 +80,9 @@ class McpServer {
 
   std::mutex mutex_;
   std::condition_variable_any wake_, idle_;
-  std::deque<Job> jobs_;             // guarded by mutex_, as all below
+  std::deque<Job> jobs_;                   // guarded by mutex_, as all below
   std::optional<nlohmann::json> running_;  // its id
-  std::stop_source stop_;            // of what runs
+  std::stop_source stop_;                  // of what runs
   std::jthread thread_;
 };
 

@@ -5,9 +5,9 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
-#include "experiments/evaluate/batch.h"
 #include "experiments/console/command.h"
 #include "experiments/console/interrupt.h"
+#include "experiments/evaluate/batch.h"
 #include "experiments/study/study.h"
 #include "experiments/study/study_runs.h"
 #include "experiments/study/study_tables.h"
@@ -20,7 +20,8 @@ int count_of(const Arguments& arguments, const std::string& flag, int otherwise)
   if (!text) return otherwise;
   char* end = nullptr;
   const long n = std::strtol(text->c_str(), &end, 10);
-  if (text->empty() || *end != '\0' || n < 1 || n > 1'000'000) throw bad_input("--" + flag, *text, "1 to 1000000");
+  if (text->empty() || *end != '\0' || n < 1 || n > 1'000'000)
+    throw bad_input("--" + flag, *text, "1 to 1000000");
   return static_cast<int>(n);
 }
 
@@ -29,7 +30,9 @@ void print_overview(const StudyTable& table) {
   std::printf("%-32s  score  [   95 %%    ]  within 5 %%  ms/evaluation\n", "setting");
   for (const StudyRow& r : table.rows) {
     if (!r.whole) continue;
-    std::printf("%-32.32s %6.3f  [%6.3f,%6.3f]        %.2f", (r.label + (r.peer ? " (recorded)" : "")).c_str(), r.score, r.interval.low, r.interval.high, r.hit5);
+    std::printf("%-32.32s %6.3f  [%6.3f,%6.3f]        %.2f",
+                (r.label + (r.peer ? " (recorded)" : "")).c_str(), r.score, r.interval.low,
+                r.interval.high, r.hit5);
     r.peer ? std::printf("\n") : std::printf("          %.3f\n", r.tuner_ms);
   }
 }
@@ -41,17 +44,22 @@ int ablate(const Arguments& arguments, const Program&) {
     check_move_names(setting.options, plugins);
     static_cast<void>(plugins.priors.create("run.prior", setting.options.run.prior, PriorConfig{}));
   }
-  study.seeds = static_cast<std::uint64_t>(count_of(arguments, "seeds", static_cast<int>(study.seeds)));
+  study.seeds =
+      static_cast<std::uint64_t>(count_of(arguments, "seeds", static_cast<int>(study.seeds)));
   const Shard shard = parse_shard(arguments.value("shard").value_or("1/1"));
   const std::vector<std::string> folders = arguments.values("spaces");
-  const std::vector<StudySpace> spaces = study_spaces(study, folders, [](const std::string& line) { std::fprintf(stderr, "warpath: %s\n", line.c_str()); });
-  const std::filesystem::path folder = std::filesystem::path(arguments.value("outdir").value_or("out")) / "ablations" / study.name;
+  const std::vector<StudySpace> spaces = study_spaces(study, folders, [](const std::string& line) {
+    std::fprintf(stderr, "warpath: %s\n", line.c_str());
+  });
+  const std::filesystem::path folder =
+      std::filesystem::path(arguments.value("outdir").value_or("out")) / "ablations" / study.name;
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const InterruptWatch interrupts;
   const bool whole = carry_out(
       study, spaces, plugins.priors, folder, shard, count_of(arguments, "threads", 0),
       [&](std::size_t done, std::size_t planned) {
-        if (terminal) std::fprintf(stderr, "\r%s: %zu of %zu runs", study.name.c_str(), done, planned);
+        if (terminal)
+          std::fprintf(stderr, "\r%s: %zu of %zu runs", study.name.c_str(), done, planned);
       },
       interrupts.stop());
   if (terminal) std::fprintf(stderr, "\n");
@@ -73,17 +81,31 @@ int ablate(const Arguments& arguments, const Program&) {
 
 Command ablate_command() {
   using enum Flag::Takes;
-  return {.name = "ablate",
-          .usage = "STUDY.json [--spaces DIR|FILE...] [FLAGS]",
-          .help = "compare settings of the search on recorded spaces: scores with intervals, tables, curves",
-          .flags = {{.name = "spaces", .value = "DIR|FILE...", .help = "recorded spaces beside those of the study; trajectories of other programs there join the tables", .takes = several},
-                    {.name = "outdir", .value = "DIR", .help = "results go to DIR/ablations/<study> (out); runs already there are not repeated"},
-                    {.name = "seeds", .value = "N", .help = "in place of the study's"},
-                    {.name = "shard", .value = "I/N", .help = "only every N-th run from the I-th; a last call without it makes the tables (1/1)"},
-                    {.name = "threads", .value = "N", .help = "runs at once (all cores)"}},
-          .least_words = 1,
-          .most_words = 1,
-          .run = ablate};
+  return {
+      .name = "ablate",
+      .usage = "STUDY.json [--spaces DIR|FILE...] [FLAGS]",
+      .help =
+          "compare settings of the search on recorded spaces: scores with intervals, tables, "
+          "curves",
+      .flags =
+          {{.name = "spaces",
+            .value = "DIR|FILE...",
+            .help = "recorded spaces beside those of the study; trajectories of other programs "
+                    "there join the tables",
+            .takes = several},
+           {.name = "outdir",
+            .value = "DIR",
+            .help =
+                "results go to DIR/ablations/<study> (out); runs already there are not repeated"},
+           {.name = "seeds", .value = "N", .help = "in place of the study's"},
+           {.name = "shard",
+            .value = "I/N",
+            .help =
+                "only every N-th run from the I-th; a last call without it makes the tables (1/1)"},
+           {.name = "threads", .value = "N", .help = "runs at once (all cores)"}},
+      .least_words = 1,
+      .most_words = 1,
+      .run = ablate};
 }
 
 }  // namespace warpath

@@ -5,18 +5,18 @@
 
 #include "engine/base/diff.h"
 #include "engine/base/error.h"
+#include "engine/plugin/variant_io.h"
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_check.h"
-#include "engine/plugin/variant_io.h"
-#include "experiments/evaluate/batch.h"
 #include "experiments/build_facts.h"
 #include "experiments/console/command.h"
+#include "experiments/console/interrupt.h"
+#include "experiments/console/option_layers.h"
+#include "experiments/evaluate/batch.h"
 #include "experiments/evaluate/evaluation_report.h"
 #include "experiments/evaluate/evaluation_setup.h"
-#include "experiments/console/interrupt.h"
 #include "experiments/evaluate/ladder.h"
 #include "experiments/propose/move_workers.h"
-#include "experiments/console/option_layers.h"
 #include "moves/shared/kernel_contract.h"
 #include "runners/cuda/compile/compile_check.h"
 
@@ -48,13 +48,15 @@ Request read_request(const Arguments& arguments) {
   out.options = apply_layers({}, arguments);
   out.spec = wanted_spec("warpath apply", arguments);
   out.patches = arguments.values("patch");
-  if (const auto script = arguments.value("moves")) out.script = parse_move_script(*script, "--moves");
+  if (const auto script = arguments.value("moves"))
+    out.script = parse_move_script(*script, "--moves");
   out.stage = parse_stage(arguments.value("stage").value_or("confirmation"), "--stage");
   out.keep_going = arguments.has("keep-going");
   out.each = arguments.value("each");
   if (const auto most = arguments.value("most")) out.most = parse_count(*most, "--most");
   out.show = arguments.value("show");
-  if (out.show && *out.show != "source" && *out.show != "diff") throw bad_input("--show", *out.show, "source or diff");
+  if (out.show && *out.show != "source" && *out.show != "diff")
+    throw bad_input("--show", *out.show, "source or diff");
   if (const auto folder = arguments.value("outdir")) out.outdir = *folder;
   if (const auto file = arguments.value("json")) out.json = *file;
   return out;
@@ -69,21 +71,27 @@ Rung baseline_rung(const KernelSpec& spec) {
 }
 
 /// Patches first, then moves.
-void take_steps(const Request& request, const MoveTable& moves, const DeviceFacts& device, std::vector<Rung>& rungs) {
+void take_steps(const Request& request,
+                const MoveTable& moves,
+                const DeviceFacts& device,
+                std::vector<Rung>& rungs) {
   patch(request.spec, request.patches, request.keep_going, rungs);
   if (rungs.back().refused() && !request.keep_going) return;
   climb(moves, request.spec, device, request.script, request.keep_going, "--moves", rungs);
   if (!request.each || (rungs.back().refused() && !request.keep_going)) return;
   std::vector<const Move*> tried;
-  for (const std::string& name : *request.each == "all" ? moves.names() : std::vector<std::string>{*request.each}) {
+  for (const std::string& name :
+       *request.each == "all" ? moves.names() : std::vector<std::string>{*request.each}) {
     tried.push_back(moves.find(name));
-    if (tried.back() == nullptr) throw bad_input("--each", name, "all or a move; `warpath moves` lists them");
+    if (tried.back() == nullptr)
+      throw bad_input("--each", name, "all or a move; `warpath moves` lists them");
   }
   try_each(tried, request.spec, device, request.most, rungs);
 }
 
 /// What is to be evaluated: every step that was taken. `rung_of`: by candidate.
-std::vector<Candidate> candidates_of(const std::vector<Rung>& rungs, std::vector<std::size_t>& rung_of) {
+std::vector<Candidate> candidates_of(const std::vector<Rung>& rungs,
+                                     std::vector<std::size_t>& rung_of) {
   std::vector<Candidate> out;
   for (std::size_t i = 1; i < rungs.size(); ++i) {
     if (rungs[i].refused()) continue;
@@ -96,7 +104,8 @@ std::vector<Candidate> candidates_of(const std::vector<Rung>& rungs, std::vector
 /// Shows and writes rungs as soon as all before them are there.
 class Report {
  public:
-  Report(const Request& request, std::vector<Rung>& rungs) : request_(request), rungs_(rungs), done_(rungs.size(), false) {
+  Report(const Request& request, std::vector<Rung>& rungs)
+      : request_(request), rungs_(rungs), done_(rungs.size(), false) {
     for (std::size_t i = 0; i < rungs.size(); ++i) done_[i] = rungs[i].refused();
   }
   void take(std::size_t rung, Evaluated result, const TimeSummary& time) {
@@ -110,7 +119,8 @@ class Report {
     while (whole < rungs_.size() && done_[whole]) ++whole;
     rungs_.resize(whole);
     relate(request_.spec, device, rungs_);
-    std::printf("%s on %s\n%s", request_.spec.name.c_str(), device.name.c_str(), ladder_table(rungs_, runner_text).c_str());
+    std::printf("%s on %s\n%s", request_.spec.name.c_str(), device.name.c_str(),
+                ladder_table(rungs_, runner_text).c_str());
     if (request_.json) write_lines();
     if (request_.show) show();
     if (request_.outdir) write_folder();
@@ -118,12 +128,14 @@ class Report {
 
  private:
   [[nodiscard]] std::string diff_of(std::size_t i) const {
-    return unified_diff(rungs_[i - 1].variant.source, rungs_[i].variant.source, "a/" + request_.spec.name + ".cu", "b/" + request_.spec.name + ".cu");
+    return unified_diff(rungs_[i - 1].variant.source, rungs_[i].variant.source,
+                        "a/" + request_.spec.name + ".cu", "b/" + request_.spec.name + ".cu");
   }
 
   void write_lines() const {
     LineFile lines(*request_.json);
-    for (std::size_t i = 0; i < rungs_.size(); ++i) lines.append(ladder_json(rungs_[i], i, request_.stage).dump());
+    for (std::size_t i = 0; i < rungs_.size(); ++i)
+      lines.append(ladder_json(rungs_[i], i, request_.stage).dump());
   }
 
   /// The last source, or every step's diff and launch plan.
@@ -144,11 +156,13 @@ class Report {
   void write_folder() const {
     std::error_code error;
     fs::create_directories(*request_.outdir, error);
-    if (error) throw environment_error(request_.outdir->string() + ": cannot be made: " + error.message());
+    if (error)
+      throw environment_error(request_.outdir->string() + ": cannot be made: " + error.message());
     for (std::size_t i = 0; i < rungs_.size(); ++i) {
       if (rungs_[i].refused()) continue;
       if (rungs_[i].aside) continue;
-      const std::string stem = (i < 10 ? "0" : "") + std::to_string(i) + "_" + rungs_[i].step.substr(0, rungs_[i].step.find_first_of("@( "));
+      const std::string stem = (i < 10 ? "0" : "") + std::to_string(i) + "_" +
+                               rungs_[i].step.substr(0, rungs_[i].step.find_first_of("@( "));
       write_file_atomically(*request_.outdir / (stem + ".cu"), rungs_[i].variant.source, false);
       nlohmann::json variant = to_json(rungs_[i].variant);
       write_file_atomically(*request_.outdir / (stem + ".json"), variant.dump(2) + "\n", false);
@@ -175,10 +189,16 @@ int exit_code(const Request& request, const std::vector<Rung>& rungs) {
 }
 
 /// Without a device: NVRTC and the gates on text and code.
-int check_only(const Request& request, const MoveTable& moves, const std::string& runner_text, const Program& program) {
-  if (!kHasCudaHeaders) throw environment_error("--runner compile: this program was built without the CUDA headers");
+int check_only(const Request& request,
+               const MoveTable& moves,
+               const std::string& runner_text,
+               const Program& program) {
+  if (!kHasCudaHeaders)
+    throw environment_error("--runner compile: this program was built without the CUDA headers");
   const std::size_t colon = runner_text.find(':');
-  cuda::CompileCheck check(request.options.cuda, program.path, colon == std::string::npos ? kDefaultArch : runner_text.substr(colon + 1));
+  cuda::CompileCheck check(
+      request.options.cuda, program.path,
+      colon == std::string::npos ? kDefaultArch : runner_text.substr(colon + 1));
   check.prepare(request.spec);
   std::vector<Rung> rungs{baseline_rung(request.spec)};
   take_steps(request, moves, check.device(), rungs);
@@ -188,13 +208,20 @@ int check_only(const Request& request, const MoveTable& moves, const std::string
   const std::vector<Candidate> candidates = candidates_of(rungs, rung_of);
   report.take(0, {.outcome = check.check(rungs.front().variant, interrupts.stop())}, {});
   for (std::size_t i = 0; i < candidates.size() && !interrupts.stop().stop_requested(); ++i) {
-    report.take(rung_of[i], {.candidate = &candidates[i], .outcome = check.check(candidates[i].variant, interrupts.stop())}, {});
+    report.take(rung_of[i],
+                {.candidate = &candidates[i],
+                 .outcome = check.check(candidates[i].variant, interrupts.stop())},
+                {});
   }
   report.finish(runner_text, check.device());
   return exit_code(request, rungs);
 }
 
-int evaluate_ladder(Request& request, const MoveTable& moves, const RunnerChoice& choice, const Plugins& plugins, const Program& program) {
+int evaluate_ladder(Request& request,
+                    const MoveTable& moves,
+                    const RunnerChoice& choice,
+                    const Plugins& plugins,
+                    const Program& program) {
   const auto runner = plugins.runners.create("--runner", choice.name,
                                              RunnerConfig{.argument = choice.argument,
                                                           .seed = request.options.run.seed,
@@ -224,14 +251,19 @@ int evaluate_ladder(Request& request, const MoveTable& moves, const RunnerChoice
   const EvaluationFigures figures = evaluate_candidates(
       plan, *runner,
       [&](const Evaluated& result) {
-        const std::size_t rung = result.candidate == nullptr ? 0 : rung_of[static_cast<std::size_t>(result.candidate - candidates.data())];
+        const std::size_t rung =
+            result.candidate == nullptr
+                ? 0
+                : rung_of[static_cast<std::size_t>(result.candidate - candidates.data())];
         report.take(rung, result, time_summary(request.spec, device, result.outcome));
       },
-      [&](const EvaluationFigures& now) { progress.show(now); }, interrupts.stop(), interrupts.abandon());
+      [&](const EvaluationFigures& now) { progress.show(now); }, interrupts.stop(),
+      interrupts.abandon());
   progress.clear();
   report.finish(choice.text(), device);
   if (figures.interrupted) {
-    std::fprintf(stderr, "warpath: stopped after %zu of %zu rungs\n", figures.finished, figures.planned);
+    std::fprintf(stderr, "warpath: stopped after %zu of %zu rungs\n", figures.finished,
+                 figures.planned);
     return static_cast<int>(ErrorCode::environment);
   }
   return exit_code(request, rungs);
@@ -243,7 +275,8 @@ int apply(const Arguments& arguments, const Program& program) {
   const MoveWorkers workers(plugins.moves, move_workers_setup(request.options, program));
   const MoveTable moves(workers.moves());
   const std::string runner = arguments.value("runner").value_or("auto");
-  if (runner.substr(0, runner.find(':')) == kCompile) return check_only(request, moves, runner, program);
+  if (runner.substr(0, runner.find(':')) == kCompile)
+    return check_only(request, moves, runner, program);
   const RunnerChoice choice = choose_runner(runner, plugins.runners, request.options.cuda);
   say_confinement(choice);
   return evaluate_ladder(request, moves, choice, plugins, program);
@@ -252,24 +285,44 @@ int apply(const Arguments& arguments, const Program& program) {
 std::vector<Flag> apply_flags() {
   using enum Flag::Takes;
   std::vector<Flag> flags{
-      {.name = "input", .value = "SPEC|DIR...", .help = "the kernel spec; --name picks one of many", .takes = several},
-      {.name = "name", .value = "PATTERN", .help = "the spec of this name; * and ? stand for any text"},
-      {.name = "moves", .value = "STEPS", .help = "MOVE[@SITE][(NAME=INTEGER,...)]; ...: what is left out is the move's best guess (docs/apply.md)"},
+      {.name = "input",
+       .value = "SPEC|DIR...",
+       .help = "the kernel spec; --name picks one of many",
+       .takes = several},
+      {.name = "name",
+       .value = "PATTERN",
+       .help = "the spec of this name; * and ? stand for any text"},
+      {.name = "moves",
+       .value = "STEPS",
+       .help = "MOVE[@SITE][(NAME=INTEGER,...)]; ...: what is left out is the move's best guess "
+               "(docs/apply.md)"},
       {.name = "patch",
        .value = "FILE...",
        .help = "before the moves: a source, SEARCH/REPLACE blocks or a unified diff, a rung each",
        .takes = several},
       {.name = "runner",
        .value = "NAME[:ARG]",
-       .help = "as for `warpath run` (auto); compile[:ARCH]: NVRTC and the gates on text and code, for machines without a GPU"},
-      {.name = "stage", .value = "NAME", .help = "screening, confirmation or final: how thoroughly each rung is judged (confirmation)"},
+       .help = "as for `warpath run` (auto); compile[:ARCH]: NVRTC and the gates on text and code, "
+               "for machines without a GPU"},
+      {.name = "stage",
+       .value = "NAME",
+       .help =
+           "screening, confirmation or final: how thoroughly each rung is judged (confirmation)"},
       {.name = "each",
        .value = "MOVE|all",
-       .help = "at the end of the path try every instance that the move lists there, or that all moves list, each by itself"},
+       .help = "at the end of the path try every instance that the move lists there, or that all "
+               "moves list, each by itself"},
       {.name = "most", .value = "N", .help = "--each: at most so many instances of a move (all)"},
-      {.name = "keep-going", .value = "", .help = "after a refused step go on from the rung before it", .takes = nothing},
-      {.name = "show", .value = "source|diff", .help = "also print the last rung's source, or every step's diff"},
-      {.name = "outdir", .value = "DIR", .help = "write every rung's source, diff and variant there"},
+      {.name = "keep-going",
+       .value = "",
+       .help = "after a refused step go on from the rung before it",
+       .takes = nothing},
+      {.name = "show",
+       .value = "source|diff",
+       .help = "also print the last rung's source, or every step's diff"},
+      {.name = "outdir",
+       .value = "DIR",
+       .help = "write every rung's source, diff and variant there"},
       {.name = "json", .value = "FILE", .help = "one JSON line a rung, the baseline first"}};
   for (Flag& flag : option_flags()) flags.push_back(std::move(flag));
   return flags;
@@ -278,11 +331,14 @@ std::vector<Flag> apply_flags() {
 }  // namespace
 
 Command apply_command() {
-  return {.name = "apply",
-          .usage = "--input SPEC [--patch FILE...] [--moves \"MOVE; MOVE@SITE(NAME=INTEGER)\"] [FLAGS]",
-          .help = "a scripted path of patches and moves: every step built, verified and timed in turn with the baseline, printed as a ladder",
-          .flags = apply_flags(),
-          .run = apply};
+  return {
+      .name = "apply",
+      .usage = "--input SPEC [--patch FILE...] [--moves \"MOVE; MOVE@SITE(NAME=INTEGER)\"] [FLAGS]",
+      .help =
+          "a scripted path of patches and moves: every step built, verified and timed in turn with "
+          "the baseline, printed as a ladder",
+      .flags = apply_flags(),
+      .run = apply};
 }
 
 }  // namespace warpath

@@ -3,11 +3,11 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_identity.h"
-#include "experiments/evaluate/attributing.h"
 #include "experiments/console/command.h"
+#include "experiments/console/option_layers.h"
+#include "experiments/evaluate/attributing.h"
 #include "experiments/evaluate/evaluation_report.h"
 #include "experiments/evaluate/evaluation_setup.h"
-#include "experiments/console/option_layers.h"
 
 namespace warpath {
 namespace {
@@ -30,10 +30,12 @@ int attribute_command_main(const Arguments& arguments, const Program& program) {
   if (!recorded) throw bad_input(request.folder.string(), "", "a run folder: OUTDIR/kernels/NAME");
   const Plugins plugins;
   request.options = apply_layers(recorded->options, arguments);
-  request.runner = choose_runner(arguments.value("runner").value_or(recorded->runner_text), plugins.runners, request.options.cuda);
+  request.runner = choose_runner(arguments.value("runner").value_or(recorded->runner_text),
+                                 plugins.runners, request.options.cuda);
   say_confinement(request.runner);
   if (arguments.words().size() > 1) request.node = arguments.words()[1];
-  if (const auto repeat = arguments.value("repeat")) request.repeat = static_cast<int>(parse_count(*repeat, "--repeat"));
+  if (const auto repeat = arguments.value("repeat"))
+    request.repeat = static_cast<int>(parse_count(*repeat, "--repeat"));
   if (const auto stage = arguments.value("stage")) request.stage = parse_stage(*stage, "--stage");
   request.code = arguments.value("code");
   const InterruptWatch interrupts;
@@ -52,16 +54,22 @@ int attribute_command_main(const Arguments& arguments, const Program& program) {
 Command attribute_command() {
   std::vector<Flag> flags{
       {.name = "repeat", .value = "N", .help = "evaluations of each variant (3)"},
-      {.name = "stage", .value = "NAME", .help = "screening, confirmation or final: how thoroughly each variant is judged (confirmation)"},
+      {.name = "stage",
+       .value = "NAME",
+       .help = "screening, confirmation or final: how thoroughly each variant is judged "
+               "(confirmation)"},
       {.name = "code",
        .value = "ARCH|none",
-       .help = "look at the code for this architecture, and let it decide what is not realised (the device's; without a GPU sm_90a, for evidence alone)"},
+       .help = "look at the code for this architecture, and let it decide what is not realised "
+               "(the device's; without a GPU sm_90a, for evidence alone)"},
       {.name = "json", .value = "FILE", .help = "one JSON line a move"},
       {.name = "runner", .value = "NAME[:ARG]", .help = "another runner than the run's"}};
   for (Flag& flag : option_flags()) flags.push_back(std::move(flag));
   return {.name = "attribute",
           .usage = "RUN [NODE] [FLAGS]",
-          .help = "what each move on the way to a run's best kernel is worth: the path without it, timed in turn with the kernel, and the code it led to",
+          .help =
+              "what each move on the way to a run's best kernel is worth: the path without it, "
+              "timed in turn with the kernel, and the code it led to",
           .flags = std::move(flags),
           .least_words = 1,
           .most_words = 2,

@@ -3,14 +3,14 @@
 #include <map>
 
 #include "engine/base/error.h"
+#include "engine/base/statistics.h"
 #include "engine/plugin/objective.h"
 #include "engine/run/record.h"
-#include "engine/base/statistics.h"
 #include "experiments/console/command.h"
 #include "experiments/report/profile_report.h"
-#include "experiments/setup/recorded_run.h"
 #include "experiments/report/region_report.h"
 #include "experiments/report/source_report.h"
+#include "experiments/setup/recorded_run.h"
 #include "moves/shared/source_contract.h"
 #include "priors/evidence/findings.h"
 
@@ -34,7 +34,8 @@ void print_summary(const RecordedRun& run) {
   std::printf("%s: %s runner, seed %llu\n", run.run().name.c_str(), run.run().runner.c_str(),
               static_cast<unsigned long long>(run.run().seed));
   std::map<std::string, int> by_status;
-  for (const RecordedNode& node : run.nodes()) ++by_status[node.outcome ? std::string(name(node.outcome->status)) : "in flight"];
+  for (const RecordedNode& node : run.nodes())
+    ++by_status[node.outcome ? std::string(name(node.outcome->status)) : "in flight"];
   std::printf("%zu nodes:", run.nodes().size());
   const char* separator = " ";
   for (const auto& [status, count] : by_status) {
@@ -45,8 +46,10 @@ void print_summary(const RecordedRun& run) {
   const auto ranking = run.ranking();
   for (std::size_t i = 0; i < std::min(kShownNodes, ranking.size()); ++i) {
     const RecordedNode& node = run.nodes()[ranking[i]];
-    const std::string parent = node.parent == kNoNode ? "-" : run.nodes()[index(node.parent)].key.short_hex();
-    std::printf("%-14s%-10s%-10s%-14s%s\n", node.key.short_hex().c_str(), speedup_text(node).c_str(), final_text(node).c_str(), parent.c_str(),
+    const std::string parent =
+        node.parent == kNoNode ? "-" : run.nodes()[index(node.parent)].key.short_hex();
+    std::printf("%-14s%-10s%-10s%-14s%s\n", node.key.short_hex().c_str(),
+                speedup_text(node).c_str(), final_text(node).c_str(), parent.c_str(),
                 node.move.c_str());
   }
 }
@@ -55,11 +58,13 @@ void print_outcome(const Outcome& outcome) {
   std::printf("status    %s\n", std::string(name(outcome.status)).c_str());
   std::printf("verdict   %s\n", outcome.verdict.summary().c_str());
   for (const WorkloadTiming& timing : outcome.timings) {
-    std::printf("time      %s: %.6g ms, median of %zu samples (%s)\n", timing.workload.c_str(), median(timing.samples_ns) * 1e-6,
-                timing.samples_ns.size(), timing.cache.c_str());
+    std::printf("time      %s: %.6g ms, median of %zu samples (%s)\n", timing.workload.c_str(),
+                median(timing.samples_ns) * 1e-6, timing.samples_ns.size(), timing.cache.c_str());
   }
-  std::printf("spent     compile %.3f s, run %.3f s\n", outcome.compile_seconds, outcome.run_seconds);
-  std::printf("%s%s", findings_text(outcome, "          ").c_str(), unjudged_text(outcome, "          ").c_str());
+  std::printf("spent     compile %.3f s, run %.3f s\n", outcome.compile_seconds,
+              outcome.run_seconds);
+  std::printf("%s%s", findings_text(outcome, "          ").c_str(),
+              unjudged_text(outcome, "          ").c_str());
   if (!outcome.log.empty()) std::printf("log       %s\n", outcome.log.c_str());
 }
 
@@ -71,16 +76,19 @@ void print_node(const RecordedRun& run, std::size_t id) {
   std::printf("path\n");
   for (const std::size_t i : run.path(id)) {
     const RecordedNode& step = run.nodes()[i];
-    std::printf("  %s  %-10s %s\n", step.key.short_hex().c_str(), speedup_text(step).c_str(), step.move.c_str());
+    std::printf("  %s  %-10s %s\n", step.key.short_hex().c_str(), speedup_text(step).c_str(),
+                step.move.c_str());
   }
   if (node.outcome) print_outcome(*node.outcome);
   const Variant variant = run.variant(id);
   if (node.parent != kNoNode) {
-    std::printf("\ndiff to the parent\n%s", variant_diff(run.variant(index(node.parent)), variant).c_str());
+    std::printf("\ndiff to the parent\n%s",
+                variant_diff(run.variant(index(node.parent)), variant).c_str());
   }
   if (node.parent != kNoNode) {
     std::printf("\nrelies on\n");
-    for (const std::string& line : source_contract(run.spec(), run.device(), variant).lines()) std::printf("  %s\n", line.c_str());
+    for (const std::string& line : source_contract(run.spec(), run.device(), variant).lines())
+      std::printf("  %s\n", line.c_str());
   }
   std::printf("\nterms\n%s\nsource\n%s\n", terms_text(variant).c_str(), variant.source.c_str());
 }
@@ -94,20 +102,26 @@ std::vector<Subject> subjects() {
   return {{"parse", {}}, {"regions", region_flags()}, {"ncu", profile_flags()}};
 }
 
-/// The subject that a flag names, "" for a run. Throws Error(bad_input) where words or flags belong to another one.
+/// The subject that a flag names, "" for a run. Throws Error(bad_input) where words or flags belong
+/// to another one.
 std::string subject_of(const Arguments& arguments) {
   std::string wanted;
   for (const Subject& subject : subjects()) {
     if (!arguments.has(subject.flag)) continue;
-    if (!wanted.empty()) throw bad_input("warpath inspect", "--" + wanted + " and --" + subject.flag, "one of them");
+    if (!wanted.empty())
+      throw bad_input("warpath inspect", "--" + wanted + " and --" + subject.flag, "one of them");
     wanted = subject.flag;
   }
   for (const Subject& subject : subjects()) {
     for (const Flag& flag : subject.flags) {
-      if (subject.flag != wanted && flag.name != wanted && arguments.has(flag.name)) throw bad_input("warpath inspect", "--" + flag.name, "it beside --" + subject.flag + " alone");
+      if (subject.flag != wanted && flag.name != wanted && arguments.has(flag.name))
+        throw bad_input("warpath inspect", "--" + flag.name,
+                        "it beside --" + subject.flag + " alone");
     }
   }
-  if (!wanted.empty() && !arguments.words().empty()) throw bad_input("warpath inspect", arguments.words()[0], "--" + wanted + " alone, without a run");
+  if (!wanted.empty() && !arguments.words().empty())
+    throw bad_input("warpath inspect", arguments.words()[0],
+                    "--" + wanted + " alone, without a run");
   return wanted;
 }
 
@@ -117,7 +131,9 @@ int inspect(const Arguments& arguments, const Program&) {
   if (subject == "regions") print_regions(arguments);
   if (subject == "ncu") print_profile(arguments);
   if (!subject.empty()) return 0;
-  if (arguments.words().empty()) throw bad_input("warpath inspect", "no RUN", "RUN [NODE], --parse FILE..., --regions FILE or --ncu FILE");
+  if (arguments.words().empty())
+    throw bad_input("warpath inspect", "no RUN",
+                    "RUN [NODE], --parse FILE..., --regions FILE or --ncu FILE");
   const RecordedRun run(arguments.words()[0]);
   if (arguments.words().size() == 1) {
     print_summary(run);
@@ -132,11 +148,15 @@ int inspect(const Arguments& arguments, const Program&) {
 Command inspect_command() {
   std::vector<Flag> flags = region_flags();
   for (Flag& flag : profile_flags()) flags.push_back(std::move(flag));
-  flags.insert(flags.begin(), Flag{"parse", "FILE...", "instead: kernels, opaque spans and facts of CUDA sources", Flag::Takes::several});
+  flags.insert(flags.begin(),
+               Flag{"parse", "FILE...", "instead: kernels, opaque spans and facts of CUDA sources",
+                    Flag::Takes::several});
   return {.name = "inspect",
           .usage = "RUN [NODE] | --parse FILE... | --regions FILE | --ncu FILE",
-          .help = "a recorded run and its best nodes, or one node: path, outcome, difference to its parent, source; "
-                  "NODE is the start of a key, best or baseline",
+          .help =
+              "a recorded run and its best nodes, or one node: path, outcome, difference to its "
+              "parent, source; "
+              "NODE is the start of a key, best or baseline",
           .flags = std::move(flags),
           .least_words = 0,
           .most_words = 2,

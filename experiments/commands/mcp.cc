@@ -11,9 +11,9 @@
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
 #include "experiments/agent/asking.h"
-#include "experiments/console/command.h"
 #include "experiments/agent/mcp_server.h"
 #include "experiments/agent/mcp_tools.h"
+#include "experiments/console/command.h"
 #include "experiments/setup/revision.h"
 
 namespace warpath {
@@ -21,14 +21,19 @@ namespace {
 
 constexpr int kFirstOwnDescriptor = 3;
 
-/// stdin and stdout, taken away from the rest of the process and its children for as long as the process lives: what is printed by mistake goes to stderr.
+/// stdin and stdout, taken away from the rest of the process and its children for as long as the
+/// process lives: what is printed by mistake goes to stderr.
 class ClientPipes {
  public:
-  ClientPipes() : in_(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kFirstOwnDescriptor)), out_(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kFirstOwnDescriptor)) {
+  ClientPipes()
+      : in_(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kFirstOwnDescriptor)),
+        out_(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kFirstOwnDescriptor)) {
     std::fflush(stdout);
     const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    const bool done = in_ >= 0 && out_ >= 0 && nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 && ::dup2(STDERR_FILENO, STDOUT_FILENO) >= 0;
-    if (!done) throw environment_error(std::string("warpath mcp: stdin or stdout: ") + std::strerror(errno));
+    const bool done = in_ >= 0 && out_ >= 0 && nothing >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
+                      ::dup2(STDERR_FILENO, STDOUT_FILENO) >= 0;
+    if (!done)
+      throw environment_error(std::string("warpath mcp: stdin or stdout: ") + std::strerror(errno));
     ::close(nothing);
   }
   ~ClientPipes() {
@@ -38,13 +43,15 @@ class ClientPipes {
   ClientPipes(const ClientPipes&) = delete;
   ClientPipes& operator=(const ClientPipes&) = delete;
 
-  /// The next line without its end; nullopt at the end of the input. Of a line that is longer than any message may be, only its beginning.
+  /// The next line without its end; nullopt at the end of the input. Of a line that is longer than
+  /// any message may be, only its beginning.
   std::optional<std::string> line() {
     std::string out;
     for (;;) {
       const std::size_t end = buffer_.find('\n', at_);
       const std::size_t stop = std::min(end, buffer_.size());
-      out.append(buffer_, at_, std::min(stop - at_, kMaxJsonBytes + 1 - std::min(out.size(), kMaxJsonBytes + 1)));
+      out.append(buffer_, at_,
+                 std::min(stop - at_, kMaxJsonBytes + 1 - std::min(out.size(), kMaxJsonBytes + 1)));
       at_ = stop;
       if (end != std::string::npos) {
         ++at_;
@@ -81,12 +88,14 @@ class ClientPipes {
   std::size_t at_ = 0;
 };
 
-/// A client that wants to end closes its side; one that is in a hurry sends a signal, which the record survives.
+/// A client that wants to end closes its side; one that is in a hurry sends a signal, which the
+/// record survives.
 int mcp(const Arguments& arguments, const Program& program) {
   const Plugins plugins;
   const Asking asking(arguments.words()[0], plugins, program);
   ClientPipes pipes;
-  McpServer server(mcp_instructions(), std::string(revision()), mcp_tools(asking), [&](const std::string& message) { pipes.write(message); });
+  McpServer server(mcp_instructions(), std::string(revision()), mcp_tools(asking),
+                   [&](const std::string& message) { pipes.write(message); });
   while (const auto line = pipes.line()) {
     if (line->find_first_not_of(" \t\r") != std::string::npos) server.receive(*line);
   }
@@ -99,7 +108,9 @@ int mcp(const Arguments& arguments, const Program& program) {
 Command mcp_command() {
   return {.name = "mcp",
           .usage = "RUN",
-          .help = "serve a recorded run to a coding agent over stdin and stdout by the Model Context Protocol: tools ask, tell, inspect, diagnose and status",
+          .help =
+              "serve a recorded run to a coding agent over stdin and stdout by the Model Context "
+              "Protocol: tools ask, tell, inspect, diagnose and status",
           .least_words = 1,
           .most_words = 1,
           .run = mcp};

@@ -29,19 +29,22 @@ std::string values_text(const std::vector<std::int64_t>& values) {
 std::string indented(const std::string& text) {
   std::istringstream lines(text);
   std::string out;
-  for (std::string line; std::getline(lines, line);) out += line.empty() ? "\n" : "      " + line + "\n";
+  for (std::string line; std::getline(lines, line);)
+    out += line.empty() ? "\n" : "      " + line + "\n";
   return out;
 }
 
-/// What the move takes on its example: parameters of its domain, then those that have the one value only.
+/// What the move takes on its example: parameters of its domain, then those that have the one value
+/// only.
 void print_parameters(const ExampleResult& result) {
   for (const Tunable& parameter : result.domain) {
-    std::printf("    %s: %s%s%s\n", parameter.name.c_str(), values_text(parameter.values).c_str(), parameter.help.empty() ? "" : "; ",
-                parameter.help.c_str());
+    std::printf("    %s: %s%s%s\n", parameter.name.c_str(), values_text(parameter.values).c_str(),
+                parameter.help.empty() ? "" : "; ", parameter.help.c_str());
   }
   for (const auto& [name, value] : result.instance.parameters) {
     if (std::ranges::find(result.domain, name, &Tunable::name) == result.domain.end()) {
-      std::printf("    %s: chosen by the listed instances, here %lld\n", name.c_str(), static_cast<long long>(value));
+      std::printf("    %s: chosen by the listed instances, here %lld\n", name.c_str(),
+                  static_cast<long long>(value));
     }
   }
 }
@@ -50,12 +53,15 @@ void print_example(const Move& move, const MoveTable& moves, bool brief) {
   const auto examples = embedded_examples();
   const auto found = std::ranges::find(examples, move.name(), &EmbeddedExample::move);
   if (found == examples.end()) return;
-  const MoveExample example = parse_example(found->text, "moves/examples/" + std::string(move.name()) + ".txt");
+  const MoveExample example =
+      parse_example(found->text, "moves/examples/" + std::string(move.name()) + ".txt");
   const ExampleResult result = run_example(example, moves);
   print_parameters(result);
   if (brief) return;
-  std::printf("    before\n%s    %s\n%s", indented(result.before.source).c_str(), result.instance.text().c_str(), indented(result.after.source).c_str());
-  if (!result.terms.empty()) std::printf("    beside the source\n%s", indented(result.terms).c_str());
+  std::printf("    before\n%s    %s\n%s", indented(result.before.source).c_str(),
+              result.instance.text().c_str(), indented(result.after.source).c_str());
+  if (!result.terms.empty())
+    std::printf("    beside the source\n%s", indented(result.terms).c_str());
 }
 
 int print_moves(const Arguments& arguments, const Program&) {
@@ -65,14 +71,16 @@ int print_moves(const Arguments& arguments, const Program&) {
   std::vector<std::string> names = arguments.words();
   for (std::string& name : names) {
     const Move* const move = table.find(name);
-    if (move == nullptr) throw bad_input("warpath moves", name, "a move: one of " + registry.names());
+    if (move == nullptr)
+      throw bad_input("warpath moves", name, "a move: one of " + registry.names());
     name = move->name();
   }
   if (names.empty()) names = table.names();
   for (const std::string& name : names) {
     const Move& move = *table.find(name);
     std::string aliases;
-    for (const std::string& alias : move.aliases()) aliases += (aliases.empty() ? "" : ", ") + alias;
+    for (const std::string& alias : move.aliases())
+      aliases += (aliases.empty() ? "" : ", ") + alias;
     std::printf("%s\n    %s\n", name.c_str(), registry.entries().at(name).help.c_str());
     if (!aliases.empty()) std::printf("    also called %s\n", aliases.c_str());
     print_example(move, table, arguments.has("brief"));
@@ -84,12 +92,17 @@ int print_moves(const Arguments& arguments, const Program&) {
 }  // namespace
 
 Command moves_command() {
-  return {.name = "moves",
-          .usage = "[MOVE...] [--brief]",
-          .help = "the moves that a search may make: other names, parameters, an example before and after",
-          .flags = {{.name = "brief", .value = "", .help = "without the examples' sources", .takes = Flag::Takes::nothing}},
-          .most_words = 64,
-          .run = print_moves};
+  return {
+      .name = "moves",
+      .usage = "[MOVE...] [--brief]",
+      .help =
+          "the moves that a search may make: other names, parameters, an example before and after",
+      .flags = {{.name = "brief",
+                 .value = "",
+                 .help = "without the examples' sources",
+                 .takes = Flag::Takes::nothing}},
+      .most_words = 64,
+      .run = print_moves};
 }
 
 }  // namespace warpath

@@ -28,10 +28,11 @@ int print_options(const Arguments& arguments, const Program&) {
     print_json(rows);
     return 0;
   }
-  std::vector<std::array<std::string, 7>> cells{{"key", "flag", "type", "default", "range", "help", "source"}};
+  std::vector<std::array<std::string, 7>> cells{
+      {"key", "flag", "type", "default", "range", "help", "source"}};
   for (const OptionRow& row : rows) {
-    cells.push_back({row.group + "." + row.key, row.flag.empty() ? "" : "--" + row.flag, row.type, row.default_value,
-                     row.range, row.help, row.source});
+    cells.push_back({row.group + "." + row.key, row.flag.empty() ? "" : "--" + row.flag, row.type,
+                     row.default_value, row.range, row.help, row.source});
   }
   std::array<std::size_t, 7> widths{};
   for (const auto& line : cells) {
@@ -39,7 +40,8 @@ int print_options(const Arguments& arguments, const Program&) {
   }
   for (const auto& line : cells) {
     std::string text;
-    for (std::size_t i = 0; i < line.size(); ++i) text += line[i] + std::string(widths[i] + 2 - line[i].size(), ' ');
+    for (std::size_t i = 0; i < line.size(); ++i)
+      text += line[i] + std::string(widths[i] + 2 - line[i].size(), ' ');
     text.erase(text.find_last_not_of(' ') + 1);
     std::printf("%s\n", text.c_str());
   }
@@ -49,11 +51,12 @@ int print_options(const Arguments& arguments, const Program&) {
 }  // namespace
 
 Command options_command() {
-  return {.name = "options",
-          .usage = "[--json]",
-          .help = "every option: key, flag, type, default, range, help, source",
-          .flags = {{.name = "json", .value = "", .help = "as JSON", .takes = Flag::Takes::nothing}},
-          .run = print_options};
+  return {
+      .name = "options",
+      .usage = "[--json]",
+      .help = "every option: key, flag, type, default, range, help, source",
+      .flags = {{.name = "json", .value = "", .help = "as JSON", .takes = Flag::Takes::nothing}},
+      .run = print_options};
 }
 
 }  // namespace warpath

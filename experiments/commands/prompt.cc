@@ -10,7 +10,8 @@ namespace {
 int prompt(const Arguments& arguments, const Program& program) {
   const Plugins plugins;
   const Asking asking(arguments.words()[0], plugins, program);
-  for (const llm::Message& m : asking.prompt(arguments.words().size() > 1 ? arguments.words()[1] : "best")) {
+  for (const llm::Message& m :
+       asking.prompt(arguments.words().size() > 1 ? arguments.words()[1] : "best")) {
     std::printf("----- %s -----\n%s\n", std::string(llm::name(m.role)).c_str(), m.text.c_str());
   }
   return 0;
@@ -26,18 +27,22 @@ int ask(const Arguments& arguments, const Program& program) {
 }  // namespace
 
 Command prompt_command() {
-  return {.name = "prompt",
-          .usage = "RUN [NODE]",
-          .help = "what a language model would be asked about a node of a recorded run; nothing is sent",
-          .least_words = 1,
-          .most_words = 2,
-          .run = prompt};
+  return {
+      .name = "prompt",
+      .usage = "RUN [NODE]",
+      .help =
+          "what a language model would be asked about a node of a recorded run; nothing is sent",
+      .least_words = 1,
+      .most_words = 2,
+      .run = prompt};
 }
 
 Command ask_command() {
   return {.name = "ask",
           .usage = "RUN [--node NODE]",
-          .help = "the next node of a recorded run to work on, as JSON: source, legal moves, prompt; `warpath tell` answers",
+          .help =
+              "the next node of a recorded run to work on, as JSON: source, legal moves, prompt; "
+              "`warpath tell` answers",
           .flags = {{"node", "NODE", "this one: start of a key, best or baseline"}},
           .least_words = 1,
           .most_words = 1,

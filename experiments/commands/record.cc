@@ -6,11 +6,11 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_identity.h"
-#include "experiments/evaluate/batch.h"
 #include "experiments/console/command.h"
-#include "experiments/study/graph_recorder.h"
 #include "experiments/console/interrupt.h"
+#include "experiments/evaluate/batch.h"
 #include "experiments/propose/move_workers.h"
+#include "experiments/study/graph_recorder.h"
 
 namespace warpath {
 namespace {
@@ -18,10 +18,16 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Where the graph of a run goes unless it is said.
-fs::path graph_file(const fs::path& run) { return run / (fs::weakly_canonical(run).filename().string() + ".graph.gz"); }
+fs::path graph_file(const fs::path& run) {
+  return run / (fs::weakly_canonical(run).filename().string() + ".graph.gz");
+}
 
 /// Makes the graph of some runs and writes it; one line about it.
-void record(const std::vector<fs::path>& folders, const std::string& name, const fs::path& file, const Program& program, std::stop_token stop) {
+void record(const std::vector<fs::path>& folders,
+            const std::string& name,
+            const fs::path& file,
+            const Program& program,
+            std::stop_token stop) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const Plugins plugins;
   const MoveWorkers workers(plugins.moves, move_workers_setup({}, program));
@@ -38,8 +44,10 @@ void record(const std::vector<fs::path>& folders, const std::string& name, const
     ok += graph.rows()[i].status == Status::ok ? 1U : 0U;
     actions += graph.node(i).actions.size();
   }
-  std::printf("%s: %zu variants, %zu with a time, %zu moves between them, best %.4f ms of %.4f ms\n", file.c_str(), graph.rows().size(), ok, actions,
-              graph.best_ns() * 1e-6, graph.rows().front().time_ns * 1e-6);
+  std::printf(
+      "%s: %zu variants, %zu with a time, %zu moves between them, best %.4f ms of %.4f ms\n",
+      file.c_str(), graph.rows().size(), ok, actions, graph.best_ns() * 1e-6,
+      graph.rows().front().time_ns * 1e-6);
 }
 
 int record_runs(const Arguments& arguments, const Program& program) {
@@ -54,7 +62,9 @@ int record_runs(const Arguments& arguments, const Program& program) {
 constexpr std::string_view kOwn[] = {"budget-builds", "strategy", "print-config", "proposals"};
 
 std::vector<Flag> sweep_flags() {
-  std::vector<Flag> flags{{.name = "max-variants", .value = "N", .help = "variants to evaluate, the baseline not counted (2000)"}};
+  std::vector<Flag> flags{{.name = "max-variants",
+                           .value = "N",
+                           .help = "variants to evaluate, the baseline not counted (2000)"}};
   for (Flag& flag : run_command().flags) {
     if (std::ranges::find(kOwn, flag.name) == std::end(kOwn)) flags.push_back(std::move(flag));
   }
@@ -62,9 +72,12 @@ std::vector<Flag> sweep_flags() {
 }
 
 int sweep(const Arguments& arguments, const Program& program) {
-  // A search like any other, but for its order: it resumes, stops and reports as `warpath run` does.
-  std::vector<std::string> words{"--budget-builds", arguments.value("max-variants").value_or("2000"), "--no-llm"};
-  for (const char* const set : {"search.strategy=breadth_first", "tune.builds=0", "run.finalists=0", "run.patience=0"}) {
+  // A search like any other, but for its order: it resumes, stops and reports as `warpath run`
+  // does.
+  std::vector<std::string> words{"--budget-builds",
+                                 arguments.value("max-variants").value_or("2000"), "--no-llm"};
+  for (const char* const set :
+       {"search.strategy=breadth_first", "tune.builds=0", "run.finalists=0", "run.patience=0"}) {
     words.emplace_back("--set");
     words.emplace_back(set);
   }
@@ -84,10 +97,12 @@ int sweep(const Arguments& arguments, const Program& program) {
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(kernels)) {
     const auto config = recorded_config(entry.path());
-    if (config && config->options.search.strategy == "breadth_first") folders.push_back(entry.path());
+    if (config && config->options.search.strategy == "breadth_first")
+      folders.push_back(entry.path());
   }
   std::ranges::sort(folders);
-  for (const fs::path& folder : folders) record({folder}, "", graph_file(folder), program, interrupts.stop());
+  for (const fs::path& folder : folders)
+    record({folder}, "", graph_file(folder), program, interrupts.stop());
   return 0;
 }
 
@@ -96,8 +111,12 @@ int sweep(const Arguments& arguments, const Program& program) {
 Command record_command() {
   return {.name = "record",
           .usage = "RUN... [--output FILE] [--name NAME]",
-          .help = "make a graph of what runs evaluated and the moves between it, to be searched again without a device (docs/recorded-spaces.md)",
-          .flags = {{.name = "output", .value = "FILE", .help = "where the graph goes (NAME.graph.gz in the first run's folder)"},
+          .help =
+              "make a graph of what runs evaluated and the moves between it, to be searched again "
+              "without a device (docs/recorded-spaces.md)",
+          .flags = {{.name = "output",
+                     .value = "FILE",
+                     .help = "where the graph goes (NAME.graph.gz in the first run's folder)"},
                     {.name = "name", .value = "NAME", .help = "of the graph (the spec's)"}},
           .least_words = 1,
           .most_words = 1000,
@@ -107,7 +126,9 @@ Command record_command() {
 Command sweep_command() {
   return {.name = "sweep",
           .usage = "--input SPEC|DIR... [--max-variants N] [FLAGS of run]",
-          .help = "evaluate every variant in order of its distance from the kernel, and record the graph of them: OUTDIR/kernels/NAME/NAME.graph.gz",
+          .help =
+              "evaluate every variant in order of its distance from the kernel, and record the "
+              "graph of them: OUTDIR/kernels/NAME/NAME.graph.gz",
           .flags = sweep_flags(),
           .run = sweep};
 }

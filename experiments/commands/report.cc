@@ -1,8 +1,8 @@
 #include <cstdio>
 
 #include "engine/run/run_folder.h"
-#include "experiments/evaluate/attributing.h"
 #include "experiments/console/command.h"
+#include "experiments/evaluate/attributing.h"
 #include "experiments/report/run_report.h"
 
 namespace warpath {
@@ -24,8 +24,10 @@ int report(const Arguments& arguments, const Program&) {
 Command report_command() {
   return {.name = "report",
           .usage = "RUN",
-          .help = "why the best kernel of a recorded run is the best: path, what each move is worth, what the code shows, bottleneck before and after; "
-                  "printed, and written to report.md and report.html in the run folder",
+          .help =
+              "why the best kernel of a recorded run is the best: path, what each move is worth, "
+              "what the code shows, bottleneck before and after; "
+              "printed, and written to report.md and report.html in the run folder",
           .flags = {},
           .least_words = 1,
           .most_words = 1,

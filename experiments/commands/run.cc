@@ -3,21 +3,22 @@
 #include <cstdio>
 
 #include "engine/base/detailed_error.h"
-#include "experiments/evaluate/attributing.h"
-#include "experiments/evaluate/batch.h"
 #include "experiments/console/command.h"
 #include "experiments/console/interrupt.h"
 #include "experiments/console/option_layers.h"
 #include "experiments/console/progress.h"
+#include "experiments/console/summary_table.h"
+#include "experiments/evaluate/attributing.h"
+#include "experiments/evaluate/batch.h"
 #include "experiments/setup/runner_choice.h"
 #include "experiments/setup/shipping.h"
-#include "experiments/console/summary_table.h"
 
 namespace warpath {
 namespace {
 
 std::string quoted_word(const std::string& word) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-@%";
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+-@%";
   if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -32,13 +33,17 @@ std::string resume_command(const Program& program, bool resuming) {
 }
 
 /// One kernel; what goes wrong with it stays with it.
-KernelReport report_on(const KernelRun& planned, bool resume, const Plugins& plugins, const Program& program,
+KernelReport report_on(const KernelRun& planned,
+                       bool resume,
+                       const Plugins& plugins,
+                       const Program& program,
                        const InterruptWatch& interrupts) {
   ProgressPrinter printer(stderr, isatty(STDERR_FILENO) == 1);
   KernelReport report{.name = planned.spec.name, .result = std::nullopt, .problem = ""};
   std::string details;
   try {
-    report.result = run_kernel(planned, resume, plugins, program, printer, interrupts.stop(), interrupts.abandon());
+    report.result = run_kernel(planned, resume, plugins, program, printer, interrupts.stop(),
+                               interrupts.abandon());
   } catch (const Error& error) {
     report.problem = error.what();
     report.problem_code = error.code();
@@ -47,18 +52,25 @@ KernelReport report_on(const KernelRun& planned, bool resume, const Plugins& plu
     report.problem = std::string("unexpected: ") + error.what();
   }
   printer.clear();
-  if (!report.problem.empty()) std::fprintf(stderr, "warpath: %s: %s\n%s", report.name.c_str(), report.problem.c_str(), details.c_str());
+  if (!report.problem.empty())
+    std::fprintf(stderr, "warpath: %s: %s\n%s", report.name.c_str(), report.problem.c_str(),
+                 details.c_str());
   return report;
 }
 
-/// What the moves of every best kernel are worth, as far as there are some; what goes wrong with one stays with it.
-void attribute_all(const std::vector<KernelRun>& runs, std::vector<KernelReport>& reports, const Plugins& plugins, const Program& program,
+/// What the moves of every best kernel are worth, as far as there are some; what goes wrong with
+/// one stays with it.
+void attribute_all(const std::vector<KernelRun>& runs,
+                   std::vector<KernelReport>& reports,
+                   const Plugins& plugins,
+                   const Program& program,
                    const InterruptWatch& interrupts) {
   for (std::size_t i = 0; i < reports.size() && !interrupts.stop().stop_requested(); ++i) {
     if (!reports[i].result || reports[i].result->speedup <= 1) continue;
     try {
-      const auto attribution =
-          attribute_run({.folder = runs[i].folder, .runner = runs[i].runner, .options = runs[i].options}, plugins, program, interrupts);
+      const auto attribution = attribute_run(
+          {.folder = runs[i].folder, .runner = runs[i].runner, .options = runs[i].options}, plugins,
+          program, interrupts);
       if (attribution) std::printf("\n%s", attribution_table(*attribution).c_str());
     } catch (const Error& error) {
       std::fprintf(stderr, "warpath: %s: attribution: %s\n", reports[i].name.c_str(), error.what());
@@ -90,37 +102,61 @@ int run(const Arguments& arguments, const Program& program) {
   std::printf("%s", summary_table(reports, runs.front().runner.text()).c_str());
   for (std::size_t i = 0; i < reports.size(); ++i) {
     const std::string line = reports[i].result ? narrowed_contract(runs[i].folder) : "";
-    if (!line.empty()) std::printf("%s: the best kernel holds for less than the spec's: %s (best_kernel.cu says all of it)\n", reports[i].name.c_str(), line.c_str());
+    if (!line.empty())
+      std::printf(
+          "%s: the best kernel holds for less than the spec's: %s (best_kernel.cu says all of "
+          "it)\n",
+          reports[i].name.c_str(), line.c_str());
   }
   if (arguments.has("attribute")) attribute_all(runs, reports, plugins, program, interrupts);
   if (!interrupts.stop().stop_requested()) return exit_code(reports);
-  std::fprintf(stderr, "warpath: stopped with %zu of %zu kernels begun; to continue:\n  %s\n", reports.size(),
-               runs.size(), resume_command(program, resume).c_str());
+  std::fprintf(stderr, "warpath: stopped with %zu of %zu kernels begun; to continue:\n  %s\n",
+               reports.size(), runs.size(), resume_command(program, resume).c_str());
   return static_cast<int>(ErrorCode::environment);
 }
 
 std::vector<Flag> run_flags() {
   using enum Flag::Takes;
   std::vector<Flag> flags{
-      {.name = "input", .value = "SPEC|DIR...", .help = "kernel specs: files, or folders of them", .takes = several},
+      {.name = "input",
+       .value = "SPEC|DIR...",
+       .help = "kernel specs: files, or folders of them",
+       .takes = several},
       {.name = "outdir", .value = "DIR", .help = "where run folders go: DIR/kernels/<name> (out)"},
-      {.name = "name", .value = "PATTERN", .help = "only kernels of this name; * and ? stand for any text", .takes = repeated},
+      {.name = "name",
+       .value = "PATTERN",
+       .help = "only kernels of this name; * and ? stand for any text",
+       .takes = repeated},
       {.name = "runner",
        .value = "NAME[:ARG]",
-       .help = "auto, cuda, host (CUDA C++ on the CPU), replay:FILE (a recorded space) or synthetic[:NAME] (a landscape with a known optimum) (auto: cuda where a GPU "
+       .help = "auto, cuda, host (CUDA C++ on the CPU), replay:FILE (a recorded space) or "
+               "synthetic[:NAME] (a landscape with a known optimum) (auto: cuda where a GPU "
                "can be used, else host)"},
-      {.name = "no-llm", .value = "", .help = "no language model proposes moves, whatever the options say; so it is without --llm-model and a key", .takes = nothing},
-      {.name = "proposals", .value = "FILE...", .help = "candidates from elsewhere, a JSON object a line (docs/llm.md): tried first, under the same gates", .takes = several},
+      {.name = "no-llm",
+       .value = "",
+       .help = "no language model proposes moves, whatever the options say; so it is without "
+               "--llm-model and a key",
+       .takes = nothing},
+      {.name = "proposals",
+       .value = "FILE...",
+       .help = "candidates from elsewhere, a JSON object a line (docs/llm.md): tried first, under "
+               "the same gates",
+       .takes = several},
       {.name = "attribute",
        .value = "",
-       .help = "afterwards find out what each move of the best kernel is worth, as `warpath attribute` does",
+       .help = "afterwards find out what each move of the best kernel is worth, as `warpath "
+               "attribute` does",
        .takes = nothing},
       {.name = "resume",
        .value = "",
-       .help = "continue the runs in the output folder with their recorded options; without --input all of them",
+       .help = "continue the runs in the output folder with their recorded options; without "
+               "--input all of them",
        .takes = nothing}};
   for (Flag& flag : option_flags()) flags.push_back(std::move(flag));
-  flags.push_back({.name = "print-config", .value = "", .help = "print the resolved options as JSON and stop", .takes = nothing});
+  flags.push_back({.name = "print-config",
+                   .value = "",
+                   .help = "print the resolved options as JSON and stop",
+                   .takes = nothing});
   return flags;
 }
 

@@ -11,8 +11,8 @@
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
 #include "experiments/console/command.h"
-#include "experiments/setup/memory.h"
 #include "experiments/evaluate/trials.h"
+#include "experiments/setup/memory.h"
 
 namespace warpath {
 namespace {
@@ -34,17 +34,21 @@ json to_json(const GainValidation& v) {
 }
 
 void print(const GainValidation& v) {
-  std::printf("%-24s %8llu %9.3f %11.3f %11.3f %6.2f %9.4f %9.4f %10.3f %8.2f\n", v.kernel.c_str(), static_cast<unsigned long long>(v.examples), v.improved,
-              v.rank_correlation, v.node_correlation, v.lift, v.log_loss, v.uniform_log_loss, v.deviation, v.covered);
+  std::printf("%-24s %8llu %9.3f %11.3f %11.3f %6.2f %9.4f %9.4f %10.3f %8.2f\n", v.kernel.c_str(),
+              static_cast<unsigned long long>(v.examples), v.improved, v.rank_correlation,
+              v.node_correlation, v.lift, v.log_loss, v.uniform_log_loss, v.deviation, v.covered);
 }
 
 /// Before the work that would be lost otherwise.
 void require_place_for(const std::string& flag, const fs::path& file) {
   std::error_code none;
   const fs::path folder = file.parent_path().empty() ? fs::path(".") : file.parent_path();
-  if (fs::is_directory(file, none) || !file.has_filename()) throw bad_input(flag, file.string(), "a file, not a folder");
-  if (!fs::is_directory(folder, none)) throw bad_input(flag, file.string(), "a file in a folder that is there");
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) throw bad_input(flag, file.string(), "a file in a folder that can be written");
+  if (fs::is_directory(file, none) || !file.has_filename())
+    throw bad_input(flag, file.string(), "a file, not a folder");
+  if (!fs::is_directory(folder, none))
+    throw bad_input(flag, file.string(), "a file in a folder that is there");
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    throw bad_input(flag, file.string(), "a file in a folder that can be written");
 }
 
 int train(const Arguments& arguments, const Program&) {
@@ -61,22 +65,30 @@ int train(const Arguments& arguments, const Program&) {
   const auto folds = arguments.value("folds");
   if (kernels.size() > 1) {
     if (folds) fs::create_directories(*folds);
-    const std::vector<GainValidation> validations = leave_one_kernel_out(examples, [&](const std::string& kernel, const GainModel& model) {
-      if (folds) write_file_atomically(fs::path(*folds) / (kernel + ".model.json"), model.text());
-    });
-    std::printf("%-24s %8s %9s %11s %11s %6s %9s %9s %10s %8s\n", "kernel left out", "trials", "improved", "rank corr.", "at a node", "lift", "log loss", "uniform's", "deviation", "covered");
+    const std::vector<GainValidation> validations =
+        leave_one_kernel_out(examples, [&](const std::string& kernel, const GainModel& model) {
+          if (folds)
+            write_file_atomically(fs::path(*folds) / (kernel + ".model.json"), model.text());
+        });
+    std::printf("%-24s %8s %9s %11s %11s %6s %9s %9s %10s %8s\n", "kernel left out", "trials",
+                "improved", "rank corr.", "at a node", "lift", "log loss", "uniform's", "deviation",
+                "covered");
     json rows = json::array();
     for (const GainValidation& v : validations) {
       print(v);
       rows.push_back(to_json(v));
     }
-    if (const auto file = arguments.value("json")) write_file_atomically(*file, rows.dump(1) + "\n");
+    if (const auto file = arguments.value("json"))
+      write_file_atomically(*file, rows.dump(1) + "\n");
   } else if (folds || arguments.has("json")) {
-    throw bad_input(folds ? "--folds" : "--json", kernels.empty() ? "nothing" : *kernels.begin() + " alone", "runs or graphs of at least two kernels");
+    throw bad_input(folds ? "--folds" : "--json",
+                    kernels.empty() ? "nothing" : *kernels.begin() + " alone",
+                    "runs or graphs of at least two kernels");
   }
   const GainModel model = fit_gain_model(examples);
   write_file_atomically(output, model.text());
-  std::printf("%s: %zu trials of %zu kernels, %zu features, lambda %g, deviation %.3f\n", output.c_str(), examples.size(), kernels.size(), model.parts().names.size(),
+  std::printf("%s: %zu trials of %zu kernels, %zu features, lambda %g, deviation %.3f\n",
+              output.c_str(), examples.size(), kernels.size(), model.parts().names.size(),
               model.parts().lambda, std::sqrt(model.parts().noise));
   return 0;
 }
@@ -87,13 +99,17 @@ constexpr std::size_t kShownEdges = 40;
 void print_edges(const TacticGraph& graph) {
   std::vector<const std::pair<const TacticGraph::Edge, TacticStats>*> order;
   for (const auto& edge : graph.edges()) order.push_back(&edge);
-  std::ranges::stable_sort(order, [](const auto* a, const auto* b) { return a->second.tried > b->second.tried; });
+  std::ranges::stable_sort(
+      order, [](const auto* a, const auto* b) { return a->second.tried > b->second.tried; });
   if (order.size() > kShownEdges) order.resize(kShownEdges);
-  std::printf("%-24s %-52s %6s %7s %9s %16s %9s\n", "context", "moves", "tried", "failed", "improved", "log gain", "expected");
+  std::printf("%-24s %-52s %6s %7s %9s %16s %9s\n", "context", "moves", "tried", "failed",
+              "improved", "log gain", "expected");
   for (const auto* const edge : order) {
     const TacticBelief belief = graph.believe(edge->first, {});
-    std::printf("%-24s %-52.52s %6.0f %7.0f %9.2f %8.3f +- %-4.2f %9.3f\n", edge->first.context.c_str(), (edge->first.from + " > " + edge->first.to).c_str(), edge->second.tried,
-                edge->second.failed, belief.improves.mean(), belief.gain.mean, std::sqrt(belief.gain.variance), belief.expected);
+    std::printf("%-24s %-52.52s %6.0f %7.0f %9.2f %8.3f +- %-4.2f %9.3f\n",
+                edge->first.context.c_str(), (edge->first.from + " > " + edge->first.to).c_str(),
+                edge->second.tried, edge->second.failed, belief.improves.mean(), belief.gain.mean,
+                std::sqrt(belief.gain.variance), belief.expected);
   }
 }
 
@@ -105,13 +121,16 @@ std::vector<std::string> all_runs(const fs::path& outdir) {
     if (RunFolder::has_run(entry.path())) out.push_back(entry.path().string());
   }
   std::ranges::sort(out);
-  if (out.empty()) throw bad_input("warpath tactics", outdir.string(), "runs or graphs, or an --outdir that holds runs");
+  if (out.empty())
+    throw bad_input("warpath tactics", outdir.string(),
+                    "runs or graphs, or an --outdir that holds runs");
   return out;
 }
 
 int tactics(const Arguments& arguments, const Program&) {
   const fs::path outdir = arguments.value("outdir").value_or("out");
-  const std::vector<std::string> places = arguments.words().empty() ? all_runs(outdir) : arguments.words();
+  const std::vector<std::string> places =
+      arguments.words().empty() ? all_runs(outdir) : arguments.words();
   std::map<std::string, std::vector<Experience>> by_kernel;
   std::vector<Experience> all;
   for (const std::string& place : places) {
@@ -124,13 +143,17 @@ int tactics(const Arguments& arguments, const Program&) {
     fs::create_directories(*folds);
     for (const auto& [kernel, own] : by_kernel) {
       std::vector<Experience> others;
-      std::ranges::copy_if(all, std::back_inserter(others), [&, &kernel = kernel](const Experience& experience) { return experience.kernel != kernel; });
+      std::ranges::copy_if(all, std::back_inserter(others),
+                           [&, &kernel = kernel](const Experience& experience) {
+                             return experience.kernel != kernel;
+                           });
       write_file_atomically(fs::path(*folds) / (kernel + ".tactics.json"), graph_of(others).text());
     }
   }
   remember(outdir, all, true);
   print_edges(graph_of(all));
-  std::printf("%s: %zu trials of %zu kernels\n", (outdir / kTacticGraphFile).c_str(), all.size(), by_kernel.size());
+  std::printf("%s: %zu trials of %zu kernels\n", (outdir / kTacticGraphFile).c_str(), all.size(),
+              by_kernel.size());
   return 0;
 }
 
@@ -139,9 +162,16 @@ int tactics(const Arguments& arguments, const Program&) {
 Command train_command() {
   return {.name = "train",
           .usage = "RUN|GRAPH... [--output FILE] [--folds DIR]",
-          .help = "train the learned prior on what runs and graphs tried; predicts each kernel by a model of the others first (docs/priors.md)",
-          .flags = {{.name = "output", .value = "FILE", .help = "where the model goes (prior_model.json), for --prior-model"},
-                    {.name = "folds", .value = "DIR", .help = "keep the models of the validation too: KERNEL.model.json was trained without KERNEL"},
+          .help =
+              "train the learned prior on what runs and graphs tried; predicts each kernel by a "
+              "model of the others first (docs/priors.md)",
+          .flags = {{.name = "output",
+                     .value = "FILE",
+                     .help = "where the model goes (prior_model.json), for --prior-model"},
+                    {.name = "folds",
+                     .value = "DIR",
+                     .help = "keep the models of the validation too: KERNEL.model.json was trained "
+                             "without KERNEL"},
                     {.name = "json", .value = "FILE", .help = "the validation for programs"}},
           .least_words = 1,
           .most_words = 1000,
@@ -151,9 +181,13 @@ Command train_command() {
 Command tactics_command() {
   return {.name = "tactics",
           .usage = "[RUN|GRAPH...] [--outdir DIR] [--folds DIR]",
-          .help = "make DIR/memory.jsonl and DIR/tactic_graph.json anew of runs and graphs, all runs of DIR unless they are named (docs/priors.md)",
+          .help =
+              "make DIR/memory.jsonl and DIR/tactic_graph.json anew of runs and graphs, all runs "
+              "of DIR unless they are named (docs/priors.md)",
           .flags = {{.name = "outdir", .value = "DIR", .help = "where both files go (out)"},
-                    {.name = "folds", .value = "DIR", .help = "a graph of all other kernels for each: KERNEL.tactics.json"}},
+                    {.name = "folds",
+                     .value = "DIR",
+                     .help = "a graph of all other kernels for each: KERNEL.tactics.json"}},
           .most_words = 1000,
           .run = tactics};
 }

@@ -22,7 +22,9 @@ int validate(const Arguments& arguments, const Program&) {
 Command validate_command() {
   return {.name = "validate",
           .usage = "FILE|FOLDER...",
-          .help = "check specs and what their kernels say of their arguments: one line each, exit code 64 if there is a problem in any",
+          .help =
+              "check specs and what their kernels say of their arguments: one line each, exit code "
+              "64 if there is a problem in any",
           .least_words = 1,
           .most_words = SIZE_MAX,
           .run = validate};

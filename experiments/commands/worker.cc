@@ -14,13 +14,15 @@ namespace {
 
 int serve_device_worker(const Arguments& arguments) {
   const std::string text = arguments.value("gpu").value_or("0");
-  if (text.empty() || text.size() > 4 || text.find_first_not_of("0123456789") != std::string::npos) {
+  if (text.empty() || text.size() > 4 ||
+      text.find_first_not_of("0123456789") != std::string::npos) {
     throw bad_input("--gpu", text, "the index of a device");
   }
   if constexpr (kHasCudaHeaders) {
     return cuda::device_worker_main(STDIN_FILENO, STDOUT_FILENO, std::stoi(text));
   } else {
-    throw environment_error("warpath worker device: this program was built without the CUDA headers");
+    throw environment_error(
+        "warpath worker device: this program was built without the CUDA headers");
   }
 }
 
@@ -28,7 +30,9 @@ int serve(const Arguments& arguments, const Program&) {
   const std::string& kind = arguments.words().front();
   if (kind == "host") return host::worker_main();
   if (kind == "compile") {
-    if (!kHasCudaHeaders) throw environment_error("warpath worker compile: this program was built without the CUDA headers");
+    if (!kHasCudaHeaders)
+      throw environment_error(
+          "warpath worker compile: this program was built without the CUDA headers");
     return cuda::compile_worker_main(STDIN_FILENO, STDOUT_FILENO);
   }
   if (kind == "device") return serve_device_worker(arguments);
@@ -43,13 +47,15 @@ int serve(const Arguments& arguments, const Program&) {
 }  // namespace
 
 Command worker_command() {
-  return {.name = "worker",
-          .usage = "host|compile|device|moves [--gpu N]",
-          .help = "serve evaluations or moves over stdin and stdout; started by the program, not by people",
-          .flags = {{.name = "gpu", .value = "N", .help = "device: which GPU of this machine (0)"}},
-          .least_words = 1,
-          .most_words = 1,
-          .run = serve};
+  return {
+      .name = "worker",
+      .usage = "host|compile|device|moves [--gpu N]",
+      .help =
+          "serve evaluations or moves over stdin and stdout; started by the program, not by people",
+      .flags = {{.name = "gpu", .value = "N", .help = "device: which GPU of this machine (0)"}},
+      .least_words = 1,
+      .most_words = 1,
+      .run = serve};
 }
 
 }  // namespace warpath

@@ -17,7 +17,7 @@ struct Program {
 struct Command {
   std::string name;
   std::string usage = "";  ///< what follows the name: "FILE..."
-  std::string help;   ///< one line
+  std::string help;        ///< one line
   std::vector<Flag> flags = {};
   std::size_t least_words = 0, most_words = 0;  ///< words that belong to no flag
   /// Returns the exit code. Throws Error for bad input and environment trouble.

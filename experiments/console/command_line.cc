@@ -28,20 +28,26 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }
 
 const Flag* find_flag(std::span<const Flag> flags, std::string_view name) {
-  const auto it = std::find_if(flags.begin(), flags.end(), [&](const Flag& flag) { return flag.name == name; });
+  const auto it =
+      std::find_if(flags.begin(), flags.end(), [&](const Flag& flag) { return flag.name == name; });
   return it == flags.end() ? nullptr : &*it;
 }
 
-[[noreturn]] void unknown_flag(std::string_view command, std::span<const Flag> flags, std::string_view name) {
+[[noreturn]] void unknown_flag(std::string_view command,
+                               std::span<const Flag> flags,
+                               std::string_view name) {
   std::vector<std::string> names;
   for (const Flag& flag : flags) names.push_back(flag.name);
   const std::string near = nearest(name, names);
   throw bad_input(command, "--" + std::string(name),
-                  near.empty() ? "one of its flags; `" + std::string(command) + " --help` lists them"
-                               : "a known flag; did you mean --" + near + "?");
+                  near.empty()
+                      ? "one of its flags; `" + std::string(command) + " --help` lists them"
+                      : "a known flag; did you mean --" + near + "?");
 }
 
-bool is_flag(std::string_view word) { return word.size() > 2 && word.starts_with("--"); }
+bool is_flag(std::string_view word) {
+  return word.size() > 2 && word.starts_with("--");
+}
 
 }  // namespace
 
@@ -56,12 +62,15 @@ std::vector<std::string> Arguments::values(std::string_view flag) const {
   return it == values_.end() ? std::vector<std::string>{} : it->second;
 }
 
-Arguments parse_arguments(std::string_view command, std::span<const Flag> flags, std::span<const std::string> words) {
+Arguments parse_arguments(std::string_view command,
+                          std::span<const Flag> flags,
+                          std::span<const std::string> words) {
   Arguments out;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (word == "--") {
-      out.words_.insert(out.words_.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1, words.end());
+      out.words_.insert(out.words_.end(), words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                        words.end());
       break;
     }
     if (word == "--help" || word == "-h") {
@@ -69,7 +78,8 @@ Arguments parse_arguments(std::string_view command, std::span<const Flag> flags,
       continue;
     }
     if (!is_flag(word)) {
-      if (word.size() > 1 && word[0] == '-') throw bad_input(command, word, "flags with two dashes");
+      if (word.size() > 1 && word[0] == '-')
+        throw bad_input(command, word, "flags with two dashes");
       out.words_.push_back(word);
       continue;
     }
@@ -84,7 +94,8 @@ Arguments parse_arguments(std::string_view command, std::span<const Flag> flags,
       throw bad_input(command, "--" + name + " again", "it once");
     }
     if (flag->takes == nothing) {
-      if (equals != std::string::npos) throw bad_input("--" + name, word.substr(equals + 1), "no value");
+      if (equals != std::string::npos)
+        throw bad_input("--" + name, word.substr(equals + 1), "no value");
       continue;
     }
     const std::size_t before = values.size();
@@ -96,7 +107,8 @@ Arguments parse_arguments(std::string_view command, std::span<const Flag> flags,
         values.push_back(words[++i]);
       }
     }
-    if (values.size() == before || values.back().empty()) throw bad_input("--" + name, "", "a value: " + flag->value);
+    if (values.size() == before || values.back().empty())
+      throw bad_input("--" + name, "", "a value: " + flag->value);
   }
   return out;
 }

@@ -12,16 +12,20 @@ namespace warpath {
 /// One flag of a command, `--name`.
 struct Flag {
   enum class Takes : unsigned char { nothing, one, repeated, several };
-  std::string name;            ///< without dashes
-  std::string value;           ///< what stands for its value in the help: "FILE"; empty if it takes nothing
+  std::string name;  ///< without dashes
+  /// what stands for its value in the help: "FILE"; empty if it takes nothing
+  std::string value;
   std::string help;
-  Takes takes = Takes::one;    ///< repeated: may be given again; several: also takes all words up to the next flag
+  /// repeated: may be given again; several: also takes all words up to the next flag
+  Takes takes = Takes::one;
 };
 
 /// The words of a command line, sorted by flag.
 class Arguments {
  public:
-  [[nodiscard]] bool has(std::string_view flag) const { return values_.find(flag) != values_.end(); }
+  [[nodiscard]] bool has(std::string_view flag) const {
+    return values_.find(flag) != values_.end();
+  }
   /// The value of a flag that is given at most once.
   [[nodiscard]] std::optional<std::string> value(std::string_view flag) const;
   /// All values of a flag, in order; empty if it was not given.
@@ -30,18 +34,23 @@ class Arguments {
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
 
  private:
-  friend Arguments parse_arguments(std::string_view, std::span<const Flag>, std::span<const std::string>);
+  friend Arguments parse_arguments(std::string_view,
+                                   std::span<const Flag>,
+                                   std::span<const std::string>);
   std::map<std::string, std::vector<std::string>, std::less<>> values_;
   std::vector<std::string> words_;
 };
 
-/// Sorts `words` by `flags`: `--flag value`, `--flag=value`, and after `--` only plain words. `--help` is always known.
-/// Throws Error(bad_input) for an unknown flag (with the nearest one), a missing or superfluous value, and a second
-/// occurrence of a flag that is not repeatable. `command` ("warpath run") is named in messages.
-[[nodiscard]] Arguments parse_arguments(std::string_view command, std::span<const Flag> flags,
+/// Sorts `words` by `flags`: `--flag value`, `--flag=value`, and after `--` only plain words.
+/// `--help` is always known. Throws Error(bad_input) for an unknown flag (with the nearest one), a
+/// missing or superfluous value, and a second occurrence of a flag that is not repeatable.
+/// `command` ("warpath run") is named in messages.
+[[nodiscard]] Arguments parse_arguments(std::string_view command,
+                                        std::span<const Flag> flags,
                                         std::span<const std::string> words);
 
-/// The candidate that `word` is most likely meant to be: at most a third of its letters away. Empty if none is.
+/// The candidate that `word` is most likely meant to be: at most a third of its letters away. Empty
+/// if none is.
 [[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// Two columns, the second wrapped at 100 characters.

@@ -8,20 +8,27 @@ namespace warpath {
 namespace {
 
 constexpr std::string_view kStyle =
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#1c2126}"
-    "table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}td,th{border-bottom:1px solid #d5dade;padding:.3rem .7rem;"
-    "text-align:left;vertical-align:top}th{background:#f1f4f6}pre{background:#f1f4f6;padding:.8rem;overflow-x:auto;font-size:13px}"
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 "
+    "1rem;color:#1c2126}"
+    "table{border-collapse:collapse;margin:1rem "
+    "0;display:block;overflow-x:auto}td,th{border-bottom:1px solid #d5dade;padding:.3rem .7rem;"
+    "text-align:left;vertical-align:top}th{background:#f1f4f6}pre{background:#f1f4f6;padding:.8rem;"
+    "overflow-x:auto;font-size:13px}"
     "h1,h2,h3{line-height:1.2}";
 
 /// Characters that would be markup where they stand lose that meaning; line feeds would end a cell.
 std::string plain_markdown(std::string_view text, bool in_cell) {
-  const auto in_word = [&](std::size_t i) { return i < text.size() && std::isalnum(static_cast<unsigned char>(text[i])) != 0; };
+  const auto in_word = [&](std::size_t i) {
+    return i < text.size() && std::isalnum(static_cast<unsigned char>(text[i])) != 0;
+  };
   const bool has_link = text.find("](") != std::string_view::npos;
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    const bool marks = std::string_view("\\`*<").find(c) != std::string_view::npos || (c == '|' && in_cell) || (c == '[' && has_link) ||
-                       (c == '_' && !(i > 0 && in_word(i - 1) && in_word(i + 1))) || (std::string_view("#>-+").find(c) != std::string_view::npos && i == 0 && !in_cell);
+    const bool marks =
+        std::string_view("\\`*<").find(c) != std::string_view::npos || (c == '|' && in_cell) ||
+        (c == '[' && has_link) || (c == '_' && !(i > 0 && in_word(i - 1) && in_word(i + 1))) ||
+        (std::string_view("#>-+").find(c) != std::string_view::npos && i == 0 && !in_cell);
     if (marks) out += '\\';
     out += c == '\n' ? ' ' : c;
   }
@@ -32,11 +39,20 @@ std::string plain_html(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += c;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -66,10 +82,18 @@ std::string html_row(const Document::Row& row, const std::string& tag) {
 
 }  // namespace
 
-void Document::heading(int level, std::string text) { blocks_.push_back({Kind::heading, level, {{std::move(text)}}}); }
-void Document::paragraph(std::string text) { blocks_.push_back({Kind::paragraph, 0, {{std::move(text)}}}); }
-void Document::preformatted(std::string text) { blocks_.push_back({Kind::preformatted, 0, {{std::move(text)}}}); }
-void Document::table(std::vector<Row> rows) { blocks_.push_back({Kind::table, 0, std::move(rows)}); }
+void Document::heading(int level, std::string text) {
+  blocks_.push_back({Kind::heading, level, {{std::move(text)}}});
+}
+void Document::paragraph(std::string text) {
+  blocks_.push_back({Kind::paragraph, 0, {{std::move(text)}}});
+}
+void Document::preformatted(std::string text) {
+  blocks_.push_back({Kind::preformatted, 0, {{std::move(text)}}});
+}
+void Document::table(std::vector<Row> rows) {
+  blocks_.push_back({Kind::table, 0, std::move(rows)});
+}
 void Document::list(std::vector<std::string> lines) {
   if (lines.empty()) return;
   Block block{Kind::list, 0, {}};
@@ -83,8 +107,13 @@ std::string Document::markdown() const {
     if (!out.empty()) out += "\n";
     const std::string& first = block.rows.front().front();
     switch (block.kind) {
-      case Kind::heading: out += std::string(static_cast<std::size_t>(block.level), '#') + " " + plain_markdown(first, false) + "\n"; break;
-      case Kind::paragraph: out += plain_markdown(first, false) + "\n"; break;
+      case Kind::heading:
+        out += std::string(static_cast<std::size_t>(block.level), '#') + " " +
+               plain_markdown(first, false) + "\n";
+        break;
+      case Kind::paragraph:
+        out += plain_markdown(first, false) + "\n";
+        break;
       case Kind::list:
         for (const Row& row : block.rows) out += "- " + plain_markdown(row.front(), false) + "\n";
         break;
@@ -113,8 +142,12 @@ std::string Document::html() const {
         if (title.empty()) title = first;
         break;
       }
-      case Kind::paragraph: body += "<p>" + first + "</p>\n"; break;
-      case Kind::preformatted: body += "<pre>" + first + "</pre>\n"; break;
+      case Kind::paragraph:
+        body += "<p>" + first + "</p>\n";
+        break;
+      case Kind::preformatted:
+        body += "<pre>" + first + "</pre>\n";
+        break;
       case Kind::list:
         body += "<ul>\n";
         for (const Row& row : block.rows) body += "<li>" + plain_html(row.front()) + "</li>\n";
@@ -126,8 +159,10 @@ std::string Document::html() const {
         body += "</table>\n";
     }
   }
-  return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>" +
-         title + "</title><style>" + std::string(kStyle) + "</style></head><body>\n" + body + "</body></html>\n";
+  return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+         "content=\"width=device-width, initial-scale=1\"><title>" +
+         title + "</title><style>" + std::string(kStyle) + "</style></head><body>\n" + body +
+         "</body></html>\n";
 }
 
 }  // namespace warpath

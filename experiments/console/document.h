@@ -5,16 +5,17 @@
 
 namespace warpath {
 
-/// A page of headings, paragraphs, lists, tables and preformatted text, written once and read as Markdown or as HTML. Every text is taken as
-/// it is: nothing in it is markup.
+/// A page of headings, paragraphs, lists, tables and preformatted text, written once and read as
+/// Markdown or as HTML. Every text is taken as it is: nothing in it is markup.
 class Document {
  public:
   using Row = std::vector<std::string>;
 
-  void heading(int level, std::string text);       ///< 1 to 3
+  void heading(int level, std::string text);  ///< 1 to 3
   void paragraph(std::string text);
-  void list(std::vector<std::string> lines);       ///< nothing if empty
-  void table(std::vector<Row> rows);               ///< the first is the head; all have as many cells
+  void list(std::vector<std::string> lines);  ///< nothing if empty
+  /// the first is the head; all have as many cells
+  void table(std::vector<Row> rows);
   void preformatted(std::string text);
 
   [[nodiscard]] std::string markdown() const;

@@ -26,13 +26,14 @@ extern "C" void note_signal(int number) {
 
 InterruptWatch::InterruptWatch() {
   signals_seen = 0;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = note_signal;
   action.sa_flags = SA_RESTART;
   for (const int number : kSignals) {
-    struct sigaction former {};
+    struct sigaction former{};
     sigaction(number, nullptr, &former);
-    if (number == SIGHUP && former.sa_handler == SIG_IGN) continue;  // nohup: the run outlives its terminal
+    // nohup: the run outlives its terminal
+    if (number == SIGHUP && former.sa_handler == SIG_IGN) continue;
     sigaction(number, &action, nullptr);
   }
   thread_ = std::jthread([this](const std::stop_token& done) { watch(done); });
@@ -42,7 +43,7 @@ InterruptWatch::~InterruptWatch() {
   thread_.request_stop();
   thread_.join();
   for (const int number : kSignals) {
-    struct sigaction present {};
+    struct sigaction present{};
     sigaction(number, nullptr, &present);
     if (present.sa_handler == note_signal) std::signal(number, SIG_DFL);
   }
@@ -54,7 +55,8 @@ void InterruptWatch::watch(const std::stop_token& done) {
     if (seen >= 1 && stop_.request_stop()) {
       std::fputs("\nwarpath: finishing what is being evaluated; once more abandons it\n", stderr);
     }
-    if (seen >= 2 && abandon_.request_stop()) std::fputs("warpath: abandoning what is being evaluated\n", stderr);
+    if (seen >= 2 && abandon_.request_stop())
+      std::fputs("warpath: abandoning what is being evaluated\n", stderr);
     std::this_thread::sleep_for(kPoll);
   }
 }

@@ -5,8 +5,9 @@
 
 namespace warpath {
 
-/// Turns SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP into stop requests while it lives: the first asks to finish what is in flight, the second to
-/// abandon it, the third ends the process as if nobody listened. One at a time; it says on stderr what the next one will do.
+/// Turns SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP into stop requests while it
+/// lives: the first asks to finish what is in flight, the second to abandon it, the third ends the
+/// process as if nobody listened. One at a time; it says on stderr what the next one will do.
 class InterruptWatch {
  public:
   InterruptWatch();

@@ -18,20 +18,25 @@ std::vector<Flag> option_flags() {
                      .help = row.help + (is_switch ? "" : " (" + row.default_value + ")"),
                      .takes = is_switch ? Flag::Takes::nothing : Flag::Takes::one});
   }
-  flags.push_back({.name = "config", .value = "FILE", .help = "options as JSON, as --print-config shows them"});
-  flags.push_back({.name = "set",
-                   .value = "KEY=VALUE",
-                   .help = "any option of `warpath options`, e.g. search.c_puct=0.5; comes after everything else",
-                   .takes = Flag::Takes::repeated});
+  flags.push_back(
+      {.name = "config", .value = "FILE", .help = "options as JSON, as --print-config shows them"});
+  flags.push_back(
+      {.name = "set",
+       .value = "KEY=VALUE",
+       .help =
+           "any option of `warpath options`, e.g. search.c_puct=0.5; comes after everything else",
+       .takes = Flag::Takes::repeated});
   return flags;
 }
 
 Options apply_layers(const Options& base, const Arguments& arguments) {
   Options options = base;
-  if (const auto file = arguments.value("config")) options = overlay_options(options, read_json_file(*file), *file);
+  if (const auto file = arguments.value("config"))
+    options = overlay_options(options, read_json_file(*file), *file);
   for (const OptionRow& row : option_rows()) {
     if (row.flag.empty() || !arguments.has(row.flag)) continue;
-    options = set_option(options, row.group + "." + row.key, arguments.value(row.flag).value_or("true"), "--" + row.flag);
+    options = set_option(options, row.group + "." + row.key,
+                         arguments.value(row.flag).value_or("true"), "--" + row.flag);
   }
   for (const std::string& assignment : arguments.values("set")) {
     const auto equals = assignment.find('=');
@@ -42,6 +47,8 @@ Options apply_layers(const Options& base, const Arguments& arguments) {
   return options;
 }
 
-std::string options_text(const Options& options) { return to_json(options).dump(2); }
+std::string options_text(const Options& options) {
+  return to_json(options).dump(2);
+}
 
 }  // namespace warpath

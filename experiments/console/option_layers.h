@@ -11,7 +11,8 @@ namespace warpath {
 /// `--config`, `--set` and every flag that the options themselves name (engine/plugin/options.h).
 [[nodiscard]] std::vector<Flag> option_flags();
 
-/// `base` < `--config FILE` < flags < `--set GROUP.KEY=VALUE`. Throws Error(bad_input) naming file or flag, key and value.
+/// `base` < `--config FILE` < flags < `--set GROUP.KEY=VALUE`. Throws Error(bad_input) naming file
+/// or flag, key and value.
 [[nodiscard]] Options apply_layers(const Options& base, const Arguments& arguments);
 
 /// All options as JSON text, as `--config` reads it.

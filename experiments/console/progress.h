@@ -15,19 +15,25 @@ namespace warpath {
 /// Evaluations that came to nothing, of all statuses but ok.
 [[nodiscard]] std::uint64_t rejected_count(const StatusCounts& counts);
 
-/// A piece of a line; where the line is too long, pieces go in the order of `rank`, the largest first. Rank 0 stays.
+/// A piece of a line; where the line is too long, pieces go in the order of `rank`, the largest
+/// first. Rank 0 stays.
 struct LinePart {
   std::string text;
   int rank = 0;
   const char* blank = "  ";  ///< between it and the piece before
 };
-/// The parts that fit into `width` characters. If those of rank 0 alone are longer, the first is shortened.
+/// The parts that fit into `width` characters. If those of rank 0 alone are longer, the first is
+/// shortened.
 [[nodiscard]] std::string fitted_line(std::vector<LinePart> parts, std::size_t width);
 
-/// The state of a session in one line of at most `width` characters: bar, builds, best so far, rate, rejected, time left.
-[[nodiscard]] std::string progress_line(const std::string& name, const SessionProgress& progress, std::size_t width);
+/// The state of a session in one line of at most `width` characters: bar, builds, best so far,
+/// rate, rejected, time left.
+[[nodiscard]] std::string progress_line(const std::string& name,
+                                        const SessionProgress& progress,
+                                        std::size_t width);
 
-/// Shows a session to a person: on a terminal one line that is drawn anew, elsewhere plain lines, few.
+/// Shows a session to a person: on a terminal one line that is drawn anew, elsewhere plain lines,
+/// few.
 class ProgressPrinter final : public SessionObserver {
  public:
   /// `out` outlives the printer. `terminal`: redraw one line.

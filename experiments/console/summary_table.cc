@@ -18,7 +18,8 @@ std::string rejected_text(const StatusCounts& counts) {
   std::string out;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (i == static_cast<std::size_t>(Status::ok) || counts[i] == 0) continue;
-    out += (out.empty() ? "" : ", ") + std::string(kStatusNames[i]) + " " + std::to_string(counts[i]);
+    out +=
+        (out.empty() ? "" : ", ") + std::string(kStatusNames[i]) + " " + std::to_string(counts[i]);
   }
   return out.empty() ? "-" : out;
 }
@@ -27,7 +28,8 @@ std::string rejected_text(const StatusCounts& counts) {
 
 std::string dismissal_text(const Dismissal& one) {
   if (one.status == Status::not_measured) return "not measured: " + one.detail;
-  return "refused by " + (one.gate.empty() ? std::string(name(one.status)) : one.gate) + (one.detail.empty() ? "" : ": " + one.detail);
+  return "refused by " + (one.gate.empty() ? std::string(name(one.status)) : one.gate) +
+         (one.detail.empty() ? "" : ": " + one.detail);
 }
 
 namespace {
@@ -35,14 +37,26 @@ namespace {
 Row row(const KernelReport& report) {
   if (!report.result) return {report.name, "-", "-", "-", "-", "-", "failed: " + report.problem};
   const SessionResult& r = *report.result;
-  if (!r.baseline_ok) return {report.name, "-", "-", "-", std::to_string(r.builds), "-", "failed: " + r.stop_reason};
+  if (!r.baseline_ok)
+    return {report.name, "-", "-", "-", std::to_string(r.builds), "-", "failed: " + r.stop_reason};
   if (!r.measured) {
-    return {report.name, format("%.4f", r.baseline_ms), "-", "-", std::to_string(r.builds), rejected_text(r.by_status),
-            "not measured, the device is busy: " + (r.dismissed.empty() ? "" : r.dismissed.front().detail)};
+    return {report.name,
+            format("%.4f", r.baseline_ms),
+            "-",
+            "-",
+            std::to_string(r.builds),
+            rejected_text(r.by_status),
+            "not measured, the device is busy: " +
+                (r.dismissed.empty() ? "" : r.dismissed.front().detail)};
   }
   // A search that found something and lost all of it at the end says why.
-  const bool lost = !r.improved && !r.dismissed.empty() && static_cast<int>(r.dismissed.size()) == r.finalists;
-  const std::string judgement = r.interrupted ? "interrupted" : r.improved ? "improved" : lost ? "no gain, every finalist was refused, the first " + dismissal_text(r.dismissed.front()) : "no gain";
+  const bool lost =
+      !r.improved && !r.dismissed.empty() && static_cast<int>(r.dismissed.size()) == r.finalists;
+  const std::string judgement = r.interrupted ? "interrupted"
+                                : r.improved  ? "improved"
+                                : lost        ? "no gain, every finalist was refused, the first " +
+                                             dismissal_text(r.dismissed.front())
+                                       : "no gain";
   return {report.name,
           format("%.4f", r.baseline_ms),
           format("%.4f", r.best_ms),
@@ -54,8 +68,10 @@ Row row(const KernelReport& report) {
 
 }  // namespace
 
-std::string summary_table(const std::vector<KernelReport>& reports, const std::string& runner_text) {
-  std::vector<Row> rows{{"name", "baseline ms", "best ms", "speed-up", "builds", "rejected", "verdict"}};
+std::string summary_table(const std::vector<KernelReport>& reports,
+                          const std::string& runner_text) {
+  std::vector<Row> rows{
+      {"name", "baseline ms", "best ms", "speed-up", "builds", "rejected", "verdict"}};
   for (const KernelReport& report : reports) rows.push_back(row(report));
   std::array<std::size_t, kColumns> widths{};
   for (const Row& cells : rows) {
@@ -82,8 +98,9 @@ int exit_code(const std::vector<KernelReport>& reports) {
   constexpr int kInfrastructure = 3, kBadInput = 64, kNoGain = 2;
   bool infrastructure = false, refused = false, improved = false;
   for (const KernelReport& report : reports) {
-    const int code = report.result ? (report.result->interrupted ? kInfrastructure : report.result->exit_code())
-                                   : static_cast<int>(report.problem_code);
+    const int code =
+        report.result ? (report.result->interrupted ? kInfrastructure : report.result->exit_code())
+                      : static_cast<int>(report.problem_code);
     infrastructure = infrastructure || code == kInfrastructure;
     refused = refused || code == kBadInput;
     improved = improved || code == 0;

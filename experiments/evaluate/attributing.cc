@@ -11,11 +11,11 @@
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_check.h"
 #include "experiments/build_facts.h"
+#include "experiments/console/table_text.h"
 #include "experiments/evaluate/evaluation_report.h"
 #include "experiments/evaluate/evaluation_setup.h"
 #include "experiments/propose/move_workers.h"
 #include "experiments/setup/runner_choice.h"
-#include "experiments/console/table_text.h"
 #include "moves/propose/leave_one_out.h"
 #include "priors/evidence/signatures.h"
 #include "runners/cuda/compile/compile_check.h"
@@ -37,7 +37,11 @@ KernelSpec without_floors(KernelSpec spec) {
 class Attributing {
  public:
   Attributing(const AttributionSetup& setup, const MoveTable& moves, Runner& runner)
-      : setup_(setup), runner_(runner), device_(runner.device()), spec_(without_floors(setup.run.spec())), path_(take_path(moves)) {
+      : setup_(setup),
+        runner_(runner),
+        device_(runner.device()),
+        spec_(without_floors(setup.run.spec())),
+        path_(take_path(moves)) {
     out_.name = spec_.name;
     out_.runner = setup.runner_text;
     out_.device = device_.name;
@@ -53,9 +57,12 @@ class Attributing {
       out_.code_why = "--code none";
       return;
     }
-    const std::string arch = setup_.code ? *setup_.code : device_.is_gpu ? device_.arch : kAssumedArch;
+    const std::string arch = setup_.code      ? *setup_.code
+                             : device_.is_gpu ? device_.arch
+                                              : kAssumedArch;
     try {
-      if (!kHasCudaHeaders) throw environment_error("this program was built without the CUDA headers");
+      if (!kHasCudaHeaders)
+        throw environment_error("this program was built without the CUDA headers");
       cuda::CompileCheck check(setup_.options.cuda, setup_.program, arch);
       check.prepare(setup_.run.spec());
       const cuda::Disassembler tool = cuda::find_disassembler();
@@ -66,8 +73,14 @@ class Attributing {
       for (std::size_t step = 0; step < path_.size(); ++step) {
         const Variant& child = step + 1 < path_.size() ? path_.before(step + 1) : path_.kernel();
         std::optional<CodeCounts> after = check.code(child, tool, why_after, stop);
-        CodeEvidence evidence{.realised = std::nullopt, .why = before ? why_after : why_before, .arch = arch, .tool = "", .readings = {}, .difference = {}};
-        if (before && after) evidence = SignatureTable::built_in().compare(path_.instance(step), *before, *after);
+        CodeEvidence evidence{.realised = std::nullopt,
+                              .why = before ? why_after : why_before,
+                              .arch = arch,
+                              .tool = "",
+                              .readings = {},
+                              .difference = {}};
+        if (before && after)
+          evidence = SignatureTable::built_in().compare(path_.instance(step), *before, *after);
         out_.moves[step].code = std::move(evidence);
         before = std::move(after);
         why_before = why_after;
@@ -81,14 +94,17 @@ class Attributing {
     }
   }
 
-  [[nodiscard]] bool measure(const std::function<void(const EvaluationFigures&)>& on_tick, const std::stop_token& stop, const std::stop_token& abandon) {
+  [[nodiscard]] bool measure(const std::function<void(const EvaluationFigures&)>& on_tick,
+                             const std::stop_token& stop,
+                             const std::stop_token& abandon) {
     const EvaluationPlan plan{.spec = spec_,
                               .candidates = candidates_,
                               .repeat = setup_.repeat,
                               .stage = setup_.stage,
                               .seed = setup_.options.run.seed,
                               .against = &path_.kernel()};
-    const EvaluationFigures figures = evaluate_candidates(plan, runner_, [&](const Evaluated& result) { take(result); }, on_tick, stop, abandon);
+    const EvaluationFigures figures = evaluate_candidates(
+        plan, runner_, [&](const Evaluated& result) { take(result); }, on_tick, stop, abandon);
     return !figures.interrupted;
   }
 
@@ -134,7 +150,14 @@ class Attributing {
     if (!wanted.variant) {
       to.why = wanted.why;
     } else if (variant_key(*wanted.variant) == out_.best) {
-      to = {.key = out_.best, .status = Status::ok, .speedup = 1, .interval = {1, 1}, .evaluations = 0, .paired = true, .why = "the other moves lead to the same kernel", .also_without = wanted.needing};
+      to = {.key = out_.best,
+            .status = Status::ok,
+            .speedup = 1,
+            .interval = {1, 1},
+            .evaluations = 0,
+            .paired = true,
+            .why = "the other moves lead to the same kernel",
+            .also_without = wanted.needing};
     } else {
       ask(*wanted.variant, &to);
     }
@@ -155,7 +178,8 @@ class Attributing {
     if (result.candidate == nullptr) {
       kernel_ = result.outcome;
     } else {
-      outcomes_[static_cast<std::size_t>(result.candidate - candidates_.data())].push_back(result.outcome);
+      outcomes_[static_cast<std::size_t>(result.candidate - candidates_.data())].push_back(
+          result.outcome);
     }
   }
 
@@ -164,17 +188,22 @@ class Attributing {
     Ablation answer;
     answer.key = answers_[i].front()->key;
     answer.evaluations = static_cast<int>(outcomes.size());
-    const auto bad = std::ranges::find_if(outcomes, [](const Outcome& o) { return o.status != Status::ok; });
+    const auto bad =
+        std::ranges::find_if(outcomes, [](const Outcome& o) { return o.status != Status::ok; });
     answer.status = bad == outcomes.end() ? Status::ok : bad->status;
     if (bad != outcomes.end()) {
       const std::string gate = failed_gate(*bad);
-      answer.why = gate + (gate.empty() || bad->log.empty() ? "" : ": ") + bad->log.substr(0, bad->log.find('\n'));
+      answer.why = gate + (gate.empty() || bad->log.empty() ? "" : ": ") +
+                   bad->log.substr(0, bad->log.find('\n'));
     } else {
       ObjectiveFunction objective(spec_, device_, 0);
-      const SpeedupEstimate over = speedup_estimate(objective, kernel_, outcomes, kConfidence, kDraws, setup_.options.run.seed);
+      const SpeedupEstimate over = speedup_estimate(objective, kernel_, outcomes, kConfidence,
+                                                    kDraws, setup_.options.run.seed);
       answer.speedup = 1 / over.speedup;  // of the kernel over this one
       answer.interval = {1 / over.interval.high, 1 / over.interval.low};
-      answer.paired = std::ranges::all_of(outcomes, [](const Outcome& o) { return !o.timings.front().baseline_samples_ns.empty(); });
+      answer.paired = std::ranges::all_of(outcomes, [](const Outcome& o) {
+        return !o.timings.front().baseline_samples_ns.empty();
+      });
     }
     for (Ablation* const to : answers_[i]) {
       answer.also_without = std::move(to->also_without);
@@ -189,26 +218,34 @@ class Attributing {
   const MovePath path_;
   Attribution out_;
   std::vector<Candidate> candidates_;
-  std::vector<std::vector<Ablation*>> answers_;   // by candidate, into out_
-  std::vector<std::vector<Outcome>> outcomes_;    // by candidate
+  std::vector<std::vector<Ablation*>> answers_;  // by candidate, into out_
+  std::vector<std::vector<Outcome>> outcomes_;   // by candidate
   Outcome kernel_;
 };
 
 }  // namespace
 
-std::optional<Attribution> attribute(const AttributionSetup& setup, const MoveTable& moves, Runner& runner,
-                                     const std::function<void(const EvaluationFigures&)>& on_tick, const std::stop_token& stop,
+std::optional<Attribution> attribute(const AttributionSetup& setup,
+                                     const MoveTable& moves,
+                                     Runner& runner,
+                                     const std::function<void(const EvaluationFigures&)>& on_tick,
+                                     const std::stop_token& stop,
                                      const std::stop_token& abandon) {
   const RecordedNode& node = setup.run.nodes()[setup.node];
-  if (node.parent == kNoNode) throw bad_input("NODE", node.key.short_hex(), "a kernel that moves led to: this is the baseline");
-  if (!node.outcome || node.outcome->status != Status::ok) throw bad_input("NODE", node.key.short_hex(), "a kernel that was measured and is right");
+  if (node.parent == kNoNode)
+    throw bad_input("NODE", node.key.short_hex(),
+                    "a kernel that moves led to: this is the baseline");
+  if (!node.outcome || node.outcome->status != Status::ok)
+    throw bad_input("NODE", node.key.short_hex(), "a kernel that was measured and is right");
   Attributing work(setup, moves, runner);
   work.look_at_code(stop);
   if (!work.measure(on_tick, stop, abandon)) return std::nullopt;
   return work.finish();
 }
 
-std::optional<Attribution> attribute_run(const AttributionRequest& request, const Plugins& plugins, const Program& program,
+std::optional<Attribution> attribute_run(const AttributionRequest& request,
+                                         const Plugins& plugins,
+                                         const Program& program,
                                          const InterruptWatch& interrupts) {
   const RecordedRun run(request.folder);
   const RunFolder lock(request.folder);
@@ -221,15 +258,17 @@ std::optional<Attribution> attribute_run(const AttributionRequest& request, cons
                                                           .program = program.path});
   static_cast<void>(runner->substitute(run.spec()));
   EvaluationProgress progress(run.spec().name + " attribution");
-  auto out = attribute({.run = run,
-                        .node = run.find(request.node),
-                        .runner_text = request.runner.text(),
-                        .options = request.options,
-                        .repeat = request.repeat,
-                        .stage = request.stage,
-                        .code = request.code,
-                        .program = program.path},
-                       moves, *runner, [&](const EvaluationFigures& now) { progress.show(now); }, interrupts.stop(), interrupts.abandon());
+  auto out = attribute(
+      {.run = run,
+       .node = run.find(request.node),
+       .runner_text = request.runner.text(),
+       .options = request.options,
+       .repeat = request.repeat,
+       .stage = request.stage,
+       .code = request.code,
+       .program = program.path},
+      moves, *runner, [&](const EvaluationFigures& now) { progress.show(now); }, interrupts.stop(),
+      interrupts.abandon());
   progress.clear();
   if (out) write_file_atomically(request.folder / kFile, to_json(*out).dump(2) + "\n");
   return out;
@@ -249,23 +288,33 @@ std::string ablation_text(const Ablation& ablation) {
 std::string evidence_text(const MoveAttribution& move) {
   if (!move.code) return "-";
   const CodeEvidence& code = *move.code;
-  return std::string(!code.realised ? "unknown" : *code.realised ? "yes" : "no") + (code.why.empty() ? "" : ": " + code.why);
+  return std::string(!code.realised   ? "unknown"
+                     : *code.realised ? "yes"
+                                      : "no") +
+         (code.why.empty() ? "" : ": " + code.why);
 }
 
 std::string attribution_table(const Attribution& attribution) {
-  std::vector<std::vector<std::string>> rows{{"move", "verdict", "speed-up", "undone", "in the code", "reason"}};
+  std::vector<std::vector<std::string>> rows{
+      {"move", "verdict", "speed-up", "undone", "in the code", "reason"}};
   for (const MoveAttribution& move : attribution.moves) {
-    const bool told = move.verdict == Contribution::invalid || move.verdict == Contribution::unmeasured || !move.without.why.empty() || !move.without.also_without.empty();
-    rows.push_back({move.move, std::string(name(move.verdict)), ablation_text(move.without), move.reverse_move.empty() ? "-" : ablation_text(move.reverse),
+    const bool told = move.verdict == Contribution::invalid ||
+                      move.verdict == Contribution::unmeasured || !move.without.why.empty() ||
+                      !move.without.also_without.empty();
+    rows.push_back({move.move, std::string(name(move.verdict)), ablation_text(move.without),
+                    move.reverse_move.empty() ? "-" : ablation_text(move.reverse),
                     evidence_text(move), told ? move.why : ""});
   }
-  std::string out = attribution.name + ": " + attribution.runner + " runner on " + attribution.device + ", kernel " + attribution.best.short_hex() + "\n";
+  std::string out = attribution.name + ": " + attribution.runner + " runner on " +
+                    attribution.device + ", kernel " + attribution.best.short_hex() + "\n";
   if (const auto label = timing_label(attribution.runner); !label.empty()) {
     out += attribution.runner + " runner: times are " + std::string(label) + ", not a GPU's\n";
   }
   out += aligned_text(rows);
-  out += "all moves: " + ablation_text(attribution.whole) + "; the kernel against itself: " + ablation_text(attribution.control) + "\n";
-  return out + format("%d evaluations each; speed-ups within %.2f %% of 1 are no difference\n", attribution.repeat, 100 * attribution.least_gain);
+  out += "all moves: " + ablation_text(attribution.whole) +
+         "; the kernel against itself: " + ablation_text(attribution.control) + "\n";
+  return out + format("%d evaluations each; speed-ups within %.2f %% of 1 are no difference\n",
+                      attribution.repeat, 100 * attribution.least_gain);
 }
 
 }  // namespace warpath

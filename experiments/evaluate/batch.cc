@@ -13,16 +13,16 @@
 #include "engine/search/search.h"
 #include "engine/spec/spec_check.h"
 #include "engine/spec/spec_load.h"
+#include "experiments/console/option_layers.h"
+#include "experiments/evaluate/trials.h"
+#include "experiments/propose/move_workers.h"
 #include "experiments/setup/environment.h"
 #include "experiments/setup/memory.h"
-#include "experiments/propose/move_workers.h"
-#include "experiments/console/option_layers.h"
 #include "experiments/setup/prior_files.h"
 #include "experiments/setup/shipping.h"
-#include "experiments/evaluate/trials.h"
-#include "moves/shared/kernel_contract.h"
-#include "moves/register_moves.h"
 #include "moves/propose/rule_proposer.h"
+#include "moves/register_moves.h"
+#include "moves/shared/kernel_contract.h"
 #include "priors/evidence/findings.h"
 #include "priors/register_priors.h"
 #include "runners/ledger/ledger_runner.h"
@@ -38,10 +38,12 @@ std::vector<std::string> recorded_inputs(const fs::path& outdir) {
   std::vector<std::string> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(outdir / "kernels", error)) {
-    if (RunFolder::has_run(entry.path())) files.push_back((entry.path() / "input_spec.json").string());
+    if (RunFolder::has_run(entry.path()))
+      files.push_back((entry.path() / "input_spec.json").string());
   }
   std::sort(files.begin(), files.end());
-  if (files.empty()) throw bad_input("--resume", outdir.string(), "a folder that holds runs, or --input SPEC");
+  if (files.empty())
+    throw bad_input("--resume", outdir.string(), "a folder that holds runs, or --input SPEC");
   return files;
 }
 
@@ -65,21 +67,32 @@ std::vector<KernelSpec> wanted_specs(const Arguments& arguments, const fs::path&
 
 using LedgerMode = EvaluationLedger::Mode;
 
-LedgerMode ledger_mode(const Options& options) { return EvaluationLedger::parse_mode(options.record.evaluations_mode, "record.evaluations_mode"); }
+LedgerMode ledger_mode(const Options& options) {
+  return EvaluationLedger::parse_mode(options.record.evaluations_mode, "record.evaluations_mode");
+}
 
 /// Nothing is evaluated: no device is needed.
-bool only_replays(const Options& options) { return !options.record.evaluations.empty() && ledger_mode(options) == LedgerMode::replay; }
+bool only_replays(const Options& options) {
+  return !options.record.evaluations.empty() && ledger_mode(options) == LedgerMode::replay;
+}
 
-RunnerChoice runner_of(const std::string& text, const KernelSpec& spec, const Options& options, const Plugins& plugins) {
+RunnerChoice runner_of(const std::string& text,
+                       const KernelSpec& spec,
+                       const Options& options,
+                       const Plugins& plugins) {
   if (!only_replays(options)) return choose_runner(text, plugins.runners, options.cuda);
   const EvaluationLedger ledger(options.record.evaluations, LedgerMode::replay);
   const Hash128 hash = hash128(to_json(spec).dump());
-  const std::string recorded = ledger.scene(hash, text == "auto" ? "" : text, evaluation_settings(options)).runner;
+  const std::string recorded =
+      ledger.scene(hash, text == "auto" ? "" : text, evaluation_settings(options)).runner;
   const auto colon = recorded.find(':');
-  return {.name = recorded.substr(0, colon), .argument = colon == std::string::npos ? "" : recorded.substr(colon + 1)};
+  return {.name = recorded.substr(0, colon),
+          .argument = colon == std::string::npos ? "" : recorded.substr(colon + 1)};
 }
 
-std::unique_ptr<Runner> make_runner(const KernelRun& planned, const Plugins& plugins, const Program& program) {
+std::unique_ptr<Runner> make_runner(const KernelRun& planned,
+                                    const Plugins& plugins,
+                                    const Program& program) {
   const auto make = [&] {
     return plugins.runners.create("--runner", planned.runner.name,
                                   RunnerConfig{.argument = planned.runner.argument,
@@ -89,25 +102,35 @@ std::unique_ptr<Runner> make_runner(const KernelRun& planned, const Plugins& plu
   };
   const LedgerMode mode = ledger_mode(planned.options);
   if (planned.options.record.evaluations.empty()) return make();
-  return ledger_runner(only_replays(planned.options) ? nullptr : make(), std::make_unique<EvaluationLedger>(planned.options.record.evaluations, mode), planned.runner.text(), planned.spec, planned.options);
+  return ledger_runner(only_replays(planned.options) ? nullptr : make(),
+                       std::make_unique<EvaluationLedger>(planned.options.record.evaluations, mode),
+                       planned.runner.text(), planned.spec, planned.options);
 }
 
 /// OUT of OUT/kernels/<name>.
-fs::path outdir_of(const KernelRun& planned) { return planned.folder.parent_path().parent_path(); }
+fs::path outdir_of(const KernelRun& planned) {
+  return planned.folder.parent_path().parent_path();
+}
 
 std::unique_ptr<Prior> make_prior(const KernelRun& planned, bool resumed, const Plugins& plugins) {
-  return plugins.priors.create("run.prior", planned.options.run.prior, run_prior_config(planned.options, planned.folder, outdir_of(planned), resumed));
+  return plugins.priors.create(
+      "run.prior", planned.options.run.prior,
+      run_prior_config(planned.options, planned.folder, outdir_of(planned), resumed));
 }
 
 /// What a model of a device says teaches nothing about real ones.
-bool teaches(const RunnerChoice& runner) { return runner.name != "synthetic" && runner.name != "replay"; }
+bool teaches(const RunnerChoice& runner) {
+  return runner.name != "synthetic" && runner.name != "replay";
+}
 
 void remember_run(const KernelRun& planned, SessionObserver& observer) {
   if (!planned.options.record.memory || !teaches(planned.runner)) return;
   try {
     remember(outdir_of(planned), RecordedTrials(planned.folder).experiences(), false);
   } catch (const Error& error) {
-    observer.on_note(std::string(error.what()) + "; what this run tried is not remembered (warpath tactics makes the memory anew)");
+    observer.on_note(
+        std::string(error.what()) +
+        "; what this run tried is not remembered (warpath tactics makes the memory anew)");
   }
 }
 
@@ -120,15 +143,19 @@ void check_kernel(const KernelRun& planned, const Plugins& plugins, const Progra
   const auto runner = make_runner(planned, plugins, program);
   if (runner->substitute(planned.spec)) return;
   const std::string problem = run_problem(planned.spec);
-  if (!problem.empty()) throw bad_input(planned.spec.origin, problem, "a spec that can be searched; --name leaves it out");
+  if (!problem.empty())
+    throw bad_input(planned.spec.origin, problem,
+                    "a spec that can be searched; --name leaves it out");
   require_contract(planned.spec);
 }
 
 void check_outdir(const fs::path& outdir) {
   std::error_code error;
   fs::path existing = fs::absolute(outdir);
-  while (!fs::exists(existing, error) && existing.has_relative_path()) existing = existing.parent_path();
-  if (!fs::is_directory(existing, error)) throw bad_input("--outdir", existing.string(), "a folder");
+  while (!fs::exists(existing, error) && existing.has_relative_path())
+    existing = existing.parent_path();
+  if (!fs::is_directory(existing, error))
+    throw bad_input("--outdir", existing.string(), "a folder");
 }
 
 }  // namespace
@@ -141,11 +168,14 @@ Plugins::Plugins() {
 
 void check_move_names(const Options& options, const Plugins& plugins) {
   for (const std::string& name : move_names(options.run.without_moves)) {
-    if (!plugins.moves.contains(name)) throw bad_input("run.without_moves", name, "moves of `warpath moves`, separated by commas");
+    if (!plugins.moves.contains(name))
+      throw bad_input("run.without_moves", name, "moves of `warpath moves`, separated by commas");
   }
 }
 
-std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plugins, const Program& program) {
+std::vector<KernelRun> plan_batch(const Arguments& arguments,
+                                  const Plugins& plugins,
+                                  const Program& program) {
   const fs::path outdir = arguments.value("outdir").value_or("out");
   const bool resume = arguments.has("resume");
   const auto runner_text = arguments.value("runner");
@@ -158,7 +188,8 @@ std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plu
   for (KernelSpec& spec : wanted_specs(arguments, outdir)) {
     const fs::path folder = outdir / "kernels" / spec.name;
     const bool recorded = RunFolder::has_run(folder);
-    if (recorded && !resume) throw bad_input(folder.string(), "a run", "--resume to continue it, or another --outdir");
+    if (recorded && !resume)
+      throw bad_input(folder.string(), "a run", "--resume to continue it, or another --outdir");
     std::optional<RecordedConfig> record;
     if (recorded) record = recorded_config(folder);
     const std::string text = runner_text.value_or(record ? record->runner_text : "auto");
@@ -171,7 +202,9 @@ std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plu
     if (!arguments.has("no-llm")) {
       std::string why;
       planned.llm = llm_access(options.llm, why);
-      if (!planned.llm && !(options.llm.model.empty() && options.llm.profile.empty()) && runs.empty()) std::fprintf(stderr, "warpath: %s\n", why.c_str());
+      if (!planned.llm && !(options.llm.model.empty() && options.llm.profile.empty()) &&
+          runs.empty())
+        std::fprintf(stderr, "warpath: %s\n", why.c_str());
     }
     check_kernel(planned, plugins, program);
     runs.push_back(std::move(planned));
@@ -182,45 +215,57 @@ std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plu
   return runs;
 }
 
-SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& plugins, const Program& program,
-                           SessionObserver& observer, const std::stop_token& stop, const std::stop_token& abandon) {
+SessionResult run_kernel(const KernelRun& planned,
+                         bool resume,
+                         const Plugins& plugins,
+                         const Program& program,
+                         SessionObserver& observer,
+                         const std::stop_token& stop,
+                         const std::stop_token& abandon) {
   const auto runner = make_runner(planned, plugins, program);
   const auto prior = make_prior(planned, resume && RunFolder::has_run(planned.folder), plugins);
   const auto substitute = runner->substitute(planned.spec);
   const KernelSpec& searched = substitute ? *substitute : planned.spec;
-  MoveWorkers workers(plugins.moves, move_workers_setup(planned.options, program, planned.folder / "move_failures.jsonl"));
+  MoveWorkers workers(plugins.moves, move_workers_setup(planned.options, program,
+                                                        planned.folder / "move_failures.jsonl"));
   RuleProposer rules(workers.moves());
   const MoveTable moves(workers.moves());
   std::vector<LateProposer*> late;
   std::optional<FileProposer> file;
-  if (!planned.proposals.empty()) late.push_back(&file.emplace(planned.teller, planned.proposals, variant_key(baseline_variant(searched)), moves));
+  if (!planned.proposals.empty())
+    late.push_back(&file.emplace(planned.teller, planned.proposals,
+                                 variant_key(baseline_variant(searched)), moves));
   std::optional<LlmStack> llm;
   if (planned.llm && !planned.only_proposals) {
-    llm.emplace(*planned.llm, searched, runner->device(), workers.moves(), planned.options, planned.folder);
+    llm.emplace(*planned.llm, searched, runner->device(), workers.moves(), planned.options,
+                planned.folder);
     late.push_back(&llm->proposer());
   }
-  SessionResult result = run_session({.spec = planned.spec,
-                      .options = planned.options,
-                      .runner_text = planned.runner.text(),
-                      .runner = *runner,
-                      .make_evaluator = runner_pool,
-                      .moves = workers.moves(),
-                      .proposers = {&rules},
-                      .prior = *prior,
-                      .late = late,
-                      .only_late = planned.only_proposals,
-                      .folder = planned.folder,
-                      .resume = resume,
-                      .environment_json = to_json_text(probe_environment()),
-                      .observer = &observer,
-                      .findings = [](const Outcome& outcome) { return findings_text(outcome); }},
-                     stop, abandon);
+  SessionResult result =
+      run_session({.spec = planned.spec,
+                   .options = planned.options,
+                   .runner_text = planned.runner.text(),
+                   .runner = *runner,
+                   .make_evaluator = runner_pool,
+                   .moves = workers.moves(),
+                   .proposers = {&rules},
+                   .prior = *prior,
+                   .late = late,
+                   .only_late = planned.only_proposals,
+                   .folder = planned.folder,
+                   .resume = resume,
+                   .environment_json = to_json_text(probe_environment()),
+                   .observer = &observer,
+                   .findings = [](const Outcome& outcome) { return findings_text(outcome); }},
+                  stop, abandon);
   if (result.baseline_ok) ship_best(planned.folder, result.best_key);
   if (result.baseline_ok && !result.interrupted) remember_run(planned, observer);
   if (const std::vector<MoveFailure> failures = workers.failures(); !failures.empty()) {
     const MoveFailure& first = failures.front();
-    observer.on_note("moves failed " + std::to_string(failures.size()) + " times and were left out there; the first: " + first.instance.text() + " (" + first.question +
-                     "): " + first.reason + "; all of them with their kernels: " + (planned.folder / "move_failures.jsonl").string());
+    observer.on_note("moves failed " + std::to_string(failures.size()) +
+                     " times and were left out there; the first: " + first.instance.text() + " (" +
+                     first.question + "): " + first.reason + "; all of them with their kernels: " +
+                     (planned.folder / "move_failures.jsonl").string());
   }
   if (file) {
     for (const std::string& refusal : file->refusals()) observer.on_note(refusal);

@@ -32,24 +32,30 @@ struct KernelRun {
   KernelSpec spec;
   Options options;
   RunnerChoice runner;
-  std::filesystem::path folder;  ///< OUT/kernels/<name>
-  std::optional<LlmAccess> llm = std::nullopt;        ///< a language model proposes
-  std::vector<ForeignProposal> proposals = {};        ///< of a file: tried before anything else
-  bool only_proposals = false;                        ///< and nothing else is tried
-  std::string teller = "file";                        ///< who is recorded as their proposer
+  std::filesystem::path folder;                 ///< OUT/kernels/<name>
+  std::optional<LlmAccess> llm = std::nullopt;  ///< a language model proposes
+  std::vector<ForeignProposal> proposals = {};  ///< of a file: tried before anything else
+  bool only_proposals = false;                  ///< and nothing else is tried
+  std::string teller = "file";                  ///< who is recorded as their proposer
 };
 
 /// Throws Error(bad_input) if run.without_moves names a move that there is not.
 void check_move_names(const Options& options, const Plugins& plugins);
 
-/// What the command line of `warpath run` asks for: one run a spec, in order. Everything that can be refused before the
-/// first evaluation is refused here: specs, names given twice, options, runner, prior, folders that hold a run already
-/// (without --resume). Writes nothing. Throws Error.
-[[nodiscard]] std::vector<KernelRun> plan_batch(const Arguments& arguments, const Plugins& plugins, const Program& program);
+/// What the command line of `warpath run` asks for: one run a spec, in order. Everything that can
+/// be refused before the first evaluation is refused here: specs, names given twice, options,
+/// runner, prior, folders that hold a run already (without --resume). Writes nothing. Throws Error.
+[[nodiscard]] std::vector<KernelRun> plan_batch(const Arguments& arguments,
+                                                const Plugins& plugins,
+                                                const Program& program);
 
 /// Searches one spec to its end. Throws as run_session does.
-[[nodiscard]] SessionResult run_kernel(const KernelRun& planned, bool resume, const Plugins& plugins, const Program& program,
-                                         SessionObserver& observer, const std::stop_token& stop,
-                                         const std::stop_token& abandon);
+[[nodiscard]] SessionResult run_kernel(const KernelRun& planned,
+                                       bool resume,
+                                       const Plugins& plugins,
+                                       const Program& program,
+                                       SessionObserver& observer,
+                                       const std::stop_token& stop,
+                                       const std::stop_token& abandon);
 
 }  // namespace warpath

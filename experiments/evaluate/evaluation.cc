@@ -18,13 +18,18 @@ constexpr std::chrono::milliseconds kTick{100};
 constexpr double kConfidence = 0.95;
 constexpr int kDraws = 100;
 
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+double since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
 
 /// One call of evaluate_candidates. Sequence 0 is the baseline, i + 1 the i-th evaluation.
 class Evaluation {
  public:
-  Evaluation(const EvaluationPlan& plan, Runner& runner, const std::function<void(const Evaluated&)>& on_result,
-             const std::function<void(const EvaluationFigures&)>& on_tick, const std::stop_token& stop,
+  Evaluation(const EvaluationPlan& plan,
+             Runner& runner,
+             const std::function<void(const Evaluated&)>& on_result,
+             const std::function<void(const EvaluationFigures&)>& on_tick,
+             const std::stop_token& stop,
              const std::stop_token& abandon)
       : plan_(plan),
         runner_(runner),
@@ -48,7 +53,9 @@ class Evaluation {
   }
 
  private:
-  [[nodiscard]] std::uint64_t seed_of(std::size_t sequence) const { return Rng(plan_.seed, "inputs", sequence).next(); }
+  [[nodiscard]] std::uint64_t seed_of(std::size_t sequence) const {
+    return Rng(plan_.seed, "inputs", sequence).next();
+  }
 
   void submit(Evaluator& evaluator, std::size_t sequence, const Variant& variant) const {
     evaluator.submit({.sequence = sequence,
@@ -57,7 +64,9 @@ class Evaluation {
                       .seed = seed_of(sequence),
                       .incumbent_ns = plan_.race ? best_ns_ : 0,
                       .stage = plan_.stage,
-                      .against = plan_.against != nullptr && sequence > 0 ? std::optional(*plan_.against) : std::nullopt});
+                      .against = plan_.against != nullptr && sequence > 0
+                                     ? std::optional(*plan_.against)
+                                     : std::nullopt});
   }
 
   /// False: abandoned before it was there.
@@ -74,9 +83,16 @@ class Evaluation {
     baseline_ = std::move(done->outcome);
     const std::string problem = objective_.set_baseline(baseline_);
     best_ns_ = objective_.baseline_ns();
-    on_result_({.seed = seed_of(0), .outcome = baseline_, .speedup = problem.empty() ? 1.0 : 0.0, .speedup_interval = {1, 1}});
+    on_result_({.seed = seed_of(0),
+                .outcome = baseline_,
+                .speedup = problem.empty() ? 1.0 : 0.0,
+                .speedup_interval = {1, 1}});
     if (!problem.empty()) {
-      throw environment_error(plan_.spec.name + (plan_.against == nullptr ? ": the baseline is no baseline: " : ": the kernel to compare with is not ok: ") + problem);
+      throw environment_error(plan_.spec.name +
+                              (plan_.against == nullptr
+                                   ? ": the baseline is no baseline: "
+                                   : ": the kernel to compare with is not ok: ") +
+                              problem);
     }
     return true;
   }
@@ -84,10 +100,12 @@ class Evaluation {
   void evaluate_all(Evaluator& evaluator) {
     begin_ = Clock::now();
     const auto width = static_cast<std::size_t>(evaluator.width());
-    const std::size_t most = width + std::max<std::size_t>(1, width / 4);  // a lane never waits for this thread
+    // a lane never waits for this thread
+    const std::size_t most = width + std::max<std::size_t>(1, width / 4);
     std::size_t submitted = 0;
     while (!abandon_.stop_requested()) {
-      while (!stop_.stop_requested() && submitted < figures_.planned && submitted - figures_.finished < most) {
+      while (!stop_.stop_requested() && submitted < figures_.planned &&
+             submitted - figures_.finished < most) {
         submit(evaluator, submitted + 1, candidate(submitted).variant);
         ++submitted;
       }
@@ -98,7 +116,9 @@ class Evaluation {
   }
 
   /// Whole rounds over the candidates, so that a drift of the machine meets all of them.
-  [[nodiscard]] const Candidate& candidate(std::size_t i) const { return plan_.candidates[i % plan_.candidates.size()]; }
+  [[nodiscard]] const Candidate& candidate(std::size_t i) const {
+    return plan_.candidates[i % plan_.candidates.size()];
+  }
 
   void accept(Completion done) {
     const std::size_t i = done.sequence - 1;
@@ -111,7 +131,8 @@ class Evaluation {
     if (result.outcome.status == Status::ok) {
       result.speedup = std::exp(objective_.reward(result.outcome));
       best_ns_ = std::min(best_ns_, objective_.baseline_ns() / result.speedup);
-      result.speedup_interval = speedup_interval(objective_, baseline_, result.outcome, kConfidence, kDraws, result.seed);
+      result.speedup_interval =
+          speedup_interval(objective_, baseline_, result.outcome, kConfidence, kDraws, result.seed);
     }
     ++figures_.finished;
     ++figures_.by_status[static_cast<std::size_t>(result.outcome.status)];
@@ -134,19 +155,24 @@ class Evaluation {
 
 }  // namespace
 
-EvaluationFigures evaluate_candidates(const EvaluationPlan& plan, Runner& runner,
+EvaluationFigures evaluate_candidates(const EvaluationPlan& plan,
+                                      Runner& runner,
                                       const std::function<void(const Evaluated&)>& on_result,
-                                      const std::function<void(const EvaluationFigures&)>& on_tick, const std::stop_token& stop,
+                                      const std::function<void(const EvaluationFigures&)>& on_tick,
+                                      const std::stop_token& stop,
                                       const std::stop_token& abandon) {
   return Evaluation(plan, runner, on_result, on_tick, stop, abandon).run();
 }
 
-TimeSummary time_summary(const KernelSpec& spec, const DeviceFacts& device, const Outcome& outcome) {
+TimeSummary time_summary(const KernelSpec& spec,
+                         const DeviceFacts& device,
+                         const Outcome& outcome) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   if (outcome.status != Status::ok) return {kNone, {kNone, kNone}};
   double weights = 0, middle = 0, low = 0, high = 0;
   for (const Workload* workload : workloads_for(spec, device)) {
-    const auto timing = std::ranges::find(outcome.timings, workload->name, &WorkloadTiming::workload);
+    const auto timing =
+        std::ranges::find(outcome.timings, workload->name, &WorkloadTiming::workload);
     if (workload->role != WorkloadRole::score || timing == outcome.timings.end()) continue;
     const Interval interval = bootstrap_median(timing->samples_ns, kConfidence, kDraws, 1);
     weights += workload->weight;

@@ -18,12 +18,15 @@ namespace warpath {
 struct EvaluationPlan {
   const KernelSpec& spec;  ///< the runner's substitute where it has one
   const std::vector<Candidate>& candidates;
-  int repeat = 1;          ///< evaluations of each, with other inputs
+  int repeat = 1;  ///< evaluations of each, with other inputs
   Stage stage = Stage::screening;
   std::uint64_t seed = 1;  ///< root of the inputs' seeds
   double min_speedup = 0;  ///< floor of guard workloads that set none
-  const Variant* against = nullptr;  ///< takes the baseline's place: candidates are timed in turn with it, and speed-ups are over it; null: the spec's
-  bool race = false;       ///< candidates that are far behind the best so far get few samples: verdicts count, not times
+  /// takes the baseline's place: candidates are timed in turn with it, and speed-ups are over it;
+  /// null: the spec's
+  const Variant* against = nullptr;
+  /// candidates that are far behind the best so far get few samples: verdicts count, not times
+  bool race = false;
 };
 
 /// One finished evaluation, judged.
@@ -32,10 +35,12 @@ struct Evaluated {
   int repetition = 0;                    ///< from 0
   std::uint64_t seed = 0;                ///< of its inputs
   Outcome outcome;
-  double speedup = 0;                    ///< 0 unless ok
-  Interval speedup_interval{};           ///< 95 %, of samples within this evaluation
-  double finished_s = 0;                 ///< since the first submission
-  [[nodiscard]] bool expected() const { return candidate == nullptr || as_expected(candidate->expectation, outcome.status); }
+  double speedup = 0;           ///< 0 unless ok
+  Interval speedup_interval{};  ///< 95 %, of samples within this evaluation
+  double finished_s = 0;        ///< since the first submission
+  [[nodiscard]] bool expected() const {
+    return candidate == nullptr || as_expected(candidate->expectation, outcome.status);
+  }
 };
 
 /// What all evaluations came to.
@@ -44,28 +49,37 @@ struct EvaluationFigures {
   std::size_t finished = 0;    ///< baseline apart
   std::size_t unexpected = 0;  ///< a status other than expected
   StatusCounts by_status{};
-  double prepare_s = 0;        ///< reference outputs, devices, workers
+  double prepare_s = 0;  ///< reference outputs, devices, workers
   double baseline_s = 0;
-  double candidates_s = 0;     ///< from the first submission to the last result
+  double candidates_s = 0;  ///< from the first submission to the last result
   bool interrupted = false;
   std::map<std::string, double> runner;  ///< Runner::figures() at the end
-  [[nodiscard]] std::size_t verified() const { return by_status[static_cast<std::size_t>(Status::ok)]; }
+  [[nodiscard]] std::size_t verified() const {
+    return by_status[static_cast<std::size_t>(Status::ok)];
+  }
 };
 
-/// Prepares `runner`, measures the baseline, then evaluates every candidate through a pool, as many at once as the runner has lanes.
-/// `on_result` is called for each in the order they finish, the baseline first; `on_tick` about ten times a second. After
-/// `stop` nothing more is begun; after `abandon` nothing more is waited for. Throws Error(environment) with the reason if the baseline is not
-/// ok, and what the runner throws.
-[[nodiscard]] EvaluationFigures evaluate_candidates(const EvaluationPlan& plan, Runner& runner,
-                                                    const std::function<void(const Evaluated&)>& on_result,
-                                                    const std::function<void(const EvaluationFigures&)>& on_tick,
-                                                    const std::stop_token& stop, const std::stop_token& abandon);
+/// Prepares `runner`, measures the baseline, then evaluates every candidate through a pool, as many
+/// at once as the runner has lanes. `on_result` is called for each in the order they finish, the
+/// baseline first; `on_tick` about ten times a second. After `stop` nothing more is begun; after
+/// `abandon` nothing more is waited for. Throws Error(environment) with the reason if the baseline
+/// is not ok, and what the runner throws.
+[[nodiscard]] EvaluationFigures evaluate_candidates(
+    const EvaluationPlan& plan,
+    Runner& runner,
+    const std::function<void(const Evaluated&)>& on_result,
+    const std::function<void(const EvaluationFigures&)>& on_tick,
+    const std::stop_token& stop,
+    const std::stop_token& abandon);
 
-/// Median over the samples, and its interval (95 %, bootstrap), as a weighted geometric mean over the workloads of role score. NaN unless ok.
+/// Median over the samples, and its interval (95 %, bootstrap), as a weighted geometric mean over
+/// the workloads of role score. NaN unless ok.
 struct TimeSummary {
   double median_ns = 0;
   Interval interval_ns;
 };
-[[nodiscard]] TimeSummary time_summary(const KernelSpec& spec, const DeviceFacts& device, const Outcome& outcome);
+[[nodiscard]] TimeSummary time_summary(const KernelSpec& spec,
+                                       const DeviceFacts& device,
+                                       const Outcome& outcome);
 
 }  // namespace warpath

@@ -12,10 +12,10 @@
 
 #include "engine/base/error.h"
 #include "engine/base/format.h"
+#include "engine/base/statistics.h"
 #include "engine/json/json_record.h"
 #include "engine/plugin/objective.h"
 #include "engine/plugin/outcome_io.h"
-#include "engine/base/statistics.h"
 #include "experiments/console/progress.h"
 #include "experiments/setup/runner_choice.h"
 #include "priors/evidence/findings.h"
@@ -31,10 +31,13 @@ constexpr std::size_t kMaxGateText = 120;
 constexpr double kConfidence = 0.95;
 constexpr int kDraws = 100;
 
-json milliseconds(double ns) { return number_to_json(ns * 1e-6); }
+json milliseconds(double ns) {
+  return number_to_json(ns * 1e-6);
+}
 
 const GateResult* first_failure(const Outcome& outcome) {
-  const auto failed = std::ranges::find(outcome.verdict.gates, GateResult::Answer::fail, &GateResult::answer);
+  const auto failed =
+      std::ranges::find(outcome.verdict.gates, GateResult::Answer::fail, &GateResult::answer);
   return failed == outcome.verdict.gates.end() ? nullptr : &*failed;
 }
 
@@ -60,7 +63,9 @@ json workload_times(const Outcome& outcome) {
   return out;
 }
 
-double rate(std::size_t count, double seconds) { return seconds > 0 ? static_cast<double>(count) / seconds : 0; }
+double rate(std::size_t count, double seconds) {
+  return seconds > 0 ? static_cast<double>(count) / seconds : 0;
+}
 
 }  // namespace
 
@@ -96,9 +101,11 @@ nlohmann::json evaluation_json(const Evaluated& result, const TimeSummary& time,
   if (outcome.status == Status::ok) {
     out["workloads"] = workload_times(outcome);
     out["time_ms"] = milliseconds(time.median_ns);
-    out["time_ms_interval"] = {milliseconds(time.interval_ns.low), milliseconds(time.interval_ns.high)};
+    out["time_ms_interval"] = {milliseconds(time.interval_ns.low),
+                               milliseconds(time.interval_ns.high)};
     out["speedup"] = number_to_json(result.speedup);
-    out["speedup_interval"] = {number_to_json(result.speedup_interval.low), number_to_json(result.speedup_interval.high)};
+    out["speedup_interval"] = {number_to_json(result.speedup_interval.low),
+                               number_to_json(result.speedup_interval.high)};
   }
   return out;
 }
@@ -108,11 +115,15 @@ std::string json_line(const Evaluated& result, const TimeSummary& time, Stage st
 }
 
 LineFile::LineFile(const std::filesystem::path& path)
-    : path_(path), fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644)) {
-  if (fd_ < 0) throw environment_error(path.string() + ": cannot be written: " + std::strerror(errno));
+    : path_(path),
+      fd_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644)) {
+  if (fd_ < 0)
+    throw environment_error(path.string() + ": cannot be written: " + std::strerror(errno));
 }
 
-LineFile::~LineFile() { ::close(fd_); }
+LineFile::~LineFile() {
+  ::close(fd_);
+}
 
 void LineFile::append(std::string line) {
   line += '\n';
@@ -121,10 +132,14 @@ void LineFile::append(std::string line) {
   }
 }
 
-std::string figures_text(const EvaluationFigures& figures, const KernelSpec& spec, const std::string& runner_text,
-                         const DeviceFacts& device, Stage stage) {
+std::string figures_text(const EvaluationFigures& figures,
+                         const KernelSpec& spec,
+                         const std::string& runner_text,
+                         const DeviceFacts& device,
+                         Stage stage) {
   json statuses = json::object();
-  for (std::size_t i = 0; i < kStatusNames.size(); ++i) statuses[std::string(kStatusNames[i])] = figures.by_status[i];
+  for (std::size_t i = 0; i < kStatusNames.size(); ++i)
+    statuses[std::string(kStatusNames[i])] = figures.by_status[i];
   json runner = json::object();
   for (const auto& [name, value] : figures.runner) runner[name] = number_to_json(value);
   const double whole = figures.prepare_s + figures.baseline_s + figures.candidates_s;
@@ -148,32 +163,46 @@ std::string figures_text(const EvaluationFigures& figures, const KernelSpec& spe
   return out.dump(2) + "\n";
 }
 
-std::string evaluation_line(const std::string& name, const EvaluationFigures& figures, double seconds, std::size_t width) {
-  if (figures.baseline_s <= 0) return fitted_line({{name, 0}, {"measuring the baseline, " + duration_text(seconds), 0, " "}}, width);
-  const double share = figures.planned == 0 ? 1 : static_cast<double>(figures.finished) / static_cast<double>(figures.planned);
+std::string evaluation_line(const std::string& name,
+                            const EvaluationFigures& figures,
+                            double seconds,
+                            std::size_t width) {
+  if (figures.baseline_s <= 0)
+    return fitted_line({{name, 0}, {"measuring the baseline, " + duration_text(seconds), 0, " "}},
+                       width);
+  const double share = figures.planned == 0 ? 1
+                                            : static_cast<double>(figures.finished) /
+                                                  static_cast<double>(figures.planned);
   const auto full = static_cast<std::size_t>(share * static_cast<double>(kBarWidth));
   const double per_s = rate(figures.finished, figures.candidates_s);
-  return fitted_line({{name, 0},
-                      {"[" + std::string(full, '#') + std::string(kBarWidth - full, '-') + "]", 4, " "},
-                      {format("%zu/%zu", figures.finished, figures.planned), 0, " "},
-                      {format("%zu ok", figures.verified()), 3},
-                      {format("%zu refused", figures.finished - figures.verified()), 2},
-                      {figures.unexpected > 0 ? format("%zu not as expected", figures.unexpected) : "", 0},
-                      {per_s > 0 ? format("%.3g/s", per_s) : "", 1},
-                      {per_s > 0 ? "ETA " + duration_text(static_cast<double>(figures.planned - figures.finished) / per_s) : "", 0}},
-                     width);
+  return fitted_line(
+      {{name, 0},
+       {"[" + std::string(full, '#') + std::string(kBarWidth - full, '-') + "]", 4, " "},
+       {format("%zu/%zu", figures.finished, figures.planned), 0, " "},
+       {format("%zu ok", figures.verified()), 3},
+       {format("%zu refused", figures.finished - figures.verified()), 2},
+       {figures.unexpected > 0 ? format("%zu not as expected", figures.unexpected) : "", 0},
+       {per_s > 0 ? format("%.3g/s", per_s) : "", 1},
+       {per_s > 0 ? "ETA " + duration_text(static_cast<double>(figures.planned - figures.finished) /
+                                           per_s)
+                  : "",
+        0}},
+      width);
 }
 
 EvaluationRow evaluation_row(const Evaluated& result, const TimeSummary& time, int repeat) {
-  EvaluationRow row{.name = result.candidate == nullptr ? "baseline" : valid_utf8(result.candidate->name),
-                    .status = std::string(name(result.outcome.status)),
-                    .time = "-",
-                    .speedup = "-",
-                    .gate = ""};
-  if (repeat > 1 && result.candidate != nullptr) row.name += " #" + std::to_string(result.repetition + 1);
+  EvaluationRow row{
+      .name = result.candidate == nullptr ? "baseline" : valid_utf8(result.candidate->name),
+      .status = std::string(name(result.outcome.status)),
+      .time = "-",
+      .speedup = "-",
+      .gate = ""};
+  if (repeat > 1 && result.candidate != nullptr)
+    row.name += " #" + std::to_string(result.repetition + 1);
   if (!result.expected()) row.status += " (expected " + result.candidate->expectation.status + ")";
   if (result.outcome.status == Status::ok) {
-    row.time = format("%.4f [%.4f, %.4f]", time.median_ns * 1e-6, time.interval_ns.low * 1e-6, time.interval_ns.high * 1e-6);
+    row.time = format("%.4f [%.4f, %.4f]", time.median_ns * 1e-6, time.interval_ns.low * 1e-6,
+                      time.interval_ns.high * 1e-6);
     row.speedup = ratio_text(result.speedup, result.speedup_interval);
   } else if (const GateResult* const failure = first_failure(result.outcome)) {
     row.gate = valid_utf8(one_line(failure->gate + ": " + failure->detail, kMaxGateText));
@@ -183,15 +212,19 @@ EvaluationRow evaluation_row(const Evaluated& result, const TimeSummary& time, i
   return row;
 }
 
-std::string evaluation_table(const std::vector<EvaluationRow>& rows, const std::string& runner_text) {
+std::string evaluation_table(const std::vector<EvaluationRow>& rows,
+                             const std::string& runner_text) {
   std::vector<EvaluationRow> all{{"name", "status", "time ms", "speed-up", "first failing gate"}};
   all.insert(all.end(), rows.begin(), rows.end());
-  constexpr std::array kColumns{&EvaluationRow::name, &EvaluationRow::status, &EvaluationRow::time, &EvaluationRow::speedup, &EvaluationRow::gate};
+  constexpr std::array kColumns{&EvaluationRow::name, &EvaluationRow::status, &EvaluationRow::time,
+                                &EvaluationRow::speedup, &EvaluationRow::gate};
   std::string out;
-  if (const auto label = timing_label(runner_text); !label.empty()) out += runner_text + " runner: times are " + std::string(label) + ", not a GPU's\n";
+  if (const auto label = timing_label(runner_text); !label.empty())
+    out += runner_text + " runner: times are " + std::string(label) + ", not a GPU's\n";
   std::array<std::size_t, kColumns.size()> widths{};
   for (const EvaluationRow& row : all) {
-    for (std::size_t i = 0; i < kColumns.size(); ++i) widths[i] = std::max(widths[i], (row.*kColumns[i]).size());
+    for (std::size_t i = 0; i < kColumns.size(); ++i)
+      widths[i] = std::max(widths[i], (row.*kColumns[i]).size());
   }
   for (const EvaluationRow& row : all) {
     std::string line;

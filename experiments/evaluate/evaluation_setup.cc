@@ -20,8 +20,11 @@ KernelSpec wanted_spec(std::string_view command, const Arguments& arguments) {
   std::string names;
   for (const KernelSpec& spec : specs) names += (names.empty() ? "" : ", ") + spec.name;
   const std::string pattern = arguments.value("name").value_or("*");
-  std::erase_if(specs, [&](const KernelSpec& spec) { return fnmatch(pattern.c_str(), spec.name.c_str(), 0) != 0; });
-  if (specs.size() != 1) throw bad_input("--name", arguments.value("name").value_or(""), "exactly one of " + names);
+  std::erase_if(specs, [&](const KernelSpec& spec) {
+    return fnmatch(pattern.c_str(), spec.name.c_str(), 0) != 0;
+  });
+  if (specs.size() != 1)
+    throw bad_input("--name", arguments.value("name").value_or(""), "exactly one of " + names);
   return std::move(specs.front());
 }
 
@@ -40,14 +43,18 @@ std::size_t parse_count(const std::string& text, std::string_view place) {
   return out;
 }
 
-EvaluationProgress::EvaluationProgress(std::string name) : name_(std::move(name)), terminal_(isatty(STDERR_FILENO) == 1) {}
+EvaluationProgress::EvaluationProgress(std::string name)
+    : name_(std::move(name)), terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void EvaluationProgress::show(const EvaluationFigures& figures) {
   const auto now = Clock::now();
-  if (now - last_ < (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10'000))) return;
+  if (now - last_ <
+      (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10'000)))
+    return;
   last_ = now;
   const double seconds = std::chrono::duration<double>(now - begin_).count();
-  std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n", evaluation_line(name_, figures, seconds, width()).c_str());
+  std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n",
+               evaluation_line(name_, figures, seconds, width()).c_str());
   std::fflush(stderr);
   drawn_ = terminal_;
 }

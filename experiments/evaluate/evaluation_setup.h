@@ -11,7 +11,8 @@
 
 namespace warpath {
 
-/// The one spec that `--input` and `--name` ask for. Throws Error(bad_input) naming `command` or the flag.
+/// The one spec that `--input` and `--name` ask for. Throws Error(bad_input) naming `command` or
+/// the flag.
 [[nodiscard]] KernelSpec wanted_spec(std::string_view command, const Arguments& arguments);
 
 /// "screening", "confirmation" or "final". Throws Error(bad_input) with `place`.
@@ -20,7 +21,8 @@ namespace warpath {
 /// A whole number from 1 to 1000000. Throws Error(bad_input) with `place`.
 [[nodiscard]] std::size_t parse_count(const std::string& text, std::string_view place);
 
-/// The state of an evaluation on stderr: on a terminal one line that is drawn anew, elsewhere plain lines, few.
+/// The state of an evaluation on stderr: on a terminal one line that is drawn anew, elsewhere plain
+/// lines, few.
 class EvaluationProgress {
  public:
   explicit EvaluationProgress(std::string name);

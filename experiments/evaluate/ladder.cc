@@ -9,16 +9,19 @@
 #include "engine/json/json_record.h"
 #include "engine/plugin/objective.h"
 #include "experiments/console/command_line.h"
+#include "experiments/console/table_text.h"
 #include "experiments/evaluate/evaluation_report.h"
 #include "experiments/setup/runner_choice.h"
-#include "experiments/console/table_text.h"
 #include "moves/patch/patch.h"
 
 namespace warpath {
 namespace {
 
 /// A fact of the diagnosis as a whole number; "-" without one.
-std::string fact(const Outcome& outcome, const char* name, const char* pattern = "%.0f", double scale = 1) {
+std::string fact(const Outcome& outcome,
+                 const char* name,
+                 const char* pattern = "%.0f",
+                 double scale = 1) {
   if (!outcome.diagnosis) return "-";
   const auto it = outcome.diagnosis->facts.find(name);
   return it == outcome.diagnosis->facts.end() ? "-" : format(pattern, it->second.value * scale);
@@ -30,12 +33,14 @@ std::string verdict(const Rung& rung) {
   if (outcome.status == Status::ok) return outcome.verdict.summary();
   const std::string gate = failed_gate(outcome);
   const std::string reason = outcome.log.substr(0, outcome.log.find('\n'));
-  return std::string(name(outcome.status)) + (gate.empty() ? "" : " by " + gate) + (reason.empty() ? "" : ": " + reason);
+  return std::string(name(outcome.status)) + (gate.empty() ? "" : " by " + gate) +
+         (reason.empty() ? "" : ": " + reason);
 }
 
 std::vector<std::string> timed_cells(const Rung& rung) {
   if (rung.refused() || rung.result.outcome.status != Status::ok) return {"-", "-", "-", "-"};
-  return {format("%.4f [%.4f, %.4f]", rung.time.median_ns * 1e-6, rung.time.interval_ns.low * 1e-6, rung.time.interval_ns.high * 1e-6),
+  return {format("%.4f [%.4f, %.4f]", rung.time.median_ns * 1e-6, rung.time.interval_ns.low * 1e-6,
+                 rung.time.interval_ns.high * 1e-6),
           format("%.3fx", rung.result.speedup), format("%.3fx", rung.over_previous),
           rung.bound_fraction > 0 ? format("%.1f%%", 100 * rung.bound_fraction) : "-"};
 }
@@ -44,30 +49,36 @@ std::vector<std::string> static_cells(const Rung& rung) {
   const Outcome& outcome = rung.result.outcome;
   if (rung.refused() || outcome.status != Status::ok) return {"-", "-", "-", "-", "-"};
   return {fact(outcome, "registers_per_thread"), fact(outcome, "local_bytes"),
-          fact(outcome, "static_smem_bytes") + "+" + fact(outcome, "dynamic_smem_bytes"), fact(outcome, "threads_per_block"),
-          fact(outcome, "occupancy", "%.0f%%", 100)};
+          fact(outcome, "static_smem_bytes") + "+" + fact(outcome, "dynamic_smem_bytes"),
+          fact(outcome, "threads_per_block"), fact(outcome, "occupancy", "%.0f%%", 100)};
 }
 
 /// The most binding resource, as the runner reports it for the first scored workload.
 double least_time_ns(const Outcome& outcome) {
   double least = 0;
   if (!outcome.diagnosis) return least;
-  for (const auto& [resource, bound] : outcome.diagnosis->time_bound_ns) least = std::max(least, bound.value);
+  for (const auto& [resource, bound] : outcome.diagnosis->time_bound_ns)
+    least = std::max(least, bound.value);
   return least;
 }
 
 }  // namespace
 
-void patch(const KernelSpec& spec, const std::vector<std::string>& files, bool keep_going, std::vector<Rung>& rungs) {
+void patch(const KernelSpec& spec,
+           const std::vector<std::string>& files,
+           bool keep_going,
+           std::vector<Rung>& rungs) {
   for (const std::string& file : files) {
     Rung rung;
     rung.step = "patch " + file;
     rung.variant = rungs.back().variant;
-    std::optional<std::string> source = apply_patch(rung.variant.source, read_text_file(file, kMaxPatchBytes, "--patch " + file), rung.refusal);
+    std::optional<std::string> source = apply_patch(
+        rung.variant.source, read_text_file(file, kMaxPatchBytes, "--patch " + file), rung.refusal);
     if (source) {
       rung.refusal.clear();
       rung.variant.source = std::move(*source);
-      if (!satisfies_constraints(spec, rung.variant, rung.refusal)) rung.variant = rungs.back().variant;
+      if (!satisfies_constraints(spec, rung.variant, rung.refusal))
+        rung.variant = rungs.back().variant;
     }
     const bool refused = rung.refused();
     rungs.push_back(std::move(rung));
@@ -75,14 +86,21 @@ void patch(const KernelSpec& spec, const std::vector<std::string>& files, bool k
   }
 }
 
-void climb(const MoveTable& moves, const KernelSpec& spec, const DeviceFacts& device, const std::vector<MoveInstance>& script,
-           bool keep_going, std::string_view place, std::vector<Rung>& rungs) {
+void climb(const MoveTable& moves,
+           const KernelSpec& spec,
+           const DeviceFacts& device,
+           const std::vector<MoveInstance>& script,
+           bool keep_going,
+           std::string_view place,
+           std::vector<Rung>& rungs) {
   std::vector<const Move*> found;
   for (const MoveInstance& wanted : script) {
     found.push_back(moves.find(wanted.move));
     if (found.back() != nullptr) continue;
     const std::string near = nearest(wanted.move, moves.all_names());
-    throw bad_input(place, wanted.move, near.empty() ? "a move; `warpath moves` lists them" : "a move; did you mean " + near + "?");
+    throw bad_input(
+        place, wanted.move,
+        near.empty() ? "a move; `warpath moves` lists them" : "a move; did you mean " + near + "?");
   }
   for (std::size_t i = 0; i < script.size(); ++i) {
     Rung rung;
@@ -102,7 +120,10 @@ void climb(const MoveTable& moves, const KernelSpec& spec, const DeviceFacts& de
   }
 }
 
-void try_each(const std::vector<const Move*>& tried, const KernelSpec& spec, const DeviceFacts& device, std::size_t most,
+void try_each(const std::vector<const Move*>& tried,
+              const KernelSpec& spec,
+              const DeviceFacts& device,
+              std::size_t most,
               std::vector<Rung>& rungs) {
   const Variant base = rungs.back().variant;
   const MoveContext context{.spec = spec, .variant = base, .device = device};
@@ -115,7 +136,8 @@ void try_each(const std::vector<const Move*>& tried, const KernelSpec& spec, con
       rung.aside = true;
       rung.variant = base;
       std::optional<Variant> next = move->apply(context, instance, rung.refusal);
-      if (next && !satisfies_constraints(spec, *next, rung.refusal)) continue;  // the search would not take it either
+      // the search would not take it either
+      if (next && !satisfies_constraints(spec, *next, rung.refusal)) continue;
       if (next) {
         rung.variant = std::move(*next);
         rung.refusal.clear();
@@ -154,7 +176,8 @@ std::string ladder_table(const std::vector<Rung>& rungs, const std::string& runn
   rows.front().emplace_back("verdict");
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     std::vector<std::string> row{std::to_string(i), rungs[i].step};
-    for (std::string& cell : is_static ? static_cells(rungs[i]) : timed_cells(rungs[i])) row.push_back(std::move(cell));
+    for (std::string& cell : is_static ? static_cells(rungs[i]) : timed_cells(rungs[i]))
+      row.push_back(std::move(cell));
     row.push_back(valid_utf8(verdict(rungs[i])));
     rows.push_back(std::move(row));
   }
@@ -162,7 +185,8 @@ std::string ladder_table(const std::vector<Rung>& rungs, const std::string& runn
   if (const auto label = timing_label(runner_text); !label.empty()) {
     out += runner_text + " runner: times are " + std::string(label) + ", not a GPU's\n";
   }
-  if (is_static) out += runner_text + " runner: compiled and judged by text and code; nothing was launched\n";
+  if (is_static)
+    out += runner_text + " runner: compiled and judged by text and code; nothing was launched\n";
   return out + aligned_text(rows);
 }
 

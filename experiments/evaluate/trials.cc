@@ -19,13 +19,17 @@ RecordedTrials::RecordedTrials(const std::filesystem::path& place) {
     return;
   }
   graph_ = std::dynamic_pointer_cast<const RecordedGraph>(load_recording(place));
-  if (!graph_) throw bad_input(place.string(), "a tuning space", "a run folder or a graph of `warpath record`");
+  if (!graph_)
+    throw bad_input(place.string(), "a tuning space",
+                    "a run folder or a graph of `warpath record`");
   kernel_ = graph_->spec().name;
   run_ = "graph " + graph_->name();
   device_ = graph_->facts().name;
 }
 
-void RecordedTrials::visit(const std::function<void(const Tried&)>& each) const { folder_ ? visit_run(each) : visit_graph(each); }
+void RecordedTrials::visit(const std::function<void(const Tried&)>& each) const {
+  folder_ ? visit_run(each) : visit_graph(each);
+}
 
 void RecordedTrials::visit_run(const std::function<void(const Tried&)>& each) const {
   const std::vector<RecordedNode>& nodes = folder_->nodes();
@@ -39,7 +43,11 @@ void RecordedTrials::visit_run(const std::function<void(const Tried&)>& each) co
     const RecordedNode& node = nodes[parent];
     if (!node.outcome || !(node.speedup > 0)) continue;
     const Variant variant = folder_->variant(parent);
-    ProposalContext context{.at = {folder_->spec(), variant, folder_->device()}, .node_key = node.key, .outcome = &*node.outcome, .seed = folder_->run().seed, .baseline = &*nodes.front().outcome};
+    ProposalContext context{.at = {folder_->spec(), variant, folder_->device()},
+                            .node_key = node.key,
+                            .outcome = &*node.outcome,
+                            .seed = folder_->run().seed,
+                            .baseline = &*nodes.front().outcome};
     for (const std::size_t step : folder_->path(parent)) {
       if (step != 0) context.path.push_back(&instances[step]);
     }
@@ -47,7 +55,11 @@ void RecordedTrials::visit_run(const std::function<void(const Tried&)>& each) co
       const double speedup = nodes[child].speedup;
       const Status status = nodes[child].outcome->status;
       if (status == Status::ok && !(speedup > 0)) continue;  // its objective is unknown
-      each({.context = context, .node = parent, .instance = instances[child], .status = status, .log_gain = status == Status::ok ? std::log(speedup / node.speedup) : 0});
+      each({.context = context,
+            .node = parent,
+            .instance = instances[child],
+            .status = status,
+            .log_gain = status == Status::ok ? std::log(speedup / node.speedup) : 0});
     }
   }
 }
@@ -76,12 +88,22 @@ void RecordedTrials::visit_graph(const std::function<void(const Tried&)>& each) 
   for (const std::uint32_t row : order) {
     const RecordedGraph::Node& node = graph.node(row);
     if (rows[row].status != Status::ok || node.actions.empty()) continue;
-    ProposalContext context{.at = {graph.spec(), node.variant, graph.facts()}, .node_key = node.key, .outcome = &node.outcome, .seed = 0, .baseline = &graph.node(0).outcome};
-    for (std::uint32_t at = row; reached[at].by != nullptr; at = reached[at].from) context.path.push_back(reached[at].by);
+    ProposalContext context{.at = {graph.spec(), node.variant, graph.facts()},
+                            .node_key = node.key,
+                            .outcome = &node.outcome,
+                            .seed = 0,
+                            .baseline = &graph.node(0).outcome};
+    for (std::uint32_t at = row; reached[at].by != nullptr; at = reached[at].from)
+      context.path.push_back(reached[at].by);
     std::ranges::reverse(context.path);
     for (const RecordedGraph::Action& action : node.actions) {
       const Recording::Row& child = rows[action.target];
-      each({.context = context, .node = row, .instance = action.instance, .status = child.status, .log_gain = child.status == Status::ok ? std::log(rows[row].time_ns / child.time_ns) : 0});
+      each({.context = context,
+            .node = row,
+            .instance = action.instance,
+            .status = child.status,
+            .log_gain =
+                child.status == Status::ok ? std::log(rows[row].time_ns / child.time_ns) : 0});
     }
   }
 }
@@ -93,7 +115,14 @@ std::vector<Experience> RecordedTrials::experiences() const {
   visit([&](const Tried& t) {
     if (t.node != node) context = tactic_context(t.context);
     node = t.node;
-    out.push_back({.run = run_, .kernel = kernel_, .device = device_, .context = context, .from = std::string(came_from(t.context)), .instance = t.instance, .status = t.status, .log_gain = t.log_gain});
+    out.push_back({.run = run_,
+                   .kernel = kernel_,
+                   .device = device_,
+                   .context = context,
+                   .from = std::string(came_from(t.context)),
+                   .instance = t.instance,
+                   .status = t.status,
+                   .log_gain = t.log_gain});
   });
   return out;
 }
@@ -106,7 +135,12 @@ std::vector<GainExample> RecordedTrials::examples() const {
     if (t.node != node) features.emplace(t.context);
     node = t.node;
     const bool ok = t.status == Status::ok;
-    out.push_back({.kernel = kernel_, .node = t.node, .move = t.instance.move, .features = features->of(t.instance), .gain = taught_gain(ok, t.log_gain), .improved = ok && t.log_gain >= kImproved});
+    out.push_back({.kernel = kernel_,
+                   .node = t.node,
+                   .move = t.instance.move,
+                   .features = features->of(t.instance),
+                   .gain = taught_gain(ok, t.log_gain),
+                   .improved = ok && t.log_gain >= kImproved});
   });
   return out;
 }

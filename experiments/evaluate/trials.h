@@ -9,27 +9,28 @@
 #include <vector>
 
 #include "experiments/setup/recorded_run.h"
-#include "priors/tactics/gain_training.h"
 #include "priors/tactics/experience.h"
+#include "priors/tactics/gain_training.h"
 #include "runners/replay/recorded_graph.h"
 
 namespace warpath {
 
-/// What was tried in a run folder or a recorded graph. Of a run: the moves that made its nodes; of a graph: every recorded move, its
-/// nodes reached by the fewest moves.
+/// What was tried in a run folder or a recorded graph. Of a run: the moves that made its nodes; of
+/// a graph: every recorded move, its nodes reached by the fewest moves.
 class RecordedTrials {
  public:
   /// Throws Error(bad_input) naming the file or folder.
   explicit RecordedTrials(const std::filesystem::path& place);
   [[nodiscard]] const std::string& kernel() const { return kernel_; }  ///< name of the spec
-  [[nodiscard]] const std::string& run() const { return run_; }        ///< id of the run; of a graph its name
+  /// id of the run; of a graph its name
+  [[nodiscard]] const std::string& run() const { return run_; }
 
   struct Tried {
     const ProposalContext& context;  ///< of the node
     std::uint64_t node = 0;
     const MoveInstance& instance;
     Status status = Status::crashed;
-    double log_gain = 0;             ///< as Experience's
+    double log_gain = 0;  ///< as Experience's
   };
   /// Node by node; only those with a time have been tried from.
   void visit(const std::function<void(const Tried&)>& each) const;

@@ -13,10 +13,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/plugin/device_io.h"
 #include "engine/json/json_record.h"
-#include "engine/spec/spec_load.h"
+#include "engine/plugin/device_io.h"
 #include "engine/plugin/variant_io.h"
+#include "engine/spec/spec_load.h"
 #include "moves/model/facts.h"
 #include "runners/worker/frames.h"
 #include "runners/worker/sandbox.h"
@@ -31,7 +31,18 @@ constexpr std::string_view kPlace = "move worker";
 constexpr int kExitEnvironment = 3;
 
 /// First byte of a message.
-enum class Kind : std::uint8_t { scene, question, listed, tried, threw, made, domain, inverse, failed, done };
+enum class Kind : std::uint8_t {
+  scene,
+  question,
+  listed,
+  tried,
+  threw,
+  made,
+  domain,
+  inverse,
+  failed,
+  done
+};
 
 WireWriter message(Kind kind) {
   WireWriter writer;
@@ -39,7 +50,9 @@ WireWriter message(Kind kind) {
   return writer;
 }
 
-void put(WireWriter& writer, const Hash128& hash) { writer.u64(hash.high).u64(hash.low); }
+void put(WireWriter& writer, const Hash128& hash) {
+  writer.u64(hash.high).u64(hash.low);
+}
 
 Hash128 read_hash(WireReader& reader) {
   Hash128 out;
@@ -64,7 +77,8 @@ std::vector<Tunable> read_tunables(WireReader& reader) {
     Tunable t;
     t.name = reader.text();
     const std::uint32_t values = reader.u32();
-    for (std::uint32_t k = 0; k < values && reader.ok(); ++k) t.values.push_back(static_cast<std::int64_t>(reader.u64()));
+    for (std::uint32_t k = 0; k < values && reader.ok(); ++k)
+      t.values.push_back(static_cast<std::int64_t>(reader.u64()));
     t.default_value = static_cast<std::int64_t>(reader.u64());
     t.help = reader.text();
     out.push_back(std::move(t));
@@ -74,7 +88,9 @@ std::vector<Tunable> read_tunables(WireReader& reader) {
 
 /// What was thrown, in one line.
 std::string described(const std::exception& thrown) {
-  const std::string text = dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr ? "it used up its memory" : std::string("it threw: ") + thrown.what();
+  const std::string text = dynamic_cast<const std::bad_alloc*>(&thrown) != nullptr
+                               ? "it used up its memory"
+                               : std::string("it threw: ") + thrown.what();
   return text.substr(0, text.find('\n'));
 }
 
@@ -99,8 +115,10 @@ bool take(std::string_view bytes, MoveAnswer& answer) {
   switch (static_cast<Kind>(reader.u8())) {
     case Kind::listed: {
       std::vector<MoveInstance> listed;
-      for (const std::string& text : reader.texts()) listed.push_back(MoveInstance::parse(text, kPlace));
-      if (answer.listed && *answer.listed != listed) return false;  // asked again, a pure move says the same
+      for (const std::string& text : reader.texts())
+        listed.push_back(MoveInstance::parse(text, kPlace));
+      // asked again, a pure move says the same
+      if (answer.listed && *answer.listed != listed) return false;
       answer.listed = std::move(listed);
       break;
     }
@@ -128,16 +146,23 @@ bool take(std::string_view bytes, MoveAnswer& answer) {
       answer.why = reader.text();
       break;
     }
-    case Kind::domain: answer.domain = read_tunables(reader); break;
+    case Kind::domain:
+      answer.domain = read_tunables(reader);
+      break;
     case Kind::inverse: {
       const bool exists = reader.u8() != 0;
       const std::string text = reader.text();
       if (exists) answer.inverse = MoveInstance::parse(text, kPlace);
       break;
     }
-    case Kind::failed: answer.failure = reader.text(); break;
-    case Kind::done: answer.complete = true; break;
-    default: return false;
+    case Kind::failed:
+      answer.failure = reader.text();
+      break;
+    case Kind::done:
+      answer.complete = true;
+      break;
+    default:
+      return false;
   }
   return reader.complete();
 }
@@ -151,14 +176,16 @@ struct MoveService::Scene {
 MoveService::MoveService(const MoveRegistry& moves) : moves_(moves) {}
 MoveService::~MoveService() = default;
 
-bool MoveService::handle(std::string_view bytes, const std::function<void(std::string_view)>& emit) {
+bool MoveService::handle(std::string_view bytes,
+                         const std::function<void(std::string_view)>& emit) {
   WireReader reader(bytes);
   const auto kind = static_cast<Kind>(reader.u8());
   if (kind == Kind::scene) {
     KernelSpec spec = spec_from_json(json::parse(reader.text()), std::string(kPlace));
     const json device = json::parse(reader.text());
     scene_.reset();  // its scope ends before another begins
-    scene_.reset(new Scene{.spec = std::move(spec), .device = device_from_json(JsonCursor(device, std::string(kPlace)))});
+    scene_.reset(new Scene{.spec = std::move(spec),
+                           .device = device_from_json(JsonCursor(device, std::string(kPlace)))});
     return reader.complete();
   }
   if (kind != Kind::question || !scene_) return false;
@@ -178,7 +205,10 @@ bool MoveService::handle(std::string_view bytes, const std::function<void(std::s
   return true;
 }
 
-void MoveService::offer(const Move& move, const MoveContext& at, const MoveQuestion& question, const std::function<void(std::string_view)>& emit) {
+void MoveService::offer(const Move& move,
+                        const MoveContext& at,
+                        const MoveQuestion& question,
+                        const std::function<void(std::string_view)>& emit) {
   const std::vector<MoveInstance> listed = move.enumerate(at);
   std::vector<std::string> texts;
   for (const MoveInstance& instance : listed) texts.push_back(instance.text());
@@ -189,7 +219,8 @@ void MoveService::offer(const Move& move, const MoveContext& at, const MoveQuest
     if (before_each) before_each();
     try {
       std::string why;
-      const bool is_tried = std::ranges::find(question.excluded, texts[i]) == question.excluded.end();
+      const bool is_tried =
+          std::ranges::find(question.excluded, texts[i]) == question.excluded.end();
       if (is_tried) next = move.apply(at, listed[i], why);
       applies = next && satisfies_constraints(at.spec, *next, why);
     } catch (const std::exception& thrown) {
@@ -203,13 +234,16 @@ void MoveService::offer(const Move& move, const MoveContext& at, const MoveQuest
   }
 }
 
-void MoveService::answer(const MoveQuestion& question, const Variant& variant, const std::function<void(std::string_view)>& emit) {
+void MoveService::answer(const MoveQuestion& question,
+                         const Variant& variant,
+                         const std::function<void(std::string_view)>& emit) {
   if (before_each) before_each();
   const Move* const move = moves_.find(question.instance.move);
   if (move == nullptr) return emit(message(Kind::failed).text("there is no such move").bytes());
   const MoveContext at{scene_->spec, variant, scene_->device};
   switch (question.kind) {
-    case MoveQuestion::Kind::offers: return offer(*move, at, question, emit);
+    case MoveQuestion::Kind::offers:
+      return offer(*move, at, question, emit);
     case MoveQuestion::Kind::enumerate: {
       std::vector<std::string> texts;
       for (const MoveInstance& instance : move->enumerate(at)) texts.push_back(instance.text());
@@ -218,7 +252,11 @@ void MoveService::answer(const MoveQuestion& question, const Variant& variant, c
     case MoveQuestion::Kind::apply: {
       std::string why;
       const auto made = move->apply(at, question.instance, why);
-      return emit(message(Kind::made).u8(made ? 1 : 0).text(made ? to_json(*made).dump() : "").text(why).bytes());
+      return emit(message(Kind::made)
+                      .u8(made ? 1 : 0)
+                      .text(made ? to_json(*made).dump() : "")
+                      .text(why)
+                      .bytes());
     }
     case MoveQuestion::Kind::domain: {
       WireWriter writer = message(Kind::domain);
@@ -247,7 +285,8 @@ extern "C" void say_last_words(int signal) {
     std::size_t length = 0;
     while (length < static_cast<std::size_t>(got) && bytes[kBefore + length] != '\n') ++length;
     const auto place = [&](std::size_t at, std::size_t value) {
-      for (std::size_t i = 0; i < 4; ++i) bytes[at + i] = static_cast<char>(value >> (8 * i) & 0xffU);
+      for (std::size_t i = 0; i < 4; ++i)
+        bytes[at + i] = static_cast<char>(value >> (8 * i) & 0xffU);
     };
     place(0, 1 + 4 + length);
     bytes[4] = static_cast<char>(Kind::failed);
@@ -270,7 +309,7 @@ void listen_to_last_words(int out_fd) {
   const stack_t other{.ss_sp = stack.data(), .ss_flags = 0, .ss_size = stack.size()};
   ::sigaltstack(&other, nullptr);
   for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL}) {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = say_last_words;
     action.sa_flags = SA_ONSTACK | SA_NODEFER;
     ::sigaction(number, &action, nullptr);
@@ -279,7 +318,9 @@ void listen_to_last_words(int out_fd) {
 
 void limit_time(double seconds) {
   const double whole = std::floor(seconds);
-  const itimerval timer{.it_interval = {}, .it_value = {.tv_sec = static_cast<time_t>(whole), .tv_usec = static_cast<suseconds_t>((seconds - whole) * 1e6)}};
+  const itimerval timer{.it_interval = {},
+                        .it_value = {.tv_sec = static_cast<time_t>(whole),
+                                     .tv_usec = static_cast<suseconds_t>((seconds - whole) * 1e6)}};
   ::setitimer(ITIMER_PROF, &timer, nullptr);
 }
 
@@ -296,7 +337,9 @@ int move_worker_main(int in_fd, int out_fd, const MoveRegistry& moves, double cp
     const FrameStatus status = read_frame(in_fd, message);
     if (status == FrameStatus::closed) return 0;
     if (status != FrameStatus::done) return kExitEnvironment;
-    const bool understood = service.handle(message, [&](std::string_view part) { alive = alive && write_frame(out_fd, part) == FrameStatus::done; });
+    const bool understood = service.handle(message, [&](std::string_view part) {
+      alive = alive && write_frame(out_fd, part) == FrameStatus::done;
+    });
     limit_time(0);
     if (!understood) return kExitEnvironment;
   }

@@ -34,31 +34,41 @@ constexpr std::size_t kMostRecordBytes = std::size_t{1} << 30U;
 
 constexpr std::string_view name(Kind kind) {
   switch (kind) {
-    case Kind::apply: return "apply";
-    case Kind::domain: return "domain";
-    case Kind::inverse: return "inverse";
-    default: return "enumerate";
+    case Kind::apply:
+      return "apply";
+    case Kind::domain:
+      return "domain";
+    case Kind::inverse:
+      return "inverse";
+    default:
+      return "enumerate";
   }
 }
 
 bool same_device(const DeviceFacts& a, const DeviceFacts& b) {
-  return a.runner == b.runner && a.name == b.name && a.arch == b.arch && a.multiprocessors == b.multiprocessors && a.max_threads_per_block == b.max_threads_per_block &&
+  return a.runner == b.runner && a.name == b.name && a.arch == b.arch &&
+         a.multiprocessors == b.multiprocessors &&
+         a.max_threads_per_block == b.max_threads_per_block &&
          a.max_smem_per_block_bytes == b.max_smem_per_block_bytes && a.is_gpu == b.is_gpu;
 }
 
 constexpr std::string_view kKilled = "its worker was killed";
 constexpr std::string_view kEndless = "it did not end";
 
-/// How often a question is put before it has failed. A kill comes from outside: a move cannot do that.
+/// How often a question is put before it has failed. A kill comes from outside: a move cannot do
+/// that.
 int attempts(std::string_view death) {
   if (death.starts_with(kEndless)) return 1;
   return death == kKilled ? 4 : 2;
 }
 
-/// Appends a line and puts it on the disk; what an earlier crash left of one is cut off. Throws Error(environment).
+/// Appends a line and puts it on the disk; what an earlier crash left of one is cut off. Throws
+/// Error(environment).
 void append_line(const std::filesystem::path& file, std::string line) {
   line += '\n';
-  const auto failed = [&] { return environment_error(file.string() + ": cannot be written: " + std::strerror(errno)); };
+  const auto failed = [&] {
+    return environment_error(file.string() + ": cannot be written: " + std::strerror(errno));
+  };
   std::error_code ignored;
   std::filesystem::create_directories(file.parent_path(), ignored);
   const int fd = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
@@ -68,7 +78,8 @@ void append_line(const std::filesystem::path& file, std::string line) {
   for (char last = 0; end > 0 && ::pread(fd, &last, 1, end - 1) == 1 && last != '\n';) --end;
   good = ::ftruncate(fd, end) == 0;
   for (std::size_t done = 0; good && done < line.size();) {
-    const ssize_t put = ::pwrite(fd, line.data() + done, line.size() - done, end + static_cast<off_t>(done));
+    const ssize_t put =
+        ::pwrite(fd, line.data() + done, line.size() - done, end + static_cast<off_t>(done));
     if (put < 0 && errno == EINTR) continue;
     good = put > 0;
     if (good) done += static_cast<std::size_t>(put);
@@ -88,9 +99,13 @@ std::string described(const std::exception& thrown) {
 
 }  // namespace
 
-MoveWorkersSetup move_workers_setup(const Options& options, const Program& program, std::filesystem::path record) {
+MoveWorkersSetup move_workers_setup(const Options& options,
+                                    const Program& program,
+                                    std::filesystem::path record) {
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  return {.argv = {program.path, "worker", "moves"}, .workers = options.cuda.isolation == "none" ? 0 : std::min(cores, kMostWorkers), .record = std::move(record)};
+  return {.argv = {program.path, "worker", "moves"},
+          .workers = options.cuda.isolation == "none" ? 0 : std::min(cores, kMostWorkers),
+          .record = std::move(record)};
 }
 
 struct MoveWorkers::Worker {
@@ -101,42 +116,55 @@ struct MoveWorkers::Worker {
 /// A move that is asked through the workers. Its names need none.
 class MoveWorkers::Guarded final : public OfferingMove {
  public:
-  Guarded(std::unique_ptr<Move> own, MoveWorkers& workers) : own_(std::move(own)), workers_(workers) {}
+  Guarded(std::unique_ptr<Move> own, MoveWorkers& workers)
+      : own_(std::move(own)), workers_(workers) {}
   [[nodiscard]] std::string_view name() const override { return own_->name(); }
   [[nodiscard]] std::vector<std::string> aliases() const override { return own_->aliases(); }
   [[nodiscard]] bool structural() const override { return own_->structural(); }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& at) const override {
-    return workers_.ask(*own_, at, {.kind = Kind::enumerate, .instance = alone()}).listed.value_or(std::vector<MoveInstance>{});
+    return workers_.ask(*own_, at, {.kind = Kind::enumerate, .instance = alone()})
+        .listed.value_or(std::vector<MoveInstance>{});
   }
-  [[nodiscard]] std::vector<MoveOffer> offers(const MoveContext& at) const override { return workers_.ask(*own_, at, {.kind = Kind::offers, .instance = alone()}).offers; }
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext& at, std::string_view site) const override {
+  [[nodiscard]] std::vector<MoveOffer> offers(const MoveContext& at) const override {
+    return workers_.ask(*own_, at, {.kind = Kind::offers, .instance = alone()}).offers;
+  }
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext& at,
+                                            std::string_view site) const override {
     MoveInstance instance = alone();
     instance.site = site;
     return workers_.ask(*own_, at, {.kind = Kind::domain, .instance = std::move(instance)}).domain;
   }
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& at, const MoveInstance& instance, std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& at,
+                                             const MoveInstance& instance,
+                                             std::string& why) const override {
     MoveAnswer answer = workers_.ask(*own_, at, {.kind = Kind::apply, .instance = instance});
     why = std::move(answer.why);
     return std::move(answer.variant);
   }
-  [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& at, const MoveInstance& instance) const override {
+  [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& at,
+                                                    const MoveInstance& instance) const override {
     return workers_.ask(*own_, at, {.kind = Kind::inverse, .instance = instance}).inverse;
   }
 
  private:
-  [[nodiscard]] MoveInstance alone() const { return {.move = std::string(own_->name()), .site = "", .parameters = {}}; }
+  [[nodiscard]] MoveInstance alone() const {
+    return {.move = std::string(own_->name()), .site = "", .parameters = {}};
+  }
 
   std::unique_ptr<Move> own_;
   MoveWorkers& workers_;
 };
 
-MoveWorkers::MoveWorkers(const MoveRegistry& moves, MoveWorkersSetup setup) : setup_(std::move(setup)) {
+MoveWorkers::MoveWorkers(const MoveRegistry& moves, MoveWorkersSetup setup)
+    : setup_(std::move(setup)) {
   for (const auto& [name, entry] : moves.entries()) {
-    guarded_.add(name, entry.help, [this, &entry = entry] { return std::make_unique<Guarded>(entry.make(), *this); });
+    guarded_.add(name, entry.help,
+                 [this, &entry = entry] { return std::make_unique<Guarded>(entry.make(), *this); });
   }
   read_record();
-  for (int i = 0; i < setup_.workers; ++i) idle_.push_back(workers_.emplace_back(std::make_unique<Worker>()).get());
+  for (int i = 0; i < setup_.workers; ++i)
+    idle_.push_back(workers_.emplace_back(std::make_unique<Worker>()).get());
 }
 
 MoveWorkers::~MoveWorkers() = default;
@@ -158,13 +186,19 @@ void MoveWorkers::read_record() {
     const json line = parse_json(text.substr(at, text.find('\n', at) - at), place);
     const JsonCursor cursor(line, place);
     const JsonCursor instance = cursor.at("instance");
-    known_.insert({hash_from_json(cursor.at("key")), cursor.at("question").text() + " " + instance_from_json(instance.value(), instance.place()).text()});
+    known_.insert({hash_from_json(cursor.at("key")),
+                   cursor.at("question").text() + " " +
+                       instance_from_json(instance.value(), instance.place()).text()});
   }
 }
 
 void MoveWorkers::write_record(const MoveFailure& failure, const Variant& variant) const {
   if (setup_.record.empty()) return;
-  const json line{{"key", failure.key.hex()}, {"instance", to_json(failure.instance)}, {"question", failure.question}, {"reason", valid_utf8(failure.reason)}, {"variant", to_json(variant)}};
+  const json line{{"key", failure.key.hex()},
+                  {"instance", to_json(failure.instance)},
+                  {"question", failure.question},
+                  {"reason", valid_utf8(failure.reason)},
+                  {"variant", to_json(variant)}};
   append_line(setup_.record, line.dump());
 }
 
@@ -182,16 +216,24 @@ std::uint64_t MoveWorkers::deaths() const {
   return deaths_;
 }
 
-void MoveWorkers::fail(const MoveContext& at, MoveInstance instance, std::string question, std::string reason) {
+void MoveWorkers::fail(const MoveContext& at,
+                       MoveInstance instance,
+                       std::string question,
+                       std::string reason) {
   const Hash128 key = variant_key(at.variant);
   FailureKey place{key, question + " " + instance.text()};
   const std::lock_guard lock(mutex_);
   if (!known_.insert(std::move(place)).second) return;
-  failures_.push_back({.key = key, .instance = std::move(instance), .question = std::move(question), .reason = std::move(reason)});
+  failures_.push_back({.key = key,
+                       .instance = std::move(instance),
+                       .question = std::move(question),
+                       .reason = std::move(reason)});
   write_record(failures_.back(), at.variant);
 }
 
-bool MoveWorkers::has_failed(const Hash128& key, std::string_view question, const MoveInstance& instance) const {
+bool MoveWorkers::has_failed(const Hash128& key,
+                             std::string_view question,
+                             const MoveInstance& instance) const {
   return known_.contains({key, std::string(question) + " " + instance.text()});
 }
 
@@ -219,14 +261,16 @@ MoveAnswer MoveWorkers::ask(const Move& own, const MoveContext& at, MoveQuestion
       }
       if (kind == Kind::offers) {
         const FailureKey first{key, "apply " + std::string(own.name())};
-        for (auto it = known_.lower_bound(first); it != known_.end() && it->first == key && it->second.starts_with(first.second); ++it) {
+        for (auto it = known_.lower_bound(first);
+             it != known_.end() && it->first == key && it->second.starts_with(first.second); ++it) {
           question.excluded.push_back(it->second.substr(std::string_view("apply ").size()));
         }
       }
     }
   }
   MoveAnswer answer = setup_.workers == 0 ? ask_here(own, at, question) : ask_worker(at, question);
-  for (auto& [instance, reason] : answer.thrown) fail(at, std::move(instance), "apply", std::move(reason));
+  for (auto& [instance, reason] : answer.thrown)
+    fail(at, std::move(instance), "apply", std::move(reason));
   if (answer.failure) {
     answer.why = "the move failed: " + *answer.failure;
     fail(at, question.instance, asked, *answer.failure);
@@ -234,21 +278,33 @@ MoveAnswer MoveWorkers::ask(const Move& own, const MoveContext& at, MoveQuestion
   return answer;
 }
 
-MoveAnswer MoveWorkers::ask_here(const Move& own, const MoveContext& at, const MoveQuestion& question) const {
+MoveAnswer MoveWorkers::ask_here(const Move& own,
+                                 const MoveContext& at,
+                                 const MoveQuestion& question) const {
   MoveAnswer out;
   try {
     switch (question.kind) {
-      case Kind::enumerate: out.listed = own.enumerate(at); break;
-      case Kind::apply: out.variant = own.apply(at, question.instance, out.why); break;
-      case Kind::domain: out.domain = own.domain(at, question.instance.site); break;
-      case Kind::inverse: out.inverse = own.inverse(at, question.instance); break;
+      case Kind::enumerate:
+        out.listed = own.enumerate(at);
+        break;
+      case Kind::apply:
+        out.variant = own.apply(at, question.instance, out.why);
+        break;
+      case Kind::domain:
+        out.domain = own.domain(at, question.instance.site);
+        break;
+      case Kind::inverse:
+        out.inverse = own.inverse(at, question.instance);
+        break;
       case Kind::offers:
         for (const MoveInstance& instance : own.enumerate(at)) {
-          if (std::ranges::find(question.excluded, instance.text()) != question.excluded.end()) continue;
+          if (std::ranges::find(question.excluded, instance.text()) != question.excluded.end())
+            continue;
           try {
             std::string why;
             const std::optional<Variant> next = own.apply(at, instance, why);
-            if (next && satisfies_constraints(at.spec, *next, why)) out.offers.push_back({instance, variant_key(*next)});
+            if (next && satisfies_constraints(at.spec, *next, why))
+              out.offers.push_back({instance, variant_key(*next)});
           } catch (const std::exception& thrown) {
             out.thrown.emplace_back(instance, described(thrown));
           }
@@ -303,7 +359,8 @@ MoveAnswer MoveWorkers::ask_worker(const MoveContext& at, MoveQuestion question)
 
 void MoveWorkers::start(Worker& worker) {
   for (int attempt = 1;; ++attempt) {
-    auto process = std::make_unique<WorkerProcess>(WorkerCommand{.argv = setup_.argv, .memory_bytes = setup_.memory_bytes});
+    auto process = std::make_unique<WorkerProcess>(
+        WorkerCommand{.argv = setup_.argv, .memory_bytes = setup_.memory_bytes});
     const auto deadline = Clock::now() + std::chrono::duration<double>(kStartSeconds);
     for (bool alive = true; alive && Clock::now() < deadline;) {
       pollfd entry{.fd = process->fd(), .events = POLLIN, .revents = 0};
@@ -315,7 +372,8 @@ void MoveWorkers::start(Worker& worker) {
       worker.scene.reset();
       return;
     }
-    if (attempt >= kMaxFailedStarts) throw environment_error("a move worker ended before it was ready: " + setup_.argv.front());
+    if (attempt >= kMaxFailedStarts)
+      throw environment_error("a move worker ended before it was ready: " + setup_.argv.front());
   }
 }
 
@@ -327,20 +385,29 @@ void MoveWorkers::bury(Worker& worker) {
 
 std::string MoveWorkers::cause_of_death(Worker& worker, bool silent) const {
   const int status = worker.process->kill();
-  if (silent) return std::string(kEndless) + " within " + std::to_string(static_cast<int>(setup_.silent_seconds)) + " s";
-  if (!WIFSIGNALED(status)) return "its worker ended with exit status " + std::to_string(WEXITSTATUS(status));
+  if (silent)
+    return std::string(kEndless) + " within " +
+           std::to_string(static_cast<int>(setup_.silent_seconds)) + " s";
+  if (!WIFSIGNALED(status))
+    return "its worker ended with exit status " + std::to_string(WEXITSTATUS(status));
   const int number = WTERMSIG(status);
   if (number == SIGPROF || number == SIGXCPU) {
     char text[64];
     std::snprintf(text, sizeof text, " within %g s of the processor", setup_.seconds);
     return std::string(kEndless) + text;
   }
-  return number == SIGKILL ? std::string(kKilled) : std::string("it crashed: ") + ::strsignal(number);
+  return number == SIGKILL ? std::string(kKilled)
+                           : std::string("it crashed: ") + ::strsignal(number);
 }
 
-/// One exchange with a worker, started if need be. Empty once the answer is complete, else how the worker ended.
-std::string MoveWorkers::converse(Worker& worker, const MoveContext& at, const MoveQuestion& question, MoveAnswer& answer) {
-  if (worker.process != nullptr && !worker.process->pump()) bury(worker);  // it died while it had nothing to do
+/// One exchange with a worker, started if need be. Empty once the answer is complete, else how the
+/// worker ended.
+std::string MoveWorkers::converse(Worker& worker,
+                                  const MoveContext& at,
+                                  const MoveQuestion& question,
+                                  MoveAnswer& answer) {
+  // it died while it had nothing to do
+  if (worker.process != nullptr && !worker.process->pump()) bury(worker);
   if (worker.process == nullptr) start(worker);
   if (const auto told = scene(at); worker.scene != told) {
     worker.process->send(*told);
@@ -362,11 +429,15 @@ std::string MoveWorkers::converse(Worker& worker, const MoveContext& at, const M
     }
     if (answer.complete && !damaged) return "";
     if (!alive || damaged || Clock::now() - heard >= silence) break;
-    pollfd entry{.fd = worker.process->fd(), .events = static_cast<short>(worker.process->wants_to_write() ? POLLIN | POLLOUT : POLLIN), .revents = 0};
+    pollfd entry{
+        .fd = worker.process->fd(),
+        .events = static_cast<short>(worker.process->wants_to_write() ? POLLIN | POLLOUT : POLLIN),
+        .revents = 0};
     static_cast<void>(::poll(&entry, 1, 1000));
     alive = worker.process->pump();
   }
-  std::string death = damaged ? "its worker sent what cannot be read" : cause_of_death(worker, alive);
+  std::string death =
+      damaged ? "its worker sent what cannot be read" : cause_of_death(worker, alive);
   bury(worker);
   return death;
 }

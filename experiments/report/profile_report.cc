@@ -32,7 +32,10 @@ Outcome outcome_of(const cuda::NcuFindings& launch) {
 }  // namespace
 
 std::vector<Flag> profile_flags() {
-  return {{"ncu", "FILE", "instead: what a report of Nsight Compute (its text, or CSV of its raw or details page) says by the rules", Flag::Takes::one},
+  return {{"ncu", "FILE",
+           "instead: what a report of Nsight Compute (its text, or CSV of its raw or details page) "
+           "says by the rules",
+           Flag::Takes::one},
           {"json", "", "with --ncu: facts and findings as JSON", Flag::Takes::nothing}};
 }
 
@@ -43,12 +46,15 @@ void print_profile(const Arguments& arguments) {
   for (const cuda::NcuFindings& launch : launches) {
     const Outcome outcome = outcome_of(launch);
     if (arguments.has("json")) {
-      out.push_back({{"kernel", valid_utf8(launch.kernel)}, {"diagnosis", to_json(outcome).at("diagnosis")}, {"findings", findings_json(outcome)}});
+      out.push_back({{"kernel", valid_utf8(launch.kernel)},
+                     {"diagnosis", to_json(outcome).at("diagnosis")},
+                     {"findings", findings_json(outcome)}});
       continue;
     }
     std::printf("%s: ", launch.kernel.c_str());
     if (launch.time_ns > 0) std::printf("%.6g us, ", launch.time_ns * 1e-3);
-    std::printf("%zu facts\n%s%s", launch.diagnosis.facts.size(), findings_text(outcome, "  ").c_str(), unjudged_text(outcome, "  ").c_str());
+    std::printf("%zu facts\n%s%s", launch.diagnosis.facts.size(),
+                findings_text(outcome, "  ").c_str(), unjudged_text(outcome, "  ").c_str());
   }
   if (arguments.has("json")) std::printf("%s\n", out.dump(1).c_str());
 }

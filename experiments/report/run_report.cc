@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "engine/base/format.h"
+#include "engine/base/statistics.h"
 #include "engine/json/json_record.h"
 #include "engine/run/record.h"
-#include "engine/base/statistics.h"
 #include "experiments/evaluate/attributing.h"
 #include "experiments/setup/runner_choice.h"
 #include "moves/shared/source_contract.h"
@@ -20,7 +20,8 @@ constexpr std::size_t kShownOpcodes = 12;
 
 /// Of the end of the search where it was taken, else of the search.
 const Outcome& last_outcome(const RecordedNode& node) {
-  return node.final_outcome && node.final_outcome->status == Status::ok ? *node.final_outcome : *node.outcome;
+  return node.final_outcome && node.final_outcome->status == Status::ok ? *node.final_outcome
+                                                                        : *node.outcome;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -39,7 +40,8 @@ struct BoundShare {
   double bound_ns = 0, time_ns = 0;
   [[nodiscard]] std::string text() const {
     if (bound_ns <= 0 || time_ns <= 0) return "unknown";
-    return format("%.1f %% of %s (%.4f ms of %.4f ms)", 100 * bound_ns / time_ns, resource.c_str(), bound_ns * 1e-6, time_ns * 1e-6);
+    return format("%.1f %% of %s (%.4f ms of %.4f ms)", 100 * bound_ns / time_ns, resource.c_str(),
+                  bound_ns * 1e-6, time_ns * 1e-6);
   }
 };
 
@@ -55,7 +57,9 @@ BoundShare bound_share(const Outcome& outcome) {
   return out;
 }
 
-std::string speedup_text(double speedup) { return speedup > 0 ? format("%.3fx", speedup) : "-"; }
+std::string speedup_text(double speedup) {
+  return speedup > 0 ? format("%.3fx", speedup) : "-";
+}
 
 void add_result(const RecordedRun& run, std::size_t best, Document& to) {
   const RecordedNode& node = run.nodes()[best];
@@ -63,26 +67,35 @@ void add_result(const RecordedRun& run, std::size_t best, Document& to) {
   rows.push_back({"runner", run.run().runner});
   rows.push_back({"seed", std::to_string(run.run().seed)});
   rows.push_back({"kernel", node.key.hex()});
-  rows.push_back({"speed-up", speedup_text(node.timed_again ? node.final_speedup : node.speedup) + (node.timed_again ? " at the end, " + speedup_text(node.speedup) + " in the search" : " in the search")});
+  rows.push_back({"speed-up", speedup_text(node.timed_again ? node.final_speedup : node.speedup) +
+                                  (node.timed_again ? " at the end, " + speedup_text(node.speedup) +
+                                                          " in the search"
+                                                    : " in the search")});
   rows.push_back({"verdict", valid_utf8(last_outcome(node).verdict.summary())});
   rows.push_back({"variants", std::to_string(run.nodes().size())});
   to.table(std::move(rows));
   for (const WorkloadTiming& timing : last_outcome(node).timings) {
-    std::string line = timing.workload + " (" + timing.cache + "): " + format("%.4f ms", median(timing.samples_ns) * 1e-6);
-    if (!timing.baseline_samples_ns.empty()) line += format(", the baseline beside it %.4f ms", median(timing.baseline_samples_ns) * 1e-6);
+    std::string line = timing.workload + " (" + timing.cache +
+                       "): " + format("%.4f ms", median(timing.samples_ns) * 1e-6);
+    if (!timing.baseline_samples_ns.empty())
+      line += format(", the baseline beside it %.4f ms", median(timing.baseline_samples_ns) * 1e-6);
     to.paragraph(line);
   }
-  if (const auto label = timing_label(run.run().runner); !label.empty()) to.paragraph("Times are " + std::string(label) + ", not a GPU's.");
+  if (const auto label = timing_label(run.run().runner); !label.empty())
+    to.paragraph("Times are " + std::string(label) + ", not a GPU's.");
 }
 
 /// Finalists that the last evaluation refused or could not time: by what, and by how much.
 void add_dismissed(const RecordedRun& run, Document& to) {
-  std::vector<Document::Row> rows{{"kernel", "speed-up in the search", "move", "what became of it"}};
+  std::vector<Document::Row> rows{
+      {"kernel", "speed-up in the search", "move", "what became of it"}};
   for (const std::size_t i : run.ranking()) {
     const RecordedNode& node = run.nodes()[i];
     if (i == 0 || !node.final_outcome || node.final_outcome->status == Status::ok) continue;
     const Outcome& outcome = *node.final_outcome;
-    const std::string what = outcome.status == Status::not_measured ? "not measured: " + outcome.log : outcome.verdict.passed() ? std::string(name(outcome.status)) : outcome.verdict.summary();
+    const std::string what = outcome.status == Status::not_measured ? "not measured: " + outcome.log
+                             : outcome.verdict.passed() ? std::string(name(outcome.status))
+                                                        : outcome.verdict.summary();
     rows.push_back({node.key.short_hex(), speedup_text(node.speedup), node.move, valid_utf8(what)});
   }
   if (rows.size() == 1) return;
@@ -96,8 +109,10 @@ void add_path(const RecordedRun& run, std::size_t best, Document& to) {
   double before = 0;
   for (const std::size_t i : run.path(best)) {
     const RecordedNode& step = run.nodes()[i];
-    const std::string ratio = before > 0 && step.speedup > 0 ? format("%.3fx", step.speedup / before) : "-";
-    rows.push_back({step.key.short_hex(), speedup_text(step.speedup), ratio, step.move, step.proposer.empty() ? "-" : step.proposer});
+    const std::string ratio =
+        before > 0 && step.speedup > 0 ? format("%.3fx", step.speedup / before) : "-";
+    rows.push_back({step.key.short_hex(), speedup_text(step.speedup), ratio, step.move,
+                    step.proposer.empty() ? "-" : step.proposer});
     if (step.speedup > 0) before = step.speedup;
   }
   to.table(std::move(rows));
@@ -105,37 +120,51 @@ void add_path(const RecordedRun& run, std::size_t best, Document& to) {
 
 void add_attribution(const Attribution& a, const RecordedNode& node, Document& to) {
   to.heading(2, "What each move is worth");
-  to.paragraph("Speed-up of the kernel over itself without the move, " + std::to_string(a.repeat) + " evaluations each at " + a.stage +
-               ", 95 % intervals. All moves together: " + ablation_text(a.whole) + ". The kernel against itself: " + ablation_text(a.control) +
+  to.paragraph("Speed-up of the kernel over itself without the move, " + std::to_string(a.repeat) +
+               " evaluations each at " + a.stage + ", 95 % intervals. All moves together: " +
+               ablation_text(a.whole) + ". The kernel against itself: " + ablation_text(a.control) +
                format("; what is within %.2f %% of 1 is no difference.", 100 * a.least_gain));
   const double said = node.timed_again ? node.final_speedup : node.speedup;
   const Interval& whole = a.whole.interval;
   if (said > 0 && (said < whole.low || said > whole.high)) {
-    to.paragraph(format("This is not the %.3fx above: that is one reading at the end of the run, this is ", said) + std::to_string(a.repeat) +
-                 " readings of a later session. They disagree by more than the interval; what can be relied on is the lower one.");
+    to.paragraph(
+        format("This is not the %.3fx above: that is one reading at the end of the run, this is ",
+               said) +
+        std::to_string(a.repeat) +
+        " readings of a later session. They disagree by more than the interval; what can be relied "
+        "on is the lower one.");
   }
-  std::vector<Document::Row> rows{{"move", "verdict", "speed-up", "move that undoes it", "speed-up over the undone", "reason"}};
+  std::vector<Document::Row> rows{
+      {"move", "verdict", "speed-up", "move that undoes it", "speed-up over the undone", "reason"}};
   for (const MoveAttribution& move : a.moves) {
-    rows.push_back({move.move, std::string(name(move.verdict)), ablation_text(move.without), move.reverse_move.empty() ? "-" : move.reverse_move,
+    rows.push_back({move.move, std::string(name(move.verdict)), ablation_text(move.without),
+                    move.reverse_move.empty() ? "-" : move.reverse_move,
                     move.reverse_move.empty() ? "-" : ablation_text(move.reverse), move.why});
   }
   to.table(std::move(rows));
   to.heading(2, "What the code shows");
   if (a.code_arch.empty()) return to.paragraph("No code was looked at: " + a.code_why + ".");
-  to.paragraph("Code for " + a.code_arch + (a.code_decides ? "." : ", which is not what was timed: it decides nothing."));
-  std::vector<Document::Row> code{{"move", "in the code", "seen in", "features before and after", "opcodes before and after"}};
+  to.paragraph("Code for " + a.code_arch +
+               (a.code_decides ? "." : ", which is not what was timed: it decides nothing."));
+  std::vector<Document::Row> code{
+      {"move", "in the code", "seen in", "features before and after", "opcodes before and after"}};
   for (const MoveAttribution& move : a.moves) {
     if (!move.code) continue;
     std::string readings;
     for (const FeatureReading& r : move.code->readings) {
       if (r.before == r.after && r.before_in_loops == r.after_in_loops) continue;
-      readings += (readings.empty() ? "" : ", ") + r.feature + format(" %g to %g", r.before, r.after);
-      if (r.before_in_loops != r.after_in_loops) readings += format(" (in loops %g to %g)", r.before_in_loops, r.after_in_loops);
+      readings +=
+          (readings.empty() ? "" : ", ") + r.feature + format(" %g to %g", r.before, r.after);
+      if (r.before_in_loops != r.after_in_loops)
+        readings += format(" (in loops %g to %g)", r.before_in_loops, r.after_in_loops);
     }
     const std::optional<bool> realised = move.code->realised;
-    code.push_back({move.move, !realised ? "unknown: " + move.code->why : *realised ? "yes" : "no: " + move.code->why,
-                    move.code->tool.empty() ? "PTX" : "machine code by " + move.code->tool, readings.empty() ? "-" : readings,
-                    difference_text(*move.code, kShownOpcodes)});
+    code.push_back({move.move,
+                    !realised   ? "unknown: " + move.code->why
+                    : *realised ? "yes"
+                                : "no: " + move.code->why,
+                    move.code->tool.empty() ? "PTX" : "machine code by " + move.code->tool,
+                    readings.empty() ? "-" : readings, difference_text(*move.code, kShownOpcodes)});
   }
   to.table(std::move(code));
 }
@@ -143,8 +172,11 @@ void add_attribution(const Attribution& a, const RecordedNode& node, Document& t
 void add_bottleneck(const Outcome& before, const Outcome& after, Document& to) {
   to.heading(2, "Bottleneck before and after");
   if (!before.diagnosis && !after.diagnosis) return to.paragraph("This runner gives no diagnosis.");
-  to.table({{"", "share of the bound"}, {"baseline", bound_share(before).text()}, {"best kernel", bound_share(after).text()}});
-  for (const auto& [title, outcome] : {std::pair{"Baseline", &before}, std::pair{"Best kernel", &after}}) {
+  to.table({{"", "share of the bound"},
+            {"baseline", bound_share(before).text()},
+            {"best kernel", bound_share(after).text()}});
+  for (const auto& [title, outcome] :
+       {std::pair{"Baseline", &before}, std::pair{"Best kernel", &after}}) {
     to.heading(3, title);
     const std::vector<std::string> findings = lines_of(findings_text(*outcome, ""));
     if (findings.empty()) to.paragraph("No rule fires.");
@@ -161,7 +193,9 @@ Document run_report(const RecordedRun& run, const std::optional<Attribution>& at
   add_result(run, best, out);
   const auto& baseline = run.nodes()[0].outcome;
   if (!baseline || baseline->status != Status::ok) {
-    out.paragraph(baseline ? "Nothing was searched: the baseline is " + std::string(name(baseline->status)) + "." : "The baseline was not measured.");
+    out.paragraph(baseline ? "Nothing was searched: the baseline is " +
+                                 std::string(name(baseline->status)) + "."
+                           : "The baseline was not measured.");
     if (baseline && !baseline->log.empty()) out.preformatted(valid_utf8(baseline->log));
     return out;
   }
@@ -173,7 +207,10 @@ Document run_report(const RecordedRun& run, const std::optional<Attribution>& at
   const Variant kernel = run.variant(best);
   const SourceContract contract = source_contract(run.spec(), run.device(), kernel);
   out.heading(2, "What it relies on");
-  if (contract.narrowed) out.paragraph("It holds for less than the kernel of the spec: launched otherwise its results are undefined. best_kernel.cu has a function that checks arguments.");
+  if (contract.narrowed)
+    out.paragraph(
+        "It holds for less than the kernel of the spec: launched otherwise its results are "
+        "undefined. best_kernel.cu has a function that checks arguments.");
   std::vector<std::string> terms;
   for (const std::string& line : contract.lines()) terms.push_back(valid_utf8(line));
   out.list(terms);
@@ -182,8 +219,10 @@ Document run_report(const RecordedRun& run, const std::optional<Attribution>& at
     add_attribution(*attribution, run.nodes()[best], out);
   } else {
     out.heading(2, "What each move is worth");
-    out.paragraph(attribution ? "attribution.json is about another kernel, " + attribution->best.short_hex() + "; warpath attribute makes it anew."
-                              : "Not measured yet: warpath attribute does.");
+    out.paragraph(attribution
+                      ? "attribution.json is about another kernel, " +
+                            attribution->best.short_hex() + "; warpath attribute makes it anew."
+                      : "Not measured yet: warpath attribute does.");
   }
   add_bottleneck(last_outcome(run.nodes()[0]), last_outcome(run.nodes()[best]), out);
   out.heading(2, "Difference to the baseline");

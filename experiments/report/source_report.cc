@@ -88,7 +88,8 @@ void print_file(const std::string& file, Totals& totals) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   std::printf("%s\n", file.c_str());
   for (const model::HiddenKernel& hidden : model::hidden_kernels(unit)) {
-    std::printf("  kernel %s is left out by the condition of line %zu\n", hidden.name.c_str(), line_of(unit, hidden.condition.begin));
+    std::printf("  kernel %s is left out by the condition of line %zu\n", hidden.name.c_str(),
+                line_of(unit, hidden.condition.begin));
   }
   for (const model::Function* function : unit.functions()) {
     const bool declaration = function->body == nullptr && function->opaque.empty();

@@ -8,12 +8,12 @@
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "engine/base/rng.h"
 #include "engine/json/json_reader.h"
 #include "engine/json/json_record.h"
-#include "engine/base/rng.h"
 #include "engine/run/run_folder.h"
-#include "engine/text/source_text.h"
 #include "engine/spec/spec_load.h"
+#include "engine/text/source_text.h"
 #include "experiments/setup/recorded_run.h"
 
 namespace warpath {
@@ -24,7 +24,8 @@ constexpr std::size_t kMaxListBytes = std::size_t{64} << 20U;
 constexpr std::size_t kMaxCombinations = std::size_t{1} << 20U;
 
 Expression expression(const JsonCursor& at) {
-  return at.value().is_number_integer() ? Expression(at.integer()) : Expression::parse(at.text(), at.place());
+  return at.value().is_number_integer() ? Expression(at.integer())
+                                        : Expression::parse(at.text(), at.place());
 }
 
 /// {"x": 256, "y": "ceil_div(n, 2)"}; an axis left out is 1.
@@ -44,7 +45,8 @@ void read_launch(const JsonCursor& at, LaunchPlan& plan) {
   if (const auto grid = at.find("grid")) plan.grid = axes(*grid);
   if (const auto block = at.find("block")) plan.block = axes(*block);
   if (const auto cluster = at.find("cluster")) plan.cluster = axes(*cluster);
-  if (const auto bytes = at.find("dynamic_smem_bytes")) plan.dynamic_smem_bytes = expression(*bytes);
+  if (const auto bytes = at.find("dynamic_smem_bytes"))
+    plan.dynamic_smem_bytes = expression(*bytes);
 }
 
 std::vector<std::string> texts(const JsonCursor& at) {
@@ -67,7 +69,8 @@ Expectation read_expectation(const JsonCursor& at) {
   Expectation out;
   if (const auto expect = at.find("expect")) {
     out.status = expect->text();
-    const bool known = out.status == "refused" || std::ranges::find(kStatusNames, out.status) != kStatusNames.end();
+    const bool known = out.status == "refused" ||
+                       std::ranges::find(kStatusNames, out.status) != kStatusNames.end();
     if (!known) expect->fail("ok, refused or the name of a status");
   }
   if (const auto row = at.find("row")) out.row = row->integer();
@@ -76,17 +79,22 @@ Expectation read_expectation(const JsonCursor& at) {
 }
 
 Candidate read_line(const KernelSpec& spec, const JsonCursor& at, const fs::path& folder) {
-  require_only(at, {"name", "source", "source_file", "kernel_name", "launch", "compiler_options", "tunables", "expect", "row", "gates"});
-  Candidate out{.name = at.at("name").text(), .variant = baseline_variant(spec), .expectation = read_expectation(at)};
+  require_only(at, {"name", "source", "source_file", "kernel_name", "launch", "compiler_options",
+                    "tunables", "expect", "row", "gates"});
+  Candidate out{.name = at.at("name").text(),
+                .variant = baseline_variant(spec),
+                .expectation = read_expectation(at)};
   if (out.name.empty()) at.at("name").fail("a name");
   if (const auto source = at.find("source")) out.variant.source = source->text();
   if (const auto file = at.find("source_file")) {
     if (at.find("source")) file->fail("either source or source_file");
-    out.variant.source = read_source_file((folder / file->text()).string(), kMaxSourceFileBytes, file->place()).text;
+    out.variant.source =
+        read_source_file((folder / file->text()).string(), kMaxSourceFileBytes, file->place()).text;
   }
   if (const auto kernel = at.find("kernel_name")) out.variant.kernel_name = kernel->text();
   if (const auto launch = at.find("launch")) read_launch(*launch, out.variant.launch);
-  if (const auto options = at.find("compiler_options")) out.variant.compiler_options = texts(*options);
+  if (const auto options = at.find("compiler_options"))
+    out.variant.compiler_options = texts(*options);
   if (const auto tunables = at.find("tunables")) read_tunables(*tunables, out.variant.tunables);
   return out;
 }
@@ -104,8 +112,10 @@ void read_list(const KernelSpec& spec, const fs::path& path, std::vector<Candida
 }
 
 void read_source(const KernelSpec& spec, const fs::path& path, std::vector<Candidate>& out) {
-  Candidate candidate{.name = path.stem().string(), .variant = baseline_variant(spec), .expectation = {}};
-  candidate.variant.source = read_source_file(path.string(), kMaxSourceFileBytes, path.string()).text;
+  Candidate candidate{
+      .name = path.stem().string(), .variant = baseline_variant(spec), .expectation = {}};
+  candidate.variant.source =
+      read_source_file(path.string(), kMaxSourceFileBytes, path.string()).text;
   out.push_back(std::move(candidate));
 }
 
@@ -116,22 +126,28 @@ std::vector<fs::path> sources_in(const fs::path& folder) {
     if (entry.path().extension() == ".cu") out.push_back(entry.path());
   }
   std::ranges::sort(out);
-  if (out.empty()) throw bad_input("--candidates", folder.string(), "a folder that holds *.cu files");
+  if (out.empty())
+    throw bad_input("--candidates", folder.string(), "a folder that holds *.cu files");
   return out;
 }
 
-/// The best kernel of a run, exactly as it was: launch plan, steps, scratch memory and options with the source.
+/// The best kernel of a run, exactly as it was: launch plan, steps, scratch memory and options with
+/// the source.
 void read_run(const KernelSpec& spec, const fs::path& folder, std::vector<Candidate>& out) {
   const RecordedRun run(folder);
-  if (to_json(run.spec()) != to_json(spec)) throw bad_input("--candidates", folder.string(), "a run of " + spec.name + ": its input_spec.json is another spec");
+  if (to_json(run.spec()) != to_json(spec))
+    throw bad_input("--candidates", folder.string(),
+                    "a run of " + spec.name + ": its input_spec.json is another spec");
   const std::size_t best = run.find("best");
-  out.push_back({.name = run.nodes()[best].key.short_hex(), .variant = run.variant(best), .expectation = {}});
+  out.push_back(
+      {.name = run.nodes()[best].key.short_hex(), .variant = run.variant(best), .expectation = {}});
 }
 
 void require_distinct_names(const std::vector<Candidate>& candidates) {
   std::set<std::string_view> names;
   for (const Candidate& candidate : candidates) {
-    if (!names.insert(candidate.name).second) throw bad_input("--candidates", candidate.name, "a name of its own for every candidate");
+    if (!names.insert(candidate.name).second)
+      throw bad_input("--candidates", candidate.name, "a name of its own for every candidate");
   }
 }
 
@@ -157,14 +173,16 @@ std::string text_of(const std::vector<Tunable>& tunables, const TunableValues& v
 
 bool as_expected(const Expectation& expectation, Status status) {
   if (expectation.status.empty()) return true;
-  return expectation.status == "refused" ? status != Status::ok : expectation.status == name(status);
+  return expectation.status == "refused" ? status != Status::ok
+                                         : expectation.status == name(status);
 }
 
 bool is_expected_gate(const Expectation& expectation, std::string_view gate) {
   return std::ranges::find(expectation.gates, gate) != expectation.gates.end();
 }
 
-std::vector<Candidate> read_candidates(const KernelSpec& spec, const std::vector<std::string>& paths) {
+std::vector<Candidate> read_candidates(const KernelSpec& spec,
+                                       const std::vector<std::string>& paths) {
   std::vector<Candidate> out;
   for (const fs::path path : paths) {
     std::error_code error;
@@ -184,11 +202,14 @@ std::vector<Candidate> read_candidates(const KernelSpec& spec, const std::vector
   return out;
 }
 
-std::vector<Candidate> tuned_candidates(const KernelSpec& spec, std::size_t most, std::uint64_t seed) {
+std::vector<Candidate> tuned_candidates(const KernelSpec& spec,
+                                        std::size_t most,
+                                        std::uint64_t seed) {
   std::size_t total = spec.tunables.empty() ? 0 : 1;
   for (const Tunable& tunable : spec.tunables) {
     total *= tunable.values.size();
-    if (total > kMaxCombinations) throw bad_input("--tunables", spec.name, "a spec with at most 2^20 combinations of tunables");
+    if (total > kMaxCombinations)
+      throw bad_input("--tunables", spec.name, "a spec with at most 2^20 combinations of tunables");
   }
   if (total == 0) throw bad_input("--tunables", spec.name, "a spec with tunables");
   std::vector<Candidate> valid;
@@ -201,7 +222,8 @@ std::vector<Candidate> tuned_candidates(const KernelSpec& spec, std::size_t most
     valid.push_back(std::move(candidate));
   }
   if (valid.size() <= most) return valid;
-  std::vector<std::uint32_t> drawn = Rng(seed, "tunables").permutation(static_cast<std::uint32_t>(valid.size()));
+  std::vector<std::uint32_t> drawn =
+      Rng(seed, "tunables").permutation(static_cast<std::uint32_t>(valid.size()));
   drawn.resize(most);
   std::ranges::sort(drawn);
   std::vector<Candidate> out;

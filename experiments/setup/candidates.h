@@ -13,7 +13,8 @@ namespace warpath {
 
 /// What a list says of a candidate beside its variant.
 struct Expectation {
-  std::string status;              ///< "ok", "refused" (any status but ok), a status name; empty: anything
+  /// "ok", "refused" (any status but ok), a status name; empty: anything
+  std::string status;
   std::int64_t row = 0;            ///< of the catalogue that the list follows; 0: none
   std::vector<std::string> gates;  ///< that may refuse it
 };
@@ -30,14 +31,19 @@ struct Candidate {
 /// True if `gate` is one of those that may refuse it.
 [[nodiscard]] bool is_expected_gate(const Expectation& expectation, std::string_view gate);
 
-/// What the words after `--candidates` stand for, in order: FILE.cu replaces the spec's source; FOLDER is each of its *.cu in name
-/// order; a run folder is the best kernel of that run of the same spec, with everything that belongs to it; LIST.jsonl holds a JSON object a line (docs/evaluate.md). Throws Error(bad_input) naming file, line and key; also if
-/// two candidates share a name.
-[[nodiscard]] std::vector<Candidate> read_candidates(const KernelSpec& spec, const std::vector<std::string>& paths);
+/// What the words after `--candidates` stand for, in order: FILE.cu replaces the spec's source;
+/// FOLDER is each of its *.cu in name order; a run folder is the best kernel of that run of the
+/// same spec, with everything that belongs to it; LIST.jsonl holds a JSON object a line
+/// (docs/evaluate.md). Throws Error(bad_input) naming file, line and key; also if two candidates
+/// share a name.
+[[nodiscard]] std::vector<Candidate> read_candidates(const KernelSpec& spec,
+                                                     const std::vector<std::string>& paths);
 
-/// The spec's own kernel under the combinations of its tunables that satisfy its constraints: all of them, or `most`
-/// drawn by `seed`, in the order of the space either way. Named "BLOCK=64 UNROLL=2". Throws Error(bad_input) if the spec has no tunables, or
-/// more than 2^20 combinations.
-[[nodiscard]] std::vector<Candidate> tuned_candidates(const KernelSpec& spec, std::size_t most, std::uint64_t seed);
+/// The spec's own kernel under the combinations of its tunables that satisfy its constraints: all
+/// of them, or `most` drawn by `seed`, in the order of the space either way. Named "BLOCK=64
+/// UNROLL=2". Throws Error(bad_input) if the spec has no tunables, or more than 2^20 combinations.
+[[nodiscard]] std::vector<Candidate> tuned_candidates(const KernelSpec& spec,
+                                                      std::size_t most,
+                                                      std::uint64_t seed);
 
 }  // namespace warpath

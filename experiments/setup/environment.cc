@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "engine/run/events.h"
 #include "engine/base/format.h"
+#include "engine/run/events.h"
 #include "experiments/setup/revision.h"
 
 namespace warpath {

@@ -12,15 +12,16 @@ struct Environment {
   std::string cpu;             ///< model name
   int cores = 0;               ///< that this process may use
   std::int64_t memory_mib = 0;
-  std::string kernel;          ///< "Linux 6.1.0 x86_64"
-  std::string started;         ///< UTC, ISO 8601
+  std::string kernel;   ///< "Linux 6.1.0 x86_64"
+  std::string started;  ///< UTC, ISO 8601
 };
 [[nodiscard]] Environment probe_environment();
 
 /// JSON object.
 [[nodiscard]] std::string to_json_text(const Environment& environment);
 
-/// First executable file called `name` on PATH (or `name` itself if it has a slash); empty if there is none.
+/// First executable file called `name` on PATH (or `name` itself if it has a slash); empty if there
+/// is none.
 [[nodiscard]] std::string find_program(const std::string& name);
 
 }  // namespace warpath

@@ -14,39 +14,56 @@ using nlohmann::json;
 
 std::optional<LlmAccess> llm_access(const LlmOptions& options, std::string& why) {
   static_cast<void>(llm::Cassette::parse_mode(options.cassette_mode, "llm.cassette_mode"));
-  if (options.model.empty() && options.profile.empty()) return why = "no language model: --llm-model names one", std::nullopt;
-  LlmAccess out{.profile = llm::load_profile(options.profile.empty() ? "openai" : options.profile), .key = "", .key_variable = ""};
+  if (options.model.empty() && options.profile.empty())
+    return why = "no language model: --llm-model names one", std::nullopt;
+  LlmAccess out{.profile = llm::load_profile(options.profile.empty() ? "openai" : options.profile),
+                .key = "",
+                .key_variable = ""};
   llm::Profile& p = out.profile;
   if (!options.model.empty()) p.model = options.model;
-  if (p.model.empty()) throw bad_input("--llm-model", "", "the name of a model: the profile has none");
+  if (p.model.empty())
+    throw bad_input("--llm-model", "", "the name of a model: the profile has none");
   const char* base = p.base_url_env.empty() ? nullptr : std::getenv(p.base_url_env.c_str());
   if (base != nullptr && *base != '\0') p.base_url = base;
   if (!options.base_url.empty()) p.base_url = options.base_url;
   while (p.base_url.ends_with('/')) p.base_url.pop_back();
-  if (p.base_url.empty()) throw bad_input("--llm-base-url", "", "the address of the server: profile " + p.name + " has none");
+  if (p.base_url.empty())
+    throw bad_input("--llm-base-url", "",
+                    "the address of the server: profile " + p.name + " has none");
   const std::string variable = options.key_env.empty() ? p.key_env : options.key_env;
   out.key = llm::read_key(variable, options.key_file);
   out.key_variable = variable;
   const bool replays = options.cassette_mode == "replay";
-  if (const std::string problem = replays ? "" : llm::address_problem(p.base_url); !problem.empty()) {
-    throw bad_input("--llm-base-url", p.base_url, "an https address, or http on this machine (" + problem + ")");
+  if (const std::string problem = replays ? "" : llm::address_problem(p.base_url);
+      !problem.empty()) {
+    throw bad_input("--llm-base-url", p.base_url,
+                    "an https address, or http on this machine (" + problem + ")");
   }
   if (out.key.empty() && p.auth != llm::Profile::Auth::none && !replays) {
-    return why = "no language model: no key in " + (variable.empty() ? std::string("--llm-key-env") : variable) + "; rules alone", std::nullopt;
+    return why = "no language model: no key in " +
+                 (variable.empty() ? std::string("--llm-key-env") : variable) + "; rules alone",
+           std::nullopt;
   }
   if (!p.prices && !options.unpriced && !replays) {
-    throw bad_input("--llm-money", "profile " + p.name + " without prices", "\"prices\" in a profile file, or --llm-unpriced to go without a limit on money");
+    throw bad_input(
+        "--llm-money", "profile " + p.name + " without prices",
+        "\"prices\" in a profile file, or --llm-unpriced to go without a limit on money");
   }
   return out;
 }
 
 std::vector<llm::MoveCard> move_cards(const MoveRegistry& moves) {
   std::vector<llm::MoveCard> out;
-  for (const auto& [name, entry] : moves.entries()) out.push_back({.name = name, .help = entry.help});
+  for (const auto& [name, entry] : moves.entries())
+    out.push_back({.name = name, .help = entry.help});
   return out;
 }
 
-LlmStack::LlmStack(const LlmAccess& access, const KernelSpec& spec, const DeviceFacts& device, const MoveRegistry& moves, const Options& options,
+LlmStack::LlmStack(const LlmAccess& access,
+                   const KernelSpec& spec,
+                   const DeviceFacts& device,
+                   const MoveRegistry& moves,
+                   const Options& options,
                    const std::filesystem::path& folder)
     : profile_(access.profile),
       budget_({.calls = options.llm.calls,
@@ -60,7 +77,8 @@ LlmStack::LlmStack(const LlmAccess& access, const KernelSpec& spec, const Device
   const bool own = options.llm.cassette.empty();
   if (own) std::filesystem::create_directories(folder);
   const auto mode = llm::Cassette::parse_mode(options.llm.cassette_mode, "llm.cassette_mode");
-  cassette_ = std::make_unique<llm::Cassette>(own ? folder / "llm.jsonl" : std::filesystem::path(options.llm.cassette), mode, redactor);
+  cassette_ = std::make_unique<llm::Cassette>(
+      own ? folder / "llm.jsonl" : std::filesystem::path(options.llm.cassette), mode, redactor);
   if (own && mode == llm::Cassette::Mode::replay_or_live) {
     for (const auto& past : cassette_->past()) budget_.charge(past.usage, past.cost);
   }
@@ -79,7 +97,8 @@ LlmStack::LlmStack(const LlmAccess& access, const KernelSpec& spec, const Device
       .options = options.llm,
       .client = *client_,
       .profile = profile_,
-      .patch = [](const std::string& source, const std::string& text, std::string& why) { return apply_patch(source, text, why); },
+      .patch = [](const std::string& source, const std::string& text,
+                  std::string& why) { return apply_patch(source, text, why); },
       .seed = options.run.seed});
 }
 
@@ -88,30 +107,58 @@ void LlmStack::write_summary(const std::filesystem::path& folder) const {
   const llm::Spent spent = budget_.charged();
   const llm::ClientFigures calls = client_->figures();
   const llm::ProposerFigures& said = proposer_->figures();
-  const auto each = [&](double x) { return said.improved > 0 ? json(x / static_cast<double>(said.improved)) : json(); };
+  const auto each = [&](double x) {
+    return said.improved > 0 ? json(x / static_cast<double>(said.improved)) : json();
+  };
   const json out{{"model", profile_.model},
                  {"profile", profile_.name},
                  {"currency", profile_.currency},
-                 {"prices", profile_.prices ? json{{"input", profile_.prices->input}, {"cached", profile_.prices->cached}, {"cache_write", profile_.prices->cache_write}, {"output", profile_.prices->output}} : json()},
-                 {"spent", {{"calls", spent.calls}, {"input_tokens", spent.input_tokens}, {"output_tokens", spent.output_tokens}, {"money", spent.money}}},
-                 {"calls", {{"submitted", calls.calls}, {"sent", calls.attempts}, {"replayed", calls.replayed}, {"retries", calls.retries}, {"estimated_usage", calls.estimated}, {"failures", calls.reasons}}},
-                 {"ideas", {{"nodes_asked", said.asked}, {"choices", said.choices}, {"proposals", said.proposals}, {"dropped", said.dropped}}},
+                 {"prices", profile_.prices ? json{{"input", profile_.prices->input},
+                                                   {"cached", profile_.prices->cached},
+                                                   {"cache_write", profile_.prices->cache_write},
+                                                   {"output", profile_.prices->output}}
+                                            : json()},
+                 {"spent",
+                  {{"calls", spent.calls},
+                   {"input_tokens", spent.input_tokens},
+                   {"output_tokens", spent.output_tokens},
+                   {"money", spent.money}}},
+                 {"calls",
+                  {{"submitted", calls.calls},
+                   {"sent", calls.attempts},
+                   {"replayed", calls.replayed},
+                   {"retries", calls.retries},
+                   {"estimated_usage", calls.estimated},
+                   {"failures", calls.reasons}}},
+                 {"ideas",
+                  {{"nodes_asked", said.asked},
+                   {"choices", said.choices},
+                   {"proposals", said.proposals},
+                   {"dropped", said.dropped}}},
                  {"implementations", {{"written", said.written}, {"repairs", said.repairs}}},
-                 {"evaluated", {{"all", said.evaluated}, {"failed", said.failed}, {"improved", said.improved}}},
+                 {"evaluated",
+                  {{"all", said.evaluated}, {"failed", said.failed}, {"improved", said.improved}}},
                  {"money_per_improvement", each(spent.money)},
-                 {"tokens_per_improvement", each(static_cast<double>(spent.input_tokens + spent.output_tokens))},
+                 {"tokens_per_improvement",
+                  each(static_cast<double>(spent.input_tokens + spent.output_tokens))},
                  {"disabled", client_->disabled()}};
-  write_file_atomically(folder / "llm_summary.json", out.dump(2, ' ', false, json::error_handler_t::replace) + "\n", false);
+  write_file_atomically(folder / "llm_summary.json",
+                        out.dump(2, ' ', false, json::error_handler_t::replace) + "\n", false);
 }
 
 std::string LlmStack::summary() const {
   const llm::Spent spent = budget_.charged();
   const llm::ProposerFigures& said = proposer_->figures();
   char text[200];
-  std::snprintf(text, sizeof text, "%lld calls, %.4g %s, %lld proposals, %lld evaluated, %lld faster than their parents", static_cast<long long>(spent.calls), spent.money,
-                profile_.currency.c_str(), static_cast<long long>(said.proposals), static_cast<long long>(said.evaluated), static_cast<long long>(said.improved));
+  std::snprintf(
+      text, sizeof text,
+      "%lld calls, %.4g %s, %lld proposals, %lld evaluated, %lld faster than their parents",
+      static_cast<long long>(spent.calls), spent.money, profile_.currency.c_str(),
+      static_cast<long long>(said.proposals), static_cast<long long>(said.evaluated),
+      static_cast<long long>(said.improved));
   const std::string disabled = client_->disabled();
-  return profile_.model + ": " + text + (disabled.empty() ? "" : "; nothing more was asked: " + disabled);
+  return profile_.model + ": " + text +
+         (disabled.empty() ? "" : "; nothing more was asked: " + disabled);
 }
 
 }  // namespace warpath

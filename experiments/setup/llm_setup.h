@@ -16,22 +16,29 @@
 
 namespace warpath {
 
-/// The model that options ask for: profile with base URL and model resolved, and its key. nullopt with one line in `why` if none is asked for or there is
-/// no key. Throws Error(bad_input) for a bad profile, mode or key file, or a limit on money without prices.
+/// The model that options ask for: profile with base URL and model resolved, and its key. nullopt
+/// with one line in `why` if none is asked for or there is no key. Throws Error(bad_input) for a
+/// bad profile, mode or key file, or a limit on money without prices.
 struct LlmAccess {
   llm::Profile profile;
   std::string key;
-  std::string key_variable;  ///< that may have held it; to be forgotten (llm::forget_key) once every access is made
+  /// that may have held it; to be forgotten (llm::forget_key) once every access is made
+  std::string key_variable;
 };
 [[nodiscard]] std::optional<LlmAccess> llm_access(const LlmOptions& options, std::string& why);
 
 /// Every registered move with its help.
 [[nodiscard]] std::vector<llm::MoveCard> move_cards(const MoveRegistry& moves);
 
-/// Everything between a campaign and a model's server. Calls of the run folder's own cassette count as spent from the start.
+/// Everything between a campaign and a model's server. Calls of the run folder's own cassette count
+/// as spent from the start.
 class LlmStack {
  public:
-  LlmStack(const LlmAccess& access, const KernelSpec& spec, const DeviceFacts& device, const MoveRegistry& moves, const Options& options,
+  LlmStack(const LlmAccess& access,
+           const KernelSpec& spec,
+           const DeviceFacts& device,
+           const MoveRegistry& moves,
+           const Options& options,
            const std::filesystem::path& folder);
   [[nodiscard]] llm::LlmProposer& proposer() { return *proposer_; }
   /// Writes llm_summary.json: what was asked, spent and won.

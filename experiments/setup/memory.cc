@@ -21,8 +21,10 @@ using nlohmann::json;
 /// Held from construction to the end; the kernel frees it if the process dies.
 class MemoryLock {
  public:
-  explicit MemoryLock(const std::filesystem::path& file) : file_(::open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
-    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0) throw environment_error(file.string() + ": cannot be locked");
+  explicit MemoryLock(const std::filesystem::path& file)
+      : file_(::open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
+    if (file_ < 0 || ::flock(file_, LOCK_EX) != 0)
+      throw environment_error(file.string() + ": cannot be locked");
   }
   MemoryLock(const MemoryLock&) = delete;
   MemoryLock& operator=(const MemoryLock&) = delete;
@@ -35,8 +37,13 @@ class MemoryLock {
 }  // namespace
 
 std::string experience_text(const Experience& experience) {
-  json out{{"run", experience.run}, {"kernel", experience.kernel}, {"device", experience.device}, {"context", experience.context}, {"from", experience.from},
-           {"move", experience.instance.text()}, {"status", name(experience.status)}};
+  json out{{"run", experience.run},
+           {"kernel", experience.kernel},
+           {"device", experience.device},
+           {"context", experience.context},
+           {"from", experience.from},
+           {"move", experience.instance.text()},
+           {"status", name(experience.status)}};
   if (experience.ok()) out["log_gain"] = experience.log_gain;
   return out.dump();
 }
@@ -45,8 +52,12 @@ Experience parse_experience(const std::string& line, const std::string& place) {
   const json document = parse_json(line, place);
   const JsonCursor c(document, place);
   require_only(c, {"run", "kernel", "device", "context", "from", "move", "status", "log_gain"});
-  Experience out{.run = c.at("run").text(), .kernel = c.at("kernel").text(), .device = c.at("device").text(), .context = c.at("context").text(),
-             .from = c.at("from").text(), .instance = MoveInstance::parse(c.at("move").text(), c.at("move").place())};
+  Experience out{.run = c.at("run").text(),
+                 .kernel = c.at("kernel").text(),
+                 .device = c.at("device").text(),
+                 .context = c.at("context").text(),
+                 .from = c.at("from").text(),
+                 .instance = MoveInstance::parse(c.at("move").text(), c.at("move").place())};
   const std::string status = c.at("status").text();
   const auto it = std::ranges::find(kStatusNames, status);
   if (it == kStatusNames.end()) c.at("status").fail("a status");
@@ -61,7 +72,9 @@ TacticGraph graph_of(const std::vector<Experience>& experiences) {
   return out;
 }
 
-void remember(const std::filesystem::path& outdir, const std::vector<Experience>& experiences, bool replace_all) {
+void remember(const std::filesystem::path& outdir,
+              const std::vector<Experience>& experiences,
+              bool replace_all) {
   std::filesystem::create_directories(outdir);
   const MemoryLock lock(outdir / "memory.lock");
   const std::filesystem::path file = outdir / "memory.jsonl";

@@ -8,7 +8,9 @@ namespace {
 constexpr std::string_view kAuto = "auto";
 constexpr std::string_view kKernel = "{kernel}";
 
-std::string contents(const std::string& file, std::string_view place) { return read_text_file(file, kMaxJsonBytes, place); }
+std::string contents(const std::string& file, std::string_view place) {
+  return read_text_file(file, kMaxJsonBytes, place);
+}
 
 /// Of the files that the options name; nullopt for one that they do not.
 std::optional<std::string> named_file(const PriorOptions& options, std::string_view name) {
@@ -18,31 +20,41 @@ std::optional<std::string> named_file(const PriorOptions& options, std::string_v
 }
 
 std::string with_kernel(std::string file, const std::string& kernel) {
-  for (auto at = file.find(kKernel); at != std::string::npos; at = file.find(kKernel, at + kernel.size())) file.replace(at, kKernel.size(), kernel);
+  for (auto at = file.find(kKernel); at != std::string::npos;
+       at = file.find(kKernel, at + kernel.size()))
+    file.replace(at, kKernel.size(), kernel);
   return file;
 }
 
 }  // namespace
 
-PriorConfig run_prior_config(const Options& options, const std::filesystem::path& folder, const std::filesystem::path& outdir, bool resumed) {
-  return {.options = &options, .read = [prior = options.prior, folder, outdir, resumed](std::string_view name) -> std::optional<std::string> {
-            if (resumed) {
-              const std::filesystem::path kept = folder / name;
-              if (!std::filesystem::exists(kept)) return std::nullopt;
-              return contents(kept.string(), kept.string());
-            }
-            if (auto named = named_file(prior, name)) return named;
-            const std::filesystem::path common = outdir / kTacticGraphFile;
-            if (name != kTacticGraphFile || prior.tactics != kAuto || !std::filesystem::exists(common)) return std::nullopt;
-            return contents(common.string(), common.string());
-          }};
+PriorConfig run_prior_config(const Options& options,
+                             const std::filesystem::path& folder,
+                             const std::filesystem::path& outdir,
+                             bool resumed) {
+  return {
+      .options = &options,
+      .read = [prior = options.prior, folder, outdir,
+               resumed](std::string_view name) -> std::optional<std::string> {
+        if (resumed) {
+          const std::filesystem::path kept = folder / name;
+          if (!std::filesystem::exists(kept)) return std::nullopt;
+          return contents(kept.string(), kept.string());
+        }
+        if (auto named = named_file(prior, name)) return named;
+        const std::filesystem::path common = outdir / kTacticGraphFile;
+        if (name != kTacticGraphFile || prior.tactics != kAuto || !std::filesystem::exists(common))
+          return std::nullopt;
+        return contents(common.string(), common.string());
+      }};
 }
 
 PriorConfig study_prior_config(const Options& options, const std::string& kernel) {
   PriorOptions named = options.prior;
   named.model = with_kernel(named.model, kernel);
   named.tactics = with_kernel(named.tactics, kernel);
-  return {.options = &options, .read = [named](std::string_view name) { return named_file(named, name); }};
+  return {.options = &options,
+          .read = [named](std::string_view name) { return named_file(named, name); }};
 }
 
 }  // namespace warpath

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/plugin/device_io.h"
 #include "engine/base/error.h"
-#include "engine/run/event_log.h"
 #include "engine/json/json_reader.h"
+#include "engine/plugin/device_io.h"
+#include "engine/run/event_log.h"
 #include "engine/run/run_identity.h"
 #include "engine/spec/spec_load.h"
 
@@ -43,7 +43,8 @@ RecordedRun::RecordedRun(const std::filesystem::path& folder) {
   EventReader log(folder / "events.jsonl");
   while (const auto object = log.next()) {
     const Event event = decode(*object, log.place());
-    if (const auto* const run = std::get_if<RunEvent>(&event)) device_ = known ? *known : unrecorded_device(run->runner);
+    if (const auto* const run = std::get_if<RunEvent>(&event))
+      device_ = known ? *known : unrecorded_device(run->runner);
     add(event, log.place());
   }
   if (nodes_.empty()) throw bad_input(folder.string(), "", "a run whose baseline was measured");
@@ -59,58 +60,69 @@ RecordedNode& RecordedRun::at(NodeId node, const std::string& place) {
 }
 
 void RecordedRun::add(const Event& event, const std::string& place) {
-  std::visit(Overloaded{[&](const RunEvent& e) { run_ = e; },
-                        [&](const BaselineEvent& e) {
-                          RecordedNode& root = at(NodeId{0}, place);
-                          root.key = e.key;
-                          root.outcome = e.outcome;
-                          begin(e.outcome);
-                        },
-                        [&](const DispatchEvent& e) {
-                          if (index(e.parent) >= nodes_.size() || index(e.parent) >= index(e.node)) {
-                            throw bad_input(place, std::to_string(index(e.parent)), "a parent that stands before its child");
-                          }
-                          RecordedNode& node = at(e.node, place);
-                          node.key = e.key;
-                          node.parent = e.parent;
-                          node.move = e.instance.text();
-                          node.instance = e.instance;
-                          node.proposer = e.source;
-                          node.change = e.change;
-                          dispatched_.emplace_back(e.sequence, e.node);
-                        },
-                        [&](const OutcomeEvent& e) {
-                          const auto it = std::find_if(dispatched_.begin(), dispatched_.end(),
-                                                       [&](const auto& d) { return d.first == e.sequence; });
-                          if (it == dispatched_.end()) throw bad_input(place, std::to_string(e.sequence), "a dispatched sequence");
-                          RecordedNode& node = at(it->second, place);
-                          node.outcome = e.outcome;
-                          const bool ok = objective_ && e.outcome.status == Status::ok;
-                          const double reward = ok ? objective_->reward(e.outcome) : 0;
-                          if (ok) node.speedup = std::exp(reward);
-                          if (finals_) {
-                            Finals::Nominee nominee{.reward = reward, .standard_error = ok ? objective_->standard_error(e.outcome) : 0, .moves = {}, .binary_key = e.outcome.binary_key};
-                            for (NodeId at = it->second; reward > 0 && at != NodeId{0}; at = nodes_[index(at)].parent) nominee.moves.insert(nodes_[index(at)].instance.move);
-                            finals_->enter(it->second, nominee, e.seconds);
-                          }
-                          dispatched_.erase(it);
-                        },
-                        [&](const SessionEvent&) {
-                          if (finals_) finals_->begin_session();
-                        },
-                        [&](const HeatEvent& e) {
-                          if (!finals_) throw bad_input(place, "a heat", "a search before it");
-                          static_cast<void>(finals_->apply(e, place));
-                        },
-                        [&](const FinalEvent& e) {
-                          if (!finals_ || index(e.node) >= nodes_.size()) throw bad_input(place, "a final", "a search before it");
-                          RecordedNode& node = nodes_[index(e.node)];
-                          node.final_speedup = finals_->apply(e, place).speedup;
-                          node.timed_again = true;
-                          node.final_outcome = e.outcome;
-                        },
-                        [](const auto&) {}},
-             event);
+  std::visit(
+      Overloaded{[&](const RunEvent& e) { run_ = e; },
+                 [&](const BaselineEvent& e) {
+                   RecordedNode& root = at(NodeId{0}, place);
+                   root.key = e.key;
+                   root.outcome = e.outcome;
+                   begin(e.outcome);
+                 },
+                 [&](const DispatchEvent& e) {
+                   if (index(e.parent) >= nodes_.size() || index(e.parent) >= index(e.node)) {
+                     throw bad_input(place, std::to_string(index(e.parent)),
+                                     "a parent that stands before its child");
+                   }
+                   RecordedNode& node = at(e.node, place);
+                   node.key = e.key;
+                   node.parent = e.parent;
+                   node.move = e.instance.text();
+                   node.instance = e.instance;
+                   node.proposer = e.source;
+                   node.change = e.change;
+                   dispatched_.emplace_back(e.sequence, e.node);
+                 },
+                 [&](const OutcomeEvent& e) {
+                   const auto it =
+                       std::find_if(dispatched_.begin(), dispatched_.end(),
+                                    [&](const auto& d) { return d.first == e.sequence; });
+                   if (it == dispatched_.end())
+                     throw bad_input(place, std::to_string(e.sequence), "a dispatched sequence");
+                   RecordedNode& node = at(it->second, place);
+                   node.outcome = e.outcome;
+                   const bool ok = objective_ && e.outcome.status == Status::ok;
+                   const double reward = ok ? objective_->reward(e.outcome) : 0;
+                   if (ok) node.speedup = std::exp(reward);
+                   if (finals_) {
+                     Finals::Nominee nominee{
+                         .reward = reward,
+                         .standard_error = ok ? objective_->standard_error(e.outcome) : 0,
+                         .moves = {},
+                         .binary_key = e.outcome.binary_key};
+                     for (NodeId at = it->second; reward > 0 && at != NodeId{0};
+                          at = nodes_[index(at)].parent)
+                       nominee.moves.insert(nodes_[index(at)].instance.move);
+                     finals_->enter(it->second, nominee, e.seconds);
+                   }
+                   dispatched_.erase(it);
+                 },
+                 [&](const SessionEvent&) {
+                   if (finals_) finals_->begin_session();
+                 },
+                 [&](const HeatEvent& e) {
+                   if (!finals_) throw bad_input(place, "a heat", "a search before it");
+                   static_cast<void>(finals_->apply(e, place));
+                 },
+                 [&](const FinalEvent& e) {
+                   if (!finals_ || index(e.node) >= nodes_.size())
+                     throw bad_input(place, "a final", "a search before it");
+                   RecordedNode& node = nodes_[index(e.node)];
+                   node.final_speedup = finals_->apply(e, place).speedup;
+                   node.timed_again = true;
+                   node.final_outcome = e.outcome;
+                 },
+                 [](const auto&) {}},
+      event);
 }
 
 void RecordedRun::begin(const Outcome& baseline) {
@@ -123,7 +135,8 @@ void RecordedRun::begin(const Outcome& baseline) {
 
 std::vector<std::size_t> RecordedRun::path(std::size_t node) const {
   std::vector<std::size_t> nodes{node};
-  while (nodes_[nodes.back()].parent != kNoNode) nodes.push_back(index(nodes_[nodes.back()].parent));
+  while (nodes_[nodes.back()].parent != kNoNode)
+    nodes.push_back(index(nodes_[nodes.back()].parent));
   std::reverse(nodes.begin(), nodes.end());
   return nodes;
 }
@@ -139,7 +152,9 @@ std::vector<std::size_t> RecordedRun::ranking() const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (nodes_[i].speedup > 0) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return nodes_[a].speedup > nodes_[b].speedup; });
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return nodes_[a].speedup > nodes_[b].speedup;
+  });
   return order;
 }
 
@@ -154,13 +169,18 @@ std::size_t RecordedRun::find(std::string_view name) const {
   std::string candidates;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const std::string key = nodes_[i].key.hex();
-    const bool known = std::any_of(matches.begin(), matches.end(), [&](std::size_t m) { return nodes_[m].key == nodes_[i].key; });
+    const bool known = std::any_of(matches.begin(), matches.end(),
+                                   [&](std::size_t m) { return nodes_[m].key == nodes_[i].key; });
     if (!key.starts_with(name) || known) continue;
     matches.push_back(i);
-    if (matches.size() <= kShownCandidates) candidates += (candidates.empty() ? "" : ", ") + key.substr(0, name.size() + 6);
+    if (matches.size() <= kShownCandidates)
+      candidates += (candidates.empty() ? "" : ", ") + key.substr(0, name.size() + 6);
   }
   if (matches.size() == 1) return matches.front();
-  if (matches.empty()) throw bad_input("NODE", name, "the start of a node's key, best or baseline; `warpath inspect RUN` lists nodes");
+  if (matches.empty())
+    throw bad_input(
+        "NODE", name,
+        "the start of a node's key, best or baseline; `warpath inspect RUN` lists nodes");
   if (matches.size() > kShownCandidates) candidates += ", ...";
   throw bad_input("NODE", name, "more of the key: " + candidates);
 }

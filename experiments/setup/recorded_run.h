@@ -7,13 +7,13 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/run/events.h"
-#include "engine/run/finals.h"
 #include "engine/plugin/objective.h"
 #include "engine/plugin/outcome.h"
+#include "engine/plugin/variant_io.h"
+#include "engine/run/events.h"
+#include "engine/run/finals.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
-#include "engine/plugin/variant_io.h"
 
 namespace warpath {
 
@@ -21,14 +21,14 @@ namespace warpath {
 struct RecordedNode {
   Hash128 key;
   NodeId parent = kNoNode;
-  std::string move = "baseline";    ///< MoveInstance::text()
+  std::string move = "baseline";  ///< MoveInstance::text()
   MoveInstance instance;
   std::string proposer;
-  VariantPatch change;              ///< against the parent
-  std::optional<Outcome> outcome;   ///< none: it was in flight when the log ended
-  double speedup = 0;               ///< by the spec's objective; 0 unless measured
-  bool timed_again = false;         ///< as a finalist
-  double final_speedup = 0;         ///< of that evaluation; 0: refused
+  VariantPatch change;             ///< against the parent
+  std::optional<Outcome> outcome;  ///< none: it was in flight when the log ended
+  double speedup = 0;              ///< by the spec's objective; 0 unless measured
+  bool timed_again = false;        ///< as a finalist
+  double final_speedup = 0;        ///< of that evaluation; 0: refused
   std::optional<Outcome> final_outcome;
 };
 
@@ -52,8 +52,9 @@ class RecordedRun {
   [[nodiscard]] std::vector<std::size_t> path(std::size_t node) const;
   /// Measured nodes, best of the search first.
   [[nodiscard]] std::vector<std::size_t> ranking() const;
-  /// The node of this key or prefix of a key, or `best` (the winner of the finals where they are decided) or `baseline`. Throws Error(bad_input) listing the candidates if
-  /// there are several, or if there is none.
+  /// The node of this key or prefix of a key, or `best` (the winner of the finals where they are
+  /// decided) or `baseline`. Throws Error(bad_input) listing the candidates if there are several,
+  /// or if there is none.
   [[nodiscard]] std::size_t find(std::string_view name) const;
 
  private:
@@ -64,7 +65,7 @@ class RecordedRun {
   RunEvent run_;
   KernelSpec spec_;
   DeviceFacts device_;
-  RunOptions options_;  // as the run was configured
+  RunOptions options_;                          // as the run was configured
   std::optional<ObjectiveFunction> objective_;  // once the baseline is good
   std::optional<Finals> finals_;                // with it
   std::vector<RecordedNode> nodes_;

@@ -4,6 +4,8 @@
 
 namespace warpath {
 
-std::string_view revision() { return WARPATH_REVISION; }
+std::string_view revision() {
+  return WARPATH_REVISION;
+}
 
 }  // namespace warpath

@@ -20,8 +20,12 @@ bool names_devices(std::string_view gpus) {
 std::string automatic_runner(const RunnerRegistry& registry, const CudaOptions& cuda) {
   if (cuda.gpus == "none") return "host";
   std::string why;
-  const bool usable = registry.contains("cuda") && (cuda.gpus != "all" && !names_devices(cuda.gpus) ? true : cuda::cuda_available(why));
-  if (!usable && names_devices(cuda.gpus)) throw environment_error("--gpus " + cuda.gpus + ": " + (why.empty() ? "this build has no CUDA runner" : why));
+  const bool usable =
+      registry.contains("cuda") &&
+      (cuda.gpus != "all" && !names_devices(cuda.gpus) ? true : cuda::cuda_available(why));
+  if (!usable && names_devices(cuda.gpus))
+    throw environment_error("--gpus " + cuda.gpus + ": " +
+                            (why.empty() ? "this build has no CUDA runner" : why));
   return usable ? "cuda" : "host";
 }
 
@@ -38,9 +42,14 @@ bool are_indices(std::string_view gpus) {
 /// Whatever the runner: a device that is named wrongly would otherwise be ignored.
 void check_device_options(const CudaOptions& cuda) {
   std::error_code none;
-  const bool known = cuda.gpus == "all" || cuda.gpus == "none" || (names_devices(cuda.gpus) ? are_indices(cuda.gpus) : std::filesystem::is_regular_file(cuda.gpus, none));
-  if (!known) throw bad_input("--gpus", cuda.gpus.empty() ? "\"\"" : cuda.gpus, "all, none, indices (0,1) or a file of worker command lines");
-  if (cuda.isolation != "process" && cuda.isolation != "none") throw bad_input("--isolation", cuda.isolation, "process or none");
+  const bool known = cuda.gpus == "all" || cuda.gpus == "none" ||
+                     (names_devices(cuda.gpus) ? are_indices(cuda.gpus)
+                                               : std::filesystem::is_regular_file(cuda.gpus, none));
+  if (!known)
+    throw bad_input("--gpus", cuda.gpus.empty() ? "\"\"" : cuda.gpus,
+                    "all, none, indices (0,1) or a file of worker command lines");
+  if (cuda.isolation != "process" && cuda.isolation != "none")
+    throw bad_input("--isolation", cuda.isolation, "process or none");
 }
 
 /// Refuses early what no run could do.
@@ -54,7 +63,9 @@ void require_gpu(std::string_view text, const CudaOptions& cuda) {
 
 }  // namespace
 
-RunnerChoice choose_runner(std::string_view text, const RunnerRegistry& registry, const CudaOptions& cuda) {
+RunnerChoice choose_runner(std::string_view text,
+                           const RunnerRegistry& registry,
+                           const CudaOptions& cuda) {
   check_device_options(cuda);
   const auto colon = text.find(':');
   RunnerChoice choice{std::string(text.substr(0, colon)),
@@ -64,7 +75,8 @@ RunnerChoice choose_runner(std::string_view text, const RunnerRegistry& registry
   if (!registry.contains(choice.name)) {
     throw bad_input("--runner", text, "a runner of this build: one of auto, " + registry.names());
   }
-  if (choice.name == "host" && !choice.argument.empty()) throw bad_input("--runner", text, "host without an argument");
+  if (choice.name == "host" && !choice.argument.empty())
+    throw bad_input("--runner", text, "host without an argument");
   return choice;
 }
 
@@ -72,8 +84,12 @@ void say_confinement(const RunnerChoice& runner) {
   if (runner.name != "host") return;
   const Sandbox sandbox = probe_sandbox();
   if (sandbox.missing().empty()) return;
-  const std::string held = sandbox.blocks_files() ? "confined by " + sandbox.summary() + " alone" : "not confined: a hostile one has the rights of this user";
-  std::fprintf(stderr, "warpath: candidates on the host runner are %s (this kernel does not offer %s)\n", held.c_str(), sandbox.missing().c_str());
+  const std::string held = sandbox.blocks_files()
+                               ? "confined by " + sandbox.summary() + " alone"
+                               : "not confined: a hostile one has the rights of this user";
+  std::fprintf(stderr,
+               "warpath: candidates on the host runner are %s (this kernel does not offer %s)\n",
+               held.c_str(), sandbox.missing().c_str());
 }
 
 std::string_view timing_label(std::string_view runner_text) {

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/statistics.h"
 #include "engine/plugin/objective.h"
 #include "engine/spec/spec_load.h"
-#include "engine/base/statistics.h"
 #include "experiments/setup/recorded_run.h"
 #include "moves/propose/move_script.h"
 #include "moves/propose/rule_proposer.h"
@@ -26,8 +26,12 @@ struct Rows {
   std::map<Hash128, std::uint32_t> by_key;
 };
 
-/// Repeats of the objective: those of the only scored workload, scaled so that their median is the recorded time.
-std::vector<float> samples_of(const Outcome& outcome, const KernelSpec& spec, const DeviceFacts& device, double time_ns) {
+/// Repeats of the objective: those of the only scored workload, scaled so that their median is the
+/// recorded time.
+std::vector<float> samples_of(const Outcome& outcome,
+                              const KernelSpec& spec,
+                              const DeviceFacts& device,
+                              double time_ns) {
   std::vector<std::string> scored;
   for (const Workload* w : workloads_for(spec, device)) {
     if (w->role == WorkloadRole::score) scored.push_back(w->name);
@@ -41,13 +45,16 @@ std::vector<float> samples_of(const Outcome& outcome, const KernelSpec& spec, co
   return out;
 }
 
-/// What times of `run` are multiplied with to stand beside those of the rows: median over the variants that both have timed. The naive kernel
-/// alone would not do: its time may move by a third from run to run where that of others stays.
+/// What times of `run` are multiplied with to stand beside those of the rows: median over the
+/// variants that both have timed. The naive kernel alone would not do: its time may move by a third
+/// from run to run where that of others stays.
 double common_factor(const RecordedRun& run, const Rows& rows) {
   std::vector<double> ratios;
   for (const RecordedNode& node : run.nodes()) {
     const auto known = rows.by_key.find(node.key);
-    if (known == rows.by_key.end() || !node.outcome || node.outcome->status != Status::ok || !(node.speedup > 0)) continue;
+    if (known == rows.by_key.end() || !node.outcome || node.outcome->status != Status::ok ||
+        !(node.speedup > 0))
+      continue;
     const double time_ns = rows.rows[known->second].time_ns;
     if (time_ns > 0) ratios.push_back(time_ns * node.speedup / run.baseline_ns());
   }
@@ -59,7 +66,9 @@ void take(const RecordedRun& run, Rows& out) {
   for (std::size_t i = 0; i < run.nodes().size(); ++i) {
     const RecordedNode& node = run.nodes()[i];
     if (!node.outcome || out.by_key.contains(node.key)) continue;
-    Recording::Row row{.status = node.outcome->status, .compile_seconds = node.outcome->compile_seconds, .run_seconds = node.outcome->run_seconds};
+    Recording::Row row{.status = node.outcome->status,
+                       .compile_seconds = node.outcome->compile_seconds,
+                       .run_seconds = node.outcome->run_seconds};
     if (row.status == Status::ok && !(node.speedup > 0)) continue;  // nothing to compare by
     if (row.status == Status::ok) {
       row.time_ns = factor * run.baseline_ns() / node.speedup;
@@ -74,7 +83,9 @@ void take(const RecordedRun& run, Rows& out) {
   }
 }
 
-std::string spec_text(const KernelSpec& spec) { return to_json(spec).dump(); }
+std::string spec_text(const KernelSpec& spec) {
+  return to_json(spec).dump();
+}
 
 class Linker {
  public:
@@ -87,14 +98,20 @@ class Linker {
     if (node.outcome.status != Status::ok) return;
     const MoveContext at{spec_, node.variant, device_};
     Rng rng(1, "propose", mix64(node.key.high) ^ node.key.low);
-    for (Proposal& p : rules_.propose({.at = at, .node_key = node.key, .outcome = &node.outcome}, rng)) {
+    for (Proposal& p :
+         rules_.propose({.at = at, .node_key = node.key, .outcome = &node.outcome}, rng)) {
       const Move* const move = moves_.find(p.instance.move);
       std::string why;
-      const auto variant = p.variant ? p.variant : move != nullptr ? move->apply(at, p.instance, why) : std::nullopt;
+      const auto variant = p.variant         ? p.variant
+                           : move != nullptr ? move->apply(at, p.instance, why)
+                                             : std::nullopt;
       if (!variant) continue;
       const auto target = rows_.by_key.find(variant_key(*variant));
       if (target == rows_.by_key.end() || target->second == row) continue;
-      node.actions.push_back({.instance = std::move(p.instance), .source = std::move(p.source), .weight = p.weight, .target = target->second});
+      node.actions.push_back({.instance = std::move(p.instance),
+                              .source = std::move(p.source),
+                              .weight = p.weight,
+                              .target = target->second});
     }
   }
 
@@ -108,8 +125,11 @@ class Linker {
 
 }  // namespace
 
-RecordedGraph record_graph(const std::vector<std::filesystem::path>& folders, const std::string& name, const MoveRegistry& moves,
-                           const std::function<void(std::size_t, std::size_t)>& progress, std::stop_token stop) {
+RecordedGraph record_graph(const std::vector<std::filesystem::path>& folders,
+                           const std::string& name,
+                           const MoveRegistry& moves,
+                           const std::function<void(std::size_t, std::size_t)>& progress,
+                           std::stop_token stop) {
   Rows rows;
   std::optional<KernelSpec> spec;
   DeviceFacts device;
@@ -119,22 +139,27 @@ RecordedGraph record_graph(const std::vector<std::filesystem::path>& folders, co
       spec = run.spec();
       device = run.device();
     }
-    if (spec_text(run.spec()) != spec_text(*spec)) throw bad_input(folder.string(), "a run of another spec", "runs of one spec");
-    if (run.device().name != device.name) throw bad_input(folder.string(), "a run on " + run.device().name, "runs on " + device.name);
+    if (spec_text(run.spec()) != spec_text(*spec))
+      throw bad_input(folder.string(), "a run of another spec", "runs of one spec");
+    if (run.device().name != device.name)
+      throw bad_input(folder.string(), "a run on " + run.device().name, "runs on " + device.name);
     take(run, rows);
   }
   WARPATH_CHECK(spec.has_value());
   Linker linker(*spec, device, moves, rows);
   std::mutex reporting;
   std::size_t done = 0;
-  tbb::parallel_for(std::uint32_t{0}, static_cast<std::uint32_t>(rows.nodes.size()), [&](std::uint32_t i) {
-    if (stop.stop_requested()) return;
-    linker.link(i);
-    const std::lock_guard lock(reporting);
-    progress(++done, rows.nodes.size());
-  });
+  tbb::parallel_for(std::uint32_t{0}, static_cast<std::uint32_t>(rows.nodes.size()),
+                    [&](std::uint32_t i) {
+                      if (stop.stop_requested()) return;
+                      linker.link(i);
+                      const std::lock_guard lock(reporting);
+                      progress(++done, rows.nodes.size());
+                    });
   if (stop.stop_requested()) throw environment_error("stopped; nothing was written");
-  return {name.empty() ? spec->name : name, device, *spec, std::move(rows.nodes), std::move(rows.rows), folders.front().string()};
+  return {
+      name.empty() ? spec->name : name, device, *spec, std::move(rows.nodes), std::move(rows.rows),
+      folders.front().string()};
 }
 
 }  // namespace warpath

@@ -17,32 +17,46 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kPreset = "preset";
-const std::vector<std::string> kKeys{"name", "spaces", "synthetic", "seeds", "first_seed", "budget", "cutoff", "most",
-                                     "devices", "served", "base", "design", "samples", "factors"};
+const std::vector<std::string> kKeys{"name",   "spaces", "synthetic", "seeds",   "first_seed",
+                                     "budget", "cutoff", "most",      "devices", "served",
+                                     "base",   "design", "samples",   "factors"};
 
 struct Factor {
   std::string name;
   std::vector<json> values;
 };
 
-std::string value_text(const json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
-
-/// "search.beta" is shown as "beta".
-std::string short_name(const std::string& factor) { return factor.substr(factor.find('.') == std::string::npos ? 0 : factor.find('.') + 1); }
-
-Options with_value(const Options& base, const std::string& factor, const json& value, const std::string& place) {
-  if (factor == kPreset) return with_search_preset(base, value_text(value), place);
-  return set_option(base, factor, value.is_string() ? value.get<std::string>() : value.dump(), place);
+std::string value_text(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-Setting make_setting(const Options& base, const std::vector<Factor>& factors, const std::vector<std::size_t>& choice, const std::string& place) {
+/// "search.beta" is shown as "beta".
+std::string short_name(const std::string& factor) {
+  return factor.substr(factor.find('.') == std::string::npos ? 0 : factor.find('.') + 1);
+}
+
+Options with_value(const Options& base,
+                   const std::string& factor,
+                   const json& value,
+                   const std::string& place) {
+  if (factor == kPreset) return with_search_preset(base, value_text(value), place);
+  return set_option(base, factor, value.is_string() ? value.get<std::string>() : value.dump(),
+                    place);
+}
+
+Setting make_setting(const Options& base,
+                     const std::vector<Factor>& factors,
+                     const std::vector<std::size_t>& choice,
+                     const std::string& place) {
   Setting setting{.label = "", .values = {}, .options = base};
   for (std::size_t i = 0; i < factors.size(); ++i) {
     const json& value = factors[i].values[choice[i]];
-    setting.options = with_value(setting.options, factors[i].name, value, place + "/" + factors[i].name);
+    setting.options =
+        with_value(setting.options, factors[i].name, value, place + "/" + factors[i].name);
     setting.values[factors[i].name] = value_text(value);
     if (value_text(value).empty() && factors.size() > 1) continue;
-    setting.label += (setting.label.empty() ? "" : " ") + short_name(factors[i].name) + "=" + value_text(value);
+    setting.label +=
+        (setting.label.empty() ? "" : " ") + short_name(factors[i].name) + "=" + value_text(value);
   }
   if (setting.label.empty()) setting.label = "default";
   check_search_options(setting.options.search);
@@ -76,7 +90,9 @@ std::vector<std::vector<std::size_t>> one_at_a_time(const std::vector<Factor>& f
 }
 
 /// The first values, then distinct draws.
-std::vector<std::vector<std::size_t>> random_design(const std::vector<Factor>& factors, std::uint64_t samples, std::uint64_t seed) {
+std::vector<std::vector<std::size_t>> random_design(const std::vector<Factor>& factors,
+                                                    std::uint64_t samples,
+                                                    std::uint64_t seed) {
   std::vector<std::vector<std::size_t>> all = full_design(factors);
   Rng rng(seed, "design");
   for (std::size_t i = all.size() - 1; i > 1; --i) std::swap(all[i], all[1 + rng.below(i)]);
@@ -85,10 +101,13 @@ std::vector<std::vector<std::size_t>> random_design(const std::vector<Factor>& f
 }
 
 /// The first values of all factors, the second values of all, and so on.
-std::vector<std::vector<std::size_t>> together(const std::vector<Factor>& factors, const JsonCursor& place) {
+std::vector<std::vector<std::size_t>> together(const std::vector<Factor>& factors,
+                                               const JsonCursor& place) {
   std::vector<std::vector<std::size_t>> out(factors.empty() ? 1 : factors.front().values.size());
   for (const Factor& f : factors) {
-    if (f.values.size() != out.size()) place.at(f.name).fail("as many values as " + factors.front().name + " has: " + std::to_string(out.size()));
+    if (f.values.size() != out.size())
+      place.at(f.name).fail("as many values as " + factors.front().name +
+                            " has: " + std::to_string(out.size()));
   }
   for (std::size_t v = 0; v < out.size(); ++v) out[v].assign(factors.size(), v);
   return out;
@@ -114,7 +133,8 @@ std::vector<Factor> read_factors(const JsonCursor& root) {
   if (!at) return factors;
   at->require_object();
   for (const auto& [name, values] : at->value().items()) {
-    if (!values.is_array() || values.empty()) at->at(name).fail("a list of values, the one to compare with first");
+    if (!values.is_array() || values.empty())
+      at->at(name).fail("a list of values, the one to compare with first");
     factors.push_back({name, values.get<std::vector<json>>()});
   }
   return factors;
@@ -127,11 +147,14 @@ Study load_study(const std::filesystem::path& file) {
   const JsonCursor root(document, file.string());
   root.require_object();
   for (const auto& [key, value] : document.items()) {
-    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) throw bad_input(root.place() + ":/" + key, value.dump(), "a key of a study; docs/studies.md lists them");
+    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
+      throw bad_input(root.place() + ":/" + key, value.dump(),
+                      "a key of a study; docs/studies.md lists them");
   }
   Study study;
   study.name = root.find("name") ? root.at("name").text() : file.stem().string();
-  for (const std::string& path : texts(root, "spaces")) study.spaces.push_back(file.parent_path() / path);
+  for (const std::string& path : texts(root, "spaces"))
+    study.spaces.push_back(file.parent_path() / path);
   study.synthetic = texts(root, "synthetic");
   study.seeds = count_or(root, "seeds", study.seeds);
   study.first_seed = count_or(root, "first_seed", study.first_seed);
@@ -164,7 +187,8 @@ Study load_study(const std::filesystem::path& file) {
   } else {
     root.at("design").fail("full, one_at_a_time, together or random");
   }
-  for (const auto& choice : choices) study.settings.push_back(make_setting(base, factors, choice, root.place() + ":/factors"));
+  for (const auto& choice : choices)
+    study.settings.push_back(make_setting(base, factors, choice, root.place() + ":/factors"));
   study.text = document.dump();
   return study;
 }
@@ -181,16 +205,25 @@ StudySpace scaled(std::shared_ptr<const Recording> recording, const Study& study
   ScoreScale scale(valid, points - valid.size());
   const auto* const graph = dynamic_cast<const RecordedGraph*>(recording.get());
   // What uniform draws would need says nothing of a graph: it cannot be drawn from.
-  const std::uint64_t usual = graph != nullptr ? static_cast<std::uint64_t>(RunOptions{}.budget_builds) : std::min(study.most, scale.budget(study.cutoff));
-  const std::uint64_t budget = std::min<std::uint64_t>(study.budget > 0 ? study.budget : usual, points);
+  const std::uint64_t usual = graph != nullptr
+                                  ? static_cast<std::uint64_t>(RunOptions{}.budget_builds)
+                                  : std::min(study.most, scale.budget(study.cutoff));
+  const std::uint64_t budget =
+      std::min<std::uint64_t>(study.budget > 0 ? study.budget : usual, points);
   std::vector<double> baseline = scale.baseline(budget);
   const double start = graph != nullptr ? graph->rows().front().time_ns : 0;
-  return {std::move(recording), std::move(scale), budget, std::move(baseline), cost / static_cast<double>(points), start};
+  return {std::move(recording),
+          std::move(scale),
+          budget,
+          std::move(baseline),
+          cost / static_cast<double>(points),
+          start};
 }
 
 double StudySpace::score_at(std::uint64_t evaluations, double reached_ns) const {
   const double optimum = scale.optimum();
-  if (start_ns > 0) return start_ns > optimum ? std::log(start_ns / reached_ns) / std::log(start_ns / optimum) : 1;
+  if (start_ns > 0)
+    return start_ns > optimum ? std::log(start_ns / reached_ns) / std::log(start_ns / optimum) : 1;
   const double room = baseline[evaluations - 1] - optimum;
   return room > 0 ? (baseline[evaluations - 1] - reached_ns) / room : 0;
 }
@@ -198,7 +231,8 @@ double StudySpace::score_at(std::uint64_t evaluations, double reached_ns) const 
 double StudySpace::score(std::span<const double> best) const {
   if (start_ns <= 0) return scale.score(best, baseline);
   double sum = 0;
-  for (std::uint64_t m = 1; m <= budget; ++m) sum += score_at(m, best.empty() ? start_ns : best[std::min<std::size_t>(best.size(), m) - 1]);
+  for (std::uint64_t m = 1; m <= budget; ++m)
+    sum += score_at(m, best.empty() ? start_ns : best[std::min<std::size_t>(best.size(), m) - 1]);
   return sum / static_cast<double>(budget);
 }
 

@@ -21,7 +21,8 @@ namespace warpath {
 namespace {
 
 constexpr std::string_view kHeader =
-    "setting,label,space,seed,budget,evaluations,failed,score,hit5,hit1,to5,to1,regret_half,regret,regret_clock,best_ns,"
+    "setting,label,space,seed,budget,evaluations,failed,score,hit5,hit1,to5,to1,regret_half,regret,"
+    "regret_clock,best_ns,"
     "virtual_seconds,improvements,tuner_ms";
 constexpr std::size_t kColumns = 19;
 
@@ -62,19 +63,23 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 std::string line(const StudyRun& run, const std::string& label) {
   std::string improvements;
   for (const LabRun::Improvement& i : run.improvements) {
-    improvements += (improvements.empty() ? "" : ";") + std::to_string(i.evaluation) + ":" + number(i.at_seconds) + ":" + number(i.time_ns);
+    improvements += (improvements.empty() ? "" : ";") + std::to_string(i.evaluation) + ":" +
+                    number(i.at_seconds) + ":" + number(i.time_ns);
   }
   std::ostringstream out;
-  out << run.setting << ',' << in_one_cell(label) << ',' << run.space << ',' << run.seed << ',' << run.budget << ',' << run.evaluations << ',' << run.failed << ','
-      << number(run.score) << ',' << run.hit5 << ',' << run.hit1 << ',' << run.to5 << ',' << run.to1 << ',' << number(run.regret_half) << ','
-      << number(run.regret) << ',' << number(run.regret_clock) << ',' << number(run.best_ns) << ',' << number(run.virtual_seconds) << ','
-      << improvements << ',' << number(run.tuner_ms) << '\n';
+  out << run.setting << ',' << in_one_cell(label) << ',' << run.space << ',' << run.seed << ','
+      << run.budget << ',' << run.evaluations << ',' << run.failed << ',' << number(run.score)
+      << ',' << run.hit5 << ',' << run.hit1 << ',' << run.to5 << ',' << run.to1 << ','
+      << number(run.regret_half) << ',' << number(run.regret) << ',' << number(run.regret_clock)
+      << ',' << number(run.best_ns) << ',' << number(run.virtual_seconds) << ',' << improvements
+      << ',' << number(run.tuner_ms) << '\n';
   return std::move(out).str();
 }
 
 StudyRun parse_line(std::string_view text, const std::string& place) {
   const auto cell = split(text, ',');
-  if (cell.size() != kColumns) throw bad_input(place, std::to_string(cell.size()) + " cells", std::to_string(kColumns));
+  if (cell.size() != kColumns)
+    throw bad_input(place, std::to_string(cell.size()) + " cells", std::to_string(kColumns));
   StudyRun run;
   run.setting = parse_count(cell[0]);
   run.space = cell[2];
@@ -94,7 +99,11 @@ StudyRun parse_line(std::string_view text, const std::string& place) {
   run.virtual_seconds = parse_number(cell[16]);
   for (const std::string_view part : split(cell[17], ';')) {
     const auto field = split(part, ':');
-    if (field.size() == 3) run.improvements.push_back({.evaluation = parse_count(field[0]), .at_seconds = parse_number(field[1]), .time_ns = parse_number(field[2]), .low_ns = 0});
+    if (field.size() == 3)
+      run.improvements.push_back({.evaluation = parse_count(field[0]),
+                                  .at_seconds = parse_number(field[1]),
+                                  .time_ns = parse_number(field[2]),
+                                  .low_ns = 0});
   }
   run.tuner_ms = parse_number(cell[18]);
   return run;
@@ -108,21 +117,29 @@ std::vector<std::string> whole_lines(const std::filesystem::path& file) {
   std::vector<std::string> out;
   const std::string all = std::move(text).str();
   const auto parts = split(all, '\n');
-  for (std::size_t i = 1; i + 1 < parts.size(); ++i) out.emplace_back(parts[i]);  // what follows the last line feed is torn
+  // what follows the last line feed is torn
+  for (std::size_t i = 1; i + 1 < parts.size(); ++i) out.emplace_back(parts[i]);
   return out;
 }
 
-/// Of a graph the name of its spec: graphs of one kernel on several devices share what was learned without it.
+/// Of a graph the name of its spec: graphs of one kernel on several devices share what was learned
+/// without it.
 std::string kernel_of(const Recording& recording) {
   const auto* const graph = dynamic_cast<const RecordedGraph*>(&recording);
   return graph != nullptr ? graph->spec().name : recording.name();
 }
 
-StudyRun carry_out_one(const Study& study, const StudySpace& s, const PriorRegistry& priors, const Task& task) {
-  const LabSettings lab{.seed = task.seed, .budget = s.budget, .devices = study.devices, .served = study.served};
+StudyRun carry_out_one(const Study& study,
+                       const StudySpace& s,
+                       const PriorRegistry& priors,
+                       const Task& task) {
+  const LabSettings lab{
+      .seed = task.seed, .budget = s.budget, .devices = study.devices, .served = study.served};
   const Options& options = study.settings[task.setting].options;
-  const auto prior = priors.create("run.prior", options.run.prior, study_prior_config(options, kernel_of(*s.recording)));
-  LabRun done = run_lab(*s.recording, options.search, lab, {.prior = prior.get(), .without = move_names(options.run.without_moves)});
+  const auto prior = priors.create("run.prior", options.run.prior,
+                                   study_prior_config(options, kernel_of(*s.recording)));
+  LabRun done = run_lab(*s.recording, options.search, lab,
+                        {.prior = prior.get(), .without = move_names(options.run.without_moves)});
   const double optimum = s.scale.optimum();
   const std::vector<double> best = done.best_by_evaluation(s.scale.worst());
   StudyRun run;
@@ -142,14 +159,18 @@ StudyRun carry_out_one(const Study& study, const StudySpace& s, const PriorRegis
   const auto regret = [&](double time) { return time / optimum - 1; };
   run.best_ns = best.empty() ? s.scale.worst() : best.back();
   run.regret = regret(run.best_ns);
-  run.regret_half = regret(best.empty() ? run.best_ns : best[std::min(best.size(), static_cast<std::size_t>(s.budget + 1) / 2) - 1]);
+  run.regret_half = regret(
+      best.empty() ? run.best_ns
+                   : best[std::min(best.size(), static_cast<std::size_t>(s.budget + 1) / 2) - 1]);
   const double clock = s.mean_cost_seconds * static_cast<double>(s.budget) / study.devices;
   double by_clock = s.scale.worst();
-  for (const LabRun::Improvement& i : done.improvements) by_clock = i.at_seconds <= clock ? i.time_ns : by_clock;
+  for (const LabRun::Improvement& i : done.improvements)
+    by_clock = i.at_seconds <= clock ? i.time_ns : by_clock;
   run.regret_clock = regret(by_clock);
   run.virtual_seconds = done.virtual_seconds;
   run.improvements = std::move(done.improvements);
-  run.tuner_ms = done.tuner_seconds * 1e3 / static_cast<double>(std::max<std::uint64_t>(1, done.evaluations));
+  run.tuner_ms =
+      done.tuner_seconds * 1e3 / static_cast<double>(std::max<std::uint64_t>(1, done.evaluations));
   return run;
 }
 
@@ -157,7 +178,8 @@ void refuse_other_study(const Study& study, const std::filesystem::path& folder)
   const std::filesystem::path file = folder / "study.json";
   if (!std::filesystem::exists(file)) return write_file_atomically(file, study.text + "\n");
   if (read_text_file(file.string(), kMaxJsonBytes, file.string()) != study.text + "\n") {
-    throw bad_input(file.string(), "another study", "the study that the folder was made with, or another --outdir");
+    throw bad_input(file.string(), "another study",
+                    "the study that the folder was made with, or another --outdir");
   }
 }
 
@@ -179,12 +201,19 @@ Shard parse_shard(const std::string& text) {
   const auto parts = split(text, '/');
   Shard shard;
   if (parts.size() == 2) shard = {parse_count(parts[0]), parse_count(parts[1])};
-  if (parts.size() != 2 || shard.index < 1 || shard.index > shard.count) throw bad_input("--shard", text, "I/N with 1 <= I <= N");
+  if (parts.size() != 2 || shard.index < 1 || shard.index > shard.count)
+    throw bad_input("--shard", text, "I/N with 1 <= I <= N");
   return shard;
 }
 
-bool carry_out(const Study& study, const std::vector<StudySpace>& spaces, const PriorRegistry& priors, const std::filesystem::path& folder,
-               Shard shard, int threads, const std::function<void(std::size_t, std::size_t)>& progress, std::stop_token stop) {
+bool carry_out(const Study& study,
+               const std::vector<StudySpace>& spaces,
+               const PriorRegistry& priors,
+               const std::filesystem::path& folder,
+               Shard shard,
+               int threads,
+               const std::function<void(std::size_t, std::size_t)>& progress,
+               std::stop_token stop) {
   std::filesystem::create_directories(folder);
   refuse_other_study(study, folder);
   std::set<std::tuple<std::size_t, std::string, std::uint64_t>> known;
@@ -198,16 +227,21 @@ bool carry_out(const Study& study, const std::vector<StudySpace>& spaces, const 
         if (place++ % shard.count != shard.index - 1) continue;
         ++planned;
         const Task task{setting, s, study.first_seed + k};
-        if (!known.contains({setting, spaces[s].recording->name(), task.seed})) tasks.push_back(task);
+        if (!known.contains({setting, spaces[s].recording->name(), task.seed}))
+          tasks.push_back(task);
       }
     }
   }
 
   const std::filesystem::path file =
-      folder / (shard.count == 1 ? "runs.csv" : "runs-" + std::to_string(shard.index) + "-of-" + std::to_string(shard.count) + ".csv");
+      folder / (shard.count == 1 ? "runs.csv"
+                                 : "runs-" + std::to_string(shard.index) + "-of-" +
+                                       std::to_string(shard.count) + ".csv");
   std::string kept(kHeader);
   kept += '\n';
-  for (const std::string& row : std::filesystem::exists(file) ? whole_lines(file) : std::vector<std::string>{}) kept += row + '\n';
+  for (const std::string& row :
+       std::filesystem::exists(file) ? whole_lines(file) : std::vector<std::string>{})
+    kept += row + '\n';
   write_file_atomically(file, kept);
   std::ofstream out(file, std::ios::binary | std::ios::app);
 
@@ -218,7 +252,9 @@ bool carry_out(const Study& study, const std::vector<StudySpace>& spaces, const 
     const std::size_t end = std::min(tasks.size(), at + kBatch);
     std::vector<StudyRun> batch(end - at);
     arena.execute([&] {
-      tbb::parallel_for(at, end, [&](std::size_t i) { batch[i - at] = carry_out_one(study, spaces[tasks[i].space], priors, tasks[i]); });
+      tbb::parallel_for(at, end, [&](std::size_t i) {
+        batch[i - at] = carry_out_one(study, spaces[tasks[i].space], priors, tasks[i]);
+      });
     });
     for (const StudyRun& run : batch) out << line(run, study.settings[run.setting].label);
     if (!out.flush()) throw environment_error(file.string() + ": cannot be written");
@@ -233,12 +269,15 @@ std::vector<StudyRun> read_runs(const std::filesystem::path& folder) {
     const std::string name = entry.path().filename().string();
     if (!name.starts_with("runs") || !name.ends_with(".csv")) continue;
     std::size_t n = 1;
-    for (const std::string& text : whole_lines(entry.path())) runs.push_back(parse_line(text, entry.path().string() + ":" + std::to_string(++n)));
+    for (const std::string& text : whole_lines(entry.path()))
+      runs.push_back(parse_line(text, entry.path().string() + ":" + std::to_string(++n)));
   }
   std::sort(runs.begin(), runs.end(), [](const StudyRun& a, const StudyRun& b) {
     return std::tie(a.setting, a.space, a.seed) < std::tie(b.setting, b.space, b.seed);
   });
-  const auto same = [](const StudyRun& a, const StudyRun& b) { return std::tie(a.setting, a.space, a.seed) == std::tie(b.setting, b.space, b.seed); };
+  const auto same = [](const StudyRun& a, const StudyRun& b) {
+    return std::tie(a.setting, a.space, a.seed) == std::tie(b.setting, b.space, b.seed);
+  };
   runs.erase(std::unique(runs.begin(), runs.end(), same), runs.end());
   return runs;
 }

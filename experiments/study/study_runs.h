@@ -20,16 +20,18 @@ struct StudyRun {
   std::uint64_t budget = 0;
   std::uint64_t evaluations = 0;
   std::uint64_t failed = 0;
-  double score = 0;              ///< exact, against uniform search
-  bool hit5 = false, hit1 = false;  ///< ended within 5 % and 1 % of the optimum, the noise of the incumbent's repeats granted
-  std::uint64_t to5 = 0, to1 = 0;   ///< evaluations until then; 0: never
-  double regret_half = 0;        ///< best / optimum - 1 after half the budget
-  double regret = 0;             ///< at its end
-  double regret_clock = 0;       ///< when budget evaluations of mean cost fit into the virtual clock
+  double score = 0;  ///< exact, against uniform search
+  /// ended within 5 % and 1 % of the optimum, the noise of the incumbent's repeats granted
+  bool hit5 = false, hit1 = false;
+  std::uint64_t to5 = 0, to1 = 0;  ///< evaluations until then; 0: never
+  double regret_half = 0;          ///< best / optimum - 1 after half the budget
+  double regret = 0;               ///< at its end
+  /// when budget evaluations of mean cost fit into the virtual clock
+  double regret_clock = 0;
   double best_ns = 0;
   double virtual_seconds = 0;
   std::vector<LabRun::Improvement> improvements;
-  double tuner_ms = 0;           ///< CPU time of the search, an evaluation
+  double tuner_ms = 0;  ///< CPU time of the search, an evaluation
 
   /// Recorded time of the incumbent by evaluation.
   [[nodiscard]] std::vector<double> best_by_evaluation(double worst) const;
@@ -45,11 +47,18 @@ struct Shard {
 /// Throws Error(bad_input) unless `text` is I/N, 1 <= I <= N.
 [[nodiscard]] Shard parse_shard(const std::string& text);
 
-/// Carries out what of the study is not in `folder` yet, in parallel, each run with a prior of its own, and appends it, in an order that depends on nothing but the
-/// study. Throws Error(bad_input) if the folder holds another study.
-/// `progress`: runs in the file, runs planned. Returns false if `stop` came first.
-[[nodiscard]] bool carry_out(const Study& study, const std::vector<StudySpace>& spaces, const PriorRegistry& priors,
-                             const std::filesystem::path& folder, Shard shard, int threads, const std::function<void(std::size_t, std::size_t)>& progress, std::stop_token stop);
+/// Carries out what of the study is not in `folder` yet, in parallel, each run with a prior of its
+/// own, and appends it, in an order that depends on nothing but the study. Throws Error(bad_input)
+/// if the folder holds another study. `progress`: runs in the file, runs planned. Returns false if
+/// `stop` came first.
+[[nodiscard]] bool carry_out(const Study& study,
+                             const std::vector<StudySpace>& spaces,
+                             const PriorRegistry& priors,
+                             const std::filesystem::path& folder,
+                             Shard shard,
+                             int threads,
+                             const std::function<void(std::size_t, std::size_t)>& progress,
+                             std::stop_token stop);
 
 /// All runs in the folder, of every shard, by setting, space and seed. A torn last line is no run.
 [[nodiscard]] std::vector<StudyRun> read_runs(const std::filesystem::path& folder);

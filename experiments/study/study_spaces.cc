@@ -27,7 +27,10 @@ RecordedSpace landscape_space(const std::string& preset, const std::string& plac
   std::vector<RecordedSpace::Row> rows;
   Landscape::Point point(static_cast<std::size_t>(landscape.knobs()), 0);
   for (;;) {
-    RecordedSpace::Row row{.point = std::vector<Level>(point.begin(), point.end()), .status = landscape.status(point), .compile_seconds = 1, .run_seconds = 0.1};
+    RecordedSpace::Row row{.point = std::vector<Level>(point.begin(), point.end()),
+                           .status = landscape.status(point),
+                           .compile_seconds = 1,
+                           .run_seconds = 0.1};
     if (row.status == Status::ok) row.time_ns = landscape.time_ns(point);
     rows.push_back(std::move(row));
     std::size_t i = 0;
@@ -45,7 +48,8 @@ bool looks_like_a_space(const std::filesystem::path& file) {
 /// Files below a folder, in order; a file stands for itself.
 std::vector<std::filesystem::path> candidates(const std::string& place) {
   if (std::filesystem::is_regular_file(place)) return {place};
-  if (!std::filesystem::is_directory(place)) throw bad_input("--spaces", place, "a folder or file of recorded spaces");
+  if (!std::filesystem::is_directory(place))
+    throw bad_input("--spaces", place, "a folder or file of recorded spaces");
   std::vector<std::filesystem::path> out;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(place)) {
     if (entry.is_regular_file() && looks_like_a_space(entry.path())) out.push_back(entry.path());
@@ -56,7 +60,8 @@ std::vector<std::filesystem::path> candidates(const std::string& place) {
 
 }  // namespace
 
-std::vector<StudySpace> study_spaces(const Study& study, const std::vector<std::string>& folders,
+std::vector<StudySpace> study_spaces(const Study& study,
+                                     const std::vector<std::string>& folders,
                                      const std::function<void(const std::string&)>& note) {
   std::vector<StudySpace> out;
   std::set<std::string> names;
@@ -66,13 +71,19 @@ std::vector<StudySpace> study_spaces(const Study& study, const std::vector<std::
     if (const auto* const space = dynamic_cast<const RecordedSpace*>(recording.get())) {
       for (std::size_t i = 0; i < space->axes(); ++i) content += "," + space->axis(i).name;
     }
-    if (const auto* const graph = dynamic_cast<const RecordedGraph*>(recording.get())) content += " " + graph->spec().name + " " + graph->node(0).key.hex();
-    content += " " + std::to_string(recording->rows().size()) + " " + std::to_string(recording->best_ns());
-    if (!contents.insert(content).second) return note(from + " is left out: the same space came before");
-    if (!names.insert(recording->name()).second) return note(from + " is left out: another space is called " + recording->name());
+    if (const auto* const graph = dynamic_cast<const RecordedGraph*>(recording.get()))
+      content += " " + graph->spec().name + " " + graph->node(0).key.hex();
+    content +=
+        " " + std::to_string(recording->rows().size()) + " " + std::to_string(recording->best_ns());
+    if (!contents.insert(content).second)
+      return note(from + " is left out: the same space came before");
+    if (!names.insert(recording->name()).second)
+      return note(from + " is left out: another space is called " + recording->name());
     out.push_back(scaled(std::move(recording), study));
   };
-  for (const std::string& preset : study.synthetic) take(std::make_shared<RecordedSpace>(landscape_space(preset, study.name + ":/synthetic")), preset);
+  for (const std::string& preset : study.synthetic)
+    take(std::make_shared<RecordedSpace>(landscape_space(preset, study.name + ":/synthetic")),
+         preset);
   for (const std::filesystem::path& file : study.spaces) take(load_recording(file), file.string());
   for (const std::string& folder : folders) {
     for (const std::filesystem::path& file : candidates(folder)) {
@@ -84,8 +95,11 @@ std::vector<StudySpace> study_spaces(const Study& study, const std::vector<std::
       }
     }
   }
-  if (out.empty()) throw bad_input(study.name, "no space", "spaces or synthetic in the study, or --spaces DIR");
-  std::sort(out.begin(), out.end(), [](const StudySpace& a, const StudySpace& b) { return a.recording->name() < b.recording->name(); });
+  if (out.empty())
+    throw bad_input(study.name, "no space", "spaces or synthetic in the study, or --spaces DIR");
+  std::sort(out.begin(), out.end(), [](const StudySpace& a, const StudySpace& b) {
+    return a.recording->name() < b.recording->name();
+  });
   return out;
 }
 

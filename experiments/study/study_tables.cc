@@ -19,7 +19,9 @@ constexpr int kDraws = 2000;
 constexpr double kConfidence = 0.95;
 constexpr std::size_t kCurvePoints = 50;
 
-double mean(const std::vector<double>& v) { return v.empty() ? 0 : std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size()); }
+double mean(const std::vector<double>& v) {
+  return v.empty() ? 0 : std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+}
 
 /// Adds the score at each fiftieth of the budget.
 void add_curve(const StudySpace& s, const std::vector<double>& best, std::vector<double>& curve) {
@@ -39,7 +41,9 @@ double median_to(std::vector<double> to) {
   return std::isfinite(middle) ? middle : 0;
 }
 
-void finish_cell(StudyCell& cell, const StudySpace& s, const std::vector<std::vector<double>>& best) {
+void finish_cell(StudyCell& cell,
+                 const StudySpace& s,
+                 const std::vector<std::vector<double>>& best) {
   if (cell.scores.empty()) return;
   cell.score = mean(cell.scores);
   cell.interval = bootstrap_mean(std::span(&cell.scores, 1), kConfidence, kDraws, 1);
@@ -50,8 +54,10 @@ void finish_cell(StudyCell& cell, const StudySpace& s, const std::vector<std::ve
 
 /// Evaluations of a run until its best was at 95 % of the speed of the optimum.
 double evaluations_to_95(const StudyRun& run, double optimum) {
-  const auto there = std::ranges::find_if(run.improvements, [&](const LabRun::Improvement& i) { return i.time_ns * 0.95 <= optimum; });
-  return there == run.improvements.end() ? static_cast<double>(run.budget + 1) : static_cast<double>(there->evaluation);
+  const auto there = std::ranges::find_if(
+      run.improvements, [&](const LabRun::Improvement& i) { return i.time_ns * 0.95 <= optimum; });
+  return there == run.improvements.end() ? static_cast<double>(run.budget + 1)
+                                         : static_cast<double>(there->evaluation);
 }
 
 StudyCell cell_of(const StudySpace& s, std::span<const StudyRun> runs) {
@@ -65,7 +71,9 @@ StudyCell cell_of(const StudySpace& s, std::span<const StudyRun> runs) {
     hit5.push_back(r.hit5 ? 1 : 0);
     hit1.push_back(r.hit1 ? 1 : 0);
     cell.to95.push_back(evaluations_to_95(r, s.scale.optimum()));
-    cell.reached95 += cell.to95.back() <= static_cast<double>(r.budget) ? 1 / static_cast<double>(runs.size()) : 0;
+    cell.reached95 += cell.to95.back() <= static_cast<double>(r.budget)
+                          ? 1 / static_cast<double>(runs.size())
+                          : 0;
     used.push_back(static_cast<double>(r.evaluations) / static_cast<double>(r.budget));
     regret.push_back(r.regret);
     half.push_back(r.regret_half);
@@ -74,7 +82,8 @@ StudyCell cell_of(const StudySpace& s, std::span<const StudyRun> runs) {
     best.push_back(r.best_by_evaluation(s.scale.worst()));
   }
   cell.mean95 = mean(cell.to95);
-  if (!runs.empty()) cell.interval95 = bootstrap_mean(std::span(&cell.to95, 1), kConfidence, kDraws, 5);
+  if (!runs.empty())
+    cell.interval95 = bootstrap_mean(std::span(&cell.to95, 1), kConfidence, kDraws, 5);
   cell.to5 = median_to(to5);
   cell.to1 = median_to(to1);
   cell.hit5 = mean(hit5);
@@ -139,7 +148,8 @@ std::vector<std::vector<double>> differences(const StudyRow& reference, const St
     const std::vector<double>& b = row.cells[s].scores;
     if (a.empty() || b.empty()) continue;
     std::vector<double>& d = out.emplace_back();
-    for (std::size_t i = 0; i < b.size() && (row.peer || i < a.size()); ++i) d.push_back((row.peer ? reference.cells[s].score : a[i]) - b[i]);
+    for (std::size_t i = 0; i < b.size() && (row.peer || i < a.size()); ++i)
+      d.push_back((row.peer ? reference.cells[s].score : a[i]) - b[i]);
   }
   return out;
 }
@@ -152,7 +162,8 @@ void compare95(const StudyRow& reference, StudyRow& row) {
     const std::vector<double>& b = row.cells[s].to95;
     if (a.empty() || b.empty()) continue;
     std::vector<double>& group = logs.emplace_back();
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) group.push_back(std::log(b[i] / a[i]));
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+      group.push_back(std::log(b[i] / a[i]));
     means.push_back(mean(group));
   }
   if (logs.empty()) return;
@@ -201,7 +212,8 @@ void rank(std::vector<StudyRow>& rows, std::size_t spaces) {
 
 }  // namespace
 
-std::vector<Peer> read_peers(const std::vector<std::string>& folders, const std::vector<StudySpace>& spaces) {
+std::vector<Peer> read_peers(const std::vector<std::string>& folders,
+                             const std::vector<StudySpace>& spaces) {
   std::map<std::pair<std::string, std::string>, Peer> found;
   for (const std::string& folder : folders) {
     if (!std::filesystem::is_directory(folder)) continue;
@@ -217,11 +229,14 @@ std::vector<Peer> read_peers(const std::vector<std::string>& folders, const std:
       for (std::size_t n = 1; std::getline(in, text); ++n) {
         const json line = json::parse(text, nullptr, false);
         const std::string place = file.string() + ":" + std::to_string(n);
-        if (!line.is_object() || !line.contains("space") || !line.contains("strategy") || !line.contains("events")) {
+        if (!line.is_object() || !line.contains("space") || !line.contains("strategy") ||
+            !line.contains("events")) {
           throw bad_input(place, text.substr(0, 60), "a run with space, strategy and events");
         }
         const std::string name = line["space"];
-        const auto s = std::find_if(spaces.begin(), spaces.end(), [&](const StudySpace& x) { return x.recording->name() == name; });
+        const auto s = std::find_if(spaces.begin(), spaces.end(), [&](const StudySpace& x) {
+          return x.recording->name() == name;
+        });
         if (s == spaces.end()) continue;
         Peer& peer = found[{line["strategy"], name}];
         peer.name = line["strategy"];
@@ -246,11 +261,14 @@ std::vector<Peer> read_peers(const std::vector<std::string>& folders, const std:
 double fitness_flow_ease(const Recording& recording) {
   const auto& rows = recording.rows();
   std::vector<double> time(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) time[i] = rows[i].status == Status::ok ? rows[i].time_ns : INFINITY;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    time[i] = rows[i].status == Status::ok ? rows[i].time_ns : INFINITY;
   std::vector<std::uint32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return time[a] > time[b]; });
-  // Edges lead from slow to fast only: one pass, slowest first, carries all mass to the local optima.
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return time[a] > time[b]; });
+  // Edges lead from slow to fast only: one pass, slowest first, carries all mass to the local
+  // optima.
   std::vector<double> mass(rows.size(), 1.0 / static_cast<double>(rows.size()));
   double good = 0;
   std::vector<std::uint32_t> better;
@@ -264,7 +282,10 @@ double fitness_flow_ease(const Recording& recording) {
   return good;
 }
 
-StudyTable tabulate(const Study& study, const std::vector<StudySpace>& spaces, const std::vector<StudyRun>& runs, const std::vector<Peer>& peers) {
+StudyTable tabulate(const Study& study,
+                    const std::vector<StudySpace>& spaces,
+                    const std::vector<StudyRun>& runs,
+                    const std::vector<Peer>& peers) {
   StudyTable table;
   for (const StudySpace& s : spaces) {
     table.spaces.push_back(s.recording->name());
@@ -301,7 +322,8 @@ StudyTable tabulate(const Study& study, const std::vector<StudySpace>& spaces, c
     finish_row(row);
     others.push_back(std::move(row));
   }
-  std::stable_sort(others.begin(), others.end(), [](const StudyRow& a, const StudyRow& b) { return a.score > b.score; });
+  std::stable_sort(others.begin(), others.end(),
+                   [](const StudyRow& a, const StudyRow& b) { return a.score > b.score; });
   for (StudyRow& row : others) table.rows.push_back(std::move(row));
   compare(table.rows);
   return table;

@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "moves/register_moves.h"
 #include "moves/shared/grid_stride.h"
 #include "moves/shared/known_shape.h"
-#include "moves/register_moves.h"
 #include "moves/shared/span_rewrite.h"
 
 namespace warpath {
@@ -18,20 +18,25 @@ struct Target {
   const Array* array = nullptr;
   std::vector<const Access*> accesses;
   std::int64_t elements = 0;
-  std::string address;                ///< of the only element, C text, if all atomics share one that is equal for all threads
+  /// of the only element, C text, if all atomics share one that is equal for all threads
+  std::string address;
 };
 
-/// The call atomicAdd(place, value) of an access; null if its result is used or it is another function.
+/// The call atomicAdd(place, value) of an access; null if its result is used or it is another
+/// function.
 const Expr* adding_call(const Access& access) {
   for (const Expr* at = access.expr; at != nullptr; at = at->parent) {
     if (!at->is(ExprKind::call) || callee(*at) != "atomicAdd" || at->args.size() != 3) continue;
-    return at->parent == nullptr && at->stmt != nullptr && at->stmt->is(StmtKind::expression) ? at : nullptr;
+    return at->parent == nullptr && at->stmt != nullptr && at->stmt->is(StmtKind::expression)
+               ? at
+               : nullptr;
   }
   return nullptr;
 }
 
 bool can_be_added(std::string_view type) {
-  return type == "int" || type == "unsigned int" || type == "unsigned" || type == "float" || type == "unsigned long long" || type == "double";
+  return type == "int" || type == "unsigned int" || type == "unsigned" || type == "float" ||
+         type == "unsigned long long" || type == "double";
 }
 
 /// Number of elements by the spec, if no workload can change it.
@@ -48,39 +53,55 @@ std::int64_t elements_of(const MoveContext& context, const Array& array) {
   return out;
 }
 
-/// True if the block's threads already add to distinct elements, each once, or one thread adds for all: `k = threadIdx.x; k < N;
-/// k += blockDim.x` with an element for each k, or behind `threadIdx.x == 0`. Sums of the block would gain nothing.
+/// True if the block's threads already add to distinct elements, each once, or one thread adds for
+/// all: `k = threadIdx.x; k < N; k += blockDim.x` with an element for each k, or behind
+/// `threadIdx.x == 0`. Sums of the block would gain nothing.
 bool adds_once_a_block(const Unit& unit, const Access& access) {
   for (const Guard* guard : access.guards) {
-    if (!guard->negated && guard->condition != nullptr && unit.text(guard->condition->outer) == "threadIdx.x == 0") return access.loops.empty();
+    if (!guard->negated && guard->condition != nullptr &&
+        unit.text(guard->condition->outer) == "threadIdx.x == 0")
+      return access.loops.empty();
   }
   if (access.loops.size() != 1) return false;
   const Loop& loop = *access.loops.front();
   const bool over_block = loop.thread_axis >= 0 && loop.thread_axis < 3;
   const Polynomial& index = access.source_index;
-  return over_block && index.affine_in(loop.variable) && index.coefficient_of(loop.variable) == Polynomial(1);
+  return over_block && index.affine_in(loop.variable) &&
+         index.coefficient_of(loop.variable) == Polynomial(1);
 }
 
-std::optional<Target> find_target(const MoveContext& context, const KernelModel& model, std::string_view site, std::string& why) {
+std::optional<Target> find_target(const MoveContext& context,
+                                  const KernelModel& model,
+                                  std::string_view site,
+                                  std::string& why) {
   const KernelFacts& facts = model.facts;
   for (std::size_t a = 0; a < facts.arrays.size(); ++a) {
     const Array& array = facts.arrays[a];
     if (array.spec_name.empty() || std::string(kSitePrefix) + array.spec_name != site) continue;
-    if (!array.atomic || array.space != Space::global || array.escapes) return why = array.name + " takes no atomics that the model follows", std::nullopt;
+    if (!array.atomic || array.space != Space::global || array.escapes)
+      return why = array.name + " takes no atomics that the model follows", std::nullopt;
     if (!can_be_added(array.type)) return why = "no shared copy of " + array.type, std::nullopt;
     Target out{&array, facts.accesses_to(static_cast<int>(a)), elements_of(context, array), ""};
     for (const Access* access : out.accesses) {
-      if (access->kind != AccessKind::atomic || access->in_helper || adding_call(*access) == nullptr) return why = "an access is no plain atomicAdd", std::nullopt;
+      if (access->kind != AccessKind::atomic || access->in_helper ||
+          adding_call(*access) == nullptr)
+        return why = "an access is no plain atomicAdd", std::nullopt;
     }
-    if (std::all_of(out.accesses.begin(), out.accesses.end(), [&](const Access* access) { return adds_once_a_block(*facts.unit, *access); })) {
+    if (std::all_of(out.accesses.begin(), out.accesses.end(), [&](const Access* access) {
+          return adds_once_a_block(*facts.unit, *access);
+        })) {
       return why = "a block adds to an element of " + array.name + " only once", std::nullopt;
     }
     const Polynomial& index = out.accesses.front()->index;
-    const bool one = std::all_of(out.accesses.begin(), out.accesses.end(), [&](const Access* access) { return access->index == index; });
+    const bool one = std::all_of(out.accesses.begin(), out.accesses.end(),
+                                 [&](const Access* access) { return access->index == index; });
     const Uniformity who = facts.uniformity(index);
-    if (one && index.is_known() && (who == Uniformity::constant || who == Uniformity::grid || who == Uniformity::block)) {
+    if (one && index.is_known() &&
+        (who == Uniformity::constant || who == Uniformity::grid || who == Uniformity::block)) {
       bool open = false;
-      for (const std::string& name : index.names()) open = open || (facts.kernel->parameter(name) == nullptr && !name.starts_with("blockIdx") && !facts.unit->constants().contains(name));
+      for (const std::string& name : index.names())
+        open = open || (facts.kernel->parameter(name) == nullptr && !name.starts_with("blockIdx") &&
+                        !facts.unit->constants().contains(name));
       if (!open) out.address = "&" + array.name + "[" + index.text() + "]";
     }
     return out;
@@ -88,14 +109,17 @@ std::optional<Target> find_target(const MoveContext& context, const KernelModel&
   return why = "no array argument with atomics at " + std::string(site), std::nullopt;
 }
 
-/// Atomics on global memory become sums of the block: copies = 0: a register of each thread, combined by shuffles, one atomic
-/// a block (all atomics on one element); copies >= 1: the array in shared memory, that many times, a lane's copy at its own
-/// place so that lanes do not meet, added to global memory at the end. blocks_per_sm >= 1: a kernel of one item a thread strides over its
+/// Atomics on global memory become sums of the block: copies = 0: a register of each thread,
+/// combined by shuffles, one atomic a block (all atomics on one element); copies >= 1: the array in
+/// shared memory, that many times, a lane's copy at its own place so that lanes do not meet, added
+/// to global memory at the end. blocks_per_sm >= 1: a kernel of one item a thread strides over its
 /// items on a grid of so many blocks a multiprocessor first. Site "argument:NAME".
 class AvoidAtomicsReduce final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "avoid_atomics_reduce"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"privatise_atomics", "M8"}; }
+  [[nodiscard]] std::vector<std::string> aliases() const override {
+    return {"privatise_atomics", "M8"};
+  }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;
@@ -106,36 +130,57 @@ class AvoidAtomicsReduce final : public Move {
       if (arg.type != ArgType::tensor || arg.role == ArgRole::input) continue;
       const std::string site = std::string(kSitePrefix) + arg.name;
       for (const std::int64_t blocks : {8, 0}) {
-        const auto strided = blocks > 0 ? on_strided_grid(context, *model, blocks, why) : std::nullopt;
+        const auto strided =
+            blocks > 0 ? on_strided_grid(context, *model, blocks, why) : std::nullopt;
         if (blocks > 0 && !strided) continue;
         for (const std::int64_t copies : {0, 32, 8, 1, 16, 4, 2}) {
-          const auto done = strided ? rewritten(strided->context, *strided->model, site, copies, why) : rewritten(context, *model, site, copies, why);
-          if (done) out.push_back({std::string(name()), site, {{"copies", copies}, {"blocks_per_sm", blocks}}});
+          const auto done = strided
+                                ? rewritten(strided->context, *strided->model, site, copies, why)
+                                : rewritten(context, *model, site, copies, why);
+          if (done)
+            out.push_back(
+                {std::string(name()), site, {{"copies", copies}, {"blocks_per_sm", blocks}}});
         }
       }
     }
     return out;
   }
 
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
+                                            std::string_view site) const override {
     if (!site.starts_with(kSitePrefix)) return {};
     std::vector<std::int64_t> blocks{0};
-    blocks.insert(blocks.end(), std::begin(kBlocksPerMultiprocessor), std::end(kBlocksPerMultiprocessor));
-    return {Tunable{"copies", {std::begin(kCopies), std::end(kCopies)}, 1, "copies of the array in shared memory; 0: a sum in a register"},
-            Tunable{"blocks_per_sm", std::move(blocks), 0, "blocks of a grid that strides over the items, for each multiprocessor; 0: the grid stays"}};
+    blocks.insert(blocks.end(), std::begin(kBlocksPerMultiprocessor),
+                  std::end(kBlocksPerMultiprocessor));
+    return {Tunable{"copies",
+                    {std::begin(kCopies), std::end(kCopies)},
+                    1,
+                    "copies of the array in shared memory; 0: a sum in a register"},
+            Tunable{"blocks_per_sm", std::move(blocks), 0,
+                    "blocks of a grid that strides over the items, for each multiprocessor; 0: the "
+                    "grid stays"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
     const bool keeps_grid = !wanted.parameters.contains("blocks_per_sm");
-    if (keeps_grid ? !takes(wanted, {"copies"}, why) : !takes(wanted, {"copies", "blocks_per_sm"}, why)) return std::nullopt;
-    const std::int64_t copies = wanted.parameters.at("copies"), blocks = keeps_grid ? 0 : wanted.parameters.at("blocks_per_sm");
-    if (std::ranges::find(kCopies, copies) == std::end(kCopies)) return why = "copies is 0 or a power of two up to 32", std::nullopt;
-    if (blocks != 0 && std::ranges::find(kBlocksPerMultiprocessor, blocks) == std::end(kBlocksPerMultiprocessor)) return why = "blocks_per_sm is 0 or a power of two up to 32", std::nullopt;
+    if (keeps_grid ? !takes(wanted, {"copies"}, why)
+                   : !takes(wanted, {"copies", "blocks_per_sm"}, why))
+      return std::nullopt;
+    const std::int64_t copies = wanted.parameters.at("copies"),
+                       blocks = keeps_grid ? 0 : wanted.parameters.at("blocks_per_sm");
+    if (std::ranges::find(kCopies, copies) == std::end(kCopies))
+      return why = "copies is 0 or a power of two up to 32", std::nullopt;
+    if (blocks != 0 &&
+        std::ranges::find(kBlocksPerMultiprocessor, blocks) == std::end(kBlocksPerMultiprocessor))
+      return why = "blocks_per_sm is 0 or a power of two up to 32", std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return std::nullopt;
     if (blocks == 0) return rewritten(context, *model, wanted.site, copies, why);
     const auto strided = on_strided_grid(context, *model, blocks, why);
-    return strided ? rewritten(strided->context, *strided->model, wanted.site, copies, why) : std::nullopt;
+    return strided ? rewritten(strided->context, *strided->model, wanted.site, copies, why)
+                   : std::nullopt;
   }
 
  private:
@@ -147,7 +192,10 @@ class AvoidAtomicsReduce final : public Move {
   };
 
   /// Sums of a block are worth their beginning and end only where its threads have many items each.
-  static std::optional<Strided> on_strided_grid(const MoveContext& context, const KernelModel& model, std::int64_t blocks_per_sm, std::string& why) {
+  static std::optional<Strided> on_strided_grid(const MoveContext& context,
+                                                const KernelModel& model,
+                                                std::int64_t blocks_per_sm,
+                                                std::string& why) {
     auto variant = strided_over_threads(context, model, blocks_per_sm, why);
     if (!variant) return std::nullopt;
     auto kept = std::make_unique<const Variant>(std::move(*variant));
@@ -157,58 +205,89 @@ class AvoidAtomicsReduce final : public Move {
     return Strided{std::move(kept), after, std::move(parsed)};
   }
 
-  static std::optional<Variant> rewritten(const MoveContext& context, const KernelModel& model, std::string_view site, std::int64_t copies, std::string& why) {
+  static std::optional<Variant> rewritten(const MoveContext& context,
+                                          const KernelModel& model,
+                                          std::string_view site,
+                                          std::int64_t copies,
+                                          std::string& why) {
     if (!model.facts.veto.empty()) return why = model.facts.veto, std::nullopt;
     const auto target = find_target(context, model, site, why);
     if (!target) return std::nullopt;
-    if (jumps_out(*model.kernel->body)) return why = "threads leave early: turn the guard into an if first", std::nullopt;
+    if (jumps_out(*model.kernel->body))
+      return why = "threads leave early: turn the guard into an if first", std::nullopt;
     for (const std::size_t axis : {1U, 2U}) {
-      if (context.variant.launch.block[axis] != Expression(1)) return why = "the block has more than one axis", std::nullopt;
+      if (context.variant.launch.block[axis] != Expression(1))
+        return why = "the block has more than one axis", std::nullopt;
     }
-    return copies == 0 ? in_register(context, model, *target, why) : in_shared(context, model, *target, copies, why);
+    return copies == 0 ? in_register(context, model, *target, why)
+                       : in_shared(context, model, *target, copies, why);
   }
 
-  static std::string zero_of(std::string_view type) { return type == "float" ? "0.0f" : type == "double" ? "0.0" : "0"; }
+  static std::string zero_of(std::string_view type) {
+    return type == "float" ? "0.0f" : type == "double" ? "0.0" : "0";
+  }
 
   /// Lines before the closing brace of the kernel.
   static void append(Rewrite& rewrite, const KernelModel& model, const std::string& lines) {
-    const std::string outer = indentation(model.unit, model.kernel->span.begin), indent = outer + indent_unit(model.unit);
+    const std::string outer = indentation(model.unit, model.kernel->span.begin),
+                      indent = outer + indent_unit(model.unit);
     const std::size_t close = model.kernel->body->span.end - 1;
     const std::size_t line = line_begin(model.unit.source(), close);
-    const bool own_line = model.unit.source().substr(line, close - line).find_first_not_of(" \t") == std::string_view::npos;
-    rewrite.insert(own_line ? line : close, (own_line ? "" : "\n") + indented(lines, indent) + (own_line ? "" : outer));
+    const bool own_line = model.unit.source().substr(line, close - line).find_first_not_of(" \t") ==
+                          std::string_view::npos;
+    rewrite.insert(own_line ? line : close,
+                   (own_line ? "" : "\n") + indented(lines, indent) + (own_line ? "" : outer));
   }
 
-  static std::optional<Variant> in_shared(const MoveContext& context, const KernelModel& model, const Target& target, std::int64_t copies, std::string& why) {
+  static std::optional<Variant> in_shared(const MoveContext& context,
+                                          const KernelModel& model,
+                                          const Target& target,
+                                          std::int64_t copies,
+                                          std::string& why) {
     const Array& array = *target.array;
-    if (target.elements <= 0) return why = "the number of elements of " + array.name + " is open", std::nullopt;
-    const std::int64_t bytes = target.elements * copies * static_cast<std::int64_t>(array.element_bytes);
+    if (target.elements <= 0)
+      return why = "the number of elements of " + array.name + " is open", std::nullopt;
+    const std::int64_t bytes =
+        target.elements * copies * static_cast<std::int64_t>(array.element_bytes);
     const std::int64_t all_bytes = bytes + static_smem_bytes(model.facts);
-    if (all_bytes > kStaticSmemBytes) return why = std::to_string(all_bytes) + " bytes of shared memory are too many", std::nullopt;
+    if (all_bytes > kStaticSmemBytes)
+      return why = std::to_string(all_bytes) + " bytes of shared memory are too many", std::nullopt;
     const Unit& unit = model.unit;
     Rewrite rewrite(model);
-    const std::string local = rewrite.fresh(array.name + "_block"), count = rewrite.fresh("BINS"), k = rewrite.fresh("k");
-    const std::string many = copies > 1 ? rewrite.fresh("COPIES") : "", lane = copies > 1 ? rewrite.fresh("own") : "";
-    std::string head = "constexpr int " + count + " = " + std::to_string(target.elements) + (copies > 1 ? ", " + many + " = " + std::to_string(copies) : "") + ";\n";
+    const std::string local = rewrite.fresh(array.name + "_block"), count = rewrite.fresh("BINS"),
+                      k = rewrite.fresh("k");
+    const std::string many = copies > 1 ? rewrite.fresh("COPIES") : "",
+                      lane = copies > 1 ? rewrite.fresh("own") : "";
+    std::string head = "constexpr int " + count + " = " + std::to_string(target.elements) +
+                       (copies > 1 ? ", " + many + " = " + std::to_string(copies) : "") + ";\n";
     const std::string all = copies > 1 ? count + " * " + many : count;
-    head += "__shared__ " + array.type + " " + local + "[" + all + "];" + (copies > 1 ? "  // element e of copy c at e * " + many + " + c\n" : "\n");
-    head += "for (int " + k + " = threadIdx.x; " + k + " < " + all + "; " + k + " += blockDim.x) " + local + "[" + k + "] = " + zero_of(array.type) + ";\n__syncthreads();\n";
-    if (copies > 1) head += array.type + "* " + lane + " = " + local + " + threadIdx.x % " + many + ";\n";
+    head += "__shared__ " + array.type + " " + local + "[" + all + "];" +
+            (copies > 1 ? "  // element e of copy c at e * " + many + " + c\n" : "\n");
+    head += "for (int " + k + " = threadIdx.x; " + k + " < " + all + "; " + k + " += blockDim.x) " +
+            local + "[" + k + "] = " + zero_of(array.type) + ";\n__syncthreads();\n";
+    if (copies > 1)
+      head += array.type + "* " + lane + " = " + local + " + threadIdx.x % " + many + ";\n";
     head += "\n";
     rewrite.declare_first(head);
     for (const Access* access : target.accesses) {
       const Expr& place = adding_call(*access)->arg(1);
-      const std::string index = access->expr->is(ExprKind::subscript) && access->expr->args.size() == 2 && access->expr->arg(0).is_name(array.name)
+      const std::string index = access->expr->is(ExprKind::subscript) &&
+                                        access->expr->args.size() == 2 &&
+                                        access->expr->arg(0).is_name(array.name)
                                     ? factor_of(unit, access->expr->arg(1))
                                     : access->source_index.factor_text();
-      rewrite.replace(place.outer, "&" + (copies > 1 ? lane + "[" + index + " * " + many + "]" : local + "[" + index + "]"));
+      rewrite.replace(place.outer, "&" + (copies > 1 ? lane + "[" + index + " * " + many + "]"
+                                                     : local + "[" + index + "]"));
     }
-    std::string tail = "__syncthreads();\nfor (int " + k + " = threadIdx.x; " + k + " < " + count + "; " + k + " += blockDim.x) {\n";
+    std::string tail = "__syncthreads();\nfor (int " + k + " = threadIdx.x; " + k + " < " + count +
+                       "; " + k + " += blockDim.x) {\n";
     const std::string step = indent_unit(unit);
     if (copies > 1) {
       const std::string sum = rewrite.fresh("sum"), c = rewrite.fresh("c");
       tail += step + array.type + " " + sum + " = " + zero_of(array.type) + ";\n";
-      tail += step + "for (int " + c + " = 0; " + c + " < " + many + "; ++" + c + ") " + sum + " += " + local + "[" + k + " * " + many + " + (" + c + " + " + k + ") % " + many + "];\n";
+      tail += step + "for (int " + c + " = 0; " + c + " < " + many + "; ++" + c + ") " + sum +
+              " += " + local + "[" + k + " * " + many + " + (" + c + " + " + k + ") % " + many +
+              "];\n";
       tail += step + "atomicAdd(&" + array.name + "[" + k + "], " + sum + ");\n}\n";
     } else {
       tail += step + "atomicAdd(&" + array.name + "[" + k + "], " + local + "[" + k + "]);\n}\n";
@@ -217,25 +296,37 @@ class AvoidAtomicsReduce final : public Move {
     return rewrite.finish(context.variant);
   }
 
-  static std::optional<Variant> in_register(const MoveContext& context, const KernelModel& model, const Target& target, std::string& why) {
+  static std::optional<Variant> in_register(const MoveContext& context,
+                                            const KernelModel& model,
+                                            const Target& target,
+                                            std::string& why) {
     const Array& array = *target.array;
-    if (target.address.empty()) return why = "threads of a block add to different elements of " + array.name, std::nullopt;
-    const Bindings values = context.spec.bindings(*workloads_of(context).front(), context.variant.tunables);
+    if (target.address.empty())
+      return why = "threads of a block add to different elements of " + array.name, std::nullopt;
+    const Bindings values =
+        context.spec.bindings(*workloads_of(context).front(), context.variant.tunables);
     const std::int64_t threads = context.variant.launch.block[0].evaluate(values, "block");
     if (threads % 32 != 0) return why = "the block is no multiple of a warp", std::nullopt;
     Rewrite rewrite(model);
-    const std::string sum = rewrite.fresh(array.name + "_sum"), parts = rewrite.fresh("warp_sums"), d = rewrite.fresh("d"), step = indent_unit(model.unit);
-    rewrite.declare_first(array.type + " " + sum + " = " + zero_of(array.type) + ";  // of this thread\n");
+    const std::string sum = rewrite.fresh(array.name + "_sum"), parts = rewrite.fresh("warp_sums"),
+                      d = rewrite.fresh("d"), step = indent_unit(model.unit);
+    rewrite.declare_first(array.type + " " + sum + " = " + zero_of(array.type) +
+                          ";  // of this thread\n");
     for (const Access* access : target.accesses) {
       const Expr& call = *adding_call(*access);
       rewrite.replace(call.outer, sum + " += " + std::string(model.unit.text(call.arg(2).outer)));
     }
-    const std::string tree = "for (int " + d + " = 16; " + d + " > 0; " + d + " /= 2) " + sum + " += __shfl_xor_sync(0xffffffffu, " + sum + ", " + d + ");\n";
-    std::string tail = "// One sum a block: over the lanes of each warp, then over the warps.\n" + tree;
+    const std::string tree = "for (int " + d + " = 16; " + d + " > 0; " + d + " /= 2) " + sum +
+                             " += __shfl_xor_sync(0xffffffffu, " + sum + ", " + d + ");\n";
+    std::string tail =
+        "// One sum a block: over the lanes of each warp, then over the warps.\n" + tree;
     tail += "__shared__ " + array.type + " " + parts + "[32];\n";
-    tail += "if (threadIdx.x % 32 == 0) " + parts + "[threadIdx.x / 32] = " + sum + ";\n__syncthreads();\n";
-    tail += "if (threadIdx.x < 32) {\n" + step + sum + " = threadIdx.x < blockDim.x / 32 ? " + parts + "[threadIdx.x] : " + zero_of(array.type) + ";\n";
-    tail += step + tree + step + "if (threadIdx.x == 0) atomicAdd(" + target.address + ", " + sum + ");\n}\n";
+    tail += "if (threadIdx.x % 32 == 0) " + parts + "[threadIdx.x / 32] = " + sum +
+            ";\n__syncthreads();\n";
+    tail += "if (threadIdx.x < 32) {\n" + step + sum + " = threadIdx.x < blockDim.x / 32 ? " +
+            parts + "[threadIdx.x] : " + zero_of(array.type) + ";\n";
+    tail += step + tree + step + "if (threadIdx.x == 0) atomicAdd(" + target.address + ", " + sum +
+            ");\n}\n";
     append(rewrite, model, tail);
     return rewrite.finish(context.variant);
   }
@@ -244,7 +335,8 @@ class AvoidAtomicsReduce final : public Move {
 }  // namespace
 
 void register_move_avoid_atomics_reduce(MoveRegistry& registry) {
-  registry.add("avoid_atomics_reduce", "sums of a block in registers or shared memory instead of global atomics",
+  registry.add("avoid_atomics_reduce",
+               "sums of a block in registers or shared memory instead of global atomics",
                [] { return on_known_shape(std::make_unique<AvoidAtomicsReduce>()); });
 }
 

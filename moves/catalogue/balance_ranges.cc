@@ -5,13 +5,13 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "moves/register_moves.h"
 #include "moves/shared/code_template.h"
 #include "moves/shared/code_writer.h"
 #include "moves/shared/hinted_access.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/loop_site.h"
 #include "moves/shared/range_sum.h"
-#include "moves/register_moves.h"
 #include "moves/shared/span_rewrite.h"
 
 namespace warpath {
@@ -25,17 +25,21 @@ constexpr std::int64_t kWarp = 32;
 constexpr std::int64_t kMostUnrolled = 8;
 constexpr std::int64_t kOtherSmemBytes = 1 << 10;
 
-constexpr std::string_view kHead = R"(constexpr int @TILE = @TILE_VALUE;  // consecutive @j of a block
+constexpr std::string_view kHead =
+    R"(constexpr int @TILE = @TILE_VALUE;  // consecutive @j of a block
 constexpr int @THREADS = @THREADS_VALUE;
 constexpr int @UNROLL = @UNROLL_VALUE;  // of a thread, whose loads are in flight together
 )";
-constexpr std::string_view kLanesHead = "constexpr int @LANES = @LANES_VALUE;  // threads that share a row\n";
-constexpr std::string_view kLongHead = "constexpr int @LONG = 32@TIMES_LANES;  // longer rows have a warp\n";
+constexpr std::string_view kLanesHead =
+    "constexpr int @LANES = @LANES_VALUE;  // threads that share a row\n";
+constexpr std::string_view kLongHead =
+    "constexpr int @LONG = 32@TIMES_LANES;  // longer rows have a warp\n";
 constexpr std::string_view kTile = R"(__shared__ @T @summands[@TILE];
 __shared__ @R @first_row;
 __shared__ bool @one_row;  // all of the tile lies in it
 )";
-constexpr std::string_view kLongList = "__shared__ @R @long_rows[@TILE / @LONG];\n__shared__ int @long_count;\n";
+constexpr std::string_view kLongList =
+    "__shared__ @R @long_rows[@TILE / @LONG];\n__shared__ int @long_count;\n";
 constexpr std::string_view kBounds = R"(const @J @total = @rp[@rows], @tile_first = @TILE_FIRST;
 if (@tile_first >= @total) return;
 const @J @tile_end = min(@tile_first + @TILE, @total);
@@ -79,9 +83,11 @@ if (@one_row) {  // all threads sum
 
 // A row that the tile holds is stored, one that its border cuts is added to.
 )";
-constexpr std::string_view kRowBounds = R"(  const @J @row_first = @rp[@row], @row_end = @rp[@row + 1];
+constexpr std::string_view kRowBounds =
+    R"(  const @J @row_first = @rp[@row], @row_end = @rp[@row + 1];
 )";
-constexpr std::string_view kPart = R"(  const int @first = max(@row_first, @tile_first) - @tile_first, @end = min(@row_end, @tile_end) - @tile_first;
+constexpr std::string_view kPart =
+    R"(  const int @first = max(@row_first, @tile_first) - @tile_first, @end = min(@row_end, @tile_end) - @tile_first;
 )";
 constexpr std::string_view kSetAside = R"(  if (@end - @first > @LONG) {
     if (@lane == 0) @long_rows[atomicAdd(&@long_count, 1)] = @row;
@@ -95,7 +101,9 @@ constexpr std::string_view kPutAway = R"(if (@row_first >= @tile_first && @row_e
 }
 )";
 
-std::string number(std::int64_t value) { return std::to_string(value); }
+std::string number(std::int64_t value) {
+  return std::to_string(value);
+}
 
 struct TileShape {
   std::int64_t tile = 4096, lanes = 4;
@@ -104,8 +112,17 @@ struct TileShape {
 /// Writes the body that sums `ranges` by tiles.
 class TileWriter {
  public:
-  TileWriter(const KernelModel& model, const RangeSum& ranges, const TileShape& shape, const std::string& threads, std::int64_t unroll)
-      : unit_(model.unit), facts_(model.facts), ranges_(ranges), shape_(shape), step_(indent_unit(unit_)), code_(unit_) {
+  TileWriter(const KernelModel& model,
+             const RangeSum& ranges,
+             const TileShape& shape,
+             const std::string& threads,
+             std::int64_t unroll)
+      : unit_(model.unit),
+        facts_(model.facts),
+        ranges_(ranges),
+        shape_(shape),
+        step_(indent_unit(unit_)),
+        code_(unit_) {
     const std::string type = "(" + ranges_.index_type + ")";
     code_.set("TILE_VALUE", shape_.tile);
     code_.set("LANES_VALUE", shape_.lanes);
@@ -123,7 +140,9 @@ class TileWriter {
     if (ranges_.sum->access < 0) code_.set("sum", ranges_.sum->accumulator);
     code_.set("TIMES_LANES", shape_.lanes > 1 ? code_.fill(" * @LANES") : "");
     code_.set("STORES", ranges_.adds ? "+=" : "=");
-    code_.set("TILE_FIRST", code_.fill(size_of_type(unit_.resolved_type(ranges_.index_type)) > 4 ? type + "blockIdx.x * @TILE" : "blockIdx.x * @TILE"));
+    code_.set("TILE_FIRST", code_.fill(size_of_type(unit_.resolved_type(ranges_.index_type)) > 4
+                                           ? type + "blockIdx.x * @TILE"
+                                           : "blockIdx.x * @TILE"));
     code_.set("NO_LONG_ROWS", has_long_rows() ? code_.fill("    @long_count = 0;\n") : "");
   }
 
@@ -138,7 +157,8 @@ class TileWriter {
     add(text, kBounds);
     text += deeper(round());
     add(text, kStore);
-    text += deeper(code_.fill("const @J @j = @tile_first + @k;\n") + locals({}) + code_.fill("@summands[@k] = ") + summand({}) + ";\n");
+    text += deeper(code_.fill("const @J @j = @tile_first + @k;\n") + locals({}) +
+                   code_.fill("@summands[@k] = ") + summand({}) + ";\n");
     add(text, kOneRow);
     text += rows();
     return with_steps(text);
@@ -148,7 +168,9 @@ class TileWriter {
   [[nodiscard]] bool has_long_rows() const { return shape_.lanes < kWarp; }
   void add(std::string& text, std::string_view part) { text += code_.fill(part); }
   static std::string step() { return "  "; }
-  static std::string deeper(const std::string& text) { return CodeWriter(step(), 1).lines(text).text(); }
+  static std::string deeper(const std::string& text) {
+    return CodeWriter(step(), 1).lines(text).text();
+  }
 
   /// The templates' indentation of two blanks as the file does it.
   std::string with_steps(const std::string& text) const {
@@ -164,7 +186,9 @@ class TileWriter {
 
   /// Loads of UNROLL iterations, then their summands: what a thread does in one round.
   std::string round() {
-    const std::string u = code_.name("u"), unrolled = code_.fill("#pragma unroll\nfor (int @u = 0; @u < @UNROLL; ++@u) {\n");
+    const std::string u = code_.name("u"),
+                      unrolled =
+                          code_.fill("#pragma unroll\nfor (int @u = 0; @u < @UNROLL; ++@u) {\n");
     const std::string at = code_.fill("const @J @j = @tile_first + @k + @u * @THREADS;\n");
     std::map<std::string, std::string> known;  // load to local
     std::set<std::string> wishes;
@@ -183,7 +207,8 @@ class TileWriter {
       }
       edits.push_back({span.begin, span.end, local->second + "[" + u + "]"});
     }
-    const std::string late = (uses_index(edits) ? at : "") + locals(edits) + code_.fill("@summand[@u] = ") + summand(edits) + ";\n";
+    const std::string late = (uses_index(edits) ? at : "") + locals(edits) +
+                             code_.fill("@summand[@u] = ") + summand(edits) + ";\n";
     declared += code_.fill("@T @summand[@UNROLL];\n");
     return declared + unrolled + deeper(at + early) + "}\n" + unrolled + deeper(late) + "}\n";
   }
@@ -198,7 +223,10 @@ class TileWriter {
   bool uses_index(const std::vector<Edit>& edits) const {
     bool found = false;
     walk_expressions(*ranges_.loop->stmt->body, [&](const Expr& e) {
-      found |= e.is_name(ranges_.loop->variable) && std::none_of(edits.begin(), edits.end(), [&](const Edit& x) { return x.begin <= e.span.begin && e.span.end <= x.end; });
+      found |= e.is_name(ranges_.loop->variable) &&
+               std::none_of(edits.begin(), edits.end(), [&](const Edit& x) {
+                 return x.begin <= e.span.begin && e.span.end <= x.end;
+               });
       return true;
     });
     return found;
@@ -207,41 +235,58 @@ class TileWriter {
   std::string summand(const std::vector<Edit>& edits) const {
     const Reduction& sum = *ranges_.sum;
     const auto text = [&](const Expr& e) { return substituted(unit_, e.span, edits); };
-    if (sum.value == nullptr) return as_factor(text(*sum.factor_a)) + " * " + as_factor(text(*sum.factor_b));
+    if (sum.value == nullptr)
+      return as_factor(text(*sum.factor_a)) + " * " + as_factor(text(*sum.factor_b));
     return sum.negated ? "-(" + text(*sum.value) + ")" : text(*sum.value);
   }
 
   std::string shuffles(const std::string& half, const std::string& mask) {
     code_.set("HALF", half);
     code_.set("MASK", mask);
-    return code_.fill("  #pragma unroll\n  for (int @d = @HALF; @d > 0; @d /= 2) @sum += __shfl_xor_sync(@MASK, @sum, @d);\n");
+    return code_.fill(
+        "  #pragma unroll\n  for (int @d = @HALF; @d > 0; @d /= 2) @sum += __shfl_xor_sync(@MASK, "
+        "@sum, @d);\n");
   }
 
   /// Groups of lanes take the tile's rows in turn, warps the long ones of them.
   std::string rows() {
     const bool lanes = shape_.lanes > 1;
     std::string text;
-    if (lanes) add(text, "const int @lane = threadIdx.x % @LANES;\n");
-    else code_.set("lane", "0");
+    if (lanes)
+      add(text, "const int @lane = threadIdx.x % @LANES;\n");
+    else
+      code_.set("lane", "0");
     const bool masked = lanes && shape_.lanes < kWarp;
-    if (masked) add(text, "const unsigned @row_mask = ((1u << @LANES) - 1) << (threadIdx.x % 32 - @lane);\n");
-    add(text, lanes ? "for (@R @row = @first_row + threadIdx.x / @LANES; @row < @rows; @row += @THREADS / @LANES) {\n"
-                    : "for (@R @row = @first_row + threadIdx.x; @row < @rows; @row += @THREADS) {\n");
+    if (masked)
+      add(text, "const unsigned @row_mask = ((1u << @LANES) - 1) << (threadIdx.x % 32 - @lane);\n");
+    add(text, lanes
+                  ? "for (@R @row = @first_row + threadIdx.x / @LANES; @row < @rows; @row += "
+                    "@THREADS / @LANES) {\n"
+                  : "for (@R @row = @first_row + threadIdx.x; @row < @rows; @row += @THREADS) {\n");
     add(text, kRowBounds);
     add(text, "  if (@row_first >= @tile_end) break;\n");
     add(text, kPart);
-    if (has_long_rows()) add(text, lanes ? kSetAside : "  if (@end - @first > @LONG) {\n    @long_rows[atomicAdd(&@long_count, 1)] = @row;\n    continue;\n  }\n");
+    if (has_long_rows())
+      add(text, lanes ? kSetAside
+                      : "  if (@end - @first > @LONG) {\n    @long_rows[atomicAdd(&@long_count, "
+                        "1)] = @row;\n    continue;\n  }\n");
     add(text, "  @T @sum = @ZERO;\n");
-    add(text, lanes ? "  for (int @e = @first + @lane; @e < @end; @e += @LANES) @sum += @summands[@e];\n"
-                    : "  for (int @e = @first; @e < @end; ++@e) @sum += @summands[@e];\n");
-    if (lanes) text += shuffles(code_.fill("@LANES / 2"), masked ? code_.name("row_mask") : "0xffffffffu");
+    add(text,
+        lanes ? "  for (int @e = @first + @lane; @e < @end; @e += @LANES) @sum += @summands[@e];\n"
+              : "  for (int @e = @first; @e < @end; ++@e) @sum += @summands[@e];\n");
+    if (lanes)
+      text += shuffles(code_.fill("@LANES / 2"), masked ? code_.name("row_mask") : "0xffffffffu");
     if (lanes) add(text, "  if (@lane != 0) continue;\n");
     text += deeper(code_.fill(kPutAway)) + "}\n";
     if (!has_long_rows()) return text;
-    add(text, "__syncthreads();\n\n// The long ones, a warp each.\nfor (int @i = threadIdx.x / 32; @i < @long_count; @i += @THREADS / 32) {\n  const @R @row = @long_rows[@i];\n");
+    add(text,
+        "__syncthreads();\n\n// The long ones, a warp each.\nfor (int @i = threadIdx.x / 32; @i < "
+        "@long_count; @i += @THREADS / 32) {\n  const @R @row = @long_rows[@i];\n");
     add(text, kRowBounds);
     add(text, kPart);
-    add(text, "  @T @sum = @ZERO;\n  for (int @e = @first + threadIdx.x % 32; @e < @end; @e += 32) @sum += @summands[@e];\n");
+    add(text,
+        "  @T @sum = @ZERO;\n  for (int @e = @first + threadIdx.x % 32; @e < @end; @e += 32) @sum "
+        "+= @summands[@e];\n");
     text += shuffles("16", "0xffffffffu");
     add(text, "  if (threadIdx.x % 32 != 0) continue;\n");
     return text + deeper(code_.fill(kPutAway)) + "}\n";
@@ -255,15 +300,19 @@ class TileWriter {
   CodeTemplate code_;
 };
 
-/// Ranges of any lengths that lie end to end (the rows of a sparse matrix): instead of a row a thread, every block takes equally many
-/// consecutive elements. Its threads leave the summands in shared memory, loading side by side, then groups of `lanes` of them sum the
-/// rows. Rows that a tile's border cuts are added to the output by atomics, which is zeroed before the launch. Summands are rounded to
-/// the sum's type, and sums of floats are taken in another order, which may change from launch to launch for a row of three tiles or more.
-/// After CSR-stream (Greathouse, Daga 2014) and the even split of merge-based products (Merrill, Garland 2016). Site "loop:K".
+/// Ranges of any lengths that lie end to end (the rows of a sparse matrix): instead of a row a
+/// thread, every block takes equally many consecutive elements. Its threads leave the summands in
+/// shared memory, loading side by side, then groups of `lanes` of them sum the rows. Rows that a
+/// tile's border cuts are added to the output by atomics, which is zeroed before the launch.
+/// Summands are rounded to the sum's type, and sums of floats are taken in another order, which may
+/// change from launch to launch for a row of three tiles or more. After CSR-stream (Greathouse,
+/// Daga 2014) and the even split of merge-based products (Merrill, Garland 2016). Site "loop:K".
 class BalanceRanges final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "balance_ranges"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"nonzero_split", "csr_stream"}; }
+  [[nodiscard]] std::vector<std::string> aliases() const override {
+    return {"nonzero_split", "csr_stream"};
+  }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::string why;
@@ -272,70 +321,105 @@ class BalanceRanges final : public Move {
     if (!ranges) return {};
     const std::int64_t best = likely_lanes(context, *model, *ranges);
     std::vector<MoveInstance> out;
-    for (const auto& [tile, lanes] : {std::array{std::int64_t{4096}, best}, {2048, best}, {4096, best * 2}, {4096, best / 2}, {8192, best}, {2048, best / 2}, {1024, best}}) {
-      if (std::find(kLanes.begin(), kLanes.end(), lanes) == kLanes.end() || !fits(*ranges, tile)) continue;
-      out.push_back({std::string(name()), loop_site(ranges->ordinal), {{"lanes", lanes}, {"tile", tile}}});
+    for (const auto& [tile, lanes] : {std::array{std::int64_t{4096}, best},
+                                      {2048, best},
+                                      {4096, best * 2},
+                                      {4096, best / 2},
+                                      {8192, best},
+                                      {2048, best / 2},
+                                      {1024, best}}) {
+      if (std::find(kLanes.begin(), kLanes.end(), lanes) == kLanes.end() || !fits(*ranges, tile))
+        continue;
+      out.push_back(
+          {std::string(name()), loop_site(ranges->ordinal), {{"lanes", lanes}, {"tile", tile}}});
     }
     return out;
   }
 
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
+                                            std::string_view site) const override {
     if (!is_loop_site(site)) return {};
-    return {Tunable{"lanes", {kLanes.begin(), kLanes.end()}, 4, "threads that share a row of the tile"},
-            Tunable{"tile", {kTiles.begin(), kTiles.end()}, 4096, "consecutive elements of a block"}};
+    return {
+        Tunable{"lanes", {kLanes.begin(), kLanes.end()}, 4, "threads that share a row of the tile"},
+        Tunable{"tile", {kTiles.begin(), kTiles.end()}, 4096, "consecutive elements of a block"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
     if (!takes(wanted, {"lanes", "tile"}, why)) return std::nullopt;
     const TileShape shape{wanted.parameters.at("tile"), wanted.parameters.at("lanes")};
-    if (std::find(kLanes.begin(), kLanes.end(), shape.lanes) == kLanes.end()) return why = "lanes is a power of two of at most 32", std::nullopt;
-    if (std::find(kTiles.begin(), kTiles.end(), shape.tile) == kTiles.end()) return why = "tile is a power of two from 512 to 8192", std::nullopt;
+    if (std::find(kLanes.begin(), kLanes.end(), shape.lanes) == kLanes.end())
+      return why = "lanes is a power of two of at most 32", std::nullopt;
+    if (std::find(kTiles.begin(), kTiles.end(), shape.tile) == kTiles.end())
+      return why = "tile is a power of two from 512 to 8192", std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return std::nullopt;
     const auto ranges = find_range_sum(context, *model, why);
     if (!ranges) return std::nullopt;
-    if (loop_site(ranges->ordinal) != wanted.site) return why = "no ranges at " + wanted.site, std::nullopt;
-    if (!fits(*ranges, shape.tile)) return why = "the tile's summands do not fit shared memory", std::nullopt;
+    if (loop_site(ranges->ordinal) != wanted.site)
+      return why = "no ranges at " + wanted.site, std::nullopt;
+    if (!fits(*ranges, shape.tile))
+      return why = "the tile's summands do not fit shared memory", std::nullopt;
     return rewritten(context, *model, *ranges, shape, why);
   }
 
  private:
   static bool fits(const RangeSum& ranges, std::int64_t tile) {
-    return tile * static_cast<std::int64_t>(size_of_type(ranges.type)) + kOtherSmemBytes <= kStaticSmemBytes;
+    return tile * static_cast<std::int64_t>(size_of_type(ranges.type)) + kOtherSmemBytes <=
+           kStaticSmemBytes;
   }
 
   /// A lane for about twelve elements of the mean row.
-  static std::int64_t likely_lanes(const MoveContext& context, const KernelModel& model, const RangeSum& ranges) {
+  static std::int64_t likely_lanes(const MoveContext& context,
+                                   const KernelModel& model,
+                                   const RangeSum& ranges) {
     const Workload& w = *workloads_of(context).front();
     const auto rows = model.facts.resolved(*ranges.row->bound).evaluate(model.facts.values(w));
-    const std::int64_t elements = Expression::parse(ranges.extent, "shape").evaluate(context.spec.bindings(w, context.variant.tunables), "shape");
+    const std::int64_t elements =
+        Expression::parse(ranges.extent, "shape")
+            .evaluate(context.spec.bindings(w, context.variant.tunables), "shape");
     if (!rows || *rows < 1) return 4;
     const double lanes = static_cast<double>(elements) / static_cast<double>(*rows) / 12;
-    return std::int64_t{1} << std::clamp<int>(static_cast<int>(std::lround(std::log2(std::max(lanes, 1.0)))), 0, 5);
+    return std::int64_t{1} << std::clamp<int>(
+               static_cast<int>(std::lround(std::log2(std::max(lanes, 1.0)))), 0, 5);
   }
 
   /// Whole warps, whatever the tunables are.
   static bool is_whole_warps(const MoveContext& context, const Expression& block) {
     const KernelSpec& spec = context.spec;
     if (block.is_constant()) return block.evaluate({}, "block") % kWarp == 0;
-    const auto tunable = std::find_if(spec.tunables.begin(), spec.tunables.end(), [&](const Tunable& t) { return block.text() == t.name; });
-    return tunable != spec.tunables.end() && std::all_of(tunable->values.begin(), tunable->values.end(), [](std::int64_t v) { return v % kWarp == 0; });
+    const auto tunable = std::find_if(spec.tunables.begin(), spec.tunables.end(),
+                                      [&](const Tunable& t) { return block.text() == t.name; });
+    return tunable != spec.tunables.end() &&
+           std::all_of(tunable->values.begin(), tunable->values.end(),
+                       [](std::int64_t v) { return v % kWarp == 0; });
   }
 
-  static std::optional<Variant> rewritten(const MoveContext& context, const KernelModel& model, const RangeSum& ranges, const TileShape& shape, std::string& why) {
+  static std::optional<Variant> rewritten(const MoveContext& context,
+                                          const KernelModel& model,
+                                          const RangeSum& ranges,
+                                          const TileShape& shape,
+                                          std::string& why) {
     Variant out = context.variant;
     const Expression& block = context.variant.launch.block[0];
     if (!is_whole_warps(context, block)) {
-      if (!model.kernel->launch_bounds.empty()) return why = "the block that the launch bounds allow is not of whole warps", std::nullopt;
+      if (!model.kernel->launch_bounds.empty())
+        return why = "the block that the launch bounds allow is not of whole warps", std::nullopt;
       out.launch.block[0] = Expression(256);
     }
     const Expression& size = out.launch.block[0];
-    const std::int64_t threads = size.evaluate(context.spec.bindings(*workloads_of(context).front(), context.variant.tunables), "block");
-    const std::int64_t unroll = std::clamp<std::int64_t>(shape.tile / std::max<std::int64_t>(threads, 1), 1, kMostUnrolled);
+    const std::int64_t threads = size.evaluate(
+        context.spec.bindings(*workloads_of(context).front(), context.variant.tunables), "block");
+    const std::int64_t unroll =
+        std::clamp<std::int64_t>(shape.tile / std::max<std::int64_t>(threads, 1), 1, kMostUnrolled);
     const Span body = model.kernel->body->span;
     const std::string text = TileWriter(model, ranges, shape, size.text(), unroll).body();
-    out.source = edited(model.unit.source(), {{body.begin + 1, body.end - 1, "\n" + indented(text, indent_unit(model.unit))}});
-    out.launch.grid[0] = Expression::parse("max(1, ceil_div(" + ranges.extent + ", " + number(shape.tile) + "))", "launch plan");
+    out.source =
+        edited(model.unit.source(),
+               {{body.begin + 1, body.end - 1, "\n" + indented(text, indent_unit(model.unit))}});
+    out.launch.grid[0] = Expression::parse(
+        "max(1, ceil_div(" + ranges.extent + ", " + number(shape.tile) + "))", "launch plan");
     if (!ranges.adds) {
       LaunchStep zero;
       zero.arguments = {ranges.out->spec_name};
@@ -348,8 +432,10 @@ class BalanceRanges final : public Move {
 }  // namespace
 
 void register_move_balance_ranges(MoveRegistry& registry) {
-  registry.add("balance_ranges", "sums over ranges of any lengths, as rows of a sparse matrix: equally many elements a block",
-               [] { return on_known_shape(std::make_unique<BalanceRanges>()); });
+  registry.add(
+      "balance_ranges",
+      "sums over ranges of any lengths, as rows of a sparse matrix: equally many elements a block",
+      [] { return on_known_shape(std::make_unique<BalanceRanges>()); });
 }
 
 }  // namespace warpath

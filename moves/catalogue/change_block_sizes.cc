@@ -16,12 +16,13 @@ constexpr std::size_t kMostShapes = 64;
 constexpr std::int64_t kMaxThreads = 1024, kWarp = 32;
 constexpr std::array<std::string_view, 3> kAxisNames{"x", "y", "z"};
 
-/// One number that shapes the block: a tunable in its expressions, or an axis that is a plain constant.
+/// One number that shapes the block: a tunable in its expressions, or an axis that is a plain
+/// constant.
 struct Dimension {
-  std::string parameter;                 ///< the tunable's name, or "block_x"
-  std::vector<std::int64_t> values;      ///< ascending
+  std::string parameter;             ///< the tunable's name, or "block_x"
+  std::vector<std::int64_t> values;  ///< ascending
   std::int64_t current = 0;
-  std::optional<std::size_t> axis;       ///< of a constant; none for a tunable
+  std::optional<std::size_t> axis;  ///< of a constant; none for a tunable
 };
 
 std::optional<std::int64_t> constant(const Expression& expression) {
@@ -30,15 +31,20 @@ std::optional<std::int64_t> constant(const Expression& expression) {
 }
 
 /// Integers in the canonical text of an expression; negative numbers appear without their sign.
-std::vector<std::int64_t> numbers_in(const std::string& text) { return integer_literals(CodeText(text)); }
+std::vector<std::int64_t> numbers_in(const std::string& text) {
+  return integer_literals(CodeText(text));
+}
 
 bool contains(const std::vector<std::int64_t>& values, std::int64_t value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-/// `expression` with the block's extent `from` replaced by `to`, also in the form (n + from - 1) / from. nullopt if the text
-/// would no longer tell the extent from other numbers, so that the way back would be lost.
-std::optional<Expression> with_extent(const Expression& expression, std::int64_t from, std::int64_t to) {
+/// `expression` with the block's extent `from` replaced by `to`, also in the form (n + from - 1) /
+/// from. nullopt if the text would no longer tell the extent from other numbers, so that the way
+/// back would be lost.
+std::optional<Expression> with_extent(const Expression& expression,
+                                      std::int64_t from,
+                                      std::int64_t to) {
   const std::string& text = expression.text();
   const std::vector<std::int64_t> numbers = numbers_in(text);
   if (!contains(numbers, from)) return expression;
@@ -57,7 +63,8 @@ std::optional<Expression> with_extent(const Expression& expression, std::int64_t
 /// The source asks for blockDim.<axis>.
 bool reads_extent(const CodeText& code, std::size_t axis) {
   for (std::size_t i = 0; i + 2 < code.tokens.size(); ++i) {
-    if (code.is(i, "blockDim") && code.is(i + 1, ".") && code.is(i + 2, kAxisNames[axis])) return true;
+    if (code.is(i, "blockDim") && code.is(i + 1, ".") && code.is(i + 2, kAxisNames[axis]))
+      return true;
   }
   return false;
 }
@@ -66,16 +73,19 @@ bool reads_extent(const CodeText& code, std::size_t axis) {
 bool strides(const CodeText& code, std::size_t axis) {
   for (std::size_t i = 0; i + 2 < code.tokens.size(); ++i) {
     if (code.is(i, "gridDim") && code.is(i + 2, kAxisNames[axis])) return true;
-    if (code.is(i, "+=") && code.is(i + 1, "blockDim") && code.is(i + 3, kAxisNames[axis])) return true;
+    if (code.is(i, "+=") && code.is(i + 1, "blockDim") && code.is(i + 3, kAxisNames[axis]))
+      return true;
   }
   return false;
 }
 
-/// Constants of the block that may change. A literal of the same value in the source or the options (an array bound, a
+/// Constants of the block that may change. A literal of the same value in the source or the options
+/// (an array bound, a
 /// __launch_bounds__, a macro) may stand for the block's size: then none.
 std::vector<Dimension> constant_dimensions(const MoveContext& context) {
   const LaunchPlan& plan = context.variant.launch;
-  if (std::any_of(context.spec.workloads.begin(), context.spec.workloads.end(), [](const Workload& w) { return w.launch.has_value(); })) {
+  if (std::any_of(context.spec.workloads.begin(), context.spec.workloads.end(),
+                  [](const Workload& w) { return w.launch.has_value(); })) {
     return {};  // plans of single workloads would be lost
   }
   const CodeText code(context.variant.source);
@@ -125,11 +135,13 @@ std::vector<Dimension> dimensions(const MoveContext& context) {
 
 /// Distance of two extents in doublings; 0 and negative values of a tunable count as 1.
 double doublings(std::int64_t a, std::int64_t b) {
-  return std::abs(std::log2(static_cast<double>(std::max<std::int64_t>(a, 1))) - std::log2(static_cast<double>(std::max<std::int64_t>(b, 1))));
+  return std::abs(std::log2(static_cast<double>(std::max<std::int64_t>(a, 1))) -
+                  std::log2(static_cast<double>(std::max<std::int64_t>(b, 1))));
 }
 
-/// Changes the number of threads a block, in all axes at once: by the tunables that the plan's block is made of, or else by
-/// rewriting a constant block together with the grid, where the kernel reads its size from blockDim.
+/// Changes the number of threads a block, in all axes at once: by the tunables that the plan's
+/// block is made of, or else by rewriting a constant block together with the grid, where the kernel
+/// reads its size from blockDim.
 class ChangeBlockSizes final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "change_block_sizes"; }
@@ -147,7 +159,8 @@ class ChangeBlockSizes final : public Move {
           longer.back().second[d.parameter] = value;
         }
       }
-      std::stable_sort(longer.begin(), longer.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      std::stable_sort(longer.begin(), longer.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
       if (longer.size() > kMostShapes * 4) longer.resize(kMostShapes * 4);
       shapes = std::move(longer);
     }
@@ -156,39 +169,48 @@ class ChangeBlockSizes final : public Move {
     for (auto& [distance, shape] : shapes) {
       MoveInstance instance{std::string(name()), std::string(kSite), std::move(shape)};
       if (!whole_warps(dims, instance.parameters)) continue;
-      if (out.size() < kMostShapes && rewritten(context, dims, instance.parameters, why)) out.push_back(std::move(instance));
+      if (out.size() < kMostShapes && rewritten(context, dims, instance.parameters, why))
+        out.push_back(std::move(instance));
     }
     return out;
   }
 
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext& context, std::string_view site) const override {
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext& context,
+                                            std::string_view site) const override {
     std::vector<Tunable> out;
     if (site != kSite) return out;
     for (const Dimension& d : dimensions(context)) {
-      if (!d.values.empty()) out.push_back({d.parameter, d.values, d.values.front(), "threads a block, this axis or factor"});
+      if (!d.values.empty())
+        out.push_back(
+            {d.parameter, d.values, d.values.front(), "threads a block, this axis or factor"});
     }
     return out;
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted,
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
                                              std::string& why) const override {
-    if (wanted.site != kSite) return why = "change_block_sizes applies to the launch only", std::nullopt;
+    if (wanted.site != kSite)
+      return why = "change_block_sizes applies to the launch only", std::nullopt;
     return rewritten(context, dimensions(context), wanted.parameters, why);
   }
 
-  [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context, const MoveInstance& done) const override {
+  [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context,
+                                                    const MoveInstance& done) const override {
     MoveInstance out{std::string(name()), std::string(kSite), {}};
     for (const Dimension& d : dimensions(context)) {
       if (!contains(d.values, d.current)) return std::nullopt;
       const auto value = done.parameters.find(d.parameter);
-      if (d.axis && value != done.parameters.end() && value->second == 1) return std::nullopt;  // no dimension any more
+      // no dimension any more
+      if (d.axis && value != done.parameters.end() && value->second == 1) return std::nullopt;
       out.parameters[d.parameter] = d.current;
     }
     return done.site == kSite && !out.parameters.empty() ? std::optional(out) : std::nullopt;
   }
 
  private:
-  /// Of constant axes. What tunables make of the block is checked against the spec's constraints by the proposer.
+  /// Of constant axes. What tunables make of the block is checked against the spec's constraints by
+  /// the proposer.
   static bool whole_warps(const std::vector<Dimension>& dims, const MoveParameters& parameters) {
     std::int64_t threads = 1;
     for (const Dimension& d : dims) {
@@ -198,20 +220,28 @@ class ChangeBlockSizes final : public Move {
     return threads <= kMaxThreads && threads % kWarp == 0;
   }
 
-  static std::optional<Variant> rewritten(const MoveContext& context, const std::vector<Dimension>& dims,
-                                          const MoveParameters& parameters, std::string& why) {
+  static std::optional<Variant> rewritten(const MoveContext& context,
+                                          const std::vector<Dimension>& dims,
+                                          const MoveParameters& parameters,
+                                          std::string& why) {
     if (dims.empty()) return why = "the kernel's block size is not free", std::nullopt;
     Variant out = context.variant;
     for (const Dimension& d : dims) {
       const auto value = parameters.find(d.parameter);
       if (value == parameters.end() || parameters.size() != dims.size()) {
-        return why = "change_block_sizes needs a value of each of its parameters, " + d.parameter + " among them", std::nullopt;
+        return why = "change_block_sizes needs a value of each of its parameters, " + d.parameter +
+                     " among them",
+               std::nullopt;
       }
-      if (!contains(d.values, value->second)) return why = std::to_string(value->second) + " is no value of " + d.parameter, std::nullopt;
+      if (!contains(d.values, value->second))
+        return why = std::to_string(value->second) + " is no value of " + d.parameter, std::nullopt;
       if (!d.axis) {
         out.tunables[d.parameter] = value->second;
-      } else if (value->second != d.current && !set_axis(out.launch, *d.axis, d.current, value->second)) {
-        return why = "the launch plan uses " + std::to_string(value->second) + " for something else", std::nullopt;
+      } else if (value->second != d.current &&
+                 !set_axis(out.launch, *d.axis, d.current, value->second)) {
+        return why =
+                   "the launch plan uses " + std::to_string(value->second) + " for something else",
+               std::nullopt;
       }
     }
     if (out == context.variant) return why = "the block has this size already", std::nullopt;
@@ -232,7 +262,8 @@ class ChangeBlockSizes final : public Move {
 }  // namespace
 
 void register_move_change_block_sizes(MoveRegistry& registry) {
-  registry.add("change_block_sizes", "change the threads a block, and the grid with them", [] { return std::make_unique<ChangeBlockSizes>(); });
+  registry.add("change_block_sizes", "change the threads a block, and the grid with them",
+               [] { return std::make_unique<ChangeBlockSizes>(); });
 }
 
 }  // namespace warpath

@@ -2,9 +2,9 @@
 #include <array>
 
 #include "engine/base/error.h"
-#include "moves/shared/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
+#include "moves/shared/known_shape.h"
 #include "moves/shared/source_edit.h"
 
 namespace warpath {
@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 3> kSites{"axes:xy", "axes:xz", "axes:yz"
 constexpr std::array<std::array<std::size_t, 2>, 3> kPairs{{{0, 1}, {0, 2}, {1, 2}}};
 constexpr std::int64_t kMostBlocks = 65535;  // in y and z
 
-/// How well the accesses to global memory would be coalesced if `axis` were the fast one: bytes of accesses that grow by one
-/// element, or not at all, along it, inner loops counted more.
+/// How well the accesses to global memory would be coalesced if `axis` were the fast one: bytes of
+/// accesses that grow by one element, or not at all, along it, inner loops counted more.
 double coalesced(const KernelFacts& facts, std::size_t axis) {
   const std::string thread = std::string("threadIdx.") + "xyz"[axis];
   double out = 0;
@@ -32,8 +32,8 @@ double coalesced(const KernelFacts& facts, std::size_t axis) {
   return out;
 }
 
-/// Gives two thread axes each other's role, in the source and in the launch: the one along which memory is contiguous
-/// shall be x, whose threads are neighbours in a warp.
+/// Gives two thread axes each other's role, in the source and in the launch: the one along which
+/// memory is contiguous shall be x, whose threads are neighbours in a warp.
 class CoalesceRemap final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "coalesce_remap"; }
@@ -44,53 +44,73 @@ class CoalesceRemap final : public Move {
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return out;
     for (std::size_t i = 0; i < kSites.size(); ++i) {
-      if (swapped(context, *kernel, kPairs[i], why)) out.push_back({std::string(name()), std::string(kSites[i]), {}});
+      if (swapped(context, *kernel, kPairs[i], why))
+        out.push_back({std::string(name()), std::string(kSites[i]), {}});
     }
     return out;
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
     const auto site = std::find(kSites.begin(), kSites.end(), wanted.site);
-    if (site == kSites.end() || !wanted.parameters.empty()) return why = "coalesce_remap takes a pair of axes as its site and no parameters", std::nullopt;
+    if (site == kSites.end() || !wanted.parameters.empty())
+      return why = "coalesce_remap takes a pair of axes as its site and no parameters",
+             std::nullopt;
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
     return swapped(context, *kernel, kPairs[static_cast<std::size_t>(site - kSites.begin())], why);
   }
 
  private:
-  static std::optional<Variant> swapped(const MoveContext& context, const KernelModel& kernel, std::array<std::size_t, 2> pair, std::string& why) {
+  static std::optional<Variant> swapped(const MoveContext& context,
+                                        const KernelModel& kernel,
+                                        std::array<std::size_t, 2> pair,
+                                        std::string& why) {
     const KernelFacts& facts = kernel.facts;
-    if (facts.has_warp_ops || facts.has_assembly || facts.has_opaque) return why = "the kernel counts on which threads form a warp", std::nullopt;
-    if (context.variant.launch.block[pair[1]] == Expression(1)) return why = "the block has one thread along the second axis", std::nullopt;
-    if (coalesced(facts, pair[1]) <= coalesced(facts, pair[0])) return why = "memory is no more contiguous along the second axis than along the first", std::nullopt;
+    if (facts.has_warp_ops || facts.has_assembly || facts.has_opaque)
+      return why = "the kernel counts on which threads form a warp", std::nullopt;
+    if (context.variant.launch.block[pair[1]] == Expression(1))
+      return why = "the block has one thread along the second axis", std::nullopt;
+    if (coalesced(facts, pair[1]) <= coalesced(facts, pair[0]))
+      return why = "memory is no more contiguous along the second axis than along the first",
+             std::nullopt;
     Variant out = context.variant;
     const auto edits = index_edits(kernel, pair, why);
     if (!edits) return std::nullopt;
     out.source = edited(kernel.unit.source(), *edits);
-    for (auto* triple : {&out.launch.grid, &out.launch.block, &out.launch.cluster}) std::swap((*triple)[pair[0]], (*triple)[pair[1]]);
+    for (auto* triple : {&out.launch.grid, &out.launch.block, &out.launch.cluster})
+      std::swap((*triple)[pair[0]], (*triple)[pair[1]]);
     return fits(context, out, why) ? std::optional(out) : std::nullopt;
   }
 
   /// Exchanges the letters behind threadIdx, blockIdx, blockDim and gridDim in the kernel's body.
-  static std::optional<std::vector<Edit>> index_edits(const KernelModel& kernel, std::array<std::size_t, 2> pair, std::string& why) {
+  static std::optional<std::vector<Edit>> index_edits(const KernelModel& kernel,
+                                                      std::array<std::size_t, 2> pair,
+                                                      std::string& why) {
     const CodeText code(kernel.unit.source());
     const Span body = kernel.kernel->body->span;
     std::vector<Edit> edits;
     for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-      const bool builtin = code.is(i, "threadIdx") || code.is(i, "blockIdx") || code.is(i, "blockDim") || code.is(i, "gridDim");
+      const bool builtin = code.is(i, "threadIdx") || code.is(i, "blockIdx") ||
+                           code.is(i, "blockDim") || code.is(i, "gridDim");
       if (!builtin || code.tokens[i].kind != TokenKind::identifier) continue;
       const bool inside = body.contains({code.tokens[i].begin, code.tokens[i].end});
       if (!inside && outside_function_of(kernel, code.tokens[i].begin)) continue;
-      const std::string letter = code.is(i + 1, ".") && i + 2 < code.text.size() ? code.text[i + 2] : std::string();
-      if (!inside || (letter != "x" && letter != "y" && letter != "z")) return why = "an index of the launch is used in a way that is not understood", std::nullopt;
+      const std::string letter =
+          code.is(i + 1, ".") && i + 2 < code.text.size() ? code.text[i + 2] : std::string();
+      if (!inside || (letter != "x" && letter != "y" && letter != "z"))
+        return why = "an index of the launch is used in a way that is not understood", std::nullopt;
       for (std::size_t side = 0; side < 2; ++side) {
         if (letter[0] != "xyz"[pair[side]]) continue;
-        edits.push_back({code.tokens[i + 2].begin, code.tokens[i + 2].end, std::string(1, "xyz"[pair[1 - side]])});
+        edits.push_back({code.tokens[i + 2].begin, code.tokens[i + 2].end,
+                         std::string(1, "xyz"[pair[1 - side]])});
       }
     }
     for (const Macro& macro : kernel.unit.macros()) {
       for (const std::string_view name : {"threadIdx", "blockIdx", "blockDim", "gridDim"}) {
-        if (macro.body.find(name) != std::string::npos) return why = "a macro uses the indices of the launch", std::nullopt;
+        if (macro.body.find(name) != std::string::npos)
+          return why = "a macro uses the indices of the launch", std::nullopt;
       }
     }
     return edits;
@@ -99,7 +119,8 @@ class CoalesceRemap final : public Move {
   /// Byte `at` lies in another kernel, which the launch does not concern.
   static bool outside_function_of(const KernelModel& kernel, std::size_t at) {
     for (const Function* function : kernel.unit.functions()) {
-      if (function->span.begin <= at && at < function->span.end) return function->is_global && function != kernel.kernel;
+      if (function->span.begin <= at && at < function->span.end)
+        return function->is_global && function != kernel.kernel;
     }
     return false;
   }
@@ -107,8 +128,10 @@ class CoalesceRemap final : public Move {
   static bool fits(const MoveContext& context, const Variant& variant, std::string& why) {
     for (const Workload& workload : context.spec.workloads) {
       try {
-        const LaunchNumbers numbers = evaluate(variant.launch, context.spec.bindings(workload, variant.tunables), "launch plan");
-        if (numbers.grid[1] > kMostBlocks || numbers.grid[2] > kMostBlocks || numbers.block[2] > 64) return why = "the grid would be too long in y or z", false;
+        const LaunchNumbers numbers = evaluate(
+            variant.launch, context.spec.bindings(workload, variant.tunables), "launch plan");
+        if (numbers.grid[1] > kMostBlocks || numbers.grid[2] > kMostBlocks || numbers.block[2] > 64)
+          return why = "the grid would be too long in y or z", false;
       } catch (const Error& e) {
         return why = "the launch of " + workload.name + " cannot be evaluated", false;
       }
@@ -120,7 +143,9 @@ class CoalesceRemap final : public Move {
 }  // namespace
 
 void register_move_coalesce_remap(MoveRegistry& registry) {
-  registry.add("coalesce_remap", "exchange thread axes so that neighbours in a warp touch neighbours in memory", [] { return on_known_shape(std::make_unique<CoalesceRemap>()); });
+  registry.add("coalesce_remap",
+               "exchange thread axes so that neighbours in a warp touch neighbours in memory",
+               [] { return on_known_shape(std::make_unique<CoalesceRemap>()); });
 }
 
 }  // namespace warpath

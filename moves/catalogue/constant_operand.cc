@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
-#include "moves/shared/code_writer.h"
-#include "moves/shared/hinted_access.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
+#include "moves/shared/code_writer.h"
+#include "moves/shared/hinted_access.h"
 #include "moves/shared/span_rewrite.h"
 
 namespace warpath {
@@ -21,7 +21,8 @@ struct Operand {
   const Array* array = nullptr;
   std::int64_t size = 0;
   std::vector<const Access*> loads;
-  bool unrollable = true;                 ///< every index is a constant once the loops around it are unrolled
+  /// every index is a constant once the loops around it are unrolled
+  bool unrollable = true;
 };
 
 /// Elements of an argument that has as many in every workload of the device.
@@ -41,11 +42,14 @@ std::optional<std::int64_t> fixed_size(const MoveContext& context, const std::st
   return size;
 }
 
-/// The load's value goes to an array of a thread or a block and nowhere else, as it does where this move has been.
+/// The load's value goes to an array of a thread or a block and nowhere else, as it does where this
+/// move has been.
 bool is_copied_already(const KernelFacts& facts, const Access& load) {
   const Expr* const value = replaceable(load);
   const Expr* const assign = value == nullptr ? nullptr : value->parent;
-  if (assign == nullptr || !assign->is_op(ExprKind::assign, "=") || assign->parent != nullptr || &assign->arg(1) != value) return false;
+  if (assign == nullptr || !assign->is_op(ExprKind::assign, "=") || assign->parent != nullptr ||
+      &assign->arg(1) != value)
+    return false;
   const Access* const target = facts.access_of(assign->arg(0));
   if (target == nullptr) return false;
   const Space space = facts.arrays[static_cast<std::size_t>(target->array)].space;
@@ -59,31 +63,43 @@ std::vector<Operand> find_operands(const MoveContext& context, const KernelModel
   for (std::size_t i = 0; i < facts.arrays.size(); ++i) {
     const Array& array = facts.arrays[i];
     const auto size = fixed_size(context, array.spec_name);
-    if (array.space != Space::global || !array.is_parameter || array.written || array.escapes || !size || *size < 1 || *size > kMostShared) continue;
+    if (array.space != Space::global || !array.is_parameter || array.written || array.escapes ||
+        !size || *size < 1 || *size > kMostShared)
+      continue;
     Operand operand{&array, *size, facts.accesses_to(static_cast<int>(i)), true};
-    bool plain = !std::ranges::all_of(operand.loads, [&](const Access* load) { return is_copied_already(facts, *load); });
+    bool plain = !std::ranges::all_of(
+        operand.loads, [&](const Access* load) { return is_copied_already(facts, *load); });
     for (const Access* load : operand.loads) {
-      plain = plain && load->expr->is(ExprKind::subscript) && load->expr->arg(0).is_name(array.name) && replaceable(*load) != nullptr && load->vector_width == 1;
+      plain = plain && load->expr->is(ExprKind::subscript) &&
+              load->expr->arg(0).is_name(array.name) && replaceable(*load) != nullptr &&
+              load->vector_width == 1;
       plain = plain && load->index.is_known();
       Polynomial rest = load->index;
       for (const Loop* loop : load->loops) {
         if (!rest.mentions(loop->variable)) continue;
-        if (!loop->trip_count || !loop->first.constant() || *loop->trip_count > kMostRegisters) operand.unrollable = false;
-        const bool same_range = loop->trip_count || (loop->counted && facts.uniformity(loop->first) != Uniformity::thread && facts.uniformity(loop->end) != Uniformity::thread);
+        if (!loop->trip_count || !loop->first.constant() || *loop->trip_count > kMostRegisters)
+          operand.unrollable = false;
+        const bool same_range =
+            loop->trip_count ||
+            (loop->counted && facts.uniformity(loop->first) != Uniformity::thread &&
+             facts.uniformity(loop->end) != Uniformity::thread);
         if (rest.affine_in(loop->variable) && same_range) rest = rest.without(loop->variable);
       }
       plain = plain && facts.uniformity(rest) != Uniformity::thread;
       if (!facts.resolved(rest).constant()) operand.unrollable = false;
     }
     for (std::size_t other = 0; other < facts.arrays.size(); ++other) {
-      if (facts.arrays[other].written && facts.may_alias(static_cast<int>(i), static_cast<int>(other))) plain = false;
+      if (facts.arrays[other].written &&
+          facts.may_alias(static_cast<int>(i), static_cast<int>(other)))
+        plain = false;
     }
     if (plain) out.push_back(std::move(operand));
   }
   return out;
 }
 
-/// Copies a small input that all threads read alike to registers or shared memory once, at the kernel's start.
+/// Copies a small input that all threads read alike to registers or shared memory once, at the
+/// kernel's start.
 class ConstantOperand final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "constant_operand"; }
@@ -95,54 +111,77 @@ class ConstantOperand final : public Move {
     if (kernel == nullptr) return out;
     for (const Operand& operand : find_operands(context, *kernel)) {
       for (const std::int64_t form : {kRegisters, kShared}) {
-        MoveInstance instance{std::string(name()), std::string(kSitePrefix) + operand.array->spec_name, {{"form", form}}};
+        MoveInstance instance{std::string(name()),
+                              std::string(kSitePrefix) + operand.array->spec_name,
+                              {{"form", form}}};
         if (copied(context, *kernel, operand, form, why)) out.push_back(std::move(instance));
       }
     }
     return out;
   }
 
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
+                                            std::string_view site) const override {
     if (!site.starts_with(kSitePrefix)) return {};
-    return {Tunable{"form", {kRegisters, kShared}, kRegisters, "0: registers, loops unrolled; 1: shared memory"}};
+    return {Tunable{"form",
+                    {kRegisters, kShared},
+                    kRegisters,
+                    "0: registers, loops unrolled; 1: shared memory"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
     const auto form = wanted.parameters.find("form");
-    if (form == wanted.parameters.end() || wanted.parameters.size() != 1 || (form->second != kRegisters && form->second != kShared)) {
+    if (form == wanted.parameters.end() || wanted.parameters.size() != 1 ||
+        (form->second != kRegisters && form->second != kShared)) {
       return why = "constant_operand takes one parameter, form, 0 or 1", std::nullopt;
     }
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
     for (const Operand& operand : find_operands(context, *kernel)) {
-      if (wanted.site == std::string(kSitePrefix) + operand.array->spec_name) return copied(context, *kernel, operand, form->second, why);
+      if (wanted.site == std::string(kSitePrefix) + operand.array->spec_name)
+        return copied(context, *kernel, operand, form->second, why);
     }
     return why = "no small input that is only read at " + wanted.site, std::nullopt;
   }
 
  private:
-  static std::optional<Variant> copied(const MoveContext& context, const KernelModel& kernel, const Operand& operand, std::int64_t form, std::string& why) {
-    if (form == kRegisters && (!operand.unrollable || operand.size > kMostRegisters)) return why = "its indices do not become constants", std::nullopt;
-    const std::int64_t bytes = operand.size * static_cast<std::int64_t>(operand.array->element_bytes) + static_smem_bytes(kernel.facts);
-    if (form == kShared && bytes > kStaticSmemBytes) return why = "shared memory would be too small", std::nullopt;
+  static std::optional<Variant> copied(const MoveContext& context,
+                                       const KernelModel& kernel,
+                                       const Operand& operand,
+                                       std::int64_t form,
+                                       std::string& why) {
+    if (form == kRegisters && (!operand.unrollable || operand.size > kMostRegisters))
+      return why = "its indices do not become constants", std::nullopt;
+    const std::int64_t bytes =
+        operand.size * static_cast<std::int64_t>(operand.array->element_bytes) +
+        static_smem_bytes(kernel.facts);
+    if (form == kShared && bytes > kStaticSmemBytes)
+      return why = "shared memory would be too small", std::nullopt;
     const Unit& unit = kernel.unit;
     std::set<std::string, std::less<>> taken;
     const auto fresh = [&](const std::string& wish) { return fresh_name(unit, wish, &taken); };
     const std::string& source_name = operand.array->name;
-    const std::string name = fresh(source_name + (form == kRegisters ? "_value" : "_shared")), i = fresh("i");
+    const std::string name = fresh(source_name + (form == kRegisters ? "_value" : "_shared")),
+                      i = fresh("i");
     const std::string size = std::to_string(operand.size);
     CodeWriter w(indent_unit(unit));
     w.line("// " + source_name + " is small and the same for all threads: copied once.");
     if (form == kRegisters) {
       w.line(operand.array->type + " " + name + "[" + size + "];").line("#pragma unroll");
-      w.line("for (int " + i + " = 0; " + i + " < " + size + "; " + i + "++) " + name + "[" + i + "] = " + source_name + "[" + i + "];");
+      w.line("for (int " + i + " = 0; " + i + " < " + size + "; " + i + "++) " + name + "[" + i +
+             "] = " + source_name + "[" + i + "];");
     } else {
       const auto& block = context.variant.launch.block;
       const bool flat = block[1] == Expression(1) && block[2] == Expression(1);
-      const std::string first = flat ? "threadIdx.x" : "threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)";
+      const std::string first =
+          flat ? "threadIdx.x"
+               : "threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)";
       const std::string step = flat ? "blockDim.x" : "blockDim.x * blockDim.y * blockDim.z";
       w.line("__shared__ " + operand.array->type + " " + name + "[" + size + "];");
-      w.line("for (int " + i + " = " + first + "; " + i + " < " + size + "; " + i + " += " + step + ") " + name + "[" + i + "] = " + source_name + "[" + i + "];");
+      w.line("for (int " + i + " = " + first + "; " + i + " < " + size + "; " + i + " += " + step +
+             ") " + name + "[" + i + "] = " + source_name + "[" + i + "];");
       w.line("__syncthreads();");
     }
     const std::size_t top = kernel.kernel->body->span.begin + 1;
@@ -157,8 +196,11 @@ class ConstantOperand final : public Move {
         edits.push_back({element.end, value.end, ""});
       }
       for (const Loop* loop : load->loops) {
-        if (form != kRegisters || loop->stmt->pragma != nullptr || !mentions(*load->expr, loop->variable) || !unrolled.insert(loop->stmt).second) continue;
-        edits.push_back({loop->stmt->span.begin, loop->stmt->span.begin, "#pragma unroll\n" + indentation(unit, loop->stmt->span.begin)});
+        if (form != kRegisters || loop->stmt->pragma != nullptr ||
+            !mentions(*load->expr, loop->variable) || !unrolled.insert(loop->stmt).second)
+          continue;
+        edits.push_back({loop->stmt->span.begin, loop->stmt->span.begin,
+                         "#pragma unroll\n" + indentation(unit, loop->stmt->span.begin)});
       }
     }
     Variant out = context.variant;
@@ -170,7 +212,8 @@ class ConstantOperand final : public Move {
 }  // namespace
 
 void register_move_constant_operand(MoveRegistry& registry) {
-  registry.add("constant_operand", "copy a small input to registers or shared memory at the start", [] { return std::make_unique<ConstantOperand>(); });
+  registry.add("constant_operand", "copy a small input to registers or shared memory at the start",
+               [] { return std::make_unique<ConstantOperand>(); });
 }
 
 }  // namespace warpath

@@ -1,17 +1,18 @@
 #include <algorithm>
 
+#include "moves/register_moves.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/lane_loops.h"
 #include "moves/shared/loop_site.h"
 #include "moves/shared/pack_accesses.h"
-#include "moves/register_moves.h"
 
 namespace warpath {
 namespace {
 
 using namespace model;
 
-/// Each iteration of a thread's parallel loop becomes a thread: thread t does iteration t % C of item t / C. Site "loop:K".
+/// Each iteration of a thread's parallel loop becomes a thread: thread t does iteration t % C of
+/// item t / C. Site "loop:K".
 class FlattenParallelLoop final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "flatten_parallel_loop"; }
@@ -21,17 +22,23 @@ class FlattenParallelLoop final : public Move {
     return instances_at_loops(context, name(), rewritten);
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
     if (!takes(wanted, {}, why)) return std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
     return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
   }
 
  private:
-  static std::optional<Variant> rewritten(const MoveContext& context, const KernelModel& model, const MoveInstance& wanted, std::string& why) {
+  static std::optional<Variant> rewritten(const MoveContext& context,
+                                          const KernelModel& model,
+                                          const MoveInstance& wanted,
+                                          std::string& why) {
     const KernelFacts& facts = model.facts;
     if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
-    if (has_own_plans(context.spec)) return why = "workloads have launch plans of their own", std::nullopt;
+    if (has_own_plans(context.spec))
+      return why = "workloads have launch plans of their own", std::nullopt;
     for (std::size_t k = 0; k < facts.loops.size(); ++k) {
       if (loop_site(k) == wanted.site) return for_loop(context, model, *facts.loops[k], why);
     }
@@ -39,12 +46,15 @@ class FlattenParallelLoop final : public Move {
   }
 
   /// A size in the names of the launch plan; nullopt if a name is no argument.
-  static std::optional<std::string> plan_text(const MoveContext& context, const KernelModel& model, const Polynomial& size) {
+  static std::optional<std::string> plan_text(const MoveContext& context,
+                                              const KernelModel& model,
+                                              const Polynomial& size) {
     if (const auto number = fixed(model.facts, size)) return std::to_string(*number);
     Polynomial out = size;
     for (const std::string& name : size.names()) {
       const Declarator* const parameter = model.kernel->parameter(name);
-      const ArgSpec* const arg = parameter == nullptr ? nullptr : argument_of(context.spec, *model.kernel, *parameter);
+      const ArgSpec* const arg =
+          parameter == nullptr ? nullptr : argument_of(context.spec, *model.kernel, *parameter);
       if (arg == nullptr || arg->type != ArgType::integer) return std::nullopt;
       if (arg->name != name) out = out.substituted(name, Polynomial::name(arg->name));
     }
@@ -52,7 +62,10 @@ class FlattenParallelLoop final : public Move {
     return out.factor_text();
   }
 
-  static std::optional<Variant> for_loop(const MoveContext& context, const KernelModel& model, const Loop& loop, std::string& why) {
+  static std::optional<Variant> for_loop(const MoveContext& context,
+                                         const KernelModel& model,
+                                         const Loop& loop,
+                                         std::string& why) {
     const KernelFacts& facts = model.facts;
     const Unit& unit = model.unit;
     const auto body = guarded_body(facts, 0, why);
@@ -60,52 +73,79 @@ class FlattenParallelLoop final : public Move {
     const auto dealing = loop_dealing(facts, loop, why);
     if (!dealing) return std::nullopt;
     const Declarator& index = *body->index->declarator;
-    if (loop.kind != LoopClass::parallel) return why = loop.reason.empty() ? "the loop's iterations depend on each other" : loop.reason, std::nullopt;
-    if (dealing->strided || fixed(facts, loop.first) != 0) return why = "the loop does not count from 0", std::nullopt;
-    if (body->statements.empty() || body->statements.back() != loop.stmt) return why = "the loop is not the last thing the thread does", std::nullopt;
+    if (loop.kind != LoopClass::parallel)
+      return why = loop.reason.empty() ? "the loop's iterations depend on each other" : loop.reason,
+             std::nullopt;
+    if (dealing->strided || fixed(facts, loop.first) != 0)
+      return why = "the loop does not count from 0", std::nullopt;
+    if (body->statements.empty() || body->statements.back() != loop.stmt)
+      return why = "the loop is not the last thing the thread does", std::nullopt;
     for (std::size_t k = 0; k + 1 < body->statements.size(); ++k) {
       const Stmt& s = *body->statements[k];
-      if (!s.is(StmtKind::declaration) && !s.is(StmtKind::directive)) return why = "more than declarations stands before the loop", std::nullopt;
+      if (!s.is(StmtKind::declaration) && !s.is(StmtKind::directive))
+        return why = "more than declarations stands before the loop", std::nullopt;
     }
-    if (!body->only_bound || index.value() == nullptr || index.stmt->declarators.size() != 1) return why = "the guard is more than a bound of the thread's index", std::nullopt;
-    if (jumps_out(*loop.stmt->body) || joins_threads(*loop.stmt)) return why = "the loop leaves early or joins threads", std::nullopt;
+    if (!body->only_bound || index.value() == nullptr || index.stmt->declarators.size() != 1)
+      return why = "the guard is more than a bound of the thread's index", std::nullopt;
+    if (jumps_out(*loop.stmt->body) || joins_threads(*loop.stmt))
+      return why = "the loop leaves early or joins threads", std::nullopt;
     for (const std::string& name : loop.assigned) {
-      if (name != loop.variable) return why = name + " keeps its value from one iteration to the next", std::nullopt;
+      if (name != loop.variable)
+        return why = name + " keeps its value from one iteration to the next", std::nullopt;
     }
     for (const std::string& name : dealing->bound.names()) {
-      if (facts.kernel->parameter(name) == nullptr && !fixed(facts, dealing->bound)) return why = "the number of iterations differs among threads", std::nullopt;
+      if (facts.kernel->parameter(name) == nullptr && !fixed(facts, dealing->bound))
+        return why = "the number of iterations differs among threads", std::nullopt;
     }
-    const auto rows = plan_text(context, model, *body->index->bound), columns = plan_text(context, model, dealing->bound);
-    if (!rows || !columns) return why = "the number of items is no expression over the arguments", std::nullopt;
+    const auto rows = plan_text(context, model, *body->index->bound),
+               columns = plan_text(context, model, dealing->bound);
+    if (!rows || !columns)
+      return why = "the number of items is no expression over the arguments", std::nullopt;
     const bool wide = !fits(context, facts, *body->index->bound, dealing->bound);
 
     Rewrite rewrite(model);
-    const std::string flat = rewrite.fresh("item"), i = body->index->name, j = loop.variable, count = as_factor(dealing->end);
-    const std::string type = wide ? "long long" : "int", first = unit.plain_text(index.value()->outer);
+    const std::string flat = rewrite.fresh("item"), i = body->index->name, j = loop.variable,
+                      count = as_factor(dealing->end);
+    const std::string type = wide ? "long long" : "int",
+                      first = unit.plain_text(index.value()->outer);
     const std::string kind = unit.plain_text(index.type);
-    const std::string total = (wide ? "(long long)" : "") + as_factor(bound_text(unit, *body)) + " * " + count;
-    rewrite.replace(index.stmt->span, "const " + type + " " + flat + " = " + (wide ? "(long long)blockIdx.x * blockDim.x + threadIdx.x" : first) + ";\n" +
-                                          indentation(unit, index.stmt->span.begin) + "const " + kind + " " + i + " = " + flat + " / " + count + ";");
+    const std::string total =
+        (wide ? "(long long)" : "") + as_factor(bound_text(unit, *body)) + " * " + count;
+    rewrite.replace(index.stmt->span,
+                    "const " + type + " " + flat + " = " +
+                        (wide ? "(long long)blockIdx.x * blockDim.x + threadIdx.x" : first) +
+                        ";\n" + indentation(unit, index.stmt->span.begin) + "const " + kind + " " +
+                        i + " = " + flat + " / " + count + ";");
     const Expr& condition = *body->guard->expr;
-    rewrite.replace(condition.span, body->early_exit ? flat + " >= " + total : flat + " < " + total);
+    rewrite.replace(condition.span,
+                    body->early_exit ? flat + " >= " + total : flat + " < " + total);
     const Stmt& stmt = *loop.stmt;
-    std::string text = "const " + std::string(unit.plain_text(loop.declarator->type)) + " " + j + " = " + flat + " % " + count + ";\n" + body_text(unit, *stmt.body);
+    std::string text = "const " + std::string(unit.plain_text(loop.declarator->type)) + " " + j +
+                       " = " + flat + " % " + count + ";\n" + body_text(unit, *stmt.body);
     const std::string indent = indentation(unit, stmt.span.begin);
     const bool braces = stmt.parent->is(StmtKind::block);
     const Span span{(stmt.pragma != nullptr ? stmt.pragma : &stmt)->span.begin, stmt.span.end};
     text = indented(text, indent);
     if (text.ends_with('\n')) text.pop_back();
-    rewrite.replace(span, braces ? text.substr(std::min(indent.size(), text.size())) : "{\n" + text + "\n" + indentation(unit, body->guard->span.begin) + "}");
+    rewrite.replace(
+        span, braces ? text.substr(std::min(indent.size(), text.size()))
+                     : "{\n" + text + "\n" + indentation(unit, body->guard->span.begin) + "}");
     Variant out = rewrite.finish(context.variant);
-    out.launch.grid[0] = Expression::parse("ceil_div(" + *rows + " * " + *columns + ", " + context.variant.launch.block[0].text() + ")", "launch plan");
+    out.launch.grid[0] = Expression::parse("ceil_div(" + *rows + " * " + *columns + ", " +
+                                               context.variant.launch.block[0].text() + ")",
+                                           "launch plan");
     return out;
   }
 
   /// The number of threads stays below 2^31 in every workload.
-  static bool fits(const MoveContext& context, const KernelFacts& facts, const Polynomial& rows, const Polynomial& columns) {
+  static bool fits(const MoveContext& context,
+                   const KernelFacts& facts,
+                   const Polynomial& rows,
+                   const Polynomial& columns) {
     for (const Workload* w : workloads_of(context)) {
       const Bindings values = facts.values(*w);
-      const auto r = facts.resolved(rows).evaluate(values), c = facts.resolved(columns).evaluate(values);
+      const auto r = facts.resolved(rows).evaluate(values),
+                 c = facts.resolved(columns).evaluate(values);
       if (!r || !c || *r < 0 || *c < 0 || (*c > 0 && *r > (INT32_MAX - 2048) / *c)) return false;
     }
     return true;
@@ -115,7 +155,8 @@ class FlattenParallelLoop final : public Move {
 }  // namespace
 
 void register_move_flatten_parallel_loop(MoveRegistry& registry) {
-  registry.add("flatten_parallel_loop", "a thread for each iteration of the threads' parallel loop", [] { return on_known_shape(std::make_unique<FlattenParallelLoop>()); });
+  registry.add("flatten_parallel_loop", "a thread for each iteration of the threads' parallel loop",
+               [] { return on_known_shape(std::make_unique<FlattenParallelLoop>()); });
 }
 
 }  // namespace warpath

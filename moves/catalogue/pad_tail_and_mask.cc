@@ -16,19 +16,25 @@ constexpr std::int64_t kEnclose = 0, kDrop = 1, kClamp = 2;
 /// The first `if (c) return;` in the kernel's body.
 const Stmt* early_return(const Function& kernel) {
   for (const Stmt* s : kernel.body->children) {
-    if (!s->is(StmtKind::if_) || s->otherwise != nullptr || s->body == nullptr || s->init != nullptr) continue;
+    if (!s->is(StmtKind::if_) || s->otherwise != nullptr || s->body == nullptr ||
+        s->init != nullptr)
+      continue;
     const std::vector<const Stmt*> inside = statements(*s->body);
-    if (inside.size() == 1 && inside[0]->is(StmtKind::return_) && inside[0]->expr == nullptr) return s;
+    if (inside.size() == 1 && inside[0]->is(StmtKind::return_) && inside[0]->expr == nullptr)
+      return s;
   }
   return nullptr;
 }
 
 /// Negation of a condition as C text: comparisons turn round, || becomes &&.
 std::string negated(const Unit& unit, const Expr& c) {
-  static const std::pair<std::string_view, std::string_view> kTurned[] = {{">=", "<"}, {"<", ">="}, {">", "<="}, {"<=", ">"}, {"==", "!="}, {"!=", "=="}};
+  static const std::pair<std::string_view, std::string_view> kTurned[] = {
+      {">=", "<"}, {"<", ">="}, {">", "<="}, {"<=", ">"}, {"==", "!="}, {"!=", "=="}};
   if (c.is(ExprKind::binary)) {
     for (const auto& [from, to] : kTurned) {
-      if (c.op == from) return std::string(unit.plain_text(c.arg(0).outer)) + " " + std::string(to) + " " + std::string(unit.plain_text(c.arg(1).outer));
+      if (c.op == from)
+        return std::string(unit.plain_text(c.arg(0).outer)) + " " + std::string(to) + " " +
+               std::string(unit.plain_text(c.arg(1).outer));
     }
     if (c.op == "||" || c.op == "&&") {
       const auto side = [&](const Expr& e) {
@@ -42,9 +48,10 @@ std::string negated(const Unit& unit, const Expr& c) {
   return "!(" + std::string(unit.plain_text(c.span)) + ")";
 }
 
-/// What happens to threads past the end. form = 0: an early return becomes an if around the rest, so that all threads reach what
-/// follows it; 1: a guard that every thread passes is dropped; 2: threads past the end redo the last item without storing, so that
-/// loads, barriers and shuffles in between are reached by all.
+/// What happens to threads past the end. form = 0: an early return becomes an if around the rest,
+/// so that all threads reach what follows it; 1: a guard that every thread passes is dropped; 2:
+/// threads past the end redo the last item without storing, so that loads, barriers and shuffles in
+/// between are reached by all.
 class PadTailAndMask final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "pad_tail_and_mask"; }
@@ -62,57 +69,84 @@ class PadTailAndMask final : public Move {
     return out;
   }
 
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
+                                            std::string_view site) const override {
     if (site != kSite) return {};
-    return {Tunable{"form", {kEnclose, kDrop, kClamp}, kEnclose, "0: if around the rest; 1: no guard; 2: the last item again, not stored"}};
+    return {Tunable{"form",
+                    {kEnclose, kDrop, kClamp},
+                    kEnclose,
+                    "0: if around the rest; 1: no guard; 2: the last item again, not stored"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
-    if (wanted.site != kSite) return why = "pad_tail_and_mask applies to the guard only", std::nullopt;
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
+    if (wanted.site != kSite)
+      return why = "pad_tail_and_mask applies to the guard only", std::nullopt;
     if (!takes(wanted, {"form"}, why)) return std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
     return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
   }
 
  private:
-  static std::optional<Variant> rewritten(const MoveContext& context, const KernelModel& model, const MoveInstance& wanted, std::string& why) {
+  static std::optional<Variant> rewritten(const MoveContext& context,
+                                          const KernelModel& model,
+                                          const MoveInstance& wanted,
+                                          std::string& why) {
     switch (wanted.parameters.at("form")) {
-      case kEnclose: return enclose(context, model, why);
-      case kDrop: return drop(context, model, why);
-      case kClamp: return clamp(context, model, why);
-      default: return why = "form is 0, 1 or 2", std::nullopt;
+      case kEnclose:
+        return enclose(context, model, why);
+      case kDrop:
+        return drop(context, model, why);
+      case kClamp:
+        return clamp(context, model, why);
+      default:
+        return why = "form is 0, 1 or 2", std::nullopt;
     }
   }
 
-  static std::optional<Variant> enclose(const MoveContext& context, const KernelModel& model, std::string& why) {
+  static std::optional<Variant> enclose(const MoveContext& context,
+                                        const KernelModel& model,
+                                        std::string& why) {
     const Unit& unit = model.unit;
     const Stmt* const guard = early_return(*model.kernel);
     if (guard == nullptr) return why = "no early return in the kernel's body", std::nullopt;
     const Span rest{guard->span.end, model.kernel->body->span.end - 1};
     std::string inner(unit.text(rest));
-    while (!inner.empty() && (inner.back() == ' ' || inner.back() == '\n' || inner.back() == '\r' || inner.back() == '\t')) inner.pop_back();
-    if (inner.find_first_not_of(" \t\r\n") == std::string::npos) return why = "nothing follows the early return", std::nullopt;
+    while (!inner.empty() && (inner.back() == ' ' || inner.back() == '\n' || inner.back() == '\r' ||
+                              inner.back() == '\t'))
+      inner.pop_back();
+    if (inner.find_first_not_of(" \t\r\n") == std::string::npos)
+      return why = "nothing follows the early return", std::nullopt;
     while (inner.starts_with('\n') || inner.starts_with('\r')) inner.erase(0, 1);
     const std::string indent = indentation(unit, guard->span.begin);
     Rewrite rewrite(model);
-    rewrite.replace({guard->span.begin, rest.end}, "if (" + negated(unit, *guard->expr) + ") {\n" + indented(unindented(inner), indent + indent_unit(unit)) + indent + "}\n" +
-                                                       indentation(unit, model.kernel->span.begin));
+    rewrite.replace({guard->span.begin, rest.end},
+                    "if (" + negated(unit, *guard->expr) + ") {\n" +
+                        indented(unindented(inner), indent + indent_unit(unit)) + indent + "}\n" +
+                        indentation(unit, model.kernel->span.begin));
     return rewrite.finish(context.variant);
   }
 
   /// Threads of the launch cover the items exactly, by numbers that the source itself fixes.
-  static std::optional<Variant> drop(const MoveContext& context, const KernelModel& model, std::string& why) {
+  static std::optional<Variant> drop(const MoveContext& context,
+                                     const KernelModel& model,
+                                     std::string& why) {
     const Unit& unit = model.unit;
     const KernelFacts& facts = model.facts;
     const auto body = guarded_body(facts, 0, why);
     if (!body) return std::nullopt;
-    if (!body->only_bound) return why = "the guard is more than a bound of the thread's index", std::nullopt;
+    if (!body->only_bound)
+      return why = "the guard is more than a bound of the thread's index", std::nullopt;
     const auto bound = fixed(facts, *body->index->bound);
     if (!bound) return why = "the bound is not fixed in the source", std::nullopt;
     for (const Workload* w : workloads_of(context)) {
-      const LaunchNumbers n = evaluate(launch_for(context.spec, context.variant, *w), context.spec.bindings(*w, context.variant.tunables), "launch plan");
+      const LaunchNumbers n =
+          evaluate(launch_for(context.spec, context.variant, *w),
+                   context.spec.bindings(*w, context.variant.tunables), "launch plan");
       Bindings last = facts.values(*w);
-      last["blockIdx.x"] = n.grid[0] - 1, last["threadIdx.x"] = n.block[0] - 1, last["blockDim.x"] = n.block[0], last["gridDim.x"] = n.grid[0];
+      last["blockIdx.x"] = n.grid[0] - 1, last["threadIdx.x"] = n.block[0] - 1,
+      last["blockDim.x"] = n.block[0], last["gridDim.x"] = n.grid[0];
       const auto value = facts.resolved(body->index->value).evaluate(last);
       if (!value || *value >= *bound) return why = "some threads stand past the end", std::nullopt;
     }
@@ -130,37 +164,48 @@ class PadTailAndMask final : public Move {
     return rewrite.finish(context.variant);
   }
 
-  static std::optional<Variant> clamp(const MoveContext& context, const KernelModel& model, std::string& why) {
+  static std::optional<Variant> clamp(const MoveContext& context,
+                                      const KernelModel& model,
+                                      std::string& why) {
     const Unit& unit = model.unit;
     const KernelFacts& facts = model.facts;
     const auto body = guarded_body(facts, 0, why);
     if (!body) return std::nullopt;
-    if (!body->only_bound || !body->early_exit) return why = "no early return that is only a bound of the thread's index", std::nullopt;
+    if (!body->only_bound || !body->early_exit)
+      return why = "no early return that is only a bound of the thread's index", std::nullopt;
     const Declarator& index = *body->index->declarator;
     std::vector<Edit> edits;
-    if (!make_changeable(unit, index, edits) || index.value() == nullptr || index.stmt->parent != facts.kernel->body) return why = "the thread's index cannot change", std::nullopt;
+    if (!make_changeable(unit, index, edits) || index.value() == nullptr ||
+        index.stmt->parent != facts.kernel->body)
+      return why = "the thread's index cannot change", std::nullopt;
     for (const Stmt* s : facts.kernel->body->children) {
       if (s == body->guard) break;
-      if (s != index.stmt && mentions(*s, body->index->name)) return why = "a declaration before the guard depends on the index", std::nullopt;
+      if (s != index.stmt && mentions(*s, body->index->name))
+        return why = "a declaration before the guard depends on the index", std::nullopt;
     }
     Rewrite rewrite(model);
     rewrite.add(std::move(edits));
     const std::string inside = rewrite.fresh("inside");
     for (const Access& access : facts.accesses) {
-      if (!access.writes() || facts.arrays[static_cast<std::size_t>(access.array)].space != Space::global) continue;
+      if (!access.writes() ||
+          facts.arrays[static_cast<std::size_t>(access.array)].space != Space::global)
+        continue;
       const Stmt& stmt = *access.stmt;
-      if (access.kind == AccessKind::read_write || access.reads() || !stmt.is(StmtKind::expression) || access.in_helper) {
+      if (access.kind == AccessKind::read_write || access.reads() ||
+          !stmt.is(StmtKind::expression) || access.in_helper) {
         return why = "an update of memory would be done twice", std::nullopt;
       }
       for (const Access& read : facts.accesses) {
-        if (read.reads() && facts.may_alias(read.array, access.array)) return why = "the kernel reads what it writes", std::nullopt;
+        if (read.reads() && facts.may_alias(read.array, access.array))
+          return why = "the kernel reads what it writes", std::nullopt;
       }
       rewrite.insert(stmt.span.begin, "if (" + inside + ") ");
     }
     const std::string bound = as_factor(bound_text(unit, *body));
     const std::string name = body->index->name, indent = indentation(unit, body->guard->span.begin);
-    rewrite.replace(body->guard->span, "const bool " + inside + " = " + name + " < " + bound + ";\n" + indent + "if (!" + inside + ") " + name + " = " + bound +
-                                           " - 1;  // the last item again, not stored");
+    rewrite.replace(body->guard->span, "const bool " + inside + " = " + name + " < " + bound +
+                                           ";\n" + indent + "if (!" + inside + ") " + name + " = " +
+                                           bound + " - 1;  // the last item again, not stored");
     return rewrite.finish(context.variant);
   }
 };
@@ -168,7 +213,8 @@ class PadTailAndMask final : public Move {
 }  // namespace
 
 void register_move_pad_tail_and_mask(MoveRegistry& registry) {
-  registry.add("pad_tail_and_mask", "what threads past the end do: nothing, the last item again, or there are none",
+  registry.add("pad_tail_and_mask",
+               "what threads past the end do: nothing, the last item again, or there are none",
                [] { return std::make_unique<PadTailAndMask>(); });
 }
 

@@ -2,10 +2,10 @@
 #include <array>
 #include <cmath>
 
-#include "moves/shared/known_shape.h"
-#include "moves/shared/lanes.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
+#include "moves/shared/known_shape.h"
+#include "moves/shared/lanes.h"
 #include "moves/shared/row_split.h"
 
 namespace warpath {
@@ -14,13 +14,16 @@ namespace {
 constexpr std::array<std::int64_t, 10> kLanes{2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 constexpr std::array<std::int64_t, 4> kClusters{1, 2, 4, 8};
 
-/// Lets the threads of a warp, a part of one, a block or a cluster of blocks share the work that one thread did: its loops
-/// are strided over the lanes, reductions are combined behind them, and what stands outside is done by all of them,
-/// stores by one. Sums of floats are taken in another order.
+/// Lets the threads of a warp, a part of one, a block or a cluster of blocks share the work that
+/// one thread did: its loops are strided over the lanes, reductions are combined behind them, and
+/// what stands outside is done by all of them, stores by one. Sums of floats are taken in another
+/// order.
 class ParalleliseRowLoop final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "parallelise_row_loop"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"parallelize_row_loop", "M2"}; }
+  [[nodiscard]] std::vector<std::string> aliases() const override {
+    return {"parallelize_row_loop", "M2"};
+  }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::string why;
@@ -29,32 +32,39 @@ class ParalleliseRowLoop final : public Move {
     const double trips = typical_trips(context, *model);
     std::vector<MoveInstance> out;
     std::vector<std::array<std::int64_t, 2>> wanted;
-    for (const std::int64_t lanes : ranked_lanes(*model, context, trips)) wanted.push_back({lanes, 1});
+    for (const std::int64_t lanes : ranked_lanes(*model, context, trips))
+      wanted.push_back({lanes, 1});
     if (has_clusters(context.device) && trips >= 1 << 14) {
       wanted.insert(wanted.begin(), {{2048, 8}, {4096, 8}, {2048, 4}});
     }
     for (const auto& [lanes, cluster] : wanted) {
       const LaneGroup group = group_of(lanes, cluster);
-      if (legal(group, context, why) && split_rows(context, *model, group, nullptr, why)) out.push_back(made(lanes, cluster));
+      if (legal(group, context, why) && split_rows(context, *model, group, nullptr, why))
+        out.push_back(made(lanes, cluster));
     }
     return out;
   }
 
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext& context, std::string_view site) const override {
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext& context,
+                                            std::string_view site) const override {
     if (!site.empty()) return {};
     std::vector<std::int64_t> lanes(kLanes.begin(), kLanes.end()), clusters{1};
     if (has_clusters(context.device)) {
       clusters.assign(kClusters.begin(), kClusters.end());
       lanes.insert(lanes.end(), {2048, 4096, 8192});
     }
-    return {Tunable{"cluster", clusters, 1, "blocks that share a row through distributed shared memory"},
-            Tunable{"lanes", lanes, 32, "threads that share a row: a part of a warp, a warp, a block, a cluster"}};
+    return {Tunable{"cluster", clusters, 1,
+                    "blocks that share a row through distributed shared memory"},
+            Tunable{"lanes", lanes, 32,
+                    "threads that share a row: a part of a warp, a warp, a block, a cluster"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted,
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
                                              std::string& why) const override {
     const auto lanes = wanted.parameters.find("lanes"), cluster = wanted.parameters.find("cluster");
-    if (!wanted.site.empty() || wanted.parameters.size() != 2 || lanes == wanted.parameters.end() || cluster == wanted.parameters.end()) {
+    if (!wanted.site.empty() || wanted.parameters.size() != 2 || lanes == wanted.parameters.end() ||
+        cluster == wanted.parameters.end()) {
       return why = "parallelise_row_loop takes lanes and cluster, and no site", std::nullopt;
     }
     const LaneGroup group = group_of(lanes->second, cluster->second);
@@ -76,36 +86,48 @@ class ParalleliseRowLoop final : public Move {
     return out;
   }
 
-  static std::shared_ptr<const model::KernelModel> model_of(const MoveContext& context, std::string& why) {
+  static std::shared_ptr<const model::KernelModel> model_of(const MoveContext& context,
+                                                            std::string& why) {
     auto model = model::model_kernel(context.spec, context.variant, why);
     if (model && !can_split_rows(context, *model, nullptr, why)) return nullptr;
     return model;
   }
 
   static bool legal(const LaneGroup& group, const MoveContext& context, std::string& why) {
-    const bool known = std::find(kClusters.begin(), kClusters.end(), group.cluster) != kClusters.end();
-    if (!known || group.lanes % group.cluster != 0 || std::find(kLanes.begin(), kLanes.end(), group.block()) == kLanes.end()) {
+    const bool known =
+        std::find(kClusters.begin(), kClusters.end(), group.cluster) != kClusters.end();
+    if (!known || group.lanes % group.cluster != 0 ||
+        std::find(kLanes.begin(), kLanes.end(), group.block()) == kLanes.end()) {
       return why = "lanes is a power of two of at most 1024 a block, cluster 1, 2, 4 or 8", false;
     }
     if (group.cluster > 1 && (group.block() <= kWarpLanes || !has_clusters(context.device))) {
       return why = "blocks form clusters of more than a warp each, on a GPU from sm_90 on", false;
     }
-    if (group.block() > context.device.max_threads_per_block) return why = "the device's blocks are smaller", false;
+    if (group.block() > context.device.max_threads_per_block)
+      return why = "the device's blocks are smaller", false;
     return true;
   }
 
   /// Best guess first: about eight iterations a lane, the whole machine busy.
-  static std::vector<std::int64_t> ranked_lanes(const model::KernelModel& model, const MoveContext& context, double trips) {
+  static std::vector<std::int64_t> ranked_lanes(const model::KernelModel& model,
+                                                const MoveContext& context,
+                                                double trips) {
     double threads = 0;
-    if (!context.spec.workloads.empty()) threads = model.facts.estimate(context.spec.workloads.front()).threads;
-    const double machine = context.device.multiprocessors > 0 ? context.device.multiprocessors * 1024.0 : 1 << 17;
+    if (!context.spec.workloads.empty())
+      threads = model.facts.estimate(context.spec.workloads.front()).threads;
+    const double machine =
+        context.device.multiprocessors > 0 ? context.device.multiprocessors * 1024.0 : 1 << 17;
     double best = trips > 0 ? trips / 16 : 16;
     if (threads > 0 && threads * best < machine) best = machine / threads;
     if (trips > 0) best = std::min(best, trips);
     std::vector<std::int64_t> out(kLanes.begin(), kLanes.end());
-    if (trips > 0) std::erase_if(out, [&](std::int64_t lanes) { return static_cast<double>(lanes) > 2 * trips; });
+    if (trips > 0)
+      std::erase_if(out,
+                    [&](std::int64_t lanes) { return static_cast<double>(lanes) > 2 * trips; });
     std::stable_sort(out.begin(), out.end(), [&](std::int64_t a, std::int64_t b) {
-      const auto distance = [&](std::int64_t lanes) { return std::abs(std::log2(static_cast<double>(lanes) / best)); };
+      const auto distance = [&](std::int64_t lanes) {
+        return std::abs(std::log2(static_cast<double>(lanes) / best));
+      };
       return distance(a) < distance(b);
     });
     if (out.size() > 6) out.resize(6);
@@ -116,7 +138,9 @@ class ParalleliseRowLoop final : public Move {
 }  // namespace
 
 void register_move_parallelise_row_loop(MoveRegistry& registry) {
-  registry.add("parallelise_row_loop", "a warp, a part of it, a block or a cluster shares the loops that one thread ran over its row",
+  registry.add("parallelise_row_loop",
+               "a warp, a part of it, a block or a cluster shares the loops that one thread ran "
+               "over its row",
                [] { return on_known_shape(std::make_unique<ParalleliseRowLoop>()); });
 }
 

@@ -12,13 +12,13 @@ constexpr std::string_view kAllSite = "arguments";
 /// One pointer parameter of the kernel and the argument of the spec that it receives.
 struct Pointer {
   const ArgSpec* arg = nullptr;
-  std::size_t begin = 0;                       ///< tokens [begin, end) are the parameter
+  std::size_t begin = 0;  ///< tokens [begin, end) are the parameter
   std::size_t end = 0;
-  std::size_t star = 0;                        ///< its only "*"
-  std::optional<std::size_t> pointee_const;    ///< token of the `const` before the star
-  std::optional<std::size_t> restricted;       ///< token of the restrict qualifier
-  bool may_be_const = false;                   ///< input that the body only subscripts
-  bool may_be_restricted = false;              ///< no other argument may be the same memory
+  std::size_t star = 0;                      ///< its only "*"
+  std::optional<std::size_t> pointee_const;  ///< token of the `const` before the star
+  std::optional<std::size_t> restricted;     ///< token of the restrict qualifier
+  bool may_be_const = false;                 ///< input that the body only subscripts
+  bool may_be_restricted = false;            ///< no other argument may be the same memory
 };
 
 /// Which qualifiers a pointer has, or shall have.
@@ -28,9 +28,13 @@ struct Qualifiers {
   bool operator==(const Qualifiers&) const = default;
 };
 
-Qualifiers qualifiers_of(const Pointer& p) { return {p.pointee_const.has_value(), p.restricted.has_value()}; }
+Qualifiers qualifiers_of(const Pointer& p) {
+  return {p.pointee_const.has_value(), p.restricted.has_value()};
+}
 
-bool is_restrict(std::string_view word) { return word == "__restrict__" || word == "__restrict" || word == "restrict"; }
+bool is_restrict(std::string_view word) {
+  return word == "__restrict__" || word == "__restrict" || word == "restrict";
+}
 
 bool is_aliased(const KernelSpec& spec, const std::string& name) {
   return std::any_of(spec.io.may_alias.begin(), spec.io.may_alias.end(), [&](const auto& group) {
@@ -41,7 +45,8 @@ bool is_aliased(const KernelSpec& spec, const std::string& name) {
 /// Each use is `name[...]`, not behind `&`: no pointer to writable elements is made of it.
 bool only_subscripted(const CodeText& code, const FunctionText& kernel, const std::string& name) {
   for (std::size_t i = kernel.body; i < kernel.end; ++i) {
-    if (code.tokens[i].kind == TokenKind::directive || !code.is(i, name) || is_member(code, i)) continue;
+    if (code.tokens[i].kind == TokenKind::directive || !code.is(i, name) || is_member(code, i))
+      continue;
     if (!code.is(i + 1, "[") || code.is(i - 1, "&") || code.is(i - 1, "&&")) return false;
   }
   return true;
@@ -56,15 +61,18 @@ std::optional<Pointer> read_pointer(const CodeText& code, std::size_t begin, std
     if (word == "*") ++stars, p.star = i;
     if (word == "const" && stars == 0) p.pointee_const = i;
     if (is_restrict(word) && stars == 1) p.restricted = i;
-    const bool strange = word == "&" || word == "&&" || word == "(" || word == "<" || word == "[" || word == "=" || word == "volatile" || word == "...";
+    const bool strange = word == "&" || word == "&&" || word == "(" || word == "<" || word == "[" ||
+                         word == "=" || word == "volatile" || word == "...";
     if (strange || code.tokens[i].kind == TokenKind::directive) return std::nullopt;
   }
-  if (stars != 1 || !code.is_name(end - 1) || is_keyword(code.text[end - 1]) || is_restrict(code.text[end - 1])) return std::nullopt;
+  if (stars != 1 || !code.is_name(end - 1) || is_keyword(code.text[end - 1]) ||
+      is_restrict(code.text[end - 1]))
+    return std::nullopt;
   return p;
 }
 
-/// Parameter k of the kernel receives the k-th argument of the spec that is passed at all. Empty if the counts differ or the
-/// kernel has another declaration, whose parameters would have to follow.
+/// Parameter k of the kernel receives the k-th argument of the spec that is passed at all. Empty if
+/// the counts differ or the kernel has another declaration, whose parameters would have to follow.
 std::vector<Pointer> find_pointers(const CodeText& code, const MoveContext& context) {
   const auto kernel = find_kernel(code, context.variant.kernel_name);
   if (!kernel || code.ambiguous) return {};
@@ -82,10 +90,13 @@ std::vector<Pointer> find_pointers(const CodeText& code, const MoveContext& cont
   if (args.size() != parameters.size()) return {};
   std::vector<Pointer> out;
   for (std::size_t k = 0; k < args.size(); ++k) {
-    auto pointer = args[k]->type == ArgType::tensor ? read_pointer(code, parameters[k].first, parameters[k].second) : std::nullopt;
+    auto pointer = args[k]->type == ArgType::tensor
+                       ? read_pointer(code, parameters[k].first, parameters[k].second)
+                       : std::nullopt;
     if (!pointer) continue;
     pointer->arg = args[k];
-    pointer->may_be_const = args[k]->role == ArgRole::input && only_subscripted(code, *kernel, code.text[pointer->end - 1]);
+    pointer->may_be_const = args[k]->role == ArgRole::input &&
+                            only_subscripted(code, *kernel, code.text[pointer->end - 1]);
     pointer->may_be_restricted = !is_aliased(context.spec, args[k]->name);
     out.push_back(*pointer);
   }
@@ -98,7 +109,10 @@ Edit token_removal(const CodeText& code, std::size_t token) {
   return {code.tokens[token].begin, end, ""};
 }
 
-void qualify(const CodeText& code, const Pointer& p, const Qualifiers& wanted, std::vector<Edit>& edits) {
+void qualify(const CodeText& code,
+             const Pointer& p,
+             const Qualifiers& wanted,
+             std::vector<Edit>& edits) {
   const Qualifiers now = qualifiers_of(p);
   if (wanted.is_const && !now.is_const) {
     const std::size_t at = code.tokens[p.begin].begin;
@@ -110,11 +124,13 @@ void qualify(const CodeText& code, const Pointer& p, const Qualifiers& wanted, s
     const bool spaced = code.tokens[p.star + 1].begin > at;
     edits.push_back({at, at, spaced ? " __restrict__" : " __restrict__ "});
   }
-  if (!wanted.is_restricted && now.is_restricted) edits.push_back(token_removal(code, *p.restricted));
+  if (!wanted.is_restricted && now.is_restricted)
+    edits.push_back(token_removal(code, *p.restricted));
 }
 
-/// Adds const to pointers that the spec calls inputs and __restrict__ to pointers that it lets nobody alias. Parameters are the
-/// wanted state: {const, restrict} in {0, 1}. Site "argument:NAME" (of the spec) or "arguments": all that may have it.
+/// Adds const to pointers that the spec calls inputs and __restrict__ to pointers that it lets
+/// nobody alias. Parameters are the wanted state: {const, restrict} in {0, 1}. Site "argument:NAME"
+/// (of the spec) or "arguments": all that may have it.
 class QualifyPointers final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "qualify_pointers"; }
@@ -123,7 +139,8 @@ class QualifyPointers final : public Move {
     const std::vector<Pointer> pointers = find_pointers(CodeText(context.variant.source), context);
     std::vector<MoveInstance> out;
     std::vector<std::vector<Qualifiers>> seen;
-    for (const Qualifiers wanted : {Qualifiers{true, true}, Qualifiers{false, true}, Qualifiers{true, false}}) {
+    for (const Qualifiers wanted :
+         {Qualifiers{true, true}, Qualifiers{false, true}, Qualifiers{true, false}}) {
       std::vector<Qualifiers> states;
       std::ptrdiff_t changed = 0;
       for (const Pointer& p : pointers) {
@@ -153,7 +170,8 @@ class QualifyPointers final : public Move {
             Tunable{"restrict", {0, 1}, 0, "1: no other pointer reaches its memory"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted,
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
                                              std::string& why) const override {
     const auto state = read_state(wanted);
     if (!state) return why = "qualify_pointers takes const and restrict, each 0 or 1", std::nullopt;
@@ -164,7 +182,8 @@ class QualifyPointers final : public Move {
       edits = edits_for_all(code, pointers, *state);
     } else {
       const auto p = find(pointers, wanted.site);
-      if (p == pointers.end()) return why = "no plain pointer parameter at " + wanted.site, std::nullopt;
+      if (p == pointers.end())
+        return why = "no plain pointer parameter at " + wanted.site, std::nullopt;
       const Qualifiers now = qualifiers_of(*p);
       if (state->is_const && !now.is_const && !p->may_be_const) {
         return why = p->arg->name + " is written, or pointers are made of it", std::nullopt;
@@ -180,7 +199,8 @@ class QualifyPointers final : public Move {
     return out;
   }
 
-  [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context, const MoveInstance& done) const override {
+  [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context,
+                                                    const MoveInstance& done) const override {
     const CodeText code(context.variant.source);
     const std::vector<Pointer> pointers = find_pointers(code, context);
     const auto p = find(pointers, done.site);
@@ -191,15 +211,20 @@ class QualifyPointers final : public Move {
  private:
   /// What `p` has, and of `wanted` what it may have.
   static Qualifiers extended(const Pointer& p, const Qualifiers& wanted) {
-    return {p.pointee_const || (wanted.is_const && p.may_be_const), p.restricted || (wanted.is_restricted && p.may_be_restricted)};
+    return {p.pointee_const || (wanted.is_const && p.may_be_const),
+            p.restricted || (wanted.is_restricted && p.may_be_restricted)};
   }
-  static std::vector<Pointer>::const_iterator find(const std::vector<Pointer>& pointers, std::string_view site) {
+  static std::vector<Pointer>::const_iterator find(const std::vector<Pointer>& pointers,
+                                                   std::string_view site) {
     if (!site.starts_with(kSitePrefix)) return pointers.end();
     site.remove_prefix(kSitePrefix.size());
-    return std::find_if(pointers.begin(), pointers.end(), [&](const Pointer& p) { return p.arg->name == site; });
+    return std::find_if(pointers.begin(), pointers.end(),
+                        [&](const Pointer& p) { return p.arg->name == site; });
   }
   /// Adds what `wanted` asks for where it may be added; takes nothing away.
-  static std::vector<Edit> edits_for_all(const CodeText& code, const std::vector<Pointer>& pointers, const Qualifiers& wanted) {
+  static std::vector<Edit> edits_for_all(const CodeText& code,
+                                         const std::vector<Pointer>& pointers,
+                                         const Qualifiers& wanted) {
     std::vector<Edit> edits;
     for (const Pointer& p : pointers) qualify(code, p, extended(p, wanted), edits);
     return edits;
@@ -210,18 +235,23 @@ class QualifyPointers final : public Move {
       return it == instance.parameters.end() ? std::int64_t{-1} : it->second;
     };
     const std::int64_t is_const = read("const"), is_restricted = read("restrict");
-    if (instance.parameters.size() != 2 || (is_const | is_restricted) < 0 || is_const > 1 || is_restricted > 1) return std::nullopt;
+    if (instance.parameters.size() != 2 || (is_const | is_restricted) < 0 || is_const > 1 ||
+        is_restricted > 1)
+      return std::nullopt;
     return Qualifiers{is_const == 1, is_restricted == 1};
   }
   static MoveInstance instance(const std::string& site, const Qualifiers& state) {
-    return {"qualify_pointers", site, {{"const", state.is_const ? 1 : 0}, {"restrict", state.is_restricted ? 1 : 0}}};
+    return {"qualify_pointers",
+            site,
+            {{"const", state.is_const ? 1 : 0}, {"restrict", state.is_restricted ? 1 : 0}}};
   }
 };
 
 }  // namespace
 
 void register_move_qualify_pointers(MoveRegistry& registry) {
-  registry.add("qualify_pointers", "const and __restrict__ on the kernel's pointers, as far as the spec allows",
+  registry.add("qualify_pointers",
+               "const and __restrict__ on the kernel's pointers, as far as the spec allows",
                [] { return std::make_unique<QualifyPointers>(); });
 }
 

@@ -2,10 +2,10 @@
 #include <array>
 
 #include "engine/base/error.h"
-#include "moves/shared/code_writer.h"
-#include "moves/shared/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
+#include "moves/shared/code_writer.h"
+#include "moves/shared/known_shape.h"
 #include "moves/shared/repeated_body.h"
 #include "moves/shared/source_edit.h"
 #include "moves/shared/tile_kernel.h"
@@ -20,43 +20,65 @@ constexpr std::array<std::array<std::int64_t, 2>, 4> kBlocks{{{8, 8}, {4, 4}, {8
 constexpr std::array<std::int64_t, 3> kPoints{4, 2, 8};
 constexpr std::int64_t kThreadsM = 16, kThreadsN = 16;
 
-std::string number(std::int64_t value) { return std::to_string(value); }
+std::string number(std::int64_t value) {
+  return std::to_string(value);
+}
 
-/// A contraction with tm x tn outputs a thread and the sum's loop outside: each loaded element is used tm or tn times.
-std::optional<Variant> blocked_sum(const MoveContext& context, std::int64_t tm, std::int64_t tn, std::string& why) {
+/// A contraction with tm x tn outputs a thread and the sum's loop outside: each loaded element is
+/// used tm or tn times.
+std::optional<Variant> blocked_sum(const MoveContext& context,
+                                   std::int64_t tm,
+                                   std::int64_t tn,
+                                   std::string& why) {
   const auto found = find_contraction(context, why);
   if (!found) return std::nullopt;
   const Contraction& c = *found;
   if (c.groups) return why = "the rows of a thread would belong to different groups", std::nullopt;
-  if (c.accumulator_type != c.a.value_type && c.a.value_type != c.b.value_type) return why = "the factors have different types", std::nullopt;
+  if (c.accumulator_type != c.a.value_type && c.a.value_type != c.b.value_type)
+    return why = "the factors have different types", std::nullopt;
   const Unit unit = parse(context.spec, context.variant);
   std::set<std::string, std::less<>> taken;
   const auto fresh = [&](std::string_view wish) { return fresh_name(unit, wish, &taken); };
-  const std::string tm_name = fresh("TM"), tn_name = fresh("TN"), acc = fresh("acc"), i = fresh("i"), j = fresh("j"), a = fresh("a_reg"), b = fresh("b_reg");
+  const std::string tm_name = fresh("TM"), tn_name = fresh("TN"), acc = fresh("acc"),
+                    i = fresh("i"), j = fresh("j"), a = fresh("a_reg"), b = fresh("b_reg");
   const std::string m0 = fresh(c.m.name + "0"), n0 = fresh(c.n.name + "0");
   const auto block = [](std::size_t axis) { return std::string("blockIdx.") + "xyz"[axis]; };
-  const auto divides = [](std::optional<std::int64_t> size, std::int64_t by) { return size && *size % by == 0; };
-  const bool m_inside = divides(c.m.size, tm * kThreadsM), n_inside = divides(c.n.size, tn * kThreadsN);
+  const auto divides = [](std::optional<std::int64_t> size, std::int64_t by) {
+    return size && *size % by == 0;
+  };
+  const bool m_inside = divides(c.m.size, tm * kThreadsM),
+             n_inside = divides(c.n.size, tn * kThreadsN);
   CodeWriter w(indent_unit(unit));
   w.lines(c.uniform_prologue(""));
   for (const std::string& guard : c.guards) w.line("if (!(" + guard + ")) return;");
-  w.line("constexpr int " + tm_name + " = " + number(tm) + ", " + tn_name + " = " + number(tn) + ";  // outputs of a thread, " + number(kThreadsM) + " apart");
-  w.line(c.m.type + " " + m0 + " = " + block(c.m_grid_axis) + " * (" + tm_name + " * " + number(kThreadsM) + ") + threadIdx.x / " + number(kThreadsN) + ";");
-  w.line(c.n.type + " " + n0 + " = " + block(c.n_grid_axis) + " * (" + tn_name + " * " + number(kThreadsN) + ") + threadIdx.x % " + number(kThreadsN) + ";");
+  w.line("constexpr int " + tm_name + " = " + number(tm) + ", " + tn_name + " = " + number(tn) +
+         ";  // outputs of a thread, " + number(kThreadsM) + " apart");
+  w.line(c.m.type + " " + m0 + " = " + block(c.m_grid_axis) + " * (" + tm_name + " * " +
+         number(kThreadsM) + ") + threadIdx.x / " + number(kThreadsN) + ";");
+  w.line(c.n.type + " " + n0 + " = " + block(c.n_grid_axis) + " * (" + tn_name + " * " +
+         number(kThreadsN) + ") + threadIdx.x % " + number(kThreadsN) + ";");
   const auto unrolled = [&](const std::string& index, const std::string& end) {
-    w.line("#pragma unroll").open("for (int " + index + " = 0; " + index + " < " + end + "; " + index + "++)");
+    w.line("#pragma unroll")
+        .open("for (int " + index + " = 0; " + index + " < " + end + "; " + index + "++)");
   };
   w.line(c.accumulator_type + " " + acc + "[" + tm_name + "][" + tn_name + "];");
   unrolled(i, tm_name), unrolled(j, tn_name);
   w.line(acc + "[" + i + "][" + j + "] = " + c.initial + ";").close().close();
   w.open("for (" + c.k_type + " " + c.k + " = 0; " + c.k + " < " + c.k_extent + "; " + c.k + "++)");
-  const auto load = [&](const ContractionOperand& o, const ContractionAxis& axis, const std::string& reg, const std::string& index, const std::string& end,
+  const auto load = [&](const ContractionOperand& o, const ContractionAxis& axis,
+                        const std::string& reg, const std::string& index, const std::string& end,
                         const std::string& first, std::int64_t apart, bool inside) {
     w.line(o.value_type + " " + reg + "[" + end + "];");
     unrolled(index, end);
-    w.line(axis.type + " " + axis.name + " = " + first + " + " + index + " * " + number(apart) + ";");
+    w.line(axis.type + " " + axis.name + " = " + first + " + " + index + " * " + number(apart) +
+           ";");
     w.lines(c.prologue_for(o.value, ""));
-    w.line(reg + "[" + index + "] = " + (inside ? o.value : axis.name + " < " + axis.extent + " ? " + o.value + " : " + (o.value_type == "float" ? "0.0f" : "static_cast<" + o.value_type + ">(0)")) + ";");
+    w.line(reg + "[" + index + "] = " +
+           (inside
+                ? o.value
+                : axis.name + " < " + axis.extent + " ? " + o.value + " : " +
+                      (o.value_type == "float" ? "0.0f" : "static_cast<" + o.value_type + ">(0)")) +
+           ";");
     w.close();
   };
   load(c.a, c.m, a, i, tm_name, m0, kThreadsM, m_inside);
@@ -83,14 +105,17 @@ std::optional<Variant> blocked_sum(const MoveContext& context, std::int64_t tm, 
 }
 
 /// Independent points: a thread makes `count` of them, a block's width apart.
-std::optional<Variant> blocked_points(const MoveContext& context, std::int64_t count, std::string& why) {
+std::optional<Variant> blocked_points(const MoveContext& context,
+                                      std::int64_t count,
+                                      std::string& why) {
   const auto kernel = model_kernel(context.spec, context.variant, why);
   if (kernel == nullptr) return std::nullopt;
   const KernelFacts& facts = kernel->facts;
   const Unit& unit = kernel->unit;
   const auto none = [&](std::string text) { return why = std::move(text), std::nullopt; };
   if (!facts.veto.empty()) return none(facts.veto);
-  if (facts.has_barrier || facts.has_warp_ops || facts.has_assembly) return none("the threads of a block work together already");
+  if (facts.has_barrier || facts.has_warp_ops || facts.has_assembly)
+    return none("the threads of a block work together already");
   for (const Array& array : facts.arrays) {
     if (array.space == Space::shared) return none("the kernel uses shared memory");
   }
@@ -99,46 +124,65 @@ std::optional<Variant> blocked_points(const MoveContext& context, std::int64_t c
   }
   const ThreadIndex* index = nullptr;
   for (const ThreadIndex& t : facts.thread_indices) {
-    if (t.form == ThreadIndex::Form::global && t.axis == 0 && !t.name.empty() && t.declarator != nullptr && t.bound) index = &t;
+    if (t.form == ThreadIndex::Form::global && t.axis == 0 && !t.name.empty() &&
+        t.declarator != nullptr && t.bound)
+      index = &t;
   }
   const Stmt* body = kernel->kernel->body;
   const Stmt* definition = index == nullptr ? nullptr : index->declarator->stmt;
-  if (definition == nullptr || definition->parent != body || definition->declarators.size() != 1) return none("no bounded index of a thread along x");
+  if (definition == nullptr || definition->parent != body || definition->declarators.size() != 1)
+    return none("no bounded index of a thread along x");
   const std::vector<const Stmt*> all = statements(*body);
   if (definition == all.back()) return none("nothing follows the index");
   std::vector<Edit> edits;
   for (const Stmt* stmt : all) {
     bool bad = false;
     walk(*stmt, [&](const Stmt& s) {
-      if (s.is(StmtKind::return_)) edits.push_back({s.span.begin, s.span.begin + 6, "continue"}), bad = bad || enclosing_loop(s) != nullptr;
-      bad = bad || s.is(StmtKind::goto_) || s.is(StmtKind::label) || (s.is(StmtKind::return_) && stmt->span.begin < definition->span.begin);
+      if (s.is(StmtKind::return_))
+        edits.push_back({s.span.begin, s.span.begin + 6, "continue"}),
+            bad = bad || enclosing_loop(s) != nullptr;
+      bad = bad || s.is(StmtKind::goto_) || s.is(StmtKind::label) ||
+            (s.is(StmtKind::return_) && stmt->span.begin < definition->span.begin);
       return true;
     });
     if (bad) return none("the kernel leaves from inside a loop");
   }
-  const std::vector<const Stmt*> repeated(std::find(all.begin(), all.end(), definition) + 1, all.end());
-  if (const std::string carried = carried_variable(*kernel, repeated); !carried.empty()) return none(carried + " would go from one point to the next");
+  const std::vector<const Stmt*> repeated(std::find(all.begin(), all.end(), definition) + 1,
+                                          all.end());
+  if (const std::string carried = carried_variable(*kernel, repeated); !carried.empty())
+    return none(carried + " would go from one point to the next");
   bool other = false;
   walk_expressions(*body, [&](const Expr& e) {
-    const bool inside = e.span.begin >= definition->span.begin && e.span.end <= definition->span.end;
-    if (!inside && (e.is_name("threadIdx") || e.is_name("gridDim") || (e.is_name("blockIdx") && e.parent != nullptr && e.parent->name == "x"))) other = true;
+    const bool inside =
+        e.span.begin >= definition->span.begin && e.span.end <= definition->span.end;
+    if (!inside && (e.is_name("threadIdx") || e.is_name("gridDim") ||
+                    (e.is_name("blockIdx") && e.parent != nullptr && e.parent->name == "x")))
+      other = true;
     return true;
   });
-  if (other && context.variant.launch.block[1] == Expression(1)) return none("the kernel uses its place in the launch beyond its index");
+  if (other && context.variant.launch.block[1] == Expression(1))
+    return none("the kernel uses its place in the launch beyond its index");
   std::set<std::string, std::less<>> taken;
-  const std::string u = fresh_name(unit, "u", &taken), points = fresh_name(unit, "POINTS", &taken), name = index->name;
+  const std::string u = fresh_name(unit, "u", &taken), points = fresh_name(unit, "POINTS", &taken),
+                    name = index->name;
   const std::string pad = indentation(unit, definition->span.begin), step = indent_unit(unit);
-  const std::string type = index->declarator->has(kAuto) ? "int" : std::string(unit.text(index->declarator->type));
+  const std::string type =
+      index->declarator->has(kAuto) ? "int" : std::string(unit.text(index->declarator->type));
   edits.push_back({definition->span.begin, definition->span.end,
-                   "constexpr int " + points + " = " + number(count) + ";  // of a thread, a block's width apart\n" + pad + "#pragma unroll\n" + pad + "for (int " + u + " = 0; " + u +
-                       " < " + points + "; " + u + "++) {\n" + pad + step + type + " " + name + " = ((" + type + ")blockIdx.x * " + points + " + " + u + ") * blockDim.x + threadIdx.x;"});
+                   "constexpr int " + points + " = " + number(count) +
+                       ";  // of a thread, a block's width apart\n" + pad + "#pragma unroll\n" +
+                       pad + "for (int " + u + " = 0; " + u + " < " + points + "; " + u +
+                       "++) {\n" + pad + step + type + " " + name + " = ((" + type +
+                       ")blockIdx.x * " + points + " + " + u + ") * blockDim.x + threadIdx.x;"});
   const std::size_t next = unit.source().find('\n', definition->span.end);
-  if (next != std::string_view::npos) indent_lines(unit.source(), next + 1, all.back()->span.end, step, edits);
+  if (next != std::string_view::npos)
+    indent_lines(unit.source(), next + 1, all.back()->span.end, step, edits);
   edits.push_back({all.back()->span.end, all.back()->span.end, "\n" + pad + "}"});
   Variant out = context.variant;
   out.source = edited(unit.source(), std::move(edits));
   const std::string grid = out.launch.grid[0].text();
-  out.launch.grid[0] = Expression::parse("ceil_div(" + grid + ", " + number(count) + ")", "launch plan");
+  out.launch.grid[0] =
+      Expression::parse("ceil_div(" + grid + ", " + number(count) + ")", "launch plan");
   return out;
 }
 
@@ -161,20 +205,30 @@ class RegisterBlock final : public Move {
     return out;
   }
 
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
-    if (site == kSumSite) return {{"tm", {1, 2, 4, 8}, 4, "rows of a thread"}, {"tn", {1, 2, 4, 8}, 4, "columns of a thread"}};
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
+                                            std::string_view site) const override {
+    if (site == kSumSite)
+      return {{"tm", {1, 2, 4, 8}, 4, "rows of a thread"},
+              {"tn", {1, 2, 4, 8}, 4, "columns of a thread"}};
     if (site == kPointsSite) return {{"points", {2, 3, 4, 8, 16}, 4, "points of a thread"}};
     return {};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
     const std::vector<Tunable> known = domain(context, wanted.site);
-    if (known.empty() || wanted.parameters.size() != known.size()) return why = "register_block applies to sum with tm and tn, or to points with points", std::nullopt;
+    if (known.empty() || wanted.parameters.size() != known.size())
+      return why = "register_block applies to sum with tm and tn, or to points with points",
+             std::nullopt;
     for (const Tunable& t : known) {
       const auto value = wanted.parameters.find(t.name);
-      if (value == wanted.parameters.end() || !std::binary_search(t.values.begin(), t.values.end(), value->second)) return why = "no such value of " + t.name, std::nullopt;
+      if (value == wanted.parameters.end() ||
+          !std::binary_search(t.values.begin(), t.values.end(), value->second))
+        return why = "no such value of " + t.name, std::nullopt;
     }
-    if (wanted.site == kSumSite) return blocked_sum(context, wanted.parameters.at("tm"), wanted.parameters.at("tn"), why);
+    if (wanted.site == kSumSite)
+      return blocked_sum(context, wanted.parameters.at("tm"), wanted.parameters.at("tn"), why);
     return blocked_points(context, wanted.parameters.at("points"), why);
   }
 };
@@ -182,7 +236,8 @@ class RegisterBlock final : public Move {
 }  // namespace
 
 void register_move_register_block(MoveRegistry& registry) {
-  registry.add("register_block", "several outputs a thread, operands in registers", [] { return on_known_shape(std::make_unique<RegisterBlock>()); });
+  registry.add("register_block", "several outputs a thread, operands in registers",
+               [] { return on_known_shape(std::make_unique<RegisterBlock>()); });
 }
 
 }  // namespace warpath

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/register_moves.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/lanes.h"
-#include "moves/register_moves.h"
 #include "moves/shared/row_split.h"
 
 namespace warpath {
@@ -18,14 +18,16 @@ bool contains(const List& list, std::int64_t value) {
   return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// Lets lanes share a loop in which every prefix of an accumulation is used: each lane accumulates packs of neighbours, shuffles
-/// and shared memory give what precedes them, and the loop's own body runs over each pack. Inclusive, exclusive, any
-/// associative operator; sums of floats are taken in another order. The rest of the kernel is shared as by
-/// parallelise_row_loop.
+/// Lets lanes share a loop in which every prefix of an accumulation is used: each lane accumulates
+/// packs of neighbours, shuffles and shared memory give what precedes them, and the loop's own body
+/// runs over each pack. Inclusive, exclusive, any associative operator; sums of floats are taken in
+/// another order. The rest of the kernel is shared as by parallelise_row_loop.
 class ScanParallelise final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "scan_parallelise"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"scan_parallelize", "M26"}; }
+  [[nodiscard]] std::vector<std::string> aliases() const override {
+    return {"scan_parallelize", "M26"};
+  }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::string why;
@@ -34,10 +36,12 @@ class ScanParallelise final : public Move {
     if (!model || !can_split_rows(context, *model, &any, why)) return {};
     const double trips = typical_trips(context, *model);
     std::vector<MoveInstance> out;
-    for (const auto& [lanes, packs] : std::vector<std::array<std::int64_t, 2>>{{512, 2}, {256, 4}, {128, 2}, {32, 4}, {1024, 1}, {32, 1}, {8, 1}}) {
+    for (const auto& [lanes, packs] : std::vector<std::array<std::int64_t, 2>>{
+             {512, 2}, {256, 4}, {128, 2}, {32, 4}, {1024, 1}, {32, 1}, {8, 1}}) {
       if (trips > 0 && static_cast<double>(lanes * packs) > 2 * trips) continue;
       for (const std::int64_t vector : {4, 1}) {
-        const MoveInstance instance{std::string(name()), "", {{"lanes", lanes}, {"packs", packs}, {"vector", vector}}};
+        const MoveInstance instance{
+            std::string(name()), "", {{"lanes", lanes}, {"packs", packs}, {"vector", vector}}};
         if (!shared(context, *model, instance, why)) continue;
         out.push_back(instance);
         break;
@@ -46,21 +50,28 @@ class ScanParallelise final : public Move {
     return out;
   }
 
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
+                                            std::string_view site) const override {
     if (!site.empty()) return {};
     return {Tunable{"lanes", {kLanes.begin(), kLanes.end()}, 32, "threads that share a row"},
             Tunable{"packs", {kPacks.begin(), kPacks.end()}, 1, "packs a thread has in flight"},
-            Tunable{"vector", {kVectors.begin(), kVectors.end()}, 1, "neighbours in a pack, moved at once"}};
+            Tunable{"vector",
+                    {kVectors.begin(), kVectors.end()},
+                    1,
+                    "neighbours in a pack, moved at once"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted,
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
                                              std::string& why) const override {
     const auto model = model::model_kernel(context.spec, context.variant, why);
     return model ? shared(context, *model, wanted, why) : std::nullopt;
   }
 
  private:
-  static std::optional<Variant> shared(const MoveContext& context, const model::KernelModel& model, const MoveInstance& wanted,
+  static std::optional<Variant> shared(const MoveContext& context,
+                                       const model::KernelModel& model,
+                                       const MoveInstance& wanted,
                                        std::string& why) {
     const auto read = [&](std::string_view key) {
       const auto it = wanted.parameters.find(key);
@@ -69,14 +80,15 @@ class ScanParallelise final : public Move {
     const ScanShape shape{read("packs"), read("vector")};
     LaneGroup group;
     group.lanes = read("lanes");
-    if (!wanted.site.empty() || wanted.parameters.size() != 3 || !contains(kLanes, group.lanes) || !contains(kPacks, shape.packs) ||
-        !contains(kVectors, shape.vector)) {
+    if (!wanted.site.empty() || wanted.parameters.size() != 3 || !contains(kLanes, group.lanes) ||
+        !contains(kPacks, shape.packs) || !contains(kVectors, shape.vector)) {
       return why = "scan_parallelise takes lanes, packs and vector, and no site", std::nullopt;
     }
     if (!group.within_warp() && group.lanes / kWarpLanes * shape.packs > kWarpLanes) {
       return why = "a block's packs have more than 32 totals of warps", std::nullopt;
     }
-    if (group.lanes > context.device.max_threads_per_block) return why = "the device's blocks are smaller", std::nullopt;
+    if (group.lanes > context.device.max_threads_per_block)
+      return why = "the device's blocks are smaller", std::nullopt;
     return split_rows(context, model, group, &shape, why);
   }
 };

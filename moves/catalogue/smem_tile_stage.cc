@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/shared/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/register_moves.h"
+#include "moves/shared/known_shape.h"
 #include "moves/shared/staging.h"
 #include "moves/shared/tile_kernel.h"
 
@@ -13,25 +13,35 @@ namespace {
 using namespace model;
 
 constexpr std::string_view kSumSite = "sum", kExchangeSite = "exchange", kStreamPrefix = "stream:";
-constexpr std::array<std::array<std::int64_t, 2>, 5> kSums{{{32, 32}, {32, 16}, {16, 32}, {16, 16}, {16, 64}}};  // tile, step
+// tile, step
+constexpr std::array<std::array<std::int64_t, 2>, 5> kSums{
+    {{32, 32}, {32, 16}, {16, 32}, {16, 16}, {16, 64}}};
 constexpr std::array<std::int64_t, 4> kRows{8, 4, 16, 32};
 constexpr std::array<std::int64_t, 4> kStream{256, 128, 512, 1024};
 
-/// Stages data that threads share in shared memory: both operands of a sum of products (site "sum"), a tile that is read in
-/// one order and written in another ("exchange"), the elements that all threads run through ("stream:<n>", the n-th loop).
+/// Stages data that threads share in shared memory: both operands of a sum of products (site
+/// "sum"), a tile that is read in one order and written in another ("exchange"), the elements that
+/// all threads run through ("stream:<n>", the n-th loop).
 class SmemTileStage final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "smem_tile_stage"; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> candidates, out;
-    for (const auto& [tile, step] : kSums) candidates.push_back({std::string(name()), std::string(kSumSite), {{"tile", tile}, {"step", step}}});
-    for (const std::int64_t rows : kRows) candidates.push_back({std::string(name()), std::string(kExchangeSite), {{"tile", 32}, {"rows", rows}}});
+    for (const auto& [tile, step] : kSums)
+      candidates.push_back(
+          {std::string(name()), std::string(kSumSite), {{"tile", tile}, {"step", step}}});
+    for (const std::int64_t rows : kRows)
+      candidates.push_back(
+          {std::string(name()), std::string(kExchangeSite), {{"tile", 32}, {"rows", rows}}});
     std::string why;
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return out;
     for (std::size_t i = 0; i < kernel->facts.loops.size(); ++i) {
-      for (const std::int64_t tile : kStream) candidates.push_back({std::string(name()), std::string(kStreamPrefix) + std::to_string(i), {{"tile", tile}}});
+      for (const std::int64_t tile : kStream)
+        candidates.push_back({std::string(name()),
+                              std::string(kStreamPrefix) + std::to_string(i),
+                              {{"tile", tile}}});
     }
     std::string refused;
     for (MoveInstance& instance : candidates) {
@@ -45,35 +55,59 @@ class SmemTileStage final : public Move {
     return out;
   }
 
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
-    if (site == kSumSite) return {{"tile", {16, 32}, 16, "outputs of a block, each way"}, {"step", {4, 8, 16, 32, 64}, 16, "elements of the sum a step"}};
-    if (site == kExchangeSite) return {{"tile", {16, 32, 64}, 32, "elements of the tile, each way"}, {"rows", {4, 8, 16, 32}, 8, "rows of the tile at a time"}};
-    if (site.starts_with(kStreamPrefix)) return {{"tile", {32, 64, 128, 256, 512, 1024, 2048}, 256, "elements a step"}};
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
+                                            std::string_view site) const override {
+    if (site == kSumSite)
+      return {{"tile", {16, 32}, 16, "outputs of a block, each way"},
+              {"step", {4, 8, 16, 32, 64}, 16, "elements of the sum a step"}};
+    if (site == kExchangeSite)
+      return {{"tile", {16, 32, 64}, 32, "elements of the tile, each way"},
+              {"rows", {4, 8, 16, 32}, 8, "rows of the tile at a time"}};
+    if (site.starts_with(kStreamPrefix))
+      return {{"tile", {32, 64, 128, 256, 512, 1024, 2048}, 256, "elements a step"}};
     return {};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
     const std::vector<Tunable> known = domain(context, wanted.site);
-    if (known.empty() || wanted.parameters.size() != known.size()) return why = "smem_tile_stage applies to sum, exchange or a stream, with that site's parameters", std::nullopt;
+    if (known.empty() || wanted.parameters.size() != known.size())
+      return why =
+                 "smem_tile_stage applies to sum, exchange or a stream, with that site's "
+                 "parameters",
+             std::nullopt;
     for (const Tunable& t : known) {
       const auto value = wanted.parameters.find(t.name);
-      if (value == wanted.parameters.end() || !std::binary_search(t.values.begin(), t.values.end(), value->second)) return why = "no such value of " + t.name, std::nullopt;
+      if (value == wanted.parameters.end() ||
+          !std::binary_search(t.values.begin(), t.values.end(), value->second))
+        return why = "no such value of " + t.name, std::nullopt;
     }
     const std::int64_t tile = wanted.parameters.at("tile");
     if (wanted.site == kSumSite) {
       const auto contraction = find_contraction(context, why);
       if (!contraction) return std::nullopt;
-      return tiled_variant(context, *contraction, {.bm = tile, .bn = tile, .bk = wanted.parameters.at("step"), .tm = 1, .tn = 1, .stages = 1, .warp_tile = false}, why);
+      return tiled_variant(context, *contraction,
+                           {.bm = tile,
+                            .bn = tile,
+                            .bk = wanted.parameters.at("step"),
+                            .tm = 1,
+                            .tn = 1,
+                            .stages = 1,
+                            .warp_tile = false},
+                           why);
     }
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
     if (wanted.site == kExchangeSite) {
       const std::int64_t rows = wanted.parameters.at("rows");
-      if (rows > tile || tile * rows > 1024) return why = "the block would be too large", std::nullopt;
+      if (rows > tile || tile * rows > 1024)
+        return why = "the block would be too large", std::nullopt;
       return transposed_through_tile(context, *kernel, tile, rows, why);
     }
     for (std::size_t i = 0; i < kernel->facts.loops.size(); ++i) {
-      if (wanted.site == std::string(kStreamPrefix) + std::to_string(i)) return streamed_through_tile(context, *kernel, *kernel->facts.loops[i], tile, why);
+      if (wanted.site == std::string(kStreamPrefix) + std::to_string(i))
+        return streamed_through_tile(context, *kernel, *kernel->facts.loops[i], tile, why);
     }
     return why = "there is no loop " + wanted.site, std::nullopt;
   }
@@ -82,7 +116,8 @@ class SmemTileStage final : public Move {
 }  // namespace
 
 void register_move_smem_tile_stage(MoveRegistry& registry) {
-  registry.add("smem_tile_stage", "stage what threads share in shared memory", [] { return on_known_shape(std::make_unique<SmemTileStage>()); });
+  registry.add("smem_tile_stage", "stage what threads share in shared memory",
+               [] { return on_known_shape(std::make_unique<SmemTileStage>()); });
 }
 
 }  // namespace warpath

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "moves/shared/known_shape.h"
 #include "moves/register_moves.h"
+#include "moves/shared/known_shape.h"
 #include "moves/shared/span_rewrite.h"
 
 namespace warpath {
@@ -25,13 +25,16 @@ bool is_changed(const Function& kernel, std::string_view name) {
   walk_expressions(*kernel.body, [&](const Expr& e) {
     if (!e.is_name(name) || e.parent == nullptr) return !changed;
     const Expr& p = *e.parent;
-    const bool steps = (p.is(ExprKind::unary) || p.is(ExprKind::postfix)) && (p.op == "++" || p.op == "--" || p.op == "&");
+    const bool steps = (p.is(ExprKind::unary) || p.is(ExprKind::postfix)) &&
+                       (p.op == "++" || p.op == "--" || p.op == "&");
     if (steps || (p.is(ExprKind::assign) && p.args[0] == &e)) changed = true;
     return !changed;
   });
   walk(*kernel.body, [&](const Stmt& s) {
     for (const Declarator* d : s.declarators) {
-      if (d->name == name || (d->reference && d->value() != nullptr && mentions(*d->value(), name))) changed = true;  // hidden or referred to
+      // hidden or referred to
+      if (d->name == name || (d->reference && d->value() != nullptr && mentions(*d->value(), name)))
+        changed = true;
     }
     return !changed;
   });
@@ -43,14 +46,19 @@ std::vector<Size> find_sizes(const MoveContext& context, const KernelModel& mode
   const auto workloads = workloads_of(context);
   for (const Declarator* d : model.kernel->parameters) {
     const ArgSpec* const arg = argument_of(context.spec, *model.kernel, *d);
-    if (arg == nullptr || arg->type != ArgType::integer || d->is_pointer() || d->reference || d->is_array() || d->name.empty()) continue;
-    if (!is_integer_type(model.unit.text(d->type)) || d->value() != nullptr || is_changed(*model.kernel, d->name)) continue;
+    if (arg == nullptr || arg->type != ArgType::integer || d->is_pointer() || d->reference ||
+        d->is_array() || d->name.empty())
+      continue;
+    if (!is_integer_type(model.unit.text(d->type)) || d->value() != nullptr ||
+        is_changed(*model.kernel, d->name))
+      continue;
     Size size{d, arg->name, 0};
     bool same = true;
     for (const Workload* w : workloads) {
       const Bindings values = context.spec.bindings(*w, context.variant.tunables);
       const auto value = values.find(arg->name);
-      if (value == values.end() || (w != workloads.front() && value->second != size.value)) same = false;
+      if (value == values.end() || (w != workloads.front() && value->second != size.value))
+        same = false;
       if (same) size.value = value->second;
     }
     if (same) out.push_back(size);
@@ -58,12 +66,15 @@ std::vector<Size> find_sizes(const MoveContext& context, const KernelModel& mode
   return out;
 }
 
-/// Sizes of the spec become constants of the kernel, so that trip counts, remainders and divisibility are known. The arguments are
-/// still passed; the result is right for those sizes only. Site "shape": all of them, "argument:NAME": one.
+/// Sizes of the spec become constants of the kernel, so that trip counts, remainders and
+/// divisibility are known. The arguments are still passed; the result is right for those sizes
+/// only. Site "shape": all of them, "argument:NAME": one.
 class SpecialiseShape final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "specialise_shape"; }
-  [[nodiscard]] std::vector<std::string> aliases() const override { return {"specialize_shape", "M1"}; }
+  [[nodiscard]] std::vector<std::string> aliases() const override {
+    return {"specialize_shape", "M1"};
+  }
   [[nodiscard]] bool structural() const override { return true; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
@@ -74,24 +85,33 @@ class SpecialiseShape final : public Move {
     const std::vector<Size> sizes = find_sizes(context, *model);
     if (!sizes.empty()) out.push_back({std::string(name()), std::string(kAllSite), {}});
     for (const Size& size : sizes) {
-      if (sizes.size() > 1) out.push_back({std::string(name()), std::string(kSitePrefix) + size.argument, {}});
+      if (sizes.size() > 1)
+        out.push_back({std::string(name()), std::string(kSitePrefix) + size.argument, {}});
     }
     return out;
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
     if (!takes(wanted, {}, why)) return std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return std::nullopt;
     std::vector<Size> sizes = find_sizes(context, *model);
-    if (wanted.site != kAllSite) std::erase_if(sizes, [&](const Size& s) { return std::string(kSitePrefix) + s.argument != wanted.site; });
-    if (sizes.empty()) return why = "no integer argument with one value in all workloads at " + wanted.site, std::nullopt;
+    if (wanted.site != kAllSite)
+      std::erase_if(sizes, [&](const Size& s) {
+        return std::string(kSitePrefix) + s.argument != wanted.site;
+      });
+    if (sizes.empty())
+      return why = "no integer argument with one value in all workloads at " + wanted.site,
+             std::nullopt;
     Rewrite rewrite(*model);
     for (const Size& size : sizes) {
       const Declarator& d = *size.parameter;
       const std::string name(d.name);
       rewrite.replace(d.name_span, "/*" + name + "*/");
-      rewrite.declare_first("constexpr " + std::string(model->unit.plain_text(d.type)) + " " + name + " = " + std::to_string(size.value) + ";\n");
+      rewrite.declare_first("constexpr " + std::string(model->unit.plain_text(d.type)) + " " +
+                            name + " = " + std::to_string(size.value) + ";\n");
     }
     return rewrite.finish(context.variant);
   }
@@ -105,7 +125,8 @@ std::optional<Variant> with_known_shape(const MoveContext& context) {
 }
 
 void register_move_specialise_shape(MoveRegistry& registry) {
-  registry.add("specialise_shape", "sizes of the spec as constants of the kernel", [] { return std::make_unique<SpecialiseShape>(); });
+  registry.add("specialise_shape", "sizes of the spec as constants of the kernel",
+               [] { return std::make_unique<SpecialiseShape>(); });
 }
 
 }  // namespace warpath

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/shared/known_shape.h"
 #include "moves/register_moves.h"
+#include "moves/shared/known_shape.h"
 #include "moves/shared/tile_kernel.h"
 
 namespace warpath {
@@ -10,7 +10,7 @@ namespace {
 
 struct Parameter {
   std::string_view name;
-  std::int64_t TileShape::*field;
+  std::int64_t TileShape::* field;
   std::vector<std::int64_t> values;
   std::string_view help;
 };
@@ -22,7 +22,10 @@ const std::array<Parameter, 6>& parameters() {
       {"bk", &TileShape::bk, {4, 8, 16, 32, 64}, "elements of the sum a step"},
       {"tm", &TileShape::tm, {1, 2, 4, 8, 16}, "rows of a thread"},
       {"tn", &TileShape::tn, {1, 2, 4, 8, 16}, "columns of a thread"},
-      {"stages", &TileShape::stages, {1, 2}, "1: load, use; 2: load the next step while this one is used"},
+      {"stages",
+       &TileShape::stages,
+       {1, 2},
+       "1: load, use; 2: load the next step while this one is used"},
   }};
   return all;
 }
@@ -39,7 +42,8 @@ constexpr std::array<std::array<std::int64_t, 6>, 8> kShapes{{
     {32, 32, 16, 2, 2, 1},
 }};
 
-/// Cuts a contraction into tiles in shared memory and register blocks at once: either half alone gains little.
+/// Cuts a contraction into tiles in shared memory and register blocks at once: either half alone
+/// gains little.
 class TileAndBlock final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "tile_and_block"; }
@@ -61,23 +65,29 @@ class TileAndBlock final : public Move {
     return out;
   }
 
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
+                                            std::string_view site) const override {
     std::vector<Tunable> out;
     if (!site.empty()) return out;
-    for (const Parameter& p : parameters()) out.push_back({std::string(p.name), p.values, p.values.front(), std::string(p.help)});
+    for (const Parameter& p : parameters())
+      out.push_back({std::string(p.name), p.values, p.values.front(), std::string(p.help)});
     return out;
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
     TileShape shape;
-    if (!wanted.site.empty()) return why = "tile_and_block applies to the whole kernel", std::nullopt;
+    if (!wanted.site.empty())
+      return why = "tile_and_block applies to the whole kernel", std::nullopt;
     for (const Parameter& p : parameters()) {
       const auto value = wanted.parameters.find(p.name);
       if (value == wanted.parameters.end() || wanted.parameters.size() != parameters().size()) {
         return why = "tile_and_block takes bm, bn, bk, tm, tn and stages", std::nullopt;
       }
       if (!std::binary_search(p.values.begin(), p.values.end(), value->second)) {
-        return why = std::to_string(value->second) + " is no value of " + std::string(p.name), std::nullopt;
+        return why = std::to_string(value->second) + " is no value of " + std::string(p.name),
+               std::nullopt;
       }
       shape.*p.field = value->second;
     }
@@ -89,7 +99,9 @@ class TileAndBlock final : public Move {
 }  // namespace
 
 void register_move_tile_and_block(MoveRegistry& registry) {
-  registry.add("tile_and_block", "cut a sum of products into tiles in shared memory and register blocks", [] { return on_known_shape(std::make_unique<TileAndBlock>()); });
+  registry.add("tile_and_block",
+               "cut a sum of products into tiles in shared memory and register blocks",
+               [] { return on_known_shape(std::make_unique<TileAndBlock>()); });
 }
 
 }  // namespace warpath

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/shared/loop_site.h"
 #include "moves/register_moves.h"
+#include "moves/shared/loop_site.h"
 #include "moves/shared/source_edit.h"
 
 namespace warpath {
@@ -14,16 +14,21 @@ constexpr std::array<std::int64_t, 10> kDomain{kRemove, 1, 2, 3, 4, 6, 8, 12, 16
 
 /// An innermost for loop of a function.
 struct Loop {
-  std::size_t ordinal = 0;                      ///< among the `for` tokens of the file
-  std::size_t token = 0;                        ///< its `for`
-  std::optional<std::size_t> pragma;            ///< token of the "#pragma unroll N" directly before it
-  std::int64_t factor = kRemove;                ///< N; kRemove without a pragma
+  std::size_t ordinal = 0;  ///< among the `for` tokens of the file
+  std::size_t token = 0;    ///< its `for`
+  /// token of the "#pragma unroll N" directly before it
+  std::optional<std::size_t> pragma;
+  std::int64_t factor = kRemove;  ///< N; kRemove without a pragma
 };
 
-/// The N of "#pragma unroll N"; kRemove for other pragmas; nullopt for an unroll pragma without a plain number.
+/// The N of "#pragma unroll N"; kRemove for other pragmas; nullopt for an unroll pragma without a
+/// plain number.
 std::optional<std::int64_t> unroll_factor(const CodeText& code, std::size_t directive) {
-  const auto inside = without_comments(tokenize_directive(code.source, code.tokens[directive]).tokens);
-  const auto text = [&](std::size_t i) { return i < inside.size() ? spelling(code.source, inside[i]) : std::string(); };
+  const auto inside =
+      without_comments(tokenize_directive(code.source, code.tokens[directive]).tokens);
+  const auto text = [&](std::size_t i) {
+    return i < inside.size() ? spelling(code.source, inside[i]) : std::string();
+  };
   if (text(1) != "pragma" || (text(2) != "unroll" && text(2) != "nounroll")) return kRemove;
   if (text(2) != "unroll" || inside.size() != 4) return std::nullopt;
   const auto factor = integer_value(text(3));
@@ -37,7 +42,8 @@ bool is_innermost(const CodeText& code, std::size_t body, std::size_t limit) {
   for (std::size_t i = body; i < end; ++i) {
     if (code.is(i, "for") || code.is(i, "while") || code.is(i, "do")) return false;
     if (!braces && code.is(i, ";")) return true;
-    if (!braces && code.match[i] > i) {  // a body that is an if with a block: look into it, stop behind it
+    // a body that is an if with a block: look into it, stop behind it
+    if (!braces && code.match[i] > i) {
       for (std::size_t j = i; j < code.match[i]; ++j) {
         if (code.is(j, "for") || code.is(j, "while") || code.is(j, "do")) return false;
       }
@@ -57,13 +63,15 @@ std::vector<Loop> find_loops(const CodeText& code) {
     for (std::size_t i = function.body; i < function.end; ++i) {
       if (!code.is(i, "for")) continue;
       Loop loop{ordinal++, i, std::nullopt, kRemove};
-      if (!code.is(i + 1, "(") || !is_innermost(code, code.match[i + 1] + 1, function.end)) continue;
+      if (!code.is(i + 1, "(") || !is_innermost(code, code.match[i + 1] + 1, function.end))
+        continue;
       const std::size_t before = i - 1;
       if (code.tokens[before].kind == TokenKind::directive) {
         const auto factor = unroll_factor(code, before);
         if (!factor) continue;
         if (*factor != kRemove) loop.pragma = before, loop.factor = *factor;
-      } else if (!code.is(before, ";") && !code.is(before, "{") && !code.is(before, "}") && !code.is(before, ")")) {
+      } else if (!code.is(before, ";") && !code.is(before, "{") && !code.is(before, "}") &&
+                 !code.is(before, ")")) {
         continue;  // a pragma stands between statements
       }
       out.push_back(loop);
@@ -73,11 +81,16 @@ std::vector<Loop> find_loops(const CodeText& code) {
   return out;
 }
 
-std::string pragma_text(std::int64_t factor) { return "#pragma unroll " + std::to_string(factor); }
+std::string pragma_text(std::int64_t factor) {
+  return "#pragma unroll " + std::to_string(factor);
+}
 
-bool is_blank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
 
-/// A line of its own above the loop, indented like it; in the middle of a line (or behind a continued one) the line is cut.
+/// A line of its own above the loop, indented like it; in the middle of a line (or behind a
+/// continued one) the line is cut.
 Edit insertion(const CodeText& code, const Loop& loop, std::int64_t factor) {
   const std::size_t at = code.tokens[loop.token].begin;
   const std::size_t begin = line_begin(code.source, at);
@@ -85,7 +98,8 @@ Edit insertion(const CodeText& code, const Loop& loop, std::int64_t factor) {
   const std::string end(line_end(code.source));
   const std::string_view above = code.source.substr(0, begin);
   const bool continued = above.ends_with("\\\n") || above.ends_with("\\\r\n");
-  if (is_blank(indent) && !continued) return {begin, begin, std::string(indent) + pragma_text(factor) + end};
+  if (is_blank(indent) && !continued)
+    return {begin, begin, std::string(indent) + pragma_text(factor) + end};
   return {at, at, end + pragma_text(factor) + end};
 }
 
@@ -94,7 +108,8 @@ Edit removal(const CodeText& code, const Token& pragma) {
   const std::size_t begin = line_begin(code.source, pragma.begin);
   const std::size_t next = code.source.find('\n', pragma.end);
   const std::size_t end = next == std::string_view::npos ? code.source.size() : next + 1;
-  const bool alone = is_blank(code.source.substr(begin, pragma.begin - begin)) && is_blank(code.source.substr(pragma.end, end - pragma.end));
+  const bool alone = is_blank(code.source.substr(begin, pragma.begin - begin)) &&
+                     is_blank(code.source.substr(pragma.end, end - pragma.end));
   return alone ? Edit{begin, end, ""} : Edit{pragma.begin, pragma.end, ""};
 }
 
@@ -116,25 +131,32 @@ class UnrollLoops final : public Move {
     return out;
   }
 
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
+                                            std::string_view site) const override {
     if (!is_loop_site(site)) return {};
-    return {Tunable{"factor", {kDomain.begin(), kDomain.end()}, kRemove, "copies of the body; 0: leave it to the compiler; 1: none"}};
+    return {Tunable{"factor",
+                    {kDomain.begin(), kDomain.end()},
+                    kRemove,
+                    "copies of the body; 0: leave it to the compiler; 1: none"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted,
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
                                              std::string& why) const override {
     const auto factor = wanted.parameters.find("factor");
     if (factor == wanted.parameters.end() || wanted.parameters.size() != 1) {
       return why = "unroll_loops takes one parameter, factor", std::nullopt;
     }
     if (!std::binary_search(kDomain.begin(), kDomain.end(), factor->second)) {
-      return why = std::to_string(factor->second) + " is no unroll factor of this move", std::nullopt;
+      return why = std::to_string(factor->second) + " is no unroll factor of this move",
+             std::nullopt;
     }
     const CodeText code(context.variant.source);
     if (code.ambiguous) return why = "the source has no undisputed tokens", std::nullopt;
     for (const Loop& loop : find_loops(code)) {
       if (loop_site(loop.ordinal) != wanted.site) continue;
-      if (loop.factor == factor->second) return why = "the loop has this factor already", std::nullopt;
+      if (loop.factor == factor->second)
+        return why = "the loop has this factor already", std::nullopt;
       Variant out = context.variant;
       out.source = edited(code.source, {edit(code, loop, factor->second)});
       return out;
@@ -142,7 +164,8 @@ class UnrollLoops final : public Move {
     return why = "no innermost loop of plain form at " + wanted.site, std::nullopt;
   }
 
-  [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context, const MoveInstance& done) const override {
+  [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context,
+                                                    const MoveInstance& done) const override {
     const CodeText code(context.variant.source);
     for (const Loop& loop : find_loops(code)) {
       const bool known = std::binary_search(kDomain.begin(), kDomain.end(), loop.factor);
@@ -166,7 +189,8 @@ class UnrollLoops final : public Move {
 }  // namespace
 
 void register_move_unroll_loops(MoveRegistry& registry) {
-  registry.add("unroll_loops", "unroll an innermost loop by a pragma", [] { return std::make_unique<UnrollLoops>(); });
+  registry.add("unroll_loops", "unroll an innermost loop by a pragma",
+               [] { return std::make_unique<UnrollLoops>(); });
 }
 
 }  // namespace warpath

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <set>
 
+#include "moves/model/facts.h"
+#include "moves/register_moves.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/lanes.h"
 #include "moves/shared/loop_site.h"
-#include "moves/model/facts.h"
-#include "moves/register_moves.h"
 #include "moves/shared/row_sweeps.h"
 #include "moves/shared/source_edit.h"
 
@@ -28,9 +28,10 @@ struct TreeUpdate {
   ReduceOp op = ReduceOp::add;
 };
 
-/// A loop over halving or doubling distances that reduces shared arrays of one element a thread to element 0.
+/// A loop over halving or doubling distances that reduces shared arrays of one element a thread to
+/// element 0.
 struct Tree {
-  std::size_t ordinal = 0;            ///< among the kernel's loops
+  std::size_t ordinal = 0;  ///< among the kernel's loops
   const Stmt* loop = nullptr;
   std::int64_t threads = 0;
   std::vector<TreeUpdate> updates;
@@ -54,7 +55,8 @@ std::optional<ReduceOp> op_of(const Expr& value) {
 
 class TreeFinder {
  public:
-  TreeFinder(const MoveContext& context, const KernelModel& model) : facts_(model.facts), threads_(threads_per_row_block(context.variant)) {}
+  TreeFinder(const MoveContext& context, const KernelModel& model)
+      : facts_(model.facts), threads_(threads_per_row_block(context.variant)) {}
 
   std::vector<Tree> all(std::string& why) const {
     std::vector<Tree> out;
@@ -70,28 +72,45 @@ class TreeFinder {
  private:
   bool read(Tree& tree) const {
     const Stmt& s = *tree.loop;
-    if (!s.is(StmtKind::for_) || s.init == nullptr || s.init->declarators.size() != 1 || s.expr == nullptr || s.step == nullptr) return false;
+    if (!s.is(StmtKind::for_) || s.init == nullptr || s.init->declarators.size() != 1 ||
+        s.expr == nullptr || s.step == nullptr)
+      return false;
     const model::Declarator& d = *s.init->declarators[0];
     if (d.value() == nullptr || !facts_.uniformly_reached(s)) return false;
-    const bool halves = steps_by(*s.step, d.name, "/", ">>"), doubles = steps_by(*s.step, d.name, "*", "<<");
-    const auto first = facts_.resolved(facts_.polynomial(*d.value())).substituted("blockDim.x", *threads_).constant();
-    if (!first || !(halves ? *first == *threads_ / 2 && ends_at_zero(s, d.name) : doubles && *first == 1 && ends_at_block(s, d.name))) return false;
+    const bool halves = steps_by(*s.step, d.name, "/", ">>"),
+               doubles = steps_by(*s.step, d.name, "*", "<<");
+    const auto first = facts_.resolved(facts_.polynomial(*d.value()))
+                           .substituted("blockDim.x", *threads_)
+                           .constant();
+    if (!first || !(halves ? *first == *threads_ / 2 && ends_at_zero(s, d.name)
+                           : doubles && *first == 1 && ends_at_block(s, d.name)))
+      return false;
     int barriers = 0;
     const Stmt* update = nullptr;
     for (const Stmt* child : model::statements(*s.body)) {
-      if (child->is(StmtKind::expression) && model::callee(*child->expr) == "__syncthreads") ++barriers;
-      else if (child->is(StmtKind::if_) && child->otherwise == nullptr && child->expr != nullptr && update == nullptr) update = child;
-      else return false;
+      if (child->is(StmtKind::expression) && model::callee(*child->expr) == "__syncthreads")
+        ++barriers;
+      else if (child->is(StmtKind::if_) && child->otherwise == nullptr && child->expr != nullptr &&
+               update == nullptr)
+        update = child;
+      else
+        return false;
     }
-    if (barriers == 0 || update == nullptr || !is_condition(*update->expr, d.name, halves)) return false;
+    if (barriers == 0 || update == nullptr || !is_condition(*update->expr, d.name, halves))
+      return false;
     for (const Stmt* u : model::statements(*update->body)) {
       if (!read_update(*u, d.name, tree)) return false;
     }
-    return !tree.updates.empty() && std::all_of(tree.updates.begin(), tree.updates.end(), [&](const TreeUpdate& u) { return first_only(u, s); });
+    return !tree.updates.empty() &&
+           std::all_of(tree.updates.begin(), tree.updates.end(),
+                       [&](const TreeUpdate& u) { return first_only(u, s); });
   }
 
   /// `s /= 2`, `s >>= 1`, `s = s / 2`.
-  bool steps_by(const Expr& step, std::string_view name, std::string_view op, std::string_view shift) const {
+  bool steps_by(const Expr& step,
+                std::string_view name,
+                std::string_view op,
+                std::string_view shift) const {
     if (step.kind != ExprKind::assign || !step.arg(0).is_name(name)) return false;
     const Expr* amount = &step.arg(1);
     std::string_view by = step.op.substr(0, step.op.size() - 1);
@@ -106,25 +125,34 @@ class TreeFinder {
   bool ends_at_zero(const Stmt& s, std::string_view name) const {
     if (s.expr->kind != ExprKind::binary || !s.expr->arg(0).is_name(name)) return false;
     const auto n = facts_.polynomial(s.expr->arg(1)).constant();
-    return (s.expr->op == ">" && n == 0) || (s.expr->op == ">=" && n == 1) || (s.expr->op == "!=" && n == 0);
+    return (s.expr->op == ">" && n == 0) || (s.expr->op == ">=" && n == 1) ||
+           (s.expr->op == "!=" && n == 0);
   }
 
   bool ends_at_block(const Stmt& s, std::string_view name) const {
-    if (s.expr->kind != ExprKind::binary || !s.expr->arg(0).is_name(name) || s.expr->op != "<") return false;
-    return facts_.resolved(facts_.polynomial(s.expr->arg(1))).substituted("blockDim.x", *threads_).constant() == *threads_;
+    if (s.expr->kind != ExprKind::binary || !s.expr->arg(0).is_name(name) || s.expr->op != "<")
+      return false;
+    return facts_.resolved(facts_.polynomial(s.expr->arg(1)))
+               .substituted("blockDim.x", *threads_)
+               .constant() == *threads_;
   }
 
   /// `tid < s` of a halving tree; `tid % (2 * s) == 0` of a doubling one.
   bool is_condition(const Expr& e, std::string_view name, bool halves) const {
     if (e.kind != ExprKind::binary) return false;
     if (halves) return e.op == "<" && is_tid(e.arg(0)) && e.arg(1).is_name(name);
-    if (e.op != "==" || facts_.polynomial(e.arg(1)).constant() != 0 || !e.arg(0).is_op(ExprKind::binary, "%") || !is_tid(e.arg(0).arg(0))) return false;
+    if (e.op != "==" || facts_.polynomial(e.arg(1)).constant() != 0 ||
+        !e.arg(0).is_op(ExprKind::binary, "%") || !is_tid(e.arg(0).arg(0)))
+      return false;
     const Expr& twice = e.arg(0).arg(1);
-    return twice.is_op(ExprKind::binary, "*") && ((twice.arg(0).is_name(name) && facts_.polynomial(twice.arg(1)).constant() == 2) ||
-                                                  (twice.arg(1).is_name(name) && facts_.polynomial(twice.arg(0)).constant() == 2));
+    return twice.is_op(ExprKind::binary, "*") &&
+           ((twice.arg(0).is_name(name) && facts_.polynomial(twice.arg(1)).constant() == 2) ||
+            (twice.arg(1).is_name(name) && facts_.polynomial(twice.arg(0)).constant() == 2));
   }
 
-  bool is_tid(const Expr& e) const { return facts_.polynomial(e) == Polynomial::name("threadIdx.x"); }
+  bool is_tid(const Expr& e) const {
+    return facts_.polynomial(e) == Polynomial::name("threadIdx.x");
+  }
 
   bool read_update(const Stmt& u, std::string_view name, Tree& tree) const {
     if (!u.is(StmtKind::expression) || u.expr->kind != ExprKind::assign) return false;
@@ -140,21 +168,31 @@ class TreeFinder {
       out.op = *op;
       const std::size_t at = value.kind == ExprKind::call ? 1 : 0;
       const Expr &a = value.arg(at), &b = value.arg(at + 1);
-      if (!(is_own(a, target->array) && is_partner(b, target->array, name)) && !(is_own(b, target->array) && is_partner(a, target->array, name))) return false;
+      if (!(is_own(a, target->array) && is_partner(b, target->array, name)) &&
+          !(is_own(b, target->array) && is_partner(a, target->array, name)))
+        return false;
     } else {
-      if (u.expr->op == "+=") out.op = ReduceOp::add;
-      else if (u.expr->op == "*=") out.op = ReduceOp::multiply;
-      else if (u.expr->op == "&=") out.op = ReduceOp::bit_and;
-      else if (u.expr->op == "|=") out.op = ReduceOp::bit_or;
-      else if (u.expr->op == "^=") out.op = ReduceOp::bit_xor;
-      else return false;
+      if (u.expr->op == "+=")
+        out.op = ReduceOp::add;
+      else if (u.expr->op == "*=")
+        out.op = ReduceOp::multiply;
+      else if (u.expr->op == "&=")
+        out.op = ReduceOp::bit_and;
+      else if (u.expr->op == "|=")
+        out.op = ReduceOp::bit_or;
+      else if (u.expr->op == "^=")
+        out.op = ReduceOp::bit_xor;
+      else
+        return false;
       if (!is_partner(value, target->array, name)) return false;
     }
     tree.updates.push_back(out);
     return true;
   }
 
-  static bool is_own(const Access& a) { return a.subscripts.size() <= 1 && a.index == Polynomial::name("threadIdx.x"); }
+  static bool is_own(const Access& a) {
+    return a.subscripts.size() <= 1 && a.index == Polynomial::name("threadIdx.x");
+  }
   bool is_own(const Expr& e, int array) const {
     const Access* a = facts_.access_of(model::strip_casts(e));
     return a != nullptr && a->array == array && is_own(*a);
@@ -179,14 +217,16 @@ class TreeFinder {
     return true;
   }
   /// A later tree over the same array reads what its threads wrote before it.
-  static bool other_tree_reads(const Access& a) { return !a.loops.empty() && a.loops.back()->has_barrier; }
+  static bool other_tree_reads(const Access& a) {
+    return !a.loops.empty() && a.loops.back()->has_barrier;
+  }
 
   const model::KernelFacts& facts_;
   std::optional<std::int64_t> threads_;
 };
 
-/// Replaces a tree of barriers over a shared array by shuffles: within warps, then among the warps' values. Sums of floats are
-/// taken in another order.
+/// Replaces a tree of barriers over a shared array by shuffles: within warps, then among the warps'
+/// values. Sums of floats are taken in another order.
 class WarpShuffleReduce final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "warp_shuffle_reduce"; }
@@ -203,31 +243,38 @@ class WarpShuffleReduce final : public Move {
     return out;
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted,
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
                                              std::string& why) const override {
-    if (!wanted.parameters.empty()) return why = "warp_shuffle_reduce takes no parameters", std::nullopt;
+    if (!wanted.parameters.empty())
+      return why = "warp_shuffle_reduce takes no parameters", std::nullopt;
     const auto model = model::model_kernel(context.spec, context.variant, why);
     if (!model) return std::nullopt;
     for (const Tree& tree : TreeFinder(context, *model).all(why)) {
       if (wanted.site == loop_site(tree.ordinal)) return rewritten(context, *model, tree);
     }
-    return why = "no tree over a shared array at " + (wanted.site.empty() ? "the kernel" : wanted.site), std::nullopt;
+    return why = "no tree over a shared array at " +
+                 (wanted.site.empty() ? "the kernel" : wanted.site),
+           std::nullopt;
   }
 
  private:
   static Variant rewritten(const MoveContext& context, const KernelModel& model, const Tree& tree) {
     // A block that is a tunable may change later: then its size is asked for.
     const bool fixed = context.variant.launch.block[0].is_constant();
-    const std::string warps = fixed ? std::to_string(tree.threads / kWarpLanes) : "blockDim.x / 32", tab = model::indent_unit(model.unit);
+    const std::string warps = fixed ? std::to_string(tree.threads / kWarpLanes) : "blockDim.x / 32",
+                      tab = model::indent_unit(model.unit);
     std::set<std::string, std::less<>> taken;
     std::vector<Partial> partials;
     for (const TreeUpdate& u : tree.updates) {
-      partials.push_back({model::fresh_name(model.unit, u.array->name + "_lane", &taken), u.array->type, u.op});
+      partials.push_back(
+          {model::fresh_name(model.unit, u.array->name + "_lane", &taken), u.array->type, u.op});
       taken.insert(partials.back().variable);
     }
     const auto each = [&](std::string_view indent, const auto& line) {
       std::string out;
-      for (std::size_t k = 0; k < partials.size(); ++k) out += std::string(indent) + line(partials[k], tree.updates[k].array->name) + "\n";
+      for (std::size_t k = 0; k < partials.size(); ++k)
+        out += std::string(indent) + line(partials[k], tree.updates[k].array->name) + "\n";
       return out;
     };
     LaneGroup warp;
@@ -238,19 +285,34 @@ class WarpShuffleReduce final : public Move {
       return combine_lanes(warp, partials, {}, false, tab);
     };
     std::string text = "// Warps reduce by shuffles, then the first warp what they leave.\n";
-    text += each("", [](const Partial& p, const std::string& array) { return p.type + " " + p.variable + " = " + array + "[threadIdx.x];"; });
+    text += each("", [](const Partial& p, const std::string& array) {
+      return p.type + " " + p.variable + " = " + array + "[threadIdx.x];";
+    });
     text += "__syncthreads();\n" + tree_of("32");
-    text += "if (threadIdx.x % 32 == 0) {\n" + each(tab, [](const Partial& p, const std::string& array) { return array + "[threadIdx.x / 32] = " + p.variable + ";"; }) + "}\n";
+    text += "if (threadIdx.x % 32 == 0) {\n" +
+            each(tab,
+                 [](const Partial& p, const std::string& array) {
+                   return array + "[threadIdx.x / 32] = " + p.variable + ";";
+                 }) +
+            "}\n";
     text += "__syncthreads();\nif (threadIdx.x < 32) {\n";
-    std::string first = each("", [&](const Partial& p, const std::string& array) { return p.variable + " = " + array + "[threadIdx.x % (" + warps + ")];"; });
+    std::string first = each("", [&](const Partial& p, const std::string& array) {
+      return p.variable + " = " + array + "[threadIdx.x % (" + warps + ")];";
+    });
     first += "__syncwarp();\n";
     if (!fixed || tree.threads > kWarpLanes) first += tree_of(warps);
-    first += "if (threadIdx.x == 0) {\n" + each(tab, [](const Partial& p, const std::string& array) { return array + "[0] = " + p.variable + ";"; }) + "}\n";
+    first +=
+        "if (threadIdx.x == 0) {\n" +
+        each(tab, [](const Partial& p,
+                     const std::string& array) { return array + "[0] = " + p.variable + ";"; }) +
+        "}\n";
     text += model::indented(first, tab) + "}\n__syncthreads();";
-    const std::size_t begin = tree.loop->pragma != nullptr ? tree.loop->pragma->span.begin : tree.loop->span.begin;
+    const std::size_t begin =
+        tree.loop->pragma != nullptr ? tree.loop->pragma->span.begin : tree.loop->span.begin;
     const std::string indent = model::indentation(model.unit, begin);
     std::string lines = hanging(text, indent);
-    if (!tree.loop->parent->is(StmtKind::block)) lines = "{\n" + indent + lines + "\n" + indent + "}";
+    if (!tree.loop->parent->is(StmtKind::block))
+      lines = "{\n" + indent + lines + "\n" + indent + "}";
     Variant out = context.variant;
     out.source = edited(model.unit.source(), {{begin, tree.loop->span.end, lines}});
     return out;
@@ -260,7 +322,8 @@ class WarpShuffleReduce final : public Move {
 }  // namespace
 
 void register_move_warp_shuffle_reduce(MoveRegistry& registry) {
-  registry.add("warp_shuffle_reduce", "shuffles in place of a tree over a shared array", [] { return on_known_shape(std::make_unique<WarpShuffleReduce>()); });
+  registry.add("warp_shuffle_reduce", "shuffles in place of a tree over a shared array",
+               [] { return on_known_shape(std::make_unique<WarpShuffleReduce>()); });
 }
 
 }  // namespace warpath

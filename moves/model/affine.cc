@@ -163,12 +163,14 @@ Polynomial with_joined_quotients(const Polynomial& p) {
     for (const auto& factor : term.factors) {
       if (factor->op != "%") continue;
       const Polynomial quotient = Polynomial::operation("/", factor->operands);
-      const auto text = quotient.is_known() && quotient.terms().size() == 1 && quotient.terms()[0].factors.size() == 1
+      const auto text = quotient.is_known() && quotient.terms().size() == 1 &&
+                                quotient.terms()[0].factors.size() == 1
                             ? quotient.terms()[0].factors[0]->text
                             : std::string();
       if (text.empty() || p.degree(factor->text) != 1 || p.degree(text) != 1) continue;
       const Polynomial times = p.coefficient_of(factor->text);
-      if (times.degree(text) != 0 || !(p.coefficient_of(text) == times * factor->operands[1])) continue;
+      if (times.degree(text) != 0 || !(p.coefficient_of(text) == times * factor->operands[1]))
+        continue;
       return p.without(factor->text).without(text) + times * factor->operands[0];
     }
   }

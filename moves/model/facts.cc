@@ -68,8 +68,9 @@ std::optional<Polynomial> bound_in(const Polynomial& p, const Polynomial& value)
   return rest;
 }
 
-/// Nothing outside the bound reaches global memory: every access there that stores, or that depends on `value`'s thread, stands under a
-/// guard which says as much. A kernel whose other threads load or store something may not be run with more of them.
+/// Nothing outside the bound reaches global memory: every access there that stores, or that depends
+/// on `value`'s thread, stands under a guard which says as much. A kernel whose other threads load
+/// or store something may not be run with more of them.
 bool covers_kernel(const KernelFacts& facts, const Polynomial& value, const Polynomial& bound) {
   std::vector<std::string> own;
   for (const std::string& name : value.names()) {
@@ -77,14 +78,18 @@ bool covers_kernel(const KernelFacts& facts, const Polynomial& value, const Poly
   }
   return std::all_of(facts.accesses.begin(), facts.accesses.end(), [&](const Access& access) {
     if (facts.arrays[static_cast<std::size_t>(access.array)].space != Space::global) return true;
-    const bool depends = !access.index.is_known() || std::any_of(own.begin(), own.end(), [&](const std::string& name) { return access.index.mentions(name); });
+    const bool depends = !access.index.is_known() ||
+                         std::any_of(own.begin(), own.end(), [&](const std::string& name) {
+                           return access.index.mentions(name);
+                         });
     if (!access.writes() && !depends) return true;
     return std::any_of(access.guards.begin(), access.guards.end(), [&](const Guard* guard) {
-      return std::any_of(guard->nonnegative.begin(), guard->nonnegative.end(), [&](const Polynomial& p) {
-        const auto said = bound_in(p, value);
-        const auto slack = said ? (bound - *said).constant() : std::nullopt;
-        return slack && *slack >= 0;
-      });
+      return std::any_of(guard->nonnegative.begin(), guard->nonnegative.end(),
+                         [&](const Polynomial& p) {
+                           const auto said = bound_in(p, value);
+                           const auto slack = said ? (bound - *said).constant() : std::nullopt;
+                           return slack && *slack >= 0;
+                         });
     });
   });
 }
@@ -118,7 +123,9 @@ void find_thread_indices(KernelFacts& facts) {
       if (!any) continue;
       for (const auto& guard : facts.guards) {
         if (out.bound || guard->condition->span.begin < d->span.begin) continue;
-        if (guard->stmt == nullptr || !guard->stmt->is(StmtKind::if_) || guard->stmt->expr == nullptr) continue;
+        if (guard->stmt == nullptr || !guard->stmt->is(StmtKind::if_) ||
+            guard->stmt->expr == nullptr)
+          continue;
         for (const Polynomial& p : guard->nonnegative) {
           const std::optional<Polynomial> bound = bound_in(p, out.value);
           if (!bound || !covers_kernel(facts, out.value, *bound)) continue;
@@ -174,7 +181,8 @@ int array_of(KernelFacts& facts, const Declarator& d) {
     out.alignment_bytes = static_cast<std::int64_t>(out.element_bytes);
   if (const ArgSpec* argument =
           d.is_parameter ? argument_of(facts.state->sources, *facts.kernel, d) : nullptr;
-      argument != nullptr && argument->tensor) {  // a pointer where the spec has a scalar is none of its arrays
+      // a pointer where the spec has a scalar is none of its arrays
+      argument != nullptr && argument->tensor) {
     out.spec_name = argument->name;
     out.alignment_bytes = argument->tensor->alignment_bytes;
   }
@@ -212,14 +220,20 @@ KernelFacts analyse(const Unit& unit, const Function& kernel, const FactSources&
 
 namespace {
 
-std::unique_ptr<const KernelModel> made_model(const KernelSpec& spec, const Variant& variant, std::string& why) {
+std::unique_ptr<const KernelModel> made_model(const KernelSpec& spec,
+                                              const Variant& variant,
+                                              std::string& why) {
   Unit unit = parse(spec, variant);
   const Function* kernel = unit.find_kernel(variant.kernel_name);
   if (kernel == nullptr || !kernel->is_global) {
     why = "the source has no single kernel " + variant.kernel_name;
     const std::vector<HiddenKernel> hidden = hidden_kernels(unit);
-    const auto it = std::find_if(hidden.begin(), hidden.end(), [&](const HiddenKernel& h) { return h.name == variant.kernel_name; });
-    if (it != hidden.end()) why += ": the condition of line " + std::to_string(line_of(unit, it->condition.begin)) + " leaves it out";
+    const auto it = std::find_if(hidden.begin(), hidden.end(), [&](const HiddenKernel& h) {
+      return h.name == variant.kernel_name;
+    });
+    if (it != hidden.end())
+      why += ": the condition of line " + std::to_string(line_of(unit, it->condition.begin)) +
+             " leaves it out";
     return nullptr;
   }
   if (unit.ambiguous()) return why = "compilers disagree on the tokens of the source", nullptr;
@@ -247,9 +261,12 @@ struct ModelScope::Known {
   std::string why;  // there is none
 };
 
-ModelScope::ModelScope(const KernelSpec& spec) : spec_(spec), outer_(std::exchange(innermost_scope, this)) {}
+ModelScope::ModelScope(const KernelSpec& spec)
+    : spec_(spec), outer_(std::exchange(innermost_scope, this)) {}
 
-ModelScope::~ModelScope() { innermost_scope = outer_; }
+ModelScope::~ModelScope() {
+  innermost_scope = outer_;
+}
 
 std::shared_ptr<const KernelModel> ModelScope::find(const Variant& variant, std::string& why) {
   constexpr std::size_t kMost = 4;
@@ -267,7 +284,9 @@ std::shared_ptr<const KernelModel> ModelScope::find(const Variant& variant, std:
   return {*it, (*it)->model.get()};
 }
 
-std::shared_ptr<const KernelModel> model_kernel(const KernelSpec& spec, const Variant& variant, std::string& why) {
+std::shared_ptr<const KernelModel> model_kernel(const KernelSpec& spec,
+                                                const Variant& variant,
+                                                std::string& why) {
   ModelScope* const scope = innermost_scope;
   if (scope != nullptr && &scope->spec_ == &spec) return scope->find(variant, why);
   return made_model(spec, variant, why);

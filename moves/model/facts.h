@@ -159,8 +159,9 @@ struct ThreadIndex {
   int axis = 0;  ///< of the launch: 0 = x
   enum class Form : std::uint8_t { global, thread, block, other } form = Form::other;
   Polynomial value;
-  /// From the first guard by an `if` with an expression (`if (i < N)`, `if (i >= N) return;`) that holds for the whole kernel: all that
-  /// stores to global memory, or accesses it depending on the index, stands under it or under one that says the same. Exclusive.
+  /// From the first guard by an `if` with an expression (`if (i < N)`, `if (i >= N) return;`) that
+  /// holds for the whole kernel: all that stores to global memory, or accesses it depending on the
+  /// index, stands under it or under one that says the same. Exclusive.
   std::optional<Polynomial> bound;
   const Guard* guard = nullptr;  ///< null without a bound; its `stmt` is an `if_` with an `expr`
 };
@@ -202,7 +203,8 @@ class KernelFacts {
   /// against them.
   std::string veto;
 
-  /// The same for moves that change nothing but `stmt`: what acts on memory elsewhere does not count.
+  /// The same for moves that change nothing but `stmt`: what acts on memory elsewhere does not
+  /// count.
   [[nodiscard]] std::string veto_at(const Stmt& stmt) const;
 
   [[nodiscard]] const Array* array(std::string_view name) const;
@@ -283,9 +285,9 @@ struct KernelModel {
                                                               const Variant& variant,
                                                               std::string& why);
 
-/// While it lives, model_kernel() on its thread remembers the last models of variants of `spec`, which
-/// must not change meanwhile: proposing all moves at a node asks for the same two or three models
-/// hundreds of times. Scopes nest; the innermost counts.
+/// While it lives, model_kernel() on its thread remembers the last models of variants of `spec`,
+/// which must not change meanwhile: proposing all moves at a node asks for the same two or three
+/// models hundreds of times. Scopes nest; the innermost counts.
 class ModelScope {
  public:
   explicit ModelScope(const KernelSpec& spec);
@@ -294,7 +296,9 @@ class ModelScope {
   ModelScope& operator=(const ModelScope&) = delete;
 
  private:
-  friend std::shared_ptr<const KernelModel> model_kernel(const KernelSpec&, const Variant&, std::string&);
+  friend std::shared_ptr<const KernelModel> model_kernel(const KernelSpec&,
+                                                         const Variant&,
+                                                         std::string&);
   struct Known;
   [[nodiscard]] std::shared_ptr<const KernelModel> find(const Variant& variant, std::string& why);
 

@@ -42,7 +42,8 @@ struct Read {
 struct UnknownEffect {
   std::string what;  ///< as the veto names it; empty: assembly
   Span span;
-  bool stays = false;  ///< it acts where it stands, on memory and its operands: no jump, no macro that may be anything
+  /// it acts where it stands, on memory and its operands: no jump, no macro that may be anything
+  bool stays = false;
 };
 
 struct KernelFacts::State {

@@ -66,8 +66,8 @@ std::size_t Parser::behind_type_function(std::size_t at) const {
 
 /// A word of somebody's own behind the * of a declarator, in the place of __restrict__.
 bool Parser::is_pointer_macro(std::size_t at) const {
-  return is_word(at) && is_word(at + 1) && looks_like_macro(lex(at).text) && !is_statement_word(lex(at + 1).text) &&
-         !s_.types.contains(lex(at).text);
+  return is_word(at) && is_word(at + 1) && looks_like_macro(lex(at).text) &&
+         !is_statement_word(lex(at + 1).text) && !s_.types.contains(lex(at).text);
 }
 
 /// Behind a qualified name that starts at `at`; kNone if none does.
@@ -94,7 +94,8 @@ std::size_t Parser::scan_name(std::size_t at, bool in_type) const {
         const bool ends = next.empty() || next == ")" || next == "," || next == ";" ||
                           next == "]" || next == "}" || next == "==" || next == "!=" ||
                           next == "?" || next == ":" || next == "&&" || next == "||";
-        if ((in_type && !variable) || ends || (shaped && !variable) || templates_.contains(word) || types)
+        if ((in_type && !variable) || ends || (shaped && !variable) || templates_.contains(word) ||
+            types)
           i = close;
       }
     }
@@ -130,7 +131,8 @@ Parser::TypeScan Parser::scan_type(std::size_t at) const {
     } else if (is_builtin_type_word(t)) {
       if (have && !out.certain) break;
       have = out.certain = true;
-    } else if (behind_type_function(i) == kNone && (is_parenthesised_attribute(t) || is_type_function(t)) && is(i + 1, "(")) {
+    } else if (behind_type_function(i) == kNone &&
+               (is_parenthesised_attribute(t) || is_type_function(t)) && is(i + 1, "(")) {
       const std::size_t close = close_of(i + 1);
       if (close == kNone) return {};
       i = close;
@@ -171,7 +173,8 @@ bool Parser::starts_declaration(std::size_t at) const {
   const std::string_view first = lex(at).text;
   if (!is_word(at) && first != "::") return false;
   if (qualifier_bit(first) != 0 || is_class_word(first)) return true;
-  if (first == "typename") {  // typename T::Sum(storage).add(x) makes an object and declares nothing
+  // typename T::Sum(storage).add(x) makes an object and declares nothing
+  if (first == "typename") {
     const TypeScan type = scan_type(at);
     return type.end == kNone || !is(type.end, "(");
   }
@@ -193,7 +196,8 @@ bool Parser::starts_declaration(std::size_t at) const {
   const bool known = is_known_type(at, end);
   if (!known && variables_.contains(first) && end == at + 1) return false;
   const bool both = is(end, "&&");
-  while (is_star(lex(end).text) || qualifier_bit(lex(end).text) != 0 || is_pointer_macro(end)) ++end;
+  while (is_star(lex(end).text) || qualifier_bit(lex(end).text) != 0 || is_pointer_macro(end))
+    ++end;
   if (!is_word(end) || is_statement_word(lex(end).text)) return false;
   const std::string_view next = lex(end + 1).text;
   if (known) return may_follow_name(next) || next == "(" || is_word(end + 1);

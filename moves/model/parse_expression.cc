@@ -245,7 +245,8 @@ Expr* Parser::parse_primary() {
 Expr* Parser::parse_name() {
   const std::size_t from = at_;
   const bool scoped = behind_type_function(at_) != kNone;
-  if (!scoped && (is_builtin_type_word(lex(at_).text) || is(at_, "typename") || is(at_, "decltype"))) {
+  if (!scoped &&
+      (is_builtin_type_word(lex(at_).text) || is(at_, "typename") || is(at_, "decltype"))) {
     const TypeScan type = scan_type(at_);
     if (type.end == kNone || !(is(type.end, "(") || is(type.end, "{"))) return nullptr;
     at_ = type.end;
@@ -255,7 +256,8 @@ Expr* Parser::parse_name() {
     at_ = end;
   }
   const std::size_t end = at_;
-  const bool known = is_known_type(from, end) || is(from, "typename") || (!scoped && is(from, "decltype"));
+  const bool known =
+      is_known_type(from, end) || is(from, "typename") || (!scoped && is(from, "decltype"));
   const bool braces =
       is(end, "{") && (known || is(end - 1, ">") ||
                        (!looks_like_macro(lex(from).text) && !macros_.contains(lex(from).text)));

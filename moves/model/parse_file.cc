@@ -291,7 +291,8 @@ std::optional<std::int64_t> Parser::constant_value(const std::vector<Word>& word
       words,
       [this](const std::string& n) {
         const auto found = s_.constants.find(n);
-        return found == s_.constants.end() ? NameValue{} : NameValue{NameValue::Kind::number, found->second};
+        return found == s_.constants.end() ? NameValue{}
+                                           : NameValue{NameValue::Kind::number, found->second};
       },
       [](const std::string&) { return std::optional<bool>(); });
 }

@@ -343,7 +343,9 @@ class Preprocessor {
   }
 
   [[nodiscard]] std::optional<bool> defined(const std::string& name) const {
-    if (index_.contains(name) || s_.options.bindings.contains(name) || s_.options.defined.contains(name)) return true;
+    if (index_.contains(name) || s_.options.bindings.contains(name) ||
+        s_.options.defined.contains(name))
+      return true;
     if (name == "__CUDACC__" || name == "__cplusplus") return true;
     return is_reserved(name) ? std::nullopt : std::optional(false);
   }
@@ -356,7 +358,9 @@ class Preprocessor {
       const Macro& macro = s_.macros[found->second];
       return macro.value ? NameValue{NameValue::Kind::number, *macro.value} : NameValue{};
     }
-    return is_reserved(name) || s_.options.defined.contains(name) ? NameValue{} : NameValue{NameValue::Kind::undefined, 0};
+    return is_reserved(name) || s_.options.defined.contains(name)
+               ? NameValue{}
+               : NameValue{NameValue::Kind::undefined, 0};
   }
 
   /// In a macro an undefined name is no 0: it may be a variable.

@@ -54,7 +54,7 @@ struct Unit::Storage {
       aliases;  ///< using A = B, typedef B A, bound template parameters
   Bindings constants;
   std::map<std::string, std::unique_ptr<Unit>, std::less<>>
-      macro_units;  ///< bodies parsed for analysis
+      macro_units;                                 ///< bodies parsed for analysis
   std::set<std::string, std::less<>> identifiers;  // once asked for
 
   template <class T>

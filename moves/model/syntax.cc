@@ -58,13 +58,21 @@ std::string on_one_line(std::string_view text) {
   return out;
 }
 
-std::string_view piece_of(const Expr& expr, Span span) { return std::string_view(*expr.source).substr(span.begin, span.end - span.begin); }
+std::string_view piece_of(const Expr& expr, Span span) {
+  return std::string_view(*expr.source).substr(span.begin, span.end - span.begin);
+}
 
 }  // namespace
 
-std::string Unit::plain_text(Span span) const { return on_one_line(text(span)); }
-std::string plain_text(const Expr& expr) { return on_one_line(piece_of(expr, expr.span)); }
-std::string plain_type(const Expr& expr) { return on_one_line(piece_of(expr, expr.type)); }
+std::string Unit::plain_text(Span span) const {
+  return on_one_line(text(span));
+}
+std::string plain_text(const Expr& expr) {
+  return on_one_line(piece_of(expr, expr.span));
+}
+std::string plain_type(const Expr& expr) {
+  return on_one_line(piece_of(expr, expr.type));
+}
 
 std::span<const Function* const> Unit::functions() const {
   return storage_->functions;
@@ -174,7 +182,8 @@ Unit parse(std::string source, const ParseOptions& options) {
 
 namespace {
 
-/// Scalars that are macros while the kernel is compiled: one value where all workloads agree on an integer.
+/// Scalars that are macros while the kernel is compiled: one value where all workloads agree on an
+/// integer.
 void define_meta(const KernelSpec& spec, ParseOptions& options) {
   std::vector<Bindings> all;
   for (const Workload& workload : spec.workloads) all.push_back(spec.bindings(workload, {}));

@@ -16,9 +16,9 @@
 #include "engine/spec/variant.h"
 
 /// Source model of a CUDA C++ translation unit: a tree whose nodes are byte spans of the text.
-/// Moves read the tree, edit the text by spans (moves/shared/source_edit.h) and parse again; nothing is
-/// printed from the tree. What the parser does not understand becomes an opaque node with its exact
-/// span.
+/// Moves read the tree, edit the text by spans (moves/shared/source_edit.h) and parse again;
+/// nothing is printed from the tree. What the parser does not understand becomes an opaque node
+/// with its exact span.
 namespace warpath::model {
 
 /// Bytes [begin, end) of Unit::source. An absent part has begin == end == 0.
@@ -74,7 +74,8 @@ struct Expr {
   const Expr* parent = nullptr;  ///< null at the root of an expression
   const Stmt* stmt = nullptr;    ///< the innermost statement that holds it; null at file level
   const Stmt* body = nullptr;
-  const std::string* source = nullptr;  ///< the text that the spans are of: of a macro's expression its body
+  /// the text that the spans are of: of a macro's expression its body
+  const std::string* source = nullptr;
   std::uint16_t height = 1;    ///< levels of the tree from here down, bounded by the parser
   bool parenthesised = false;  ///< stands in its own (); `span` excludes, `outer` includes them
   Span outer;                  ///< `span` with enclosing parentheses
@@ -244,8 +245,10 @@ struct Conditional {
 
 /// What the text alone does not say.
 struct ParseOptions {
-  Bindings bindings;        ///< values of names given by -D: tunables, macros of the options, compile-time scalars of the spec
-  std::set<std::string, std::less<>> defined = {};  ///< names given by -D whose value is no integer, or not the same in all workloads
+  /// values of names given by -D: tunables, macros of the options, compile-time scalars of the spec
+  Bindings bindings;
+  /// names given by -D whose value is no integer, or not the same in all workloads
+  std::set<std::string, std::less<>> defined = {};
   std::string kernel_name;  ///< name expression ("k<float, 4>"): binds its template parameters
 };
 
@@ -291,7 +294,8 @@ class Unit {
   /// ParseOptions::bindings and template arguments of the kernel name.
   [[nodiscard]] const Bindings& constants() const;
   [[nodiscard]] const Bindings& bindings() const;  ///< those of ParseOptions alone
-  [[nodiscard]] bool is_defined(std::string_view name) const;  ///< by ParseOptions, with or without a value
+  /// by ParseOptions, with or without a value
+  [[nodiscard]] bool is_defined(std::string_view name) const;
 
   struct Storage;  ///< moves/model/storage.h
   explicit Unit(std::unique_ptr<Storage> storage);

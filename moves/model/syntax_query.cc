@@ -213,7 +213,9 @@ std::vector<HiddenKernel> hidden_kernels(const Unit& unit) {
       for (std::size_t k = i + 1; k + 1 < tokens.size(); ++k) {
         const std::string word = spelling(text, tokens[k]);
         if (word == ";" || word == "{") break;
-        if (tokens[k].kind != TokenKind::identifier || spelling(text, tokens[k + 1]) != "(" || word == "__launch_bounds__" || word == "__attribute__") continue;
+        if (tokens[k].kind != TokenKind::identifier || spelling(text, tokens[k + 1]) != "(" ||
+            word == "__launch_bounds__" || word == "__attribute__")
+          continue;
         out.push_back({word, conditional.directive});
         break;
       }

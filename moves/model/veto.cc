@@ -25,22 +25,27 @@ std::string unreadable(const KernelFacts& facts) {
   }
   if (facts.kernel->unresolved_conditionals)
     return "a preprocessor condition in the kernel depends on names the source does not set";
-  if (tests_a_declaration(*facts.kernel->body)) return "a condition of the kernel declares what it tests";
+  if (tests_a_declaration(*facts.kernel->body))
+    return "a condition of the kernel declares what it tests";
   return {};
 }
 
 std::string said_of(const UnknownEffect& effect) {
-  return effect.what.empty() ? "the kernel holds inline assembly" : "the kernel calls " + effect.what + ", whose effects are unknown";
+  return effect.what.empty() ? "the kernel holds inline assembly"
+                             : "the kernel calls " + effect.what + ", whose effects are unknown";
 }
 
-bool is_volatile(const Array& array) { return array.declarator != nullptr && array.declarator->has(kVolatile); }
+bool is_volatile(const Array& array) {
+  return array.declarator != nullptr && array.declarator->has(kVolatile);
+}
 
 }  // namespace
 
 std::string find_veto(const KernelFacts& facts) {
   if (std::string all = unreadable(facts); !all.empty()) return all;
   const std::vector<UnknownEffect>& effects = facts.state->unknown_effects;
-  const auto assembly = std::find_if(effects.begin(), effects.end(), [](const UnknownEffect& e) { return e.what.empty(); });
+  const auto assembly = std::find_if(effects.begin(), effects.end(),
+                                     [](const UnknownEffect& e) { return e.what.empty(); });
   if (assembly != effects.end()) return said_of(*assembly);
   if (!effects.empty()) return said_of(effects.front());
   for (const Array& array : facts.arrays) {

@@ -209,7 +209,8 @@ void KernelWalker::escape_if_pointer(const Expr& value, const Expr& target) {
 
 void KernelWalker::unknown_call(const std::string& what, Span span, bool stays) {
   facts_.has_unknown_calls = true;
-  state_.unknown_effects.push_back({what, helper_call_ == nullptr ? span : helper_call_->span, stays});
+  state_.unknown_effects.push_back(
+      {what, helper_call_ == nullptr ? span : helper_call_->span, stays});
   if (std::find(facts_.unknown_calls.begin(), facts_.unknown_calls.end(), what) ==
       facts_.unknown_calls.end())
     facts_.unknown_calls.push_back(what);
@@ -244,7 +245,8 @@ void KernelWalker::call(const Expr& e, Mode mode) {
   if (is_barrier(f) || is_warp_op(f) || is_harmless(f) ||
       (!f.empty() && is_pure_function(unit_, f)))
     return;
-  const bool of_file = std::ranges::any_of(unit_.functions(), [&](const Function* function) { return function->name == f; });
+  const bool of_file = std::ranges::any_of(
+      unit_.functions(), [&](const Function* function) { return function->name == f; });
   unknown_call(f.empty() ? plain_text(e.arg(0)) : std::string(f), e.span, of_file);
   for (std::size_t i = 1; i < e.args.size(); ++i) {
     escape(e.arg(i));

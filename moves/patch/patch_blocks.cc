@@ -25,7 +25,8 @@ std::optional<std::vector<Block>> read_blocks(const Lines& patch, std::string& w
   std::vector<Block> out;
   for (std::size_t i = 0; i < patch.size(); ++i) {
     if (!begins_block(patch[i])) continue;
-    const std::string name = "block " + std::to_string(out.size() + 1) + ", patch line " + std::to_string(i + 1) + ": ";
+    const std::string name =
+        "block " + std::to_string(out.size() + 1) + ", patch line " + std::to_string(i + 1) + ": ";
     Block block;
     for (++i; i < patch.size() && !is_marker(patch[i], '=', ""); ++i) {
       if (begins_block(patch[i])) return why = name + "\"=======\" is missing", std::nullopt;
@@ -33,19 +34,24 @@ std::optional<std::vector<Block>> read_blocks(const Lines& patch, std::string& w
     }
     if (i == patch.size()) return why = name + "\"=======\" is missing", std::nullopt;
     for (++i; i < patch.size() && !is_marker(patch[i], '>', "REPLACE"); ++i) {
-      if (begins_block(patch[i])) return why = name + "\">>>>>>> REPLACE\" is missing", std::nullopt;
+      if (begins_block(patch[i]))
+        return why = name + "\">>>>>>> REPLACE\" is missing", std::nullopt;
       block.replace.push_back(patch[i]);
     }
     if (i == patch.size()) return why = name + "\">>>>>>> REPLACE\" is missing", std::nullopt;
     out.push_back(std::move(block));
-    if (out.size() > kMostPieces) return why = "more than " + std::to_string(kMostPieces) + " blocks", std::nullopt;
+    if (out.size() > kMostPieces)
+      return why = "more than " + std::to_string(kMostPieces) + " blocks", std::nullopt;
   }
   return out;
 }
 
-bool is_blank(const std::string& line) { return line.find_first_not_of(" \t") == std::string::npos; }
+bool is_blank(const std::string& line) {
+  return line.find_first_not_of(" \t") == std::string::npos;
+}
 
-/// Blank lines around the text to search say nothing about where it stands; as many go from the replacement, if it has them.
+/// Blank lines around the text to search say nothing about where it stands; as many go from the
+/// replacement, if it has them.
 void drop_blank_ends(Block& block) {
   while (!block.search.empty() && is_blank(block.search.back())) {
     block.search.pop_back();
@@ -53,7 +59,8 @@ void drop_blank_ends(Block& block) {
   }
   while (!block.search.empty() && is_blank(block.search.front())) {
     block.search.erase(block.search.begin());
-    if (!block.replace.empty() && is_blank(block.replace.front())) block.replace.erase(block.replace.begin());
+    if (!block.replace.empty() && is_blank(block.replace.front()))
+      block.replace.erase(block.replace.begin());
   }
 }
 
@@ -61,33 +68,43 @@ bool apply_block(LineText& source, Block block, const std::string& name, std::st
   Search found = block.search.empty() ? Search{} : find_lines(source.lines, block.search);
   if (found.places.empty()) {
     drop_blank_ends(block);
-    if (block.search.empty()) return why = name + ": nothing to search for, so no place to change", false;
+    if (block.search.empty())
+      return why = name + ": nothing to search for, so no place to change", false;
     found = find_lines(source.lines, block.search);
   }
-  if (found.places.empty()) return why = missing_text(name, source.lines, block.search, found), false;
+  if (found.places.empty())
+    return why = missing_text(name, source.lines, block.search, found), false;
   if (found.places.size() > 1) {
-    return why = name + ": expected one place, its lines stand at source lines " + places_text(found.places), false;
+    return why = name + ": expected one place, its lines stand at source lines " +
+                 places_text(found.places),
+           false;
   }
   const auto begin = source.lines.begin() + static_cast<std::ptrdiff_t>(found.places.front());
   Lines replace = std::move(block.replace);
   if (found.likeness == Likeness::all_blanks) {
     const auto first = std::ranges::find_if_not(block.search, is_blank) - block.search.begin();
-    replace = reindented(std::move(replace), indent_of(block.search[static_cast<std::size_t>(first)]), indent_of(*(begin + first)));
+    replace =
+        reindented(std::move(replace), indent_of(block.search[static_cast<std::size_t>(first)]),
+                   indent_of(*(begin + first)));
   }
-  const auto next = source.lines.erase(begin, begin + static_cast<std::ptrdiff_t>(block.search.size()));
+  const auto next =
+      source.lines.erase(begin, begin + static_cast<std::ptrdiff_t>(block.search.size()));
   source.lines.insert(next, replace.begin(), replace.end());
   return true;
 }
 
 }  // namespace
 
-bool begins_block(const std::string& line) { return is_marker(line, '<', "SEARCH"); }
+bool begins_block(const std::string& line) {
+  return is_marker(line, '<', "SEARCH");
+}
 
 std::optional<LineText> apply_blocks(LineText source, const Lines& patch, std::string& why) {
   auto blocks = read_blocks(patch, why);
   if (!blocks) return std::nullopt;
   for (std::size_t i = 0; i < blocks->size(); ++i) {
-    const std::string name = "block " + std::to_string(i + 1) + " of " + std::to_string(blocks->size());
+    const std::string name =
+        "block " + std::to_string(i + 1) + " of " + std::to_string(blocks->size());
     if (!apply_block(source, std::move((*blocks)[i]), name, why)) return std::nullopt;
   }
   return source;

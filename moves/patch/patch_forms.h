@@ -5,14 +5,19 @@
 
 #include "moves/patch/patch_lines.h"
 
-/// The forms that change a source in places. Each answers as apply_patch (moves/patch/patch.h) does.
+/// The forms that change a source in places. Each answers as apply_patch (moves/patch/patch.h)
+/// does.
 namespace warpath::patch {
 
 /// Blocks or hunks of one patch.
 inline constexpr std::size_t kMostPieces = 256;
 
-[[nodiscard]] std::optional<LineText> apply_blocks(LineText source, const Lines& patch, std::string& why);
-[[nodiscard]] std::optional<LineText> apply_unified(LineText source, const Lines& patch, std::string& why);
+[[nodiscard]] std::optional<LineText> apply_blocks(LineText source,
+                                                   const Lines& patch,
+                                                   std::string& why);
+[[nodiscard]] std::optional<LineText> apply_unified(LineText source,
+                                                    const Lines& patch,
+                                                    std::string& why);
 
 /// "<<<<<<< SEARCH": at least five "<", then the word.
 [[nodiscard]] bool begins_block(const std::string& line);

@@ -20,8 +20,10 @@ std::string squeezed(std::string_view line) {
   std::string out;
   for (const char c : line) {
     const bool blank = kBlanks.find(c) != std::string_view::npos;
-    if (!blank) out += c;
-    else if (!out.empty() && out.back() != ' ') out += ' ';
+    if (!blank)
+      out += c;
+    else if (!out.empty() && out.back() != ' ')
+      out += ' ';
   }
   if (out.ends_with(' ')) out.pop_back();
   return out;
@@ -34,21 +36,25 @@ class LineNumbers {
   std::vector<std::size_t> of(std::span<const std::string> lines) {
     std::vector<std::size_t> out;
     out.reserve(lines.size());
-    for (const std::string& line : lines) out.push_back(ids_.try_emplace(key(line), ids_.size()).first->second);
+    for (const std::string& line : lines)
+      out.push_back(ids_.try_emplace(key(line), ids_.size()).first->second);
     return out;
   }
 
  private:
   [[nodiscard]] std::string key(const std::string& line) const {
     if (likeness_ == Likeness::exact) return line;
-    return likeness_ == Likeness::trailing_blanks ? std::string(without_trailing_blanks(line)) : squeezed(line);
+    return likeness_ == Likeness::trailing_blanks ? std::string(without_trailing_blanks(line))
+                                                  : squeezed(line);
   }
   Likeness likeness_;
   std::unordered_map<std::string, std::size_t> ids_;
 };
 
 /// Knuth, Morris and Pratt (1977) over line numbers.
-void match(const std::vector<std::size_t>& text, const std::vector<std::size_t>& wanted, Search& out) {
+void match(const std::vector<std::size_t>& text,
+           const std::vector<std::size_t>& wanted,
+           Search& out) {
   std::vector<std::size_t> failure(wanted.size(), 0);
   for (std::size_t i = 1, k = 0; i < wanted.size(); ++i) {
     while (k > 0 && wanted[i] != wanted[k]) k = failure[k - 1];
@@ -106,7 +112,9 @@ std::string LineText::text() const {
   return out;
 }
 
-Search find_lines(std::span<const std::string> text, std::span<const std::string> wanted, std::size_t from) {
+Search find_lines(std::span<const std::string> text,
+                  std::span<const std::string> wanted,
+                  std::size_t from) {
   Search out;
   from = std::min(from, text.size());
   for (const Likeness likeness : kLikenesses) {
@@ -121,14 +129,21 @@ Search find_lines(std::span<const std::string> text, std::span<const std::string
   return out;
 }
 
-std::string missing_text(std::string_view what, std::span<const std::string> text, std::span<const std::string> wanted,
-                         const Search& search, std::size_t first) {
+std::string missing_text(std::string_view what,
+                         std::span<const std::string> text,
+                         std::span<const std::string> wanted,
+                         const Search& search,
+                         std::size_t first) {
   const std::string& missing = wanted[std::min(search.longest, wanted.size() - 1)];
-  std::string out = std::string(what) + ", line " + std::to_string(first + search.longest) + ": expected " + in_quotes(missing);
+  std::string out = std::string(what) + ", line " + std::to_string(first + search.longest) +
+                    ": expected " + in_quotes(missing);
   if (search.longest > 0) {
     const std::size_t at = search.longest_at + search.longest;
-    out += at < text.size() ? ", source line " + std::to_string(at + 1) + " is " + in_quotes(text[at]) : ", the source ends there";
-    return out + " (the lines before it stand from source line " + std::to_string(search.longest_at + 1) + " on)";
+    out += at < text.size()
+               ? ", source line " + std::to_string(at + 1) + " is " + in_quotes(text[at])
+               : ", the source ends there";
+    return out + " (the lines before it stand from source line " +
+           std::to_string(search.longest_at + 1) + " on)";
   }
   const std::string shape = squeezed(missing);
   std::size_t best = 0, at = 0;
@@ -137,7 +152,8 @@ std::string missing_text(std::string_view what, std::span<const std::string> tex
     if (score > best) best = score, at = i;
   }
   if (2 * best < shape.size() || best == 0) return out + ", which is nowhere in the source";
-  return out + ", the nearest is source line " + std::to_string(at + 1) + ": " + in_quotes(text[at]);
+  return out + ", the nearest is source line " + std::to_string(at + 1) + ": " +
+         in_quotes(text[at]);
 }
 
 std::string places_text(const std::vector<std::size_t>& places) {
@@ -153,15 +169,19 @@ std::string places_text(const std::vector<std::size_t>& places) {
 std::string in_quotes(std::string_view line) {
   const std::string text = squeezed(line);
   std::string out = "\"";
-  for (const char c : text.substr(0, kMostQuoted)) out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+  for (const char c : text.substr(0, kMostQuoted))
+    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
   return out + (text.size() > kMostQuoted ? "...\"" : "\"");
 }
 
-std::string_view indent_of(std::string_view line) { return line.substr(0, std::min(line.find_first_not_of(kBlanks), line.size())); }
+std::string_view indent_of(std::string_view line) {
+  return line.substr(0, std::min(line.find_first_not_of(kBlanks), line.size()));
+}
 
 Lines reindented(Lines lines, std::string_view from, std::string_view to) {
   for (std::string& line : lines) {
-    if (line.starts_with(from) && line.find_first_not_of(kBlanks) != std::string::npos) line = std::string(to) + line.substr(from.size());
+    if (line.starts_with(from) && line.find_first_not_of(kBlanks) != std::string::npos)
+      line = std::string(to) + line.substr(from.size());
   }
   return lines;
 }

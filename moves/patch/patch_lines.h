@@ -26,23 +26,31 @@ struct LineText {
 
 /// How two lines are compared; each accepts more than the one before.
 enum class Likeness : std::uint8_t { exact, trailing_blanks, all_blanks };
-inline constexpr Likeness kLikenesses[] = {Likeness::exact, Likeness::trailing_blanks, Likeness::all_blanks};
+inline constexpr Likeness kLikenesses[] = {Likeness::exact, Likeness::trailing_blanks,
+                                           Likeness::all_blanks};
 
 /// Where a run of lines was looked for.
 struct Search {
-  std::vector<std::size_t> places;  ///< first lines, ascending, all of one likeness: the strictest under which there are any
+  /// first lines, ascending, all of one likeness: the strictest under which there are any
+  std::vector<std::size_t> places;
   Likeness likeness = Likeness::exact;
-  std::size_t longest = 0;          ///< no places: so many of the wanted lines, from the first on, ...
-  std::size_t longest_at = 0;       ///< ... stand here, compared by all_blanks
+  /// no places: so many of the wanted lines, from the first on, ...
+  std::size_t longest = 0;
+  std::size_t longest_at = 0;  ///< ... stand here, compared by all_blanks
 };
 
 /// Looks for `wanted` (not empty) in text[from, ...). Linear.
-[[nodiscard]] Search find_lines(std::span<const std::string> text, std::span<const std::string> wanted, std::size_t from = 0);
+[[nodiscard]] Search find_lines(std::span<const std::string> text,
+                                std::span<const std::string> wanted,
+                                std::size_t from = 0);
 
-/// Why there is no place: names the first wanted line that is missing and what stands there instead. `what`: "block 2"; `first`: number
-/// of wanted[0] within it.
-[[nodiscard]] std::string missing_text(std::string_view what, std::span<const std::string> text, std::span<const std::string> wanted,
-                                       const Search& search, std::size_t first = 1);
+/// Why there is no place: names the first wanted line that is missing and what stands there
+/// instead. `what`: "block 2"; `first`: number of wanted[0] within it.
+[[nodiscard]] std::string missing_text(std::string_view what,
+                                       std::span<const std::string> text,
+                                       std::span<const std::string> wanted,
+                                       const Search& search,
+                                       std::size_t first = 1);
 /// "3, 18 and 40", counted from 1, at most five.
 [[nodiscard]] std::string places_text(const std::vector<std::size_t>& places);
 /// The line between quotes, cut at 60 characters, without control characters.
@@ -50,7 +58,8 @@ struct Search {
 
 /// The blanks that `line` begins with.
 [[nodiscard]] std::string_view indent_of(std::string_view line);
-/// `lines` moved from the indent `from` to the indent `to`: lines that begin with `from` begin with `to` instead.
+/// `lines` moved from the indent `from` to the indent `to`: lines that begin with `from` begin with
+/// `to` instead.
 [[nodiscard]] Lines reindented(Lines lines, std::string_view from, std::string_view to);
 
 }  // namespace warpath::patch

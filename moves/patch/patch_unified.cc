@@ -8,11 +8,11 @@ namespace warpath::patch {
 namespace {
 
 struct Hunk {
-  std::size_t old_line = 0;              ///< counted from 1; 0: none was given
+  std::size_t old_line = 0;                  ///< counted from 1; 0: none was given
   std::size_t old_count = 0, new_count = 0;  ///< of the header
   bool has_numbers = false;
-  Lines lines;                           ///< with their first character: ' ', '-' or '+'
-  bool ends_without_line_feed = false;   ///< of the new text
+  Lines lines;                          ///< with their first character: ' ', '-' or '+'
+  bool ends_without_line_feed = false;  ///< of the new text
 };
 
 /// Reads "12" or "12,7" from `text`; false if there is no number.
@@ -34,11 +34,13 @@ Hunk read_header(std::string_view line) {
   Hunk hunk;
   const std::size_t minus = line.find('-');
   const std::size_t plus = line.find('+');
-  if (minus == std::string_view::npos || plus == std::string_view::npos || plus < minus) return hunk;
+  if (minus == std::string_view::npos || plus == std::string_view::npos || plus < minus)
+    return hunk;
   std::string_view old_range = line.substr(minus + 1);
   std::string_view new_range = line.substr(plus + 1);
   std::size_t new_line = 0;
-  hunk.has_numbers = read_range(old_range, hunk.old_line, hunk.old_count) && read_range(new_range, new_line, hunk.new_count);
+  hunk.has_numbers = read_range(old_range, hunk.old_line, hunk.old_count) &&
+                     read_range(new_range, new_line, hunk.new_count);
   return hunk;
 }
 
@@ -46,7 +48,8 @@ bool begins_file(const Lines& patch, std::size_t i) {
   return patch[i].starts_with("--- ") && i + 1 < patch.size() && patch[i + 1].starts_with("+++ ");
 }
 
-/// Takes the lines of a hunk: as many as its header says, and, since such counts are often wrong, all that still look like its lines.
+/// Takes the lines of a hunk: as many as its header says, and, since such counts are often wrong,
+/// all that still look like its lines.
 std::size_t read_body(const Lines& patch, std::size_t i, Hunk& hunk) {
   std::size_t old_left = hunk.old_count, new_left = hunk.new_count;
   for (; i < patch.size(); ++i) {
@@ -56,7 +59,9 @@ std::size_t read_body(const Lines& patch, std::size_t i, Hunk& hunk) {
       hunk.ends_without_line_feed = !hunk.lines.empty() && hunk.lines.back()[0] != '-';
       continue;
     }
-    const bool counted = hunk.has_numbers && (kind == '-' ? old_left > 0 : kind == '+' ? new_left > 0 : old_left > 0 && new_left > 0);
+    const bool counted = hunk.has_numbers && (kind == '-'   ? old_left > 0
+                                              : kind == '+' ? new_left > 0
+                                                            : old_left > 0 && new_left > 0);
     if (kind != ' ' && kind != '-' && kind != '+') break;
     if (!counted && (line.empty() || begins_file(patch, i))) break;
     old_left -= kind != '+' && old_left > 0 ? 1 : 0;
@@ -72,7 +77,8 @@ std::optional<std::vector<Hunk>> read_hunks(const Lines& patch, std::string& why
   for (std::size_t i = 0; i < patch.size();) {
     if (begins_file(patch, i)) {
       const std::string next = patch[i].substr(4) + " and " + patch[i + 1].substr(4);
-      if (!out.empty() && next != file) return why = "the diff changes several files, a variant is one source", std::nullopt;
+      if (!out.empty() && next != file)
+        return why = "the diff changes several files, a variant is one source", std::nullopt;
       file = next;
       i += 2;
     } else if (begins_hunk(patch[i])) {
@@ -80,10 +86,13 @@ std::optional<std::vector<Hunk>> read_hunks(const Lines& patch, std::string& why
       const std::size_t begin = i + 1;
       i = read_body(patch, begin, hunk);
       if (hunk.lines.empty()) {
-        return why = "hunk " + std::to_string(out.size() + 1) + ", patch line " + std::to_string(begin) + ": it has no lines", std::nullopt;
+        return why = "hunk " + std::to_string(out.size() + 1) + ", patch line " +
+                     std::to_string(begin) + ": it has no lines",
+               std::nullopt;
       }
       out.push_back(std::move(hunk));
-      if (out.size() > kMostPieces) return why = "more than " + std::to_string(kMostPieces) + " hunks", std::nullopt;
+      if (out.size() > kMostPieces)
+        return why = "more than " + std::to_string(kMostPieces) + " hunks", std::nullopt;
     } else {
       ++i;
     }
@@ -112,8 +121,13 @@ struct Place {
   std::size_t skip_front = 0, skip_back = 0;  ///< lines of the hunk that are not compared
 };
 
-/// Where the hunk goes in `text`, not before `from`; `expected`: the line that its header names, earlier hunks counted in.
-std::optional<Place> find_place(const LineText& text, const Hunk& hunk, std::size_t from, std::size_t expected, const std::string& name,
+/// Where the hunk goes in `text`, not before `from`; `expected`: the line that its header names,
+/// earlier hunks counted in.
+std::optional<Place> find_place(const LineText& text,
+                                const Hunk& hunk,
+                                std::size_t from,
+                                std::size_t expected,
+                                const std::string& name,
                                 std::string& why) {
   const std::size_t front = context_at(hunk, true), back = context_at(hunk, false);
   for (std::size_t fuzz = 0; fuzz <= kMaxFuzz; ++fuzz) {
@@ -124,7 +138,8 @@ std::optional<Place> find_place(const LineText& text, const Hunk& hunk, std::siz
     if (wanted.empty()) break;
     const Search found = find_lines(text.lines, wanted, from);
     const std::size_t here = expected + skip_front;
-    const bool fits_here = hunk.has_numbers && std::ranges::find(found.places, here) != found.places.end();
+    const bool fits_here =
+        hunk.has_numbers && std::ranges::find(found.places, here) != found.places.end();
     if (fits_here) return Place{here, skip_front, skip_back};
     if (found.places.size() == 1) return Place{found.places.front(), skip_front, skip_back};
     if (found.places.size() > 1) {
@@ -157,33 +172,42 @@ std::size_t replace(LineText& text, const Hunk& hunk, const Place& place) {
 
 }  // namespace
 
-bool begins_hunk(const std::string& line) { return line.starts_with("@@ -") || line == "@@" || line.starts_with("@@ @@"); }
+bool begins_hunk(const std::string& line) {
+  return line.starts_with("@@ -") || line == "@@" || line.starts_with("@@ @@");
+}
 
 std::optional<LineText> apply_unified(LineText source, const Lines& patch, std::string& why) {
   const auto hunks = read_hunks(patch, why);
   if (!hunks) return std::nullopt;
   std::size_t done = 0;
-  std::ptrdiff_t offset = 0;  // by which the source's lines have moved against the numbers of the diff
+  // by which the source's lines have moved against the numbers of the diff
+  std::ptrdiff_t offset = 0;
   for (std::size_t i = 0; i < hunks->size(); ++i) {
     const Hunk& hunk = (*hunks)[i];
-    const std::string name = "hunk " + std::to_string(i + 1) + " of " + std::to_string(hunks->size());
+    const std::string name =
+        "hunk " + std::to_string(i + 1) + " of " + std::to_string(hunks->size());
     const bool only_adds = old_lines(hunk, 0, 0).empty();
     // "@@ -5,0 +6,2 @@" adds behind line 5, others begin at the line they name.
-    const std::size_t named = only_adds ? hunk.old_line : hunk.old_line - (hunk.old_line > 0 ? 1 : 0);
-    const std::ptrdiff_t wanted = std::clamp<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(std::min(named, kMaxPatchBytes)) + offset, 0,
-                                                             static_cast<std::ptrdiff_t>(source.lines.size()) + 1);
+    const std::size_t named =
+        only_adds ? hunk.old_line : hunk.old_line - (hunk.old_line > 0 ? 1 : 0);
+    const std::ptrdiff_t wanted = std::clamp<std::ptrdiff_t>(
+        static_cast<std::ptrdiff_t>(std::min(named, kMaxPatchBytes)) + offset, 0,
+        static_cast<std::ptrdiff_t>(source.lines.size()) + 1);
     std::optional<Place> place;
     if (!only_adds) {
       place = find_place(source, hunk, done, static_cast<std::size_t>(wanted), name, why);
       if (!place) return std::nullopt;
-    } else if (!hunk.has_numbers || static_cast<std::size_t>(wanted) > source.lines.size() || static_cast<std::size_t>(wanted) < done) {
-      return why = name + ": it has no line of context and no line number within the source", std::nullopt;
+    } else if (!hunk.has_numbers || static_cast<std::size_t>(wanted) > source.lines.size() ||
+               static_cast<std::size_t>(wanted) < done) {
+      return why = name + ": it has no line of context and no line number within the source",
+             std::nullopt;
     } else {
       place = Place{static_cast<std::size_t>(wanted)};
     }
     const std::size_t before = source.lines.size();
     done = replace(source, hunk, *place);
-    offset = static_cast<std::ptrdiff_t>(place->line) - static_cast<std::ptrdiff_t>(place->skip_front) - static_cast<std::ptrdiff_t>(named) +
+    offset = static_cast<std::ptrdiff_t>(place->line) -
+             static_cast<std::ptrdiff_t>(place->skip_front) - static_cast<std::ptrdiff_t>(named) +
              static_cast<std::ptrdiff_t>(source.lines.size()) - static_cast<std::ptrdiff_t>(before);
   }
   return source;

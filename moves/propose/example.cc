@@ -1,8 +1,8 @@
 #include "moves/propose/example.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <sstream>
 
 #include "engine/base/error.h"
@@ -30,7 +30,8 @@ std::vector<std::string> split(std::string_view text, char at) {
 std::int64_t integer(const std::string& text, const std::string& place) {
   std::int64_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size()) throw bad_input(place, text, "an integer");
+  if (error != std::errc() || end != text.data() + text.size())
+    throw bad_input(place, text, "an integer");
   return out;
 }
 
@@ -84,7 +85,8 @@ class Reader {
   void head(const std::string& line) {
     const std::size_t colon = line.find(':');
     if (colon == std::string::npos) throw bad_input(at_, line, "KEY: VALUE");
-    const std::string key = stripped(line.substr(0, colon)), value = stripped(line.substr(colon + 1));
+    const std::string key = stripped(line.substr(0, colon)),
+                      value = stripped(line.substr(colon + 1));
     LaunchPlan& plan = out_.spec.io.launch;
     if (key == "step") {
       const std::vector<MoveInstance> steps = parse_move_script(value, at_);
@@ -110,58 +112,75 @@ class Reader {
     } else if (key == "operations") {
       const std::size_t equals = value.find('=');
       if (equals == std::string::npos) throw bad_input(at_, value, "TYPE = COUNT");
-      out_.spec.bound.flops.insert_or_assign(stripped(value.substr(0, equals)), Expression::parse(value.substr(equals + 1), at_));
+      out_.spec.bound.flops.insert_or_assign(stripped(value.substr(0, equals)),
+                                             Expression::parse(value.substr(equals + 1), at_));
     } else if (key == "constraint") {
       out_.spec.constraints.push_back(Expression::parse(value, at_));
     } else {
-      throw bad_input(at_, key, "step, given, input, output, inout, scalar, grid, block, smem, tunable, tolerance, operations or constraint");
+      throw bad_input(at_, key,
+                      "step, given, input, output, inout, scalar, grid, block, smem, tunable, "
+                      "tolerance, operations or constraint");
     }
   }
 
   /// "float32 x[n, m]", "int32 p[n + 1] = row pointers"
   void tensor(const std::string& role, const std::string& value) {
     const std::size_t blank = value.find(' '), open = value.find('['), close = value.find(']');
-    if (blank == std::string::npos || open == std::string::npos || close == std::string::npos) throw bad_input(at_, value, "DTYPE NAME[EXTENTS]");
+    if (blank == std::string::npos || open == std::string::npos || close == std::string::npos)
+      throw bad_input(at_, value, "DTYPE NAME[EXTENTS]");
     const std::string content = stripped(value.substr(close + 1));
-    if (!content.empty() && (content != "= row pointers" || role == "output")) throw bad_input(at_, content, "nothing, or = row pointers of an input");
+    if (!content.empty() && (content != "= row pointers" || role == "output"))
+      throw bad_input(at_, content, "nothing, or = row pointers of an input");
     ArgSpec arg;
     arg.name = stripped(value.substr(blank, open - blank));
-    arg.role = role == "input" ? ArgRole::input : role == "output" ? ArgRole::output : ArgRole::inout;
+    arg.role = role == "input"    ? ArgRole::input
+               : role == "output" ? ArgRole::output
+                                  : ArgRole::inout;
     arg.tensor.emplace().dtype = dtype(value.substr(0, blank), at_);
     for (const std::string& extent : split(value.substr(open + 1, close - open - 1), ',')) {
       arg.tensor->shape.push_back(Expression::parse(extent, at_));
     }
     if (arg.role != ArgRole::output) arg.tensor->content.emplace<InitRule>();
-    if (!content.empty()) std::get<InitRule>(arg.tensor->content).kind = InitRule::Kind::csr_row_pointers;
+    if (!content.empty())
+      std::get<InitRule>(arg.tensor->content).kind = InitRule::Kind::csr_row_pointers;
     out_.spec.io.args.push_back(std::move(arg));
   }
 
   /// "int32 n = 1000"
   void scalar(const std::string& value) {
     const std::size_t blank = value.find(' '), equals = value.find('=');
-    if (blank == std::string::npos || equals == std::string::npos) throw bad_input(at_, value, "DTYPE NAME = VALUE");
+    if (blank == std::string::npos || equals == std::string::npos)
+      throw bad_input(at_, value, "DTYPE NAME = VALUE");
     ArgSpec arg;
     arg.name = stripped(value.substr(blank, equals - blank));
     arg.role = ArgRole::scalar;
     arg.dtype = dtype(value.substr(0, blank), at_);
     arg.type = info(arg.dtype).is_float ? ArgType::floating : ArgType::integer;
     const std::string number = stripped(value.substr(equals + 1));
-    if (arg.type == ArgType::floating) arg.value = std::stod(number);
-    else arg.value = integer(number, at_);
+    if (arg.type == ArgType::floating)
+      arg.value = std::stod(number);
+    else
+      arg.value = integer(number, at_);
     out_.spec.io.args.push_back(std::move(arg));
   }
 
   void axes(const std::string& value, std::array<Expression, 3>& to) {
     const std::vector<std::string> texts = split(value, ';');
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, texts.size()); ++i) to[i] = Expression::parse(texts[i], at_);
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, texts.size()); ++i)
+      to[i] = Expression::parse(texts[i], at_);
   }
 
   /// "BLOCK = 256 of 64, 128, 256"
   void tunable(const std::string& value) {
     const std::size_t equals = value.find('='), of = value.find(" of ");
-    if (equals == std::string::npos || of == std::string::npos) throw bad_input(at_, value, "NAME = DEFAULT of VALUES");
-    Tunable out{.name = stripped(value.substr(0, equals)), .values = {}, .default_value = integer(stripped(value.substr(equals + 1, of - equals - 1)), at_), .help = ""};
-    for (const std::string& one : split(value.substr(of + 4), ',')) out.values.push_back(integer(one, at_));
+    if (equals == std::string::npos || of == std::string::npos)
+      throw bad_input(at_, value, "NAME = DEFAULT of VALUES");
+    Tunable out{.name = stripped(value.substr(0, equals)),
+                .values = {},
+                .default_value = integer(stripped(value.substr(equals + 1, of - equals - 1)), at_),
+                .help = ""};
+    for (const std::string& one : split(value.substr(of + 4), ','))
+      out.values.push_back(integer(one, at_));
     out_.spec.tunables.push_back(std::move(out));
   }
 
@@ -169,10 +188,13 @@ class Reader {
   void name_kernel() {
     const std::string& source = out_.spec.source;
     const std::size_t global = source.find("__global__");
-    const std::size_t open = global == std::string::npos ? global : source.find('(', source.find("void", global));
+    const std::size_t open =
+        global == std::string::npos ? global : source.find('(', source.find("void", global));
     if (open == std::string::npos) throw bad_input(place_, "", "a __global__ function");
     std::size_t begin = open;
-    const auto in_name = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    const auto in_name = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
     while (begin > 0 && in_name(source[begin - 1])) --begin;
     out_.spec.kernel_name = source.substr(begin, open - begin);
   }
@@ -209,7 +231,9 @@ DeviceFacts example_device() {
   return facts;
 }
 
-MoveExample parse_example(std::string_view text, const std::string& place) { return Reader(text, place).take(); }
+MoveExample parse_example(std::string_view text, const std::string& place) {
+  return Reader(text, place).take();
+}
 
 ExampleResult run_example(const MoveExample& example, const MoveTable& moves) {
   Variant before = baseline_variant(example.spec);
@@ -217,8 +241,10 @@ ExampleResult run_example(const MoveExample& example, const MoveTable& moves) {
   const auto take = [&](const MoveInstance& wanted) {
     const Move* const move = moves.find(wanted.move);
     std::string why = "no such move";
-    auto step = move == nullptr ? std::nullopt
-                                : apply_step(*move, {.spec = example.spec, .variant = before, .device = device}, wanted, why);
+    auto step = move == nullptr
+                    ? std::nullopt
+                    : apply_step(*move, {.spec = example.spec, .variant = before, .device = device},
+                                 wanted, why);
     if (!step) throw bad_input(example.spec.origin, wanted.text(), "a step that applies: " + why);
     return std::move(*step);
   };

@@ -9,7 +9,8 @@
 
 namespace warpath {
 
-/// What a move does, shown on one small kernel. moves/examples/<move>.txt, which docs/moves.md describes:
+/// What a move does, shown on one small kernel. moves/examples/<move>.txt, which docs/moves.md
+/// describes:
 ///
 ///   step: unroll_loops(factor=4)
 ///   input: float32 x[n]
@@ -22,9 +23,9 @@ namespace warpath {
 ///   --- after
 ///   (source, and behind "--- terms" what changes in the launch, the options and the tunables)
 struct MoveExample {
-  MoveInstance step;    ///< as written; site and parameters may be left out
+  MoveInstance step;                ///< as written; site and parameters may be left out
   std::vector<MoveInstance> given;  ///< carried out first: a move that works on what others made
-  KernelSpec spec;      ///< `source` is the text before
+  KernelSpec spec;                  ///< `source` is the text before
   std::string after;
   std::string terms;    ///< changed lines of terms_text, each with "-" or "+"; empty: none
   std::string heading;  ///< everything above "--- after", as written
@@ -36,9 +37,10 @@ struct MoveExample {
 /// A GPU with every instruction that a move may ask for: examples are carried out for it.
 [[nodiscard]] DeviceFacts example_device();
 
-/// The move carried out on the example: source and changed terms. Throws Error(bad_input) with the move's reason where it refuses.
+/// The move carried out on the example: source and changed terms. Throws Error(bad_input) with the
+/// move's reason where it refuses.
 struct ExampleResult {
-  MoveInstance instance;  ///< in full
+  MoveInstance instance;        ///< in full
   Variant before, after;        ///< what the step was carried out on, what it made
   std::string terms;            ///< changed lines of terms_text
   std::vector<Tunable> domain;  ///< Move::domain there

@@ -18,26 +18,33 @@ constexpr std::string_view kBaseline = "baseline";
 
 }  // namespace
 
-ForeignProposal foreign_proposal(std::string_view line, const std::string& place, const std::filesystem::path& folder) {
+ForeignProposal foreign_proposal(std::string_view line,
+                                 const std::string& place,
+                                 const std::filesystem::path& folder) {
   const json value = parse_json(line, place);
   const JsonCursor c(value, place + ":");
-  require_only(c, {"at", "move", "site", "parameters", "source", "source_file", "blocks", "launch", "gain", "weight", "why"});
+  require_only(c, {"at", "move", "site", "parameters", "source", "source_file", "blocks", "launch",
+                   "gain", "weight", "why"});
   ForeignProposal out;
   out.place = place;
   if (const auto at = c.find("at")) out.at = at->text();
-  if (out.at != kBaseline && !Hash128::parse(out.at)) c.at("at").fail("baseline or the whole key of a node");
+  if (out.at != kBaseline && !Hash128::parse(out.at))
+    c.at("at").fail("baseline or the whole key of a node");
   Proposal& p = out.proposal;
   p.instance.move = c.at("move").text();
   if (const auto site = c.find("site")) p.instance.site = site->text();
   if (const auto parameters = c.find("parameters")) {
     parameters->require_object();
-    for (const auto& [name, unused] : parameters->value().items()) p.instance.parameters[name] = parameters->at(name).integer();
+    for (const auto& [name, unused] : parameters->value().items())
+      p.instance.parameters[name] = parameters->at(name).integer();
   }
   for (const char* key : {"source", "source_file", "blocks"}) {
     const auto text = c.find(key);
     if (!text) continue;
     if (!out.text.empty()) text->fail("one of source, source_file and blocks");
-    out.text = key == std::string_view("source_file") ? read_text_file((folder / text->text()).string(), kMaxPatchBytes, text->place()) : any_text(*text);
+    out.text = key == std::string_view("source_file")
+                   ? read_text_file((folder / text->text()).string(), kMaxPatchBytes, text->place())
+                   : any_text(*text);
     if (out.text.empty()) text->fail("a text");
   }
   if (const auto launch = c.find("launch")) {
@@ -67,7 +74,8 @@ std::vector<ForeignProposal> read_proposals(const std::string& file) {
     at = end + 1;
     const std::size_t first = line.find_first_not_of(" \t\r");
     if (first == std::string_view::npos || line[first] == '#') continue;
-    out.push_back(foreign_proposal(line, file + ":" + std::to_string(number), std::filesystem::path(file).parent_path()));
+    out.push_back(foreign_proposal(line, file + ":" + std::to_string(number),
+                                   std::filesystem::path(file).parent_path()));
   }
   if (out.empty()) throw bad_input(file, "", "a proposal a line");
   return out;
@@ -81,37 +89,49 @@ Variant written_out(const ForeignProposal& foreign, const Variant& parent) {
   if (!foreign.text.empty()) {
     std::string why;
     auto source = apply_patch(parent.source, foreign.text, why);
-    if (!source) throw bad_input(foreign.place, foreign.proposal.instance.text(), "a text that applies: " + why);
+    if (!source)
+      throw bad_input(foreign.place, foreign.proposal.instance.text(),
+                      "a text that applies: " + why);
     out.source = std::move(*source);
   }
-  if (!foreign.launch.empty()) out.launch = launch_from_json(parse_json(foreign.launch, foreign.place), foreign.place);
+  if (!foreign.launch.empty())
+    out.launch = launch_from_json(parse_json(foreign.launch, foreign.place), foreign.place);
   return out;
 }
 
 }  // namespace
 
-MadeProposal made_for(const ForeignProposal& foreign, const MoveContext& at, const MoveTable& moves) {
+MadeProposal made_for(const ForeignProposal& foreign,
+                      const MoveContext& at,
+                      const MoveTable& moves) {
   MadeProposal out{.proposal = foreign.proposal, .variant = {}};
   MoveInstance& instance = out.proposal.instance;
   std::string why;
   if (!foreign.text.empty() || !foreign.launch.empty()) {
     out.variant = written_out(foreign, at.variant);
-    if (!satisfies_constraints(at.spec, out.variant, why)) throw bad_input(foreign.place, instance.text(), "what the constraints allow: " + why);
+    if (!satisfies_constraints(at.spec, out.variant, why))
+      throw bad_input(foreign.place, instance.text(), "what the constraints allow: " + why);
     instance.parameters.insert_or_assign(std::string(kTextParameter), text_parameter(out.variant));
     out.proposal.variant = out.variant;
   } else {
     const Move* const move = moves.find(instance.move);
-    if (move == nullptr) throw bad_input(foreign.place, instance.move, "a registered move (`warpath moves`), or a source");
+    if (move == nullptr)
+      throw bad_input(foreign.place, instance.move,
+                      "a registered move (`warpath moves`), or a source");
     auto step = apply_step(*move, at, instance, why);
     if (!step) throw bad_input(foreign.place, instance.text(), "a move that applies: " + why);
     instance = std::move(step->instance);
     out.variant = std::move(step->variant);
   }
-  if (variant_key(out.variant) == variant_key(at.variant)) throw bad_input(foreign.place, instance.text(), "a change");
+  if (variant_key(out.variant) == variant_key(at.variant))
+    throw bad_input(foreign.place, instance.text(), "a change");
   return out;
 }
 
-FileProposer::FileProposer(std::string name, std::vector<ForeignProposal> proposals, const Hash128& root, const MoveTable& moves)
+FileProposer::FileProposer(std::string name,
+                           std::vector<ForeignProposal> proposals,
+                           const Hash128& root,
+                           const MoveTable& moves)
     : name_(std::move(name)), moves_(moves) {
   for (ForeignProposal& p : proposals) {
     const Hash128 key = p.at == kBaseline ? root : *Hash128::parse(p.at);

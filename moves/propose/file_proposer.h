@@ -21,25 +21,35 @@ struct ForeignProposal {
   std::string place;            ///< FILE:LINE
 };
 
-/// One JSON object of a proposals file, with `place` (FILE:LINE) in every complaint; files that it names are relative to `folder`. docs/llm.md has the keys.
-/// Throws Error(bad_input).
-[[nodiscard]] ForeignProposal foreign_proposal(std::string_view line, const std::string& place, const std::filesystem::path& folder);
+/// One JSON object of a proposals file, with `place` (FILE:LINE) in every complaint; files that it
+/// names are relative to `folder`. docs/llm.md has the keys. Throws Error(bad_input).
+[[nodiscard]] ForeignProposal foreign_proposal(std::string_view line,
+                                               const std::string& place,
+                                               const std::filesystem::path& folder);
 /// All lines of a file; empty lines and those that begin with # are left out.
 [[nodiscard]] std::vector<ForeignProposal> read_proposals(const std::string& file);
 
-/// A candidate at one node: the proposal (with its variant where a text or a launch plan makes it, else with the whole instance of the move) and what it makes.
+/// A candidate at one node: the proposal (with its variant where a text or a launch plan makes it,
+/// else with the whole instance of the move) and what it makes.
 struct MadeProposal {
   Proposal proposal;
   Variant variant;
 };
-/// Throws Error(bad_input) naming the place if it does not apply to `at.variant`, breaks a constraint or changes nothing.
-[[nodiscard]] MadeProposal made_for(const ForeignProposal& foreign, const MoveContext& at, const MoveTable& moves);
+/// Throws Error(bad_input) naming the place if it does not apply to `at.variant`, breaks a
+/// constraint or changes nothing.
+[[nodiscard]] MadeProposal made_for(const ForeignProposal& foreign,
+                                    const MoveContext& at,
+                                    const MoveTable& moves);
 
-/// Proposes what a file or a person says, before anything else is tried at the node. What does not apply is noted and left out.
+/// Proposes what a file or a person says, before anything else is tried at the node. What does not
+/// apply is noted and left out.
 class FileProposer final : public LateProposer {
  public:
   /// `root`: key of the baseline. `moves` outlives the proposer.
-  FileProposer(std::string name, std::vector<ForeignProposal> proposals, const Hash128& root, const MoveTable& moves);
+  FileProposer(std::string name,
+               std::vector<ForeignProposal> proposals,
+               const Hash128& root,
+               const MoveTable& moves);
   [[nodiscard]] std::string_view name() const override { return name_; }
   [[nodiscard]] bool once() const override { return false; }
   [[nodiscard]] std::vector<Hash128> wishes() const override;

@@ -11,7 +11,9 @@ namespace {
 
 constexpr std::size_t kMostNames = 8;
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r';
+}
 
 bool agrees(const MoveInstance& instance, const MoveInstance& wanted) {
   if (!wanted.site.empty() && instance.site != wanted.site) return false;
@@ -32,27 +34,33 @@ std::string list(const std::set<std::string>& names) {
   return out;
 }
 
-std::optional<AppliedStep> attempt(const Move& move, const MoveContext& context, MoveInstance instance, std::string& why) {
+std::optional<AppliedStep> attempt(const Move& move,
+                                   const MoveContext& context,
+                                   MoveInstance instance,
+                                   std::string& why) {
   std::optional<Variant> variant = move.apply(context, instance, why);
   if (!variant || !satisfies_constraints(context.spec, *variant, why)) return std::nullopt;
   return AppliedStep{std::move(instance), std::move(*variant)};
 }
 
 /// Names of `wanted` that neither the instance nor the domain at its site has.
-std::set<std::string> unknown_parameters(const Move& move, const MoveContext& context, const MoveInstance& instance,
+std::set<std::string> unknown_parameters(const Move& move,
+                                         const MoveContext& context,
+                                         const MoveInstance& instance,
                                          const MoveInstance& wanted) {
   std::set<std::string> known;
   for (const auto& [name, value] : instance.parameters) known.insert(name);
   for (const Tunable& tunable : move.domain(context, instance.site)) known.insert(tunable.name);
   std::set<std::string> out;
   for (const auto& [name, value] : wanted.parameters) {
-    if (!known.contains(name)) out.insert(name + " (there is " + (known.empty() ? "none" : list(known)) + ")");
+    if (!known.contains(name))
+      out.insert(name + " (there is " + (known.empty() ? "none" : list(known)) + ")");
   }
   return out;
 }
 
-/// An instance of the move as its example has it, for one that lists none: with a site and parameters a move gives its reason, without
-/// them its usage.
+/// An instance of the move as its example has it, for one that lists none: with a site and
+/// parameters a move gives its reason, without them its usage.
 std::optional<MoveInstance> exemplary(const Move& move) {
   for (const EmbeddedExample& embedded : embedded_examples()) {
     if (embedded.move != move.name()) continue;
@@ -60,7 +68,8 @@ std::optional<MoveInstance> exemplary(const Move& move) {
     if (!example.given.empty()) return example.step;
     const Variant before = baseline_variant(example.spec);
     const DeviceFacts device = example_device();
-    for (MoveInstance& instance : move.enumerate({.spec = example.spec, .variant = before, .device = device})) {
+    for (MoveInstance& instance :
+         move.enumerate({.spec = example.spec, .variant = before, .device = device})) {
       if (agrees(instance, example.step)) return std::move(instance);
     }
     return example.step;
@@ -100,7 +109,9 @@ std::vector<MoveInstance> parse_move_script(std::string_view text, std::string_v
   std::string step;
   bool in_comment = false;
   const auto finish = [&] {
-    if (!step.empty()) out.push_back(MoveInstance::parse(step.ends_with("()") ? step.substr(0, step.size() - 2) : step, place));
+    if (!step.empty())
+      out.push_back(MoveInstance::parse(
+          step.ends_with("()") ? step.substr(0, step.size() - 2) : step, place));
     step.clear();
   };
   for (const char c : text) {
@@ -117,7 +128,10 @@ std::vector<MoveInstance> parse_move_script(std::string_view text, std::string_v
   return out;
 }
 
-std::optional<AppliedStep> apply_step(const Move& move, const MoveContext& context, const MoveInstance& wanted, std::string& why) {
+std::optional<AppliedStep> apply_step(const Move& move,
+                                      const MoveContext& context,
+                                      const MoveInstance& wanted,
+                                      std::string& why) {
   const std::vector<MoveInstance> listed = move.enumerate(context);
   std::string first_why;
   for (const MoveInstance& instance : listed) {
@@ -126,7 +140,8 @@ std::optional<AppliedStep> apply_step(const Move& move, const MoveContext& conte
     if (first_why.empty()) first_why = why;
   }
   if (!first_why.empty()) return why = first_why, std::nullopt;
-  const auto at_site = std::ranges::find_if(listed, [&](const MoveInstance& i) { return wanted.site.empty() || i.site == wanted.site; });
+  const auto at_site = std::ranges::find_if(
+      listed, [&](const MoveInstance& i) { return wanted.site.empty() || i.site == wanted.site; });
   MoveInstance instance{std::string(move.name()), wanted.site, wanted.parameters};
   if (at_site != listed.end()) {
     const std::set<std::string> unknown = unknown_parameters(move, context, *at_site, wanted);
@@ -134,12 +149,15 @@ std::optional<AppliedStep> apply_step(const Move& move, const MoveContext& conte
     instance = *at_site;
     for (const auto& [name, value] : wanted.parameters) instance.parameters[name] = value;
   }
-  if (at_site == listed.end()) {  // nothing is listed there: with all its parameters the move says why
+  // nothing is listed there: with all its parameters the move says why
+  if (at_site == listed.end()) {
     if (const auto shown = exemplary(move); shown && listed.empty()) {
       if (instance.site.empty()) instance.site = shown->site;
-      for (const auto& [name, value] : shown->parameters) instance.parameters.try_emplace(name, value);
+      for (const auto& [name, value] : shown->parameters)
+        instance.parameters.try_emplace(name, value);
     }
-    for (const Tunable& parameter : move.domain(context, instance.site)) instance.parameters.try_emplace(parameter.name, parameter.default_value);
+    for (const Tunable& parameter : move.domain(context, instance.site))
+      instance.parameters.try_emplace(parameter.name, parameter.default_value);
   }
   auto step = attempt(move, context, std::move(instance), why);
   if (!step && at_site == listed.end() && !listed.empty()) {

@@ -20,12 +20,14 @@ constexpr std::size_t kMostThreads = 8;
 }  // namespace
 
 std::vector<MoveOffer> offers(const Move& move, const MoveContext& at) {
-  if (const auto* const offering = dynamic_cast<const OfferingMove*>(&move)) return offering->offers(at);
+  if (const auto* const offering = dynamic_cast<const OfferingMove*>(&move))
+    return offering->offers(at);
   std::vector<MoveOffer> out;
   std::string why;
   for (MoveInstance& instance : move.enumerate(at)) {
     const std::optional<Variant> next = move.apply(at, instance, why);
-    if (next && satisfies_constraints(at.spec, *next, why)) out.push_back({std::move(instance), variant_key(*next)});
+    if (next && satisfies_constraints(at.spec, *next, why))
+      out.push_back({std::move(instance), variant_key(*next)});
   }
   return out;
 }
@@ -36,8 +38,8 @@ RuleProposer::RuleProposer(const MoveRegistry& registry) {
 
 RuleProposer::~RuleProposer() = default;
 
-/// Moves are independent of each other, and a node has a hundred variants to write, parse and hash: 34 to 130 ms on one core, as long
-/// as a GPU takes for ten of them.
+/// Moves are independent of each other, and a node has a hundred variants to write, parse and hash:
+/// 34 to 130 ms on one core, as long as a GPU takes for ten of them.
 std::vector<std::vector<MoveOffer>> RuleProposer::all_offers(const MoveContext& at) const {
   std::vector<std::vector<MoveOffer>> out(moves_.size());
   std::atomic<std::size_t> next = 0;
@@ -47,7 +49,8 @@ std::vector<std::vector<MoveOffer>> RuleProposer::all_offers(const MoveContext& 
   };
   std::vector<std::future<void>> helpers;
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  for (std::size_t i = 1; i < std::min(cores, kMostThreads); ++i) helpers.push_back(std::async(std::launch::async, work));
+  for (std::size_t i = 1; i < std::min(cores, kMostThreads); ++i)
+    helpers.push_back(std::async(std::launch::async, work));
   work();
   for (auto& helper : helpers) helper.get();
   return out;
@@ -61,10 +64,13 @@ std::vector<Proposal> RuleProposer::propose(const ProposalContext& context, Rng&
     const std::size_t first = found.size();
     std::map<std::string, std::uint32_t, std::less<>> site_of;  // name to number
     std::vector<int> ranks;                                     // instances so far, by site
-    std::vector<std::pair<std::uint32_t, int>> place;           // site and rank within it, by proposal
+    // site and rank within it, by proposal
+    std::vector<std::pair<std::uint32_t, int>> place;
     for (MoveOffer& offer : offered[m]) {
       if (!keys.insert(offer.key).second) continue;
-      const std::uint32_t site = site_of.try_emplace(offer.instance.site, static_cast<std::uint32_t>(site_of.size())).first->second;
+      const std::uint32_t site =
+          site_of.try_emplace(offer.instance.site, static_cast<std::uint32_t>(site_of.size()))
+              .first->second;
       ranks.resize(site_of.size());
       place.emplace_back(site, ranks[site]++);
       Proposal& proposal = found.emplace_back();
@@ -80,8 +86,10 @@ std::vector<Proposal> RuleProposer::propose(const ProposalContext& context, Rng&
   // Shuffled first, then sorted stably: equal weights keep the drawn order.
   std::vector<Proposal> out;
   out.reserve(found.size());
-  for (const std::uint32_t i : rng.permutation(static_cast<std::uint32_t>(found.size()))) out.push_back(std::move(found[i]));
-  std::stable_sort(out.begin(), out.end(), [](const Proposal& a, const Proposal& b) { return a.weight > b.weight; });
+  for (const std::uint32_t i : rng.permutation(static_cast<std::uint32_t>(found.size())))
+    out.push_back(std::move(found[i]));
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Proposal& a, const Proposal& b) { return a.weight > b.weight; });
   return out;
 }
 

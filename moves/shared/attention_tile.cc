@@ -3,7 +3,8 @@
 namespace warpath {
 namespace {
 
-constexpr std::string_view kAsyncHelpers = R"(// Starts copying 16 bytes to shared memory; without `wanted` they become zero and nothing is read.
+constexpr std::string_view kAsyncHelpers =
+    R"(// Starts copying 16 bytes to shared memory; without `wanted` they become zero and nothing is read.
 __device__ __forceinline__ void @copy_pack(float* to, const float* from, bool wanted) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                :: "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from), "r"(wanted ? 16 : 0) : "memory");
@@ -13,13 +14,15 @@ __device__ __forceinline__ void @copy_pack(float* to, const float* from, bool wa
 __device__ __forceinline__ void @wait_packs() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 )";
 
-constexpr std::string_view kPlainHelpers = R"(// Copies four floats to shared memory, zeros without `wanted`.
+constexpr std::string_view kPlainHelpers =
+    R"(// Copies four floats to shared memory, zeros without `wanted`.
 __device__ __forceinline__ void @copy_pack(float* to, const float* from, bool wanted) {
   *reinterpret_cast<float4*>(to) = wanted ? *reinterpret_cast<const float4*>(from) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
 }
 )";
 
-constexpr std::string_view kHead = R"(constexpr int @BQ = @BQ_VALUE, @BK = @BK_VALUE, @CHANNELS = @D_VALUE;  // queries of the block, keys of a tile, row length
+constexpr std::string_view kHead =
+    R"(constexpr int @BQ = @BQ_VALUE, @BK = @BK_VALUE, @CHANNELS = @D_VALUE;  // queries of the block, keys of a tile, row length
 constexpr int @X = @X_VALUE, @Y = @THREADS_VALUE / @X;  // threads that share a query; queries that are worked on side by side
 constexpr int @ROWS = @BQ / @Y, @COLS = @BK / @X, @PARTS = @CHANNELS / @X / 4;
 constexpr int @PITCH = @CHANNELS + 4, @P_PITCH = @BK + @X;  // keep rows that are read together in different banks
@@ -104,7 +107,8 @@ for (int @j = 0; @j < @BK; @j += 4) {
 }
 )";
 
-constexpr std::string_view kMaskedValues = R"(// Some queries may not see some of these keys: their values do not count, not even where they are infinite or NaN.
+constexpr std::string_view kMaskedValues =
+    R"(// Some queries may not see some of these keys: their values do not count, not even where they are infinite or NaN.
 #pragma unroll 1
 for (int @j = 0; @j < @BK; @j++) {
   const int @at = @key0 + @j;
@@ -143,8 +147,14 @@ for (int @i = 0; @i < @ROWS; @i++) {
 )";
 
 /// Copies `lines` rows of an operand from `first` on.
-std::string stage(CodeTemplate& code, const AttentionOperand& x, const std::string& row, const std::string& lines, const std::string& first,
-                  const std::string& end, const std::string& to, const std::string& pitch) {
+std::string stage(CodeTemplate& code,
+                  const AttentionOperand& x,
+                  const std::string& row,
+                  const std::string& lines,
+                  const std::string& first,
+                  const std::string& end,
+                  const std::string& to,
+                  const std::string& pitch) {
   code.set("LINES", code.fill(lines));
   code.set("ROW", row);
   code.set("ROW0", code.fill(first));
@@ -158,15 +168,19 @@ std::string stage(CodeTemplate& code, const AttentionOperand& x, const std::stri
 }  // namespace
 
 std::int64_t attention_smem_bytes(const Attention& a, const AttentionTile& t) {
-  return 4 * ((t.queries + t.keys) * (a.channels + 4) + t.keys * a.channels + t.queries * (std::int64_t{t.keys} + t.lanes));
+  return 4 * ((t.queries + t.keys) * (a.channels + 4) + t.keys * a.channels +
+              t.queries * (std::int64_t{t.keys} + t.lanes));
 }
 
 std::string attention_tile_problem(const Attention& a, const AttentionTile& t) {
   const int x = t.lanes, y = t.threads / x;
-  if (a.channels % (4 * x) != 0) return "the row length must be a multiple of " + std::to_string(4 * x);
-  if (t.threads % 32 != 0 || t.threads < 32 || t.threads > 1024) return "threads: whole warps, at most 1024";
+  if (a.channels % (4 * x) != 0)
+    return "the row length must be a multiple of " + std::to_string(4 * x);
+  if (t.threads % 32 != 0 || t.threads < 32 || t.threads > 1024)
+    return "threads: whole warps, at most 1024";
   if (t.queries % y != 0 || t.queries < y) return "queries: a multiple of " + std::to_string(y);
-  if (t.keys % x != 0 || t.keys % 4 != 0 || t.keys < x) return "keys: a multiple of " + std::to_string(x);
+  if (t.keys % x != 0 || t.keys % 4 != 0 || t.keys < x)
+    return "keys: a multiple of " + std::to_string(x);
   const std::int64_t registers = t.queries / y * (t.keys / x + a.channels / x);
   if (registers > 160) return "more scores and sums a thread than registers";
   return "";
@@ -190,28 +204,42 @@ std::string attention_body(CodeTemplate& code, const Attention& a, const Attenti
   code.set("SCALE", a.scale);
   code.set("OUT", a.o.load);
   code.set("AXIS", std::string(1, "xyz"[a.launch_axis]));
-  code.set("ALLOWED", code.fill(a.causal ? "@at < @K_END && @at <= @query0 + @y + @Y * @i" : "@at < @K_END"));
+  code.set("ALLOWED",
+           code.fill(a.causal ? "@at < @K_END && @at <= @query0 + @y + @Y * @i" : "@at < @K_END"));
   const std::string wait = tile.async != 0 ? code.fill("  @wait_packs();\n") : "";
 
   std::string out = a.prologue + code.fill(kHead);
-  out += code.fill(a.causal ? "\n// The last queries have the most keys: they start first.\nconst int @query0 = static_cast<int>(gridDim.@AXIS - 1 - blockIdx.@AXIS) * @BQ;\n"
-                              "const int @keys_end = min(@K_END, @query0 + @BQ);\n"
-                            : "\nconst int @query0 = blockIdx.@AXIS * @BQ;\nconst int @keys_end = @K_END;\n");
-  out += code.fill("const float @factor = @SCALE * 1.4426950408889634f;  // powers of two instead of e\n\n");
+  out += code.fill(
+      a.causal ? "\n// The last queries have the most keys: they start first.\nconst int @query0 = "
+                 "static_cast<int>(gridDim.@AXIS - 1 - blockIdx.@AXIS) * @BQ;\n"
+                 "const int @keys_end = min(@K_END, @query0 + @BQ);\n"
+               : "\nconst int @query0 = blockIdx.@AXIS * @BQ;\nconst int @keys_end = @K_END;\n");
+  out += code.fill(
+      "const float @factor = @SCALE * 1.4426950408889634f;  // powers of two instead of e\n\n");
   out += stage(code, a.q, a.t, "@BQ", "@query0", a.queries, "@q_tile", "@PITCH");
   out += stage(code, a.k, a.u, "@BK", "0", a.keys, "@k_tile", "@PITCH");
-  out += code.fill("float @acc[@ROWS][@PARTS * 4] = {}, @top[@ROWS], @sum[@ROWS];\n#pragma unroll\n"
-                   "for (int @i = 0; @i < @ROWS; @i++) @top[@i] = -1e30f, @sum[@i] = 0.0f;\n\n");
+  out += code.fill(
+      "float @acc[@ROWS][@PARTS * 4] = {}, @top[@ROWS], @sum[@ROWS];\n#pragma unroll\n"
+      "for (int @i = 0; @i < @ROWS; @i++) @top[@i] = -1e30f, @sum[@i] = 0.0f;\n\n");
   out += code.fill("for (int @key0 = 0; @key0 < @keys_end; @key0 += @BK) {\n") + wait;
-  out += code.fill("  __syncthreads();  // keys are there, values of the tile before are done with\n");
-  out += model::indented(stage(code, a.v, a.u, "@BK", "@key0", a.keys, "@v_tile", "@CHANNELS"), "  ");
-  out += code.fill(a.causal ? "  const bool @whole = @key0 + @BK <= @K_END && @key0 + @BK <= @query0 + 1;  // nothing to mask\n\n"
-                            : "  const bool @whole = @key0 + @BK <= @K_END;  // nothing to mask\n\n");
+  out +=
+      code.fill("  __syncthreads();  // keys are there, values of the tile before are done with\n");
+  out +=
+      model::indented(stage(code, a.v, a.u, "@BK", "@key0", a.keys, "@v_tile", "@CHANNELS"), "  ");
+  out +=
+      code.fill(a.causal ? "  const bool @whole = @key0 + @BK <= @K_END && @key0 + @BK <= @query0 "
+                           "+ 1;  // nothing to mask\n\n"
+                         : "  const bool @whole = @key0 + @BK <= @K_END;  // nothing to mask\n\n");
   out += model::indented(code.fill(kScores), "  ") + wait;
-  out += code.fill("  __syncthreads();  // values and weights are there, keys are done with\n  if (@key0 + @BK < @keys_end) {\n");
-  out += model::indented(stage(code, a.k, a.u, "@BK", "@key0 + @BK", a.keys, "@k_tile", "@PITCH"), "    ") + "  }\n";
+  out += code.fill(
+      "  __syncthreads();  // values and weights are there, keys are done with\n  if (@key0 + @BK "
+      "< @keys_end) {\n");
+  out += model::indented(stage(code, a.k, a.u, "@BK", "@key0 + @BK", a.keys, "@k_tile", "@PITCH"),
+                         "    ") +
+         "  }\n";
   if (a.causal) {
-    out += code.fill("  if (@whole) {\n") + model::indented(code.fill(kValues), "    ") + "  } else {\n";
+    out += code.fill("  if (@whole) {\n") + model::indented(code.fill(kValues), "    ") +
+           "  } else {\n";
     out += model::indented(code.fill(kMaskedValues), "    ") + "  }\n}\n\n";
   } else {
     out += model::indented(code.fill(kValues), "  ") + "}\n\n";

@@ -10,28 +10,41 @@ using namespace model;
 
 class WeightReader {
  public:
-  WeightReader(const Unit& unit, const KernelFacts& facts, const WeightedSum& parts, std::string& why) : unit_(unit), facts_(facts), parts_(parts), why_(why) {}
+  WeightReader(const Unit& unit,
+               const KernelFacts& facts,
+               const WeightedSum& parts,
+               std::string& why)
+      : unit_(unit), facts_(facts), parts_(parts), why_(why) {}
 
   bool run(std::string& text) {
     const Declarator* d = defined(parts_.weight);
     const Expr* argument = d == nullptr ? nullptr : exp_argument(*d->value());
-    if (argument == nullptr || !parts_.sum_weight->is_name(parts_.weight)) return fail("the weight is no exponential");
+    if (argument == nullptr || !parts_.sum_weight->is_name(parts_.weight))
+      return fail("the weight is no exponential");
     const auto scale = exponent(*argument);
     if (!scale) return fail("the exponent is not a scaled score minus one value");
     text = scale->starts_with("1.0f * ") ? scale->substr(7) : *scale;
     const bool moving = top_ != nullptr && (!top_->is(ExprKind::name) || is_changed(top_->name));
-    if (!moving) return parts_.acc_keep == nullptr && parts_.sum_keep == nullptr ? true : fail("the sums are scaled without need");
-    if (top_ == nullptr || parts_.acc_keep == nullptr || parts_.sum_keep == nullptr || !same_text(unit_, *parts_.acc_keep, *parts_.sum_keep) || !parts_.acc_keep->is(ExprKind::name)) {
+    if (!moving)
+      return parts_.acc_keep == nullptr && parts_.sum_keep == nullptr
+                 ? true
+                 : fail("the sums are scaled without need");
+    if (top_ == nullptr || parts_.acc_keep == nullptr || parts_.sum_keep == nullptr ||
+        !same_text(unit_, *parts_.acc_keep, *parts_.sum_keep) ||
+        !parts_.acc_keep->is(ExprKind::name)) {
       return fail("the largest score changes, and the sums are not scaled with it");
     }
     const Declarator* keep = defined(parts_.acc_keep->name);
     const Expr* step = keep == nullptr ? nullptr : exp_argument(*keep->value());
-    if (step == nullptr || !strip_casts(*step).is_op(ExprKind::binary, "-")) return fail("the sums are not scaled by an exponential");
+    if (step == nullptr || !strip_casts(*step).is_op(ExprKind::binary, "-"))
+      return fail("the sums are not scaled by an exponential");
     const Expr& difference = strip_casts(*step);
     const Expr &before = strip_casts(difference.arg(0)), &after = strip_casts(difference.arg(1));
     for (const Expr* handover : parts_.handovers) {
-      const bool fits = same_text(unit_, handover->arg(0), before) && same_text(unit_, handover->arg(1), after);
-      if (fits && same_text(unit_, after, *top_) && handover->span.begin > keep->span.begin) return true;
+      const bool fits =
+          same_text(unit_, handover->arg(0), before) && same_text(unit_, handover->arg(1), after);
+      if (fits && same_text(unit_, after, *top_) && handover->span.begin > keep->span.begin)
+        return true;
     }
     return fail("the sums are not scaled by the change of the largest score");
   }
@@ -112,11 +125,14 @@ class WeightReader {
   const Expr* exp_argument(const Expr& given) const {
     const Expr& e = strip_casts(given);
     const std::string_view name = callee(e);
-    return (name == "expf" || name == "__expf" || name == "exp") && e.args.size() == 2 ? &e.arg(1) : nullptr;
+    return (name == "expf" || name == "__expf" || name == "exp") && e.args.size() == 2 ? &e.arg(1)
+                                                                                       : nullptr;
   }
 
   bool is_changed(std::string_view name) const {
-    return std::find(parts_.loop->assigned.begin(), parts_.loop->assigned.end(), name) != parts_.loop->assigned.end() || defined(name) != nullptr;
+    return std::find(parts_.loop->assigned.begin(), parts_.loop->assigned.end(), name) !=
+               parts_.loop->assigned.end() ||
+           defined(name) != nullptr;
   }
 
   const Unit& unit_;
@@ -130,17 +146,20 @@ class WeightReader {
 
 bool is_zero(const model::Expr& e) {
   const Expr& inner = strip_casts(e);
-  return inner.is(ExprKind::number) && inner.name.find_first_not_of("0.fF") == std::string_view::npos;
+  return inner.is(ExprKind::number) &&
+         inner.name.find_first_not_of("0.fF") == std::string_view::npos;
 }
 
 std::optional<Update> read_update(const model::Unit& unit, const model::Stmt& stmt) {
-  if (!stmt.is(StmtKind::expression) || stmt.expr == nullptr || !stmt.expr->is(ExprKind::assign)) return std::nullopt;
+  if (!stmt.is(StmtKind::expression) || stmt.expr == nullptr || !stmt.expr->is(ExprKind::assign))
+    return std::nullopt;
   Update out;
   out.target = &stmt.expr->arg(0);
   const Expr& value = strip_casts(stmt.expr->arg(1));
   const auto summand = [&](const Expr& e) {
     const Expr& inner = strip_casts(e);
-    if (inner.is_op(ExprKind::binary, "*")) return out.a = &strip_casts(inner.arg(0)), out.b = &strip_casts(inner.arg(1)), true;
+    if (inner.is_op(ExprKind::binary, "*"))
+      return out.a = &strip_casts(inner.arg(0)), out.b = &strip_casts(inner.arg(1)), true;
     return out.a = &inner, true;
   };
   const auto kept = [&](const Expr& e) {
@@ -148,7 +167,8 @@ std::optional<Update> read_update(const model::Unit& unit, const model::Stmt& st
     if (same_text(unit, inner, *out.target)) return true;
     if (!inner.is_op(ExprKind::binary, "*")) return false;
     for (std::size_t i = 0; i < 2; ++i) {
-      if (same_text(unit, strip_casts(inner.arg(i)), *out.target)) return out.keep = &strip_casts(inner.arg(1 - i)), true;
+      if (same_text(unit, strip_casts(inner.arg(i)), *out.target))
+        return out.keep = &strip_casts(inner.arg(1 - i)), true;
     }
     return false;
   };
@@ -166,7 +186,11 @@ std::optional<Update> read_update(const model::Unit& unit, const model::Stmt& st
   return std::nullopt;
 }
 
-bool read_weight(const model::Unit& unit, const model::KernelFacts& facts, const WeightedSum& parts, std::string& scale, std::string& why) {
+bool read_weight(const model::Unit& unit,
+                 const model::KernelFacts& facts,
+                 const WeightedSum& parts,
+                 std::string& scale,
+                 std::string& why) {
   return WeightReader(unit, facts, parts, why).run(scale);
 }
 

@@ -9,7 +9,8 @@ namespace warpath {
 /// Lines of C with indentation, for moves that write a new body.
 class CodeWriter {
  public:
-  explicit CodeWriter(std::string unit = "  ", int depth = 1) : unit_(std::move(unit)), depth_(depth) {}
+  explicit CodeWriter(std::string unit = "  ", int depth = 1)
+      : unit_(std::move(unit)), depth_(depth) {}
 
   /// One line at the current depth; an empty one without blanks.
   CodeWriter& line(std::string_view text) {
@@ -27,7 +28,9 @@ class CodeWriter {
     }
     return *this;
   }
-  CodeWriter& open(std::string_view header) { return line(std::string(header) + " {"), ++depth_, *this; }
+  CodeWriter& open(std::string_view header) {
+    return line(std::string(header) + " {"), ++depth_, *this;
+  }
   CodeWriter& close() { return --depth_, line("}"); }
   [[nodiscard]] std::string indent() const {
     std::string out;
@@ -42,7 +45,8 @@ class CodeWriter {
   std::string out_;
 };
 
-/// Where new lines in front of the statement at byte `at` go: the start of its line, or itself if other code stands before it.
+/// Where new lines in front of the statement at byte `at` go: the start of its line, or itself if
+/// other code stands before it.
 [[nodiscard]] inline std::size_t line_of_statement(std::string_view source, std::size_t at) {
   std::size_t begin = at;
   while (begin > 0 && (source[begin - 1] == ' ' || source[begin - 1] == '\t')) --begin;

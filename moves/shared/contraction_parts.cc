@@ -31,7 +31,9 @@ bool only_returns(const Stmt& body) {
   return all.size() == 1 && all[0]->is(StmtKind::return_) && all[0]->expr == nullptr;
 }
 
-std::string axis_name(std::string_view base, std::size_t axis) { return std::string(base) + "." + kAxisLetters[axis]; }
+std::string axis_name(std::string_view base, std::size_t axis) {
+  return std::string(base) + "." + kAxisLetters[axis];
+}
 
 }  // namespace
 
@@ -47,13 +49,19 @@ std::set<std::string> names_in(std::string_view text) {
 bool mentions_block_index(std::string_view text, std::size_t axis) {
   const CodeText code(text);
   for (std::size_t i = 0; i + 2 < code.tokens.size(); ++i) {
-    if (code.is(i, "blockIdx") && code.is(i + 1, ".") && code.is(i + 2, kAxisLetters.substr(axis, 1))) return true;
+    if (code.is(i, "blockIdx") && code.is(i + 1, ".") &&
+        code.is(i + 2, kAxisLetters.substr(axis, 1)))
+      return true;
   }
   return false;
 }
 
 ContractionParts::ContractionParts(const MoveContext& context, const KernelModel& kernel)
-    : context_(context), unit_(kernel.unit), kernel_(*kernel.kernel), facts_(kernel.facts), constants_(kernel.unit.constants()) {
+    : context_(context),
+      unit_(kernel.unit),
+      kernel_(*kernel.kernel),
+      facts_(kernel.facts),
+      constants_(kernel.unit.constants()) {
   for (const auto& [name, value] : context.variant.tunables) constants_.try_emplace(name, value);
 }
 
@@ -61,14 +69,19 @@ void ContractionParts::add_definitions(const Stmt& stmt) {
   if (stmt.is(StmtKind::declaration) && !stmt.text_only) {
     for (const Declarator* d : stmt.declarators) {
       const bool alone = stmt.declarators.size() == 1;
-      const std::string text = alone ? std::string(unit_.text(stmt)) : std::string(unit_.text(d->specifiers)) + " " + std::string(unit_.text(d->span)) + ";";
+      const std::string text = alone ? std::string(unit_.text(stmt))
+                                     : std::string(unit_.text(d->specifiers)) + " " +
+                                           std::string(unit_.text(d->span)) + ";";
       definitions_.push_back({{std::string(d->name)}, text, &stmt, d});
-      const auto value = d->is_constant() && d->value() != nullptr ? constant_value(unit_, *d->value()) : std::nullopt;
+      const auto value = d->is_constant() && d->value() != nullptr
+                             ? constant_value(unit_, *d->value())
+                             : std::nullopt;
       if (value && !d->is_array()) constants_[std::string(d->name)] = *value;
     }
     return;
   }
-  definitions_.push_back({facts_.names_written(stmt), std::string(unit_.text(stmt)), &stmt, nullptr});
+  definitions_.push_back(
+      {facts_.names_written(stmt), std::string(unit_.text(stmt)), &stmt, nullptr});
 }
 
 bool ContractionParts::split(const Stmt& loop, std::string& why) {
@@ -79,13 +92,15 @@ bool ContractionParts::split(const Stmt& loop, std::string& why) {
     const Stmt& outer = *path[i];
     const Stmt& inner = *path[i - 1];
     if (outer.is(StmtKind::if_)) {
-      if (&inner != outer.body || outer.otherwise != nullptr || outer.expr == nullptr || outer.init != nullptr) {
+      if (&inner != outer.body || outer.otherwise != nullptr || outer.expr == nullptr ||
+          outer.init != nullptr) {
         return why = "the sum stands in a branch with an alternative", false;
       }
       collect_conditions(*outer.expr, false, conditions_);
       continue;
     }
-    if (!outer.is(StmtKind::block)) return why = "the sum stands in a statement that is no plain block", false;
+    if (!outer.is(StmtKind::block))
+      return why = "the sum stands in a statement that is no plain block", false;
     bool before = true;
     for (const Stmt* stmt : outer.children) {
       if (stmt == &inner) {
@@ -93,10 +108,13 @@ bool ContractionParts::split(const Stmt& loop, std::string& why) {
         inner_ = &outer;
       } else if (!before) {
         if (i == 1) after_.push_back(stmt);
-        if (i != 1 && !stmt->is(StmtKind::empty) && !stmt->is(StmtKind::return_)) return why = "work follows behind the guarded part", false;
-      } else if (stmt->is(StmtKind::if_) && stmt->otherwise == nullptr && stmt->init == nullptr && stmt->body != nullptr && only_returns(*stmt->body)) {
+        if (i != 1 && !stmt->is(StmtKind::empty) && !stmt->is(StmtKind::return_))
+          return why = "work follows behind the guarded part", false;
+      } else if (stmt->is(StmtKind::if_) && stmt->otherwise == nullptr && stmt->init == nullptr &&
+                 stmt->body != nullptr && only_returns(*stmt->body)) {
         collect_conditions(*stmt->expr, true, conditions_);
-      } else if (stmt->is(StmtKind::declaration) || stmt->is(StmtKind::expression) || stmt->is_loop()) {
+      } else if (stmt->is(StmtKind::declaration) || stmt->is(StmtKind::expression) ||
+                 stmt->is_loop()) {
         for (const Access* access : facts_.accesses_in(*stmt)) {
           if (access->writes()) return why = "memory is written before the sum", false;
         }
@@ -106,10 +124,13 @@ bool ContractionParts::split(const Stmt& loop, std::string& why) {
       }
     }
   }
-  if (path.size() < 2 || !path[1]->is(StmtKind::block)) return why = "nothing is done with the sum", false;
+  if (path.size() < 2 || !path[1]->is(StmtKind::block))
+    return why = "nothing is done with the sum", false;
   for (const Stmt* stmt : after_) {
     bool leaves = false;
-    walk(*stmt, [&](const Stmt& s) { return leaves = leaves || s.is(StmtKind::return_) || s.is(StmtKind::goto_), true; });
+    walk(*stmt, [&](const Stmt& s) {
+      return leaves = leaves || s.is(StmtKind::return_) || s.is(StmtKind::goto_), true;
+    });
     if (leaves) return why = "the kernel returns behind the sum", false;
   }
   return true;
@@ -129,7 +150,9 @@ bool ContractionParts::depends(std::string_view text, std::string_view name) con
     for (const Definition& d : definitions_) {
       const bool searched = groups_ && d.defines.size() == 1 && d.defines[0] == groups_->group;
       if (searched || (d.defines.size() == 1 && axis_names_.contains(d.defines[0]))) continue;
-      if (std::none_of(d.defines.begin(), d.defines.end(), [&](const std::string& n) { return names.contains(n); })) continue;
+      if (std::none_of(d.defines.begin(), d.defines.end(),
+                       [&](const std::string& n) { return names.contains(n); }))
+        continue;
       for (const std::string& used : names_in(d.text)) grew = names.insert(used).second || grew;
     }
   }
@@ -137,10 +160,14 @@ bool ContractionParts::depends(std::string_view text, std::string_view name) con
 }
 
 bool ContractionParts::on_threads(std::string_view text) const {
-  return depends(text, "threadIdx") || std::any_of(axis_names_.begin(), axis_names_.end(), [&](const std::string& a) { return depends(text, a); });
+  return depends(text, "threadIdx") ||
+         std::any_of(axis_names_.begin(), axis_names_.end(),
+                     [&](const std::string& a) { return depends(text, a); });
 }
 
-Polynomial ContractionParts::with_constants(const Polynomial& value) const { return facts_.resolved(value.bound(constants_)); }
+Polynomial ContractionParts::with_constants(const Polynomial& value) const {
+  return facts_.resolved(value.bound(constants_));
+}
 
 std::optional<std::int64_t> ContractionParts::fixed(const Polynomial& value) const {
   if (!value.is_known()) return std::nullopt;
@@ -158,8 +185,12 @@ Polynomial ContractionParts::expanded(Polynomial value) const {
         continue;
       }
       const Definition* d = definition(name);
-      const Expr* e = d == nullptr || d->declarator == nullptr || d->declarator->is_pointer() ? nullptr : d->declarator->value();
-      if (e == nullptr || !is_integer_type(unit_.text(d->declarator->type)) || (groups_ && name == groups_->group)) continue;
+      const Expr* e = d == nullptr || d->declarator == nullptr || d->declarator->is_pointer()
+                          ? nullptr
+                          : d->declarator->value();
+      if (e == nullptr || !is_integer_type(unit_.text(d->declarator->type)) ||
+          (groups_ && name == groups_->group))
+        continue;
       const Polynomial inner = facts_.source_polynomial(*e);
       if (!inner.is_known() || inner.mentions(name)) continue;
       value = value.substituted(name, inner);
@@ -183,18 +214,22 @@ std::optional<std::string> ContractionParts::launch_text(std::string_view text) 
     if (arg.is_meta) continue;
     if (at == kernel_.parameters.size()) break;
     const Declarator& parameter = *kernel_.parameters[at++];
-    if (!parameter.name.empty() && arg.type == ArgType::integer) names.emplace_back(parameter.name, arg.name);
+    if (!parameter.name.empty() && arg.type == ArgType::integer)
+      names.emplace_back(parameter.name, arg.name);
   }
   std::set<std::string> known;
   for (const auto& [name, value] : context_.variant.tunables) known.insert(name);
   for (const auto& [name, value] : constants_) {
     if (!known.contains(name)) out = replace_name(out, name, std::to_string(value));
   }
-  for (const auto& [from, to] : names) known.insert(to), out = from == to ? out : replace_name(out, from, to);
+  for (const auto& [from, to] : names)
+    known.insert(to), out = from == to ? out : replace_name(out, from, to);
   try {
     const Expression parsed = Expression::parse(out, "extent");
     const auto unknown = parsed.names();
-    if (std::any_of(unknown.begin(), unknown.end(), [&](const std::string& n) { return !known.contains(n); })) return std::nullopt;
+    if (std::any_of(unknown.begin(), unknown.end(),
+                    [&](const std::string& n) { return !known.contains(n); }))
+      return std::nullopt;
     return parsed.text();
   } catch (const Error&) {
     return std::nullopt;
@@ -213,7 +248,8 @@ std::string ContractionParts::launch_extent_of(std::size_t axis) const {
 }
 
 std::optional<AxisPart> ContractionParts::direct_axis(const Definition& d) const {
-  if (d.declarator == nullptr || d.declarator->value() == nullptr || d.declarator->is_pointer()) return std::nullopt;
+  if (d.declarator == nullptr || d.declarator->value() == nullptr || d.declarator->is_pointer())
+    return std::nullopt;
   AxisPart part;
   part.axis.name = d.defines[0];
   part.axis.type = d.declarator->has(kAuto) ? "int" : std::string(unit_.text(d.declarator->type));
@@ -225,7 +261,8 @@ std::optional<AxisPart> ContractionParts::direct_axis(const Definition& d) const
     part.launch_axes = {part.axis.launch_axis};
     return part;
   }
-  // W * blockIdx.a + threadIdx.x / W2 or threadIdx.x % W: a block of one thread axis that covers a rectangle.
+  // W * blockIdx.a + threadIdx.x / W2 or threadIdx.x % W: a block of one thread axis that covers a
+  // rectangle.
   const Polynomial value = with_constants(facts_.polynomial(*d.declarator->value()));
   if (!value.is_known() || value.terms().size() != 2) return std::nullopt;
   Bindings tunables(context_.variant.tunables.begin(), context_.variant.tunables.end());
@@ -234,21 +271,29 @@ std::optional<AxisPart> ContractionParts::direct_axis(const Definition& d) const
     if (!width || *width < 1) continue;
     const Polynomial rest = value.without(axis_name("blockIdx", axis));
     const auto operations = rest.operations();
-    if (operations.size() != 1 || operations[0]->operands.size() != 2 || rest.terms().size() != 1 || rest.terms()[0].coefficient != 1) return std::nullopt;
+    if (operations.size() != 1 || operations[0]->operands.size() != 2 || rest.terms().size() != 1 ||
+        rest.terms()[0].coefficient != 1)
+      return std::nullopt;
     const auto by = operations[0]->operands[1].constant();
-    if (!by || operations[0]->operands[0].as_name() != "threadIdx.x" || *by < 1) return std::nullopt;
+    if (!by || operations[0]->operands[0].as_name() != "threadIdx.x" || *by < 1)
+      return std::nullopt;
     std::int64_t threads = 0;
     try {
       threads = context_.variant.launch.block[0].evaluate(tunables, "block");
     } catch (const Error&) {
       return std::nullopt;
     }
-    const std::int64_t range = operations[0]->op == "%" ? *by : operations[0]->op == "/" ? threads / *by : 0;
+    const std::int64_t range = operations[0]->op == "%"   ? *by
+                               : operations[0]->op == "/" ? threads / *by
+                                                          : 0;
     if (range != *width || threads % *by != 0) return std::nullopt;
     part.axis.launch_axis = axis;
     part.launch_axes = {axis};
     if (axis != 0) part.launch_axes.push_back(0);
-    part.axis.launch_extent = Expression::parse("(" + context_.variant.launch.grid[axis].text() + ") * " + std::to_string(*width), "extent").text();
+    part.axis.launch_extent = Expression::parse("(" + context_.variant.launch.grid[axis].text() +
+                                                    ") * " + std::to_string(*width),
+                                                "extent")
+                                  .text();
     return part;
   }
   return std::nullopt;
@@ -266,7 +311,8 @@ std::vector<AxisPart> ContractionParts::divided_axes() {
     const Expr& left = strip_casts(e->arg(0));
     const ThreadIndex* index = left.is(ExprKind::name) ? facts_.thread_index(left.name) : nullptr;
     if (index == nullptr || index->form != ThreadIndex::Form::global) continue;
-    if (divisor != nullptr && (!same_text(unit_, *divisor, e->arg(1)) || index_name != left.name)) return {};
+    if (divisor != nullptr && (!same_text(unit_, *divisor, e->arg(1)) || index_name != left.name))
+      return {};
     divisor = &e->arg(1), index_name = std::string(left.name);
     AxisPart part;
     part.axis.name = d.defines[0];
@@ -275,7 +321,8 @@ std::vector<AxisPart> ContractionParts::divided_axes() {
     part.axis.launch_axis = static_cast<std::size_t>(index->axis);
     part.launch_axes = {part.axis.launch_axis};
     const Polynomial by = facts_.source_polynomial(*divisor);
-    flat_value_ += e->op == "%" ? Polynomial::name(part.axis.name) : by * Polynomial::name(part.axis.name);
+    flat_value_ +=
+        e->op == "%" ? Polynomial::name(part.axis.name) : by * Polynomial::name(part.axis.name);
     if (e->op == "%") {
       part.axis.extent = unit_.plain_text(divisor->outer);
       part.extent = by;
@@ -284,10 +331,12 @@ std::vector<AxisPart> ContractionParts::divided_axes() {
         const auto total = upper_bound(condition);
         if (!total || total->name != index_name) continue;
         for (const std::string& name : total->value.names()) {
-          if (Polynomial::name(name) * by == total->value) part.axis.extent = name, part.extent = Polynomial::name(name);
+          if (Polynomial::name(name) * by == total->value)
+            part.axis.extent = name, part.extent = Polynomial::name(name);
         }
         const auto all = fixed(total->value), columns = fixed(by);
-        if (part.axis.extent.empty() && all && columns && *all % *columns == 0) part.axis.extent = std::to_string(*all / *columns), part.extent = *all / *columns;
+        if (part.axis.extent.empty() && all && columns && *all % *columns == 0)
+          part.axis.extent = std::to_string(*all / *columns), part.extent = *all / *columns;
       }
     }
     if (part.axis.extent.empty()) return {};
@@ -310,7 +359,8 @@ std::vector<AxisPart> ContractionParts::axes() {
     axis_names_.insert(part.axis.name);
     if (part.axis.size) continue;
     try {
-      part.axis.size = Expression::parse(part.axis.launch_extent, "extent").evaluate(tunables, "extent");
+      part.axis.size =
+          Expression::parse(part.axis.launch_extent, "extent").evaluate(tunables, "extent");
       part.extent = *part.axis.size;
     } catch (const Error&) {
       part.axis.size = std::nullopt;
@@ -347,17 +397,21 @@ bool ContractionParts::is_used_up(const Condition& condition) const {
   return bound && !flat_index_.empty() && bound->name == flat_index_;
 }
 
-bool ContractionParts::lower_bound_only(const Condition& condition, const std::vector<AxisPart>& axes) const {
+bool ContractionParts::lower_bound_only(const Condition& condition,
+                                        const std::vector<AxisPart>& axes) const {
   const Expr& e = *condition.expr;
-  if (condition.negated || !e.is_op(ExprKind::binary, ">=") || !e.arg(0).is(ExprKind::name)) return false;
-  const bool axis = std::any_of(axes.begin(), axes.end(), [&](const AxisPart& a) { return e.arg(0).is_name(a.axis.name); });
+  if (condition.negated || !e.is_op(ExprKind::binary, ">=") || !e.arg(0).is(ExprKind::name))
+    return false;
+  const bool axis = std::any_of(axes.begin(), axes.end(),
+                                [&](const AxisPart& a) { return e.arg(0).is_name(a.axis.name); });
   return axis && constant_value(unit_, e.arg(1)) == 0;
 }
 
 std::string ContractionParts::block_index_name(std::size_t axis) const {
   for (const Definition& d : definitions_) {
     const Expr* e = d.declarator == nullptr ? nullptr : d.declarator->value();
-    if (e != nullptr && facts_.polynomial(*e).as_name() == axis_name("blockIdx", axis)) return d.defines[0];
+    if (e != nullptr && facts_.polynomial(*e).as_name() == axis_name("blockIdx", axis))
+      return d.defines[0];
   }
   return axis_name("blockIdx", axis);
 }

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "moves/shared/contraction.h"
 #include "moves/model/facts.h"
+#include "moves/shared/contraction.h"
 
 namespace warpath {
 
@@ -26,25 +26,26 @@ struct Condition {
 struct UpperBound {
   std::string name;
   std::string text;
-  std::string launch_text;            ///< over names of the launch plan; empty if it cannot be said so
+  /// over names of the launch plan; empty if it cannot be said so
+  std::string launch_text;
   std::optional<std::int64_t> size;
   model::Polynomial value;
 };
 
 struct AxisPart {
   ContractionAxis axis;
-  std::vector<std::size_t> launch_axes;      ///< that its value is made of
+  std::vector<std::size_t> launch_axes;  ///< that its value is made of
   model::Polynomial extent = model::Polynomial::unknown();
 };
 
 struct FactorPart {
   ContractionOperand operand;
-  model::Polynomial index;                   ///< over the axes, k and sizes
+  model::Polynomial index;  ///< over the axes, k and sizes
   int array = 0;
 };
 
-/// A kernel cut at its reduction loop: what stands before, what holds there, what follows. Helper of find_contraction; borrows
-/// the model.
+/// A kernel cut at its reduction loop: what stands before, what holds there, what follows. Helper
+/// of find_contraction; borrows the model.
 class ContractionParts {
  public:
   ContractionParts(const MoveContext& context, const model::KernelModel& kernel);
@@ -58,7 +59,8 @@ class ContractionParts {
   /// Said by an axis already: i < M * N where the axes are i / N and i % N.
   [[nodiscard]] bool is_used_up(const Condition& condition) const;
   /// An index is not negative: always true.
-  [[nodiscard]] bool lower_bound_only(const Condition& condition, const std::vector<AxisPart>& axes) const;
+  [[nodiscard]] bool lower_bound_only(const Condition& condition,
+                                      const std::vector<AxisPart>& axes) const;
   [[nodiscard]] std::string text(const Condition& condition) const;
   /// Value of a polynomial with the constants of the source.
   [[nodiscard]] std::optional<std::int64_t> fixed(const model::Polynomial& value) const;
@@ -67,18 +69,28 @@ class ContractionParts {
   /// The text mentions the name, through definitions too.
   [[nodiscard]] bool depends(std::string_view text, std::string_view name) const;
   /// The one index that both axes are taken from.
-  [[nodiscard]] bool is_flat_index(std::string_view name) const { return !flat_index_.empty() && name == flat_index_; }
+  [[nodiscard]] bool is_flat_index(std::string_view name) const {
+    return !flat_index_.empty() && name == flat_index_;
+  }
   /// It depends on an axis or a thread index.
   [[nodiscard]] bool on_threads(std::string_view text) const;
   /// Recognises a search for a ragged group. False only if one is there and not understood.
   [[nodiscard]] bool find_groups(const std::vector<AxisPart>& axes, std::string& why);
   [[nodiscard]] const std::optional<ContractionGroups>& found_groups() const { return groups_; }
   [[nodiscard]] const std::string& group_axis() const { return group_axis_; }
-  [[nodiscard]] std::optional<FactorPart> factor(const model::Expr& expr, const model::Loop& loop, std::string& why) const;
+  [[nodiscard]] std::optional<FactorPart> factor(const model::Expr& expr,
+                                                 const model::Loop& loop,
+                                                 std::string& why) const;
   /// Fills strides, contiguity and vector width.
-  [[nodiscard]] bool strides(ContractionOperand& operand, const FactorPart& factor, const model::Loop& loop, const AxisPart& axis,
+  [[nodiscard]] bool strides(ContractionOperand& operand,
+                             const FactorPart& factor,
+                             const model::Loop& loop,
+                             const AxisPart& axis,
                              std::string& why) const;
-  [[nodiscard]] bool prologue(Contraction& out, const std::vector<AxisPart>& axes, const model::Reduction& reduction, std::string& why);
+  [[nodiscard]] bool prologue(Contraction& out,
+                              const std::vector<AxisPart>& axes,
+                              const model::Reduction& reduction,
+                              std::string& why);
   [[nodiscard]] const std::vector<std::string>& dropped() const { return dropped_; }
   /// `k++;` and the like.
   [[nodiscard]] bool only_steps(const model::Stmt& stmt, std::string_view name) const;
@@ -104,7 +116,9 @@ class ContractionParts {
   [[nodiscard]] std::vector<AxisPart> divided_axes();
   /// No variable occurs outside the load.
   [[nodiscard]] static bool mentions_only_load(const model::Expr& e, const model::Access& load);
-  [[nodiscard]] int widest_vector(int array, const model::Polynomial& rest, const model::Polynomial& extent) const;
+  [[nodiscard]] int widest_vector(int array,
+                                  const model::Polynomial& rest,
+                                  const model::Polynomial& extent) const;
   [[nodiscard]] model::Polynomial with_constants(const model::Polynomial& value) const;
 
   const MoveContext& context_;
@@ -112,13 +126,13 @@ class ContractionParts {
   const model::Function& kernel_;
   const model::KernelFacts& facts_;
   const model::Stmt* loop_ = nullptr;
-  const model::Stmt* inner_ = nullptr;       ///< block that holds the loop
+  const model::Stmt* inner_ = nullptr;  ///< block that holds the loop
   std::vector<const model::Stmt*> after_;
   std::vector<Condition> conditions_;
-  std::vector<Definition> definitions_;      ///< in order
+  std::vector<Definition> definitions_;  ///< in order
   std::set<std::string> axis_names_;
-  std::string flat_index_;                   ///< i of i / N, i % N
-  model::Polynomial flat_value_;             ///< the same made of the axes
+  std::string flat_index_;        ///< i of i / N, i % N
+  model::Polynomial flat_value_;  ///< the same made of the axes
   std::vector<std::string> dropped_;
   std::optional<ContractionGroups> groups_;
   std::string group_axis_;

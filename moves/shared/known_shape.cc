@@ -8,7 +8,9 @@ namespace {
 /// What a move on known sizes sees: the specialised variant, held here.
 struct KnownShape {
   explicit KnownShape(const MoveContext& context) : shaped(with_known_shape(context)) {}
-  [[nodiscard]] MoveContext context(const MoveContext& given) const { return {given.spec, *shaped, given.device}; }
+  [[nodiscard]] MoveContext context(const MoveContext& given) const {
+    return {given.spec, *shaped, given.device};
+  }
   std::optional<Variant> shaped;
 };
 
@@ -28,12 +30,15 @@ class OnKnownShape final : public Move {
     return move_->enumerate(given);
   }
 
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext& given, std::string_view site) const override {
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext& given,
+                                            std::string_view site) const override {
     const KnownShape known(given);
     return move_->domain(known.shaped ? known.context(given) : given, site);
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& given, const MoveInstance& wanted, std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& given,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
     const KnownShape known(given);
     if (known.shaped) {
       if (auto made = move_->apply(known.context(given), wanted, why)) return made;
@@ -42,7 +47,8 @@ class OnKnownShape final : public Move {
   }
 
   /// Of the move alone: sizes that became constants stay so.
-  [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& given, const MoveInstance& done) const override {
+  [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& given,
+                                                    const MoveInstance& done) const override {
     return with_known_shape(given) ? std::nullopt : move_->inverse(given, done);
   }
 
@@ -52,6 +58,8 @@ class OnKnownShape final : public Move {
 
 }  // namespace
 
-std::unique_ptr<Move> on_known_shape(std::unique_ptr<Move> move) { return std::make_unique<OnKnownShape>(std::move(move)); }
+std::unique_ptr<Move> on_known_shape(std::unique_ptr<Move> move) {
+  return std::make_unique<OnKnownShape>(std::move(move));
+}
 
 }  // namespace warpath

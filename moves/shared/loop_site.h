@@ -10,15 +10,22 @@
 
 namespace warpath {
 
-/// Site of a move that works on one loop of a kernel: "loop:K", counted in the order of the text. Moves on the source model count its
-/// loops (KernelFacts::loops, while and do among them); unroll_loops, which reads tokens, counts words `for`.
-[[nodiscard]] inline std::string loop_site(std::size_t ordinal) { return "loop:" + std::to_string(ordinal); }
-[[nodiscard]] inline bool is_loop_site(std::string_view site) { return site.starts_with("loop:"); }
+/// Site of a move that works on one loop of a kernel: "loop:K", counted in the order of the text.
+/// Moves on the source model count its loops (KernelFacts::loops, while and do among them);
+/// unroll_loops, which reads tokens, counts words `for`.
+[[nodiscard]] inline std::string loop_site(std::size_t ordinal) {
+  return "loop:" + std::to_string(ordinal);
+}
+[[nodiscard]] inline bool is_loop_site(std::string_view site) {
+  return site.starts_with("loop:");
+}
 
-/// An instance of `move` without parameters for every loop at which `rewritten(context, model, instance, why)` gives a variant. Empty
-/// where the kernel has no model.
+/// An instance of `move` without parameters for every loop at which `rewritten(context, model,
+/// instance, why)` gives a variant. Empty where the kernel has no model.
 template <class Rewritten>
-[[nodiscard]] std::vector<MoveInstance> instances_at_loops(const MoveContext& context, std::string_view move, Rewritten rewritten) {
+[[nodiscard]] std::vector<MoveInstance> instances_at_loops(const MoveContext& context,
+                                                           std::string_view move,
+                                                           Rewritten rewritten) {
   std::vector<MoveInstance> out;
   std::string why;
   const auto model = model::model_kernel(context.spec, context.variant, why);

@@ -8,7 +8,9 @@ using namespace model;
 
 std::string carried_variable(const KernelModel& kernel, const std::vector<const Stmt*>& repeated) {
   const auto inside = [&](const Declarator* d) {
-    return d != nullptr && d->stmt != nullptr && std::any_of(repeated.begin(), repeated.end(), [&](const Stmt* s) { return is_inside(*d->stmt, *s); });
+    return d != nullptr && d->stmt != nullptr &&
+           std::any_of(repeated.begin(), repeated.end(),
+                       [&](const Stmt* s) { return is_inside(*d->stmt, *s); });
   };
   for (const Stmt* stmt : repeated) {
     for (const std::string& name : kernel.facts.names_written(*stmt)) {
@@ -17,7 +19,8 @@ std::string carried_variable(const KernelModel& kernel, const std::vector<const 
     }
     for (const Access* access : kernel.facts.accesses_in(*stmt)) {
       const Array& array = kernel.facts.arrays[static_cast<std::size_t>(access->array)];
-      if (access->writes() && array.space == Space::local && !inside(array.declarator)) return array.name;
+      if (access->writes() && array.space == Space::local && !inside(array.declarator))
+        return array.name;
     }
   }
   return "";

@@ -21,22 +21,35 @@ using model::Stmt;
 using model::StmtKind;
 using model::Unit;
 
-const Reduction* scanned(const Loop& loop) { return loop.reductions.size() == 1 ? &loop.reductions[0] : nullptr; }
+const Reduction* scanned(const Loop& loop) {
+  return loop.reductions.size() == 1 ? &loop.reductions[0] : nullptr;
+}
 
 class ScanWriter {
  public:
-  ScanWriter(const model::KernelModel& model, const Loop& loop, const LaneGroup& group, const ScanShape& shape,
+  ScanWriter(const model::KernelModel& model,
+             const Loop& loop,
+             const LaneGroup& group,
+             const ScanShape& shape,
              std::set<std::string, std::less<>>& taken)
-      : model_(model), unit_(model.unit), loop_(loop), r_(*scanned(loop)), group_(group), shape_(shape), taken_(taken),
+      : model_(model),
+        unit_(model.unit),
+        loop_(loop),
+        r_(*scanned(loop)),
+        group_(group),
+        shape_(shape),
+        taken_(taken),
         tab_(model::indent_unit(model.unit)) {}
 
   std::optional<std::string> text() {
     items_ = shape_.packs * shape_.vector;
     tile_ = items_ * group_.lanes;
-    running_ = fresh_("running"), total_ = fresh_("total"), before_ = fresh_("before"), left_ = fresh_("left"), at_ = fresh_("at");
+    running_ = fresh_("running"), total_ = fresh_("total"), before_ = fresh_("before"),
+    left_ = fresh_("left"), at_ = fresh_("at");
     p_ = free_name(unit_, {"p", "pack"}, taken_), d_ = group_.step;
     k_ = shape_.vector == 1 ? p_ : group_.part;
-    const auto end = model_.facts.resolved(loop_.end).constant(), first = model_.facts.resolved(loop_.first).constant();
+    const auto end = model_.facts.resolved(loop_.end).constant(),
+               first = model_.facts.resolved(loop_.first).constant();
     if (end && first) length_ = std::max<std::int64_t>(0, *end - *first);
     once_ = length_ && *length_ <= tile_;
     full_ = length_ && *length_ % tile_ == 0;
@@ -55,36 +68,59 @@ class ScanWriter {
     std::string local;
   };
 
-  std::string fresh_(std::string_view wish) { return *taken_.insert(model::fresh_name(unit_, wish, &taken_)).first; }
-  const Array& array_of(const Access& a) const { return model_.facts.arrays[static_cast<std::size_t>(a.array)]; }
+  std::string fresh_(std::string_view wish) {
+    return *taken_.insert(model::fresh_name(unit_, wish, &taken_)).first;
+  }
+  const Array& array_of(const Access& a) const {
+    return model_.facts.arrays[static_cast<std::size_t>(a.array)];
+  }
   std::int64_t warps() const { return group_.block() / kWarpLanes; }
-  std::int64_t span() const { return group_.within_warp() ? group_.lanes : kWarpLanes; }  ///< lanes that shuffle
-  std::string combined(std::string_view a, std::string_view b) const { return model::combine_text(r_.op, r_.type, a, b); }
+  /// lanes that shuffle
+  std::int64_t span() const { return group_.within_warp() ? group_.lanes : kWarpLanes; }
+  std::string combined(std::string_view a, std::string_view b) const {
+    return model::combine_text(r_.op, r_.type, a, b);
+  }
   std::string identity() const { return std::string(model::identity_text(r_.op, r_.type)); }
   std::string mask() const { return group_.lanes < kWarpLanes ? group_.mask : "0xffffffffu"; }
-  std::string rank() const { return group_.lanes <= kWarpLanes ? group_.lane : group_.lane + " % 32"; }
+  std::string rank() const {
+    return group_.lanes <= kWarpLanes ? group_.lane : group_.lane + " % 32";
+  }
   std::string width() const { return group_.lanes < kWarpLanes ? ", " + group_.lanes_name : ""; }
 
   /// Accesses of the loop that run along memory are moved in packs through local arrays.
   void find_packs() {
     for (const Access* a : model_.facts.accesses_in(*loop_.stmt)) {
-      const std::string atom = loop_atom(a->source_index, loop_), folded = loop_atom(a->index, loop_);
-      if (a->loops.back() != &loop_ || a->kind == model::AccessKind::atomic || a->kind == model::AccessKind::read_write) continue;
-      if (a->vector_width != 1 || a->in_helper || array_of(*a).space != model::Space::global) continue;
-      if (a->expr->kind != model::ExprKind::subscript || is_address(*a->expr) || is_conditional(*a)) continue;
-      if (!a->source_index.affine_in(atom) || !(a->source_index.coefficient_of(atom) == Polynomial(1)) || !a->index.affine_in(folded)) continue;
+      const std::string atom = loop_atom(a->source_index, loop_),
+                        folded = loop_atom(a->index, loop_);
+      if (a->loops.back() != &loop_ || a->kind == model::AccessKind::atomic ||
+          a->kind == model::AccessKind::read_write)
+        continue;
+      if (a->vector_width != 1 || a->in_helper || array_of(*a).space != model::Space::global)
+        continue;
+      if (a->expr->kind != model::ExprKind::subscript || is_address(*a->expr) || is_conditional(*a))
+        continue;
+      if (!a->source_index.affine_in(atom) ||
+          !(a->source_index.coefficient_of(atom) == Polynomial(1)) || !a->index.affine_in(folded))
+        continue;
       const Polynomial start = a->index.without(folded) + loop_.first;
-      if (shape_.vector > 1 && !can_pack(model_.facts, array_of(*a), start, shape_.vector)) continue;
+      if (shape_.vector > 1 && !can_pack(model_.facts, array_of(*a), start, shape_.vector))
+        continue;
       if (shape_.vector > 1 && !(length_ && *length_ % shape_.vector == 0)) continue;
       auto& list = a->writes() ? stored_ : loaded_;
-      const auto known = std::find_if(list.begin(), list.end(), [&](const Packed& p) { return p.access->array == a->array && p.access->index == a->index; });
-      const std::string local = known != list.end() ? known->local : fresh_(array_of(*a).name + (a->writes() ? "_out" : "_pack"));
+      const auto known = std::find_if(list.begin(), list.end(), [&](const Packed& p) {
+        return p.access->array == a->array && p.access->index == a->index;
+      });
+      const std::string local = known != list.end()
+                                    ? known->local
+                                    : fresh_(array_of(*a).name + (a->writes() ? "_out" : "_pack"));
       if (known == list.end()) list.push_back({a, local});
       replaced_[a->expr] = local + "[" + k_ + "]";
     }
   }
 
-  static bool is_address(const Expr& e) { return e.parent != nullptr && e.parent->is_op(model::ExprKind::unary, "&"); }
+  static bool is_address(const Expr& e) {
+    return e.parent != nullptr && e.parent->is_op(model::ExprKind::unary, "&");
+  }
 
   bool is_conditional(const Access& a) const {
     return std::any_of(a.guards.begin(), a.guards.end(), [&](const model::Guard* g) {
@@ -97,12 +133,15 @@ class ScanWriter {
     return once_ ? first : t_ + " + ";
   }
   std::string element_place() const {
-    if (shape_.vector == 1) return start_text() + k_ + " * " + group_.lanes_name + " + " + group_.lane;
+    if (shape_.vector == 1)
+      return start_text() + k_ + " * " + group_.lanes_name + " + " + group_.lane;
     const std::string v = std::to_string(shape_.vector);
-    return start_text() + k_ + " / " + v + " * " + std::to_string(group_.lanes * shape_.vector) + " + " + group_.lane + " * " + v + " + " + k_ + " % " + v;
+    return start_text() + k_ + " / " + v + " * " + std::to_string(group_.lanes * shape_.vector) +
+           " + " + group_.lane + " * " + v + " + " + k_ + " % " + v;
   }
   std::string pack_place() const {
-    return start_text() + k_ + " * " + group_.lanes_name + " + " + group_.lane + (shape_.vector > 1 ? " * " + std::to_string(shape_.vector) : "");
+    return start_text() + k_ + " * " + group_.lanes_name + " + " + group_.lane +
+           (shape_.vector > 1 ? " * " + std::to_string(shape_.vector) : "");
   }
   std::string end_text() const { return loop_.source_end.text(); }
 
@@ -111,30 +150,38 @@ class ScanWriter {
     const std::string there = (base.is_zero() ? "" : base.text() + " + ") + pack_place();
     std::string move = pack_move(array_of(a), shape_.vector, local, k_, there, load);
     if (!full_) move = "if (" + pack_place() + " < " + end_text() + ") " + move;
-    return "#pragma unroll\nfor (int " + k_ + " = 0; " + k_ + " < " + std::to_string(items_) + "; " +
-           (shape_.vector > 1 ? k_ + " += " + std::to_string(shape_.vector) : "++" + k_) + ") {\n" + tab_ + move + "\n}\n";
+    return "#pragma unroll\nfor (int " + k_ + " = 0; " + k_ + " < " + std::to_string(items_) +
+           "; " + (shape_.vector > 1 ? k_ + " += " + std::to_string(shape_.vector) : "++" + k_) +
+           ") {\n" + tab_ + move + "\n}\n";
   }
 
   std::string loads() const {
     std::string out;
     const std::string align = shape_.vector > 1 ? "alignas(16) " : "";
-    for (const Packed& p : stored_) out += align + array_of(*p.access).type + " " + p.local + "[" + std::to_string(items_) + "];\n";
+    for (const Packed& p : stored_)
+      out +=
+          align + array_of(*p.access).type + " " + p.local + "[" + std::to_string(items_) + "];\n";
     for (const Packed& p : loaded_) {
-      out += align + array_of(*p.access).type + " " + p.local + "[" + std::to_string(items_) + "];\n" + transfer(*p.access, p.local, true);
+      out += align + array_of(*p.access).type + " " + p.local + "[" + std::to_string(items_) +
+             "];\n" + transfer(*p.access, p.local, true);
     }
     return out;
   }
 
-  /// Text of a statement of the loop, its comments too, with packed accesses replaced and the accumulator under its new name; a
-  /// block without its braces, lines as far left as they go.
+  /// Text of a statement of the loop, its comments too, with packed accesses replaced and the
+  /// accumulator under its new name; a block without its braces, lines as far left as they go.
   std::string body_text(const Stmt& stmt) const {
     model::Span span = stmt.span;
     if (stmt.is(StmtKind::block)) ++span.begin, --span.end;
     std::vector<Edit> edits;
     model::walk_expressions(stmt, [&](const Expr& e) {
       const auto packed = replaced_.find(&e);
-      if (packed != replaced_.end()) return edits.push_back({e.span.begin - span.begin, e.span.end - span.begin, packed->second}), false;
-      if (e.is_name(r_.accumulator)) edits.push_back({e.span.begin - span.begin, e.span.end - span.begin, running_});
+      if (packed != replaced_.end())
+        return edits.push_back(
+                   {e.span.begin - span.begin, e.span.end - span.begin, packed->second}),
+               false;
+      if (e.is_name(r_.accumulator))
+        edits.push_back({e.span.begin - span.begin, e.span.end - span.begin, running_});
       return true;
     });
     return shifted_left(edited(unit_.text(span), std::move(edits)));
@@ -147,8 +194,10 @@ class ScanWriter {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
       lines.emplace_back(text.substr(begin, end - begin));
       const std::size_t blanks = lines.back().find_first_not_of(" \t\r");
-      if (blanks == std::string::npos) lines.back().clear();
-      else if (lines.size() > 1) least = std::min(least, blanks);
+      if (blanks == std::string::npos)
+        lines.back().clear();
+      else if (lines.size() > 1)
+        least = std::min(least, blanks);
       begin = end + 1;
     }
     std::string out;
@@ -176,29 +225,35 @@ class ScanWriter {
   std::string each_element(const std::vector<const Stmt*>& used, const std::string& text) const {
     std::string element;
     if (needs_place(used)) {
-      const std::string type = loop_.declarator == nullptr ? "int" : std::string(unit_.text(loop_.declarator->type));
+      const std::string type =
+          loop_.declarator == nullptr ? "int" : std::string(unit_.text(loop_.declarator->type));
       element = "const " + type + " " + loop_.variable + " = " + element_place() + ";\n";
     }
     if (shape_.vector == 1) {
       if (full_) return "{\n" + model::indented(element + text, tab_) + "}\n";
-      return element + "if (" + loop_.variable + " < " + end_text() + ") {\n" + model::indented(text, tab_) + "}\n";
+      return element + "if (" + loop_.variable + " < " + end_text() + ") {\n" +
+             model::indented(text, tab_) + "}\n";
     }
     if (!full_) element += "if (" + loop_.variable + " >= " + end_text() + ") break;\n";
     const std::string v = std::to_string(shape_.vector);
-    return "#pragma unroll\nfor (int " + k_ + " = " + p_ + " * " + v + "; " + k_ + " < " + p_ + " * " + v + " + " + v + "; ++" + k_ + ") {\n" +
-           model::indented(element + text, tab_) + "}\n";
+    return "#pragma unroll\nfor (int " + k_ + " = " + p_ + " * " + v + "; " + k_ + " < " + p_ +
+           " * " + v + " + " + v + "; ++" + k_ + ") {\n" + model::indented(element + text, tab_) +
+           "}\n";
   }
 
   std::string pack_loop(const std::string& text) const {
-    return "#pragma unroll\nfor (int " + p_ + " = 0; " + p_ + " < " + std::to_string(shape_.packs) + "; ++" + p_ + ") {\n" +
-           model::indented(text, tab_) + "}\n";
+    return "#pragma unroll\nfor (int " + p_ + " = 0; " + p_ + " < " + std::to_string(shape_.packs) +
+           "; ++" + p_ + ") {\n" + model::indented(text, tab_) + "}\n";
   }
 
   /// Each lane's value is combined with those of the lanes before it.
-  std::string shuffle_scan(const std::string& variable, const std::string& lanes, const std::string& width) const {
-    return "#pragma unroll\nfor (int " + d_ + " = 1; " + d_ + " < " + lanes + "; " + d_ + " *= 2) {\n" + tab_ + "const " + r_.type + " " + left_ +
-           " = __shfl_up_sync(" + mask() + ", " + variable + ", " + d_ + width + ");\n" + tab_ + "if (" + rank() + " >= " + d_ + ") " + variable + " = " +
-           combined(left_, variable) + ";\n}\n";
+  std::string shuffle_scan(const std::string& variable,
+                           const std::string& lanes,
+                           const std::string& width) const {
+    return "#pragma unroll\nfor (int " + d_ + " = 1; " + d_ + " < " + lanes + "; " + d_ +
+           " *= 2) {\n" + tab_ + "const " + r_.type + " " + left_ + " = __shfl_up_sync(" + mask() +
+           ", " + variable + ", " + d_ + width + ");\n" + tab_ + "if (" + rank() + " >= " + d_ +
+           ") " + variable + " = " + combined(left_, variable) + ";\n}\n";
   }
 
   /// Statements that make the value to be combined: declarations before the update.
@@ -236,45 +291,67 @@ class ScanWriter {
     for (const Stmt* s : used) element += body_text(*s) + "\n";
     element += update(own, value_text()) + "\n";
     used.push_back(r_.stmt);
-    std::string in = own + " = " + identity() + ";\n" + each_element(used, element) + shuffle_scan(own, std::to_string(span()), width());
-    in += before_ + "[" + p_ + "] = __shfl_up_sync(" + mask() + ", " + own + ", 1" + width() + ");\n";
-    return r_.type + " " + total_ + "[" + packs + "], " + before_ + "[" + packs + "];  // up to a lane's pack, and before it, in the warp\n" + pack_loop(in);
+    std::string in = own + " = " + identity() + ";\n" + each_element(used, element) +
+                     shuffle_scan(own, std::to_string(span()), width());
+    in +=
+        before_ + "[" + p_ + "] = __shfl_up_sync(" + mask() + ", " + own + ", 1" + width() + ");\n";
+    return r_.type + " " + total_ + "[" + packs + "], " + before_ + "[" + packs +
+           "];  // up to a lane's pack, and before it, in the warp\n" + pack_loop(in);
   }
 
   /// The loop's body over the elements of pack p; `running` holds what precedes them.
   std::string elements() const {
-    const std::string first = "if (" + rank() + " > 0) " + update(running_, before_ + "[" + p_ + "]") + "\n";
-    return first + each_element(model::statements(*loop_.stmt->body), body_text(*loop_.stmt->body) + "\n");
+    const std::string first =
+        "if (" + rank() + " > 0) " + update(running_, before_ + "[" + p_ + "]") + "\n";
+    return first +
+           each_element(model::statements(*loop_.stmt->body), body_text(*loop_.stmt->body) + "\n");
   }
 
   std::string within_warp() const {
-    const std::string last = "__shfl_sync(" + mask() + ", " + total_ + "[" + p_ + "], " + group_.lanes_name + " - 1" + width() + ")";
-    return pack_loop(r_.type + " " + running_ + " = " + r_.accumulator + ";\n" + elements() + update(r_.accumulator, last) + "\n");
+    const std::string last = "__shfl_sync(" + mask() + ", " + total_ + "[" + p_ + "], " +
+                             group_.lanes_name + " - 1" + width() + ")";
+    return pack_loop(r_.type + " " + running_ + " = " + r_.accumulator + ";\n" + elements() +
+                     update(r_.accumulator, last) + "\n");
   }
 
   std::string over_block() {
     const std::int64_t all = warps() * shape_.packs;
-    const std::string count = std::to_string(all), w = std::to_string(warps()), shared = fresh_(r_.accumulator + "_warp");
-    const std::string chosen = once_ ? shared : shared + "[" + (side_ = fresh_("side")) + "]", sum = fresh_("warps");
-    if (model::enclosing_loop(*loop_.stmt) != nullptr) shared_ = "__syncthreads();  // the last totals have been read\n";
-    shared_ += "__shared__ " + r_.type + " " + shared + (once_ ? "" : "[2]") + "[" + count + "];  // totals of the warps\n";
+    const std::string count = std::to_string(all), w = std::to_string(warps()),
+                      shared = fresh_(r_.accumulator + "_warp");
+    const std::string chosen = once_ ? shared : shared + "[" + (side_ = fresh_("side")) + "]",
+                      sum = fresh_("warps");
+    if (model::enclosing_loop(*loop_.stmt) != nullptr)
+      shared_ = "__syncthreads();  // the last totals have been read\n";
+    shared_ += "__shared__ " + r_.type + " " + shared + (once_ ? "" : "[2]") + "[" + count +
+               "];  // totals of the warps\n";
     const std::string place = p_ + " * " + w + " + " + group_.lane + " / 32";
-    std::string out = "if (" + rank() + " == 31) {\n" + model::indented(pack_loop(chosen + "[" + place + "] = " + total_ + "[" + p_ + "];\n"), tab_) +
-                      "}\n__syncthreads();\n";
-    out += r_.type + " " + sum + " = " + (all < kWarpLanes ? rank() + " < " + count + " ? " : "") + chosen + "[" + rank() + "]" +
-           (all < kWarpLanes ? " : " + identity() : std::string()) + ";\n";
+    std::string out =
+        "if (" + rank() + " == 31) {\n" +
+        model::indented(pack_loop(chosen + "[" + place + "] = " + total_ + "[" + p_ + "];\n"),
+                        tab_) +
+        "}\n__syncthreads();\n";
+    out += r_.type + " " + sum + " = " + (all < kWarpLanes ? rank() + " < " + count + " ? " : "") +
+           chosen + "[" + rank() + "]" + (all < kWarpLanes ? " : " + identity() : std::string()) +
+           ";\n";
     out += shuffle_scan(sum, count, "");
     std::string in = "const int " + at_ + " = " + place + ";\n";
-    in += "const " + r_.type + " " + left_ + " = __shfl_sync(0xffffffffu, " + sum + ", " + at_ + " == 0 ? 0 : " + at_ + " - 1);\n";
+    in += "const " + r_.type + " " + left_ + " = __shfl_sync(0xffffffffu, " + sum + ", " + at_ +
+          " == 0 ? 0 : " + at_ + " - 1);\n";
     in += r_.type + " " + running_ + " = " + r_.accumulator + ";\n";
     in += "if (" + at_ + " > 0) " + update(running_, left_) + "\n" + elements();
     out += pack_loop(in);
-    return out + update(r_.accumulator, "__shfl_sync(0xffffffffu, " + sum + ", " + std::to_string(all - 1) + ")") + "\n";
+    return out +
+           update(r_.accumulator,
+                  "__shfl_sync(0xffffffffu, " + sum + ", " + std::to_string(all - 1) + ")") +
+           "\n";
   }
 
   std::string wrapped(const std::string& body) const {
-    const std::string note = "// Each lane takes " + std::string(shape_.packs > 1 ? std::to_string(shape_.packs) + " packs of " : "") +
-                             std::to_string(shape_.vector) + (shape_.vector > 1 ? " neighbours" : " element") + "; what precedes them comes from a scan over all lanes.\n";
+    const std::string note =
+        "// Each lane takes " +
+        std::string(shape_.packs > 1 ? std::to_string(shape_.packs) + " packs of " : "") +
+        std::to_string(shape_.vector) + (shape_.vector > 1 ? " neighbours" : " element") +
+        "; what precedes them comes from a scan over all lanes.\n";
     if (once_) return note + "{\n" + model::indented(shared_ + body, tab_) + "}";
     std::string out = note;
     std::string inside = body;
@@ -283,8 +360,8 @@ class ScanWriter {
       inside += side_ + " ^= 1;\n";
     }
     const std::string first = loop_.source_first.text();
-    return out + "for (int " + t_ + " = " + first + "; " + t_ + " < " + end_text() + "; " + t_ + " += " + std::to_string(tile_) + ") {\n" +
-           model::indented(inside, tab_) + "}";
+    return out + "for (int " + t_ + " = " + first + "; " + t_ + " < " + end_text() + "; " + t_ +
+           " += " + std::to_string(tile_) + ") {\n" + model::indented(inside, tab_) + "}";
   }
 
   const model::KernelModel& model_;
@@ -299,7 +376,7 @@ class ScanWriter {
   std::optional<std::int64_t> length_;
   bool once_ = false, full_ = false;
   std::string running_, total_, before_, left_, at_, t_, side_, shared_;
-  std::string p_, k_, d_;             ///< loop variables over packs, elements, distances
+  std::string p_, k_, d_;  ///< loop variables over packs, elements, distances
   std::vector<Packed> loaded_, stored_;
   std::map<const Expr*, std::string> replaced_;
 };
@@ -308,17 +385,24 @@ class ScanWriter {
 
 std::string scan_refusal(const model::KernelModel& model, const model::Loop& loop) {
   const Reduction* r = scanned(loop);
-  if (loop.kind != model::LoopClass::scan || r == nullptr) return "the loop is no scan of one accumulator";
-  if (r->access >= 0) return "the result is accumulated in memory, in " + r->accumulator + ": promote_scalars";
-  if (r->value == nullptr || model::identity_text(r->op, r->type).empty()) return "the operator has no neutral element to start from";
+  if (loop.kind != model::LoopClass::scan || r == nullptr)
+    return "the loop is no scan of one accumulator";
+  if (r->access >= 0)
+    return "the result is accumulated in memory, in " + r->accumulator + ": promote_scalars";
+  if (r->value == nullptr || model::identity_text(r->op, r->type).empty())
+    return "the operator has no neutral element to start from";
   if (model::size_of_type(r->type) < 4) return "the accumulator is of type " + r->type;
-  if (!loop.counted || !loop.stmt->is(StmtKind::for_) || !loop.declared_inside || loop.descending || loop.exits_early || loop.has_barrier) {
+  if (!loop.counted || !loop.stmt->is(StmtKind::for_) || !loop.declared_inside || loop.descending ||
+      loop.exits_early || loop.has_barrier) {
     return "the loop does not count upwards in its header to its end";
   }
   if (loop.step.constant() != 1) return "the loop's step is not 1";
   if (!loop.children.empty()) return "a loop stands inside the scan";
-  bool plain = r->stmt != nullptr && r->stmt->parent != nullptr && (r->stmt->parent == loop.stmt || r->stmt->parent == loop.stmt->body);
-  model::walk(*loop.stmt->body, [&](const Stmt& s) { return plain = plain && !s.is(StmtKind::continue_) && !s.is(StmtKind::return_), true; });
+  bool plain = r->stmt != nullptr && r->stmt->parent != nullptr &&
+               (r->stmt->parent == loop.stmt || r->stmt->parent == loop.stmt->body);
+  model::walk(*loop.stmt->body, [&](const Stmt& s) {
+    return plain = plain && !s.is(StmtKind::continue_) && !s.is(StmtKind::return_), true;
+  });
   if (!plain) return "the update stands under a condition";
   // The value is computed twice, the first time apart from the rest of the body.
   std::set<std::string> made;
@@ -329,17 +413,23 @@ std::string scan_refusal(const model::KernelModel& model, const model::Loop& loo
     }
   }
   for (const std::string& name : loop.private_scalars) {
-    if (!made.contains(name) && model::mentions(*r->value, name)) return name + " is set in an earlier statement";
+    if (!made.contains(name) && model::mentions(*r->value, name))
+      return name + " is set in an earlier statement";
   }
   for (const model::Access* a : model.facts.accesses_in(*loop.stmt)) {
-    if (!a->writes() || model.facts.arrays[static_cast<std::size_t>(a->array)].space == model::Space::global) continue;
+    if (!a->writes() ||
+        model.facts.arrays[static_cast<std::size_t>(a->array)].space == model::Space::global)
+      continue;
     return "the loop writes " + model.facts.arrays[static_cast<std::size_t>(a->array)].name;
   }
   return {};
 }
 
-std::optional<std::string> scan_text(const model::KernelModel& model, const model::Loop& loop, const LaneGroup& group,
-                                     const ScanShape& shape, std::set<std::string, std::less<>>& taken) {
+std::optional<std::string> scan_text(const model::KernelModel& model,
+                                     const model::Loop& loop,
+                                     const LaneGroup& group,
+                                     const ScanShape& shape,
+                                     std::set<std::string, std::less<>>& taken) {
   return ScanWriter(model, loop, group, shape, taken).text();
 }
 

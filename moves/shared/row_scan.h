@@ -5,12 +5,13 @@
 #include <set>
 #include <string>
 
-#include "moves/shared/lanes.h"
 #include "moves/model/facts.h"
+#include "moves/shared/lanes.h"
 
 namespace warpath {
 
-/// How a scan is spread over lanes: each takes `packs` packs of `vector` neighbours of a tile, the tile being all lanes' packs.
+/// How a scan is spread over lanes: each takes `packs` packs of `vector` neighbours of a tile, the
+/// tile being all lanes' packs.
 struct ScanShape {
   std::int64_t packs = 1;
   std::int64_t vector = 4;
@@ -19,10 +20,14 @@ struct ScanShape {
 /// One line why the loop is no scan that lanes could share; empty if it is one.
 [[nodiscard]] std::string scan_refusal(const model::KernelModel& model, const model::Loop& loop);
 
-/// The statement that replaces a scan loop: totals of packs, a shuffle scan over a warp, the warps' totals through shared memory,
-/// then the loop's own body within each pack; the accumulator ends as it did. `taken`: names given out. The text is not indented.
-/// nullopt if packs of more than one element fit no array of the loop.
-[[nodiscard]] std::optional<std::string> scan_text(const model::KernelModel& model, const model::Loop& loop, const LaneGroup& group,
-                                    const ScanShape& shape, std::set<std::string, std::less<>>& taken);
+/// The statement that replaces a scan loop: totals of packs, a shuffle scan over a warp, the warps'
+/// totals through shared memory, then the loop's own body within each pack; the accumulator ends as
+/// it did. `taken`: names given out. The text is not indented. nullopt if packs of more than one
+/// element fit no array of the loop.
+[[nodiscard]] std::optional<std::string> scan_text(const model::KernelModel& model,
+                                                   const model::Loop& loop,
+                                                   const LaneGroup& group,
+                                                   const ScanShape& shape,
+                                                   std::set<std::string, std::less<>>& taken);
 
 }  // namespace warpath

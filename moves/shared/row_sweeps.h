@@ -10,24 +10,26 @@
 
 namespace warpath {
 
-/// The atom under which the loop's variable stands in `index`: its name, or the name with a version.
+/// The atom under which the loop's variable stands in `index`: its name, or the name with a
+/// version.
 [[nodiscard]] std::string loop_atom(const model::Polynomial& index, const model::Loop& loop);
 
-/// Threads a block of the variant along x; nullopt if its y or z extent is not 1 or the plan gives no number.
+/// Threads a block of the variant along x; nullopt if its y or z extent is not 1 or the plan gives
+/// no number.
 [[nodiscard]] std::optional<std::int64_t> threads_per_row_block(const Variant& variant);
 
 /// Elements base + j of an array, j the sweeps' variable.
 struct RowOperand {
   int array = 0;
-  model::Polynomial base;             ///< as written: its text compiles before the first sweep
-  model::Polynomial folded_base;      ///< over threads, blocks and sizes
+  model::Polynomial base;         ///< as written: its text compiles before the first sweep
+  model::Polynomial folded_base;  ///< over threads, blocks and sizes
   struct Use {
     const model::Access* access = nullptr;
-    std::size_t sweep = 0;            ///< into RowSweeps::loops
+    std::size_t sweep = 0;  ///< into RowSweeps::loops
   };
-  std::vector<Use> uses;              ///< in source order
-  bool conditional_write = false;     ///< a write stands under a condition inside its sweep
-  bool unconditional = false;         ///< some use is made for every element
+  std::vector<Use> uses;           ///< in source order
+  bool conditional_write = false;  ///< a write stands under a condition inside its sweep
+  bool unconditional = false;      ///< some use is made for every element
   [[nodiscard]] bool written() const;
   [[nodiscard]] std::size_t first_sweep() const { return uses.front().sweep; }
   [[nodiscard]] std::optional<std::size_t> last_write() const;
@@ -35,21 +37,22 @@ struct RowOperand {
   [[nodiscard]] bool read_first() const { return uses.front().access->reads(); }
 };
 
-/// Loops of one statement list that run over the same row, each thread or lane taking every LANES-th element:
-/// `for (j = lane + c; j < C; j += LANES)`; with one lane, all elements.
+/// Loops of one statement list that run over the same row, each thread or lane taking every
+/// LANES-th element: `for (j = lane + c; j < C; j += LANES)`; with one lane, all elements.
 struct RowSweeps {
-  std::size_t ordinal = 0;            ///< of the first loop among the kernel's loops
+  std::size_t ordinal = 0;  ///< of the first loop among the kernel's loops
   std::vector<const model::Loop*> loops;
   std::vector<std::int64_t> offsets;  ///< c of each
   std::int64_t lanes = 1;
-  std::int64_t threads = 1;           ///< a block
-  std::string lane;                   ///< text of the lane's place; empty for one lane
-  model::Polynomial end;              ///< exclusive, as written
-  std::optional<std::int64_t> length; ///< `end` if it is a constant of the source
+  std::int64_t threads = 1;            ///< a block
+  std::string lane;                    ///< text of the lane's place; empty for one lane
+  model::Polynomial end;               ///< exclusive, as written
+  std::optional<std::int64_t> length;  ///< `end` if it is a constant of the source
   std::vector<RowOperand> operands;
 };
 
 /// All groups of sweeps of the kernel, in source order.
-[[nodiscard]] std::vector<RowSweeps> find_row_sweeps(const MoveContext& context, const model::KernelModel& model);
+[[nodiscard]] std::vector<RowSweeps> find_row_sweeps(const MoveContext& context,
+                                                     const model::KernelModel& model);
 
 }  // namespace warpath

@@ -9,15 +9,21 @@
 namespace warpath {
 
 std::string edited(std::string_view source, std::vector<Edit> edits) {
-  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return std::pair(a.begin, a.end) < std::pair(b.begin, b.end); });
+  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   std::string out;
   std::size_t at = 0;
   for (const Edit& edit : edits) {
-    if (at > edit.begin) throw ConflictingEdits("two edits of the source meet: one ends in front of \"" + std::string(source.substr(at, 20)) + "\", the next begins before that");
+    if (at > edit.begin)
+      throw ConflictingEdits("two edits of the source meet: one ends in front of \"" +
+                             std::string(source.substr(at, 20)) +
+                             "\", the next begins before that");
     WARPATH_CHECK(edit.begin <= edit.end && edit.end <= source.size());
     out += source.substr(at, edit.begin - at);
     const std::size_t word = out.find_last_not_of(" \t");
-    if (edit.text.starts_with('#') && word != std::string::npos && out[word] != '\n') out += '\n';  // a directive has a line of its own
+    // a directive has a line of its own
+    if (edit.text.starts_with('#') && word != std::string::npos && out[word] != '\n') out += '\n';
     out += edit.text;
     at = edit.end;
   }
@@ -27,7 +33,8 @@ std::string edited(std::string_view source, std::vector<Edit> edits) {
 
 std::optional<FunctionText> find_kernel(const CodeText& code, std::string_view kernel_name) {
   kernel_name = kernel_name.substr(0, kernel_name.find('<'));
-  if (const std::size_t colons = kernel_name.rfind("::"); colons != std::string_view::npos) kernel_name.remove_prefix(colons + 2);
+  if (const std::size_t colons = kernel_name.rfind("::"); colons != std::string_view::npos)
+    kernel_name.remove_prefix(colons + 2);
   while (!kernel_name.empty() && kernel_name.back() == ' ') kernel_name.remove_suffix(1);
   std::optional<FunctionText> found;
   for (const FunctionText& function : find_functions(code, {})) {
@@ -43,7 +50,8 @@ std::optional<std::int64_t> integer_value(std::string_view literal) {
   for (const char c : literal) {
     if (c != '\'') digits += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
   }
-  while (!digits.empty() && (digits.back() == 'u' || digits.back() == 'l' || digits.back() == 'z')) digits.pop_back();
+  while (!digits.empty() && (digits.back() == 'u' || digits.back() == 'l' || digits.back() == 'z'))
+    digits.pop_back();
   int base = 10;
   std::size_t prefix = 0;
   if (digits.starts_with("0x")) {
@@ -79,7 +87,11 @@ std::string_view line_end(std::string_view source) {
   return at != std::string_view::npos && at > 0 && source[at - 1] == '\r' ? "\r\n" : "\n";
 }
 
-void indent_lines(std::string_view source, std::size_t begin, std::size_t end, std::string_view indent, std::vector<Edit>& edits) {
+void indent_lines(std::string_view source,
+                  std::size_t begin,
+                  std::size_t end,
+                  std::string_view indent,
+                  std::vector<Edit>& edits) {
   for (std::size_t at = begin; at < end;) {
     const std::size_t stop = std::min(source.find('\n', at), source.size());
     if (stop > at && source[at] != '\r') edits.push_back({at, at, std::string(indent)});

@@ -12,15 +12,19 @@ void Rewrite::add(std::vector<Edit> edits) {
   for (Edit& edit : edits) edits_.push_back(std::move(edit));
 }
 
-void Rewrite::declare_first(std::string_view lines) { head_ += lines; }
+void Rewrite::declare_first(std::string_view lines) {
+  head_ += lines;
+}
 
 void Rewrite::before(const Stmt& stmt, std::string_view lines) {
   const std::string indent = indentation(unit_, stmt.span.begin);
   const Stmt* const first = stmt.pragma != nullptr ? stmt.pragma : &stmt;
   const std::size_t at = first->span.begin;
   const std::size_t line = line_begin(unit_.source(), at);
-  const bool own_line = unit_.source().substr(line, at - line).find_first_not_of(" \t") == std::string_view::npos;
-  insert(own_line ? line : at, own_line ? indented(lines, indent) : "\n" + indented(lines, indent) + indent);
+  const bool own_line =
+      unit_.source().substr(line, at - line).find_first_not_of(" \t") == std::string_view::npos;
+  insert(own_line ? line : at,
+         own_line ? indented(lines, indent) : "\n" + indented(lines, indent) + indent);
 }
 
 void Rewrite::after(const Stmt& stmt, std::string_view lines) {
@@ -29,7 +33,9 @@ void Rewrite::after(const Stmt& stmt, std::string_view lines) {
   insert(stmt.span.end, std::move(text));
 }
 
-std::string Rewrite::fresh(std::string_view wish) { return fresh_name(unit_, wish, &taken_); }
+std::string Rewrite::fresh(std::string_view wish) {
+  return fresh_name(unit_, wish, &taken_);
+}
 
 Variant Rewrite::finish(const Variant& from) {
   if (!head_.empty()) {
@@ -44,21 +50,25 @@ Variant Rewrite::finish(const Variant& from) {
   return out;
 }
 
-bool takes(const MoveInstance& instance, std::initializer_list<std::string_view> names, std::string& why) {
+bool takes(const MoveInstance& instance,
+           std::initializer_list<std::string_view> names,
+           std::string& why) {
   bool same = instance.parameters.size() == names.size();
   for (const std::string_view name : names) same = same && instance.parameters.contains(name);
   if (same) return true;
   why = instance.move + " takes ";
   if (names.size() == 0) why += "no parameters";
   bool first = true;
-  for (const std::string_view name : names) why += (first ? "" : ", ") + std::string(name), first = false;
+  for (const std::string_view name : names)
+    why += (first ? "" : ", ") + std::string(name), first = false;
   return false;
 }
 
 std::string substituted(const Unit& unit, Span span, const std::vector<Edit>& edits) {
   std::vector<Edit> inside;
   for (const Edit& edit : edits) {
-    if (span.begin <= edit.begin && edit.end <= span.end) inside.push_back({edit.begin - span.begin, edit.end - span.begin, edit.text});
+    if (span.begin <= edit.begin && edit.end <= span.end)
+      inside.push_back({edit.begin - span.begin, edit.end - span.begin, edit.text});
   }
   return edited(unit.text(span), std::move(inside));
 }
@@ -73,12 +83,14 @@ std::string unindented(std::string_view text) {
   std::size_t shared = std::string::npos;
   for (const std::string_view line : lines) {
     const std::size_t blanks = line.find_first_not_of(" \t\r");
-    if (blanks != std::string_view::npos && !line.starts_with('#')) shared = std::min(shared, blanks);
+    if (blanks != std::string_view::npos && !line.starts_with('#'))
+      shared = std::min(shared, blanks);
   }
   std::string out;
   for (const std::string_view line : lines) {
     const bool blank = line.find_first_not_of(" \t\r") == std::string_view::npos;
-    const std::string_view kept = line.starts_with('#') ? line : line.substr(std::min(shared, line.size()));
+    const std::string_view kept =
+        line.starts_with('#') ? line : line.substr(std::min(shared, line.size()));
     if (!blank) out += kept;
     out += '\n';
   }
@@ -92,7 +104,9 @@ std::string body_text(const Unit& unit, const Stmt& body, const std::vector<Edit
   const std::size_t line = line_begin(unit.source(), span.begin);
   std::string text = substituted(unit, span, edits);
   if (!block) text = std::string(span.begin - line, ' ') + text;
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\t' || text.back() == '\r')) text.pop_back();
+  while (!text.empty() &&
+         (text.back() == ' ' || text.back() == '\n' || text.back() == '\t' || text.back() == '\r'))
+    text.pop_back();
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) return "";
   const std::size_t line_before = text.rfind('\n', first);
@@ -101,7 +115,8 @@ std::string body_text(const Unit& unit, const Stmt& body, const std::vector<Edit
   } else if (block) {  // starts on the line of its brace: so far in as the second line
     text.erase(0, first);
     const std::size_t next = text.find('\n');
-    const std::size_t blanks = next == std::string::npos ? 0 : text.find_first_not_of(" \t\n", next) - next - 1;
+    const std::size_t blanks =
+        next == std::string::npos ? 0 : text.find_first_not_of(" \t\n", next) - next - 1;
     text.insert(0, std::string(blanks, ' '));
   }
   return unindented(text);
@@ -114,30 +129,44 @@ bool needs_parentheses(const Expr& name) {
   if (name.parenthesised || name.parent == nullptr) return false;
   const Expr& parent = *name.parent;
   if (parent.is(ExprKind::subscript)) return parent.args[0] == &name;
-  if (parent.is(ExprKind::call) || parent.is(ExprKind::init_list) || parent.is(ExprKind::assign)) return parent.args[0] == &name;
+  if (parent.is(ExprKind::call) || parent.is(ExprKind::init_list) || parent.is(ExprKind::assign))
+    return parent.args[0] == &name;
   if (parent.is(ExprKind::cast)) return parent.op == "(";
-  return !(parent.is_op(ExprKind::binary, "+") || parent.is_op(ExprKind::binary, "<") || parent.is_op(ExprKind::binary, ">="));
+  return !(parent.is_op(ExprKind::binary, "+") || parent.is_op(ExprKind::binary, "<") ||
+           parent.is_op(ExprKind::binary, ">="));
 }
 
-void rename_here(const Expr& e, std::string_view name, std::string_view text, std::vector<Edit>& edits) {
+void rename_here(const Expr& e,
+                 std::string_view name,
+                 std::string_view text,
+                 std::vector<Edit>& edits) {
   if (!e.is_name(name)) return;
   const bool plain = text.find_first_of(" ?") == std::string_view::npos;
-  edits.push_back({e.span.begin, e.span.end, plain || !needs_parentheses(e) ? std::string(text) : "(" + std::string(text) + ")"});
+  edits.push_back(
+      {e.span.begin, e.span.end,
+       plain || !needs_parentheses(e) ? std::string(text) : "(" + std::string(text) + ")"});
 }
 
 }  // namespace
 
-void rename_variable(const Stmt& root, std::string_view name, std::string_view text, std::vector<Edit>& edits) {
+void rename_variable(const Stmt& root,
+                     std::string_view name,
+                     std::string_view text,
+                     std::vector<Edit>& edits) {
   walk_expressions(root, [&](const Expr& e) { return rename_here(e, name, text, edits), true; });
 }
 
-void rename_variable(const Expr& root, std::string_view name, std::string_view text, std::vector<Edit>& edits) {
+void rename_variable(const Expr& root,
+                     std::string_view name,
+                     std::string_view text,
+                     std::vector<Edit>& edits) {
   walk(root, [&](const Expr& e) { return rename_here(e, name, text, edits), true; });
 }
 
 std::string factor_of(const Unit& unit, const Expr& expr) {
   const std::string text = unit.plain_text(expr.span);
-  const bool simple = expr.is(ExprKind::name) || expr.is(ExprKind::number) || expr.is(ExprKind::call) || expr.is(ExprKind::subscript) ||
+  const bool simple = expr.is(ExprKind::name) || expr.is(ExprKind::number) ||
+                      expr.is(ExprKind::call) || expr.is(ExprKind::subscript) ||
                       expr.is(ExprKind::member);
   return simple ? text : "(" + text + ")";
 }
@@ -161,7 +190,8 @@ std::string as_factor(const std::string& text) {
     const std::string& word = code.text[i];
     if (word == "(" || word == "[") ++depth;
     if (word == ")" || word == "]") --depth;
-    const bool operation = code.tokens[i].kind == TokenKind::punctuator && word != "(" && word != ")" && word != "[" && word != "]" && word != "." && word != "->";
+    const bool operation = code.tokens[i].kind == TokenKind::punctuator && word != "(" &&
+                           word != ")" && word != "[" && word != "]" && word != "." && word != "->";
     if (depth == 0 && operation && word != "*" && word != "::") return "(" + text + ")";
   }
   return text;
@@ -175,7 +205,9 @@ std::vector<const Workload*> workloads_of(const MoveContext& context) {
   return out;
 }
 
-const ArgSpec* argument_of(const KernelSpec& spec, const Function& kernel, const Declarator& parameter) {
+const ArgSpec* argument_of(const KernelSpec& spec,
+                           const Function& kernel,
+                           const Declarator& parameter) {
   std::vector<const ArgSpec*> passed;
   for (const ArgSpec& arg : spec.io.args) {
     if (!arg.is_meta) passed.push_back(&arg);
@@ -195,7 +227,8 @@ Polynomial with_constants(const KernelFacts& facts, const Polynomial& value) {
   if (!out.is_known()) return out;
   Bindings known;
   for (const std::string& name : out.names()) {
-    const Declarator* const d = visible(*facts.unit, *facts.kernel, name, facts.kernel->body->span.end - 1);
+    const Declarator* const d =
+        visible(*facts.unit, *facts.kernel, name, facts.kernel->body->span.end - 1);
     if (d == nullptr || !d->is_constant() || d->is_array() || d->value() == nullptr) continue;
     if (const auto number = constant_value(*facts.unit, *d->value())) known[name] = *number;
   }
@@ -221,11 +254,13 @@ bool stays_small(const MoveContext& context, const KernelFacts& facts, const Pol
 }
 
 Expression divided(const Expression& count, std::int64_t factor) {
-  return Expression::parse("ceil_div(" + count.text() + ", " + std::to_string(factor) + ")", "launch plan");
+  return Expression::parse("ceil_div(" + count.text() + ", " + std::to_string(factor) + ")",
+                           "launch plan");
 }
 
 bool has_own_plans(const KernelSpec& spec) {
-  return std::any_of(spec.workloads.begin(), spec.workloads.end(), [](const Workload& w) { return w.launch.has_value(); });
+  return std::any_of(spec.workloads.begin(), spec.workloads.end(),
+                     [](const Workload& w) { return w.launch.has_value(); });
 }
 
 bool jumps_out(const Stmt& stmt) {
@@ -234,7 +269,9 @@ bool jumps_out(const Stmt& stmt) {
     if (s.is(StmtKind::return_) || s.is(StmtKind::goto_) || s.is(StmtKind::label)) found = true;
     if (s.is(StmtKind::break_) || s.is(StmtKind::continue_)) {
       const Stmt* at = s.parent;
-      while (at != nullptr && at != stmt.parent && !at->is_loop() && !(s.is(StmtKind::break_) && at->is(StmtKind::switch_))) at = at->parent;
+      while (at != nullptr && at != stmt.parent && !at->is_loop() &&
+             !(s.is(StmtKind::break_) && at->is(StmtKind::switch_)))
+        at = at->parent;
       if (at == nullptr || at == stmt.parent) found = true;
     }
     return !found;
@@ -244,10 +281,13 @@ bool jumps_out(const Stmt& stmt) {
 
 bool joins_threads(const Stmt& stmt) {
   bool found = false;
-  walk(stmt, [&](const Stmt& s) { return found = found || s.is(StmtKind::assembly) || s.is(StmtKind::opaque), !found; });
+  walk(stmt, [&](const Stmt& s) {
+    return found = found || s.is(StmtKind::assembly) || s.is(StmtKind::opaque), !found;
+  });
   walk_expressions(stmt, [&](const Expr& e) {
     const std::string_view name = callee(e);
-    for (const std::string_view part : {"sync", "shfl", "ballot", "__any", "__all", "__activemask", "__threadfence"}) {
+    for (const std::string_view part :
+         {"sync", "shfl", "ballot", "__any", "__all", "__activemask", "__threadfence"}) {
       if (name.find(part) != std::string_view::npos) found = true;
     }
     return !found;
@@ -259,7 +299,8 @@ bool is_always_evaluated(const Expr& e) {
   for (const Expr* at = &e; at->parent != nullptr; at = at->parent) {
     const Expr& p = *at->parent;
     if (p.is(ExprKind::conditional) && p.args[0] != at) return false;
-    if ((p.is_op(ExprKind::binary, "&&") || p.is_op(ExprKind::binary, "||")) && p.args[0] != at) return false;
+    if ((p.is_op(ExprKind::binary, "&&") || p.is_op(ExprKind::binary, "||")) && p.args[0] != at)
+      return false;
     if (p.is(ExprKind::lambda)) return false;
   }
   return true;
@@ -282,7 +323,8 @@ std::int64_t static_smem_bytes(const KernelFacts& facts, const Array* except) {
 std::optional<GuardedBody> guarded_body(const KernelFacts& facts, int axis, std::string& why) {
   GuardedBody out;
   for (const ThreadIndex& index : facts.thread_indices) {
-    if (index.axis == axis && index.form == ThreadIndex::Form::global && index.declarator != nullptr && index.bound) {
+    if (index.axis == axis && index.form == ThreadIndex::Form::global &&
+        index.declarator != nullptr && index.bound) {
       out.index = &index;
       break;
     }
@@ -292,10 +334,13 @@ std::optional<GuardedBody> guarded_body(const KernelFacts& facts, int axis, std:
   out.guard = guard.stmt;
   out.early_exit = guard.early_exit;
   const Expr& c = *guard.stmt->expr;
-  const bool comparison = c.is(ExprKind::binary) && (c.op == "<" || c.op == "<=" || c.op == ">" || c.op == ">=");
-  out.only_bound = comparison && (strip_casts(c.arg(0)).is_name(out.index->name) || strip_casts(c.arg(1)).is_name(out.index->name));
+  const bool comparison =
+      c.is(ExprKind::binary) && (c.op == "<" || c.op == "<=" || c.op == ">" || c.op == ">=");
+  out.only_bound = comparison && (strip_casts(c.arg(0)).is_name(out.index->name) ||
+                                  strip_casts(c.arg(1)).is_name(out.index->name));
   const Stmt* const block = guard.stmt->parent;
-  if (block != facts.kernel->body) return why = "the guard does not stand in the kernel's body", std::nullopt;
+  if (block != facts.kernel->body)
+    return why = "the guard does not stand in the kernel's body", std::nullopt;
   if (guard.stmt->otherwise != nullptr) return why = "the guard has an else branch", std::nullopt;
   bool behind = false;
   for (const Stmt* s : block->children) {
@@ -305,7 +350,8 @@ std::optional<GuardedBody> guarded_body(const KernelFacts& facts, int axis, std:
     }
     if (behind && out.early_exit) {
       out.statements.push_back(s);
-    } else if (!s->is(StmtKind::declaration) && !s->is(StmtKind::empty) && !s->is(StmtKind::directive)) {
+    } else if (!s->is(StmtKind::declaration) && !s->is(StmtKind::empty) &&
+               !s->is(StmtKind::directive)) {
       return why = "something but declarations stands outside the guard", std::nullopt;
     }
   }
@@ -317,7 +363,8 @@ std::optional<GuardedBody> guarded_body(const KernelFacts& facts, int axis, std:
 
 std::string bound_text(const Unit& unit, const GuardedBody& body) {
   const Expr& c = *body.guard->expr;
-  const bool plain = c.is_op(ExprKind::binary, body.early_exit ? ">=" : "<") && c.arg(0).is_name(body.index->name);
+  const bool plain =
+      c.is_op(ExprKind::binary, body.early_exit ? ">=" : "<") && c.arg(0).is_name(body.index->name);
   return plain ? unit.plain_text(c.arg(1).outer) : body.index->bound->text();
 }
 

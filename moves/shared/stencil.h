@@ -14,38 +14,42 @@ namespace warpath {
 /// A thread index that chooses the point, and how far apart points are along it.
 struct StencilAxis {
   const model::ThreadIndex* index = nullptr;
-  bool on_blocks = false;              ///< blockIdx alone
+  bool on_blocks = false;  ///< blockIdx alone
   model::Polynomial stride;
-  std::string type;                    ///< of the variable
+  std::string type;  ///< of the variable
 };
 
 /// A load at the point, moved by constant + per_r * r points along one axis.
 struct LineLoad {
   const model::Access* access = nullptr;
   std::int64_t constant = 0, per_r = 0;
-  const model::Loop* loop = nullptr;   ///< of r; null if per_r is 0
+  const model::Loop* loop = nullptr;  ///< of r; null if per_r is 0
 };
 
 /// The loads of one input along one axis through the point.
 struct StencilLine {
   const model::Array* array = nullptr;
-  std::size_t axis = 0;                ///< into Stencil::axes
+  std::size_t axis = 0;  ///< into Stencil::axes
   std::vector<LineLoad> loads;
-  std::int64_t low = 0, high = 0;      ///< points before and behind
+  std::int64_t low = 0, high = 0;  ///< points before and behind
 };
 
-/// A kernel whose threads make one point each of a grid from points on the lines through it: every store goes to the same
-/// index, loads to that index plus constants along an axis.
+/// A kernel whose threads make one point each of a grid from points on the lines through it: every
+/// store goes to the same index, loads to that index plus constants along an axis.
 struct Stencil {
-  std::vector<StencilAxis> axes;       ///< slowest first
+  std::vector<StencilAxis> axes;  ///< slowest first
   std::vector<const model::Access*> stores;
-  std::vector<StencilLine> lines;      ///< the point itself belongs to the line of the slowest axis that has one
+  /// the point itself belongs to the line of the slowest axis that has one
+  std::vector<StencilLine> lines;
 };
 
 /// nullopt with one line in `why` if the kernel is none. Borrows the model.
-[[nodiscard]] std::optional<Stencil> find_stencil(const MoveContext& context, const model::KernelModel& kernel, std::string& why);
+[[nodiscard]] std::optional<Stencil> find_stencil(const MoveContext& context,
+                                                  const model::KernelModel& kernel,
+                                                  std::string& why);
 
 /// `value` with the kernel's constexpr locals and the variant's tunables as numbers.
-[[nodiscard]] model::Polynomial with_constants(const model::KernelModel& kernel, const model::Polynomial& value);
+[[nodiscard]] model::Polynomial with_constants(const model::KernelModel& kernel,
+                                               const model::Polynomial& value);
 
 }  // namespace warpath

@@ -80,7 +80,10 @@ std::string register_list(int n) {
 std::string operand_list(int n, const std::string& kind) {
   std::string out;
   for (int i = 0; i < n; ++i) {
-    out += (i == 0 ? "" : i % 8 == 0 ? ",\n        " : ", ") + ("\"+" + kind + "\"(d[" + std::to_string(i) + "])");
+    out += (i == 0       ? ""
+            : i % 8 == 0 ? ",\n        "
+                         : ", ") +
+           ("\"+" + kind + "\"(d[" + std::to_string(i) + "])");
   }
   return out;
 }
@@ -110,7 +113,9 @@ __device__ __forceinline__ void @finish_products(@ACC (&d)[@ACCS]) {
 std::string tensor_helpers(CodeTemplate& code, const Contraction& c, const TensorTile& tile) {
   const TensorOperand a = tensor_operand(c, c.a), b = tensor_operand(c, c.b);
   const bool bytes = c.a.element_bytes == 1;
-  const std::string type = bytes ? "s8" : c.a.element.find("bfloat16") != std::string::npos ? "bf16" : "f16";
+  const std::string type = bytes                                               ? "s8"
+                           : c.a.element.find("bfloat16") != std::string::npos ? "bf16"
+                                                                               : "f16";
   const std::string result = bytes ? "s32" : "f32";
   code.set("ACC", bytes ? "int" : "float");
   code.set("REG", bytes ? "r" : "f");
@@ -128,9 +133,12 @@ std::string tensor_helpers(CodeTemplate& code, const Contraction& c, const Tenso
   code.set("DESC_B", n + 1);
   code.set("REGISTERS", register_list(n));
   code.set("OPERANDS", operand_list(n, bytes ? "r" : "f"));
-  code.set("WGMMA_SHAPE", "m64n" + std::to_string(tile.block_n) + (bytes ? "k32." : "k16.") + result + "." + type + "." + type);
+  code.set("WGMMA_SHAPE", "m64n" + std::to_string(tile.block_n) + (bytes ? "k32." : "k16.") +
+                              result + "." + type + "." + type);
   // Signs of the operands, then whether lines run across k.
-  code.set("WGMMA_FLAGS", bytes ? "" : std::string(", 1, 1, ") + (a.k_major ? "0, " : "1, ") + (b.k_major ? "0" : "1"));
+  code.set(
+      "WGMMA_FLAGS",
+      bytes ? "" : std::string(", 1, 1, ") + (a.k_major ? "0, " : "1, ") + (b.k_major ? "0" : "1"));
   return out + code.fill(kWgmmaOrder) + code.fill(kWgmma);
 }
 

@@ -15,9 +15,12 @@ constexpr double kFullWarp = 32;
 
 constexpr std::array<std::string_view, 5> kArithmetic{"tensor", "fp32", "fp64", "int32", "sfu"};
 constexpr std::array<std::string_view, 1> kDram{"dram"};
-constexpr std::array<std::string_view, 7> kAll{"tensor", "fp32", "fp64", "int32", "sfu", "l2", "dram"};
+constexpr std::array<std::string_view, 7> kAll{"tensor", "fp32", "fp64", "int32",
+                                               "sfu",    "l2",   "dram"};
 
-Value first_of(Value a, Value b) { return a ? a : b; }
+Value first_of(Value a, Value b) {
+  return a ? a : b;
+}
 
 /// `f` of two facts; nothing if one is missing or the result is not finite.
 template <class F>
@@ -47,35 +50,48 @@ Value larger(Value a, Value b) {
   return a->value >= b->value ? a : b;
 }
 
-Value dram_utilisation(const DiagnosisView& v) { return first_of(v.recorded("dram_throughput"), v.bound_share(kDram)); }
-Value sm_utilisation(const DiagnosisView& v) { return first_of(v.recorded("sm_throughput"), v.bound_share(kArithmetic)); }
-
-Value dram_bytes(const DiagnosisView& v) {
-  const Value measured = sum_of_known(v.recorded("dram_read_bytes"), v.recorded("dram_written_bytes"));
-  return first_of(first_of(measured, v.recorded("dram_total_bytes")), v.recorded("compulsory_bytes"));
+Value dram_utilisation(const DiagnosisView& v) {
+  return first_of(v.recorded("dram_throughput"), v.bound_share(kDram));
+}
+Value sm_utilisation(const DiagnosisView& v) {
+  return first_of(v.recorded("sm_throughput"), v.bound_share(kArithmetic));
 }
 
-Value occupancy_now(const DiagnosisView& v) { return first_of(v.recorded("achieved_occupancy"), v.recorded("occupancy")); }
+Value dram_bytes(const DiagnosisView& v) {
+  const Value measured =
+      sum_of_known(v.recorded("dram_read_bytes"), v.recorded("dram_written_bytes"));
+  return first_of(first_of(measured, v.recorded("dram_total_bytes")),
+                  v.recorded("compulsory_bytes"));
+}
+
+Value occupancy_now(const DiagnosisView& v) {
+  return first_of(v.recorded("achieved_occupancy"), v.recorded("occupancy"));
+}
 
 /// 1 where registers bind before everything else, 0 where another limit is recorded.
 Value register_limited(const DiagnosisView& v) {
   if (const Value yes = v.recorded("occupancy_limit_registers")) return yes;
-  for (const char* other : {"occupancy_limit_threads", "occupancy_limit_blocks", "occupancy_limit_smem"}) {
+  for (const char* other :
+       {"occupancy_limit_threads", "occupancy_limit_blocks", "occupancy_limit_smem"}) {
     if (const Value found = v.recorded(other)) return Fact{0, found->source};
   }
   return std::nullopt;
 }
 
 /// Bytes a thread moves by one global load or store, on average over the instructions as written.
-Value access_bytes(const DiagnosisView& v, const char* bytes, const char* count) { return ratio(v.recorded(bytes), v.recorded(count)); }
+Value access_bytes(const DiagnosisView& v, const char* bytes, const char* count) {
+  return ratio(v.recorded(bytes), v.recorded(count));
+}
 
-/// Sectors a request over those that contiguous lanes would touch: one a byte and thread (32 lanes, 32-byte sectors).
+/// Sectors a request over those that contiguous lanes would touch: one a byte and thread (32 lanes,
+/// 32-byte sectors).
 Value sector_excess(const DiagnosisView& v) {
   const auto one = [&](const char* sectors, const char* bytes, const char* count) {
     return ratio(v.recorded(sectors), access_bytes(v, bytes, count));
   };
-  const Value measured = larger(one("load_sectors_per_request", "ptx_global_load_bytes", "ptx_load_global"),
-                                one("store_sectors_per_request", "ptx_global_store_bytes", "ptx_store_global"));
+  const Value measured =
+      larger(one("load_sectors_per_request", "ptx_global_load_bytes", "ptx_load_global"),
+             one("store_sectors_per_request", "ptx_global_store_bytes", "ptx_store_global"));
   return first_of(measured, v.recorded("static_sector_excess"));
 }
 
@@ -88,7 +104,8 @@ Value store_bytes_per_sector(const DiagnosisView& v) {
 
 /// Share of the passes over the banks that conflicts add.
 Value bank_conflicts(const DiagnosisView& v) {
-  const Value extra = sum_of_known(v.recorded("shared_load_conflicts"), v.recorded("shared_store_conflicts"));
+  const Value extra =
+      sum_of_known(v.recorded("shared_load_conflicts"), v.recorded("shared_store_conflicts"));
   if (const Value measured = ratio(extra, v.recorded("shared_wavefronts"))) return measured;
   if (extra && extra->value <= 0) return extra;
   const Value ways = v.recorded("static_bank_ways");
@@ -96,9 +113,11 @@ Value bank_conflicts(const DiagnosisView& v) {
   return Fact{1 - 1 / ways->value, ways->source};
 }
 
-/// Against the declared traffic where there is one: caches that work lower the measured traffic, caches that fail raise it.
+/// Against the declared traffic where there is one: caches that work lower the measured traffic,
+/// caches that fail raise it.
 Value global_reuse(const DiagnosisView& v) {
-  return ratio(v.recorded("work_global_bytes"), first_of(v.recorded("compulsory_bytes"), dram_bytes(v)));
+  return ratio(v.recorded("work_global_bytes"),
+               first_of(v.recorded("compulsory_bytes"), dram_bytes(v)));
 }
 
 /// Share of the time that no resource's bound explains.
@@ -116,13 +135,19 @@ Value best_utilisation(const DiagnosisView& v) {
   return Fact{1 - gap->value, gap->source};
 }
 
-Value last_wave_fill(const DiagnosisView& v) { return v.recorded("tail_fraction"); }
+Value last_wave_fill(const DiagnosisView& v) {
+  return v.recorded("tail_fraction");
+}
 
-Value occupancy_kept(const DiagnosisView& v) { return ratio(v.recorded("achieved_occupancy"), v.recorded("occupancy")); }
+Value occupancy_kept(const DiagnosisView& v) {
+  return ratio(v.recorded("achieved_occupancy"), v.recorded("occupancy"));
+}
 
 Value local_traffic(const DiagnosisView& v) {
-  const Value measured = sum_of_known(v.recorded("local_load_sectors"), v.recorded("local_store_sectors"));
-  const Value spilled = sum_of_known(v.recorded("spill_load_bytes"), v.recorded("spill_store_bytes"));
+  const Value measured =
+      sum_of_known(v.recorded("local_load_sectors"), v.recorded("local_store_sectors"));
+  const Value spilled =
+      sum_of_known(v.recorded("spill_load_bytes"), v.recorded("spill_store_bytes"));
   return first_of(measured, sum_of_known(spilled, v.recorded("local_bytes")));
 }
 
@@ -135,14 +160,16 @@ Value tensor_shaped(const DiagnosisView& v) {
 }
 
 Value tensor_use(const DiagnosisView& v) {
-  const Value measured = v.recorded("tensor_pipe"), total = v.recorded("ptx_instructions"), written = v.recorded("ptx_tensor");
+  const Value measured = v.recorded("tensor_pipe"), total = v.recorded("ptx_instructions"),
+              written = v.recorded("ptx_tensor");
   if (measured || !total) return measured;
   return Fact{written && written->value > 0 ? 1.0 : 0.0, total->source};
 }
 
 /// 1 where double precision is written and the declared work has none.
 Value unasked_fp64(const DiagnosisView& v) {
-  const Value total = v.recorded("ptx_instructions"), written = v.recorded("ptx_fp64"), declared = v.bound("fp64");
+  const Value total = v.recorded("ptx_instructions"), written = v.recorded("ptx_fp64"),
+              declared = v.bound("fp64");
   if (!total) return std::nullopt;
   return Fact{written && written->value > 0 && !declared ? written->value : 0.0, total->source};
 }
@@ -153,8 +180,12 @@ Value idle_lanes(const DiagnosisView& v) {
   return Fact{std::max(0.0, 1 - threads->value / kFullWarp), threads->source};
 }
 
-Value dram_over_sm(const DiagnosisView& v) { return difference(dram_utilisation(v), sm_utilisation(v)); }
-Value sm_over_dram(const DiagnosisView& v) { return difference(sm_utilisation(v), dram_utilisation(v)); }
+Value dram_over_sm(const DiagnosisView& v) {
+  return difference(dram_utilisation(v), sm_utilisation(v));
+}
+Value sm_over_dram(const DiagnosisView& v) {
+  return difference(sm_utilisation(v), dram_utilisation(v));
+}
 
 struct Derivation {
   DerivedFact fact;
@@ -162,26 +193,55 @@ struct Derivation {
 };
 
 constexpr std::array kDerivations{
-    Derivation{{"dram_utilisation", "share of device-memory bandwidth: counter, else the traffic bound over the time"}, dram_utilisation},
-    Derivation{{"sm_utilisation", "share of the busiest arithmetic pipe or issue port: counter, else bounds over the time"}, sm_utilisation},
+    Derivation{{"dram_utilisation",
+                "share of device-memory bandwidth: counter, else the traffic bound over the time"},
+               dram_utilisation},
+    Derivation{
+        {"sm_utilisation",
+         "share of the busiest arithmetic pipe or issue port: counter, else bounds over the time"},
+        sm_utilisation},
     Derivation{{"dram_over_sm", "dram_utilisation minus sm_utilisation"}, dram_over_sm},
     Derivation{{"sm_over_dram", "sm_utilisation minus dram_utilisation"}, sm_over_dram},
-    Derivation{{"dram_bytes", "bytes of device memory a launch: counters, else the declared traffic"}, dram_bytes},
-    Derivation{{"occupancy_now", "resident warps over those that fit: counter, else by resources"}, occupancy_now},
+    Derivation{
+        {"dram_bytes", "bytes of device memory a launch: counters, else the declared traffic"},
+        dram_bytes},
+    Derivation{{"occupancy_now", "resident warps over those that fit: counter, else by resources"},
+               occupancy_now},
     Derivation{{"occupancy_kept", "achieved over possible occupancy"}, occupancy_kept},
     Derivation{{"register_limited", "1 where registers bind occupancy first"}, register_limited},
-    Derivation{{"sector_excess", "32-byte sectors a request over those of contiguous lanes: counters, else from address forms"}, sector_excess},
-    Derivation{{"store_bytes_per_sector", "bytes that a stored sector holds, of 32"}, store_bytes_per_sector},
-    Derivation{{"bank_conflicts", "share of the passes over the banks that conflicts add: counters, else from address forms"}, bank_conflicts},
-    Derivation{{"global_reuse", "bytes that threads ask of global memory over the declared traffic, else over bytes of device memory"}, global_reuse},
-    Derivation{{"latency_headroom", "share of the time that no resource's bound or throughput explains"}, latency_headroom},
-    Derivation{{"best_utilisation", "1 - latency_headroom: how near the binding resource is to its peak"}, best_utilisation},
+    Derivation{{"sector_excess",
+                "32-byte sectors a request over those of contiguous lanes: counters, else from "
+                "address forms"},
+               sector_excess},
+    Derivation{{"store_bytes_per_sector", "bytes that a stored sector holds, of 32"},
+               store_bytes_per_sector},
+    Derivation{{"bank_conflicts",
+                "share of the passes over the banks that conflicts add: counters, else from "
+                "address forms"},
+               bank_conflicts},
+    Derivation{{"global_reuse",
+                "bytes that threads ask of global memory over the declared traffic, else over "
+                "bytes of device memory"},
+               global_reuse},
+    Derivation{
+        {"latency_headroom", "share of the time that no resource's bound or throughput explains"},
+        latency_headroom},
+    Derivation{
+        {"best_utilisation", "1 - latency_headroom: how near the binding resource is to its peak"},
+        best_utilisation},
     Derivation{{"last_wave_fill", "share of the last wave that is filled"}, last_wave_fill},
-    Derivation{{"local_traffic", "local-memory sectors a launch, else spilled and stack bytes a thread"}, local_traffic},
-    Derivation{{"tensor_shaped", "1 where the declared work has products of tensor-core types"}, tensor_shaped},
-    Derivation{{"tensor_use", "share of the tensor pipe, else 1 where tensor instructions are written"}, tensor_use},
-    Derivation{{"unasked_fp64", "double-precision instructions where the declared work has none"}, unasked_fp64},
-    Derivation{{"idle_lanes", "share of the lanes that are inactive in an average instruction"}, idle_lanes},
+    Derivation{
+        {"local_traffic", "local-memory sectors a launch, else spilled and stack bytes a thread"},
+        local_traffic},
+    Derivation{{"tensor_shaped", "1 where the declared work has products of tensor-core types"},
+               tensor_shaped},
+    Derivation{
+        {"tensor_use", "share of the tensor pipe, else 1 where tensor instructions are written"},
+        tensor_use},
+    Derivation{{"unasked_fp64", "double-precision instructions where the declared work has none"},
+               unasked_fp64},
+    Derivation{{"idle_lanes", "share of the lanes that are inactive in an average instruction"},
+               idle_lanes},
 };
 constexpr auto kNames = [] {
   std::array<DerivedFact, kDerivations.size()> names{};
@@ -191,7 +251,9 @@ constexpr auto kNames = [] {
 
 }  // namespace
 
-std::span<const DerivedFact> derived_facts() { return kNames; }
+std::span<const DerivedFact> derived_facts() {
+  return kNames;
+}
 
 std::optional<Fact> DiagnosisView::recorded(std::string_view name) const {
   if (asked_ != nullptr) asked_->emplace(name);
@@ -215,11 +277,13 @@ std::optional<Fact> DiagnosisView::bound_share(std::span<const std::string_view>
 }
 
 std::optional<Fact> DiagnosisView::get(std::string_view name) const {
-  const auto found = std::ranges::find_if(kDerivations, [&](const Derivation& d) { return d.fact.name == name; });
+  const auto found =
+      std::ranges::find_if(kDerivations, [&](const Derivation& d) { return d.fact.name == name; });
   return found == kDerivations.end() ? recorded(name) : found->compute(*this);
 }
 
-/// With nothing known no lookup ends the search for another: derivations look up all their inputs before they give up.
+/// With nothing known no lookup ends the search for another: derivations look up all their inputs
+/// before they give up.
 DiagnosisView::Asked fact_inputs(std::string_view name) {
   const Diagnosis nothing;
   DiagnosisView::Asked asked;
@@ -236,22 +300,30 @@ double measured_time_ns(const Outcome& outcome) {
 
 std::string_view name(FactSource source) {
   switch (source) {
-    case FactSource::measured: return "measured";
-    case FactSource::static_analysis: return "static";
-    case FactSource::assumed: break;
+    case FactSource::measured:
+      return "measured";
+    case FactSource::static_analysis:
+      return "static";
+    case FactSource::assumed:
+      break;
   }
   return "assumed";
 }
 
 double confidence(FactSource source) {
   switch (source) {
-    case FactSource::measured: return 1;
-    case FactSource::static_analysis: return 0.7;
-    case FactSource::assumed: break;
+    case FactSource::measured:
+      return 1;
+    case FactSource::static_analysis:
+      return 0.7;
+    case FactSource::assumed:
+      break;
   }
   return 0.4;
 }
 
-FactSource weaker(FactSource a, FactSource b) { return std::max(a, b); }
+FactSource weaker(FactSource a, FactSource b) {
+  return std::max(a, b);
+}
 
 }  // namespace warpath

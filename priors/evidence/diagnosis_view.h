@@ -17,15 +17,18 @@ struct DerivedFact {
   std::string_view help;  ///< meaning and where it comes from, best source first
 };
 
-/// Facts of one diagnosis by name: those recorded, and those that follow from them and from the measured time. A measured
-/// value goes before one from static analysis. The source of a derived fact is the weakest of what it was made of.
+/// Facts of one diagnosis by name: those recorded, and those that follow from them and from the
+/// measured time. A measured value goes before one from static analysis. The source of a derived
+/// fact is the weakest of what it was made of.
 class DiagnosisView {
  public:
   /// Every name that was looked up, whether it was found or not: facts, and bounds as "bound dram".
   using Asked = std::set<std::string, std::less<>>;
 
-  /// `time_ns`: median launch time, 0 if it was not measured. `asked`, if any, gets what is looked up. Both outlive the view.
-  DiagnosisView(const Diagnosis& diagnosis, double time_ns, Asked* asked = nullptr) : diagnosis_(diagnosis), time_ns_(time_ns), asked_(asked) {}
+  /// `time_ns`: median launch time, 0 if it was not measured. `asked`, if any, gets what is looked
+  /// up. Both outlive the view.
+  DiagnosisView(const Diagnosis& diagnosis, double time_ns, Asked* asked = nullptr)
+      : diagnosis_(diagnosis), time_ns_(time_ns), asked_(asked) {}
 
   /// nullopt if neither recorded nor derivable. Derived names hide recorded ones.
   [[nodiscard]] std::optional<Fact> get(std::string_view name) const;

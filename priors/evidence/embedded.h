@@ -11,9 +11,9 @@ struct EmbeddedText {
   std::string_view text;
 };
 
-[[nodiscard]] EmbeddedText embedded_rules();    ///< priors/rules/matrix.json
-[[nodiscard]] EmbeddedText embedded_methods();  ///< priors/rules/methods.json
-[[nodiscard]] EmbeddedText embedded_signatures();  ///< priors/rules/signatures.json
+[[nodiscard]] EmbeddedText embedded_rules();                    ///< priors/rules/matrix.json
+[[nodiscard]] EmbeddedText embedded_methods();                  ///< priors/rules/methods.json
+[[nodiscard]] EmbeddedText embedded_signatures();               ///< priors/rules/signatures.json
 [[nodiscard]] std::span<const EmbeddedText> embedded_skills();  ///< priors/skills
 
 }  // namespace warpath

@@ -16,9 +16,11 @@ constexpr std::size_t kShownMoves = 4;
 std::string gaps_line(const RooflineGaps& gaps) {
   const MethodBudget budget = method_budget(gaps);
   char text[200];
-  std::snprintf(text, sizeof text, "bound: %s; gaps compute %.2f, memory %.2f, latency %.2f (%s); budget %d/%d/%d",
-                std::string(bound_name(gaps)).c_str(), gaps.compute, gaps.memory, gaps.latency, std::string(name(gaps.source)).c_str(),
-                budget.compute, budget.memory, budget.latency);
+  std::snprintf(text, sizeof text,
+                "bound: %s; gaps compute %.2f, memory %.2f, latency %.2f (%s); budget %d/%d/%d",
+                std::string(bound_name(gaps)).c_str(), gaps.compute, gaps.memory, gaps.latency,
+                std::string(name(gaps.source)).c_str(), budget.compute, budget.memory,
+                budget.latency);
   return text;
 }
 
@@ -33,7 +35,8 @@ std::string findings_text(const Outcome& outcome, const std::string& lead, std::
   const Findings findings = RuleTable::built_in().evaluate(view);
   for (std::size_t i = 0; i < std::min(most, findings.fired.size()); ++i) {
     const std::string moves = raised_moves_text(*findings.fired[i].rule, kShownMoves);
-    out += lead + "finding: " + finding_text(findings.fired[i]) + (moves.empty() ? "" : "; try " + moves) + "\n";
+    out += lead + "finding: " + finding_text(findings.fired[i]) +
+           (moves.empty() ? "" : "; try " + moves) + "\n";
   }
   return out;
 }
@@ -43,7 +46,10 @@ nlohmann::json findings_json(const Outcome& outcome) {
   const DiagnosisView view(*outcome.diagnosis, measured_time_ns(outcome));
   nlohmann::json out = nlohmann::json::array();
   for (const Finding& finding : RuleTable::built_in().evaluate(view).fired) {
-    out.push_back({{"rule", finding.rule->id}, {"set", finding.rule->set}, {"severity", finding.severity}, {"strength", finding.strength}});
+    out.push_back({{"rule", finding.rule->id},
+                   {"set", finding.rule->set},
+                   {"severity", finding.severity},
+                   {"strength", finding.strength}});
   }
   return out;
 }
@@ -57,7 +63,8 @@ std::string unjudged_text(const Outcome& outcome, const std::string& lead) {
     std::string& wanting = rules[fact];
     wanting += (wanting.empty() ? "" : ", ") + rule->id;
   }
-  for (const auto& [fact, wanting] : rules) out += lead + "unavailable: " + fact + ", for " + wanting + "\n";
+  for (const auto& [fact, wanting] : rules)
+    out += lead + "unavailable: " + fact + ", for " + wanting + "\n";
   return out;
 }
 

@@ -12,7 +12,8 @@ namespace warpath {
 template <>
 struct Description<Method> {
   static constexpr std::string_view title = "method";
-  static constexpr std::string_view help = "a named optimisation, its trigger and the moves that carry it out";
+  static constexpr std::string_view help =
+      "a named optimisation, its trigger and the moves that carry it out";
   template <class V>
   static void fields(V& v) {
     using T = Method;
@@ -35,18 +36,25 @@ constexpr int kSlots = 3, kMostSlots = 2;
 constexpr std::array<Axis, 3> kByName{Axis::compute, Axis::memory, Axis::latency};
 constexpr std::array<Axis, 3> kByLeverage{Axis::memory, Axis::latency, Axis::compute};
 
-std::size_t at(Axis axis) { return static_cast<std::size_t>(axis); }
+std::size_t at(Axis axis) {
+  return static_cast<std::size_t>(axis);
+}
 
 using Weights = std::array<double, 3>;  // by axis
 
 Weights weights_of(const RooflineGaps& gaps) {
   Weights out{};
-  for (const Axis axis : kByName) out[at(axis)] = gaps.held_by(axis) < kNegligible ? 0 : gaps.held_by(axis);
+  for (const Axis axis : kByName)
+    out[at(axis)] = gaps.held_by(axis) < kNegligible ? 0 : gaps.held_by(axis);
   return out;
 }
 
-double sum(const Weights& x) { return x[0] + x[1] + x[2]; }
-int sum(const std::array<int, 3>& x) { return x[0] + x[1] + x[2]; }
+double sum(const Weights& x) {
+  return x[0] + x[1] + x[2];
+}
+int sum(const std::array<int, 3>& x) {
+  return x[0] + x[1] + x[2];
+}
 
 /// Slots by axis before rounding; empty where no weight counts.
 std::optional<Weights> shares(Weights out) {
@@ -87,13 +95,15 @@ void take_one(const Weights& raw, std::array<int, 3>& slots) {
   std::optional<Axis> worst;
   for (auto axis = kByLeverage.rbegin(); axis != kByLeverage.rend(); ++axis) {
     if (slots[at(*axis)] == 0) continue;
-    if (!worst || raw[at(*axis)] - slots[at(*axis)] < raw[at(*worst)] - slots[at(*worst)]) worst = *axis;
+    if (!worst || raw[at(*axis)] - slots[at(*axis)] < raw[at(*worst)] - slots[at(*worst)])
+      worst = *axis;
   }
   --slots[at(worst.value())];
 }
 
 /// The largest of the facts that are known.
-std::optional<Fact> largest_of(const DiagnosisView& view, std::initializer_list<std::string_view> names) {
+std::optional<Fact> largest_of(const DiagnosisView& view,
+                               std::initializer_list<std::string_view> names) {
   std::optional<Fact> best;
   for (const std::string_view name : names) {
     const auto fact = view.recorded(name);
@@ -105,19 +115,28 @@ std::optional<Fact> largest_of(const DiagnosisView& view, std::initializer_list<
 }  // namespace
 
 double RooflineGaps::held_by(Axis axis) const {
-  const double arithmetic = compute_known ? 1 - compute : 0, traffic = memory_known ? 1 - memory : 0;
-  return axis == Axis::compute ? arithmetic : axis == Axis::memory ? traffic : 1 - std::max(arithmetic, traffic);
+  const double arithmetic = compute_known ? 1 - compute : 0,
+               traffic = memory_known ? 1 - memory : 0;
+  return axis == Axis::compute  ? arithmetic
+         : axis == Axis::memory ? traffic
+                                : 1 - std::max(arithmetic, traffic);
 }
-double RooflineGaps::of(Axis axis) const { return axis == Axis::compute ? compute : axis == Axis::memory ? memory : latency; }
-int MethodBudget::of(Axis axis) const { return axis == Axis::compute ? compute : axis == Axis::memory ? memory : latency; }
+double RooflineGaps::of(Axis axis) const {
+  return axis == Axis::compute ? compute : axis == Axis::memory ? memory : latency;
+}
+int MethodBudget::of(Axis axis) const {
+  return axis == Axis::compute ? compute : axis == Axis::memory ? memory : latency;
+}
 
 RooflineGaps roofline_gaps(const DiagnosisView& view) {
   RooflineGaps gaps;
   const auto counter = largest_of(view, {"tensor_pipe", "fma_pipe", "sm_throughput"});
   const auto compute = counter ? counter : view.get("sm_utilisation");
   const auto memory = view.get("dram_utilisation");
-  const auto stall = largest_of(view, {"stall_long_scoreboard", "stall_short_scoreboard", "stall_mio_throttle", "stall_math_pipe_throttle",
-                                       "stall_lg_throttle", "stall_barrier", "stall_wait", "stall_membar"});
+  const auto stall =
+      largest_of(view, {"stall_long_scoreboard", "stall_short_scoreboard", "stall_mio_throttle",
+                        "stall_math_pipe_throttle", "stall_lg_throttle", "stall_barrier",
+                        "stall_wait", "stall_membar"});
   const auto latency = stall ? stall : view.get("latency_headroom");
   gaps.compute_known = compute.has_value();
   gaps.memory_known = memory.has_value();
@@ -141,17 +160,20 @@ bool near_peak(const RooflineGaps& gaps) {
 
 std::string_view bound_name(const RooflineGaps& gaps) {
   if (near_peak(gaps)) return "near_peak";
-  const Axis most = *std::ranges::max_element(kByName, {}, [&](Axis axis) { return gaps.held_by(axis); });
+  const Axis most =
+      *std::ranges::max_element(kByName, {}, [&](Axis axis) { return gaps.held_by(axis); });
   return most == Axis::compute ? "compute" : most == Axis::memory ? "bandwidth" : "latency";
 }
 
 MethodBudget method_budget(const RooflineGaps& gaps) {
-  return share_slots(gaps.held_by(Axis::compute), gaps.held_by(Axis::memory), gaps.held_by(Axis::latency));
+  return share_slots(gaps.held_by(Axis::compute), gaps.held_by(Axis::memory),
+                     gaps.held_by(Axis::latency));
 }
 
 MethodBudget share_slots(double compute, double memory, double latency) {
   Weights weights{};
-  for (const auto& [axis, weight] : {std::pair{Axis::compute, compute}, {Axis::memory, memory}, {Axis::latency, latency}})
+  for (const auto& [axis, weight] :
+       {std::pair{Axis::compute, compute}, {Axis::memory, memory}, {Axis::latency, latency}})
     weights[at(axis)] = weight < kNegligible ? 0 : weight;
   const auto raw = shares(weights);
   if (!raw) return {1, 1, 1};
@@ -194,10 +216,12 @@ MethodRegistry MethodRegistry::parse(std::string_view text, const std::string& f
     const Method& method = registry.methods_[i];
     const JsonCursor place = root.at("methods").element(i);
     if (!seen.insert(method.id).second) place.at("id").fail("an id that no other method has");
-    if (!method.fact.empty() && method.good == method.bad) place.at("bad").fail("another value than good");
+    if (!method.fact.empty() && method.good == method.bad)
+      place.at("bad").fail("another value than good");
   }
   for (const char* key : {"coupled", "exclusive"}) {
-    const auto& pairs = key == std::string_view("coupled") ? registry.coupled_ : registry.exclusive_;
+    const auto& pairs =
+        key == std::string_view("coupled") ? registry.coupled_ : registry.exclusive_;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       for (const std::string& id : pairs[i]) {
         if (!seen.contains(id)) root.at(key).element(i).fail("ids of methods");
@@ -208,7 +232,8 @@ MethodRegistry MethodRegistry::parse(std::string_view text, const std::string& f
 }
 
 const MethodRegistry& MethodRegistry::built_in() {
-  static const MethodRegistry kRegistry = parse(embedded_methods().text, std::string(embedded_methods().name));
+  static const MethodRegistry kRegistry =
+      parse(embedded_methods().text, std::string(embedded_methods().name));
   return kRegistry;
 }
 

@@ -38,7 +38,8 @@ struct Description<Rule> {
     v(&T::all, Field{"all", "conditions that all hold", true});
     v(&T::composite, Field{"composite", "counts half beside others"});
     v(&T::needs_other, Field{"needs_other", "does not fire alone"});
-    v(&T::explained_by, Field{"explained_by", "rules of which it is a symptom: counts half beside them"});
+    v(&T::explained_by,
+      Field{"explained_by", "rules of which it is a symptom: counts half beside them"});
     v(&T::stop, Field{"stop", "advises to stop"});
     v(&T::raises, Field{"raises", "moves to try, with weights", true});
     v(&T::lowers, Field{"lowers", "moves that make it worse"});
@@ -66,9 +67,11 @@ void check_rule(const Rule& rule, const JsonCursor& at) {
     const RuleCondition& c = rule.all[i];
     const JsonCursor place = at.at("all").element(i);
     if (c.above.has_value() == c.below.has_value()) place.fail("exactly one of above and below");
-    if (c.above ? c.full < *c.above : c.full > *c.below) place.at("full").fail("a value on the side that holds");
+    if (c.above ? c.full < *c.above : c.full > *c.below)
+      place.at("full").fail("a value on the side that holds");
   }
-  if (std::ranges::all_of(rule.all, &RuleCondition::if_known)) at.at("all").fail("a condition without if_known");
+  if (std::ranges::all_of(rule.all, &RuleCondition::if_known))
+    at.at("all").fail("a condition without if_known");
   check_weights(rule.raises, at.at("raises"));
   if (!rule.lowers.empty()) check_weights(rule.lowers, at.at("lowers"));
 }
@@ -92,7 +95,8 @@ std::optional<Finding> judge(const Rule& rule, const DiagnosisView& view, std::s
     finding.readings.push_back({&condition, *fact});
   }
   if (!missing.empty()) return std::nullopt;
-  finding.strength = (kStrengthAtThreshold + (1 - kStrengthAtThreshold) * finding.severity) * confidence(weakest);
+  finding.strength =
+      (kStrengthAtThreshold + (1 - kStrengthAtThreshold) * finding.severity) * confidence(weakest);
   return finding;
 }
 
@@ -104,14 +108,18 @@ std::string number(double value) {
 
 }  // namespace
 
-std::string_view name(Axis axis) { return EnumWords<Axis>::rows[static_cast<std::size_t>(axis)].first; }
+std::string_view name(Axis axis) {
+  return EnumWords<Axis>::rows[static_cast<std::size_t>(axis)].first;
+}
 
 double RuleCondition::severity(double value) const {
   const double span = full - threshold();
   return span == 0 ? 1 : std::clamp((value - threshold()) / span, 0.0, 1.0);
 }
 
-RuleTable RuleTable::parse(std::string_view text, const std::string& file, const std::map<std::string, std::string>& skills) {
+RuleTable RuleTable::parse(std::string_view text,
+                           const std::string& file,
+                           const std::map<std::string, std::string>& skills) {
   const nlohmann::json document = parse_json(text, file);
   const JsonCursor root(document, file);
   root.require_object();
@@ -128,7 +136,8 @@ RuleTable RuleTable::parse(std::string_view text, const std::string& file, const
   for (std::size_t i = 0; i < table.rules_.size(); ++i) {
     const Rule& rule = table.rules_[i];
     for (std::size_t k = 0; k < rule.explained_by.size(); ++k) {
-      if (!seen.contains(rule.explained_by[k]) || rule.explained_by[k] == rule.id) list.element(i).at("explained_by").element(k).fail("the id of another rule");
+      if (!seen.contains(rule.explained_by[k]) || rule.explained_by[k] == rule.id)
+        list.element(i).at("explained_by").element(k).fail("the id of another rule");
     }
   }
   return table;
@@ -158,14 +167,16 @@ Findings RuleTable::evaluate(const DiagnosisView& view) const {
       out.unknown.emplace_back(&rule, missing);
     }
   }
-  const bool specific = std::ranges::any_of(out.fired, [](const Finding& f) { return !f.rule->composite && !f.rule->stop; });
+  const bool specific = std::ranges::any_of(
+      out.fired, [](const Finding& f) { return !f.rule->composite && !f.rule->stop; });
   if (!specific) std::erase_if(out.fired, [](const Finding& f) { return f.rule->needs_other; });
   std::set<std::string_view> ids;
   for (const Finding& finding : out.fired) ids.insert(finding.rule->id);
   for (Finding& finding : out.fired) {
     if (specific && finding.rule->composite) finding.strength *= kCompositeShare;
     const auto& causes = finding.rule->explained_by;
-    if (std::ranges::any_of(causes, [&](const std::string& id) { return ids.contains(id); })) finding.strength *= kSymptomShare;
+    if (std::ranges::any_of(causes, [&](const std::string& id) { return ids.contains(id); }))
+      finding.strength *= kSymptomShare;
   }
   std::ranges::sort(out.fired, [](const Finding& a, const Finding& b) {
     return a.strength != b.strength ? a.strength > b.strength : a.rule->id < b.rule->id;
@@ -177,8 +188,10 @@ std::string finding_text(const Finding& finding) {
   std::string out = finding.rule->id + " " + number(finding.severity) + ":";
   const char* separator = " ";
   for (const RuleReading& reading : finding.readings) {
-    out += separator + reading.condition->fact + " " + number(reading.fact.value) + " (" + std::string(name(reading.fact.source)) +
-           (reading.condition->above ? ", from " : ", below ") + number(reading.condition->threshold()) + ")";
+    out += separator + reading.condition->fact + " " + number(reading.fact.value) + " (" +
+           std::string(name(reading.fact.source)) +
+           (reading.condition->above ? ", from " : ", below ") +
+           number(reading.condition->threshold()) + ")";
     separator = ", ";
   }
   return out;
@@ -189,7 +202,8 @@ std::string raised_moves_text(const Rule& rule, std::size_t most) {
   for (const auto& [move, weight] : rule.raises) moves.emplace_back(-weight, move);
   std::ranges::sort(moves);
   std::string out;
-  for (std::size_t i = 0; i < std::min(most, moves.size()); ++i) out += (i == 0 ? "" : ", ") + moves[i].second;
+  for (std::size_t i = 0; i < std::min(most, moves.size()); ++i)
+    out += (i == 0 ? "" : ", ") + moves[i].second;
   return out;
 }
 

@@ -16,7 +16,8 @@ namespace warpath {
 enum class Axis { compute, memory, latency };
 [[nodiscard]] std::string_view name(Axis axis);
 
-/// One side of a threshold. Holds for a value >= `above`, or < `below`; the severity grows from 0 there to 1 at `full`.
+/// One side of a threshold. Holds for a value >= `above`, or < `below`; the severity grows from 0
+/// there to 1 at `full`.
 struct RuleCondition {
   std::string fact;
   std::optional<double> above, below;  ///< exactly one
@@ -31,18 +32,21 @@ struct RuleCondition {
 /// One reading of a diagnosis: conditions that all hold, and the moves that then deserve a try.
 struct Rule {
   std::string id;
-  std::string set;     ///< "matrix": one of the nineteen; "report": a pattern of reports
+  std::string set;  ///< "matrix": one of the nineteen; "report": a pattern of reports
   Axis axis = Axis::latency;
   std::string signal;  ///< one line for people
   std::vector<RuleCondition> all;
-  bool composite = false;    ///< says little by itself: counts half beside a fired rule that is not composite
+  /// says little by itself: counts half beside a fired rule that is not composite
+  bool composite = false;
   bool needs_other = false;  ///< does not fire alone
-  std::vector<std::string> explained_by;  ///< rules of which this one is a symptom: counts half beside one that fired
-  bool stop = false;         ///< advises to stop rather than to try something
+  /// rules of which this one is a symptom: counts half beside one that fired
+  std::vector<std::string> explained_by;
+  bool stop = false;                     ///< advises to stop rather than to try something
   std::map<std::string, double> raises;  ///< move to weight in (0, 1]
   std::map<std::string, double> lowers;  ///< the same for moves that make it worse
   std::vector<std::string> wants;        ///< remedies that no move offers yet
-  std::string skill;                     ///< text of priors/skills/<id>.md; empty where there is none
+  /// text of priors/skills/<id>.md; empty where there is none
+  std::string skill;
 };
 
 /// A condition with the value that it was judged by.
@@ -55,20 +59,25 @@ struct RuleReading {
 struct Finding {
   const Rule* rule = nullptr;
   double severity = 0;  ///< of its mildest condition, 0 to 1
-  double strength = 0;  ///< what it counts for, 0 to 1: severity, trust in its facts, composite or not
+  /// what it counts for, 0 to 1: severity, trust in its facts, composite or not
+  double strength = 0;
   std::vector<RuleReading> readings;
 };
 
 struct Findings {
   std::vector<Finding> fired;  ///< strongest first, then by id
-  std::vector<std::pair<const Rule*, std::string>> unknown;  ///< rules that lack a fact, with its name
+  /// rules that lack a fact, with its name
+  std::vector<std::pair<const Rule*, std::string>> unknown;
 };
 
 /// The rule matrix (priors/rules/matrix.json). Immutable; thread-safe.
 class RuleTable {
  public:
-  /// Throws Error(bad_input) naming `file` and place where the text is no table of rules. `skills`: rule id to text.
-  [[nodiscard]] static RuleTable parse(std::string_view text, const std::string& file, const std::map<std::string, std::string>& skills = {});
+  /// Throws Error(bad_input) naming `file` and place where the text is no table of rules. `skills`:
+  /// rule id to text.
+  [[nodiscard]] static RuleTable parse(std::string_view text,
+                                       const std::string& file,
+                                       const std::map<std::string, std::string>& skills = {});
   /// The one built into the program.
   [[nodiscard]] static const RuleTable& built_in();
 
@@ -82,7 +91,8 @@ class RuleTable {
   std::vector<Rule> rules_;
 };
 
-/// "severe_memory_bound 0.82: dram_utilisation 0.93 (measured, from 0.8), dram_over_sm 0.41 (measured, from 0.1)"
+/// "severe_memory_bound 0.82: dram_utilisation 0.93 (measured, from 0.8), dram_over_sm 0.41
+/// (measured, from 0.1)"
 [[nodiscard]] std::string finding_text(const Finding& finding);
 /// The moves a finding raises, most first, at most `most`: "coalesce_remap, smem_tile_stage".
 [[nodiscard]] std::string raised_moves_text(const Rule& rule, std::size_t most);

@@ -27,12 +27,15 @@ void spread_evenly(std::vector<double>& p, double floor) {
 
 void proposer_shares(const std::vector<Proposal>& proposals, std::vector<double>& out) {
   out.resize(proposals.size());
-  std::ranges::transform(proposals, out.begin(), [](const Proposal& p) { return std::isfinite(p.weight) && p.weight > 0 ? p.weight : 0.0; });
+  std::ranges::transform(proposals, out.begin(), [](const Proposal& p) {
+    return std::isfinite(p.weight) && p.weight > 0 ? p.weight : 0.0;
+  });
   normalise(out);
 }
 
 void prune_softly(const std::vector<double>& gains, double least, std::vector<double>& p) {
-  if (!(least > 0) || std::ranges::none_of(gains, [&](double gain) { return gain >= least; })) return;
+  if (!(least > 0) || std::ranges::none_of(gains, [&](double gain) { return gain >= least; }))
+    return;
   for (std::size_t i = 0; i < p.size(); ++i) {
     if (gains[i] < least) p[i] = 0;
   }

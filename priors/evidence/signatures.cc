@@ -26,11 +26,14 @@ std::vector<std::string> parts_of(std::string_view text) {
   return out;
 }
 
-bool fits(const std::string& pattern, const std::string& part) { return ::fnmatch(pattern.c_str(), part.c_str(), 0) == 0; }
+bool fits(const std::string& pattern, const std::string& part) {
+  return ::fnmatch(pattern.c_str(), part.c_str(), 0) == 0;
+}
 
 std::vector<OpcodePattern> patterns(const std::optional<JsonCursor>& view) {
   std::vector<OpcodePattern> out;
-  for (std::size_t i = 0; view && i < view->size(); ++i) out.emplace_back(view->element(i).text(), view->element(i).place());
+  for (std::size_t i = 0; view && i < view->size(); ++i)
+    out.emplace_back(view->element(i).text(), view->element(i).place());
   return out;
 }
 
@@ -53,7 +56,8 @@ struct Count {
 Count count(const OpcodeCounts& code, const std::vector<OpcodePattern>& patterns) {
   Count out;
   for (const auto& [opcode, depths] : code) {
-    if (std::ranges::none_of(patterns, [&](const OpcodePattern& p) { return p.matches(opcode); })) continue;
+    if (std::ranges::none_of(patterns, [&](const OpcodePattern& p) { return p.matches(opcode); }))
+      continue;
     for (std::size_t depth = 0; depth < depths.size(); ++depth) {
       out.all += static_cast<double>(depths[depth]);
       if (depth > 0) out.in_loops += static_cast<double>(depths[depth]);
@@ -64,7 +68,9 @@ Count count(const OpcodeCounts& code, const std::vector<OpcodePattern>& patterns
 
 FeatureReading read(const CodeFeature& feature, const CodeCounts& parent, const CodeCounts& child) {
   const bool machine = !feature.machine.empty() && !parent.tool.empty() && !child.tool.empty();
-  const auto counted = [&](const CodeCounts& code) { return machine ? count(code.machine, feature.machine) : count(code.ptx, feature.ptx); };
+  const auto counted = [&](const CodeCounts& code) {
+    return machine ? count(code.machine, feature.machine) : count(code.ptx, feature.ptx);
+  };
   const Count before = counted(parent), after = counted(child);
   return {.feature = feature.id,
           .form = machine ? "machine" : "ptx",
@@ -74,8 +80,12 @@ FeatureReading read(const CodeFeature& feature, const CodeCounts& parent, const 
           .after_in_loops = after.in_loops};
 }
 
-bool grows(const FeatureReading& r) { return r.after > r.before || r.after_in_loops > r.before_in_loops; }
-bool shrinks(const FeatureReading& r) { return r.after < r.before || r.after_in_loops < r.before_in_loops; }
+bool grows(const FeatureReading& r) {
+  return r.after > r.before || r.after_in_loops > r.before_in_loops;
+}
+bool shrinks(const FeatureReading& r) {
+  return r.after < r.before || r.after_in_loops < r.before_in_loops;
+}
 
 std::string reading_text(const FeatureReading& r) {
   char text[160];
@@ -88,9 +98,12 @@ std::string reading_text(const FeatureReading& r) {
   return out;
 }
 
-std::map<std::string, std::pair<std::int64_t, std::int64_t>> difference(const OpcodeCounts& before, const OpcodeCounts& after) {
+std::map<std::string, std::pair<std::int64_t, std::int64_t>> difference(const OpcodeCounts& before,
+                                                                        const OpcodeCounts& after) {
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> out;
-  const auto sum = [](const std::vector<std::int64_t>& depths) { return std::accumulate(depths.begin(), depths.end(), std::int64_t{0}); };
+  const auto sum = [](const std::vector<std::int64_t>& depths) {
+    return std::accumulate(depths.begin(), depths.end(), std::int64_t{0});
+  };
   for (const auto& [opcode, depths] : before) out[opcode].first = sum(depths);
   for (const auto& [opcode, depths] : after) out[opcode].second = sum(depths);
   std::erase_if(out, [](const auto& entry) { return entry.second.first == entry.second.second; });
@@ -101,10 +114,12 @@ std::map<std::string, std::pair<std::int64_t, std::int64_t>> difference(const Op
 
 OpcodePattern::OpcodePattern(std::string_view text, std::string_view place) {
   std::vector<std::string> parts = parts_of(text);
-  if (parts.empty() || parts.front().empty() || parts.front().front() == '!') throw bad_input(place, text, "OPCODE.MODIFIER.!MODIFIER");
+  if (parts.empty() || parts.front().empty() || parts.front().front() == '!')
+    throw bad_input(place, text, "OPCODE.MODIFIER.!MODIFIER");
   opcode_ = std::move(parts.front());
   for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (parts[i].empty() || parts[i] == "!") throw bad_input(place, text, "OPCODE.MODIFIER.!MODIFIER");
+    if (parts[i].empty() || parts[i] == "!")
+      throw bad_input(place, text, "OPCODE.MODIFIER.!MODIFIER");
     if (parts[i].front() == '!') {
       without_.push_back(parts[i].substr(1));
     } else {
@@ -117,7 +132,8 @@ bool OpcodePattern::matches(std::string_view opcode) const {
   const std::vector<std::string> parts = parts_of(opcode);
   if (parts.empty() || !fits(opcode_, parts.front())) return false;
   const auto has = [&](const std::string& pattern) {
-    return std::any_of(parts.begin() + 1, parts.end(), [&](const std::string& part) { return fits(pattern, part); });
+    return std::any_of(parts.begin() + 1, parts.end(),
+                       [&](const std::string& part) { return fits(pattern, part); });
   };
   return std::ranges::all_of(with_, has) && std::ranges::none_of(without_, has);
 }
@@ -132,9 +148,13 @@ SignatureTable SignatureTable::parse(std::string_view text, const std::string& f
   for (std::size_t i = 0; i < features.size(); ++i) {
     const JsonCursor row = features.element(i);
     require_only(row, {"id", "note", "machine", "ptx"});
-    CodeFeature feature{.id = row.at("id").text(), .note = text_or(row, "note"), .machine = patterns(row.find("machine")), .ptx = patterns(row.find("ptx"))};
+    CodeFeature feature{.id = row.at("id").text(),
+                        .note = text_or(row, "note"),
+                        .machine = patterns(row.find("machine")),
+                        .ptx = patterns(row.find("ptx"))};
     if (!known.insert(feature.id).second) row.at("id").fail("an id that no row before has");
-    if (feature.ptx.empty()) row.fail("patterns for PTX: machine code is not there as text everywhere");
+    if (feature.ptx.empty())
+      row.fail("patterns for PTX: machine code is not there as text everywhere");
     table.features_.push_back(std::move(feature));
   }
   const auto found = [&](const std::optional<JsonCursor>& view) {
@@ -158,9 +178,12 @@ SignatureTable SignatureTable::parse(std::string_view text, const std::string& f
                             .numbers = texts(row.find("numbers")),
                             .differs = row.find("differs") && row.at("differs").boolean(),
                             .note = text_or(row, "note")};
-    const bool twice = std::ranges::any_of(table.signatures_, [&](const MoveSignature& s) { return s.move == signature.move && s.site == signature.site; });
+    const bool twice = std::ranges::any_of(table.signatures_, [&](const MoveSignature& s) {
+      return s.move == signature.move && s.site == signature.site;
+    });
     if (twice) row.at("move").fail("one row a move and site");
-    if (signature.gains.empty() && signature.loses.empty() && signature.changes.empty() && signature.numbers.empty() && !signature.differs) {
+    if (signature.gains.empty() && signature.loses.empty() && signature.changes.empty() &&
+        signature.numbers.empty() && !signature.differs) {
       row.fail("something that the move leaves in the code");
     }
     table.signatures_.push_back(std::move(signature));
@@ -185,10 +208,18 @@ const MoveSignature* SignatureTable::find(std::string_view move, std::string_vie
   return best;
 }
 
-CodeEvidence SignatureTable::compare(const MoveInstance& instance, const CodeCounts& parent, const CodeCounts& child) const {
+CodeEvidence SignatureTable::compare(const MoveInstance& instance,
+                                     const CodeCounts& parent,
+                                     const CodeCounts& child) const {
   const bool machine = !parent.tool.empty() && !child.tool.empty();
-  CodeEvidence out{.realised = std::nullopt, .why = "", .arch = child.arch, .tool = machine ? child.tool : "", .readings = {}, .difference = {}};
-  out.difference = machine ? difference(parent.machine, child.machine) : difference(parent.ptx, child.ptx);
+  CodeEvidence out{.realised = std::nullopt,
+                   .why = "",
+                   .arch = child.arch,
+                   .tool = machine ? child.tool : "",
+                   .readings = {},
+                   .difference = {}};
+  out.difference =
+      machine ? difference(parent.machine, child.machine) : difference(parent.ptx, child.ptx);
   if (!parent.key.empty() && parent.key == child.key) {
     out.realised = false;
     out.why = "machine code and launch are those of the variant before";
@@ -233,13 +264,15 @@ CodeEvidence SignatureTable::compare(const MoveInstance& instance, const CodeCou
 }
 
 std::string difference_text(const CodeEvidence& evidence, std::size_t most) {
-  std::vector<std::pair<std::string, std::pair<std::int64_t, std::int64_t>>> rows(evidence.difference.begin(), evidence.difference.end());
+  std::vector<std::pair<std::string, std::pair<std::int64_t, std::int64_t>>> rows(
+      evidence.difference.begin(), evidence.difference.end());
   std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
     return std::abs(a.second.second - a.second.first) > std::abs(b.second.second - b.second.first);
   });
   std::string out;
   for (std::size_t i = 0; i < std::min(most, rows.size()); ++i) {
-    out += (out.empty() ? "" : ", ") + rows[i].first + " " + std::to_string(rows[i].second.first) + " to " + std::to_string(rows[i].second.second);
+    out += (out.empty() ? "" : ", ") + rows[i].first + " " + std::to_string(rows[i].second.first) +
+           " to " + std::to_string(rows[i].second.second);
   }
   if (rows.size() > most) out += ", ...";
   return out;

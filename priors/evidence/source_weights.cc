@@ -15,7 +15,10 @@ constexpr double kMostClaim = 20, kLeastClaim = 0.05;
 }  // namespace
 
 SourceWeights::SourceWeights(std::vector<std::string> names, double rate, double share)
-    : names_(std::move(names)), weights_(names_.size(), 1 / static_cast<double>(names_.size())), rate_(rate), share_(share) {
+    : names_(std::move(names)),
+      weights_(names_.size(), 1 / static_cast<double>(names_.size())),
+      rate_(rate),
+      share_(share) {
   WARPATH_CHECK(!names_.empty());
 }
 
@@ -32,7 +35,8 @@ void SourceWeights::observe(const SourceShares& claims, bool improved) {
   }
   const double total = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   const double even = share_ / static_cast<double>(weights_.size());
-  for (double& w : weights_) w = total > 0 ? (1 - share_) * w / total + even : 1 / static_cast<double>(weights_.size());
+  for (double& w : weights_)
+    w = total > 0 ? (1 - share_) * w / total + even : 1 / static_cast<double>(weights_.size());
   (improved ? improved_ : others_) += 1;
 }
 

@@ -11,7 +11,10 @@ void add(Spent& to, const Usage& usage, double money, int sign) {
 }
 
 Spent sum(const Spent& a, const Spent& b) {
-  return {.calls = a.calls + b.calls, .input_tokens = a.input_tokens + b.input_tokens, .output_tokens = a.output_tokens + b.output_tokens, .money = a.money + b.money};
+  return {.calls = a.calls + b.calls,
+          .input_tokens = a.input_tokens + b.input_tokens,
+          .output_tokens = a.output_tokens + b.output_tokens,
+          .money = a.money + b.money};
 }
 
 }  // namespace
@@ -22,7 +25,9 @@ bool Budget::reserve(const Usage& worst, double money) {
   if (limits_.seconds > 0 && age.count() >= limits_.seconds) return false;
   Spent total = sum(spent_, reserved_);
   add(total, worst, money, 1);
-  if (total.calls > limits_.calls || total.input_tokens > limits_.input_tokens || total.output_tokens > limits_.output_tokens || total.money > limits_.money) return false;
+  if (total.calls > limits_.calls || total.input_tokens > limits_.input_tokens ||
+      total.output_tokens > limits_.output_tokens || total.money > limits_.money)
+    return false;
   add(reserved_, worst, money, 1);
   return true;
 }

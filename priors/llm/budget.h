@@ -10,11 +10,11 @@
 namespace warpath::llm {
 
 struct BudgetLimits {
-  std::int64_t calls = 200;         ///< requests sent, retries included
+  std::int64_t calls = 200;  ///< requests sent, retries included
   std::int64_t input_tokens = 4'000'000;
   std::int64_t output_tokens = 1'000'000;
   double money = 5;
-  double seconds = 0;               ///< since the budget was made; 0: no limit
+  double seconds = 0;  ///< since the budget was made; 0: no limit
 };
 
 struct Spent {
@@ -24,8 +24,9 @@ struct Spent {
   double money = 0;
 };
 
-/// Hard limits: the worst case of a call is reserved before it is sent, and what it took replaces the reservation afterwards. So the sum of
-/// what was spent and what may still be stays within every limit, as long as a server bills no more than it was asked for. Thread-safe.
+/// Hard limits: the worst case of a call is reserved before it is sent, and what it took replaces
+/// the reservation afterwards. So the sum of what was spent and what may still be stays within
+/// every limit, as long as a server bills no more than it was asked for. Thread-safe.
 class Budget {
  public:
   explicit Budget(const BudgetLimits& limits) : limits_(limits) {}

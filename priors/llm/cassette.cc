@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "engine/run/events.h"
 #include "engine/json/json_reader.h"
 #include "engine/json/json_record.h"
+#include "engine/run/events.h"
 
 namespace warpath::llm {
 namespace {
@@ -16,16 +16,21 @@ using nlohmann::json;
 using Mode = Cassette::Mode;
 
 constexpr std::array<std::pair<std::string_view, Mode>, 4> kModes{
-    {{"live", Mode::live}, {"record", Mode::record}, {"replay", Mode::replay}, {"replay-or-live", Mode::replay_or_live}}};
+    {{"live", Mode::live},
+     {"record", Mode::record},
+     {"replay", Mode::replay},
+     {"replay-or-live", Mode::replay_or_live}}};
 constexpr std::size_t kMostCassetteBytes = std::size_t{1} << 31U;
 
 bool is_kept(std::string_view name) {
-  return name.starts_with("x-ratelimit-") || name.starts_with("anthropic-ratelimit-") || name.starts_with("retry-after") || name == "x-should-retry" ||
-         name == "x-request-id" || name == "request-id" || name == "content-type";
+  return name.starts_with("x-ratelimit-") || name.starts_with("anthropic-ratelimit-") ||
+         name.starts_with("retry-after") || name == "x-should-retry" || name == "x-request-id" ||
+         name == "request-id" || name == "content-type";
 }
 
 json to_json(const Usage& u) {
-  return {{"input", u.input}, {"cached", u.cached}, {"cache_write", u.cache_write}, {"output", u.output}, {"reasoning", u.reasoning}, {"known", u.known}};
+  return {{"input", u.input},   {"cached", u.cached},       {"cache_write", u.cache_write},
+          {"output", u.output}, {"reasoning", u.reasoning}, {"known", u.known}};
 }
 
 Usage usage_from_json(const JsonCursor& c) {
@@ -45,8 +50,14 @@ json to_json(const HttpResult& r) {
   }
   json pieces = json::array();
   for (const auto& [at, size] : r.pieces) pieces.push_back({at, size});
-  return {{"failure", kHttpFailureNames[static_cast<std::size_t>(r.failure)]}, {"detail", valid_utf8(r.detail)}, {"sent", r.sent}, {"status", r.status},
-          {"headers", std::move(headers)}, {"body", any_text_to_json(r.body)}, {"pieces", std::move(pieces)}, {"seconds", r.seconds}};
+  return {{"failure", kHttpFailureNames[static_cast<std::size_t>(r.failure)]},
+          {"detail", valid_utf8(r.detail)},
+          {"sent", r.sent},
+          {"status", r.status},
+          {"headers", std::move(headers)},
+          {"body", any_text_to_json(r.body)},
+          {"pieces", std::move(pieces)},
+          {"seconds", r.seconds}};
 }
 
 HttpResult result_from_json(const JsonCursor& c) {
@@ -61,11 +72,15 @@ HttpResult result_from_json(const JsonCursor& c) {
   r.status = static_cast<int>(c.at("status").integer());
   const JsonCursor headers = c.at("headers");
   headers.require_array();
-  for (std::size_t i = 0; i < headers.size(); ++i) r.headers.emplace_back(headers.element(i).element(0).text(), headers.element(i).element(1).text());
+  for (std::size_t i = 0; i < headers.size(); ++i)
+    r.headers.emplace_back(headers.element(i).element(0).text(),
+                           headers.element(i).element(1).text());
   r.body = any_text(c.at("body"));
   const JsonCursor pieces = c.at("pieces");
   pieces.require_array();
-  for (std::size_t i = 0; i < pieces.size(); ++i) r.pieces.emplace_back(pieces.element(i).element(0).number(), pieces.element(i).element(1).unsigned_integer());
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    r.pieces.emplace_back(pieces.element(i).element(0).number(),
+                          pieces.element(i).element(1).unsigned_integer());
   r.seconds = c.at("seconds").number();
   return r;
 }
@@ -79,13 +94,15 @@ Mode Cassette::parse_mode(std::string_view text, std::string_view place) {
   throw bad_input(place, text, "live, record, replay or replay-or-live");
 }
 
-Cassette::Cassette(std::filesystem::path file, Mode mode, Redactor redactor) : file_(std::move(file)), mode_(mode), redactor_(std::move(redactor)) {
+Cassette::Cassette(std::filesystem::path file, Mode mode, Redactor redactor)
+    : file_(std::move(file)), mode_(mode), redactor_(std::move(redactor)) {
   if (mode_ == Mode::live) return;
   const bool exists = std::filesystem::exists(file_);
   if (mode_ == Mode::replay && !exists) throw bad_input(file_.string(), "", "a cassette to replay");
   if (mode_ != Mode::record && exists) read();
   if (mode_ == Mode::replay) return;
-  out_.open(file_, mode_ == Mode::record ? std::ios::trunc | std::ios::binary : std::ios::app | std::ios::binary);
+  out_.open(file_, mode_ == Mode::record ? std::ios::trunc | std::ios::binary
+                                         : std::ios::app | std::ios::binary);
   if (!out_) throw environment_error(file_.string() + ": cannot be written");
 }
 
@@ -107,8 +124,10 @@ void Cassette::read() {
     const std::string type = c.at("type").text();
     Call& call = calls_[key];
     if (type == "begun") {
-      if (const std::string label = c.at("label").text(); !label.empty()) labels_.insert_or_assign(label, key);
-      call.begun[attempt] = {.usage = usage_from_json(c.at("worst")), .cost = c.at("worst_cost").number()};
+      if (const std::string label = c.at("label").text(); !label.empty())
+        labels_.insert_or_assign(label, key);
+      call.begun[attempt] = {.usage = usage_from_json(c.at("worst")),
+                             .cost = c.at("worst_cost").number()};
     } else if (type == "call") {
       call.begun.erase(attempt);
       call.attempts.push_back({.result = result_from_json(c.at("result")),
@@ -144,27 +163,48 @@ bool Cassette::lost(const Key& key) const {
 std::vector<Cassette::Past> Cassette::past() const {
   std::vector<Past> out;
   for (const auto& [key, call] : calls_) {
-    for (const RecordedAttempt& a : call.attempts) out.push_back({.usage = a.usage, .cost = a.cost});
+    for (const RecordedAttempt& a : call.attempts)
+      out.push_back({.usage = a.usage, .cost = a.cost});
     for (const auto& [attempt, worst] : call.begun) out.push_back(worst);
   }
   return out;
 }
 
 void Cassette::append(const json& line) {
-  out_ << redactor_.within(line).dump(-1, ' ', false, json::error_handler_t::replace) << '\n' << std::flush;
+  out_ << redactor_.within(line).dump(-1, ' ', false, json::error_handler_t::replace) << '\n'
+       << std::flush;
   if (!out_) throw environment_error(file_.string() + ": cannot be written");
 }
 
-void Cassette::begin(const Key& key, int attempt, const std::string& label, const json& request, const Usage& worst, double worst_cost) {
+void Cassette::begin(const Key& key,
+                     int attempt,
+                     const std::string& label,
+                     const json& request,
+                     const Usage& worst,
+                     double worst_cost) {
   if (!out_.is_open()) return;
-  append({{"type", "begun"}, {"key", key.first.hex()}, {"occurrence", key.second}, {"attempt", attempt}, {"at", unix_now()}, {"label", label}, {"request", request},
-          {"worst", to_json(worst)}, {"worst_cost", worst_cost}});
+  append({{"type", "begun"},
+          {"key", key.first.hex()},
+          {"occurrence", key.second},
+          {"attempt", attempt},
+          {"at", unix_now()},
+          {"label", label},
+          {"request", request},
+          {"worst", to_json(worst)},
+          {"worst_cost", worst_cost}});
 }
 
 void Cassette::end(const Key& key, int attempt, const RecordedAttempt& recorded) {
   if (!out_.is_open()) return;
-  append({{"type", "call"}, {"key", key.first.hex()}, {"occurrence", key.second}, {"attempt", attempt}, {"at", unix_now()}, {"outcome", recorded.outcome},
-          {"usage", to_json(recorded.usage)}, {"cost", recorded.cost}, {"result", to_json(recorded.result)}});
+  append({{"type", "call"},
+          {"key", key.first.hex()},
+          {"occurrence", key.second},
+          {"attempt", attempt},
+          {"at", unix_now()},
+          {"outcome", recorded.outcome},
+          {"usage", to_json(recorded.usage)},
+          {"cost", recorded.cost},
+          {"result", to_json(recorded.result)}});
 }
 
 }  // namespace warpath::llm

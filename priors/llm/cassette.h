@@ -20,14 +20,16 @@ namespace warpath::llm {
 /// One attempt at a call, as it went.
 struct RecordedAttempt {
   HttpResult result;
-  Usage usage;       ///< that was charged: the server's, else an estimate
+  Usage usage;  ///< that was charged: the server's, else an estimate
   double cost = 0;
   std::string outcome;  ///< "complete", "retry", ...
 };
 
-/// Recorded calls, one JSON object a line; docs/llm.md shows them. A call is known by the hash of its canonical request (model, messages, schema,
-/// sampling) and by how often that request was made before. What is about to be sent is written down first, so that a call that a killed process
-/// did not see the end of is known as lost and is not paid for twice. Everything is redacted on its way to the file. One thread only.
+/// Recorded calls, one JSON object a line; docs/llm.md shows them. A call is known by the hash of
+/// its canonical request (model, messages, schema, sampling) and by how often that request was made
+/// before. What is about to be sent is written down first, so that a call that a killed process did
+/// not see the end of is known as lost and is not paid for twice. Everything is redacted on its way
+/// to the file. One thread only.
 class Cassette {
  public:
   enum class Mode : std::uint8_t {
@@ -39,14 +41,16 @@ class Cassette {
   /// Throws Error(bad_input) with `place` for another name than those of docs/llm.md.
   [[nodiscard]] static Mode parse_mode(std::string_view text, std::string_view place);
 
-  /// Reads `file` as `mode` asks. A last line that was cut short is dropped. Throws Error(bad_input) naming file and line for other damage, or
-  /// if there is nothing to replay; Error(environment) if it cannot be written.
+  /// Reads `file` as `mode` asks. A last line that was cut short is dropped. Throws
+  /// Error(bad_input) naming file and line for other damage, or if there is nothing to replay;
+  /// Error(environment) if it cannot be written.
   Cassette(std::filesystem::path file, Mode mode, Redactor redactor);
 
   using Key = std::pair<Hash128, std::uint64_t>;  ///< canonical request, occurrence
   [[nodiscard]] Mode mode() const { return mode_; }
-  /// What a call is to be looked up and recorded under: `key`, unless it is unknown, unknown calls may be made, and the file has a call of the same label
-  /// that was not taken yet. So a resumed run, whose prompt may tell more by now, takes what it has paid for.
+  /// What a call is to be looked up and recorded under: `key`, unless it is unknown, unknown calls
+  /// may be made, and the file has a call of the same label that was not taken yet. So a resumed
+  /// run, whose prompt may tell more by now, takes what it has paid for.
   [[nodiscard]] Key resolve(const Key& key, const std::string& label);
   /// Attempts recorded for a call, in order; empty if there are none.
   [[nodiscard]] const std::vector<RecordedAttempt>& attempts(const Key& key) const;
@@ -60,7 +64,12 @@ class Cassette {
   [[nodiscard]] std::vector<Past> past() const;
 
   /// Before an attempt is sent. `worst`: what it may take.
-  void begin(const Key& key, int attempt, const std::string& label, const nlohmann::json& request, const Usage& worst, double worst_cost);
+  void begin(const Key& key,
+             int attempt,
+             const std::string& label,
+             const nlohmann::json& request,
+             const Usage& worst,
+             double worst_cost);
   void end(const Key& key, int attempt, const RecordedAttempt& recorded);
 
  private:

@@ -20,11 +20,18 @@ constexpr std::size_t kMostWhy = 300;
 json closed(json properties) {
   json required = json::array();
   for (const auto& [key, value] : properties.items()) required.push_back(key);
-  return {{"type", "object"}, {"properties", std::move(properties)}, {"required", std::move(required)}, {"additionalProperties", false}};
+  return {{"type", "object"},
+          {"properties", std::move(properties)},
+          {"required", std::move(required)},
+          {"additionalProperties", false}};
 }
 
-json text_schema() { return {{"type", "string"}}; }
-json number_schema() { return {{"type", "number"}}; }
+json text_schema() {
+  return {{"type", "string"}};
+}
+json number_schema() {
+  return {{"type", "number"}};
+}
 
 std::optional<double> number_of(const json& object, std::string_view key) {
   const json& value = member(object, key);
@@ -33,7 +40,8 @@ std::optional<double> number_of(const json& object, std::string_view key) {
   return std::isfinite(x) ? std::optional<double>(x) : std::nullopt;
 }
 
-/// Parameters that a choice changes in the instance that it names. False: one that the instance lacks, or no integer.
+/// Parameters that a choice changes in the instance that it names. False: one that the instance
+/// lacks, or no integer.
 bool overlay(const json& params, MoveInstance& instance) {
   if (params.is_null()) return true;
   if (!params.is_array()) return false;
@@ -50,20 +58,27 @@ bool overlay(const json& params, MoveInstance& instance) {
 }
 
 /// The reason for leaving it out, or empty.
-std::string read_choice(const json& said, std::span<const Proposal> legal, std::span<const std::string> by_hand, Choice& out) {
+std::string read_choice(const json& said,
+                        std::span<const Proposal> legal,
+                        std::span<const std::string> by_hand,
+                        Choice& out) {
   if (!said.is_object()) return "shape";
   out.move = text_of(said, "move");
   if (out.move.starts_with(kByHand)) {
-    if (std::ranges::find(by_hand, out.move.substr(kByHand.size())) == by_hand.end()) return "unknown_move";
+    if (std::ranges::find(by_hand, out.move.substr(kByHand.size())) == by_hand.end())
+      return "unknown_move";
   } else {
-    const auto it = std::ranges::find_if(legal, [&](const Proposal& p) { return p.instance.text() == out.move; });
+    const auto it = std::ranges::find_if(
+        legal, [&](const Proposal& p) { return p.instance.text() == out.move; });
     if (it == legal.end()) return "unknown_move";
     out.instance = it->instance;
     if (!overlay(member(said, "params"), *out.instance)) return "parameters";
   }
-  const auto lo = number_of(said, "gain_lo"), hi = number_of(said, "gain_hi"), confidence = number_of(said, "confidence");
+  const auto lo = number_of(said, "gain_lo"), hi = number_of(said, "gain_hi"),
+             confidence = number_of(said, "confidence");
   if (!lo || !hi || !confidence) return "numbers";
-  if (*lo <= 0 || *hi > kMostGain || *lo > *hi || *confidence < 0 || *confidence > 1) return "range";
+  if (*lo <= 0 || *hi > kMostGain || *lo > *hi || *confidence < 0 || *confidence > 1)
+    return "range";
   out.gain_lo = *lo;
   out.gain_hi = *hi;
   out.confidence = *confidence;
@@ -77,19 +92,28 @@ json choice_schema(std::span<const Proposal> legal, std::span<const std::string>
   json moves = json::array();
   for (const Proposal& p : legal) moves.push_back(p.instance.text());
   for (const std::string& name : by_hand) moves.push_back(std::string(kByHand) + name);
-  const json choice = closed({{"move", {{"type", "string"}, {"enum", std::move(moves)}}},
-                              {"params", {{"type", "array"}, {"items", closed({{"name", text_schema()}, {"value", text_schema()}})}}},
-                              {"gain_lo", number_schema()},
-                              {"gain_hi", number_schema()},
-                              {"confidence", number_schema()},
-                              {"novelty", {{"type", "string"}, {"enum", {"safe", "bold"}}}},
-                              {"why", text_schema()}});
-  return closed({{"bottleneck", {{"type", "string"}, {"enum", {"memory", "compute", "latency", "occupancy", "sync", "launch", "unknown"}}}},
-                 {"choices", {{"type", "array"}, {"items", choice}}},
-                 {"stop", {{"type", "boolean"}}}});
+  const json choice =
+      closed({{"move", {{"type", "string"}, {"enum", std::move(moves)}}},
+              {"params",
+               {{"type", "array"},
+                {"items", closed({{"name", text_schema()}, {"value", text_schema()}})}}},
+              {"gain_lo", number_schema()},
+              {"gain_hi", number_schema()},
+              {"confidence", number_schema()},
+              {"novelty", {{"type", "string"}, {"enum", {"safe", "bold"}}}},
+              {"why", text_schema()}});
+  return closed(
+      {{"bottleneck",
+        {{"type", "string"},
+         {"enum", {"memory", "compute", "latency", "occupancy", "sync", "launch", "unknown"}}}},
+       {"choices", {{"type", "array"}, {"items", choice}}},
+       {"stop", {{"type", "boolean"}}}});
 }
 
-std::optional<Chosen> read_choices(const json& answer, std::span<const Proposal> legal, std::span<const std::string> by_hand, std::string& why) {
+std::optional<Chosen> read_choices(const json& answer,
+                                   std::span<const Proposal> legal,
+                                   std::span<const std::string> by_hand,
+                                   std::string& why) {
   const json& list = member(answer, "choices");
   if (!list.is_array()) return why = "no array 'choices' in the answer", std::nullopt;
   Chosen out;
@@ -100,12 +124,18 @@ std::optional<Chosen> read_choices(const json& answer, std::span<const Proposal>
   for (const json& said : list) {
     Choice choice;
     std::string reason = read_choice(said, legal, by_hand, choice);
-    if (reason.empty() && !seen.insert(choice.instance ? choice.instance->text() : choice.move).second) reason = "repeated";
-    reason.empty() ? out.choices.push_back(std::move(choice)) : static_cast<void>(++out.dropped[reason]);
+    if (reason.empty() &&
+        !seen.insert(choice.instance ? choice.instance->text() : choice.move).second)
+      reason = "repeated";
+    reason.empty() ? out.choices.push_back(std::move(choice))
+                   : static_cast<void>(++out.dropped[reason]);
   }
   // By what is expected of it: the middle of the range in logarithms, weighed with the confidence.
-  const auto worth = [](const Choice& c) { return c.confidence * (std::log(c.gain_lo) + std::log(c.gain_hi)) / 2; };
-  std::ranges::stable_sort(out.choices, [&](const Choice& a, const Choice& b) { return worth(a) > worth(b); });
+  const auto worth = [](const Choice& c) {
+    return c.confidence * (std::log(c.gain_lo) + std::log(c.gain_hi)) / 2;
+  };
+  std::ranges::stable_sort(out.choices,
+                           [&](const Choice& a, const Choice& b) { return worth(a) > worth(b); });
   return out;
 }
 

@@ -16,27 +16,32 @@ inline constexpr std::string_view kByHand = "by_hand:";
 /// A move that the catalogue does not have.
 inline constexpr std::string_view kOther = "other";
 
-/// The schema of an answer at a node: only what is legal there can be said. The common subset of strict schemas: every object closed, every key
-/// required, no bounds.
-[[nodiscard]] nlohmann::json choice_schema(std::span<const Proposal> legal, std::span<const std::string> by_hand);
+/// The schema of an answer at a node: only what is legal there can be said. The common subset of
+/// strict schemas: every object closed, every key required, no bounds.
+[[nodiscard]] nlohmann::json choice_schema(std::span<const Proposal> legal,
+                                           std::span<const std::string> by_hand);
 
 /// One thing that a model wants to try.
 struct Choice {
-  std::string move;              ///< as in the schema: an instance's text, or kByHand and a name
+  std::string move;  ///< as in the schema: an instance's text, or kByHand and a name
   std::optional<MoveInstance> instance;  ///< none: by hand
   double gain_lo = 0, gain_hi = 0;       ///< predicted speed-up over the parent, 1.1 for 10 %
   double confidence = 0;                 ///< 0 to 1
   std::string why;
 };
 struct Chosen {
-  std::vector<Choice> choices;   ///< best first, each move once
+  std::vector<Choice> choices;  ///< best first, each move once
   std::string bottleneck;
-  bool stop = false;             ///< the model sees nothing that is worth trying
+  bool stop = false;                   ///< the model sees nothing that is worth trying
   std::map<std::string, int> dropped;  ///< choices left out, by reason
 };
 
-/// What an answer says, whatever a server made of the schema: choices of unknown moves, with numbers out of range or said twice are dropped and counted. nullopt
-/// with one line in `why` if the object is not of the schema's shape at all.
-[[nodiscard]] std::optional<Chosen> read_choices(const nlohmann::json& answer, std::span<const Proposal> legal, std::span<const std::string> by_hand, std::string& why);
+/// What an answer says, whatever a server made of the schema: choices of unknown moves, with
+/// numbers out of range or said twice are dropped and counted. nullopt with one line in `why` if
+/// the object is not of the schema's shape at all.
+[[nodiscard]] std::optional<Chosen> read_choices(const nlohmann::json& answer,
+                                                 std::span<const Proposal> legal,
+                                                 std::span<const std::string> by_hand,
+                                                 std::string& why);
 
 }  // namespace warpath::llm

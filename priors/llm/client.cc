@@ -15,10 +15,11 @@ using nlohmann::json;
 using std::chrono::duration;
 using std::chrono::duration_cast;
 
-constexpr int kCalibrated = 3;       // usages that a server reported before its tokens a byte are believed
+// usages that a server reported before its tokens a byte are believed
+constexpr int kCalibrated = 3;
 constexpr double kMargin = 1.5;
 constexpr std::chrono::seconds kMostWait{5};  // for a transport to let go of what it was told to
-constexpr std::int64_t kFraming = 64;  // tokens around the messages
+constexpr std::int64_t kFraming = 64;         // tokens around the messages
 
 std::string one_line(std::string text) {
   std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
@@ -43,15 +44,15 @@ struct Client::Call {
   ModelRequest request;
   json canonical;
   Cassette::Key key;
-  std::size_t bytes = 0;        // of the body, when it was last made
-  int attempt = 0;              // made so far, recorded ones included
-  std::size_t replayed = 0;     // of the recorded attempts
+  std::size_t bytes = 0;     // of the body, when it was last made
+  int attempt = 0;           // made so far, recorded ones included
+  std::size_t replayed = 0;  // of the recorded attempts
   Clock::time_point begin, due;
   bool flying = false;
   Usage worst;
   double worst_cost = 0;
   Reply reply;
-  std::string dropped;          // an option was left out once
+  std::string dropped;  // an option was left out once
 };
 
 Client::Client(Setup setup)
@@ -72,7 +73,8 @@ Client::~Client() {
     if (call->flying) setup_.transport.cancel(id);
   }
   std::unique_lock lock(mutex_);
-  const auto flying = static_cast<std::size_t>(std::ranges::count_if(calls_, [](const auto& c) { return c.second->flying; }));
+  const auto flying = static_cast<std::size_t>(
+      std::ranges::count_if(calls_, [](const auto& c) { return c.second->flying; }));
   wake_.wait_for(lock, kMostWait, [&] { return results_.size() >= flying; });
 }
 
@@ -135,12 +137,15 @@ void Client::work(const std::stop_token& stop) {
     bool cancelled = false;
     {
       std::unique_lock lock(mutex_);
-      wake_.wait_until(lock, stop, next, [&] { return !arrived_.empty() || !results_.empty() || (cancel_ && !calls_.empty()); });
+      wake_.wait_until(lock, stop, next, [&] {
+        return !arrived_.empty() || !results_.empty() || (cancel_ && !calls_.empty());
+      });
       arrived.swap(arrived_);
       results.swap(results_);
       cancelled = cancel_;
     }
-    // Where the cassette cannot be written nothing more is paid for; what is under way is still heard.
+    // Where the cassette cannot be written nothing more is paid for; what is under way is still
+    // heard.
     const auto guarded = [this](const auto& step) {
       try {
         step();
@@ -155,7 +160,8 @@ void Client::work(const std::stop_token& stop) {
       if (cancelled) {
         for (auto& [id, call] : calls_) {
           if (call->flying) setup_.transport.cancel(id);
-          if (!call->flying && call->reply.id == 0) finish(*call, Reply::End::cancelled, "cancelled");
+          if (!call->flying && call->reply.id == 0)
+            finish(*call, Reply::End::cancelled, "cancelled");
         }
       }
       next = advance(Clock::now());
@@ -169,7 +175,8 @@ void Client::work(const std::stop_token& stop) {
 void Client::admit(std::vector<std::unique_ptr<Call>> arrived) {
   for (auto& call : arrived) {
     call->canonical = canonical_request(setup_.profile, call->request);
-    const Hash128 hash = hash128(call->canonical.dump(-1, ' ', false, json::error_handler_t::replace));
+    const Hash128 hash =
+        hash128(call->canonical.dump(-1, ' ', false, json::error_handler_t::replace));
     call->key = setup_.cassette.resolve({hash, occurrences_[hash]++}, call->request.label);
     call->begin = call->due = Clock::now();
     calls_.emplace(call->id, std::move(call));
@@ -179,7 +186,8 @@ void Client::admit(std::vector<std::unique_ptr<Call>> arrived) {
 /// Does what can be done now; when to look again.
 Client::Clock::time_point Client::advance(Clock::time_point now) {
   Clock::time_point next = now + std::chrono::seconds(1);
-  auto flying = static_cast<int>(std::ranges::count_if(calls_, [](const auto& c) { return c.second->flying; }));
+  auto flying = static_cast<int>(
+      std::ranges::count_if(calls_, [](const auto& c) { return c.second->flying; }));
   for (auto& [id, held] : calls_) {
     Call& call = *held;
     if (call.flying || call.reply.id != 0) continue;
@@ -190,7 +198,8 @@ Client::Clock::time_point Client::advance(Clock::time_point now) {
     replay(call);
     if (call.reply.id != 0) continue;
     if (setup_.cassette.mode() == Cassette::Mode::replay) {
-      finish(call, Reply::End::unknown, "call " + call.key.first.short_hex() + " is not on the cassette");
+      finish(call, Reply::End::unknown,
+             "call " + call.key.first.short_hex() + " is not on the cassette");
       continue;
     }
     if (setup_.cassette.lost(call.key)) {
@@ -202,7 +211,9 @@ Client::Clock::time_point Client::advance(Clock::time_point now) {
       continue;
     }
     if (duration<double>(now - call.begin).count() > setup_.retry.total_s) {
-      finish(call, Reply::End::failed, "deadline: no answer in " + std::to_string(static_cast<int>(setup_.retry.total_s)) + " s");
+      finish(call, Reply::End::failed,
+             "deadline: no answer in " + std::to_string(static_cast<int>(setup_.retry.total_s)) +
+                 " s");
       continue;
     }
     if (flying >= setup_.in_flight) continue;
@@ -241,7 +252,8 @@ void Client::replay(Call& call) {
     call.reply.usage.input += attempt.usage.input;
     call.reply.usage.output += attempt.usage.output;
     call.reply.cost += attempt.cost;
-    if (setup_.cassette.mode() == Cassette::Mode::replay) setup_.budget.charge(attempt.usage, attempt.cost);
+    if (setup_.cassette.mode() == Cassette::Mode::replay)
+      setup_.budget.charge(attempt.usage, attempt.cost);
     {
       const std::lock_guard lock(mutex_);
       ++figures_.replayed;
@@ -251,20 +263,30 @@ void Client::replay(Call& call) {
 }
 
 std::string Client::body_text(const Call& call) const {
-  return codec_.body(setup_.profile, call.request).dump(-1, ' ', false, json::error_handler_t::replace);
+  return codec_.body(setup_.profile, call.request)
+      .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 /// Tokens are bytes at most, until the server has shown how many bytes a token has.
 Usage Client::worst_case(const Call& call) const {
-  const double input = std::ceil(static_cast<double>(call.bytes) * std::min(1.0, tokens_per_byte_)) + static_cast<double>(kFraming);
+  const double input =
+      std::ceil(static_cast<double>(call.bytes) * std::min(1.0, tokens_per_byte_)) +
+      static_cast<double>(kFraming);
   const auto tokens = static_cast<std::int64_t>(input);
-  const bool dear_cache = setup_.profile.prices && setup_.profile.prices->cache_write > setup_.profile.prices->input;
-  return {.input = tokens, .cached = 0, .cache_write = dear_cache ? tokens : 0, .output = call.request.max_output_tokens, .reasoning = 0, .known = false};
+  const bool dear_cache =
+      setup_.profile.prices && setup_.profile.prices->cache_write > setup_.profile.prices->input;
+  return {.input = tokens,
+          .cached = 0,
+          .cache_write = dear_cache ? tokens : 0,
+          .output = call.request.max_output_tokens,
+          .reasoning = 0,
+          .known = false};
 }
 
 void Client::send(Call& call, Clock::time_point now) {
   ++call.attempt;
-  setup_.cassette.begin(call.key, call.attempt, call.request.label, call.canonical, call.worst, call.worst_cost);
+  setup_.cassette.begin(call.key, call.attempt, call.request.label, call.canonical, call.worst,
+                        call.worst_cost);
   rate_.take(call.worst.input + call.worst.output, now);
   breaker_.sent();
   call.flying = true;
@@ -282,11 +304,15 @@ void Client::send(Call& call, Clock::time_point now) {
   });
 }
 
-/// What an attempt is charged: the server's figures; an estimate where it said nothing but may have worked.
-Usage Client::estimate(const Call& call, const HttpResult& result, const ModelAnswer& answer) const {
+/// What an attempt is charged: the server's figures; an estimate where it said nothing but may have
+/// worked.
+Usage Client::estimate(const Call& call,
+                       const HttpResult& result,
+                       const ModelAnswer& answer) const {
   if (answer.usage.known) return answer.usage;
   if (!result.sent || (result.status != 0 && result.status / 100 != 2)) return {};
-  const bool whole = answer.end == ModelAnswer::End::complete || answer.end == ModelAnswer::End::length;
+  const bool whole =
+      answer.end == ModelAnswer::End::complete || answer.end == ModelAnswer::End::length;
   Usage out = call.worst;
   if (whole) out.output = std::min(out.output, static_cast<std::int64_t>(answer.text.size()));
   return out;
@@ -297,8 +323,11 @@ void Client::receive(HttpResult result) {
   if (it == calls_.end() || !it->second->flying) return;
   Call& call = *it->second;
   call.flying = false;
-  const ModelAnswer answer = result.failure == HttpFailure::none || !result.body.empty() ? decode_body(codec_, result.body) : ModelAnswer{};
-  // A cancelled call stays open on the cassette, where its worst case counts: it counts as much here.
+  const ModelAnswer answer = result.failure == HttpFailure::none || !result.body.empty()
+                                 ? decode_body(codec_, result.body)
+                                 : ModelAnswer{};
+  // A cancelled call stays open on the cassette, where its worst case counts: it counts as much
+  // here.
   const bool heard = result.failure != HttpFailure::cancelled;
   const Usage took = heard ? estimate(call, result, answer) : call.worst;
   const double cost = heard ? setup_.profile.cost(took) : call.worst_cost;
@@ -319,13 +348,20 @@ void Client::receive(HttpResult result) {
   const int attempt = call.attempt;
   const Cassette::Key key = call.key;
   absorb(call, result, true);
-  const std::string outcome = call.reply.id == 0 ? "retry" : std::string(kReplyEndNames[static_cast<std::size_t>(call.reply.end)]);
-  if (heard) setup_.cassette.end(key, attempt, {.result = std::move(result), .usage = took, .cost = cost, .outcome = outcome});
+  const std::string outcome =
+      call.reply.id == 0 ? "retry"
+                         : std::string(kReplyEndNames[static_cast<std::size_t>(call.reply.end)]);
+  if (heard)
+    setup_.cassette.end(
+        key, attempt,
+        {.result = std::move(result), .usage = took, .cost = cost, .outcome = outcome});
 }
 
 /// The response of one attempt: an answer, a retry, or the end.
 void Client::absorb(Call& call, const HttpResult& result, bool live) {
-  ModelAnswer answer = result.failure == HttpFailure::none || !result.body.empty() ? decode_body(codec_, result.body) : ModelAnswer{};
+  ModelAnswer answer = result.failure == HttpFailure::none || !result.body.empty()
+                           ? decode_body(codec_, result.body)
+                           : ModelAnswer{};
   const Judgement judged = judge(result, answer, setup_.profile, unix_now());
   using Next = Judgement::Next;
   const auto now = Clock::now();
@@ -340,8 +376,13 @@ void Client::absorb(Call& call, const HttpResult& result, bool live) {
     case Next::take:
       call.reply.answer = std::move(answer);
       return finish(call, Reply::End::answered, "");
-    case Next::shrink: return finish(call, Reply::End::too_long, judged.reason);
-    case Next::give_up: return finish(call, result.failure == HttpFailure::cancelled ? Reply::End::cancelled : Reply::End::failed, judged.reason);
+    case Next::shrink:
+      return finish(call, Reply::End::too_long, judged.reason);
+    case Next::give_up:
+      return finish(
+          call,
+          result.failure == HttpFailure::cancelled ? Reply::End::cancelled : Reply::End::failed,
+          judged.reason);
     case Next::disable: {
       if (live) {
         const std::lock_guard lock(mutex_);
@@ -354,10 +395,13 @@ void Client::absorb(Call& call, const HttpResult& result, bool live) {
       call.dropped += judged.option + " ";
       call.due = now;
       return;
-    case Next::retry: break;
+    case Next::retry:
+      break;
   }
   if (call.attempt >= setup_.retry.attempts) return finish(call, Reply::End::failed, judged.reason);
-  if (judged.wait_s && *judged.wait_s > setup_.retry.hint_cap_s) return finish(call, Reply::End::failed, judged.reason + " (it asks for " + std::to_string(*judged.wait_s) + " s)");
+  if (judged.wait_s && *judged.wait_s > setup_.retry.hint_cap_s)
+    return finish(call, Reply::End::failed,
+                  judged.reason + " (it asks for " + std::to_string(*judged.wait_s) + " s)");
   const double wait = live ? judged.wait_s.value_or(backoff(setup_.retry, call.attempt, rng_)) : 0;
   call.due = now + duration_cast<Clock::duration>(duration<double>(wait));
 }

@@ -38,33 +38,36 @@ struct Reply {
   End end = End::failed;
   std::string reason;  ///< of everything but an answer; one line, redacted
   ModelAnswer answer;
-  Usage usage;         ///< of all attempts, estimates where a server said nothing
+  Usage usage;  ///< of all attempts, estimates where a server said nothing
   double cost = 0;
   int attempts = 0;
   bool replayed = false;
 };
-inline constexpr std::string_view kReplyEndNames[] = {"answered", "failed", "too_long", "over_budget", "disabled", "lost", "unknown", "cancelled"};
+inline constexpr std::string_view kReplyEndNames[] = {
+    "answered", "failed", "too_long", "over_budget", "disabled", "lost", "unknown", "cancelled"};
 
 class Codec;  // priors/llm/codec.h
 
 struct ClientFigures {
-  std::int64_t calls = 0;      ///< submitted
-  std::int64_t attempts = 0;   ///< sent
-  std::int64_t replayed = 0;   ///< attempts from the cassette
+  std::int64_t calls = 0;     ///< submitted
+  std::int64_t attempts = 0;  ///< sent
+  std::int64_t replayed = 0;  ///< attempts from the cassette
   std::int64_t retries = 0;
   std::int64_t estimated = 0;  ///< attempts whose usage the server did not say
-  std::map<std::string, std::int64_t> reasons;  ///< failed attempts by the first word of their reason
+  /// failed attempts by the first word of their reason
+  std::map<std::string, std::int64_t> reasons;
 };
 
-/// Asks a model: retries with jitter, keeps to rates and budget, stops asking a server that is down, records. `submit`, `take`, `cancel` and the rest but `settle` never
-/// block and may be called from any thread; the work is done on a thread of its own.
+/// Asks a model: retries with jitter, keeps to rates and budget, stops asking a server that is
+/// down, records. `submit`, `take`, `cancel` and the rest but `settle` never block and may be
+/// called from any thread; the work is done on a thread of its own.
 class Client {
  public:
   struct Setup {
     Profile profile;
-    std::string key;         ///< empty: none is sent
-    Transport& transport;    ///< outlives the client
-    Cassette& cassette;      ///< used by the client's thread alone from now on
+    std::string key;       ///< empty: none is sent
+    Transport& transport;  ///< outlives the client
+    Cassette& cassette;    ///< used by the client's thread alone from now on
     Budget& budget;
     Redactor redactor;
     std::uint64_t seed = 1;  ///< of the jitter
@@ -90,7 +93,8 @@ class Client {
   [[nodiscard]] ClientFigures figures() const;
   /// Everything under way ends as cancelled.
   void cancel();
-  /// Cancels, and waits until nothing is under way, at most some seconds; what the transport has not let go of by then stays reserved.
+  /// Cancels, and waits until nothing is under way, at most some seconds; what the transport has
+  /// not let go of by then stays reserved.
   void settle();
 
  private:
@@ -106,19 +110,21 @@ class Client {
   void absorb(Call& call, const HttpResult& result, bool live);
   void finish(Call& call, Reply::End end, std::string reason);
   [[nodiscard]] Usage worst_case(const Call& call) const;
-  [[nodiscard]] Usage estimate(const Call& call, const HttpResult& result, const ModelAnswer& answer) const;
+  [[nodiscard]] Usage estimate(const Call& call,
+                               const HttpResult& result,
+                               const ModelAnswer& answer) const;
   void count(const std::string& reason);
   [[nodiscard]] std::string body_text(const Call& call) const;
 
   Setup setup_;
   const Codec& codec_;
   Rng rng_;
-  RateLimit rate_;       // of the thread
-  Breaker breaker_;      // of the thread
+  RateLimit rate_;              // of the thread
+  Breaker breaker_;             // of the thread
   double tokens_per_byte_ = 1;  // of the thread; most that was seen, with a margin
   int heard_ = 0;
-  std::map<std::uint64_t, std::unique_ptr<Call>> calls_;            // of the thread
-  std::map<Hash128, std::uint64_t> occurrences_;                    // of the thread
+  std::map<std::uint64_t, std::unique_ptr<Call>> calls_;  // of the thread
+  std::map<Hash128, std::uint64_t> occurrences_;          // of the thread
 
   mutable std::mutex mutex_;
   std::condition_variable_any wake_, idle_;

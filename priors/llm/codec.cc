@@ -26,9 +26,12 @@ const std::vector<std::unique_ptr<Codec>>& all_codecs() {
 
 std::string_view name(Message::Role role) {
   switch (role) {
-    case Message::Role::system: return "system";
-    case Message::Role::user: return "user";
-    case Message::Role::assistant: return "assistant";
+    case Message::Role::system:
+      return "system";
+    case Message::Role::user:
+      return "user";
+    case Message::Role::assistant:
+      return "assistant";
   }
   return "user";
 }
@@ -74,22 +77,32 @@ ModelAnswer decode_body(const Codec& codec, std::string_view body) {
     codec.absorb(event, answer);
     if (codec.is_last(event)) break;
   }
-  if (answer.end == ModelAnswer::End::unfinished && answer.error_message.empty()) answer.error_message = "the stream ended early";
+  if (answer.end == ModelAnswer::End::unfinished && answer.error_message.empty())
+    answer.error_message = "the stream ended early";
   return answer;
 }
 
-HttpRequest http_request(const Profile& profile, const std::string& key, const ModelRequest& request) {
+HttpRequest http_request(const Profile& profile,
+                         const std::string& key,
+                         const ModelRequest& request) {
   const Codec& codec = *find_codec(profile.codec);
-  HttpRequest out{.url = profile.url(), .headers = profile.headers, .body = codec.body(profile, request).dump(-1, ' ', false, json::error_handler_t::replace), .limits = profile.limits};
+  HttpRequest out{
+      .url = profile.url(),
+      .headers = profile.headers,
+      .body = codec.body(profile, request).dump(-1, ' ', false, json::error_handler_t::replace),
+      .limits = profile.limits};
   out.headers.emplace_back("Content-Type", "application/json");
-  if (profile.can("stream")) out.headers.emplace_back("Accept", "text/event-stream, application/json");
+  if (profile.can("stream"))
+    out.headers.emplace_back("Accept", "text/event-stream, application/json");
   if (!key.empty()) {
     using Auth = Profile::Auth;
     if (profile.auth == Auth::bearer) out.headers.emplace_back("Authorization", "Bearer " + key);
     if (profile.auth == Auth::api_key) out.headers.emplace_back("api-key", key);
     if (profile.auth == Auth::x_api_key) out.headers.emplace_back("x-api-key", key);
   }
-  out.ended = [detector = std::make_shared<EndDetector>(codec)](std::string_view piece) { return detector->feed(piece); };
+  out.ended = [detector = std::make_shared<EndDetector>(codec)](std::string_view piece) {
+    return detector->feed(piece);
+  };
   return out;
 }
 

@@ -24,7 +24,9 @@ void set_usage(const json& usage, ModelAnswer& answer) {
 void set_end(const std::string& reason, ModelAnswer& answer) {
   if (reason.empty()) return;
   using enum ModelAnswer::End;
-  answer.end = reason == "max_tokens" || reason == "model_context_window_exceeded" ? length : reason == "refusal" ? refusal : complete;
+  answer.end = reason == "max_tokens" || reason == "model_context_window_exceeded" ? length
+               : reason == "refusal"                                               ? refusal
+                                                                                   : complete;
 }
 
 class Anthropic final : public Codec {
@@ -33,19 +35,25 @@ class Anthropic final : public Codec {
   [[nodiscard]] std::string_view path() const override { return "/messages"; }
 
   [[nodiscard]] json body(const Profile& profile, const ModelRequest& request) const override {
-    json out{{"model", profile.model}, {"max_tokens", request.max_output_tokens}, {"messages", json::array()}};
+    json out{{"model", profile.model},
+             {"max_tokens", request.max_output_tokens},
+             {"messages", json::array()}};
     for (const Message& m : request.messages) {
       if (m.role == Message::Role::system && out.count("system") == 0) {
         json part{{"type", "text"}, {"text", m.text}};
         if (profile.can("cache_control")) part["cache_control"] = {{"type", "ephemeral"}};
         out["system"] = json::array({std::move(part)});
       } else {
-        out["messages"].push_back({{"role", m.role == Message::Role::assistant ? "assistant" : "user"}, {"content", m.text}});
+        out["messages"].push_back(
+            {{"role", m.role == Message::Role::assistant ? "assistant" : "user"},
+             {"content", m.text}});
       }
     }
-    if (request.temperature && profile.can("temperature")) out["temperature"] = *request.temperature;
+    if (request.temperature && profile.can("temperature"))
+      out["temperature"] = *request.temperature;
     if (profile.can("stream")) out["stream"] = true;
-    if (request.schema && profile.can("json_schema")) out["output_config"] = {{"format", {{"type", "json_schema"}, {"schema", *request.schema}}}};
+    if (request.schema && profile.can("json_schema"))
+      out["output_config"] = {{"format", {{"type", "json_schema"}, {"schema", *request.schema}}}};
     return out;
   }
 
@@ -66,7 +74,8 @@ class Anthropic final : public Codec {
     } else if (type == "error") {
       absorb_error(data, answer);
     }
-    if (type == "message_stop" && answer.end == ModelAnswer::End::unfinished) answer.end = ModelAnswer::End::complete;
+    if (type == "message_stop" && answer.end == ModelAnswer::End::unfinished)
+      answer.end = ModelAnswer::End::complete;
   }
 
   void absorb_whole(const json& body, ModelAnswer& answer) const override {
@@ -77,7 +86,8 @@ class Anthropic final : public Codec {
       if (text_of(parts[i], "type") == "text") answer.text += text_of(parts[i], "text");
     }
     reason(body, answer);
-    if (answer.end == ModelAnswer::End::unfinished) answer.error_message = "a message without a stop_reason";
+    if (answer.end == ModelAnswer::End::unfinished)
+      answer.error_message = "a message without a stop_reason";
   }
 
   [[nodiscard]] bool is_last(const SseEvent& event) const override {
@@ -89,12 +99,15 @@ class Anthropic final : public Codec {
  private:
   static void reason(const json& object, ModelAnswer& answer) {
     set_end(text_of(object, "stop_reason"), answer);
-    if (answer.end == ModelAnswer::End::refusal && answer.refusal.empty()) answer.refusal = "refused";
+    if (answer.end == ModelAnswer::End::refusal && answer.refusal.empty())
+      answer.refusal = "refused";
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Codec> anthropic_codec() { return std::make_unique<Anthropic>(); }
+std::unique_ptr<Codec> anthropic_codec() {
+  return std::make_unique<Anthropic>();
+}
 
 }  // namespace warpath::llm

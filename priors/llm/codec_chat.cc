@@ -14,12 +14,13 @@ using nlohmann::json;
 void set_usage(const json& usage, ModelAnswer& answer) {
   if (!usage.is_object()) return;
   const json& input = member(usage, "prompt_tokens_details");
-  answer.usage = {.input = count_of(usage, "prompt_tokens"),
-                  .cached = count_of(input, "cached_tokens"),
-                  .cache_write = count_of(input, "cache_write_tokens"),
-                  .output = count_of(usage, "completion_tokens"),
-                  .reasoning = count_of(member(usage, "completion_tokens_details"), "reasoning_tokens"),
-                  .known = true};
+  answer.usage = {
+      .input = count_of(usage, "prompt_tokens"),
+      .cached = count_of(input, "cached_tokens"),
+      .cache_write = count_of(input, "cache_write_tokens"),
+      .output = count_of(usage, "completion_tokens"),
+      .reasoning = count_of(member(usage, "completion_tokens_details"), "reasoning_tokens"),
+      .known = true};
 }
 
 void set_end(const std::string& reason, ModelAnswer& answer) {
@@ -37,18 +38,24 @@ class Chat final : public Codec {
     json messages = json::array();
     for (const Message& m : request.messages) {
       const bool developer = m.role == Message::Role::system && profile.can("developer_role");
-      messages.push_back({{"role", developer ? "developer" : std::string(llm::name(m.role))}, {"content", m.text}});
+      messages.push_back({{"role", developer ? "developer" : std::string(llm::name(m.role))},
+                          {"content", m.text}});
     }
     json out{{"model", profile.model}, {"messages", std::move(messages)}};
     out[profile.max_tokens_field] = request.max_output_tokens;
-    if (request.temperature && profile.can("temperature")) out["temperature"] = *request.temperature;
-    if (!request.effort.empty() && profile.can("reasoning_effort")) out["reasoning_effort"] = request.effort;
+    if (request.temperature && profile.can("temperature"))
+      out["temperature"] = *request.temperature;
+    if (!request.effort.empty() && profile.can("reasoning_effort"))
+      out["reasoning_effort"] = request.effort;
     if (profile.can("stream")) {
       out["stream"] = true;
       if (profile.can("stream_usage")) out["stream_options"] = {{"include_usage", true}};
     }
     if (request.schema && profile.can("json_schema")) {
-      out["response_format"] = {{"type", "json_schema"}, {"json_schema", {{"name", request.schema_name}, {"strict", true}, {"schema", *request.schema}}}};
+      out["response_format"] = {
+          {"type", "json_schema"},
+          {"json_schema",
+           {{"name", request.schema_name}, {"strict", true}, {"schema", *request.schema}}}};
     } else if (request.schema && profile.can("json_object")) {
       out["response_format"] = {{"type", "json_object"}};
     }
@@ -68,7 +75,8 @@ class Chat final : public Codec {
     answer.text += text_of(delta, "content");
     answer.refusal += text_of(delta, "refusal");
     set_end(text_of(choices[0], "finish_reason"), answer);
-    if (answer.end == ModelAnswer::End::complete && !answer.refusal.empty()) answer.end = ModelAnswer::End::refusal;
+    if (answer.end == ModelAnswer::End::complete && !answer.refusal.empty())
+      answer.end = ModelAnswer::End::refusal;
   }
 
   void absorb_whole(const json& body, ModelAnswer& answer) const override {
@@ -86,11 +94,15 @@ class Chat final : public Codec {
     if (!answer.refusal.empty()) answer.end = ModelAnswer::End::refusal;
   }
 
-  [[nodiscard]] bool is_last(const SseEvent& event) const override { return event.data == "[DONE]"; }
+  [[nodiscard]] bool is_last(const SseEvent& event) const override {
+    return event.data == "[DONE]";
+  }
 };
 
 }  // namespace
 
-std::unique_ptr<Codec> chat_codec() { return std::make_unique<Chat>(); }
+std::unique_ptr<Codec> chat_codec() {
+  return std::make_unique<Chat>();
+}
 
 }  // namespace warpath::llm

@@ -15,12 +15,13 @@ void absorb_response(const json& response, ModelAnswer& answer) {
   answer.model = text_of(response, "model");
   if (const json& usage = member(response, "usage"); usage.is_object()) {
     const json& input = member(usage, "input_tokens_details");
-    answer.usage = {.input = count_of(usage, "input_tokens"),
-                    .cached = count_of(input, "cached_tokens"),
-                    .cache_write = count_of(input, "cache_write_tokens"),
-                    .output = count_of(usage, "output_tokens"),
-                    .reasoning = count_of(member(usage, "output_tokens_details"), "reasoning_tokens"),
-                    .known = true};
+    answer.usage = {
+        .input = count_of(usage, "input_tokens"),
+        .cached = count_of(input, "cached_tokens"),
+        .cache_write = count_of(input, "cache_write_tokens"),
+        .output = count_of(usage, "output_tokens"),
+        .reasoning = count_of(member(usage, "output_tokens_details"), "reasoning_tokens"),
+        .known = true};
   }
   std::string text;
   const json& output = member(response, "output");
@@ -37,7 +38,9 @@ void absorb_response(const json& response, ModelAnswer& answer) {
   const std::string status = text_of(response, "status");
   if (status == "failed") return absorb_error(response, answer);
   if (status == "incomplete") {
-    answer.end = text_of(member(response, "incomplete_details"), "reason") == "content_filter" ? filtered : length;
+    answer.end = text_of(member(response, "incomplete_details"), "reason") == "content_filter"
+                     ? filtered
+                     : length;
   } else if (status == "completed") {
     answer.end = answer.refusal.empty() ? complete : refusal;
   }
@@ -49,7 +52,9 @@ class Responses final : public Codec {
   [[nodiscard]] std::string_view path() const override { return "/responses"; }
 
   [[nodiscard]] json body(const Profile& profile, const ModelRequest& request) const override {
-    json out{{"model", profile.model}, {"input", json::array()}, {"max_output_tokens", request.max_output_tokens}};
+    json out{{"model", profile.model},
+             {"input", json::array()},
+             {"max_output_tokens", request.max_output_tokens}};
     for (const Message& m : request.messages) {
       if (m.role == Message::Role::system && out.count("instructions") == 0) {
         out["instructions"] = m.text;
@@ -58,11 +63,17 @@ class Responses final : public Codec {
       }
     }
     if (profile.can("store")) out["store"] = false;
-    if (request.temperature && profile.can("temperature")) out["temperature"] = *request.temperature;
-    if (!request.effort.empty() && profile.can("reasoning_effort")) out["reasoning"] = {{"effort", request.effort}};
+    if (request.temperature && profile.can("temperature"))
+      out["temperature"] = *request.temperature;
+    if (!request.effort.empty() && profile.can("reasoning_effort"))
+      out["reasoning"] = {{"effort", request.effort}};
     if (profile.can("stream")) out["stream"] = true;
     if (request.schema && profile.can("json_schema")) {
-      out["text"] = {{"format", {{"type", "json_schema"}, {"name", request.schema_name}, {"schema", *request.schema}, {"strict", true}}}};
+      out["text"] = {{"format",
+                      {{"type", "json_schema"},
+                       {"name", request.schema_name},
+                       {"schema", *request.schema},
+                       {"strict", true}}}};
     }
     return out;
   }
@@ -78,7 +89,8 @@ class Responses final : public Codec {
 
   void absorb_whole(const json& body, ModelAnswer& answer) const override {
     absorb_response(body, answer);
-    if (answer.end == ModelAnswer::End::unfinished) answer.error_message = "a response of status '" + text_of(body, "status") + "'";
+    if (answer.end == ModelAnswer::End::unfinished)
+      answer.error_message = "a response of status '" + text_of(body, "status") + "'";
   }
 
   [[nodiscard]] bool is_last(const SseEvent& event) const override {
@@ -89,12 +101,15 @@ class Responses final : public Codec {
 
  private:
   [[nodiscard]] static bool is_terminal(std::string_view type) {
-    return type == "response.completed" || type == "response.incomplete" || type == "response.failed";
+    return type == "response.completed" || type == "response.incomplete" ||
+           type == "response.failed";
   }
 };
 
 }  // namespace
 
-std::unique_ptr<Codec> responses_codec() { return std::make_unique<Responses>(); }
+std::unique_ptr<Codec> responses_codec() {
+  return std::make_unique<Responses>();
+}
 
 }  // namespace warpath::llm

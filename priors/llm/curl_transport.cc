@@ -41,32 +41,49 @@ std::string url_part(CURLU* url, CURLUPart part) {
 bool is_loopback(const std::string& host) {
   if (host == "localhost" || host == "[::1]") return true;
   if (!host.starts_with("127.")) return false;
-  return host.find_first_not_of("0123456789.") == std::string::npos && std::ranges::count(host, '.') == 3;
+  return host.find_first_not_of("0123456789.") == std::string::npos &&
+         std::ranges::count(host, '.') == 3;
 }
 
 /// Empty, or why the address may not be asked. `loopback`: it is this machine's.
 std::string address_problem(const std::string& text, bool& loopback) {
   const std::unique_ptr<CURLU, UrlDeleter> url(curl_url());
-  if (url == nullptr || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) return "no address: " + text;
+  if (url == nullptr || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK)
+    return "no address: " + text;
   loopback = is_loopback(url_part(url.get(), CURLUPART_HOST));
   const std::string scheme = url_part(url.get(), CURLUPART_SCHEME);
-  if (!url_part(url.get(), CURLUPART_USER).empty() || !url_part(url.get(), CURLUPART_PASSWORD).empty()) return "an address with a user in it";
+  if (!url_part(url.get(), CURLUPART_USER).empty() ||
+      !url_part(url.get(), CURLUPART_PASSWORD).empty())
+    return "an address with a user in it";
   if (scheme == "https" || (scheme == "http" && loopback)) return "";
   return scheme + " to another machine: https is needed";
 }
 
 HttpFailure failure_of(CURLcode code) {
-  constexpr std::array kPassing{CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_WEIRD_SERVER_REPLY,
-                                CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
-                                CURLE_SSL_CONNECT_ERROR, CURLE_AGAIN, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR};
+  constexpr std::array kPassing{CURLE_COULDNT_RESOLVE_PROXY,
+                                CURLE_COULDNT_RESOLVE_HOST,
+                                CURLE_COULDNT_CONNECT,
+                                CURLE_WEIRD_SERVER_REPLY,
+                                CURLE_PARTIAL_FILE,
+                                CURLE_GOT_NOTHING,
+                                CURLE_SEND_ERROR,
+                                CURLE_RECV_ERROR,
+                                CURLE_HTTP2,
+                                CURLE_HTTP2_STREAM,
+                                CURLE_SSL_CONNECT_ERROR,
+                                CURLE_AGAIN,
+                                CURLE_BAD_CONTENT_ENCODING,
+                                CURLE_WRITE_ERROR};
   if (code == CURLE_OPERATION_TIMEDOUT) return HttpFailure::timed_out;
-  return std::ranges::find(kPassing, code) != kPassing.end() ? HttpFailure::transfer : HttpFailure::forbidden;
+  return std::ranges::find(kPassing, code) != kPassing.end() ? HttpFailure::transfer
+                                                             : HttpFailure::forbidden;
 }
 
 /// One request under way.
 class Transfer {
  public:
-  Transfer(HttpRequest request, std::function<void(HttpResult)> done) : request_(std::move(request)), done_(std::move(done)) {
+  Transfer(HttpRequest request, std::function<void(HttpResult)> done)
+      : request_(std::move(request)), done_(std::move(done)) {
     result_.id = request_.id;
   }
 
@@ -83,7 +100,8 @@ class Transfer {
       return false;
     }
     curl_slist* list = nullptr;
-    for (const auto& [name, value] : request_.headers) list = curl_slist_append(list, (name + ": " + value).c_str());
+    for (const auto& [name, value] : request_.headers)
+      list = curl_slist_append(list, (name + ": " + value).c_str());
     list = curl_slist_append(list, "Expect:");
     list_.reset(list);
     CURL* const h = easy_.get();
@@ -98,7 +116,8 @@ class Transfer {
     curl_easy_setopt(h, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body.size()));
     curl_easy_setopt(h, CURLOPT_POSTFIELDS, request_.body.c_str());
     curl_easy_setopt(h, CURLOPT_HTTPHEADER, list_.get());
-    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request_.limits.connect.count()));
+    curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS,
+                     static_cast<long>(request_.limits.connect.count()));
     curl_easy_setopt(h, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_2TLS));
     curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, "");
     curl_easy_setopt(h, CURLOPT_ERRORBUFFER, error_.data());
@@ -107,7 +126,8 @@ class Transfer {
     curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
     curl_easy_setopt(h, CURLOPT_HEADERDATA, this);
     if (loopback) curl_easy_setopt(h, CURLOPT_NOPROXY, "*");
-    if (const char* bundle = std::getenv("SSL_CERT_FILE"); bundle != nullptr && *bundle != '\0') curl_easy_setopt(h, CURLOPT_CAINFO, bundle);
+    if (const char* bundle = std::getenv("SSL_CERT_FILE"); bundle != nullptr && *bundle != '\0')
+      curl_easy_setopt(h, CURLOPT_CAINFO, bundle);
     begin_ = last_ = Clock::now();
     return true;
   }
@@ -127,10 +147,12 @@ class Transfer {
   void check_limits(Clock::time_point now) {
     if (stopped_) return;
     const auto say = [&](const char* what, milliseconds limit) {
-      stop(HttpFailure::timed_out, std::string(what) + " for " + std::to_string(limit.count()) + " ms");
+      stop(HttpFailure::timed_out,
+           std::string(what) + " for " + std::to_string(limit.count()) + " ms");
     };
     if (now - begin_ > request_.limits.total) return say("no end", request_.limits.total);
-    if (!began_ && now - begin_ > request_.limits.first_byte) return say("no answer", request_.limits.first_byte);
+    if (!began_ && now - begin_ > request_.limits.first_byte)
+      return say("no answer", request_.limits.first_byte);
     if (began_ && now - last_ > request_.limits.idle) return say("silence", request_.limits.idle);
   }
   [[nodiscard]] bool stopped() const { return stopped_; }
@@ -139,7 +161,8 @@ class Transfer {
   void report() {
     if (easy_ != nullptr) {
       curl_off_t sent = 0;
-      if (curl_easy_getinfo(easy_.get(), CURLINFO_SIZE_UPLOAD_T, &sent) == CURLE_OK) result_.sent = sent > 0 || result_.status != 0;
+      if (curl_easy_getinfo(easy_.get(), CURLINFO_SIZE_UPLOAD_T, &sent) == CURLE_OK)
+        result_.sent = sent > 0 || result_.status != 0;
       result_.seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
     }
     done_(std::move(result_));
@@ -166,11 +189,14 @@ class Transfer {
     began_ = true;
     last_ = Clock::now();
     if (result_.body.size() + piece.size() > request_.limits.max_response_bytes) {
-      stop(HttpFailure::too_large, "an answer of more than " + std::to_string(request_.limits.max_response_bytes) + " bytes");
+      stop(HttpFailure::too_large, "an answer of more than " +
+                                       std::to_string(request_.limits.max_response_bytes) +
+                                       " bytes");
       return 0;
     }
     result_.body += piece;
-    result_.pieces.emplace_back(std::chrono::duration<double>(last_ - begin_).count(), piece.size());
+    result_.pieces.emplace_back(std::chrono::duration<double>(last_ - begin_).count(),
+                                piece.size());
     if (request_.ended && result_.status / 100 == 2 && request_.ended(piece)) {
       stop(HttpFailure::none, "");
       return 0;
@@ -185,13 +211,16 @@ class Transfer {
     if (line.starts_with("HTTP/")) {
       result_.headers.clear();  // of an interim response
       const std::size_t blank = line.find(' ');
-      result_.status = blank == std::string_view::npos ? 0 : std::atoi(std::string(line.substr(blank + 1, 3)).c_str());
+      result_.status = blank == std::string_view::npos
+                           ? 0
+                           : std::atoi(std::string(line.substr(blank + 1, 3)).c_str());
       return;
     }
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos) return;
     std::string name(line.substr(0, colon));
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::ranges::transform(name, name.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     std::string_view value = line.substr(colon + 1);
     while (value.starts_with(' ') || value.starts_with('\t')) value.remove_prefix(1);
     while (value.ends_with(' ') || value.ends_with('\t')) value.remove_suffix(1);
@@ -297,8 +326,8 @@ class CurlTransport final : public Transport {
 
   CURLM* multi_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Transfer>> arrived_;  // guarded by mutex_
-  std::set<std::uint64_t> cancelled_;               // guarded by mutex_
+  std::vector<std::unique_ptr<Transfer>> arrived_;             // guarded by mutex_
+  std::set<std::uint64_t> cancelled_;                          // guarded by mutex_
   std::map<std::uint64_t, std::unique_ptr<Transfer>> active_;  // of the thread
   std::set<std::uint64_t> over_;                               // of the thread
   std::jthread thread_;
@@ -320,7 +349,8 @@ std::string address_problem(const std::string& url) {
 
 std::unique_ptr<Transport> make_curl_transport() {
   static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (started != CURLE_OK) throw environment_error(std::string("libcurl: ") + curl_easy_strerror(started));
+  if (started != CURLE_OK)
+    throw environment_error(std::string("libcurl: ") + curl_easy_strerror(started));
   return std::make_unique<CurlTransport>();
 }
 

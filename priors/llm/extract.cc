@@ -81,7 +81,8 @@ std::optional<Extracted> extract_object(std::string_view text, std::string& why)
   for (int i = 0; i < kMostAttempts && at != std::string_view::npos; ++i) {
     const std::size_t size = balanced(text.substr(at));
     if (size > 0) {
-      if (auto object = parsed(text.substr(at, size), why)) return Extracted{std::move(*object), Extraction::embedded};
+      if (auto object = parsed(text.substr(at, size), why))
+        return Extracted{std::move(*object), Extraction::embedded};
     } else {
       why = "the JSON object in the answer never closes";
     }

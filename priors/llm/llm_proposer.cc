@@ -17,13 +17,15 @@ constexpr std::size_t kMostQueued = 64;
 constexpr std::size_t kMemoryLines = 30;
 constexpr std::size_t kBlocksFromLines = 300;  // longer sources are changed by blocks
 constexpr double kColder = 0.2;
-constexpr int kPlaces = 16;                    // of one source and its repairs, among what comes of a node
+// of one source and its repairs, among what comes of a node
+constexpr int kPlaces = 16;
 
 }  // namespace
 
 struct LlmProposer::Node {
   Asked asked;
-  int open = 0;                    // calls under way, and sources that are not evaluated yet: more may be said
+  // calls under way, and sources that are not evaluated yet: more may be said
+  int open = 0;
 };
 
 /// What is to be said about one node.
@@ -35,38 +37,47 @@ struct LlmProposer::Ready {
 struct LlmProposer::Job {
   enum class Kind : std::uint8_t { choose, write } kind = Kind::choose;
   std::shared_ptr<Node> node;
-  int place = 0;                   // among all that may come of the node
-  Choice choice{};                 // write
+  int place = 0;    // among all that may come of the node
+  Choice choice{};  // write
   std::vector<Message> messages{};
-  std::string nonce{};             // write
-  std::string reply{};             // write, once answered
-  int round = 0;                   // repairs so far
-  std::size_t memory_lines = 0;    // choose
-  bool again = false;              // choose: a second and last time
+  std::string nonce{};           // write
+  std::string reply{};           // write, once answered
+  int round = 0;                 // repairs so far
+  std::size_t memory_lines = 0;  // choose
+  bool again = false;            // choose: a second and last time
 };
 
-LlmProposer::LlmProposer(Parts parts) : parts_(std::move(parts)), prompts_(parts_.spec, parts_.device, parts_.catalogue) {}
+LlmProposer::LlmProposer(Parts parts)
+    : parts_(std::move(parts)), prompts_(parts_.spec, parts_.device, parts_.catalogue) {}
 LlmProposer::~LlmProposer() = default;
 
 void LlmProposer::offer(const Offer& offer) {
   if (closed_ || !parts_.client.accepting()) return;
   if (std::log(offer.best_speedup / std::max(offer.speedup, 1e-9)) > parts_.options.reach) return;
-  if (offer.remaining_builds <= queue_.size() + jobs_.size() + ready_.size()) return;  // its answer could not be tried
+  // its answer could not be tried
+  if (offer.remaining_builds <= queue_.size() + jobs_.size() + ready_.size()) return;
   if (!asked_.insert(offer.context.node_key).second) return;
   auto node = std::make_shared<Node>();
   node->asked = {.variant = offer.context.at.variant,
                  .key = offer.context.node_key,
-                 .outcome = offer.context.outcome != nullptr ? std::optional(*offer.context.outcome) : std::nullopt,
+                 .outcome = offer.context.outcome != nullptr ? std::optional(*offer.context.outcome)
+                                                             : std::nullopt,
                  .speedup = offer.speedup,
                  .best_speedup = offer.best_speedup,
                  .legal = {}};
   for (const Proposal& p : offer.legal) {
     if (node->asked.legal.size() >= static_cast<std::size_t>(parts_.options.offered)) break;
-    if (!p.variant) node->asked.legal.push_back({.instance = p.instance, .weight = p.weight, .source = p.source, .variant = std::nullopt, .why = ""});
+    if (!p.variant)
+      node->asked.legal.push_back({.instance = p.instance,
+                                   .weight = p.weight,
+                                   .source = p.source,
+                                   .variant = std::nullopt,
+                                   .why = ""});
   }
   queue_.push_back(std::move(node));
   // The best first; equal ones as they came.
-  std::ranges::stable_sort(queue_, [](const auto& a, const auto& b) { return a->asked.speedup > b->asked.speedup; });
+  std::ranges::stable_sort(
+      queue_, [](const auto& a, const auto& b) { return a->asked.speedup > b->asked.speedup; });
   if (queue_.size() > kMostQueued) queue_.pop_back();
   pump();
 }
@@ -74,7 +85,8 @@ void LlmProposer::offer(const Offer& offer) {
 void LlmProposer::pump() {
   for (const Reply& reply : parts_.client.take()) handle(reply);
   if (closed_ || !parts_.client.disabled().empty()) queue_.clear();
-  while (!queue_.empty() && parts_.client.accepting() && parts_.client.under_way() < static_cast<std::size_t>(parts_.options.in_flight)) {
+  while (!queue_.empty() && parts_.client.accepting() &&
+         parts_.client.under_way() < static_cast<std::size_t>(parts_.options.in_flight)) {
     const std::shared_ptr<Node> node = queue_.front();
     queue_.erase(queue_.begin());
     ++figures_.asked;
@@ -112,7 +124,8 @@ std::string LlmProposer::nonce(const Node& node, const std::string& move, int ro
 void LlmProposer::write(Job job) {
   ModelRequest request;
   if (job.round > 0) request.temperature = kColder;
-  request.label = "write " + job.node->asked.key.hex() + " " + job.choice.move + " " + std::to_string(job.round);
+  request.label = "write " + job.node->asked.key.hex() + " " + job.choice.move + " " +
+                  std::to_string(job.round);
   submit(std::move(job), std::move(request));
 }
 
@@ -123,10 +136,13 @@ void LlmProposer::handle(const Reply& reply) {
   jobs_.erase(it);
   if (closed_) return;
   using enum Reply::End;
-  if (reply.end == unknown) throw bad_input("llm.cassette", reply.reason, "a call that was recorded");
+  if (reply.end == unknown)
+    throw bad_input("llm.cassette", reply.reason, "a call that was recorded");
   const bool complete = reply.end == answered && reply.answer.end == ModelAnswer::End::complete;
   if (!complete) {
-    ++figures_.dropped[reply.end == answered ? std::string(kEndNames[static_cast<std::size_t>(reply.answer.end)]) : std::string(kReplyEndNames[static_cast<std::size_t>(reply.end)])];
+    ++figures_.dropped[reply.end == answered
+                           ? std::string(kEndNames[static_cast<std::size_t>(reply.answer.end)])
+                           : std::string(kReplyEndNames[static_cast<std::size_t>(reply.end)])];
   }
   if (complete) {
     job.kind == Job::Kind::choose ? choose(job, reply) : take_source(job, reply);
@@ -154,13 +170,16 @@ void LlmProposer::choose(const Job& job, const Reply& reply) {
     Job next = job;
     next.again = true;
     next.messages.push_back({Message::Role::assistant, reply.answer.text});
-    next.messages.push_back({Message::Role::user, "That could not be read: " + why + ". Answer with the JSON object alone."});
+    next.messages.push_back({Message::Role::user, "That could not be read: " + why +
+                                                      ". Answer with the JSON object alone."});
     return submit(std::move(next), choose_request(*job.node, true));
   }
   if (object->how == Extraction::embedded) ++figures_.dropped["text_around_object"];
   for (const auto& [reason, count] : chosen->dropped) figures_.dropped["choice_" + reason] += count;
   std::vector<Proposal> proposals;
-  const auto taken = std::span(chosen->choices).first(std::min(chosen->choices.size(), static_cast<std::size_t>(parts_.options.moves)));
+  const auto taken =
+      std::span(chosen->choices)
+          .first(std::min(chosen->choices.size(), static_cast<std::size_t>(parts_.options.moves)));
   int by_hand = 0;
   for (const Choice& choice : taken) {
     if (choice.instance) {
@@ -171,8 +190,13 @@ void LlmProposer::choose(const Job& job, const Reply& reply) {
       proposals.push_back(proposal(choice, *choice.instance));
     } else {
       if (++by_hand > parts_.options.by_hand) continue;
-      Job next{.kind = Job::Kind::write, .node = job.node, .place = by_hand * kPlaces, .choice = choice, .nonce = nonce(*job.node, choice.move, 0)};
-      const auto lines = static_cast<std::size_t>(std::ranges::count(job.node->asked.variant.source, '\n'));
+      Job next{.kind = Job::Kind::write,
+               .node = job.node,
+               .place = by_hand * kPlaces,
+               .choice = choice,
+               .nonce = nonce(*job.node, choice.move, 0)};
+      const auto lines =
+          static_cast<std::size_t>(std::ranges::count(job.node->asked.variant.source, '\n'));
       next.messages = prompts_.write(job.node->asked, choice, next.nonce, lines > kBlocksFromLines);
       write(std::move(next));
     }
@@ -225,7 +249,10 @@ void LlmProposer::take_source(const Job& job, const Reply& reply) {
     if (!it->second.empty()) repair(job, text, it->second);
     return;
   }
-  Proposal made = proposal(job.choice, {.move = job.choice.move.substr(kByHand.size()), .site = "", .parameters = {{std::string(kTextParameter), text_parameter(variant)}}});
+  Proposal made = proposal(
+      job.choice, {.move = job.choice.move.substr(kByHand.size()),
+                   .site = "",
+                   .parameters = {{std::string(kTextParameter), text_parameter(variant)}}});
   made.variant = std::move(variant);
   Job kept = job;
   kept.reply = text;
@@ -244,7 +271,9 @@ Proposal LlmProposer::proposal(const Choice& choice, const MoveInstance& instanc
           .why = choice.why};
 }
 
-void LlmProposer::arrive(const std::shared_ptr<Node>& node, int place, std::vector<Proposal> proposals) {
+void LlmProposer::arrive(const std::shared_ptr<Node>& node,
+                         int place,
+                         std::vector<Proposal> proposals) {
   figures_.proposals += std::ssize(proposals);
   Ready& ready = ready_[node->asked.key];
   ready.node = node;
@@ -261,7 +290,8 @@ void LlmProposer::learn(const Lesson& lesson) {
   const std::string wrong = ok ? "" : repair_text(lesson.outcome);
   const auto it = written_.find(lesson.key);
   if (it == written_.end()) {
-    if (lesson.instance.parameters.contains(kTextParameter)) evaluated_.insert_or_assign(lesson.key, wrong);
+    if (lesson.instance.parameters.contains(kTextParameter))
+      evaluated_.insert_or_assign(lesson.key, wrong);
     return;
   }
   const Job job = std::move(it->second);
@@ -274,8 +304,10 @@ std::vector<Arrival> LlmProposer::take() {
   pump();
   std::vector<Arrival> out;
   for (auto& [key, ready] : std::exchange(ready_, {})) {
-    Arrival arrival{.key = key, .share = parts_.options.share, .more = ready.node->open > 0, .proposals = {}};
-    for (auto& [place, proposals] : ready.parts) std::ranges::move(proposals, std::back_inserter(arrival.proposals));
+    Arrival arrival{
+        .key = key, .share = parts_.options.share, .more = ready.node->open > 0, .proposals = {}};
+    for (auto& [place, proposals] : ready.parts)
+      std::ranges::move(proposals, std::back_inserter(arrival.proposals));
     out.push_back(std::move(arrival));
   }
   return out;

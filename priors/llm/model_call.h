@@ -18,13 +18,14 @@ struct Message {
 
 /// What a model is asked, whatever its server speaks.
 struct ModelRequest {
-  std::vector<Message> messages;        ///< a system message first, if any
-  std::optional<nlohmann::json> schema; ///< of the answer; none: plain text
+  std::vector<Message> messages;         ///< a system message first, if any
+  std::optional<nlohmann::json> schema;  ///< of the answer; none: plain text
   std::string schema_name = "answer";
   std::int64_t max_output_tokens = 8192;
   std::optional<double> temperature;
-  std::string effort;                   ///< of reasoning; empty: the server's own
-  std::string label = {};               ///< what it is for, the same in every session of a run; empty: nothing special. Never sent
+  std::string effort;  ///< of reasoning; empty: the server's own
+  /// what it is for, the same in every session of a run; empty: nothing special. Never sent
+  std::string label = {};
 };
 
 struct Usage {
@@ -44,10 +45,11 @@ struct ModelAnswer {
   std::string text;           ///< the message alone; reasoning is left out
   std::string refusal;
   Usage usage;
-  std::string model;          ///< as the server calls itself
+  std::string model;  ///< as the server calls itself
   // Of an error object, in a body or in the midst of a stream.
   std::string error_type, error_code, error_param, error_message;
 };
-inline constexpr std::string_view kEndNames[] = {"unfinished", "complete", "length", "refusal", "filtered", "error"};
+inline constexpr std::string_view kEndNames[] = {"unfinished", "complete", "length",
+                                                 "refusal",    "filtered", "error"};
 
 }  // namespace warpath::llm

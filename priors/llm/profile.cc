@@ -14,10 +14,15 @@ namespace {
 using nlohmann::json;
 using Auth = Profile::Auth;
 
-constexpr std::pair<std::string_view, Auth> kAuths[] = {
-    {"bearer", Auth::bearer}, {"api-key", Auth::api_key}, {"x-api-key", Auth::x_api_key}, {"none", Auth::none}};
+constexpr std::pair<std::string_view, Auth> kAuths[] = {{"bearer", Auth::bearer},
+                                                        {"api-key", Auth::api_key},
+                                                        {"x-api-key", Auth::x_api_key},
+                                                        {"none", Auth::none}};
 
-Profile hosted(std::string name, std::string url, std::string codec, std::set<std::string, std::less<>> can) {
+Profile hosted(std::string name,
+               std::string url,
+               std::string codec,
+               std::set<std::string, std::less<>> can) {
   Profile p;
   p.name = std::move(name);
   p.base_url = std::move(url);
@@ -40,23 +45,34 @@ Profile local(std::string name, std::string url, std::set<std::string, std::less
 
 std::map<std::string, Profile, std::less<>> make_builtin() {
   std::vector<Profile> list;
-  list.push_back(hosted("openai", "https://api.openai.com/v1", "chat", {"temperature", "json_schema", "json_object", "stream", "stream_usage", "reasoning_effort"}));
+  list.push_back(hosted(
+      "openai", "https://api.openai.com/v1", "chat",
+      {"temperature", "json_schema", "json_object", "stream", "stream_usage", "reasoning_effort"}));
   list.back().base_url_env = "OPENAI_BASE_URL";
-  list.push_back(hosted("openai-responses", "https://api.openai.com/v1", "responses", {"json_schema", "stream", "reasoning_effort", "store"}));
+  list.push_back(hosted("openai-responses", "https://api.openai.com/v1", "responses",
+                        {"json_schema", "stream", "reasoning_effort", "store"}));
   list.back().base_url_env = "OPENAI_BASE_URL";
-  list.push_back(hosted("azure-v1", "", "chat", {"json_schema", "json_object", "stream", "stream_usage", "reasoning_effort"}));
+  list.push_back(
+      hosted("azure-v1", "", "chat",
+             {"json_schema", "json_object", "stream", "stream_usage", "reasoning_effort"}));
   list.back().auth = Auth::api_key;
   list.back().key_env = "AZURE_OPENAI_API_KEY";
-  list.push_back(hosted("openrouter", "https://openrouter.ai/api/v1", "chat", {"temperature", "json_schema", "stream", "stream_usage"}));
+  list.push_back(hosted("openrouter", "https://openrouter.ai/api/v1", "chat",
+                        {"temperature", "json_schema", "stream", "stream_usage"}));
   list.back().key_env = "OPENROUTER_API_KEY";
-  list.push_back(hosted("anthropic", "https://api.anthropic.com/v1", "anthropic", {"temperature", "json_schema", "stream", "cache_control"}));
+  list.push_back(hosted("anthropic", "https://api.anthropic.com/v1", "anthropic",
+                        {"temperature", "json_schema", "stream", "cache_control"}));
   list.back().auth = Auth::x_api_key;
   list.back().key_env = "ANTHROPIC_API_KEY";
   list.back().headers = {{"anthropic-version", "2023-06-01"}};
-  list.push_back(local("vllm", "http://127.0.0.1:8000/v1", {"temperature", "json_schema", "json_object", "stream", "stream_usage"}));
-  list.push_back(local("llamacpp", "http://127.0.0.1:8080/v1", {"temperature", "json_schema", "json_object", "stream"}));
-  list.push_back(local("ollama", "http://127.0.0.1:11434/v1", {"temperature", "json_schema", "json_object", "stream", "stream_usage"}));
-  list.push_back(local("lmstudio", "http://127.0.0.1:1234/v1", {"temperature", "json_schema", "stream"}));
+  list.push_back(local("vllm", "http://127.0.0.1:8000/v1",
+                       {"temperature", "json_schema", "json_object", "stream", "stream_usage"}));
+  list.push_back(local("llamacpp", "http://127.0.0.1:8080/v1",
+                       {"temperature", "json_schema", "json_object", "stream"}));
+  list.push_back(local("ollama", "http://127.0.0.1:11434/v1",
+                       {"temperature", "json_schema", "json_object", "stream", "stream_usage"}));
+  list.push_back(
+      local("lmstudio", "http://127.0.0.1:1234/v1", {"temperature", "json_schema", "stream"}));
   list.push_back(hosted("custom", "", "chat", {"stream"}));
   std::map<std::string, Profile, std::less<>> out;
   for (Profile& p : list) out.emplace(p.name, std::move(p));
@@ -87,15 +103,18 @@ void read_limits(const JsonCursor& c, HttpLimits& limits) {
   require_only(c, {"connect", "first_byte", "idle", "total", "max_response_bytes"});
   const auto seconds = [&](std::string_view key, std::chrono::milliseconds& out) {
     if (const auto value = c.find(key)) {
-      if (!(value->number() > 0) || value->number() > 86400) value->fail("seconds above 0, at most a day");
-      out = std::chrono::milliseconds(std::max<std::int64_t>(1, static_cast<std::int64_t>(value->number() * 1000)));
+      if (!(value->number() > 0) || value->number() > 86400)
+        value->fail("seconds above 0, at most a day");
+      out = std::chrono::milliseconds(
+          std::max<std::int64_t>(1, static_cast<std::int64_t>(value->number() * 1000)));
     }
   };
   seconds("connect", limits.connect);
   seconds("first_byte", limits.first_byte);
   seconds("idle", limits.idle);
   seconds("total", limits.total);
-  if (const auto bytes = c.find("max_response_bytes")) limits.max_response_bytes = static_cast<std::size_t>(positive(*bytes));
+  if (const auto bytes = c.find("max_response_bytes"))
+    limits.max_response_bytes = static_cast<std::size_t>(positive(*bytes));
 }
 
 void read_headers(const JsonCursor& c, HttpHeaders& headers) {
@@ -103,7 +122,9 @@ void read_headers(const JsonCursor& c, HttpHeaders& headers) {
   headers.clear();
   for (const auto& [name, value] : c.value().items()) {
     const std::string text = c.at(name).text();
-    if (name.find_first_of("\r\n:") != std::string::npos || text.find_first_of("\r\n") != std::string::npos) c.at(name).fail("a header on one line");
+    if (name.find_first_of("\r\n:") != std::string::npos ||
+        text.find_first_of("\r\n") != std::string::npos)
+      c.at(name).fail("a header on one line");
     headers.emplace_back(name, text);
   }
 }
@@ -113,21 +134,27 @@ void read_capabilities(const JsonCursor& c, Profile& profile) {
   for (const auto& [name, value] : c.value().items()) {
     if (std::ranges::find(kCapabilities, name) == std::end(kCapabilities)) {
       std::string known;
-      for (const std::string_view k : kCapabilities) known += (known.empty() ? "" : ", ") + std::string(k);
+      for (const std::string_view k : kCapabilities)
+        known += (known.empty() ? "" : ", ") + std::string(k);
       throw bad_input(c.place(), name, "one of " + known);
     }
-    c.at(name).boolean() ? static_cast<void>(profile.capabilities.insert(name)) : static_cast<void>(profile.capabilities.erase(name));
+    c.at(name).boolean() ? static_cast<void>(profile.capabilities.insert(name))
+                         : static_cast<void>(profile.capabilities.erase(name));
   }
 }
 
 }  // namespace
 
-std::string Profile::url() const { return base_url + std::string(find_codec(codec)->path()); }
+std::string Profile::url() const {
+  return base_url + std::string(find_codec(codec)->path());
+}
 
 double Profile::cost(const Usage& usage) const {
   if (!prices) return 0;
-  const auto fresh = static_cast<double>(std::max<std::int64_t>(0, usage.input - usage.cached - usage.cache_write));
-  return (fresh * prices->input + static_cast<double>(usage.cached) * prices->cached + static_cast<double>(usage.cache_write) * prices->cache_write +
+  const auto fresh = static_cast<double>(
+      std::max<std::int64_t>(0, usage.input - usage.cached - usage.cache_write));
+  return (fresh * prices->input + static_cast<double>(usage.cached) * prices->cached +
+          static_cast<double>(usage.cache_write) * prices->cache_write +
           static_cast<double>(usage.output) * prices->output) *
          1e-6;
 }
@@ -139,8 +166,10 @@ const std::map<std::string, Profile, std::less<>>& builtin_profiles() {
 
 Profile profile_from_json(const json& value, const std::string& file) {
   const JsonCursor c(value, file);
-  require_only(c, {"name", "like", "base_url", "base_url_env", "codec", "auth", "key_env", "headers", "model", "capabilities", "max_tokens_field", "context_tokens",
-                   "max_output_tokens", "prices", "currency", "requests_per_minute", "tokens_per_minute", "effort", "limits"});
+  require_only(
+      c, {"name", "like", "base_url", "base_url_env", "codec", "auth", "key_env", "headers",
+          "model", "capabilities", "max_tokens_field", "context_tokens", "max_output_tokens",
+          "prices", "currency", "requests_per_minute", "tokens_per_minute", "effort", "limits"});
   const std::string like = c.find("like") ? c.at("like").text() : "custom";
   const auto base = builtin_profiles().find(like);
   if (base == builtin_profiles().end()) c.at("like").fail("a built-in profile");
@@ -164,7 +193,10 @@ Profile profile_from_json(const json& value, const std::string& file) {
   if (const auto n = c.find("max_output_tokens")) p.max_output_tokens = positive(*n);
   if (const auto prices = c.find("prices")) {
     require_only(*prices, {"input", "cached", "cache_write", "output"});
-    Prices out{.input = amount(prices->at("input")), .cached = 0, .cache_write = 0, .output = amount(prices->at("output"))};
+    Prices out{.input = amount(prices->at("input")),
+               .cached = 0,
+               .cache_write = 0,
+               .output = amount(prices->at("output"))};
     out.cached = prices->find("cached") ? amount(prices->at("cached")) : out.input;
     out.cache_write = prices->find("cache_write") ? amount(prices->at("cache_write")) : out.input;
     p.prices = out;
@@ -178,7 +210,8 @@ Profile profile_from_json(const json& value, const std::string& file) {
 }
 
 Profile load_profile(const std::string& text) {
-  if (const auto it = builtin_profiles().find(text); it != builtin_profiles().end()) return it->second;
+  if (const auto it = builtin_profiles().find(text); it != builtin_profiles().end())
+    return it->second;
   if (text.find('/') == std::string::npos && text.find('.') == std::string::npos) {
     std::string names;
     for (const auto& [name, profile] : builtin_profiles()) names += name + ", ";

@@ -18,41 +18,46 @@ struct Prices {
   double input = 0, cached = 0, cache_write = 0, output = 0;
 };
 
-/// A provider: where it is and what it can do. docs/llm.md lists the built-in ones and the keys of a profile file.
+/// A provider: where it is and what it can do. docs/llm.md lists the built-in ones and the keys of
+/// a profile file.
 struct Profile {
   std::string name;
-  std::string base_url;                 ///< without a slash at its end
+  std::string base_url;  ///< without a slash at its end
   std::string codec = "chat";
   enum class Auth : std::uint8_t { bearer, api_key, x_api_key, none } auth = Auth::bearer;
   std::string key_env = "OPENAI_API_KEY";
-  std::string base_url_env;             ///< environment variable that replaces base_url; empty: none
-  HttpHeaders headers;                  ///< beside those of the codec
+  /// environment variable that replaces base_url; empty: none
+  std::string base_url_env;
+  HttpHeaders headers;  ///< beside those of the codec
   std::string model;
   std::set<std::string, std::less<>> capabilities;  ///< of kCapabilities
   std::string max_tokens_field = "max_completion_tokens";
   std::int64_t context_tokens = 128'000;
   std::int64_t max_output_tokens = 16'384;
-  std::optional<Prices> prices;         ///< none: unknown
+  std::optional<Prices> prices;  ///< none: unknown
   std::string currency = "USD";
-  double requests_per_minute = 0;       ///< 0: no limit known
+  double requests_per_minute = 0;  ///< 0: no limit known
   double tokens_per_minute = 0;
-  std::string effort;                   ///< reasoning effort that is asked for
+  std::string effort;  ///< reasoning effort that is asked for
   HttpLimits limits;
 
-  [[nodiscard]] bool can(std::string_view capability) const { return capabilities.contains(capability); }
+  [[nodiscard]] bool can(std::string_view capability) const {
+    return capabilities.contains(capability);
+  }
   [[nodiscard]] std::string url() const;  ///< of requests
   /// Nothing unless priced.
   [[nodiscard]] double cost(const Usage& usage) const;
 };
 
-inline constexpr std::string_view kCapabilities[] = {"temperature", "json_schema", "json_object", "stream", "stream_usage", "reasoning_effort",
-                                                     "developer_role", "store", "cache_control"};
+inline constexpr std::string_view kCapabilities[] = {
+    "temperature",      "json_schema",    "json_object", "stream",       "stream_usage",
+    "reasoning_effort", "developer_role", "store",       "cache_control"};
 
 /// The built-in profiles, by name.
 [[nodiscard]] const std::map<std::string, Profile, std::less<>>& builtin_profiles();
 
-/// `text`: the name of a built-in profile, or a JSON file of the same members, those of its "like" (a built-in one) where it says nothing.
-/// Throws Error(bad_input) naming file and key.
+/// `text`: the name of a built-in profile, or a JSON file of the same members, those of its "like"
+/// (a built-in one) where it says nothing. Throws Error(bad_input) naming file and key.
 [[nodiscard]] Profile load_profile(const std::string& text);
 [[nodiscard]] Profile profile_from_json(const nlohmann::json& value, const std::string& file);
 

@@ -22,7 +22,8 @@ struct MoveCard {
 class Memory {
  public:
   void add(const Lesson& lesson);
-  /// Two lists, "worked" and "did not", newest last, at most `lines` each. Where too many failed, the oldest of the commonest kind go first.
+  /// Two lists, "worked" and "did not", newest last, at most `lines` each. Where too many failed,
+  /// the oldest of the commonest kind go first.
   [[nodiscard]] std::string table(std::size_t lines) const;
   [[nodiscard]] bool tried(const Hash128& parent, const MoveInstance& instance) const;
 
@@ -44,18 +45,29 @@ struct Asked {
   std::vector<Proposal> legal;  ///< that are listed
 };
 
-/// Builds what a model reads. The first message is the same, byte for byte, for all requests of a campaign: providers keep long prefixes.
+/// Builds what a model reads. The first message is the same, byte for byte, for all requests of a
+/// campaign: providers keep long prefixes.
 class PromptBuilder {
  public:
   PromptBuilder(const KernelSpec& spec, const DeviceFacts& device, std::vector<MoveCard> catalogue);
   [[nodiscard]] const std::string& prefix() const { return prefix_; }
-  [[nodiscard]] const std::vector<std::string>& by_hand() const { return by_hand_; }  ///< moves that may be asked for as source
+  /// moves that may be asked for as source
+  [[nodiscard]] const std::vector<std::string>& by_hand() const { return by_hand_; }
   /// Step 1: which moves. `memory_lines`: fewer make a shorter prompt.
-  [[nodiscard]] std::vector<Message> choose(const Asked& node, const Memory& memory, std::size_t memory_lines, int moves) const;
+  [[nodiscard]] std::vector<Message> choose(const Asked& node,
+                                            const Memory& memory,
+                                            std::size_t memory_lines,
+                                            int moves) const;
   /// Step 2: one of them as source. `blocks`: as SEARCH/REPLACE, else whole.
-  [[nodiscard]] std::vector<Message> write(const Asked& node, const Choice& choice, const std::string& nonce, bool blocks) const;
+  [[nodiscard]] std::vector<Message> write(const Asked& node,
+                                           const Choice& choice,
+                                           const std::string& nonce,
+                                           bool blocks) const;
   /// Step 3: `wrong` is wrong with what `reply` wrote; the move stays.
-  [[nodiscard]] std::vector<Message> repair(std::vector<Message> asked, const std::string& reply, const std::string& wrong, const std::string& nonce) const;
+  [[nodiscard]] std::vector<Message> repair(std::vector<Message> asked,
+                                            const std::string& reply,
+                                            const std::string& wrong,
+                                            const std::string& nonce) const;
 
  private:
   [[nodiscard]] std::string node_text(const Asked& node) const;
@@ -64,8 +76,9 @@ class PromptBuilder {
   std::vector<std::string> by_hand_;
 };
 
-/// What whoever proposes candidates may be told of an outcome's verdict: the first failing gate's name, or that none failed. Never a gate's figures: inputs, shapes and thresholds
-/// of a check are not for those whom it checks.
+/// What whoever proposes candidates may be told of an outcome's verdict: the first failing gate's
+/// name, or that none failed. Never a gate's figures: inputs, shapes and thresholds of a check are
+/// not for those whom it checks.
 [[nodiscard]] std::string verdict_text(const Outcome& outcome);
 /// And of its log: the compiler's first lines; nothing unless the source did not compile.
 [[nodiscard]] std::string diagnostics_text(const Outcome& outcome);

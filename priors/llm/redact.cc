@@ -25,7 +25,8 @@ std::string percent_encoded(std::string_view text) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || std::string_view("-_.~").find(c) != std::string_view::npos;
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                       std::string_view("-_.~").find(c) != std::string_view::npos;
     if (plain) {
       out += c;
     } else {
@@ -39,19 +40,23 @@ std::string percent_encoded(std::string_view text) {
 
 void Redactor::add(std::string_view secret) {
   if (secret.size() < kLeastSecret) return;
-  std::string escaped = nlohmann::json(std::string(secret)).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  std::string escaped = nlohmann::json(std::string(secret))
+                            .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   escaped = escaped.substr(1, escaped.size() - 2);
   const std::string base64 = base64_encode(std::as_bytes(std::span(secret)));
   for (std::string form : {std::string(secret), escaped, percent_encoded(secret), base64}) {
     if (std::ranges::find(forms_, form) == forms_.end()) forms_.push_back(std::move(form));
   }
-  std::ranges::stable_sort(forms_, [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
+  std::ranges::stable_sort(
+      forms_, [](const std::string& a, const std::string& b) { return a.size() > b.size(); });
 }
 
 std::string Redactor::operator()(std::string_view text) const {
   std::string out(text);
   for (const std::string& form : forms_) {
-    for (std::size_t at = out.find(form); at != std::string::npos; at = out.find(form, at + kInstead.size())) out.replace(at, form.size(), kInstead);
+    for (std::size_t at = out.find(form); at != std::string::npos;
+         at = out.find(form, at + kInstead.size()))
+      out.replace(at, form.size(), kInstead);
   }
   return out;
 }
@@ -72,20 +77,24 @@ nlohmann::json Redactor::within(const nlohmann::json& value) const {
 std::string read_key(const std::string& variable, const std::string& file) {
   std::string key;
   std::string place;
-  if (const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str()); value != nullptr && *value != '\0') {
+  if (const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str());
+      value != nullptr && *value != '\0') {
     key = value;
     place = "environment variable " + variable;
   } else if (!file.empty()) {
     place = file;
-    struct stat info {};
+    struct stat info{};
     if (::stat(file.c_str(), &info) != 0) throw bad_input(file, "", "a file that holds a key");
-    if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) throw bad_input(file, "a key that others may read", "mode 600 (chmod 600)");
+    if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+      throw bad_input(file, "a key that others may read", "mode 600 (chmod 600)");
     key = read_text_file(file, kMostKeyBytes, file);
     while (!key.empty() && (key.back() == '\n' || key.back() == '\r')) key.pop_back();
   }
   for (const char c : key) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte <= 32 || byte == 127) throw bad_input(place, "", "a key without blanks or control characters");  // its value is not shown
+    // its value is not shown
+    if (byte <= 32 || byte == 127)
+      throw bad_input(place, "", "a key without blanks or control characters");
   }
   return key;
 }

@@ -8,7 +8,9 @@ namespace {
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
-  return first == std::string_view::npos ? std::string_view{} : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+  return first == std::string_view::npos
+             ? std::string_view{}
+             : text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -25,7 +27,9 @@ std::string without_fence(const std::vector<std::string_view>& lines) {
   std::size_t begin = 0, end = lines.size();
   while (begin < end && trimmed(lines[begin]).empty()) ++begin;
   while (end > begin && trimmed(lines[end - 1]).empty()) --end;
-  if (end - begin >= 2 && trimmed(lines[begin]).starts_with("```") && trimmed(lines[end - 1]) == "```") ++begin, --end;
+  if (end - begin >= 2 && trimmed(lines[begin]).starts_with("```") &&
+      trimmed(lines[end - 1]) == "```")
+    ++begin, --end;
   std::string out;
   for (std::size_t i = begin; i < end; ++i) out += std::string(lines[i]) + "\n";
   return out;
@@ -33,7 +37,9 @@ std::string without_fence(const std::vector<std::string_view>& lines) {
 
 }  // namespace
 
-std::optional<WrittenKernel> written_kernel(std::string_view reply, std::string_view nonce, std::string& why) {
+std::optional<WrittenKernel> written_kernel(std::string_view reply,
+                                            std::string_view nonce,
+                                            std::string& why) {
   const std::string begin = "===KERNEL BEGIN " + std::string(nonce) + "===";
   const std::string end = "===KERNEL END " + std::string(nonce) + "===";
   WrittenKernel out;
@@ -58,7 +64,8 @@ std::optional<WrittenKernel> written_kernel(std::string_view reply, std::string_
   if (at == At::ahead) return why = "no line '" + begin + "'", std::nullopt;
   if (at == At::within) return why = "no line '" + end + "'", std::nullopt;
   out.text = without_fence(inside);
-  if (trimmed(out.text).empty() || out.text.find_first_not_of(" \t\r\n") == std::string::npos) return why = "nothing between the two lines", std::nullopt;
+  if (trimmed(out.text).empty() || out.text.find_first_not_of(" \t\r\n") == std::string::npos)
+    return why = "nothing between the two lines", std::nullopt;
   return out;
 }
 

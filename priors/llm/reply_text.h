@@ -19,8 +19,11 @@ struct WrittenKernel {
   std::string claims;  ///< never believed: what the gates find counts
 };
 
-/// nullopt with one line in `why`: no sentinel, one that never ends, two kernels, nothing between them. A Markdown fence around or inside the sentinels is
-/// taken off; what else stands around them is not looked at.
-[[nodiscard]] std::optional<WrittenKernel> written_kernel(std::string_view reply, std::string_view nonce, std::string& why);
+/// nullopt with one line in `why`: no sentinel, one that never ends, two kernels, nothing between
+/// them. A Markdown fence around or inside the sentinels is taken off; what else stands around them
+/// is not looked at.
+[[nodiscard]] std::optional<WrittenKernel> written_kernel(std::string_view reply,
+                                                          std::string_view nonce,
+                                                          std::string& why);
 
 }  // namespace warpath::llm

@@ -14,12 +14,14 @@ using Next = Judgement::Next;
 std::optional<double> number(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    return std::nullopt;
   return value;
 }
 
 std::optional<double> http_date(std::string_view text) {
-  for (const char* format : {"%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y"}) {
+  for (const char* format :
+       {"%a, %d %b %Y %H:%M:%S GMT", "%A, %d-%b-%y %H:%M:%S GMT", "%a %b %d %H:%M:%S %Y"}) {
     std::tm time{};
     const std::string whole(text);
     const char* end = strptime(whole.c_str(), format, &time);
@@ -29,16 +31,27 @@ std::optional<double> http_date(std::string_view text) {
 }
 
 /// Words by which servers name what a capability puts into a request.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kWords{{
-    {"temperature", "temperature"}, {"stream_options", "stream_usage"}, {"include_usage", "stream_usage"}, {"response_format", "json_schema"},
-    {"json_schema", "json_schema"}, {"output_config", "json_schema"}, {"text.format", "json_schema"}, {"json_object", "json_object"},
-    {"reasoning_effort", "reasoning_effort"}, {"reasoning.effort", "reasoning_effort"}, {"developer", "developer_role"}, {"store", "store"},
-    {"cache_control", "cache_control"}, {"stream", "stream"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kWords{
+    {{"temperature", "temperature"},
+     {"stream_options", "stream_usage"},
+     {"include_usage", "stream_usage"},
+     {"response_format", "json_schema"},
+     {"json_schema", "json_schema"},
+     {"output_config", "json_schema"},
+     {"text.format", "json_schema"},
+     {"json_object", "json_object"},
+     {"reasoning_effort", "reasoning_effort"},
+     {"reasoning.effort", "reasoning_effort"},
+     {"developer", "developer_role"},
+     {"store", "store"},
+     {"cache_control", "cache_control"},
+     {"stream", "stream"}}};
 
 std::string droppable(const ModelAnswer& answer, const Profile& profile) {
   for (const std::string* text : {&answer.error_param, &answer.error_message}) {
     for (const auto& [word, capability] : kWords) {
-      if (text->find(word) != std::string::npos && profile.can(capability)) return std::string(capability);
+      if (text->find(word) != std::string::npos && profile.can(capability))
+        return std::string(capability);
     }
   }
   return "";
@@ -46,19 +59,34 @@ std::string droppable(const ModelAnswer& answer, const Profile& profile) {
 
 bool says(const ModelAnswer& answer, std::initializer_list<std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view w) {
-    return answer.error_code.find(w) != std::string::npos || answer.error_type.find(w) != std::string::npos || answer.error_message.find(w) != std::string::npos;
+    return answer.error_code.find(w) != std::string::npos ||
+           answer.error_type.find(w) != std::string::npos ||
+           answer.error_message.find(w) != std::string::npos;
   });
 }
 
-Judgement again(std::string reason, const HttpResult& result, double now) { return {.next = Next::retry, .reason = std::move(reason), .wait_s = retry_after(result, now), .option = ""}; }
-Judgement with(Next next, std::string reason) { return {.next = next, .reason = std::move(reason), .wait_s = std::nullopt, .option = ""}; }
+Judgement again(std::string reason, const HttpResult& result, double now) {
+  return {.next = Next::retry,
+          .reason = std::move(reason),
+          .wait_s = retry_after(result, now),
+          .option = ""};
+}
+Judgement with(Next next, std::string reason) {
+  return {.next = next, .reason = std::move(reason), .wait_s = std::nullopt, .option = ""};
+}
 
-Judgement judge_status(const HttpResult& result, const ModelAnswer& answer, const Profile& profile, double now) {
+Judgement judge_status(const HttpResult& result,
+                       const ModelAnswer& answer,
+                       const Profile& profile,
+                       double now) {
   const int s = result.status;
-  const std::string said = "http_" + std::to_string(s) + (answer.error_message.empty() ? "" : ": " + answer.error_message);
-  if (says(answer, {"insufficient_quota", "billing_hard_limit", "credit balance"})) return with(Next::disable, said);
+  const std::string said = "http_" + std::to_string(s) +
+                           (answer.error_message.empty() ? "" : ": " + answer.error_message);
+  if (says(answer, {"insufficient_quota", "billing_hard_limit", "credit balance"}))
+    return with(Next::disable, said);
   if (s == 401 || s == 403) return with(Next::disable, said);
-  if (s == 413 || says(answer, {"context_length", "maximum context", "prompt is too long"})) return with(Next::shrink, said);
+  if (s == 413 || says(answer, {"context_length", "maximum context", "prompt is too long"}))
+    return with(Next::shrink, said);
   if (s == 400 || s == 422) {
     Judgement out = with(Next::give_up, said);
     out.option = droppable(answer, profile);
@@ -67,28 +95,41 @@ Judgement judge_status(const HttpResult& result, const ModelAnswer& answer, cons
   }
   const std::string_view should = result.header("x-should-retry");
   if (should == "false") return with(Next::give_up, said);
-  if (should == "true" || s == 408 || s == 409 || s == 429 || s >= 500) return again(said, result, now);
+  if (should == "true" || s == 408 || s == 409 || s == 429 || s >= 500)
+    return again(said, result, now);
   return with(Next::give_up, said);  // 3xx too: a redirect would carry the key elsewhere
 }
 
 }  // namespace
 
-Judgement judge(const HttpResult& result, const ModelAnswer& answer, const Profile& profile, double unix_now_s) {
+Judgement judge(const HttpResult& result,
+                const ModelAnswer& answer,
+                const Profile& profile,
+                double unix_now_s) {
   switch (result.failure) {
-    case HttpFailure::none: break;
-    case HttpFailure::transfer: return again("transfer: " + result.detail, result, unix_now_s);
-    case HttpFailure::timed_out: return again("timed_out: " + result.detail, result, unix_now_s);
-    case HttpFailure::too_large: return with(Next::give_up, "too_large: " + result.detail);
-    case HttpFailure::forbidden: return with(Next::disable, "forbidden: " + result.detail);
-    case HttpFailure::cancelled: return with(Next::give_up, "cancelled");
+    case HttpFailure::none:
+      break;
+    case HttpFailure::transfer:
+      return again("transfer: " + result.detail, result, unix_now_s);
+    case HttpFailure::timed_out:
+      return again("timed_out: " + result.detail, result, unix_now_s);
+    case HttpFailure::too_large:
+      return with(Next::give_up, "too_large: " + result.detail);
+    case HttpFailure::forbidden:
+      return with(Next::disable, "forbidden: " + result.detail);
+    case HttpFailure::cancelled:
+      return with(Next::give_up, "cancelled");
   }
   if (result.status / 100 != 2) return judge_status(result, answer, profile, unix_now_s);
   switch (answer.end) {
-    case ModelAnswer::End::unfinished: return again("truncated: " + answer.error_message, result, unix_now_s);
+    case ModelAnswer::End::unfinished:
+      return again("truncated: " + answer.error_message, result, unix_now_s);
     case ModelAnswer::End::error:
-      if (says(answer, {"insufficient_quota", "authentication", "permission"})) return with(Next::disable, "stream_error: " + answer.error_message);
+      if (says(answer, {"insufficient_quota", "authentication", "permission"}))
+        return with(Next::disable, "stream_error: " + answer.error_message);
       return again("stream_error: " + answer.error_message, result, unix_now_s);
-    default: return with(Next::take, "");
+    default:
+      return with(Next::take, "");
   }
 }
 
@@ -111,12 +152,18 @@ std::optional<double> go_duration(std::string_view text) {
     if (!value) return std::nullopt;
     double unit = 0;
     std::size_t size = 1;
-    if (text.starts_with("ms")) unit = 1e-3, size = 2;
-    else if (text.starts_with("us")) unit = 1e-6, size = 2;
-    else if (text.starts_with("h")) unit = 3600;
-    else if (text.starts_with("m")) unit = 60;
-    else if (text.starts_with("s")) unit = 1;
-    else return std::nullopt;
+    if (text.starts_with("ms"))
+      unit = 1e-3, size = 2;
+    else if (text.starts_with("us"))
+      unit = 1e-6, size = 2;
+    else if (text.starts_with("h"))
+      unit = 3600;
+    else if (text.starts_with("m"))
+      unit = 60;
+    else if (text.starts_with("s"))
+      unit = 1;
+    else
+      return std::nullopt;
     text.remove_prefix(size);
     total += *value * unit;
   }
@@ -124,13 +171,20 @@ std::optional<double> go_duration(std::string_view text) {
 }
 
 double backoff(const RetryPolicy& policy, int attempt, Rng& rng) {
-  const double limit = std::min(policy.cap_s, policy.base_s * std::exp2(std::clamp(attempt - 1, 0, 30)));
+  const double limit =
+      std::min(policy.cap_s, policy.base_s * std::exp2(std::clamp(attempt - 1, 0, 30)));
   return limit * rng.uniform();
 }
 
 RateLimit::RateLimit(double requests_per_minute, double tokens_per_minute, Clock::time_point now) {
-  requests_ = {.per_minute = requests_per_minute, .level = requests_per_minute, .filled = now, .closed_until = now};
-  tokens_ = {.per_minute = tokens_per_minute, .level = tokens_per_minute, .filled = now, .closed_until = now};
+  requests_ = {.per_minute = requests_per_minute,
+               .level = requests_per_minute,
+               .filled = now,
+               .closed_until = now};
+  tokens_ = {.per_minute = tokens_per_minute,
+             .level = tokens_per_minute,
+             .filled = now,
+             .closed_until = now};
 }
 
 void RateLimit::Bucket::fill(Clock::time_point now) {
@@ -143,7 +197,8 @@ double RateLimit::Bucket::wait(double amount, Clock::time_point now) {
   double out = std::max(0.0, std::chrono::duration<double>(closed_until - now).count());
   if (per_minute <= 0) return out;
   fill(now);
-  const double needed = std::min(amount, per_minute);  // more than a minute's worth goes when the bucket is full
+  // more than a minute's worth goes when the bucket is full
+  const double needed = std::min(amount, per_minute);
   return std::max(out, (needed - level) * 60 / per_minute);
 }
 
@@ -158,9 +213,14 @@ void RateLimit::take(std::int64_t tokens, Clock::time_point now) {
   tokens_.level -= static_cast<double>(tokens);
 }
 
-void RateLimit::correct(std::int64_t reserved, std::int64_t actual) { tokens_.level += static_cast<double>(reserved - actual); }
+void RateLimit::correct(std::int64_t reserved, std::int64_t actual) {
+  tokens_.level += static_cast<double>(reserved - actual);
+}
 
-void RateLimit::hear(const HttpResult& result, std::string_view kind, Bucket& bucket, Clock::time_point now) {
+void RateLimit::hear(const HttpResult& result,
+                     std::string_view kind,
+                     Bucket& bucket,
+                     Clock::time_point now) {
   const std::string prefix = "x-ratelimit-";
   const auto limit = number(result.header(prefix + "limit-" + std::string(kind)));
   const auto remaining = number(result.header(prefix + "remaining-" + std::string(kind)));
@@ -171,7 +231,10 @@ void RateLimit::hear(const HttpResult& result, std::string_view kind, Bucket& bu
   }
   if (!remaining || *remaining >= 1) return;
   const auto reset = go_duration(result.header(prefix + "reset-" + std::string(kind)));
-  if (reset) bucket.closed_until = std::max(bucket.closed_until, now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(*reset, 600.0))));
+  if (reset)
+    bucket.closed_until = std::max(
+        bucket.closed_until, now + std::chrono::duration_cast<Clock::duration>(
+                                       std::chrono::duration<double>(std::min(*reset, 600.0))));
 }
 
 void RateLimit::hear(const HttpResult& result, Clock::time_point now) {
@@ -181,7 +244,9 @@ void RateLimit::hear(const HttpResult& result, Clock::time_point now) {
 
 void Breaker::failed(Clock::time_point now) {
   probing_ = false;
-  if (++failures_ >= limit_) until_ = now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(open_s_));
+  if (++failures_ >= limit_)
+    until_ =
+        now + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(open_s_));
 }
 
 }  // namespace warpath::llm

@@ -16,35 +16,40 @@ namespace warpath::llm {
 struct RetryPolicy {
   int attempts = 4;
   double base_s = 0.5;
-  double cap_s = 20;       ///< of a wait of our own
-  double hint_cap_s = 120; ///< a server that asks for more is given up
-  double total_s = 600;    ///< of a call, waits included
+  double cap_s = 20;        ///< of a wait of our own
+  double hint_cap_s = 120;  ///< a server that asks for more is given up
+  double total_s = 600;     ///< of a call, waits included
 };
 
 /// What is to be done with a response.
 struct Judgement {
   enum class Next : std::uint8_t {
-    take,     ///< an answer, whatever its end is
+    take,  ///< an answer, whatever its end is
     retry,
     drop,     ///< the server does not know `option`: once more without it
     shrink,   ///< the prompt is too long
     give_up,  ///< this call has failed
     disable,  ///< every call would fail
   } next = Next::give_up;
-  std::string reason;                ///< one line; for counters its first word
-  std::optional<double> wait_s;      ///< asked for by the server
-  std::string option;                ///< of kCapabilities
+  std::string reason;            ///< one line; for counters its first word
+  std::optional<double> wait_s;  ///< asked for by the server
+  std::string option;            ///< of kCapabilities
 };
-[[nodiscard]] Judgement judge(const HttpResult& result, const ModelAnswer& answer, const Profile& profile, double unix_now_s);
+[[nodiscard]] Judgement judge(const HttpResult& result,
+                              const ModelAnswer& answer,
+                              const Profile& profile,
+                              double unix_now_s);
 
-/// Seconds that a response asks to wait: retry-after-ms, or retry-after as seconds or as an HTTP date. nullopt if it says nothing.
+/// Seconds that a response asks to wait: retry-after-ms, or retry-after as seconds or as an HTTP
+/// date. nullopt if it says nothing.
 [[nodiscard]] std::optional<double> retry_after(const HttpResult& result, double unix_now_s);
 /// "1s", "6m0s", "20ms", "1h2m": seconds; nullopt for anything else.
 [[nodiscard]] std::optional<double> go_duration(std::string_view text);
 /// Wait before attempt `attempt` (from 1): full jitter over base * 2^(attempt-1), at most the cap.
 [[nodiscard]] double backoff(const RetryPolicy& policy, int attempt, Rng& rng);
 
-/// Requests and tokens a minute, as configured and as the server's headers say; the later of the two counts. One thread only.
+/// Requests and tokens a minute, as configured and as the server's headers say; the later of the
+/// two counts. One thread only.
 class RateLimit {
  public:
   using Clock = std::chrono::steady_clock;
@@ -75,8 +80,12 @@ class Breaker {
  public:
   using Clock = std::chrono::steady_clock;
   Breaker(int failures, double open_s) : limit_(failures), open_s_(open_s) {}
-  [[nodiscard]] bool lets_pass(Clock::time_point now) const { return failures_ < limit_ || (now >= until_ && !probing_); }
-  [[nodiscard]] bool open(Clock::time_point now) const { return failures_ >= limit_ && now < until_; }
+  [[nodiscard]] bool lets_pass(Clock::time_point now) const {
+    return failures_ < limit_ || (now >= until_ && !probing_);
+  }
+  [[nodiscard]] bool open(Clock::time_point now) const {
+    return failures_ >= limit_ && now < until_;
+  }
   [[nodiscard]] Clock::time_point until() const { return until_; }
   void sent() { probing_ = failures_ >= limit_; }
   void succeeded() { failures_ = 0, probing_ = false; }

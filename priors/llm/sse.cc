@@ -25,7 +25,8 @@ std::vector<SseEvent> SseDecoder::feed(std::string_view bytes) {
 void SseDecoder::end_line(std::vector<SseEvent>& out) {
   const std::string line = std::exchange(line_, {});
   std::string_view rest = line;
-  if (std::exchange(at_start_, false) && rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+  if (std::exchange(at_start_, false) && rest.starts_with(kByteOrderMark))
+    rest.remove_prefix(kByteOrderMark.size());
   if (rest.empty()) {
     SseEvent event = std::exchange(event_, {});
     event.id = last_id_;
@@ -38,7 +39,8 @@ void SseDecoder::end_line(std::vector<SseEvent>& out) {
   }
   const std::size_t colon = rest.find(':');
   const std::string_view field = rest.substr(0, colon);
-  std::string_view value = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
+  std::string_view value =
+      colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
   if (value.starts_with(' ')) value.remove_prefix(1);
   if (field == "data") {
     if (has_data_) event_.data += '\n';

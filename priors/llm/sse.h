@@ -14,16 +14,19 @@ struct SseEvent {
   std::string id;
 };
 
-/// Server-sent events (WHATWG HTML, "Parsing an event stream"), fed in pieces that may end anywhere: inside a line end, inside a UTF-8
-/// sequence. Lines end in LF, CR or CRLF; a line that begins with a colon is a comment; one blank after the field's colon is dropped; an
-/// empty line dispatches; an event that the end of the stream cuts short is discarded. A byte-order mark at the start is skipped.
-/// One thread only.
+/// Server-sent events (WHATWG HTML, "Parsing an event stream"), fed in pieces that may end
+/// anywhere: inside a line end, inside a UTF-8 sequence. Lines end in LF, CR or CRLF; a line that
+/// begins with a colon is a comment; one blank after the field's colon is dropped; an empty line
+/// dispatches; an event that the end of the stream cuts short is discarded. A byte-order mark at
+/// the start is skipped. One thread only.
 class SseDecoder {
  public:
   /// The events that `bytes` completed, in order. Events without data are not dispatched.
   [[nodiscard]] std::vector<SseEvent> feed(std::string_view bytes);
   /// True while an event has begun that no empty line has ended.
-  [[nodiscard]] bool within_event() const { return has_data_ || !event_.event.empty() || !line_.empty(); }
+  [[nodiscard]] bool within_event() const {
+    return has_data_ || !event_.event.empty() || !line_.empty();
+  }
   [[nodiscard]] std::size_t comments() const { return comments_; }  ///< keep-alive lines so far
 
  private:

@@ -9,7 +9,8 @@
 namespace warpath {
 namespace {
 
-/// Operations a byte of device memory below which a kernel streams, and from which it is dense. A GPU computes 20 to 100 in the time of a byte.
+/// Operations a byte of device memory below which a kernel streams, and from which it is dense. A
+/// GPU computes 20 to 100 in the time of a byte.
 constexpr double kStreaming = 2;
 constexpr double kDense = 16;
 
@@ -42,7 +43,8 @@ std::string_view kernel_class(const KernelSpec& spec, const DeviceFacts& device)
 
 std::string_view bottleneck_class(const Outcome* outcome) {
   if (outcome == nullptr || !outcome->diagnosis) return "unknown";
-  const RooflineGaps gaps = roofline_gaps(DiagnosisView(*outcome->diagnosis, measured_time_ns(*outcome)));
+  const RooflineGaps gaps =
+      roofline_gaps(DiagnosisView(*outcome->diagnosis, measured_time_ns(*outcome)));
   return gaps.known ? bound_name(gaps) : "unknown";
 }
 

@@ -14,8 +14,8 @@ inline constexpr double kImproved = 0.02;
 
 /// What was tried where, and what became of it: a line of memory.jsonl.
 struct Experience {
-  std::string run;      ///< tells runs apart
-  std::string kernel;   ///< name of the spec
+  std::string run;     ///< tells runs apart
+  std::string kernel;  ///< name of the spec
   std::string device;
   std::string context;  ///< tactic_context() of the node
   std::string from;     ///< the move that made the node; kStart at the baseline
@@ -27,12 +27,15 @@ struct Experience {
 };
 inline constexpr std::string_view kStart = "start";
 
-/// What the declared work of a kernel is like: "tensor" where most of it is products of tensor-core types; else by operations a byte
-/// "streaming" (below 2), "mixed" (below 16) or "dense"; "unknown" where the spec declares none.
+/// What the declared work of a kernel is like: "tensor" where most of it is products of tensor-core
+/// types; else by operations a byte "streaming" (below 2), "mixed" (below 16) or "dense"; "unknown"
+/// where the spec declares none.
 [[nodiscard]] std::string_view kernel_class(const KernelSpec& spec, const DeviceFacts& device);
-/// Of the node's diagnosis: "compute", "bandwidth", "latency", "near_peak" (bound_name), "unknown" without one.
+/// Of the node's diagnosis: "compute", "bandwidth", "latency", "near_peak" (bound_name), "unknown"
+/// without one.
 [[nodiscard]] std::string_view bottleneck_class(const Outcome* outcome);
-/// "gpu/dense/latency": kind of device, class of kernel, bottleneck of the node. Known before anything is tried there.
+/// "gpu/dense/latency": kind of device, class of kernel, bottleneck of the node. Known before
+/// anything is tried there.
 [[nodiscard]] std::string tactic_context(const ProposalContext& context);
 [[nodiscard]] std::string_view came_from(const ProposalContext& context);
 

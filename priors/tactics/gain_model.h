@@ -18,22 +18,24 @@ inline constexpr double kLeastTaughtGain = -1.5, kMostTaughtGain = 3;
 struct GainPrediction {
   double mean = 0, variance = 0;  ///< of its log gain
   double improves = 0;            ///< calibrated chance of kImproved or more
-  double expected = 0;            ///< log gain, a loss counted as 0, of the normal with that mean and variance
+  /// log gain, a loss counted as 0, of the normal with that mean and variance
+  double expected = 0;
 };
 
-/// Ridge regression of the log gain on features: w = (X'X + lambda I)^-1 X'y. The variance of a prediction is that of the fit,
-/// noise * x'(X'X + lambda I)^-1 x, plus the noise. `improves` is a logistic function of (mean - kImproved) / deviation.
-/// Immutable; any number of threads.
+/// Ridge regression of the log gain on features: w = (X'X + lambda I)^-1 X'y. The variance of a
+/// prediction is that of the fit, noise * x'(X'X + lambda I)^-1 x, plus the noise. `improves` is a
+/// logistic function of (mean - kImproved) / deviation. Immutable; any number of threads.
 class GainModel {
  public:
   struct Parts {
-    std::vector<std::string> names;     ///< ascending
-    std::vector<double> weights;        ///< [names]
-    std::vector<float> inverse;         ///< lower triangle of (X'X + lambda I)^-1, row after row
-    double noise = 1;                   ///< variance of a gain about its prediction, on kernels left out
-    double offset = 0, slope = 1.7;     ///< of the logistic
+    std::vector<std::string> names;  ///< ascending
+    std::vector<double> weights;     ///< [names]
+    std::vector<float> inverse;      ///< lower triangle of (X'X + lambda I)^-1, row after row
+    /// variance of a gain about its prediction, on kernels left out
+    double noise = 1;
+    double offset = 0, slope = 1.7;  ///< of the logistic
     double lambda = 1;
-    std::vector<std::string> kernels;   ///< trained on
+    std::vector<std::string> kernels;  ///< trained on
     std::uint64_t examples = 0;
   };
   /// Sizes must fit.

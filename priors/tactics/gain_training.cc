@@ -43,8 +43,8 @@ struct Kernel {
   std::vector<bool> improved;
   std::vector<double> weights;  // in the fit
   double share = 1;             // of an example among those of all kernels, which count alike
-  Matrix squares;     // X'WX, lower triangle
-  Vector products;    // X'Wy
+  Matrix squares;               // X'WX, lower triangle
+  Vector products;              // X'Wy
 };
 
 struct Problem {
@@ -76,7 +76,8 @@ Problem numbered(std::span<const GainExample> examples) {
   Problem out;
   out.names.assign(names.begin(), names.end());
   std::map<std::string, Eigen::Index, std::less<>> index;
-  for (const std::string& name : out.names) index.emplace(name, static_cast<Eigen::Index>(index.size()));
+  for (const std::string& name : out.names)
+    index.emplace(name, static_cast<Eigen::Index>(index.size()));
   std::map<std::string, std::size_t> place;
   for (const std::string& kernel : kernels) {
     place.emplace(kernel, out.kernels.size());
@@ -93,7 +94,8 @@ Problem numbered(std::span<const GainExample> examples) {
     kernel.gains.push_back(e.gain);
     kernel.improved.push_back(e.improved);
   }
-  for (Kernel& kernel : out.kernels) accumulate(kernel, static_cast<Eigen::Index>(out.names.size()));
+  for (Kernel& kernel : out.kernels)
+    accumulate(kernel, static_cast<Eigen::Index>(out.names.size()));
   return out;
 }
 
@@ -131,12 +133,13 @@ Solution solve(const Matrix& squares, const Vector& products, double lambda, boo
 
 /// A kernel's predictions by the others.
 struct HeldOut {
-  double z = 0;       // (mean - kImproved) / sqrt(1 + fit), still to be divided by the noise
+  double z = 0;  // (mean - kImproved) / sqrt(1 + fit), still to be divided by the noise
   double weight = 1;
   bool improved = false;
 };
 
-/// Logistic regression of one number, by Newton's method; the slope is drawn to the normal's 1.7 with the weight of a few trials.
+/// Logistic regression of one number, by Newton's method; the slope is drawn to the normal's 1.7
+/// with the weight of a few trials.
 void calibrate(const std::vector<HeldOut>& held, double noise, double& offset, double& slope) {
   constexpr double kPull = 4, kUsualSlope = 1.7;
   offset = 0;
@@ -144,7 +147,8 @@ void calibrate(const std::vector<HeldOut>& held, double noise, double& offset, d
   for (int step = 0; step < 30; ++step) {
     double g0 = 0, g1 = kPull * (kUsualSlope - slope), h00 = 1e-6, h01 = 0, h11 = kPull;
     for (const HeldOut& h : held) {
-      const double z = h.z / std::sqrt(noise), p = 1 / (1 + std::exp(-(offset + slope * z))), w = h.weight * p * (1 - p);
+      const double z = h.z / std::sqrt(noise), p = 1 / (1 + std::exp(-(offset + slope * z))),
+                   w = h.weight * p * (1 - p);
       g0 += h.weight * ((h.improved ? 1.0 : 0.0) - p);
       g1 += h.weight * ((h.improved ? 1.0 : 0.0) - p) * z;
       h00 += w;
@@ -177,7 +181,8 @@ Sums sums_of(const Problem& problem) {
 double error_of(const Problem& problem, const Sums& all, double lambda) {
   double sum = 0;
   for (const Kernel& kernel : problem.kernels) {
-    const Solution s = solve(all.squares - kernel.squares, all.products - kernel.products, lambda, false);
+    const Solution s =
+        solve(all.squares - kernel.squares, all.products - kernel.products, lambda, false);
     double error = 0, weight = 0;
     for (std::size_t r = 0; r < kernel.rows.size(); ++r) {
       error += kernel.weights[r] * std::pow(kernel.gains[r] - fitted(kernel.rows[r], s.weights), 2);
@@ -192,30 +197,40 @@ void learn_noise(const Problem& problem, const Sums& all, GainModel::Parts& part
   std::vector<HeldOut> held;
   double noise = 0, weight = 0;
   for (const Kernel& kernel : problem.kernels) {
-    const Solution s = solve(all.squares - kernel.squares, all.products - kernel.products, parts.lambda, true);
+    const Solution s =
+        solve(all.squares - kernel.squares, all.products - kernel.products, parts.lambda, true);
     for (std::size_t r = 0; r < kernel.rows.size(); ++r) {
-      const double fit = fitted(kernel.rows[r], s.weights), spread = 1 + quadratic(kernel.rows[r], s.inverse);
+      const double fit = fitted(kernel.rows[r], s.weights),
+                   spread = 1 + quadratic(kernel.rows[r], s.inverse);
       noise += kernel.share * std::pow(kernel.gains[r] - fit, 2) / spread;
       weight += kernel.share;
-      held.push_back({(fit - kImproved) / std::sqrt(spread), kTrialsOfKernel * kernel.share, kernel.improved[r]});
+      held.push_back({(fit - kImproved) / std::sqrt(spread), kTrialsOfKernel * kernel.share,
+                      kernel.improved[r]});
     }
   }
   parts.noise = std::max(1e-6, noise / weight);
   calibrate(held, parts.noise, parts.offset, parts.slope);
 }
 
-std::vector<GainExample> without(std::span<const GainExample> examples, const std::string& kernel, bool only) {
+std::vector<GainExample> without(std::span<const GainExample> examples,
+                                 const std::string& kernel,
+                                 bool only) {
   std::vector<GainExample> out;
-  std::ranges::copy_if(examples, std::back_inserter(out), [&](const GainExample& e) { return (e.kernel == kernel) == only; });
+  std::ranges::copy_if(examples, std::back_inserter(out),
+                       [&](const GainExample& e) { return (e.kernel == kernel) == only; });
   return out;
 }
 
 }  // namespace
 
-double taught_gain(bool ok, double log_gain) { return ok ? std::clamp(log_gain, kLeastTaughtGain, kMostTaughtGain) : kFailedGain; }
+double taught_gain(bool ok, double log_gain) {
+  return ok ? std::clamp(log_gain, kLeastTaughtGain, kMostTaughtGain) : kFailedGain;
+}
 
 GainModel fit_gain_model(std::span<const GainExample> examples) {
-  if (examples.empty()) throw bad_input("training", "nothing that was tried", "runs or graphs with at least one outcome");
+  if (examples.empty())
+    throw bad_input("training", "nothing that was tried",
+                    "runs or graphs with at least one outcome");
   const Problem problem = numbered(examples);
   const Sums all = sums_of(problem);
   GainModel::Parts parts;
@@ -236,15 +251,19 @@ GainModel fit_gain_model(std::span<const GainExample> examples) {
   parts.names = problem.names;
   parts.weights.assign(s.weights.begin(), s.weights.end());
   for (Eigen::Index i = 0; i < s.inverse.rows(); ++i) {
-    for (Eigen::Index j = 0; j <= i; ++j) parts.inverse.push_back(static_cast<float>(s.inverse(i, j)));
+    for (Eigen::Index j = 0; j <= i; ++j)
+      parts.inverse.push_back(static_cast<float>(s.inverse(i, j)));
   }
   for (const Kernel& kernel : problem.kernels) parts.kernels.push_back(kernel.name);
   parts.examples = examples.size();
   return GainModel(std::move(parts));
 }
 
-GainValidation validate(const GainModel& model, double usual_chance, std::span<const GainExample> examples) {
-  GainValidation out{.kernel = examples.empty() ? "" : examples.front().kernel, .examples = examples.size()};
+GainValidation validate(const GainModel& model,
+                        double usual_chance,
+                        std::span<const GainExample> examples) {
+  GainValidation out{.kernel = examples.empty() ? "" : examples.front().kernel,
+                     .examples = examples.size()};
   std::vector<double> predicted, taught;
   struct NodeTrials {
     std::vector<double> predicted, taught;
@@ -268,7 +287,9 @@ GainValidation validate(const GainModel& model, double usual_chance, std::span<c
     out.covered += std::abs(p.mean - e.gain) <= 2 * std::sqrt(p.variance) ? 1 : 0;
   }
   const double n = std::max(1.0, static_cast<double>(examples.size()));
-  for (double* const sum : {&out.improved, &out.log_loss, &out.uniform_log_loss, &out.deviation, &out.covered}) *sum /= n;
+  for (double* const sum :
+       {&out.improved, &out.log_loss, &out.uniform_log_loss, &out.deviation, &out.covered})
+    *sum /= n;
   out.deviation = std::sqrt(out.deviation);
   out.rank_correlation = rank_correlation(predicted, taught);
   std::vector<double> correlations;
@@ -276,20 +297,26 @@ GainValidation validate(const GainModel& model, double usual_chance, std::span<c
   for (const auto& entry : nodes) {
     const NodeTrials& node = entry.second;
     if (node.taught.size() < kFewestOfNode) continue;
-    const bool varied = std::ranges::any_of(node.taught, [&](double x) { return x != node.taught.front(); });
+    const bool varied =
+        std::ranges::any_of(node.taught, [&](double x) { return x != node.taught.front(); });
     if (varied) correlations.push_back(rank_correlation(node.predicted, node.taught));
     evenly += node.improvement / static_cast<double>(node.taught.size());
-    drawn += node.expected > 0 ? node.weighed / node.expected : node.improvement / static_cast<double>(node.taught.size());
+    drawn += node.expected > 0 ? node.weighed / node.expected
+                               : node.improvement / static_cast<double>(node.taught.size());
   }
   out.lift = evenly > 0 ? drawn / evenly : 1;
   out.node_correlation = mean(correlations);
   return out;
 }
 
-std::vector<GainValidation> leave_one_kernel_out(std::span<const GainExample> examples, const std::function<void(const std::string&, const GainModel&)>& made) {
+std::vector<GainValidation> leave_one_kernel_out(
+    std::span<const GainExample> examples,
+    const std::function<void(const std::string&, const GainModel&)>& made) {
   std::set<std::string> kernels;
   for (const GainExample& e : examples) kernels.insert(e.kernel);
-  if (kernels.size() < 2) throw bad_input("training", kernels.empty() ? "nothing" : *kernels.begin() + " alone", "runs or graphs of at least two kernels");
+  if (kernels.size() < 2)
+    throw bad_input("training", kernels.empty() ? "nothing" : *kernels.begin() + " alone",
+                    "runs or graphs of at least two kernels");
   std::vector<GainValidation> out;
   for (const std::string& kernel : kernels) {
     const std::vector<GainExample> others = without(examples, kernel, false);
@@ -302,7 +329,8 @@ std::vector<GainValidation> leave_one_kernel_out(std::span<const GainExample> ex
       share[e.kernel].second += 1;
     }
     double usual = 0;
-    for (const auto& [name, s] : share) usual += s.first / s.second / static_cast<double>(share.size());
+    for (const auto& [name, s] : share)
+      usual += s.first / s.second / static_cast<double>(share.size());
     out.push_back(validate(model, usual, without(examples, kernel, true)));
   }
   return out;

@@ -15,12 +15,16 @@ constexpr double kMethodWeight = 0.5;
 
 }  // namespace
 
-void Evidence::add(double share) { missing_ *= 1 - std::clamp(share, 0.0, 1.0); }
+void Evidence::add(double share) {
+  missing_ *= 1 - std::clamp(share, 0.0, 1.0);
+}
 
 MoveEvidence::MoveEvidence(const DiagnosisView& view) : gaps_(roofline_gaps(view)) {
   for (const Finding& finding : RuleTable::built_in().evaluate(view).fired) {
-    for (const auto& [move, weight] : finding.rule->raises) raised_[move].add(finding.strength * weight);
-    for (const auto& [move, weight] : finding.rule->lowers) lowered_[move].add(finding.strength * weight);
+    for (const auto& [move, weight] : finding.rule->raises)
+      raised_[move].add(finding.strength * weight);
+    for (const auto& [move, weight] : finding.rule->lowers)
+      lowered_[move].add(finding.strength * weight);
   }
   for (const Method& method : MethodRegistry::built_in().methods()) {
     const double strength = method.trigger_strength(view).value_or(0);
@@ -35,7 +39,8 @@ double MoveEvidence::value(const Map& map, std::string_view move) {
 
 double MoveEvidence::axis(std::string_view move) const {
   double best = 0;
-  for (const Axis each : MethodRegistry::built_in().axes_of(move)) best = std::max(best, axis_factor(gaps_, each));
+  for (const Axis each : MethodRegistry::built_in().axes_of(move))
+    best = std::max(best, axis_factor(gaps_, each));
   return best;
 }
 

@@ -19,14 +19,18 @@ class Evidence {
   double missing_ = 1;
 };
 
-/// What one diagnosis says for and against each move: fired rules, triggered methods, the method budget.
+/// What one diagnosis says for and against each move: fired rules, triggered methods, the method
+/// budget.
 class MoveEvidence {
  public:
   explicit MoveEvidence(const DiagnosisView& view);
   [[nodiscard]] const RooflineGaps& gaps() const { return gaps_; }
-  [[nodiscard]] double raised(std::string_view move) const { return value(raised_, move); }    ///< 0 to 1
-  [[nodiscard]] double lowered(std::string_view move) const { return value(lowered_, move); }  ///< 0 to 1
-  [[nodiscard]] double axis(std::string_view move) const;                                      ///< axis_factor of its best axis
+  /// 0 to 1
+  [[nodiscard]] double raised(std::string_view move) const { return value(raised_, move); }
+  /// 0 to 1
+  [[nodiscard]] double lowered(std::string_view move) const { return value(lowered_, move); }
+  /// axis_factor of its best axis
+  [[nodiscard]] double axis(std::string_view move) const;
   /// All of it as a factor of a prior.
   [[nodiscard]] double factor(std::string_view move) const;
 

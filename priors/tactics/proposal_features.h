@@ -12,8 +12,9 @@ namespace warpath {
 /// Numbers of a proposal by name; what is not named is 0. All are of the order of 1.
 using Features = std::vector<std::pair<std::string, double>>;
 
-/// What is known of a node's proposals before any of them is made: the node's diagnosis, facts, launch and path, the move, its site and
-/// its parameters. Nothing of the child enters; neither does the proposer's weight, part of which is drawn.
+/// What is known of a node's proposals before any of them is made: the node's diagnosis, facts,
+/// launch and path, the move, its site and its parameters. Nothing of the child enters; neither
+/// does the proposer's weight, part of which is drawn.
 class NodeFeatures {
  public:
   explicit NodeFeatures(const ProposalContext& context);
@@ -21,8 +22,9 @@ class NodeFeatures {
   [[nodiscard]] Features of(const MoveInstance& instance) const;
 
  private:
-  std::vector<std::pair<std::string, double>> node_;  ///< of the node alone, also in combination with the move
-  Features alone_;                                    ///< of the node alone
+  /// of the node alone, also in combination with the move
+  std::vector<std::pair<std::string, double>> node_;
+  Features alone_;  ///< of the node alone
   MoveEvidence evidence_;
   bool diagnosed_ = false;
   std::string from_;

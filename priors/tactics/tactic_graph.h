@@ -10,12 +10,12 @@
 
 namespace warpath {
 
-/// What trying a move gave: sums, so that parts add up. Log gains are cut to [-1.5, 3] first: one kernel that becomes a hundred
-/// times faster must not speak for all.
+/// What trying a move gave: sums, so that parts add up. Log gains are cut to [-1.5, 3] first: one
+/// kernel that becomes a hundred times faster must not speak for all.
 struct TacticStats {
   double tried = 0;
-  double failed = 0;               ///< no time: refused, wrong, crashed
-  double improved = 0;             ///< gained kImproved or more
+  double failed = 0;                                ///< no time: refused, wrong, crashed
+  double improved = 0;                              ///< gained kImproved or more
   double gain = 0, gain_squares = 0;                ///< of those with a time
   double improvement = 0, improvement_squares = 0;  ///< of the improved
   void add(bool ok, double log_gain);
@@ -36,14 +36,16 @@ struct NormalPosterior {
 /// What is believed of a move at a node.
 struct TacticBelief {
   BetaPosterior improves;
-  NormalPosterior gain;          ///< of a child that has a time
-  double expected = 0;           ///< log gain, a loss counted as 0: chance to improve times mean gain of the improved
+  NormalPosterior gain;  ///< of a child that has a time
+  /// log gain, a loss counted as 0: chance to improve times mean gain of the improved
+  double expected = 0;
 };
 
-/// Moves as nodes, transitions as edges: which move after which, by context, with what became of it. The graph of other kernels and
-/// runs stands beside that of the run at hand. Beliefs go from the general to the particular: all moves, structural ones or
-/// others, the move, in this class of kernel,
-/// with this bottleneck, after this move; each level is the prior of the next with the weight of a few trials.
+/// Moves as nodes, transitions as edges: which move after which, by context, with what became of
+/// it. The graph of other kernels and runs stands beside that of the run at hand. Beliefs go from
+/// the general to the particular: all moves, structural ones or others, the move, in this class of
+/// kernel, with this bottleneck, after this move; each level is the prior of the next with the
+/// weight of a few trials.
 class TacticGraph {
  public:
   struct Edge {
@@ -51,12 +53,16 @@ class TacticGraph {
     auto operator<=>(const Edge&) const = default;
   };
 
-  void add(const Experience& experience) { add({experience.context, experience.from, experience.instance.move}, experience.ok(), experience.log_gain); }
+  void add(const Experience& experience) {
+    add({experience.context, experience.from, experience.instance.move}, experience.ok(),
+        experience.log_gain);
+  }
   void add(const Edge& edge, bool ok, double log_gain);
   [[nodiscard]] const std::map<Edge, TacticStats>& edges() const { return edges_; }
   [[nodiscard]] bool empty() const { return edges_.empty(); }
 
-  /// `own`: what the run at hand saw, counted in full; this graph's own numbers weigh at most as kMostTransferred trials a level.
+  /// `own`: what the run at hand saw, counted in full; this graph's own numbers weigh at most as
+  /// kMostTransferred trials a level.
   [[nodiscard]] TacticBelief believe(const Edge& at, const TacticGraph& own) const;
 
   /// One line an edge, in order.

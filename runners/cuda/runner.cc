@@ -13,22 +13,22 @@
 #include <thread>
 
 #include "engine/base/detailed_error.h"
-#include "engine/plugin/options_io.h"
 #include "engine/base/rng.h"
-#include "engine/spec/spec_load.h"
 #include "engine/base/statistics.h"
+#include "engine/plugin/options_io.h"
+#include "engine/spec/spec_load.h"
 #include "runners/cuda/compile/build.h"
-#include "runners/cuda/measure/evaluation.h"
-#include "runners/cuda/measure/harness.h"
+#include "runners/cuda/finalists/large_tensors.h"
+#include "runners/cuda/finalists/sanitizer.h"
 #include "runners/cuda/lanes/lane.h"
 #include "runners/cuda/lanes/lane_pool.h"
 #include "runners/cuda/lanes/lane_setups.h"
-#include "runners/cuda/finalists/large_tensors.h"
 #include "runners/cuda/lanes/outcome_cache.h"
+#include "runners/cuda/lanes/tool_turn.h"
+#include "runners/cuda/measure/evaluation.h"
+#include "runners/cuda/measure/harness.h"
 #include "runners/cuda/measure/pace.h"
 #include "runners/cuda/measure/peaks.h"
-#include "runners/cuda/finalists/sanitizer.h"
-#include "runners/cuda/lanes/tool_turn.h"
 
 namespace warpath {
 namespace {
@@ -46,8 +46,9 @@ struct Known {
   std::mutex mutex;
   std::condition_variable measured;
   std::map<std::string, std::optional<Outcome>> by_code;  ///< level-1: nullopt while it is measured
-  Hash128 setup;                                          ///< of measurements, where they are reused
-  std::optional<Candidate> rival;                         ///< best confirmed on any device
+  /// of measurements, where they are reused
+  Hash128 setup;
+  std::optional<Candidate> rival;  ///< best confirmed on any device
   std::uint64_t rival_version = 0;
 };
 
@@ -56,11 +57,14 @@ struct Known {
 class CudaRunner final : public Runner {
  public:
   explicit CudaRunner(const RunnerConfig& config)
-      : options_(config.options == nullptr ? Options{} : *config.options), plan_(options_.cuda, GateTable()) {
+      : options_(config.options == nullptr ? Options{} : *config.options),
+        plan_(options_.cuda, GateTable()) {
     if (!config.argument.empty()) throw bad_input("--runner cuda", config.argument, "no argument");
     const std::string& l2 = options_.cuda.l2;
-    if (l2 != "hot" && l2 != "cold" && l2 != "both") throw bad_input("cuda.l2", l2, "hot, cold or both");
-    if (options_.cuda.gpus == "none") throw bad_input("--gpus", "none", "a device for --runner cuda");
+    if (l2 != "hot" && l2 != "cold" && l2 != "both")
+      throw bad_input("cuda.l2", l2, "hot, cold or both");
+    if (options_.cuda.gpus == "none")
+      throw bad_input("--gpus", "none", "a device for --runner cuda");
     program_ = config.program.empty() ? "/proc/self/exe" : config.program;
     setups_ = lane_setups(options_.cuda, program_, to_json(options_).dump());
     for (const LaneSetup& setup : setups_) lanes_.push_back(std::make_unique<Lane>(setup));
@@ -68,7 +72,9 @@ class CudaRunner final : public Runner {
     service_ = std::make_unique<CompileService>(
         service_options(options_.cuda, program_, static_cast<int>(lanes_.size())));
     if (options_.cuda.reuse_measurements && options_.cuda.cache_mib > 0) {
-      earlier_ = std::make_unique<OutcomeCache>(default_cache_folder("outcomes"), static_cast<std::uint64_t>(options_.cuda.cache_mib) << 20U);
+      earlier_ = std::make_unique<OutcomeCache>(default_cache_folder("outcomes"),
+                                                static_cast<std::uint64_t>(options_.cuda.cache_mib)
+                                                    << 20U);
     }
     open_lanes();
   }
@@ -94,15 +100,23 @@ class CudaRunner final : public Runner {
  private:
   void open_lanes();
   [[nodiscard]] Hash128 setup_of(std::string spec) const;
-  [[nodiscard]] TrialReply measure(Known& known, const Evaluate& request, Outcome& outcome,
+  [[nodiscard]] TrialReply measure(Known& known,
+                                   const Evaluate& request,
+                                   Outcome& outcome,
                                    const std::stop_token& stop);
   void place_on(Lane& lane, Known& known);
   void ready_all(Known& known, const std::stop_token& stop);
-  [[nodiscard]] TrialReply measure_on(Lane& lane, Known& known, Evaluate request,
+  [[nodiscard]] TrialReply measure_on(Lane& lane,
+                                      Known& known,
+                                      Evaluate request,
                                       const std::stop_token& stop);
   void measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop);
   static void remember_baseline(Lane& lane, const TrialReply& reply);
-  void judge_apart(Known& known, const RunRequest& request, const Candidate& candidate, Outcome& outcome, const std::stop_token& stop);
+  void judge_apart(Known& known,
+                   const RunRequest& request,
+                   const Candidate& candidate,
+                   Outcome& outcome,
+                   const std::stop_token& stop);
   [[nodiscard]] bool profiles();
 
   const Options options_;
@@ -131,9 +145,8 @@ void CudaRunner::open_lanes() {
   // One after the other: the first says which machine code the tools must be.
   hello_ = lanes_.front()->device.open();
   lanes_.front()->claim(hello_.uuid, !options_.cuda.no_wait);
-  std::future<CodePtr> peaks = std::async(std::launch::async, [&] {
-    return service_->compile(peaks_request(hello_.facts.arch));
-  });
+  std::future<CodePtr> peaks = std::async(
+      std::launch::async, [&] { return service_->compile(peaks_request(hello_.facts.arch)); });
   const CodePtr tools = service_->compile(harness_request(hello_.facts.arch));
   const CodePtr peak_tools = peaks.get();
   if (tools->status != Status::ok) {
@@ -142,12 +155,14 @@ void CudaRunner::open_lanes() {
   tools_ = {.harness_cubin = tools->cubin, .peaks_cubin = peak_tools->cubin};
   for (auto& lane : lanes_) {
     const DeviceHello& hello = lane->device.open();
-    lane->claim(hello.uuid, !options_.cuda.no_wait);  // one behind a command of its own says only now which it is
+    // one behind a command of its own says only now which it is
+    lane->claim(hello.uuid, !options_.cuda.no_wait);
     if (hello.facts.arch != hello_.facts.arch) {
       throw bad_input("--gpus", lane->device.label() + ": " + hello.facts.arch,
                       "devices of one architecture (" + hello_.facts.arch + ")");
     }
-    devices_.push_back(hello.facts.name + " " + hello.uuid + " " + std::to_string(hello.driver_version));
+    devices_.push_back(hello.facts.name + " " + hello.uuid + " " +
+                       std::to_string(hello.driver_version));
     lane->device.equip(tools_);
     pool_.add(*lane);
   }
@@ -162,11 +177,13 @@ void CudaRunner::prepare(const KernelSpec& spec) {
   known->spec = spec;
   known->workloads = workloads_for(known->spec, device());
   if (known->workloads.empty()) {
-    throw bad_input(spec.place("/kernel/workloads"), "", "a workload for a GPU (target gpu or any)");
+    throw bad_input(spec.place("/kernel/workloads"), "",
+                    "a workload for a GPU (target gpu or any)");
   }
   known->baseline = baseline_variant(known->spec);
   known->baseline_text = builder_->text_of(known->spec, known->baseline, known->workloads);
-  const Build own = builder_->build(known->spec, known->baseline, known->workloads, nullptr, Stage::screening, {});
+  const Build own = builder_->build(known->spec, known->baseline, known->workloads, nullptr,
+                                    Stage::screening, {});
   known->problem.spec = to_json(known->spec).dump();
   for (const Workload* const workload : known->workloads) {
     known->problem.workloads.push_back(workload->name);
@@ -174,14 +191,21 @@ void CudaRunner::prepare(const KernelSpec& spec) {
   known->problem.baseline = own.candidate;
   known->problem.seed = Rng(options_.run.seed, "inputs").next();
   if (const auto reference = reference_variant(known->spec)) {
-    const Build build = builder_->build(known->spec, *reference, known->workloads, nullptr, Stage::screening, {});
+    const Build build =
+        builder_->build(known->spec, *reference, known->workloads, nullptr, Stage::screening, {});
     if (build.candidate.key.empty()) {
-      throw DetailedError(bad_input(spec.place("/reference"), "", "a reference kernel that can be used: " + build.log.substr(0, build.log.find('\n'))), build.log);
+      throw DetailedError(bad_input(spec.place("/reference"), "",
+                                    "a reference kernel that can be used: " +
+                                        build.log.substr(0, build.log.find('\n'))),
+                          build.log);
     }
     known->problem.reference = build.candidate;
   }
   if (own.candidate.key.empty()) {
-    throw DetailedError(bad_input(spec.place("/kernel"), "", "a kernel that can be launched: " + own.log.substr(0, own.log.find('\n'))), own.log);
+    throw DetailedError(
+        bad_input(spec.place("/kernel"), "",
+                  "a kernel that can be launched: " + own.log.substr(0, own.log.find('\n'))),
+        own.log);
   }
   if (earlier_) known->setup = setup_of(known->problem.spec);
   const std::lock_guard lock(mutex_);
@@ -190,10 +214,15 @@ void CudaRunner::prepare(const KernelSpec& spec) {
 
 Hash128 CudaRunner::setup_of(std::string spec) const {
   nlohmann::json options = to_json(options_).at("cuda");
-  for (const char* const name : {"gpus", "no_wait", "compile_workers", "cache_mib", "profile_every"}) options.erase(name);
+  for (const char* const name :
+       {"gpus", "no_wait", "compile_workers", "cache_mib", "profile_every"})
+    options.erase(name);
   std::ostringstream program;
   program << std::ifstream(program_, std::ios::binary).rdbuf();
-  return OutcomeCache::identity({.program = program.str(), .options = options.dump(), .spec = std::move(spec), .devices = devices_});
+  return OutcomeCache::identity({.program = program.str(),
+                                 .options = options.dump(),
+                                 .spec = std::move(spec),
+                                 .devices = devices_});
 }
 
 void CudaRunner::measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop) {
@@ -203,10 +232,12 @@ void CudaRunner::measure_baseline_on(Lane& lane, Known& known, const std::stop_t
   remember_baseline(lane, lane.device.evaluate(request, stop));
 }
 
-/// Without an answer the next one tries again. The first entry of a workload is the one that counts.
+/// Without an answer the next one tries again. The first entry of a workload is the one that
+/// counts.
 void CudaRunner::remember_baseline(Lane& lane, const TrialReply& reply) {
   if (reply.status != Status::ok || !reply.trouble.empty()) return;
-  for (const WorkloadTiming& timing : reply.timings) lane.baseline_ns.try_emplace(timing.workload, median(timing.samples_ns));
+  for (const WorkloadTiming& timing : reply.timings)
+    lane.baseline_ns.try_emplace(timing.workload, median(timing.samples_ns));
 }
 
 void CudaRunner::place_on(Lane& lane, Known& known) {
@@ -240,7 +271,9 @@ void CudaRunner::ready_all(Known& known, const std::stop_token& stop) {
   if (problem) std::rethrow_exception(problem);
 }
 
-TrialReply CudaRunner::measure_on(Lane& lane, Known& known, Evaluate request,
+TrialReply CudaRunner::measure_on(Lane& lane,
+                                  Known& known,
+                                  Evaluate request,
                                   const std::stop_token& stop) {
   const auto begin = Clock::now();
   const auto turn = lane.turn();
@@ -267,7 +300,9 @@ TrialReply CudaRunner::measure_on(Lane& lane, Known& known, Evaluate request,
   return reply;
 }
 
-TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& outcome,
+TrialReply CudaRunner::measure(Known& known,
+                               const Evaluate& request,
+                               Outcome& outcome,
                                const std::stop_token& stop) {
   constexpr int kTries = 3;
   TrialReply reply;
@@ -290,29 +325,50 @@ TrialReply CudaRunner::measure(Known& known, const Evaluate& request, Outcome& o
     for (WorkloadTiming& timing : reply.timings) {
       if (request.versus) break;  // the baseline's are not what is asked for
       const auto own = lane->baseline_ns.find(timing.workload);
-      if (own != lane->baseline_ns.end() && timing.baseline_samples_ns.empty() && timing.cache == "hot") timing.baseline_samples_ns = {own->second};
+      if (own != lane->baseline_ns.end() && timing.baseline_samples_ns.empty() &&
+          timing.cache == "hot")
+        timing.baseline_samples_ns = {own->second};
     }
     lane->tell_neighbours(reply);
-    outcome.diagnosis->facts["device_restarts"] = {static_cast<double>(lane->device.restarts()), FactSource::measured};
+    outcome.diagnosis->facts["device_restarts"] = {static_cast<double>(lane->device.restarts()),
+                                                   FactSource::measured};
     pool_.give_back(lane);
     if (reply.trouble == "stopped") return reply;
-    // A worker may be killed from outside: its candidate is only blamed when a second one dies over it.
+    // A worker may be killed from outside: its candidate is only blamed when a second one dies over
+    // it.
     const bool died = reply.status == Status::crashed && reply.poisoned;
     if (reply.trouble.empty() && (!died || attempt > 0)) return reply;
   }
   return reply;
 }
 
-/// Gates of phase `after`. The device is had meanwhile: nothing is timed beside them. Whatever waits to be timed comes first, and candidates that
-/// need them by then are put to them side by side.
-void CudaRunner::judge_apart(Known& known, const RunRequest& request, const Candidate& candidate, Outcome& outcome, const std::stop_token& stop) {
+/// Gates of phase `after`. The device is had meanwhile: nothing is timed beside them. Whatever
+/// waits to be timed comes first, and candidates that need them by then are put to them side by
+/// side.
+void CudaRunner::judge_apart(Known& known,
+                             const RunRequest& request,
+                             const Candidate& candidate,
+                             Outcome& outcome,
+                             const std::stop_token& stop) {
   const bool is_baseline = request.variant == known.baseline;
   std::vector<GateResult> results;
   for (const std::string_view gate : plan_.run_at(request.stage, GatePhase::after)) {
-    results.push_back({std::string(gate), GateResult::Answer::not_run, is_baseline ? "it is the spec's own kernel" : "only for devices of this machine"});
+    results.push_back(
+        {std::string(gate), GateResult::Answer::not_run,
+         is_baseline ? "it is the spec's own kernel" : "only for devices of this machine"});
   }
   const auto check = [&](int gpu) {
-    const FinalistSetup setup{.program = program_, .gpu = gpu, .options = options_, .tools = tools_, .builder = *builder_, .spec = known.spec, .problem = known.problem, .variant = request.variant, .candidate = candidate, .timings = outcome.timings, .stop = stop};
+    const FinalistSetup setup{.program = program_,
+                              .gpu = gpu,
+                              .options = options_,
+                              .tools = tools_,
+                              .builder = *builder_,
+                              .spec = known.spec,
+                              .problem = known.problem,
+                              .variant = request.variant,
+                              .candidate = candidate,
+                              .timings = outcome.timings,
+                              .stop = stop};
     for (GateResult& result : results) {
       if (result.gate == kSanitizerGate) result = cuda::sanitize(setup);
       if (result.gate != kLargeTensorsGate) continue;
@@ -332,7 +388,8 @@ void CudaRunner::judge_apart(Known& known, const RunRequest& request, const Cand
     });
   }
   for (GateResult& result : results) {
-    if (stop.stop_requested() && result.answer == GateResult::Answer::not_run) result.detail = "stopped";
+    if (stop.stop_requested() && result.answer == GateResult::Answer::not_run)
+      result.detail = "stopped";
     if (result.answer == GateResult::Answer::fail && outcome.status == Status::ok) {
       outcome.status = GateTable().find(result.gate)->failure;
       outcome.log = result.detail;
@@ -342,13 +399,16 @@ void CudaRunner::judge_apart(Known& known, const RunRequest& request, const Cand
   }
 }
 
-bool CudaRunner::profiles() { return options_.cuda.profile_every > 0 && measured_++ % options_.cuda.profile_every == 0; }
+bool CudaRunner::profiles() {
+  return options_.cuda.profile_every > 0 && measured_++ % options_.cuda.profile_every == 0;
+}
 
 Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   Known* known = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    known = known_.at(request.spec.origin + "\n" + request.spec.name).get();  // prepare() comes first
+    // prepare() comes first
+    known = known_.at(request.spec.origin + "\n" + request.spec.name).get();
   }
   const bool is_baseline = request.variant == known->baseline;
   const auto begin = Clock::now();
@@ -366,7 +426,8 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
     plan_.complete(request.stage, outcome);
     return outcome;
   }
-  const bool merges = request.stage == Stage::screening && !is_baseline && request.against == nullptr;
+  const bool merges =
+      request.stage == Stage::screening && !is_baseline && request.against == nullptr;
   const bool profiled = profiles();
   if (merges) {
     std::unique_lock lock(known->mutex);
@@ -403,7 +464,8 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
                     .rival = std::nullopt};
   evaluate.searched_ns = is_baseline ? 0 : request.searched_ns;
   if (request.against != nullptr) {
-    Build against = builder_->build(known->spec, *request.against, known->workloads, &known->baseline_text, Stage::screening, stop);
+    Build against = builder_->build(known->spec, *request.against, known->workloads,
+                                    &known->baseline_text, Stage::screening, stop);
     if (against.status != Status::ok) {
       outcome.status = Status::crashed;
       outcome.log = "what it is to be timed in turn with: " + against.log;
@@ -417,7 +479,8 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   try {
     if (is_baseline && lanes_.size() > 1) ready_all(*known, stop);
     reply = measure(*known, evaluate, outcome, stop);
-    if (!reply.trouble.empty() && reply.trouble != "stopped") throw environment_error(reply.trouble);
+    if (!reply.trouble.empty() && reply.trouble != "stopped")
+      throw environment_error(reply.trouble);
   } catch (...) {
     outcome.status = Status::crashed;
     outcome.log = "the device failed";
@@ -432,7 +495,8 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   pace_.measured(reply.seconds);
   if (outcome.status == Status::ok) judge_apart(*known, request, build.candidate, outcome, stop);
   for (const auto& [fact, value] : reply.diagnosis.facts) outcome.diagnosis->facts[fact] = value;
-  for (const auto& [fact, value] : reply.diagnosis.time_bound_ns) outcome.diagnosis->time_bound_ns[fact] = value;
+  for (const auto& [fact, value] : reply.diagnosis.time_bound_ns)
+    outcome.diagnosis->time_bound_ns[fact] = value;
   plan_.complete(request.stage, outcome);
   if (merges && earlier_) earlier_->store(known->setup, outcome);
   publish();
@@ -447,7 +511,8 @@ std::map<std::string, double> CudaRunner::figures() const {
     busy += lane->busy_seconds;
     restarts += lane->device.restarts();
   }
-  if (const double wall = pool_.seconds(); wall > 0) out["lane_busy"] = busy / (wall * static_cast<double>(lanes_.size()));
+  if (const double wall = pool_.seconds(); wall > 0)
+    out["lane_busy"] = busy / (wall * static_cast<double>(lanes_.size()));
   out["devices"] = static_cast<double>(lanes_.size());
   out["worker_restarts"] = restarts;
   out["merged_by_code"] = static_cast<double>(merged_);
@@ -463,7 +528,9 @@ std::map<std::string, double> CudaRunner::figures() const {
 
 void register_runner_cuda(RunnerRegistry& registry);
 void register_runner_cuda(RunnerRegistry& registry) {
-  registry.add("cuda", "CUDA C++ on GPUs: compiled by NVRTC in worker processes, judged and timed by one worker process a device",
+  registry.add("cuda",
+               "CUDA C++ on GPUs: compiled by NVRTC in worker processes, judged and timed by one "
+               "worker process a device",
                [](const RunnerConfig& config) { return std::make_unique<CudaRunner>(config); });
 }
 

@@ -6,7 +6,8 @@ Baseline::Baseline(const KernelSpec& spec, const Compiler& compiler)
     : spec_(spec), compiler_(compiler), variant_(baseline_variant(spec)) {}
 
 std::string Baseline::object(const Variant& variant, const Workload& workload) {
-  const std::pair key{variant_key(variant), macros_for(spec_, workload, variant.tunables, variant.compiler_options)};
+  const std::pair key{variant_key(variant),
+                      macros_for(spec_, workload, variant.tunables, variant.compiler_options)};
   const Macros& macros = key.second;
   const std::lock_guard lock(mutex_);
   if (const auto it = objects_.find(key); it != objects_.end()) return it->second;

@@ -69,7 +69,9 @@ BlockRunner::~BlockRunner() {
   running = nullptr;
 }
 
-std::size_t BlockRunner::stack_bytes(std::size_t threads) { return threads * (kPage + kThreadStack); }
+std::size_t BlockRunner::stack_bytes(std::size_t threads) {
+  return threads * (kPage + kThreadStack);
+}
 
 bool BlockRunner::reserve_stacks(std::size_t count) {
   if (plain_stack_.begin == nullptr) {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/portable/guard.h"
 #include "engine/base/rng.h"
+#include "engine/portable/guard.h"
 
 namespace warpath::host {
 namespace {
@@ -20,10 +20,12 @@ constexpr std::size_t round_up(std::size_t value, std::size_t to) {
 
 }  // namespace
 
-/// The random ones depend on where a byte is, so that a copied block does not restore it, and are NaNs.
+/// The random ones depend on where a byte is, so that a copied block does not restore it, and are
+/// NaNs.
 std::byte Buffer::canary(const std::byte* address) const {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  const std::uint64_t word = guards_ > 0 ? portable::constant_guard(guards_ - 1U) : mix64(seed_ ^ (at >> 3U)) | 0x7ff8'7ff8'7ff8'7ff8ULL;
+  const std::uint64_t word = guards_ > 0 ? portable::constant_guard(guards_ - 1U)
+                                         : mix64(seed_ ^ (at >> 3U)) | 0x7ff8'7ff8'7ff8'7ff8ULL;
   return static_cast<std::byte>(word >> (8 * (at & 7U)));
 }
 
@@ -82,12 +84,10 @@ void Buffer::arm(std::uint64_t seed, std::uint8_t guards) {
 
 std::string Buffer::violation() const {
   for (const std::byte* p = data_ + size_; p != readable_end_; ++p) {
-    if (*p != canary(p))
-      return std::to_string(p - (data_ + size_)) + " bytes past its end";
+    if (*p != canary(p)) return std::to_string(p - (data_ + size_)) + " bytes past its end";
   }
   for (const std::byte* p = data_; p != readable_begin_; --p) {
-    if (p[-1] != canary(p - 1))
-      return std::to_string(data_ - p + 1) + " bytes before its begin";
+    if (p[-1] != canary(p - 1)) return std::to_string(data_ - p + 1) + " bytes before its begin";
   }
   return {};
 }

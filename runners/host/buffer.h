@@ -33,7 +33,8 @@ class Buffer {
 
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Writes the known bytes of both canaries: NaNs that depend on `seed`, or portable::constant_guard(guards - 1).
+  /// Writes the known bytes of both canaries: NaNs that depend on `seed`, or
+  /// portable::constant_guard(guards - 1).
   void arm(std::uint64_t seed, std::uint8_t guards);
   /// Empty if the canaries are untouched; otherwise where the first changed byte lies relative to
   /// the data.

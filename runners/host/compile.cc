@@ -58,7 +58,8 @@ std::string read_file(const fs::path& path) {
   return out.str();
 }
 
-/// "kernel.cu: In function 'void k(float*)':" says where an error stands that comes behind it, with its own line.
+/// "kernel.cu: In function 'void k(float*)':" says where an error stands that comes behind it, with
+/// its own line.
 bool is_context(const std::string& line) {
   return line.ends_with(':') && line.find("error") == std::string::npos &&
          (line.find(": In ") != std::string::npos || line.find(": At ") != std::string::npos);
@@ -81,8 +82,8 @@ std::string filtered(const std::string& output, const std::string& scratch) {
   return out;
 }
 
-/// The line of the source behind each error about it, and the place where that is certain: the compiler reads the translated text, whose columns may
-/// differ.
+/// The line of the source behind each error about it, and the place where that is certain: the
+/// compiler reads the translated text, whose columns may differ.
 std::string with_source_lines(const std::string& log, const std::string& source) {
   std::vector<std::string> lines;
   std::istringstream text(source), messages(log);
@@ -92,16 +93,20 @@ std::string with_source_lines(const std::string& log, const std::string& source)
     out += message + "\n";
     std::size_t number = 0, column = 0;
     int read = 0;
-    if (std::sscanf(message.c_str(), "kernel.cu:%zu:%zu: %n", &number, &column, &read) != 2 || number < 1 || number > lines.size() ||
+    if (std::sscanf(message.c_str(), "kernel.cu:%zu:%zu: %n", &number, &column, &read) != 2 ||
+        number < 1 || number > lines.size() ||
         message.compare(static_cast<std::size_t>(read), 5, "error") != 0) {
       continue;
     }
     const std::string& line = lines[number - 1];
     const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
     out += "    " + line.substr(begin) + "\n";
-    const std::size_t open = message.find('\'', static_cast<std::size_t>(read)), close = message.find('\'', open + 1);
-    const std::string named = close < message.size() ? message.substr(open + 1, close - open - 1) : "";
-    if (column > begin && !named.empty() && line.compare(std::min(column - 1, line.size()), named.size(), named) == 0) {
+    const std::size_t open = message.find('\'', static_cast<std::size_t>(read)),
+                      close = message.find('\'', open + 1);
+    const std::string named =
+        close < message.size() ? message.substr(open + 1, close - open - 1) : "";
+    if (column > begin && !named.empty() &&
+        line.compare(std::min(column - 1, line.size()), named.size(), named) == 0) {
       out += "    " + std::string(column - 1 - begin, ' ') + "^\n";
     }
   }
@@ -169,13 +174,16 @@ Compiler::Compiler(const HostOptions& options) : options_(options) {
                             " does not work: " + result.output.substr(0, 200));
   }
   version_ = result.output.substr(0, result.output.find('\n'));
-  confinement_ = std::make_unique<const ProgramSandbox>(compiler_access(options_.compiler, scratch_.path().string()));
+  confinement_ = std::make_unique<const ProgramSandbox>(
+      compiler_access(options_.compiler, scratch_.path().string()));
   std::string log = try_out();
   if (!log.empty()) {
     confinement_.reset();
     log = try_out();
   }
-  if (!log.empty()) throw environment_error("host.compiler " + options_.compiler + " cannot build a kernel: " + log);
+  if (!log.empty())
+    throw environment_error("host.compiler " + options_.compiler +
+                            " cannot build a kernel: " + log);
 }
 
 std::string Compiler::try_out() const {
@@ -188,7 +196,9 @@ std::string Compiler::try_out() const {
   return {};
 }
 
-std::vector<std::string> compiler_environment() { return {std::string("PATH=") + kCompilerPath, "LC_ALL=C"}; }
+std::vector<std::string> compiler_environment() {
+  return {std::string("PATH=") + kCompilerPath, "LC_ALL=C"};
+}
 
 std::vector<std::string> Compiler::arguments() const {
   std::vector<std::string> out{options_.compiler, "-x",     "c++", "-std=gnu++17", "-w",
@@ -247,8 +257,10 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
       return fail(Status::rejected, "source", "expected " + problem);
   }
   const SourceText text = source_text(job.source);
-  if (!text.problem.empty()) return fail(Status::compile_error, "compile", "the source is not UTF-8: " + text.problem);
-  const Translation translation = translate(without_other_kernels(text.text, job.kernels), job.integers);
+  if (!text.problem.empty())
+    return fail(Status::compile_error, "compile", "the source is not UTF-8: " + text.problem);
+  const Translation translation =
+      translate(without_other_kernels(text.text, job.kernels), job.integers);
   if (translation.end == Translation::End::refused)
     return fail(Status::rejected, "source", translation.why);
   if (translation.end == Translation::End::not_supported)
@@ -278,7 +290,8 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
   if (result.end == ProcessEnd::exited && result.code == 0) {
     const std::string bytes = read_file(object);
     std::string problem;
-    const std::string refused = refused_content(std::as_bytes(std::span(bytes.data(), bytes.size())), problem);
+    const std::string refused =
+        refused_content(std::as_bytes(std::span(bytes.data(), bytes.size())), problem);
     if (refused.empty() && problem.empty()) {
       out.object_path = object.string();
       out.binary = hash128(bytes);
@@ -289,7 +302,8 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
     return fail(Status::rejected, "imports", "the kernel " + refused);
   }
   fs::remove(object, ignored);
-  const std::string log = with_source_lines(filtered(result.output, scratch_.path().string()), text.text);
+  const std::string log =
+      with_source_lines(filtered(result.output, scratch_.path().string()), text.text);
   switch (result.end) {
     case ProcessEnd::timed_out:
       return fail(Status::timed_out, "compile",

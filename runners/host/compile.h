@@ -53,8 +53,8 @@ struct Compiled {
 inline constexpr const char* kCompilerPath = "/usr/local/bin:/usr/bin:/bin";
 [[nodiscard]] std::vector<std::string> compiler_environment();
 
-/// Turns kernels into shared objects with the system compiler, in a confined child process (ProgramSandbox) with
-/// an empty environment and limits on time, memory and output. Thread-safe.
+/// Turns kernels into shared objects with the system compiler, in a confined child process
+/// (ProgramSandbox) with an empty environment and limits on time, memory and output. Thread-safe.
 class Compiler {
  public:
   /// Throws Error(environment) if the compiler cannot be started or cannot build a shared object.
@@ -67,7 +67,9 @@ class Compiler {
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] const std::filesystem::path& scratch() const { return scratch_.path(); }
   /// What confines it. Nothing where it does not work so: compilers that are scripts start shells.
-  [[nodiscard]] Sandbox sandbox() const { return confinement_ ? confinement_->sandbox() : Sandbox{}; }
+  [[nodiscard]] Sandbox sandbox() const {
+    return confinement_ ? confinement_->sandbox() : Sandbox{};
+  }
 
  private:
   [[nodiscard]] std::vector<std::string> arguments() const;

@@ -1,14 +1,14 @@
 #include "runners/host/evaluation.h"
 
 #include <algorithm>
-#include <limits>
 #include <chrono>
+#include <limits>
 #include <map>
 
 #include "engine/base/error.h"
-#include "engine/portable/guard.h"
 #include "engine/base/rng.h"
 #include "engine/base/statistics.h"
+#include "engine/portable/guard.h"
 #include "runners/arguments.h"
 
 namespace warpath::host {
@@ -24,15 +24,19 @@ struct Order {
 /// The launches that every workload is checked by: both input sets, all three orders, canaries and
 /// fences; the last one over what the one before left in the same place.
 constexpr Order kOrders[] = {
-    {false, Schedule::forward, Placement::canaries}, {false, Schedule::reverse, Placement::fence, 5},
-    {false, Schedule::random, Placement::fence_before, 1}, {true, Schedule::forward, Placement::fence, 2},
-    {true, Schedule::random, Placement::canaries, 3}, {true, Schedule::forward, Placement::canaries, 4, true},
+    {false, Schedule::forward, Placement::canaries},
+    {false, Schedule::reverse, Placement::fence, 5},
+    {false, Schedule::random, Placement::fence_before, 1},
+    {true, Schedule::forward, Placement::fence, 2},
+    {true, Schedule::random, Placement::canaries, 3},
+    {true, Schedule::forward, Placement::canaries, 4, true},
 };
 /// Of launches on inputs of other families, where launches take long.
 constexpr double kFamilySeconds = 2;
 
-/// Baseline and candidate are timed in turn, so that what else the machine does meets both. A round costs a warm-up: where a launch
-/// takes long there are fewer, no more launches' worth than `kRoundSeconds`; the samples stay at least host.min_samples.
+/// Baseline and candidate are timed in turn, so that what else the machine does meets both. A round
+/// costs a warm-up: where a launch takes long there are fewer, no more launches' worth than
+/// `kRoundSeconds`; the samples stay at least host.min_samples.
 constexpr int kMostRounds = 9;
 constexpr double kRoundSeconds = 1;
 
@@ -91,11 +95,15 @@ class Evaluation {
     return out;
   }
 
-  /// After run(): a worker got a signal that neither it nor the engine sends, as from the system when memory is short, or from a person.
+  /// After run(): a worker got a signal that neither it nor the engine sends, as from the system
+  /// when memory is short, or from a person.
   [[nodiscard]] bool killed_from_outside() const {
-    const auto killed = [](const auto& answer) { return answer.loss && answer.loss->killed_from_outside(); };
+    const auto killed = [](const auto& answer) {
+      return answer.loss && answer.loss->killed_from_outside();
+    };
     return std::ranges::any_of(evidence_.loaded, killed) ||
-           std::ranges::any_of(evidence_.checked, killed, &CheckedLaunch::answer) || std::ranges::any_of(evidence_.timed, killed, &CheckedLaunch::answer);
+           std::ranges::any_of(evidence_.checked, killed, &CheckedLaunch::answer) ||
+           std::ranges::any_of(evidence_.timed, killed, &CheckedLaunch::answer);
   }
 
  private:
@@ -155,7 +163,8 @@ class Evaluation {
       }
     }
     for (const auto& compiled : evidence_.compiled)
-      evidence_.loaded.push_back(context_.worker.load(compiled.object_path, 0, limit(), stop_, steps()));
+      evidence_.loaded.push_back(
+          context_.worker.load(compiled.object_path, 0, limit(), stop_, steps()));
     loaded_ = evidence_.compiled.size() - 1;
   }
 
@@ -212,15 +221,18 @@ class Evaluation {
   bool check_families(std::size_t w) {
     const Workload& workload = *context_.workloads[w];
     std::uint64_t bytes = 0;
-    for (const auto& argument : bound_arguments(request_.spec, workload, *inputs_.front())) bytes += argument.size_bytes;
+    for (const auto& argument : bound_arguments(request_.spec, workload, *inputs_.front()))
+      bytes += argument.size_bytes;
     constexpr Schedule kSchedules[] = {Schedule::forward, Schedule::random, Schedule::reverse};
     constexpr std::size_t kLeast = 2;
     std::size_t made = 0;
-    for (const FamilyChoice& choice : Families::choices(request_.spec, workload, request_.stage == Stage::screening, request_.seed, bytes)) {
+    for (const FamilyChoice& choice : Families::choices(
+             request_.spec, workload, request_.stage == Stage::screening, request_.seed, bytes)) {
       if (made >= kLeast && static_cast<double>(made) * slowest_seconds_ > kFamilySeconds) break;
       const auto set = context_.families.of_family(workload, choice);
       if (!set) continue;
-      LaunchCommand next = command(w, kSchedules[made % std::size(kSchedules)], Placement::canaries);
+      LaunchCommand next =
+          command(w, kSchedules[made % std::size(kSchedules)], Placement::canaries);
       next.guards = static_cast<std::uint8_t>(1 + made++ % portable::kConstantGuards);
       if (!check_on(w, keep(set), std::move(next))) return false;
     }
@@ -260,7 +272,8 @@ class Evaluation {
       timing.cache = "cpu";
       const InputSet& inputs = *keep(context_.oracle.kept_inputs(*context_.workloads[w], 0));
       bool paired = place_baseline(w, inputs);
-      rounds_ = static_cast<std::size_t>(std::clamp(kRoundSeconds / std::max(slowest_seconds_, 1e-9), 1.0, double{kMostRounds}));
+      rounds_ = static_cast<std::size_t>(
+          std::clamp(kRoundSeconds / std::max(slowest_seconds_, 1e-9), 1.0, double{kMostRounds}));
       std::vector<std::vector<double>> candidate(rounds_), baseline(rounds_);
       for (std::size_t round = 0; round < rounds_; ++round) {
         const bool baseline_first = round % 2 == 0;
@@ -284,12 +297,16 @@ class Evaluation {
             .min_samples = share(options.min_samples),
             .max_samples = share(std::max(options.max_samples, options.min_samples))};
   }
-  [[nodiscard]] WorkerClient::Limit limit_of(const TimeCommand& timing, double launch_seconds) const {
+  [[nodiscard]] WorkerClient::Limit limit_of(const TimeCommand& timing,
+                                             double launch_seconds) const {
     const double each = std::min(context_.options.launch_seconds, 1 + 20 * launch_seconds);
     return WorkerClient::Limit(timing.seconds + (timing.min_samples + 2) * each + 2);
   }
 
-  bool time_candidate(std::size_t w, const InputSet& inputs, bool bind, std::vector<double>& samples) {
+  bool time_candidate(std::size_t w,
+                      const InputSet& inputs,
+                      bool bind,
+                      std::vector<double>& samples) {
     CheckedLaunch launch;
     launch.workload = context_.workloads[w];
     launch.inputs = &inputs;
@@ -306,7 +323,9 @@ class Evaluation {
   }
 
   /// What the candidate is timed in turn with.
-  [[nodiscard]] const Variant& other() const { return request_.against == nullptr ? context_.baseline.variant() : *request_.against; }
+  [[nodiscard]] const Variant& other() const {
+    return request_.against == nullptr ? context_.baseline.variant() : *request_.against;
+  }
 
   /// False: the candidate is the baseline itself, or the other one cannot be launched.
   bool place_baseline(std::size_t w, const InputSet& inputs) {
@@ -314,7 +333,8 @@ class Evaluation {
     if (request_.against == nullptr && request_.variant == other()) return false;
     const std::string object = context_.baseline.object(other(), workload);
     if (object.empty()) return false;
-    const auto loaded = context_.baseline_worker.load(object, 0, limit(), stop_, step_kernels(other()).size());
+    const auto loaded =
+        context_.baseline_worker.load(object, 0, limit(), stop_, step_kernels(other()).size());
     return !loaded.loss && loaded.reply.problem.empty() &&
            !context_.baseline_worker.bind(bound_arguments(request_.spec, workload, inputs), limit(),
                                           stop_);
@@ -329,8 +349,8 @@ class Evaluation {
                               request_.spec.bindings(workload, variant.tunables),
                               "launch of workload " + workload.name);
     const TimeCommand timing = round_of(launch);
-    const auto answer =
-        context_.baseline_worker.time(timing, limit_of(timing, context_.options.launch_seconds), stop_);
+    const auto answer = context_.baseline_worker.time(
+        timing, limit_of(timing, context_.options.launch_seconds), stop_);
     if (answer.loss || answer.reply.end != BlockEnd::done) return false;
     const auto& taken = answer.reply.samples_ns;
     samples.insert(samples.end(), taken.begin(), taken.end());
@@ -340,8 +360,8 @@ class Evaluation {
   /// Loads the workload's module, if another one is loaded, and binds its arguments.
   std::optional<WorkerLoss> place(std::size_t w, const InputSet& inputs) {
     if (loaded_ != modules_[w]) {
-      const auto answer =
-          context_.worker.load(evidence_.compiled[modules_[w]].object_path, 0, limit(), stop_, steps());
+      const auto answer = context_.worker.load(evidence_.compiled[modules_[w]].object_path, 0,
+                                               limit(), stop_, steps());
       if (answer.loss) return answer.loss;
       loaded_ = modules_[w];
     }
@@ -361,7 +381,8 @@ class Evaluation {
 
   static void add_extras(const Variant& variant, const ExtraNumbers& extra, LaunchCommand& to) {
     to.scratch_bytes.clear();
-    for (const auto bytes : extra.scratch_bytes) to.scratch_bytes.push_back(static_cast<std::uint64_t>(bytes));
+    for (const auto bytes : extra.scratch_bytes)
+      to.scratch_bytes.push_back(static_cast<std::uint64_t>(bytes));
     to.before = step_commands(variant, extra.before);
     to.after = step_commands(variant, extra.after);
   }
@@ -369,7 +390,8 @@ class Evaluation {
   /// Kernels of steps, the entries behind the main one.
   [[nodiscard]] std::size_t steps() const { return step_kernels(request_.variant).size(); }
 
-  [[nodiscard]] static std::vector<StepCommand> step_commands(const Variant& variant, const std::vector<StepNumbers>& steps) {
+  [[nodiscard]] static std::vector<StepCommand> step_commands(
+      const Variant& variant, const std::vector<StepNumbers>& steps) {
     const std::vector<std::string> kernels = step_kernels(variant);
     std::vector<StepCommand> out;
     for (const StepNumbers& step : steps) {
@@ -434,7 +456,8 @@ Outcome evaluate_variant(const EvaluationContext& context,
   Evaluation evaluation(context, request, stop);
   Outcome outcome = evaluation.run();
   if (!evaluation.killed_from_outside() || stop.stop_requested()) return outcome;
-  return Evaluation(context, request, stop).run();  // a kernel that is why its process is killed is so again
+  // a kernel that is why its process is killed is so again
+  return Evaluation(context, request, stop).run();
 }
 
 }  // namespace warpath::host

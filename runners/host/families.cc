@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/spec/compare.h"
 #include "engine/base/error.h"
+#include "engine/spec/compare.h"
 #include "runners/arguments.h"
 #include "runners/reach.h"
 
@@ -41,63 +41,94 @@ std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec, const Workload&
   for (const auto& group : spec.io.may_alias) {
     for (std::size_t i = 0; i < group.size(); ++i) {
       for (std::size_t k = i + 1; k < group.size(); ++k) {
-        const auto find = [&](const std::string& name) { return std::ranges::find(arguments, name, [](const ArgSpec* arg) { return arg->name; }); };
+        const auto find = [&](const std::string& name) {
+          return std::ranges::find(arguments, name, [](const ArgSpec* arg) { return arg->name; });
+        };
         auto a = find(group[i]), b = find(group[k]);
         if (a == arguments.end() || b == arguments.end()) continue;
         if ((*a)->role != ArgRole::input) std::swap(a, b);
-        if ((*a)->role != ArgRole::input) continue;  // two results in one place: which one is there is not said
-        const bool same = (*a)->tensor->dtype == (*b)->tensor->dtype && spec.shape_of(**a, workload) == spec.shape_of(**b, workload);
+        // two results in one place: which one is there is not said
+        if ((*a)->role != ArgRole::input) continue;
+        const bool same = (*a)->tensor->dtype == (*b)->tensor->dtype &&
+                          spec.shape_of(**a, workload) == spec.shape_of(**b, workload);
         if ((*b)->role != ArgRole::output && !same) continue;
-        out.push_back({static_cast<std::uint32_t>(a - arguments.begin()), static_cast<std::uint32_t>(b - arguments.begin())});
+        out.push_back({static_cast<std::uint32_t>(a - arguments.begin()),
+                       static_cast<std::uint32_t>(b - arguments.begin())});
       }
     }
   }
   return out;
 }
 
-Families::Families(const KernelSpec& spec, Oracle& oracle, Baseline& baseline, const HostOptions& options, const std::string& program)
-    : spec_(spec), oracle_(oracle), baseline_(baseline), options_(options), worker_(program, options) {}
+Families::Families(const KernelSpec& spec,
+                   Oracle& oracle,
+                   Baseline& baseline,
+                   const HostOptions& options,
+                   const std::string& program)
+    : spec_(spec),
+      oracle_(oracle),
+      baseline_(baseline),
+      options_(options),
+      worker_(program, options) {}
 
-std::vector<FamilyChoice> Families::choices(const KernelSpec& spec, const Workload& workload, bool screening, std::uint64_t seed, std::uint64_t workload_bytes) {
+std::vector<FamilyChoice> Families::choices(const KernelSpec& spec,
+                                            const Workload& workload,
+                                            bool screening,
+                                            std::uint64_t seed,
+                                            std::uint64_t workload_bytes) {
   std::vector<FamilyChoice> all = structure_choices(spec, workload);
-  constexpr InputFamily kStress[] = {InputFamily::sparse, InputFamily::small_integers, InputFamily::unit_row, InputFamily::specials};
+  constexpr InputFamily kStress[] = {InputFamily::sparse, InputFamily::small_integers,
+                                     InputFamily::unit_row, InputFamily::specials};
   for (const FamilyChoice& choice : stress_choices(spec, workload)) {
     if (std::ranges::find(kStress, choice.family) != std::end(kStress)) all.push_back(choice);
   }
-  constexpr std::uint64_t kKeptBytes = std::uint64_t{256} << 20U;  // by all sets of a workload, about
-  const std::uint64_t affordable = std::max<std::uint64_t>(kKeptBytes / std::max<std::uint64_t>(workload_bytes, 1), 4);
+  // by all sets of a workload, about
+  constexpr std::uint64_t kKeptBytes = std::uint64_t{256} << 20U;
+  const std::uint64_t affordable =
+      std::max<std::uint64_t>(kKeptBytes / std::max<std::uint64_t>(workload_bytes, 1), 4);
   all = spread(all, static_cast<std::size_t>(affordable), 0);
   if (!screening) return all;
   constexpr std::size_t kAtScreening = 2;
   std::vector<FamilyChoice> some;
-  for (std::size_t i = 0; i < std::min(kAtScreening, all.size()); ++i) some.push_back(all[(kAtScreening * seed + i) % all.size()]);
+  for (std::size_t i = 0; i < std::min(kAtScreening, all.size()); ++i)
+    some.push_back(all[(kAtScreening * seed + i) % all.size()]);
   return some;
 }
 
-TensorMap Families::run_baseline(const Workload& workload, const InputSet& inputs, const std::optional<SharedBuffer>& shared) {
+TensorMap Families::run_baseline(const Workload& workload,
+                                 const InputSet& inputs,
+                                 const std::optional<SharedBuffer>& shared) {
   const Variant& variant = baseline_.variant();
   const std::string object = baseline_.object(variant, workload);
   const WorkerClient::Limit limit(options_.launch_seconds + 1);
   TensorMap out;
   if (object.empty()) return out;
   const auto loaded = worker_.load(object, 0, limit, {});
-  if (loaded.loss || !loaded.reply.problem.empty() || worker_.bind(bound_arguments(spec_, workload, inputs), limit, {})) return out;
+  if (loaded.loss || !loaded.reply.problem.empty() ||
+      worker_.bind(bound_arguments(spec_, workload, inputs), limit, {}))
+    return out;
   LaunchCommand command;
-  command.numbers = evaluate(launch_for(spec_, variant, workload), spec_.bindings(workload, variant.tunables), "launch of workload " + workload.name);
+  command.numbers =
+      evaluate(launch_for(spec_, variant, workload), spec_.bindings(workload, variant.tunables),
+               "launch of workload " + workload.name);
   command.seed = inputs.seed;
   if (shared) command.shared = {shared->first, shared->second};
   const auto answer = worker_.launch(command, limit, {});
   if (answer.loss || answer.reply.end != BlockEnd::done) return out;
   const auto outputs = output_arguments(spec_);
   for (std::size_t i = 0; i < outputs.size() && i < answer.reply.outputs.size(); ++i) {
-    Tensor got{outputs[i]->tensor->dtype, spec_.shape_of(*outputs[i], workload), answer.reply.outputs[i]};
-    if (got.bytes.size() != static_cast<std::size_t>(got.elements()) * info(got.dtype).size_bytes) return {};
+    Tensor got{outputs[i]->tensor->dtype, spec_.shape_of(*outputs[i], workload),
+               answer.reply.outputs[i]};
+    if (got.bytes.size() != static_cast<std::size_t>(got.elements()) * info(got.dtype).size_bytes)
+      return {};
     out.emplace(outputs[i]->name, std::move(got));
   }
   return out.size() == outputs.size() ? out : TensorMap{};
 }
 
-bool Families::judge_baseline(const Workload& workload, InputSet& inputs, const std::optional<SharedBuffer>& shared) {
+bool Families::judge_baseline(const Workload& workload,
+                              InputSet& inputs,
+                              const std::optional<SharedBuffer>& shared) {
   const TensorMap found = run_baseline(workload, inputs, shared);
   if (found.empty()) return false;
   const auto declared = oracle_.kept_inputs(workload, 0);
@@ -106,28 +137,34 @@ bool Families::judge_baseline(const Workload& workload, InputSet& inputs, const 
   const auto take_in = [&](const TensorMap& outputs) {
     bool told = true;
     for (const auto& [name, values] : outputs) {
-      const Comparison comparison = compare(values, inputs.expected.at(name), tolerances.at(name), inputs.has_infinities);
+      const Comparison comparison =
+          compare(values, inputs.expected.at(name), tolerances.at(name), inputs.has_infinities);
       extend(reach[name], comparison);
       told = told && (shared ? comparison.passed : classes_agree(comparison));
     }
     return told;
   };
   for (const auto& [name, values] : found) {
-    const double scale = root_mean_square(inputs.expected.at(name)) / std::max(root_mean_square(declared->expected.at(name)), 1e-300);
+    const double scale = root_mean_square(inputs.expected.at(name)) /
+                         std::max(root_mean_square(declared->expected.at(name)), 1e-300);
     const Tolerance& own = spec_.tolerance_of(name);
     reach[name].factor = reach_factor(spec_, workload);
     tolerances.emplace(name, shared ? own : scaled(own, std::isfinite(scale) ? scale : 1));
   }
   if (!take_in(found)) return false;
   constexpr std::uint64_t kNudges = 2;  // upwards, and at random
-  for (std::uint64_t seed = 0; seed < kNudges && !shared; ++seed) take_in(run_baseline(workload, nudged(inputs, seed), shared));
+  for (std::uint64_t seed = 0; seed < kNudges && !shared; ++seed)
+    take_in(run_baseline(workload, nudged(inputs, seed), shared));
   for (const auto& [name, tolerance] : tolerances) {
-    inputs.tolerances.emplace(name, tolerance.exact ? tolerance : widened(tolerance, reach.at(name)));
+    inputs.tolerances.emplace(name,
+                              tolerance.exact ? tolerance : widened(tolerance, reach.at(name)));
   }
   return true;
 }
 
-bool Families::is_right(const Workload& workload, InputSet& inputs, const std::optional<SharedBuffer>& shared) {
+bool Families::is_right(const Workload& workload,
+                        InputSet& inputs,
+                        const std::optional<SharedBuffer>& shared) {
   try {
     oracle_.expect(workload, inputs);
     return judge_baseline(workload, inputs, shared);
@@ -136,17 +173,22 @@ bool Families::is_right(const Workload& workload, InputSet& inputs, const std::o
   }
 }
 
-std::shared_ptr<const InputSet> Families::of_family(const Workload& workload, const FamilyChoice& choice) {
+std::shared_ptr<const InputSet> Families::of_family(const Workload& workload,
+                                                    const FamilyChoice& choice) {
   const std::lock_guard lock(mutex_);
   const std::pair key{workload.name, choice};
   if (const auto it = families_.find(key); it != families_.end()) return it->second;
-  std::uint64_t seed = 20;  // another one for each choice, by its name: what is random in one lies elsewhere in the others
+  // another one for each choice, by its name: what is random in one lies elsewhere in the others
+  std::uint64_t seed = 20;
   for (const char c : choice.label()) seed = portable::mix(seed ^ static_cast<unsigned char>(c));
   auto set = std::make_shared<InputSet>(make_inputs(spec_, workload, seed));
   std::size_t changed = 0;
   for (const ArgSpec& arg : spec_.io.args) {
-    if (arg.type != ArgType::tensor || arg.role == ArgRole::output || !changes(choice.family, spec_, arg, workload)) continue;
-    apply_family(set->tensors.at(arg.name), family_rule(spec_, arg, workload, choice, changed++, seed));
+    if (arg.type != ArgType::tensor || arg.role == ArgRole::output ||
+        !changes(choice.family, spec_, arg, workload))
+      continue;
+    apply_family(set->tensors.at(arg.name),
+                 family_rule(spec_, arg, workload, choice, changed++, seed));
   }
   set->family = choice.label();
   set->has_infinities = choice.has_infinities();
@@ -154,7 +196,8 @@ std::shared_ptr<const InputSet> Families::of_family(const Workload& workload, co
   return families_.emplace(key, std::move(set)).first->second;
 }
 
-std::shared_ptr<const InputSet> Families::of_shared(const Workload& workload, const SharedBuffer& shared) {
+std::shared_ptr<const InputSet> Families::of_shared(const Workload& workload,
+                                                    const SharedBuffer& shared) {
   const std::lock_guard lock(mutex_);
   const std::pair key{workload.name, shared};
   if (const auto it = shared_.find(key); it != shared_.end()) return it->second;

@@ -14,34 +14,54 @@
 
 namespace warpath::host {
 
-/// Two tensor arguments that share one buffer in a launch, by the kernel's parameters. The first is only read.
+/// Two tensor arguments that share one buffer in a launch, by the kernel's parameters. The first is
+/// only read.
 struct SharedBuffer {
   std::uint32_t first = 0, second = 0;
   auto operator<=>(const SharedBuffer&) const = default;
 };
 
-/// The pairs that the spec lets share a buffer and whose result it defines: an input with an output, or tensors of one type and size that
-/// are read.
-[[nodiscard]] std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec, const Workload& workload);
+/// The pairs that the spec lets share a buffer and whose result it defines: an input with an
+/// output, or tensors of one type and size that are read.
+[[nodiscard]] std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec,
+                                                       const Workload& workload);
 
-/// Inputs of other families, and those for launches on shared buffers, on which the spec's own kernel is right: where it fails, nothing
-/// is said of others. Made at the first call and kept. Thread-safe.
+/// Inputs of other families, and those for launches on shared buffers, on which the spec's own
+/// kernel is right: where it fails, nothing is said of others. Made at the first call and kept.
+/// Thread-safe.
 class Families {
  public:
-  Families(const KernelSpec& spec, Oracle& oracle, Baseline& baseline, const HostOptions& options, const std::string& program);
+  Families(const KernelSpec& spec,
+           Oracle& oracle,
+           Baseline& baseline,
+           const HostOptions& options,
+           const std::string& program);
 
-  /// Families that change an input of `workload`, that every evaluation at confirmation, or one at screening, is judged by.
-  [[nodiscard]] static std::vector<FamilyChoice> choices(const KernelSpec& spec, const Workload& workload, bool screening, std::uint64_t seed, std::uint64_t workload_bytes);
+  /// Families that change an input of `workload`, that every evaluation at confirmation, or one at
+  /// screening, is judged by.
+  [[nodiscard]] static std::vector<FamilyChoice> choices(const KernelSpec& spec,
+                                                         const Workload& workload,
+                                                         bool screening,
+                                                         std::uint64_t seed,
+                                                         std::uint64_t workload_bytes);
   /// Null where the baseline is wrong on it.
-  [[nodiscard]] std::shared_ptr<const InputSet> of_family(const Workload& workload, const FamilyChoice& choice);
+  [[nodiscard]] std::shared_ptr<const InputSet> of_family(const Workload& workload,
+                                                          const FamilyChoice& choice);
   /// Null where the baseline is wrong when the two share a buffer.
-  [[nodiscard]] std::shared_ptr<const InputSet> of_shared(const Workload& workload, const SharedBuffer& shared);
+  [[nodiscard]] std::shared_ptr<const InputSet> of_shared(const Workload& workload,
+                                                          const SharedBuffer& shared);
 
  private:
-  [[nodiscard]] bool is_right(const Workload& workload, InputSet& inputs, const std::optional<SharedBuffer>& shared);
+  [[nodiscard]] bool is_right(const Workload& workload,
+                              InputSet& inputs,
+                              const std::optional<SharedBuffer>& shared);
   /// All outputs of one launch; empty where it does not end well.
-  [[nodiscard]] TensorMap run_baseline(const Workload& workload, const InputSet& inputs, const std::optional<SharedBuffer>& shared);
-  [[nodiscard]] bool judge_baseline(const Workload& workload, InputSet& inputs, const std::optional<SharedBuffer>& shared);
+  [[nodiscard]] TensorMap run_baseline(const Workload& workload,
+                                       const InputSet& inputs,
+                                       const std::optional<SharedBuffer>& shared);
+  [[nodiscard]] bool judge_baseline(const Workload& workload,
+                                    InputSet& inputs,
+                                    const std::optional<SharedBuffer>& shared);
 
   const KernelSpec spec_;
   Oracle& oracle_;

@@ -22,7 +22,8 @@ using LocateFault = void (*)(const void* address, FaultRecord& record);
 void install_fault_stack();
 
 /// From now on a fatal signal writes a message of kind `message_kind` with a FaultRecord to
-/// `descriptor` and ends the process; what the loader may ask for is answered instead (object_file.h).
+/// `descriptor` and ends the process; what the loader may ask for is answered instead
+/// (object_file.h).
 void install_fault_handlers(int descriptor, std::uint8_t message_kind, LocateFault locate);
 
 }  // namespace warpath::host

@@ -65,13 +65,14 @@ std::string argument_name(const Evidence& evidence, std::int64_t index) {
 std::string parameters_problem(const std::vector<WarpathParameter>& parameters,
                                const std::vector<const ArgSpec*>& arguments) {
   if (parameters.size() != arguments.size()) {
-    return "the kernel takes " + std::to_string(parameters.size()) + " parameters, the spec passes " +
-           std::to_string(arguments.size());
+    return "the kernel takes " + std::to_string(parameters.size()) +
+           " parameters, the spec passes " + std::to_string(arguments.size());
   }
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const ArgSpec* const arg = arguments[i];
     const WarpathParameter& p = parameters[i];
-    const std::string which = "parameter " + std::to_string(i + 1) + " (" + (arg == nullptr ? "scratch" : arg->name) + ")";
+    const std::string which = "parameter " + std::to_string(i + 1) + " (" +
+                              (arg == nullptr ? "scratch" : arg->name) + ")";
     if (arg == nullptr || arg->type == ArgType::tensor) {
       if (p.kind != kWarpathPointer) return which + " must be a pointer: the spec passes a tensor";
       continue;
@@ -90,18 +91,22 @@ std::string parameters_problem(const std::vector<WarpathParameter>& parameters,
 }
 
 /// The first step that cannot be launched as it says.
-std::string steps_problem(const Evidence& evidence, const LoadReply& loaded,
+std::string steps_problem(const Evidence& evidence,
+                          const LoadReply& loaded,
                           const std::vector<const ArgSpec*>& arguments) {
   const std::vector<std::string> kernels = step_kernels(*evidence.variant);
   for (const ExtraNumbers& extra : evidence.extras) {
     for (const auto* steps : {&extra.before, &extra.after}) {
       for (const StepNumbers& step : *steps) {
         if (step.kind != LaunchStep::Kind::kernel) continue;
-        const auto at = static_cast<std::size_t>(std::ranges::find(kernels, step.kernel_name) - kernels.begin());
+        const auto at = static_cast<std::size_t>(std::ranges::find(kernels, step.kernel_name) -
+                                                 kernels.begin());
         std::vector<const ArgSpec*> passed;
-        for (const auto i : step.arguments) passed.push_back(i < arguments.size() ? arguments[i] : nullptr);
+        for (const auto i : step.arguments)
+          passed.push_back(i < arguments.size() ? arguments[i] : nullptr);
         std::string problem = launch_problem(step.launch);
-        if (problem.empty() && at < loaded.steps.size()) problem = parameters_problem(loaded.steps[at], passed);
+        if (problem.empty() && at < loaded.steps.size())
+          problem = parameters_problem(loaded.steps[at], passed);
         if (!problem.empty()) return "kernel " + step.kernel_name + ": " + problem;
       }
     }
@@ -215,9 +220,10 @@ Failure matches_reference(const Evidence& evidence, const CheckedLaunch& launch)
   for (std::size_t i = 0; i < launch.outputs.size(); ++i) {
     const auto& name = arguments[i]->name;
     const auto own = launch.inputs->tolerances.find(name);
-    const auto comparison = compare(launch.outputs[i], launch.inputs->expected.at(name),
-                                    own != launch.inputs->tolerances.end() ? own->second : evidence.spec->tolerance_of(name),
-                                    launch.inputs->has_infinities);
+    const auto comparison = compare(
+        launch.outputs[i], launch.inputs->expected.at(name),
+        own != launch.inputs->tolerances.end() ? own->second : evidence.spec->tolerance_of(name),
+        launch.inputs->has_infinities);
     if (!comparison.passed)
       return GateFailure{Status::wrong_result, "output " + name + ": " + comparison.detail};
   }
@@ -287,14 +293,17 @@ Failure check_reference(const Evidence& e, std::string& figure) {
                                : "");
   // The first order alone: the others are judged against it as well, by schedules_agree.
   return first_of(e.checked, [&](const CheckedLaunch& launch) {
-    const bool asked = launch.command.schedule == Schedule::forward && !launch.command.over_results && launch.inputs->family.empty();
+    const bool asked = launch.command.schedule == Schedule::forward &&
+                       !launch.command.over_results && launch.inputs->family.empty();
     return asked ? matches_reference(e, launch) : Failure{};
   });
 }
 Failure check_schedules(const Evidence& e, std::string& figure) {
   figure = "forward, reverse, random";
   return first_of(e.checked, [&](const CheckedLaunch& launch) {
-    auto failure = launch.command.over_results || !launch.inputs->family.empty() ? Failure{} : matches_reference(e, launch);
+    auto failure = launch.command.over_results || !launch.inputs->family.empty()
+                       ? Failure{}
+                       : matches_reference(e, launch);
     if (failure) failure->detail += " (right in forward order: a barrier may be missing)";
     return failure;
   });
@@ -302,20 +311,29 @@ Failure check_schedules(const Evidence& e, std::string& figure) {
 Failure check_overwritten(const Evidence& e, std::string&) {
   return first_of(e.checked, [&](const CheckedLaunch& launch) {
     auto failure = launch.command.over_results ? matches_reference(e, launch) : Failure{};
-    if (failure) failure->detail += " (right where outputs held nothing: the kernel looks at what they hold)";
+    if (failure)
+      failure->detail += " (right where outputs held nothing: the kernel looks at what they hold)";
     return failure;
   });
 }
-bool shares_buffer(const CheckedLaunch& launch) { return launch.command.shared[0] != launch.command.shared[1]; }
+bool shares_buffer(const CheckedLaunch& launch) {
+  return launch.command.shared[0] != launch.command.shared[1];
+}
 
 Failure check_structured(const Evidence& e, std::string& figure) {
-  const auto asked = [](const CheckedLaunch& launch) { return !launch.inputs->family.empty() && !shares_buffer(launch); };
+  const auto asked = [](const CheckedLaunch& launch) {
+    return !launch.inputs->family.empty() && !shares_buffer(launch);
+  };
   figure = std::to_string(std::ranges::count_if(e.checked, asked)) + " sets";
-  return first_of(e.checked, [&](const CheckedLaunch& launch) { return asked(launch) ? matches_reference(e, launch) : Failure{}; });
+  return first_of(e.checked, [&](const CheckedLaunch& launch) {
+    return asked(launch) ? matches_reference(e, launch) : Failure{};
+  });
 }
 Failure check_shared_buffers(const Evidence& e, std::string& figure) {
   figure = std::to_string(std::ranges::count_if(e.checked, shares_buffer)) + " launches";
-  return first_of(e.checked, [&](const CheckedLaunch& launch) { return shares_buffer(launch) ? matches_reference(e, launch) : Failure{}; });
+  return first_of(e.checked, [&](const CheckedLaunch& launch) {
+    return shares_buffer(launch) ? matches_reference(e, launch) : Failure{};
+  });
 }
 Failure check_timed(const Evidence& e, std::string& figure) {
   std::size_t samples = 0;
@@ -355,10 +373,14 @@ constexpr Gate kGates[] = {
      &check_reference},
     {"schedules_agree", GateStage::check,
      "so they do when threads and blocks run in reverse and in random order", &check_schedules},
-    {"outputs_overwritten", GateStage::check, "so they do over half of an earlier result", &check_overwritten},
+    {"outputs_overwritten", GateStage::check, "so they do over half of an earlier result",
+     &check_overwritten},
     {"structured_inputs", GateStage::check,
-     "so they do on inputs with a structure, on those that have it but for one element, and on other distributions", &check_structured},
-    {"aliased_launches", GateStage::check, "so they do where tensors that may be one buffer are", &check_shared_buffers},
+     "so they do on inputs with a structure, on those that have it but for one element, and on "
+     "other distributions",
+     &check_structured},
+    {"aliased_launches", GateStage::check, "so they do where tensors that may be one buffer are",
+     &check_shared_buffers},
     {"timed_launch", GateStage::time, "the last timed launch passes the same checks", &check_timed},
 };
 
@@ -370,8 +392,10 @@ std::span<const Gate> gates() {
 
 std::string CheckedLaunch::label() const {
   constexpr std::string_view kOrders[] = {"forward", "reverse", "random"};
-  return "workload " + workload->name + ", inputs of seed " + std::to_string(inputs->seed) + ", " + inputs->family + (inputs->family.empty() ? "" : ", ") +
-         std::string(kOrders[static_cast<std::size_t>(command.schedule)]) + " order" + (command.over_results ? " over half of an earlier result" : "");
+  return "workload " + workload->name + ", inputs of seed " + std::to_string(inputs->seed) + ", " +
+         inputs->family + (inputs->family.empty() ? "" : ", ") +
+         std::string(kOrders[static_cast<std::size_t>(command.schedule)]) + " order" +
+         (command.over_results ? " over half of an earlier result" : "");
 }
 
 VerdictBuilder::VerdictBuilder() {

@@ -14,11 +14,11 @@ namespace warpath::host {
 namespace {
 
 constexpr std::array<std::string_view, 10> kAllowed{
-    "warpath_barrier", "warpath_warp",   "warpath_yield", "warpath_fault",
-    "warpath_thread",  "memcpy",         "memmove",       "memset",
-    "memcmp",          "__tls_get_addr"};
+    "warpath_barrier", "warpath_warp", "warpath_yield", "warpath_fault", "warpath_thread",
+    "memcpy",          "memmove",      "memset",        "memcmp",        "__tls_get_addr"};
 
-constexpr std::array<std::string_view, 4> kLibraries{"libm.so", "libc.so", "ld-linux", "libmvec.so"};
+constexpr std::array<std::string_view, 4> kLibraries{"libm.so", "libc.so", "ld-linux",
+                                                     "libmvec.so"};
 #if defined(__aarch64__)
 constexpr std::uint64_t kResolverRelocation = 1032;  // R_AARCH64_IRELATIVE
 #else
@@ -100,7 +100,8 @@ std::string loading_work(const Elf& elf) {
     switch (entry->d_tag) {
       case DT_NEEDED: {
         const std::string_view library = elf.text(names->sh_offset + entry->d_un.d_val);
-        const bool known = std::ranges::any_of(kLibraries, [&](std::string_view head) { return library.starts_with(head); });
+        const bool known = std::ranges::any_of(
+            kLibraries, [&](std::string_view head) { return library.starts_with(head); });
         if (!known) return "needs the library " + std::string(library.substr(0, 80));
         break;
       }
@@ -174,7 +175,8 @@ std::string refused_content(std::span<const std::byte> object, std::string& prob
       const auto library = libraries.find(version.value_or(0) & 0x7fffU);
       if (library != libraries.end() && library->second.starts_with("libm.so")) continue;
     }
-    return "uses '" + std::string(name.substr(0, 80)) + "', which is not part of CUDA's device library";
+    return "uses '" + std::string(name.substr(0, 80)) +
+           "', which is not part of CUDA's device library";
   }
   return {};
 }

@@ -22,7 +22,8 @@ struct InputSet {
   ScalarMap scalars;   ///< numeric scalars, meta ones included
   TensorMap expected;  ///< output and inout, by name
   std::string family;  ///< what is particular about the values, in words; empty: as declared
-  bool has_infinities = false;  ///< what is not finite may be NaN or infinite then: the order of operations decides
+  /// what is not finite may be NaN or infinite then: the order of operations decides
+  bool has_infinities = false;
   std::map<std::string, Tolerance> tolerances{};  ///< by output, in place of the spec's
 };
 

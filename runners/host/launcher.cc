@@ -18,13 +18,15 @@ constexpr std::size_t kMaxMappings = 40000;  // below the kernel's default of 65
 
 std::array<std::atomic<const BlockRunner*>, kMaxLanes> living{};
 
-/// Lanes whose stacks the process has room for: within a quarter of its address space (stacks of smaller blocks are kept)
-/// and the mappings that the kernel allows it.
+/// Lanes whose stacks the process has room for: within a quarter of its address space (stacks of
+/// smaller blocks are kept) and the mappings that the kernel allows it.
 std::size_t lanes_with_stacks(std::size_t threads) {
   rlimit space{};
   const bool limited = ::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
   const std::size_t by_mappings = kMaxMappings / (2 * threads);
-  const std::size_t by_space = limited ? static_cast<std::size_t>(space.rlim_cur) / 4 / BlockRunner::stack_bytes(threads) : by_mappings;
+  const std::size_t by_space =
+      limited ? static_cast<std::size_t>(space.rlim_cur) / 4 / BlockRunner::stack_bytes(threads)
+              : by_mappings;
   return std::max<std::size_t>(1, std::min(by_mappings, by_space));
 }
 
@@ -117,7 +119,8 @@ LaunchEnd Launcher::run(const Launch& launch) {
   blocks_ = static_cast<std::uint64_t>(grid[0]) * static_cast<std::uint64_t>(grid[1]) *
             static_cast<std::uint64_t>(grid[2]);
   const std::size_t all_lanes = threads_.size() + 1;
-  const int lanes = static_cast<int>(plan_.fibers ? std::min(all_lanes, lanes_with_stacks(plan_.indices.size())) : all_lanes);
+  const int lanes = static_cast<int>(
+      plan_.fibers ? std::min(all_lanes, lanes_with_stacks(plan_.indices.size())) : all_lanes);
   chunk_ = std::clamp<std::uint64_t>(blocks_ / static_cast<std::uint64_t>(lanes * 16), 1, 64);
   descending_ = launch.schedule == Schedule::reverse;
   stride_ = 1, offset_ = 0;
@@ -146,7 +149,8 @@ LaunchEnd Launcher::run(const Launch& launch) {
     idle_.wait(lock, [this] { return busy_ == 0; });
   }
   const std::uint64_t chunks = (blocks_ + chunk_ - 1) / chunk_;
-  const auto shared_by = std::min(static_cast<std::uint64_t>(lanes), std::max<std::uint64_t>(chunks, 1));
+  const auto shared_by =
+      std::min(static_cast<std::uint64_t>(lanes), std::max<std::uint64_t>(chunks, 1));
   end_.seconds = 1e-9 * static_cast<double>(cpu_ns_) / static_cast<double>(shared_by);
   return end_;
 }

@@ -13,8 +13,8 @@ namespace warpath::host {
 class Module {
  public:
   Module() = default;
-  /// False, with one line in `why`, if the file cannot be loaded or has no entry of index `kernel`. `descriptor`: the open file, for a process
-  /// that may open none.
+  /// False, with one line in `why`, if the file cannot be loaded or has no entry of index `kernel`.
+  /// `descriptor`: the open file, for a process that may open none.
   Module(const std::string& path, int descriptor, std::size_t kernel, std::string& why);
   ~Module();
   Module(Module&& other) noexcept;

@@ -76,7 +76,9 @@ bool answer_loader(const siginfo_t& info, void* context) {
   long answer = -EACCES;
   if (info.si_syscall == SYS_openat) answer = open_offered(path);
 #ifdef SYS_newfstatat
-  if (info.si_syscall == SYS_newfstatat) answer = status_of_open(static_cast<int>(call.argument(0)), path, call.argument(2), static_cast<int>(call.argument(3)));
+  if (info.si_syscall == SYS_newfstatat)
+    answer = status_of_open(static_cast<int>(call.argument(0)), path, call.argument(2),
+                            static_cast<int>(call.argument(3)));
 #endif
   call.answer(answer);
   errno = saved;

@@ -57,7 +57,8 @@ TensorMap Oracle::run_kernel(const Workload& workload, const InputSet& inputs, b
   };
   const WorkerClient::Limit limit(10 * options_.launch_seconds + 1);  // naive on purpose
   const auto loaded = worker_.load(object_for(workload), 0, limit, {});
-  if (loaded.loss && loaded.loss->killed_from_outside() && !again) return run_kernel(workload, inputs, true);
+  if (loaded.loss && loaded.loss->killed_from_outside() && !again)
+    return run_kernel(workload, inputs, true);
   if (loaded.loss || !loaded.reply.problem.empty()) throw fail("it cannot be loaded");
   const auto arguments = bound_arguments(spec_, workload, inputs);
   if (loaded.reply.parameters.size() != arguments.size()) {
@@ -79,7 +80,8 @@ TensorMap Oracle::run_kernel(const Workload& workload, const InputSet& inputs, b
   command.seed = inputs.seed;
   if (worker_.bind(arguments, limit, {})) throw fail("its tensors do not fit in memory");
   auto answer = worker_.launch(command, limit, {});
-  if (answer.loss && answer.loss->killed_from_outside() && !again) return run_kernel(workload, inputs, true);
+  if (answer.loss && answer.loss->killed_from_outside() && !again)
+    return run_kernel(workload, inputs, true);
   if (answer.loss)
     throw fail("it crashed or took longer than " + std::to_string(limit.count()) + " s");
   if (answer.reply.end != BlockEnd::done) throw fail(answer.reply.detail);

@@ -38,7 +38,9 @@ class Oracle {
 
  private:
   /// `again`: the worker was killed from outside the time before.
-  [[nodiscard]] TensorMap run_kernel(const Workload& workload, const InputSet& inputs, bool again = false);
+  [[nodiscard]] TensorMap run_kernel(const Workload& workload,
+                                     const InputSet& inputs,
+                                     bool again = false);
   [[nodiscard]] const std::string& object_for(const Workload& workload);
 
   const KernelSpec spec_;

@@ -76,8 +76,8 @@ class HostRunner final : public Runner {
     std::unique_ptr<Lane> lane;
     {
       const std::lock_guard lock(mutex_);
-      known = known_.at(request.spec.origin + "\n" + request.spec.name)
-                  .get();  // prepare() comes first
+      known =
+          known_.at(request.spec.origin + "\n" + request.spec.name).get();  // prepare() comes first
       if (!idle_.empty()) {
         lane = std::move(idle_.back());
         idle_.pop_back();
@@ -101,8 +101,13 @@ class HostRunner final : public Runner {
  private:
   /// What all evaluations of one spec share.
   struct Known {
-    Known(const KernelSpec& spec, const Compiler& compiler, const HostOptions& options, const std::string& program)
-        : oracle(spec, compiler, options, program), baseline(spec, compiler), families(spec, oracle, baseline, options, program) {}
+    Known(const KernelSpec& spec,
+          const Compiler& compiler,
+          const HostOptions& options,
+          const std::string& program)
+        : oracle(spec, compiler, options, program),
+          baseline(spec, compiler),
+          families(spec, oracle, baseline, options, program) {}
     Oracle oracle;
     Baseline baseline;
     host::Families families;
@@ -123,8 +128,7 @@ class HostRunner final : public Runner {
     }
     if (kernel_arguments(spec).size() > kMaxParameters) {
       throw bad_input(spec.origin + "/kernel/io/args",
-                      std::to_string(kernel_arguments(spec).size()) + " arguments",
-                      "at most 256");
+                      std::to_string(kernel_arguments(spec).size()) + " arguments", "at most 256");
     }
     const auto workloads = workloads_for(spec, device());
     if (workloads.empty())

@@ -90,21 +90,70 @@ constexpr std::array<std::string_view, 5> kRefusedNames{"__has_include", "__has_
                                                         "__has_embed", "__FILE__", "__BASE_FILE__"};
 
 // Reach behind the language: stacks, registers and other contexts.
-constexpr std::array<std::string_view, 16> kRefusedBuiltins{
-    "__builtin_thread_pointer", "__builtin_set_thread_pointer", "__builtin_return_address", "__builtin_extract_return_addr",
-    "__builtin_frame_address",  "__builtin_dwarf_cfa",          "__builtin_apply",          "__builtin_apply_args",
-    "__builtin_return",         "__builtin_setjmp",             "__builtin_longjmp",        "__builtin_eh_return",
-    "__builtin_unwind_init",    "__builtin___clear_cache",      "__builtin_call_with_static_chain", "__builtin_init_trampoline"};
-// Attributes that say how code is made; none says where it lies, when it runs or what it is called. Without underscores around them.
-constexpr std::array<std::string_view, 40> kAttributes{
-    "aligned",  "always_inline", "noinline",  "noclone",      "pure",       "const",       "unused",     "used",      "hot",         "cold",
-    "flatten",  "packed",        "may_alias", "vector_size",  "noreturn",   "nothrow",     "optimize",   "nonnull",   "returns_nonnull", "malloc",
-    "nodiscard", "maybe_unused", "deprecated", "fallthrough", "likely",     "unlikely",    "no_unique_address", "assume", "warn_unused_result", "artificial",
-    "device",   "global",        "host",      "shared",       "constant",   "launch_bounds", "grid_constant", "nv_pure", "unroll", "opencl_unroll_hint"};
+constexpr std::array<std::string_view, 16> kRefusedBuiltins{"__builtin_thread_pointer",
+                                                            "__builtin_set_thread_pointer",
+                                                            "__builtin_return_address",
+                                                            "__builtin_extract_return_addr",
+                                                            "__builtin_frame_address",
+                                                            "__builtin_dwarf_cfa",
+                                                            "__builtin_apply",
+                                                            "__builtin_apply_args",
+                                                            "__builtin_return",
+                                                            "__builtin_setjmp",
+                                                            "__builtin_longjmp",
+                                                            "__builtin_eh_return",
+                                                            "__builtin_unwind_init",
+                                                            "__builtin___clear_cache",
+                                                            "__builtin_call_with_static_chain",
+                                                            "__builtin_init_trampoline"};
+// Attributes that say how code is made; none says where it lies, when it runs or what it is called.
+// Without underscores around them.
+constexpr std::array<std::string_view, 40> kAttributes{"aligned",
+                                                       "always_inline",
+                                                       "noinline",
+                                                       "noclone",
+                                                       "pure",
+                                                       "const",
+                                                       "unused",
+                                                       "used",
+                                                       "hot",
+                                                       "cold",
+                                                       "flatten",
+                                                       "packed",
+                                                       "may_alias",
+                                                       "vector_size",
+                                                       "noreturn",
+                                                       "nothrow",
+                                                       "optimize",
+                                                       "nonnull",
+                                                       "returns_nonnull",
+                                                       "malloc",
+                                                       "nodiscard",
+                                                       "maybe_unused",
+                                                       "deprecated",
+                                                       "fallthrough",
+                                                       "likely",
+                                                       "unlikely",
+                                                       "no_unique_address",
+                                                       "assume",
+                                                       "warn_unused_result",
+                                                       "artificial",
+                                                       "device",
+                                                       "global",
+                                                       "host",
+                                                       "shared",
+                                                       "constant",
+                                                       "launch_bounds",
+                                                       "grid_constant",
+                                                       "nv_pure",
+                                                       "unroll",
+                                                       "opencl_unroll_hint"};
 
 /// "__aligned__" is "aligned".
 std::string_view bare(std::string_view name) {
-  return name.size() > 4 && name.starts_with("__") && name.ends_with("__") ? name.substr(2, name.size() - 4) : name;
+  return name.size() > 4 && name.starts_with("__") && name.ends_with("__")
+             ? name.substr(2, name.size() - 4)
+             : name;
 }
 
 template <class Range>
@@ -194,7 +243,8 @@ class Translator {
     if (tokens_[i].text == "[" && text_at(next) == "[") check_attributes(next, "[", "]");
     if (tokens_[i].text == "__attribute__" || tokens_[i].text == "__attribute") {
       const std::size_t inner = next_solid(next);
-      if (text_at(next) != "(" || text_at(inner) != "(") return fail(Translation::End::refused, i, "an attribute without its two parentheses");
+      if (text_at(next) != "(" || text_at(inner) != "(")
+        return fail(Translation::End::refused, i, "an attribute without its two parentheses");
       check_attributes(inner, "(", ")");
     }
   }
@@ -209,10 +259,13 @@ class Translator {
       if (text == "(" || text == opening) ++depth;
       if (text == ")" || text == closing) --depth;
       if (depth == 1 && text == ",") at_name = true;
-      if (!at_name || tokens_[i].kind != Kind::identifier || next == ":") continue;  // a namespace, or `using` of one
+      // a namespace, or `using` of one
+      if (!at_name || tokens_[i].kind != Kind::identifier || next == ":") continue;
       if (text == "using") continue;
       at_name = false;
-      if (!holds(kAttributes, bare(text))) return fail(Translation::End::refused, i, "attribute '" + std::string(text.substr(0, 60)) + "' is not allowed");
+      if (!holds(kAttributes, bare(text)))
+        return fail(Translation::End::refused, i,
+                    "attribute '" + std::string(text.substr(0, 60)) + "' is not allowed");
     }
   }
 
@@ -340,11 +393,14 @@ class Translator {
     return std::all_of(scopes_.begin(), scopes_.end(), [](bool b) { return b; });
   }
 
-  /// `__shared__ alignas(16) float tile[64];`: to CUDA __shared__ is an attribute, here it is a specifier, which alignas may not follow. So
-  /// it goes to where the declaration begins. False: it belongs to a type.
+  /// `__shared__ alignas(16) float tile[64];`: to CUDA __shared__ is an attribute, here it is a
+  /// specifier, which alignas may not follow. So it goes to where the declaration begins. False: it
+  /// belongs to a type.
   bool align_shared() {
     std::size_t before = at_;
-    while (before > 0 && (tokens_[before - 1].kind == Kind::space || tokens_[before - 1].kind == Kind::newline)) --before;
+    while (before > 0 &&
+           (tokens_[before - 1].kind == Kind::space || tokens_[before - 1].kind == Kind::newline))
+      --before;
     const std::string_view owner = before > 0 ? tokens_[before - 1].text : std::string_view{};
     if (owner == "struct" || owner == "class" || owner == "union" || owner == "enum") return false;
     const std::size_t close = skip_parentheses(at_);
@@ -352,8 +408,10 @@ class Translator {
     std::string text, newlines;
     for (std::size_t i = at_; i <= close; ++i) {
       check(i);
-      if (tokens_[i].kind == Kind::newline) newlines += '\n';
-      else text += tokens_[i].text;
+      if (tokens_[i].kind == Kind::newline)
+        newlines += '\n';
+      else
+        text += tokens_[i].text;
     }
     out_.text.insert(statement_, text + " ");
     out_.text += newlines;
@@ -425,9 +483,9 @@ class Translator {
   const std::vector<Token>& tokens_;
   std::size_t at_ = 0;
   bool failed_ = false, opens_namespace_ = false;
-  bool shared_ = false;         // the statement at hand declares shared memory
-  std::size_t statement_ = 0;   // where it begins in what was written
-  std::vector<bool> scopes_;  // true: namespace or linkage block
+  bool shared_ = false;        // the statement at hand declares shared memory
+  std::size_t statement_ = 0;  // where it begins in what was written
+  std::vector<bool> scopes_;   // true: namespace or linkage block
   MacroValues macros_;
   Translation out_;
 };

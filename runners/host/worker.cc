@@ -78,7 +78,8 @@ bool read_head(int fd, Head& head) {
   while ((got = ::recvmsg(fd, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
   }
   if (got <= 0) return false;
-  if (const cmsghdr* const sent = CMSG_FIRSTHDR(&message); sent != nullptr && sent->cmsg_level == SOL_SOCKET && sent->cmsg_type == SCM_RIGHTS)
+  if (const cmsghdr* const sent = CMSG_FIRSTHDR(&message);
+      sent != nullptr && sent->cmsg_level == SOL_SOCKET && sent->cmsg_type == SCM_RIGHTS)
     std::memcpy(&head.descriptor, CMSG_DATA(sent), sizeof head.descriptor);
   const auto rest = static_cast<std::size_t>(got);
   return read_all(fd, reinterpret_cast<std::byte*>(&head.length) + rest, sizeof head.length - rest);
@@ -100,7 +101,10 @@ class Worker {
  public:
   explicit Worker(int threads) : launcher_(threads) {}
 
-  [[nodiscard]] LoadReply load(std::uint64_t kernel, std::uint64_t steps, const std::string& path, int object) {
+  [[nodiscard]] LoadReply load(std::uint64_t kernel,
+                               std::uint64_t steps,
+                               const std::string& path,
+                               int object) {
     steps_.clear();
     module_ = Module();
     fibers_ = false;
@@ -117,7 +121,8 @@ class Worker {
       steps_.emplace_back(path, object, static_cast<std::size_t>(kernel + i), reply.problem);
       if (!steps_.back()) return reply;
       reply.steps.push_back(parameters_of(steps_.back()));
-      reply.static_shared_bytes = std::max<std::uint64_t>(reply.static_shared_bytes, steps_.back().shared_bytes());
+      reply.static_shared_bytes =
+          std::max<std::uint64_t>(reply.static_shared_bytes, steps_.back().shared_bytes());
     }
     return reply;
   }
@@ -183,7 +188,8 @@ class Worker {
       }
       scratch_bytes_ = command.scratch_bytes;
       for (const std::uint64_t bytes : scratch_bytes_) {
-        buffers_.emplace_back(static_cast<std::size_t>(bytes), kScratchAlignment, command.placement);
+        buffers_.emplace_back(static_cast<std::size_t>(bytes), kScratchAlignment,
+                              command.placement);
         if (buffers_.back().data() == nullptr) return false;
         guarded.at(buffers_.size() - 1) = &buffers_.back();
       }
@@ -206,13 +212,18 @@ class Worker {
   bool share(const LaunchCommand& command) {
     const auto [first, second] = command.shared;
     if (first == second) return true;
-    if (first >= arguments_.size() || second >= arguments_.size() || !arguments_[first].is_tensor || !arguments_[second].is_tensor) return false;
-    values_[first] = values_[second] = buffers_[buffers_[first].size() >= buffers_[second].size() ? first : second].data();
+    if (first >= arguments_.size() || second >= arguments_.size() || !arguments_[first].is_tensor ||
+        !arguments_[second].is_tensor)
+      return false;
+    values_[first] = values_[second] =
+        buffers_[buffers_[first].size() >= buffers_[second].size() ? first : second].data();
     return true;
   }
 
   /// True for scratch buffers too.
-  [[nodiscard]] bool is_tensor(std::size_t i) const { return i >= arguments_.size() || arguments_[i].is_tensor; }
+  [[nodiscard]] bool is_tensor(std::size_t i) const {
+    return i >= arguments_.size() || arguments_[i].is_tensor;
+  }
 
   void restore(std::size_t i) {
     std::copy(arguments_[i].bytes.begin(), arguments_[i].bytes.end(), buffers_[i].data());
@@ -247,7 +258,8 @@ class Worker {
   LaunchEnd run_all(const LaunchCommand& command) {
     poison_outputs(command.seed, command.over_results);
     if (const auto [first, second] = command.shared; first != second) {
-      std::copy(arguments_[first].bytes.begin(), arguments_[first].bytes.end(), static_cast<std::byte*>(values_[first]));
+      std::copy(arguments_[first].bytes.begin(), arguments_[first].bytes.end(),
+                static_cast<std::byte*>(values_[first]));
     }
     LaunchEnd all;
     const auto add = [&](const LaunchEnd& end) {
@@ -257,9 +269,11 @@ class Worker {
       return end.end == BlockEnd::done;
     };
     const auto steps = [&](const std::vector<StepCommand>& list) {
-      return std::all_of(list.begin(), list.end(), [&](const StepCommand& step) { return add(run_step(command, step)); });
+      return std::all_of(list.begin(), list.end(),
+                         [&](const StepCommand& step) { return add(run_step(command, step)); });
     };
-    if (steps(command.before) && add(run_kernel(command, module_, command.numbers, pointers_))) steps(command.after);
+    if (steps(command.before) && add(run_kernel(command, module_, command.numbers, pointers_)))
+      steps(command.after);
     return all;
   }
 
@@ -267,7 +281,8 @@ class Worker {
     LaunchEnd end;
     if (step.zero) {
       const auto begin = std::chrono::steady_clock::now();
-      for (const std::uint32_t i : step.arguments) std::fill_n(buffers_.at(i).data(), buffers_.at(i).size(), std::byte{0});
+      for (const std::uint32_t i : step.arguments)
+        std::fill_n(buffers_.at(i).data(), buffers_.at(i).size(), std::byte{0});
       end.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       return end;
     }
@@ -276,7 +291,9 @@ class Worker {
     return run_kernel(command, steps_.at(step.kernel), step.numbers, arguments);
   }
 
-  LaunchEnd run_kernel(const LaunchCommand& command, const Module& module, const LaunchNumbers& numbers,
+  LaunchEnd run_kernel(const LaunchCommand& command,
+                       const Module& module,
+                       const LaunchNumbers& numbers,
                        const std::vector<void*>& arguments) {
     constexpr std::array<unsigned char, 3> kSharedPoison{0xff, 0x7f, 0xfe};
     return launcher_.run(
@@ -308,14 +325,16 @@ class Worker {
       }
       if (i >= arguments_.size()) continue;
       const auto& a = arguments_[i];
-      const bool is_shared = values_[i] != buffers_[i].data() || (command.shared[0] != command.shared[1] && command.shared[0] == i);
+      const bool is_shared = values_[i] != buffers_[i].data() ||
+                             (command.shared[0] != command.shared[1] && command.shared[0] == i);
       if (a.role == ArgRole::input && !is_shared &&
           !std::equal(a.bytes.begin(), a.bytes.end(), buffers_[i].data())) {
         if (reply.mutated_argument < 0) reply.mutated_argument = index;
         restore(i);
       }
       if (a.role != ArgRole::input)
-        reply.outputs.emplace_back(static_cast<std::byte*>(values_[i]), static_cast<std::byte*>(values_[i]) + buffers_[i].size());
+        reply.outputs.emplace_back(static_cast<std::byte*>(values_[i]),
+                                   static_cast<std::byte*>(values_[i]) + buffers_[i].size());
     }
     const auto [first, second] = command.shared;
     if (first == second) return;

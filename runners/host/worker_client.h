@@ -21,8 +21,11 @@ struct WorkerLoss {
   Kind kind = Kind::exited;
   int code = 0;                      ///< signal or exit status
   std::optional<FaultRecord> fault;  ///< what the worker could still say
-  /// By a signal that neither a kernel's fault nor the engine sends: SIGKILL, as from the system when memory is short.
-  [[nodiscard]] bool killed_from_outside() const { return kind == Kind::signalled && code == 9 && !fault; }
+  /// By a signal that neither a kernel's fault nor the engine sends: SIGKILL, as from the system
+  /// when memory is short.
+  [[nodiscard]] bool killed_from_outside() const {
+    return kind == Kind::signalled && code == 9 && !fault;
+  }
 };
 
 /// A reply, or why there is none.
@@ -55,7 +58,8 @@ class WorkerClient {
   [[nodiscard]] Answer<LaunchReply> time(const TimeCommand& command,
                                          Limit limit,
                                          const std::stop_token& stop);
-  /// What confines the worker; starts one if there is none. Throws Error(environment) if it cannot be started.
+  /// What confines the worker; starts one if there is none. Throws Error(environment) if it cannot
+  /// be started.
   [[nodiscard]] const Sandbox& sandbox();
   /// Ends the process; the next request starts a new one.
   void reset() { child_.reset(); }

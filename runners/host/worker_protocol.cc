@@ -22,7 +22,13 @@ void put(Packer& to, const std::vector<StepCommand>& steps) {
 }
 
 void put(Packer& to, const LaunchCommand& command) {
-  to.put(command.numbers).put(command.schedule).put(command.placement).put(command.seed).put(command.over_results).put(command.guards).put(command.shared);
+  to.put(command.numbers)
+      .put(command.schedule)
+      .put(command.placement)
+      .put(command.seed)
+      .put(command.over_results)
+      .put(command.guards)
+      .put(command.shared);
   to.put_bytes(std::as_bytes(std::span(command.scratch_bytes)));
   put(to, command.before);
   put(to, command.after);

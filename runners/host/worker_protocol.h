@@ -16,7 +16,8 @@
 namespace warpath::host {
 
 /// First byte of every message.
-enum class Message : std::uint8_t { load, bind, launch, time, reply, fault };  // the object file comes with a load
+// the object file comes with a load
+enum class Message : std::uint8_t { load, bind, launch, time, reply, fault };
 
 /// The first message of a worker, unasked.
 struct Hello {
@@ -27,8 +28,8 @@ struct Hello {
 struct LoadReply {
   std::string problem;  ///< empty: loaded
   std::vector<WarpathParameter> parameters;
-  std::uint64_t static_shared_bytes = 0;                 ///< the most of any of them
-  std::vector<std::vector<WarpathParameter>> steps{};    ///< parameters of the kernels of steps
+  std::uint64_t static_shared_bytes = 0;               ///< the most of any of them
+  std::vector<std::vector<WarpathParameter>> steps{};  ///< parameters of the kernels of steps
 };
 
 /// One kernel argument: a tensor's bytes (empty for outputs) or a scalar's value.
@@ -43,8 +44,8 @@ struct BoundArgument {
 
 /// What is done before or after the main launch.
 struct StepCommand {
-  bool zero = false;                     ///< sets `arguments` to zero bytes; otherwise launches
-  std::uint32_t kernel = 0;              ///< among those of the steps
+  bool zero = false;         ///< sets `arguments` to zero bytes; otherwise launches
+  std::uint32_t kernel = 0;  ///< among those of the steps
   LaunchNumbers numbers;
   std::vector<std::uint32_t> arguments;  ///< bound arguments; behind them the scratch buffers
 };
@@ -54,10 +55,12 @@ struct LaunchCommand {
   Schedule schedule = Schedule::forward;
   Placement placement = Placement::canaries;
   std::uint64_t seed = 0;  ///< of the schedule, the canaries and the poison
-  bool over_results = false;  ///< every other element of the outputs, about, keeps what the launch before wrote
+  /// every other element of the outputs, about, keeps what the launch before wrote
+  bool over_results = false;
   /// 0: NaNs around the tensors; k: portable::constant_guard(k - 1).
   std::uint8_t guards = 0;
-  /// Two bound tensors that are one buffer, where the larger one is; its contents are the first one's, which is only read. Equal: none.
+  /// Two bound tensors that are one buffer, where the larger one is; its contents are the first
+  /// one's, which is only read. Equal: none.
   std::array<std::uint32_t, 2> shared{};
   std::vector<std::uint64_t> scratch_bytes{};  ///< the kernel gets them behind the bound arguments
   std::vector<StepCommand> before{}, after{};

@@ -13,16 +13,26 @@ namespace {
 using nlohmann::json;
 using Mode = EvaluationLedger::Mode;
 
-Hash128 spec_hash(const KernelSpec& spec) { return hash128(to_json(spec).dump()); }
+Hash128 spec_hash(const KernelSpec& spec) {
+  return hash128(to_json(spec).dump());
+}
 
 class LedgerRunner final : public Runner {
  public:
-  LedgerRunner(std::unique_ptr<Runner> inner, std::unique_ptr<EvaluationLedger> ledger, const std::string& runner_text, const KernelSpec& spec, const Options& options)
-      : inner_(std::move(inner)), ledger_(std::move(ledger)), name_(runner_text.substr(0, runner_text.find(':'))) {
+  LedgerRunner(std::unique_ptr<Runner> inner,
+               std::unique_ptr<EvaluationLedger> ledger,
+               const std::string& runner_text,
+               const KernelSpec& spec,
+               const Options& options)
+      : inner_(std::move(inner)),
+        ledger_(std::move(ledger)),
+        name_(runner_text.substr(0, runner_text.find(':'))) {
     if (!inner_) {
       scene_ = ledger_->scene(spec_hash(spec), runner_text, evaluation_settings(options));
       id_ = scene_.id();
-      if (!scene_.substitute.empty()) substitute_ = spec_from_json(parse_json(scene_.substitute, ledger_->file().string()), ledger_->file().string());
+      if (!scene_.substitute.empty())
+        substitute_ = spec_from_json(parse_json(scene_.substitute, ledger_->file().string()),
+                                     ledger_->file().string());
       if (substitute_) substitute_->origin = spec.origin;
       return;
     }
@@ -42,11 +52,17 @@ class LedgerRunner final : public Runner {
   [[nodiscard]] std::string_view name() const override { return name_; }
   [[nodiscard]] DeviceFacts device() const override { return scene_.device; }
   [[nodiscard]] int lanes() const override { return scene_.lanes; }
-  [[nodiscard]] int useful_lanes() const override { return inner_ ? inner_->useful_lanes() : scene_.lanes; }
-  [[nodiscard]] std::optional<KernelSpec> substitute(const KernelSpec&) const override { return substitute_; }
+  [[nodiscard]] int useful_lanes() const override {
+    return inner_ ? inner_->useful_lanes() : scene_.lanes;
+  }
+  [[nodiscard]] std::optional<KernelSpec> substitute(const KernelSpec&) const override {
+    return substitute_;
+  }
   [[nodiscard]] bool only_tunables() const override { return scene_.only_tunables; }
   [[nodiscard]] std::string platform() const override { return scene_.platform; }
-  [[nodiscard]] std::map<std::string, double> figures() const override { return inner_ ? inner_->figures() : std::map<std::string, double>(); }
+  [[nodiscard]] std::map<std::string, double> figures() const override {
+    return inner_ ? inner_->figures() : std::map<std::string, double>();
+  }
 
   [[nodiscard]] bool refuses(const Variant& variant) const override {
     if (!inner_) return ledger_->refused(id_, variant_key(variant));
@@ -64,14 +80,18 @@ class LedgerRunner final : public Runner {
   }
 
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override {
-    const bool of_campaign = request.against == nullptr;  // a comparison of two variants is none, and has no place in the ledger
+    // a comparison of two variants is none, and has no place in the ledger
+    const bool of_campaign = request.against == nullptr;
     if (!of_campaign && inner_) return inner_->run(request, stop);
     if (ledger_->mode() != Mode::record && of_campaign) {
       std::optional<Outcome> known = ledger_->find(id_, request);
-      if (known && (!inner_ || (known->status == Status::ok && request.stage != Stage::final))) return std::move(*known);
+      if (known && (!inner_ || (known->status == Status::ok && request.stage != Stage::final)))
+        return std::move(*known);
     }
     if (!inner_) {
-      throw bad_input(ledger_->file().string(), std::string(warpath::name(request.stage)) + " of " + request.key.short_hex() + " with seed " + std::to_string(request.seed),
+      throw bad_input(ledger_->file().string(),
+                      std::string(warpath::name(request.stage)) + " of " + request.key.short_hex() +
+                          " with seed " + std::to_string(request.seed),
                       "a recorded evaluation; " + ledger_->nearest(id_, request));
     }
     Outcome outcome = inner_->run(request, stop);
@@ -102,8 +122,13 @@ std::string evaluation_settings(const Options& options) {
   return out.dump();
 }
 
-std::unique_ptr<Runner> ledger_runner(std::unique_ptr<Runner> inner, std::unique_ptr<EvaluationLedger> ledger, const std::string& runner_text, const KernelSpec& spec, const Options& options) {
-  return std::make_unique<LedgerRunner>(std::move(inner), std::move(ledger), runner_text, spec, options);
+std::unique_ptr<Runner> ledger_runner(std::unique_ptr<Runner> inner,
+                                      std::unique_ptr<EvaluationLedger> ledger,
+                                      const std::string& runner_text,
+                                      const KernelSpec& spec,
+                                      const Options& options) {
+  return std::make_unique<LedgerRunner>(std::move(inner), std::move(ledger), runner_text, spec,
+                                        options);
 }
 
 }  // namespace warpath

@@ -13,8 +13,8 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/npy.h"
-#include "runners/worker/process.h"
 #include "runners/reference/host_op.h"
+#include "runners/worker/process.h"
 
 namespace warpath {
 namespace {

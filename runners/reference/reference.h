@@ -18,26 +18,33 @@ using ScalarMap = std::map<std::string, std::variant<std::int64_t, double, bool>
 struct ReferenceInput {
   const KernelSpec& spec;
   const Workload& workload;
-  const TensorMap& tensors;  ///< every input and inout tensor by argument name; inout: its value before the launch
-  const ScalarMap& scalars;  ///< every numeric scalar by argument name, the workload's overrides applied
+  /// every input and inout tensor by argument name; inout: its value before the launch
+  const TensorMap& tensors;
+  /// every numeric scalar by argument name, the workload's overrides applied
+  const ScalarMap& scalars;
 };
 
-/// Expected outputs of a spec, computed without the candidate and in memory that no candidate can reach.
+/// Expected outputs of a spec, computed without the candidate and in memory that no candidate can
+/// reach.
 class ReferenceSource {
  public:
   virtual ~ReferenceSource() = default;
-  /// One tensor for each output and inout argument, of the argument's shape. Its dtype is float64 or the
-  /// argument's own (integers: always the argument's own). Throws Error(bad_input) where the spec is at fault and
-  /// Error(environment) where an external command fails. Called from one thread at a time.
+  /// One tensor for each output and inout argument, of the argument's shape. Its dtype is float64
+  /// or the argument's own (integers: always the argument's own). Throws Error(bad_input) where the
+  /// spec is at fault and Error(environment) where an external command fails. Called from one
+  /// thread at a time.
   [[nodiscard]] virtual TensorMap compute(const ReferenceInput& input) = 0;
 };
 
 struct ReferenceConfig {
-  std::string scratch_folder;  ///< existing folder for exchange files; the source makes its own folder inside
+  /// existing folder for exchange files; the source makes its own folder inside
+  std::string scratch_folder;
 };
 
-/// The reference of `spec` when it is a host operation or an external command; nullptr when it is a kernel (which the
-/// runner executes itself) or when the spec has none. Throws Error(bad_input) on an unknown operation or operand.
-[[nodiscard]] std::unique_ptr<ReferenceSource> make_reference(const KernelSpec& spec, const ReferenceConfig& config);
+/// The reference of `spec` when it is a host operation or an external command; nullptr when it is a
+/// kernel (which the runner executes itself) or when the spec has none. Throws Error(bad_input) on
+/// an unknown operation or operand.
+[[nodiscard]] std::unique_ptr<ReferenceSource> make_reference(const KernelSpec& spec,
+                                                              const ReferenceConfig& config);
 
 }  // namespace warpath

@@ -31,7 +31,8 @@ struct RawRow {
 std::optional<std::int64_t> as_integer(const json& value) {
   if (value.is_boolean()) return value.get<bool>() ? 1 : 0;
   if (value.is_number_integer()) return value.get<std::int64_t>();
-  if (value.is_number_float() && std::floor(value.get<double>()) == value.get<double>() && std::abs(value.get<double>()) < 1e15) {
+  if (value.is_number_float() && std::floor(value.get<double>()) == value.get<double>() &&
+      std::abs(value.get<double>()) < 1e15) {
     return static_cast<std::int64_t>(value.get<double>());
   }
   return std::nullopt;
@@ -44,15 +45,19 @@ bool value_less(const json& a, const json& b) {
 }
 
 /// Axes from the values that occur; one of a single value is none.
-RecordedSpace assemble(const std::string& name, const std::string& device, const std::vector<std::string>& keys,
-                       std::vector<RawRow> raw, const std::string& place) {
+RecordedSpace assemble(const std::string& name,
+                       const std::string& device,
+                       const std::vector<std::string>& keys,
+                       std::vector<RawRow> raw,
+                       const std::string& place) {
   std::vector<RecordedSpace::Axis> axes;
   std::vector<Row> rows(raw.size());
   for (const std::string& key : keys) {
     std::vector<json> values;
     for (const RawRow& r : raw) {
       const auto it = r.values.find(key);
-      if (it == r.values.end()) throw bad_input(place, "a row without " + key, "a value of every parameter");
+      if (it == r.values.end())
+        throw bad_input(place, "a row without " + key, "a value of every parameter");
       values.push_back(it->second);
     }
     std::vector<json> distinct = values;
@@ -60,10 +65,13 @@ RecordedSpace assemble(const std::string& name, const std::string& device, const
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     if (distinct.size() < 2) continue;
     RecordedSpace::Axis axis{.name = key, .texts = {}, .values = {}};
-    const bool numbers = std::all_of(distinct.begin(), distinct.end(), [](const json& v) { return as_integer(v).has_value(); });
+    const bool numbers = std::all_of(distinct.begin(), distinct.end(),
+                                     [](const json& v) { return as_integer(v).has_value(); });
     for (std::size_t level = 0; level < distinct.size(); ++level) {
-      axis.texts.push_back(distinct[level].is_string() ? distinct[level].get<std::string>() : distinct[level].dump());
-      axis.values.push_back(numbers ? *as_integer(distinct[level]) : static_cast<std::int64_t>(level));
+      axis.texts.push_back(distinct[level].is_string() ? distinct[level].get<std::string>()
+                                                       : distinct[level].dump());
+      axis.values.push_back(numbers ? *as_integer(distinct[level])
+                                    : static_cast<std::int64_t>(level));
     }
     for (std::size_t i = 0; i < raw.size(); ++i) {
       const auto it = std::lower_bound(distinct.begin(), distinct.end(), values[i], value_less);
@@ -101,7 +109,9 @@ Status failure_status(const std::string& text) {
   return Status::launch_error;
 }
 
-RecordedSpace from_kernel_tuner(const json& file, const std::string& name, const std::string& place) {
+RecordedSpace from_kernel_tuner(const json& file,
+                                const std::string& name,
+                                const std::string& place) {
   const std::string objective = file.value("objective", "time");
   const auto keys = file.at("tune_params_keys").get<std::vector<std::string>>();
   std::vector<RawRow> rows;
@@ -117,7 +127,9 @@ RecordedSpace from_kernel_tuner(const json& file, const std::string& name, const
     }
     raw.row.compile_seconds = number_or(record, "compile_time", 0) * 1e-3;
     raw.row.run_seconds =
-        (number_or(record, "verification_time", 0) + number_or(record, "benchmark_time", 0) + number_or(record, "framework_time", 0)) * 1e-3;
+        (number_or(record, "verification_time", 0) + number_or(record, "benchmark_time", 0) +
+         number_or(record, "framework_time", 0)) *
+        1e-3;
     rows.push_back(std::move(raw));
   }
   return assemble(name, file.value("device_name", ""), keys, std::move(rows), place);
@@ -134,9 +146,13 @@ RecordedSpace from_t4(const json& file, const std::string& name, const std::stri
     }
     const json& times = result.at("times");
     double measured = 0;
-    for (const float s : raw.row.samples_ns = samples_of(times.value("runtimes", json::array()), kNsPerMs)) measured += static_cast<double>(s) * 1e-9;
+    for (const float s :
+         raw.row.samples_ns = samples_of(times.value("runtimes", json::array()), kNsPerMs))
+      measured += static_cast<double>(s) * 1e-9;
     double value = NAN;
-    const std::string objective = result.contains("objectives") && !result["objectives"].empty() ? result["objectives"][0].get<std::string>() : "time";
+    const std::string objective = result.contains("objectives") && !result["objectives"].empty()
+                                      ? result["objectives"][0].get<std::string>()
+                                      : "time";
     for (const json& m : result.at("measurements")) {
       if (m.at("name") == objective && m.at("value").is_number()) value = m["value"].get<double>();
     }
@@ -148,7 +164,8 @@ RecordedSpace from_t4(const json& file, const std::string& name, const std::stri
       raw.row.samples_ns.clear();
     }
     raw.row.compile_seconds = number_or(times, "compilation", 0) * 1e-3;
-    raw.row.run_seconds = (number_or(times, "framework", 0) + number_or(times, "validation", 0)) * 1e-3 + measured;
+    raw.row.run_seconds =
+        (number_or(times, "framework", 0) + number_or(times, "validation", 0)) * 1e-3 + measured;
     rows.push_back(std::move(raw));
   }
   const std::string device = file.contains("metadata") ? file["metadata"].value("device", "") : "";
@@ -166,9 +183,13 @@ Status ktt_status(const std::string& text) {
 RecordedSpace from_ktt(const json& file, const std::string& name, const std::string& place) {
   const json& metadata = file.at("Metadata");
   const std::string unit = metadata.value("TimeUnit", "Microseconds");
-  const std::map<std::string, double> units{{"Nanoseconds", 1.0}, {"Microseconds", kNsPerUs}, {"Milliseconds", kNsPerMs}, {"Seconds", 1e9}};
+  const std::map<std::string, double> units{{"Nanoseconds", 1.0},
+                                            {"Microseconds", kNsPerUs},
+                                            {"Milliseconds", kNsPerMs},
+                                            {"Seconds", 1e9}};
   const auto factor = units.find(unit);
-  if (factor == units.end()) throw bad_input(place + ":/Metadata/TimeUnit", unit, "Nanoseconds to Seconds");
+  if (factor == units.end())
+    throw bad_input(place + ":/Metadata/TimeUnit", unit, "Nanoseconds to Seconds");
   std::vector<RawRow> rows;
   std::vector<std::string> keys;
   for (const json& result : file.at("Results")) {
@@ -189,11 +210,14 @@ RecordedSpace from_ktt(const json& file, const std::string& name, const std::str
 }
 
 RecordedSpace from_own(const json& file, const std::string& name, const std::string& place) {
-  if (file.value("version", 0) != 1) throw bad_input(place + ":/version", file.value("version", json()).dump(), "1");
+  if (file.value("version", 0) != 1)
+    throw bad_input(place + ":/version", file.value("version", json()).dump(), "1");
   std::vector<RecordedSpace::Axis> axes;
   for (const json& a : file.at("axes")) {
-    RecordedSpace::Axis axis{.name = a.at("name"), .texts = a.at("texts"), .values = a.at("values")};
-    if (axis.texts.size() != axis.values.size()) throw bad_input(place + ":/axes", axis.name, "as many texts as values");
+    RecordedSpace::Axis axis{
+        .name = a.at("name"), .texts = a.at("texts"), .values = a.at("values")};
+    if (axis.texts.size() != axis.values.size())
+      throw bad_input(place + ":/axes", axis.name, "as many texts as values");
     axes.push_back(std::move(axis));
   }
   const json& points = file.at("points");
@@ -211,7 +235,8 @@ RecordedSpace from_own(const json& file, const std::string& name, const std::str
     } else {
       const auto it = std::find(kStatusNames.begin(), kStatusNames.end(), time.get<std::string>());
       if (it == kStatusNames.end() || it == kStatusNames.begin()) {
-        throw bad_input(place + ":/time_ns/" + std::to_string(i), time.dump(), "a time or the name of a failure");
+        throw bad_input(place + ":/time_ns/" + std::to_string(i), time.dump(),
+                        "a time or the name of a failure");
       }
       rows[i].status = static_cast<Status>(it - kStatusNames.begin());
     }
@@ -219,7 +244,8 @@ RecordedSpace from_own(const json& file, const std::string& name, const std::str
     rows[i].compile_seconds = file.at("compile_seconds").at(i).get<double>();
     rows[i].run_seconds = file.at("run_seconds").at(i).get<double>();
   }
-  return {file.value("name", name), file.value("device", ""), std::move(axes), std::move(rows), place};
+  return {file.value("name", name), file.value("device", ""), std::move(axes), std::move(rows),
+          place};
 }
 
 /// Kernel Tuner leaves the file of a run under way open at its end.
@@ -241,7 +267,9 @@ std::string name_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-RecordedSpace parse_space(const std::string& text, const std::string& name, const std::string& place) {
+RecordedSpace parse_space(const std::string& text,
+                          const std::string& name,
+                          const std::string& place) {
   const json file = parsed(text, place);
   try {
     if (file.value("format", "") == kFormat) return from_own(file, name, place);
@@ -251,15 +279,19 @@ RecordedSpace parse_space(const std::string& text, const std::string& name, cons
   } catch (const json::exception& e) {
     throw bad_input(place, e.what(), "a recorded space with the keys of its format");
   }
-  throw bad_input(place, "JSON of another kind", "a Kernel Tuner cache, T4 or KTT results, or a space of our own");
+  throw bad_input(place, "JSON of another kind",
+                  "a Kernel Tuner cache, T4 or KTT results, or a space of our own");
 }
 
-RecordedSpace load_space(const std::filesystem::path& file) { return parse_space(read_maybe_gzip(file), name_of(file), file.string()); }
+RecordedSpace load_space(const std::filesystem::path& file) {
+  return parse_space(read_maybe_gzip(file), name_of(file), file.string());
+}
 
 std::shared_ptr<const Recording> load_recording(const std::filesystem::path& file) {
   const std::string text = read_maybe_gzip(file);
   const std::string_view first = std::string_view(text).substr(0, text.find('\n'));
-  if (first.find(kGraphFormat) != std::string_view::npos) return std::make_shared<RecordedGraph>(parse_graph(text, name_of(file), file.string()));
+  if (first.find(kGraphFormat) != std::string_view::npos)
+    return std::make_shared<RecordedGraph>(parse_graph(text, name_of(file), file.string()));
   return std::make_shared<RecordedSpace>(parse_space(text, name_of(file), file.string()));
 }
 
@@ -281,6 +313,8 @@ std::string space_text(const RecordedSpace& space) {
   return out.dump();
 }
 
-void save_space(const RecordedSpace& space, const std::filesystem::path& file) { write_file_atomically(file, gzip(space_text(space)), true); }
+void save_space(const RecordedSpace& space, const std::filesystem::path& file) {
+  write_file_atomically(file, gzip(space_text(space)), true);
+}
 
 }  // namespace warpath

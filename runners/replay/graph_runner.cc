@@ -11,7 +11,10 @@ namespace {
 class GraphRunner final : public Runner {
  public:
   GraphRunner(std::shared_ptr<const RecordedGraph> graph, const RunnerConfig& config)
-      : graph_(std::move(graph)), file_(config.argument), served_(served_by(config.options->replay.served)), clock_(config.options->replay.devices) {}
+      : graph_(std::move(graph)),
+        file_(config.argument),
+        served_(served_by(config.options->replay.served)),
+        clock_(config.options->replay.devices) {}
 
   [[nodiscard]] std::string_view name() const override { return "replay"; }
   [[nodiscard]] DeviceFacts device() const override {
@@ -24,9 +27,12 @@ class GraphRunner final : public Runner {
   [[nodiscard]] std::optional<KernelSpec> substitute(const KernelSpec& spec) const override {
     const KernelSpec& recorded = graph_->spec();
     // A pretended device knows no kernel: what it recorded goes by the name of the spec.
-    const bool same = variant_key(baseline_variant(spec)) == graph_->node(0).key || (graph_->facts().runner == "synthetic" && recorded.name == spec.name);
+    const bool same = variant_key(baseline_variant(spec)) == graph_->node(0).key ||
+                      (graph_->facts().runner == "synthetic" && recorded.name == spec.name);
     if (!same) {
-      throw bad_input("--runner replay:" + file_, "a graph of kernel " + recorded.kernel_name + " of spec " + recorded.name + ", recorded from another text",
+      throw bad_input("--runner replay:" + file_,
+                      "a graph of kernel " + recorded.kernel_name + " of spec " + recorded.name +
+                          ", recorded from another text",
                       "one of " + spec.kernel_name + " as it stands in " + spec.origin);
     }
     KernelSpec out = recorded;
@@ -34,7 +40,9 @@ class GraphRunner final : public Runner {
     out.origin = spec.origin;
     return out;
   }
-  [[nodiscard]] bool refuses(const Variant& variant) const override { return graph_->find(variant_key(variant)) == Recording::kNone; }
+  [[nodiscard]] bool refuses(const Variant& variant) const override {
+    return graph_->find(variant_key(variant)) == Recording::kNone;
+  }
   void prepare(const KernelSpec&) override {}
 
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token) override {
@@ -68,7 +76,8 @@ class GraphRunner final : public Runner {
 
 }  // namespace
 
-std::unique_ptr<Runner> make_graph_runner(std::shared_ptr<const RecordedGraph> graph, const RunnerConfig& config) {
+std::unique_ptr<Runner> make_graph_runner(std::shared_ptr<const RecordedGraph> graph,
+                                          const RunnerConfig& config) {
   return std::make_unique<GraphRunner>(std::move(graph), config);
 }
 

@@ -9,8 +9,14 @@ namespace warpath {
 
 ProposalContext GraphWalk::context(NodeId node) const {
   const RecordedGraph::Node& at = graph_.node(row(node));
-  ProposalContext out{.at = {graph_.spec(), at.variant, graph_.facts()}, .node_key = at.key, .outcome = &at.outcome, .seed = 0, .baseline = &graph_.node(0).outcome};
-  for (const Visited* step = &nodes_[index(node)]; step->parent != kNoNode; step = &nodes_[index(step->parent)]) out.path.push_back(&made(*step).instance);
+  ProposalContext out{.at = {graph_.spec(), at.variant, graph_.facts()},
+                      .node_key = at.key,
+                      .outcome = &at.outcome,
+                      .seed = 0,
+                      .baseline = &graph_.node(0).outcome};
+  for (const Visited* step = &nodes_[index(node)]; step->parent != kNoNode;
+       step = &nodes_[index(step->parent)])
+    out.path.push_back(&made(*step).instance);
   std::ranges::reverse(out.path);
   return out;
 }
@@ -18,14 +24,19 @@ ProposalContext GraphWalk::context(NodeId node) const {
 std::vector<Proposal> GraphWalk::proposals(NodeId node) const {
   std::vector<Proposal> out;
   for (const RecordedGraph::Action& action : graph_.node(row(node)).actions) {
-    out.push_back({.instance = action.instance, .weight = action.weight, .source = action.source, .variant = std::nullopt, .why = ""});
+    out.push_back({.instance = action.instance,
+                   .weight = action.weight,
+                   .source = action.source,
+                   .variant = std::nullopt,
+                   .why = ""});
   }
   return out;
 }
 
 void GraphWalk::open(NodeId node, std::vector<float>& priors) {
   const std::vector<Proposal> proposals = this->proposals(node);
-  priors.assign(proposals.size(), proposals.empty() ? 0.0F : 1.0F / static_cast<float>(proposals.size()));
+  priors.assign(proposals.size(),
+                proposals.empty() ? 0.0F : 1.0F / static_cast<float>(proposals.size()));
   if (steps_.prior == nullptr || proposals.empty()) return;
   std::vector<double> weighed(proposals.size());
   steps_.prior->evaluate(context(node), proposals, weighed);
@@ -42,11 +53,14 @@ std::optional<Hash128> GraphWalk::apply(NodeId node, std::uint32_t action) {
 
 void GraphWalk::adopt(NodeId child, NodeId parent, std::uint32_t action) {
   WARPATH_CHECK(index(child) == nodes_.size());
-  nodes_.push_back({.row = graph_.node(row(parent)).actions[action].target, .parent = parent, .action = action});
+  nodes_.push_back(
+      {.row = graph_.node(row(parent)).actions[action].target, .parent = parent, .action = action});
 }
 
 void GraphWalk::dispatched(const Dispatch& dispatch) {
-  if (learns()) nodes_[index(dispatch.node)].shares = steps_.prior->shares(context(dispatch.parent), proposals(dispatch.parent), dispatch.action);
+  if (learns())
+    nodes_[index(dispatch.node)].shares =
+        steps_.prior->shares(context(dispatch.parent), proposals(dispatch.parent), dispatch.action);
 }
 
 void GraphWalk::landed(NodeId id, bool ok, double reward) {

@@ -7,11 +7,13 @@
 
 namespace warpath {
 
-/// A recorded graph as the search sees it: the actions of a node are its recorded moves, in their order.
+/// A recorded graph as the search sees it: the actions of a node are its recorded moves, in their
+/// order.
 class GraphWalk final : public Recording::Walk {
  public:
   /// `graph` outlives this.
-  GraphWalk(const RecordedGraph& graph, std::uint32_t first, Recording::Steps steps) : graph_(graph), steps_(std::move(steps)), nodes_{{.row = first}} {}
+  GraphWalk(const RecordedGraph& graph, std::uint32_t first, Recording::Steps steps)
+      : graph_(graph), steps_(std::move(steps)), nodes_{{.row = first}} {}
 
   [[nodiscard]] Hash128 root_key() const override { return graph_.node(nodes_.front().row).key; }
   [[nodiscard]] std::uint32_t row(NodeId node) const override { return nodes_[index(node)].row; }
@@ -31,7 +33,9 @@ class GraphWalk final : public Recording::Walk {
     SourceShares shares = {};  // while under way
   };
   [[nodiscard]] bool learns() const { return steps_.prior != nullptr && !steps_.prior->pure(); }
-  [[nodiscard]] const RecordedGraph::Action& made(const Visited& node) const { return graph_.node(row(node.parent)).actions[node.action]; }
+  [[nodiscard]] const RecordedGraph::Action& made(const Visited& node) const {
+    return graph_.node(row(node.parent)).actions[node.action];
+  }
   [[nodiscard]] ProposalContext context(NodeId node) const;
   [[nodiscard]] std::vector<Proposal> proposals(NodeId node) const;
 

@@ -8,11 +8,13 @@ namespace warpath {
 
 std::string read_maybe_gzip(const std::filesystem::path& file) {
   const gzFile in = gzopen(file.c_str(), "rb");
-  if (in == nullptr) throw bad_input(file.string(), "a file that cannot be read", "a recorded space");
+  if (in == nullptr)
+    throw bad_input(file.string(), "a file that cannot be read", "a recorded space");
   std::string out;
   std::string block(1 << 16, '\0');
   int got = 0;
-  while ((got = gzread(in, block.data(), static_cast<unsigned>(block.size()))) > 0) out.append(block, 0, static_cast<std::size_t>(got));
+  while ((got = gzread(in, block.data(), static_cast<unsigned>(block.size()))) > 0)
+    out.append(block, 0, static_cast<std::size_t>(got));
   const bool whole = gzclose(in) == Z_OK && got == 0;
   if (!whole) throw bad_input(file.string(), "a damaged gzip file", "a recorded space");
   return out;
@@ -21,7 +23,8 @@ std::string read_maybe_gzip(const std::filesystem::path& file) {
 std::string gzip(const std::string& text) {
   z_stream stream{};
   constexpr int kGzip = 16;
-  WARPATH_CHECK(deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, 9, Z_DEFAULT_STRATEGY) == Z_OK);
+  WARPATH_CHECK(deflateInit2(&stream, Z_BEST_COMPRESSION, Z_DEFLATED, MAX_WBITS + kGzip, 9,
+                             Z_DEFAULT_STRATEGY) == Z_OK);
   std::string out(deflateBound(&stream, text.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
   stream.avail_in = static_cast<uInt>(text.size());

@@ -9,7 +9,8 @@ namespace warpath {
 PointSpace::PointSpace(const RecordedSpace& space, std::span<const Level> start)
     : space_(&space), last_(space.axes()), points_(start.begin(), start.end()) {
   WARPATH_CHECK(start.size() == space.axes());
-  for (std::size_t i = 0; i < space.axes(); ++i) actions_ += static_cast<std::uint32_t>(space.levels(i) - 1);
+  for (std::size_t i = 0; i < space.axes(); ++i)
+    actions_ += static_cast<std::uint32_t>(space.levels(i) - 1);
 }
 
 Hash128 PointSpace::key(std::span<const Level> point) const {
@@ -17,7 +18,9 @@ Hash128 PointSpace::key(std::span<const Level> point) const {
   return {mix64(n), mix64(~n)};
 }
 
-void PointSpace::open(NodeId, std::vector<float>& priors) { priors.assign(actions_, actions_ > 0 ? 1.0F / static_cast<float>(actions_) : 0.0F); }
+void PointSpace::open(NodeId, std::vector<float>& priors) {
+  priors.assign(actions_, actions_ > 0 ? 1.0F / static_cast<float>(actions_) : 0.0F);
+}
 
 std::optional<Hash128> PointSpace::apply(NodeId node, std::uint32_t action) {
   std::ranges::copy(at(node), last_.begin());
@@ -43,6 +46,8 @@ void PointSpace::adopt(NodeId child, NodeId, std::uint32_t) {
   points_.insert(points_.end(), last_.begin(), last_.end());
 }
 
-void PointSpace::levels(NodeId node, std::span<Level> out) const { std::ranges::copy(at(node), out.begin()); }
+void PointSpace::levels(NodeId node, std::span<Level> out) const {
+  std::ranges::copy(at(node), out.begin());
+}
 
 }  // namespace warpath

@@ -10,8 +10,8 @@
 
 namespace warpath {
 
-/// A recorded space as the search sees it, without text or files: an action sets one axis to another of its levels, a jump sets them all.
-/// One thread only; the recorded space may be shared.
+/// A recorded space as the search sees it, without text or files: an action sets one axis to
+/// another of its levels, a jump sets them all. One thread only; the recorded space may be shared.
 class PointSpace final : public Recording::Walk {
  public:
   /// `space` outlives this. `start` is the root's point.
@@ -28,7 +28,9 @@ class PointSpace final : public Recording::Walk {
   std::optional<Hash128> jump(NodeId node, std::span<const Level> point) override;
 
  private:
-  [[nodiscard]] std::span<const Level> at(NodeId node) const { return std::span(points_).subspan(index(node) * last_.size(), last_.size()); }
+  [[nodiscard]] std::span<const Level> at(NodeId node) const {
+    return std::span(points_).subspan(index(node) * last_.size(), last_.size());
+  }
   [[nodiscard]] Hash128 key(std::span<const Level> point) const;
 
   const RecordedSpace* space_;

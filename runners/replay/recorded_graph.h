@@ -13,8 +13,9 @@
 
 namespace warpath {
 
-/// Variants of one kernel that were evaluated, each with the moves that lead from it to others of them: what a sweep or a search
-/// leaves behind (`warpath record`), searched again without a device. Row 0 is the baseline. Format: docs/recorded-spaces.md.
+/// Variants of one kernel that were evaluated, each with the moves that lead from it to others of
+/// them: what a sweep or a search leaves behind (`warpath record`), searched again without a
+/// device. Row 0 is the baseline. Format: docs/recorded-spaces.md.
 class RecordedGraph final : public Recording {
  public:
   struct Action {
@@ -26,14 +27,20 @@ class RecordedGraph final : public Recording {
   };
   struct Node {
     Variant variant;
-    Hash128 key;               ///< variant_key(variant)
-    Outcome outcome;           ///< without the verdict's details and the log
+    Hash128 key;      ///< variant_key(variant)
+    Outcome outcome;  ///< without the verdict's details and the log
     std::vector<Action> actions = {};
   };
 
-  /// `spec` has its source and reference within it. Throws Error(bad_input) with `place` if the parts do not fit: another baseline
-  /// than the spec's or one that failed, a key twice, an action without a target.
-  RecordedGraph(std::string name, DeviceFacts device, KernelSpec spec, std::vector<Node> nodes, std::vector<Row> rows, std::string_view place);
+  /// `spec` has its source and reference within it. Throws Error(bad_input) with `place` if the
+  /// parts do not fit: another baseline than the spec's or one that failed, a key twice, an action
+  /// without a target.
+  RecordedGraph(std::string name,
+                DeviceFacts device,
+                KernelSpec spec,
+                std::vector<Node> nodes,
+                std::vector<Row> rows,
+                std::string_view place);
 
   [[nodiscard]] const KernelSpec& spec() const { return spec_; }
   [[nodiscard]] const DeviceFacts& facts() const { return facts_; }
@@ -41,7 +48,11 @@ class RecordedGraph final : public Recording {
   /// kNone: unrecorded.
   [[nodiscard]] std::uint32_t find(const Hash128& key) const;
 
-  [[nodiscard]] std::uint32_t first_row(const SearchOptions&, std::uint64_t, std::uint64_t) const override { return 0; }
+  [[nodiscard]] std::uint32_t first_row(const SearchOptions&,
+                                        std::uint64_t,
+                                        std::uint64_t) const override {
+    return 0;
+  }
   [[nodiscard]] std::unique_ptr<Walk> walk(std::uint32_t first, const Steps& steps) const override;
   void neighbours(std::uint32_t row, std::vector<std::uint32_t>& out) const override;
 
@@ -57,7 +68,9 @@ inline constexpr std::string_view kGraphFormat = "warpath-graph";
 /// Text that parse_graph() reads back as an equal graph.
 [[nodiscard]] std::string graph_text(const RecordedGraph& graph);
 /// `place` names the file in messages. Throws Error(bad_input).
-[[nodiscard]] RecordedGraph parse_graph(const std::string& text, const std::string& name, const std::string& place);
+[[nodiscard]] RecordedGraph parse_graph(const std::string& text,
+                                        const std::string& name,
+                                        const std::string& place);
 /// Writes it gzipped, whole or not at all.
 void save_graph(const RecordedGraph& graph, const std::filesystem::path& file);
 

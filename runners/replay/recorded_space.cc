@@ -14,14 +14,22 @@ constexpr std::uint64_t kDense = std::uint64_t{1} << 24U;
 
 }  // namespace
 
-RecordedSpace::RecordedSpace(std::string name, std::string device, std::vector<Axis> axes, std::vector<Row> rows, std::string_view place)
-    : Recording(std::move(name), std::move(device), std::move(rows), place), axes_(std::move(axes)), strides_(axes_.size()) {
+RecordedSpace::RecordedSpace(std::string name,
+                             std::string device,
+                             std::vector<Axis> axes,
+                             std::vector<Row> rows,
+                             std::string_view place)
+    : Recording(std::move(name), std::move(device), std::move(rows), place),
+      axes_(std::move(axes)),
+      strides_(axes_.size()) {
   std::uint64_t product = 1;
   for (std::size_t i = axes_.size(); i-- > 0;) {
     strides_[i] = product;
     const std::uint64_t count = axes_[i].values.size();
-    if (count == 0 || count > std::numeric_limits<Level>::max() || product > std::numeric_limits<std::uint64_t>::max() / count) {
-      throw bad_input(place, axes_[i].name, "axes of 1 to 65535 values that number fewer than 2^64 points");
+    if (count == 0 || count > std::numeric_limits<Level>::max() ||
+        product > std::numeric_limits<std::uint64_t>::max() / count) {
+      throw bad_input(place, axes_[i].name,
+                      "axes of 1 to 65535 values that number fewer than 2^64 points");
     }
     product *= count;
   }
@@ -29,7 +37,8 @@ RecordedSpace::RecordedSpace(std::string name, std::string device, std::vector<A
   if (product <= kDense) dense_.assign(product, kNone);
   for (std::uint32_t i = 0; i < Recording::rows().size(); ++i) {
     const std::uint64_t n = number(Recording::rows()[i].point);
-    std::uint32_t& slot = product <= kDense ? dense_[n] : sparse_.try_emplace(n, kNone).first->second;
+    std::uint32_t& slot =
+        product <= kDense ? dense_[n] : sparse_.try_emplace(n, kNone).first->second;
     if (slot != kNone) throw bad_input(place, "row " + std::to_string(i), "each point once");
     slot = i;
   }
@@ -53,7 +62,9 @@ bool RecordedSpace::draw(Rng& rng, std::span<Level> point) const {
   return true;
 }
 
-std::uint32_t RecordedSpace::first_row(const SearchOptions& options, std::uint64_t seed, std::uint64_t attempt) const {
+std::uint32_t RecordedSpace::first_row(const SearchOptions& options,
+                                       std::uint64_t seed,
+                                       std::uint64_t attempt) const {
   return find(first_point(options, *this, seed + (attempt << 32U)));
 }
 

@@ -16,14 +16,18 @@ double relative_deviation(const std::vector<float>& samples) {
 
 }  // namespace
 
-Recording::Recording(std::string name, std::string device, std::vector<Row> rows, std::string_view place)
+Recording::Recording(std::string name,
+                     std::string device,
+                     std::vector<Row> rows,
+                     std::string_view place)
     : name_(std::move(name)), device_(std::move(device)), rows_(std::move(rows)) {
   if (rows_.empty()) throw bad_input(place, "no rows", "at least one");
   std::vector<double> deviations;
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     const Row& row = rows_[i];
     if (row.status != Status::ok) continue;
-    if (!(row.time_ns > 0) || !std::isfinite(row.time_ns)) throw bad_input(place, "row " + std::to_string(i), "a time above 0");
+    if (!(row.time_ns > 0) || !std::isfinite(row.time_ns))
+      throw bad_input(place, "row " + std::to_string(i), "a time above 0");
     if (best_ns_ == 0 || row.time_ns < best_ns_) best_ns_ = row.time_ns;
     if (row.samples_ns.size() > 1) deviations.push_back(relative_deviation(row.samples_ns));
   }

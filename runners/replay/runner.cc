@@ -9,16 +9,21 @@
 namespace warpath {
 namespace {
 
-/// Serves a recorded space as if it were a device: times and failures from the file, seconds on a virtual clock. A variant outside the
-/// space is refused before it costs anything.
+/// Serves a recorded space as if it were a device: times and failures from the file, seconds on a
+/// virtual clock. A variant outside the space is refused before it costs anything.
 class ReplayRunner final : public Runner {
  public:
   ReplayRunner(std::shared_ptr<const RecordedSpace> space, const RunnerConfig& config)
-      : held_(std::move(space)), space_(*held_), served_(served_by(config.options->replay.served)), clock_(config.options->replay.devices) {
-    if (space_.best_ns() == 0) throw bad_input(config.argument, "a space in which nothing runs", "one with times");
+      : held_(std::move(space)),
+        space_(*held_),
+        served_(served_by(config.options->replay.served)),
+        clock_(config.options->replay.devices) {
+    if (space_.best_ns() == 0)
+      throw bad_input(config.argument, "a space in which nothing runs", "one with times");
     std::uint64_t attempt = 0;
     do {
-      start_ = space_.rows()[space_.first_row(config.options->search, config.seed, attempt++)].point;
+      start_ =
+          space_.rows()[space_.first_row(config.options->search, config.seed, attempt++)].point;
     } while (space_.rows()[space_.find(start_)].status != Status::ok);
     for (std::size_t i = 0; i < space_.axes(); ++i) source_ += " + " + space_.axis(i).name;
     source_ += "; }\n";
@@ -26,11 +31,16 @@ class ReplayRunner final : public Runner {
 
   [[nodiscard]] std::string_view name() const override { return "replay"; }
   [[nodiscard]] DeviceFacts device() const override {
-    return {.runner = "replay", .name = "recorded " + (space_.device().empty() ? space_.name() : space_.device()), .arch = "", .multiprocessors = 1};
+    return {.runner = "replay",
+            .name = "recorded " + (space_.device().empty() ? space_.name() : space_.device()),
+            .arch = "",
+            .multiprocessors = 1};
   }
   [[nodiscard]] int lanes() const override { return clock_.devices(); }
   [[nodiscard]] bool only_tunables() const override { return true; }
-  [[nodiscard]] bool refuses(const Variant& variant) const override { return row_of(variant) == RecordedSpace::kNone; }
+  [[nodiscard]] bool refuses(const Variant& variant) const override {
+    return row_of(variant) == RecordedSpace::kNone;
+  }
   void prepare(const KernelSpec&) override {}
 
   [[nodiscard]] std::optional<KernelSpec> substitute(const KernelSpec& spec) const override {
@@ -45,7 +55,10 @@ class ReplayRunner final : public Runner {
     out.workloads = {std::move(workload)};
     for (std::size_t i = 0; i < space_.axes(); ++i) {
       const RecordedSpace::Axis& axis = space_.axis(i);
-      out.tunables.push_back({.name = axis.name, .values = axis.values, .default_value = axis.values[start_[i]], .help = "parameter of the recorded space"});
+      out.tunables.push_back({.name = axis.name,
+                              .values = axis.values,
+                              .default_value = axis.values[start_[i]],
+                              .help = "parameter of the recorded space"});
     }
     ArgSpec time;
     time.name = "time";
@@ -72,7 +85,8 @@ class ReplayRunner final : public Runner {
     }
     Rng rng(request.seed, "replay");
     const double time = served_time_ns(row, served_, rng);
-    outcome.timings.push_back({.workload = "default", .samples_ns = {time}, .launch = {}, .cache = "recorded"});
+    outcome.timings.push_back(
+        {.workload = "default", .samples_ns = {time}, .launch = {}, .cache = "recorded"});
     return outcome;
   }
 
@@ -105,14 +119,17 @@ class ReplayRunner final : public Runner {
 std::unique_ptr<Runner> make_replay_runner(const RunnerConfig& config) {
   if (config.argument.empty()) throw bad_input("--runner replay", "", "replay:FILE");
   auto recording = load_recording(config.argument);
-  if (auto graph = std::dynamic_pointer_cast<const RecordedGraph>(recording)) return make_graph_runner(std::move(graph), config);
-  return std::make_unique<ReplayRunner>(std::dynamic_pointer_cast<const RecordedSpace>(recording), config);
+  if (auto graph = std::dynamic_pointer_cast<const RecordedGraph>(recording))
+    return make_graph_runner(std::move(graph), config);
+  return std::make_unique<ReplayRunner>(std::dynamic_pointer_cast<const RecordedSpace>(recording),
+                                        config);
 }
 
 }  // namespace
 
 void register_runner_replay(RunnerRegistry& registry) {
-  registry.add("replay", "a recorded tuning space or graph in place of a device: replay:FILE", make_replay_runner);
+  registry.add("replay", "a recorded tuning space or graph in place of a device: replay:FILE",
+               make_replay_runner);
 }
 
 }  // namespace warpath

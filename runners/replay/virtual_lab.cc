@@ -8,8 +8,8 @@
 #include <queue>
 
 #include "engine/base/error.h"
-#include "engine/search/search.h"
 #include "engine/base/statistics.h"
+#include "engine/search/search.h"
 
 namespace warpath {
 namespace {
@@ -28,7 +28,10 @@ double two_standard_errors(const std::vector<float>& samples) {
 
 class Lab {
  public:
-  Lab(const Recording& recording, const SearchOptions& options, const LabSettings& settings, const Recording::Steps& steps)
+  Lab(const Recording& recording,
+      const SearchOptions& options,
+      const LabSettings& settings,
+      const Recording::Steps& steps)
       : recording_(recording), options_(options), settings_(settings), steps_(steps) {}
 
   LabRun run() {
@@ -49,10 +52,13 @@ class Lab {
     std::uint64_t sequence = 0;
     NodeId node = kNoNode;
     std::uint32_t row = 0;
-    bool operator>(const Flight& other) const { return lands_at != other.lands_at ? lands_at > other.lands_at : sequence > other.sequence; }
+    bool operator>(const Flight& other) const {
+      return lands_at != other.lands_at ? lands_at > other.lands_at : sequence > other.sequence;
+    }
   };
 
-  /// The first row that runs is the root, the baseline of all rewards; those that fail before it are evaluations too.
+  /// The first row that runs is the root, the baseline of all rewards; those that fail before it
+  /// are evaluations too.
   void start() {
     for (std::uint64_t attempt = 0; run_.evaluations < settings_.budget; ++attempt) {
       const std::uint32_t row = recording_.first_row(options_, settings_.seed, attempt);
@@ -67,7 +73,8 @@ class Lab {
   }
 
   void fill() {
-    while (search_ && flights_.size() < static_cast<std::size_t>(settings_.devices) && run_.evaluations + flights_.size() < settings_.budget) {
+    while (search_ && flights_.size() < static_cast<std::size_t>(settings_.devices) &&
+           run_.evaluations + flights_.size() < settings_.budget) {
       const std::optional<Dispatch> d = search_->next();
       if (!d) {
         if (search_->idle() == Idle::none) continue;
@@ -76,7 +83,10 @@ class Lab {
       walk_->dispatched(*d);
       const std::uint32_t row = walk_->row(d->node);
       const Recording::Row& r = recording_.rows()[row];
-      flights_.push({.lands_at = now_ + r.compile_seconds + r.run_seconds, .sequence = d->sequence, .node = d->node, .row = row});
+      flights_.push({.lands_at = now_ + r.compile_seconds + r.run_seconds,
+                     .sequence = d->sequence,
+                     .node = d->node,
+                     .row = row});
     }
   }
 
@@ -84,7 +94,8 @@ class Lab {
     const Flight flight = flights_.top();
     flights_.pop();
     now_ = flight.lands_at;
-    const std::optional<double> served = evaluated(flight.row, flight.sequence + (std::uint64_t{1} << 63U));
+    const std::optional<double> served =
+        evaluated(flight.row, flight.sequence + (std::uint64_t{1} << 63U));
     const double reward = served ? std::log(base_ns_ / *served) : 0;
     walk_->landed(flight.node, served.has_value(), reward);
     search_->complete(flight.sequence, {.ok = served.has_value(), .reward = reward});
@@ -134,13 +145,18 @@ double served_time_ns(const Recording::Row& row, Served served, Rng& rng) {
 std::vector<double> LabRun::best_by_evaluation(double worst) const {
   std::vector<double> out(evaluations, worst);
   for (std::size_t i = 0; i < improvements.size(); ++i) {
-    const std::uint64_t end = i + 1 < improvements.size() ? improvements[i + 1].evaluation - 1 : evaluations;
-    for (std::uint64_t e = improvements[i].evaluation; e <= end; ++e) out[e - 1] = improvements[i].time_ns;
+    const std::uint64_t end =
+        i + 1 < improvements.size() ? improvements[i + 1].evaluation - 1 : evaluations;
+    for (std::uint64_t e = improvements[i].evaluation; e <= end; ++e)
+      out[e - 1] = improvements[i].time_ns;
   }
   return out;
 }
 
-LabRun run_lab(const Recording& recording, const SearchOptions& options, const LabSettings& settings, const Recording::Steps& steps) {
+LabRun run_lab(const Recording& recording,
+               const SearchOptions& options,
+               const LabSettings& settings,
+               const Recording::Steps& steps) {
   check_search_options(options);
   return Lab(recording, options, settings, steps).run();
 }

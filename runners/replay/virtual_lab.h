@@ -32,15 +32,20 @@ struct LabRun {
   std::uint64_t evaluations = 0;
   std::uint64_t failed = 0;
   double virtual_seconds = 0;  ///< until the last completion
-  double tuner_seconds = 0;    ///< CPU time of this thread: the search, and microseconds an evaluation of look-ups
+  /// CPU time of this thread: the search, and microseconds an evaluation of look-ups
+  double tuner_seconds = 0;
   std::vector<Improvement> improvements;  ///< the incumbent whenever it changed
 
   /// Recorded time of the incumbent by evaluation; `worst` until one succeeded.
   [[nodiscard]] std::vector<double> best_by_evaluation(double worst) const;
 };
 
-/// Runs the search that `options` describe; `steps` says how moves are chosen, where the recording has moves. Deterministic but for tuner_seconds. Throws Error(bad_input) naming an option.
-[[nodiscard]] LabRun run_lab(const Recording& recording, const SearchOptions& options, const LabSettings& settings, const Recording::Steps& steps = {});
+/// Runs the search that `options` describe; `steps` says how moves are chosen, where the recording
+/// has moves. Deterministic but for tuner_seconds. Throws Error(bad_input) naming an option.
+[[nodiscard]] LabRun run_lab(const Recording& recording,
+                             const SearchOptions& options,
+                             const LabSettings& settings,
+                             const Recording::Steps& steps = {});
 
 /// What an evaluation of `row` returns; the evaluation's own stream draws.
 [[nodiscard]] double served_time_ns(const Recording::Row& row, Served served, Rng& rng);

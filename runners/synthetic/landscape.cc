@@ -14,13 +14,17 @@ namespace {
 constexpr double kMeanTimeNs = 1e6;
 
 /// Uniform in [0, 1) from 64 hashed bits.
-double uniform(std::uint64_t bits) { return static_cast<double>(bits >> 11U) * 0x1.0p-53; }
+double uniform(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11U) * 0x1.0p-53;
+}
 
 }  // namespace
 
-Landscape::Landscape(const SyntheticOptions& options, std::uint64_t seed) : options_(options), seed_(seed) {
+Landscape::Landscape(const SyntheticOptions& options, std::uint64_t seed)
+    : options_(options), seed_(seed) {
   const auto knobs = static_cast<std::uint32_t>(options_.knobs);
-  const std::size_t others = std::min(static_cast<std::size_t>(options_.ruggedness), static_cast<std::size_t>(knobs - 1));
+  const std::size_t others =
+      std::min(static_cast<std::size_t>(options_.ruggedness), static_cast<std::size_t>(knobs - 1));
   for (std::uint32_t i = 0; i < knobs; ++i) {
     Rng rng(seed_, "landscape/neighbours", i);
     std::vector<int> chosen;
@@ -51,7 +55,8 @@ bool Landscape::is_default(const Point& point) const {
 
 Status Landscape::status(const Point& point) const {
   if (is_default(point) || uniform(hash("failure", point)) >= options_.failure) return Status::ok;
-  constexpr auto kFailures = static_cast<std::uint64_t>(Status::crashed);  // a point never fails for a busy device
+  // a point never fails for a busy device
+  constexpr auto kFailures = static_cast<std::uint64_t>(Status::crashed);
   return static_cast<Status>(1 + hash("status", point) % kFailures);
 }
 
@@ -64,7 +69,8 @@ double Landscape::trap(const Point& point) const {
     const int top = static_cast<int>(size) * (options_.levels - 1);
     int level = 0;
     for (std::size_t j = i; j < i + size; ++j) level += point[j];
-    // Time from -1 (all at the top) over +1 (one step short of it) down to -0.6 (all at the bottom).
+    // Time from -1 (all at the top) over +1 (one step short of it) down to -0.6 (all at the
+    // bottom).
     sum += level == top ? -1 : -0.6 + 1.6 * static_cast<double>(level) / std::max(1, top - 1);
   }
   return sum / std::max(groups, 1.0);
@@ -74,21 +80,27 @@ double Landscape::log_time(const Point& point) const {
   double nk = 0;
   Point key;
   for (std::size_t i = 0; i < point.size(); ++i) {
-    const auto effective = [&](std::size_t knob) { return counts_as_[knob][static_cast<std::size_t>(point[knob])]; };
+    const auto effective = [&](std::size_t knob) {
+      return counts_as_[knob][static_cast<std::size_t>(point[knob])];
+    };
     key.assign({static_cast<int>(i), effective(i)});
     for (const int j : neighbours_[i]) key.push_back(effective(static_cast<std::size_t>(j)));
     nk += Rng(hash("contribution", key), "landscape/normal").normal();
   }
   nk /= std::sqrt(static_cast<double>(point.size()));
-  double log_time = options_.spread * ((1 - options_.deception) * nk + options_.deception * trap(point));
+  double log_time =
+      options_.spread * ((1 - options_.deception) * nk + options_.deception * trap(point));
   if (!is_default(point) && uniform(hash("dip", point)) < options_.dip) log_time += options_.spread;
   return log_time;
 }
 
-double Landscape::time_ns(const Point& point) const { return kMeanTimeNs * std::exp(log_time(point)); }
+double Landscape::time_ns(const Point& point) const {
+  return kMeanTimeNs * std::exp(log_time(point));
+}
 
 std::optional<Landscape::Best> Landscape::optimum() const {
-  if (std::pow(options_.levels, options_.knobs) > static_cast<double>(kMaxPoints)) return std::nullopt;
+  if (std::pow(options_.levels, options_.knobs) > static_cast<double>(kMaxPoints))
+    return std::nullopt;
   std::optional<Best> best;
   Point point(static_cast<std::size_t>(options_.knobs), 0);
   for (;;) {
@@ -102,7 +114,9 @@ std::optional<Landscape::Best> Landscape::optimum() const {
   }
 }
 
-SyntheticOptions with_preset(SyntheticOptions options, std::string_view preset, std::string_view place) {
+SyntheticOptions with_preset(SyntheticOptions options,
+                             std::string_view preset,
+                             std::string_view place) {
   if (preset.empty()) return options;
   if (preset == "smooth") {
     options.ruggedness = 0;

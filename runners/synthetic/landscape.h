@@ -10,17 +10,21 @@
 
 namespace warpath {
 
-/// A seeded search space whose every point is known without running anything: `knobs` tunables of `levels` values each, and a time
-/// for every setting of them. The default (all zero) always runs.
+/// A seeded search space whose every point is known without running anything: `knobs` tunables of
+/// `levels` values each, and a time for every setting of them. The default (all zero) always runs.
 ///
-/// ln time = spread * ((1 - deception) * NK(x) + deception * trap(x)) + dip, in units of the mean time of 1 ms:
+/// ln time = spread * ((1 - deception) * NK(x) + deception * trap(x)) + dip, in units of the mean
+/// time of 1 ms:
 ///
-///   NK     S. Kauffman and E. Weinberger 1989: mean over the knobs of a standard normal value that is drawn for the knob's own level
-///          and those of `ruggedness` other knobs, times sqrt(knobs): deviation 1 whatever the size.
-///   trap   K. Deb and D. Goldberg 1993: knobs in groups of three; all at the top level is best, else the lower the better.
-///   plateau  share of (knob, level > 0) whose level counts as the one below: the step between them changes nothing.
-///   dip    share of points made slower by one `spread` (never the default).
-///   failure  share of points that fail, evenly over the statuses but ok (never the default).
+///   NK     S. Kauffman and E. Weinberger 1989: mean over the knobs of a standard normal value that
+///   is drawn for the knob's own level
+///          and those of `ruggedness` other knobs, times sqrt(knobs): deviation 1 whatever the
+///          size.
+///   trap   K. Deb and D. Goldberg 1993: knobs in groups of three; all at the top level is best,
+///   else the lower the better. plateau  share of (knob, level > 0) whose level counts as the one
+///   below: the step between them changes nothing. dip    share of points made slower by one
+///   `spread` (never the default). failure  share of points that fail, evenly over the statuses but
+///   ok (never the default).
 class Landscape {
  public:
   using Point = std::vector<int>;  ///< level of each knob, in [0, levels)
@@ -40,7 +44,8 @@ class Landscape {
     Point point;
     double log_time = 0;
   };
-  /// The fastest point that is ok, by looking at all; the first in counting order among equals. nullopt beyond `kMaxPoints` points.
+  /// The fastest point that is ok, by looking at all; the first in counting order among equals.
+  /// nullopt beyond `kMaxPoints` points.
   [[nodiscard]] std::optional<Best> optimum() const;
   static constexpr std::uint64_t kMaxPoints = 20'000'000;
 
@@ -55,8 +60,11 @@ class Landscape {
   std::vector<std::vector<int>> counts_as_;   // [knob][level]
 };
 
-/// The options with what a preset changes in them; names in `kPresets`. Empty: as they are. Throws Error(bad_input) with `place`.
-[[nodiscard]] SyntheticOptions with_preset(SyntheticOptions options, std::string_view preset, std::string_view place);
+/// The options with what a preset changes in them; names in `kPresets`. Empty: as they are. Throws
+/// Error(bad_input) with `place`.
+[[nodiscard]] SyntheticOptions with_preset(SyntheticOptions options,
+                                           std::string_view preset,
+                                           std::string_view place);
 
 struct Preset {
   std::string_view name;

@@ -28,7 +28,9 @@ class SyntheticRunner final : public Runner {
   }
   [[nodiscard]] int lanes() const override { return options_.lanes; }
   [[nodiscard]] bool only_tunables() const override { return true; }
-  [[nodiscard]] std::optional<KernelSpec> substitute(const KernelSpec& spec) const override { return landscape_spec(spec, landscape_); }
+  [[nodiscard]] std::optional<KernelSpec> substitute(const KernelSpec& spec) const override {
+    return landscape_spec(spec, landscape_);
+  }
   void prepare(const KernelSpec&) override {}
 
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override {
@@ -41,14 +43,19 @@ class SyntheticRunner final : public Runner {
     outcome.run_seconds = seconds;
     using enum GateResult::Answer;
     const bool ok = outcome.status == Status::ok;
-    outcome.verdict.gates.push_back({.gate = "landscape", .answer = ok ? pass : fail, .detail = ok ? "" : std::string(warpath::name(outcome.status))});
+    outcome.verdict.gates.push_back(
+        {.gate = "landscape",
+         .answer = ok ? pass : fail,
+         .detail = ok ? "" : std::string(warpath::name(outcome.status))});
     if (!ok) {
       outcome.log = "this point of the landscape fails";
       return outcome;
     }
-    WorkloadTiming timing{.workload = "default", .samples_ns = {}, .launch = {}, .cache = "synthetic"};
+    WorkloadTiming timing{
+        .workload = "default", .samples_ns = {}, .launch = {}, .cache = "synthetic"};
     const double time_ns = landscape_.time_ns(*point);
-    for (int i = 0; i < kSamples; ++i) timing.samples_ns.push_back(time_ns * std::exp(options_.noise * rng.normal()));
+    for (int i = 0; i < kSamples; ++i)
+      timing.samples_ns.push_back(time_ns * std::exp(options_.noise * rng.normal()));
     outcome.timings.push_back(std::move(timing));
     return outcome;
   }
@@ -60,7 +67,8 @@ class SyntheticRunner final : public Runner {
     std::mutex mutex;
     std::condition_variable_any never;
     std::unique_lock lock(mutex);
-    never.wait_for(lock, std::move(stop), std::chrono::duration<double>(seconds), [] { return false; });
+    never.wait_for(lock, std::move(stop), std::chrono::duration<double>(seconds),
+                   [] { return false; });
   }
 
   SyntheticOptions options_;
@@ -84,7 +92,10 @@ KernelSpec landscape_spec(const KernelSpec& spec, const Landscape& landscape) {
     out.source += " + " + knob;
     std::vector<std::int64_t> values(static_cast<std::size_t>(landscape.levels()));
     std::iota(values.begin(), values.end(), std::int64_t{0});
-    out.tunables.push_back({.name = knob, .values = std::move(values), .default_value = 0, .help = "knob of the landscape"});
+    out.tunables.push_back({.name = knob,
+                            .values = std::move(values),
+                            .default_value = 0,
+                            .help = "knob of the landscape"});
   }
   out.source += "; }\n";
   ArgSpec time;
@@ -96,7 +107,8 @@ KernelSpec landscape_spec(const KernelSpec& spec, const Landscape& landscape) {
   return out;
 }
 
-std::optional<Landscape::Point> landscape_point(const Landscape& landscape, const Variant& variant) {
+std::optional<Landscape::Point> landscape_point(const Landscape& landscape,
+                                                const Variant& variant) {
   Landscape::Point point;
   for (int i = 0; i < landscape.knobs(); ++i) {
     const auto it = variant.tunables.find("k" + std::to_string(i));
@@ -108,8 +120,10 @@ std::optional<Landscape::Point> landscape_point(const Landscape& landscape, cons
 }
 
 void register_runner_synthetic(RunnerRegistry& registry) {
-  registry.add("synthetic", "a seeded landscape with a known optimum, searched instead of the kernel of the spec",
-               [](const RunnerConfig& config) { return std::make_unique<SyntheticRunner>(config); });
+  registry.add(
+      "synthetic",
+      "a seeded landscape with a known optimum, searched instead of the kernel of the spec",
+      [](const RunnerConfig& config) { return std::make_unique<SyntheticRunner>(config); });
 }
 
 }  // namespace warpath

@@ -9,10 +9,13 @@
 
 namespace warpath {
 
-/// The spec that stands for a landscape: tunables k0, k1, ... over a kernel that is never compiled. Keeps the name of `spec`.
+/// The spec that stands for a landscape: tunables k0, k1, ... over a kernel that is never compiled.
+/// Keeps the name of `spec`.
 [[nodiscard]] KernelSpec landscape_spec(const KernelSpec& spec, const Landscape& landscape);
 
-/// The point that the tunables of a variant of landscape_spec name; nullopt if one is outside the landscape (a foreign proposal's).
-[[nodiscard]] std::optional<Landscape::Point> landscape_point(const Landscape& landscape, const Variant& variant);
+/// The point that the tunables of a variant of landscape_spec name; nullopt if one is outside the
+/// landscape (a foreign proposal's).
+[[nodiscard]] std::optional<Landscape::Point> landscape_point(const Landscape& landscape,
+                                                              const Variant& variant);
 
 }  // namespace warpath

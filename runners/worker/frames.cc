@@ -20,7 +20,8 @@ FrameStatus wait_ready(int fd, short events, const Deadline& deadline) {
     int timeout_ms = -1;
     if (deadline) {
       const auto left =
-          std::chrono::ceil<std::chrono::milliseconds>(*deadline - std::chrono::steady_clock::now()).count();
+          std::chrono::ceil<std::chrono::milliseconds>(*deadline - std::chrono::steady_clock::now())
+              .count();
       timeout_ms = static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
     }
     pollfd entry{.fd = fd, .events = events, .revents = 0};
@@ -31,11 +32,13 @@ FrameStatus wait_ready(int fd, short events, const Deadline& deadline) {
   }
 }
 
-/// Fills [out, out + count). `closed` if the stream ended before the first byte, `torn` if after it.
+/// Fills [out, out + count). `closed` if the stream ended before the first byte, `torn` if after
+/// it.
 FrameStatus read_exactly(int fd, char* out, std::size_t count, const Deadline& deadline) {
   std::size_t done = 0;
   while (done < count) {
-    if (const FrameStatus ready = wait_ready(fd, POLLIN, deadline); ready != FrameStatus::done) return ready;
+    if (const FrameStatus ready = wait_ready(fd, POLLIN, deadline); ready != FrameStatus::done)
+      return ready;
     const ssize_t got = ::read(fd, out + done, count - done);
     if (got == 0) return done == 0 ? FrameStatus::closed : FrameStatus::torn;
     if (got < 0) {
@@ -56,7 +59,8 @@ std::string frame(std::string_view payload) {
 
 std::optional<std::string> FrameDecoder::next() {
   if (broken_ || buffer_.size() - begin_ < kHeaderBytes) return std::nullopt;
-  const std::uint32_t size = WireReader(std::string_view(buffer_).substr(begin_, kHeaderBytes)).u32();
+  const std::uint32_t size =
+      WireReader(std::string_view(buffer_).substr(begin_, kHeaderBytes)).u32();
   if (size > max_bytes_) {
     broken_ = true;
     return std::nullopt;
@@ -73,7 +77,8 @@ std::optional<std::string> FrameDecoder::next() {
 
 FrameStatus read_frame(int fd, std::string& payload, std::uint32_t max_bytes, Deadline deadline) {
   char header[kHeaderBytes];
-  if (const FrameStatus status = read_exactly(fd, header, kHeaderBytes, deadline); status != FrameStatus::done) {
+  if (const FrameStatus status = read_exactly(fd, header, kHeaderBytes, deadline);
+      status != FrameStatus::done) {
     return status;
   }
   const std::uint32_t size = WireReader(std::string_view(header, kHeaderBytes)).u32();
@@ -87,7 +92,8 @@ FrameStatus write_frame(int fd, std::string_view payload, Deadline deadline) {
   const std::string bytes = frame(payload);
   std::size_t done = 0;
   while (done < bytes.size()) {
-    if (const FrameStatus ready = wait_ready(fd, POLLOUT, deadline); ready != FrameStatus::done) return ready;
+    if (const FrameStatus ready = wait_ready(fd, POLLOUT, deadline); ready != FrameStatus::done)
+      return ready;
     const ssize_t put = ::write(fd, bytes.data() + done, bytes.size() - done);
     if (put < 0) {
       if (errno == EINTR || errno == EAGAIN) continue;

@@ -9,7 +9,8 @@
 
 namespace warpath {
 
-// How processes of the program talk over pipes, sockets and ssh: a frame is a little-endian 32-bit length and that many bytes.
+// How processes of the program talk over pipes, sockets and ssh: a frame is a little-endian 32-bit
+// length and that many bytes.
 
 inline constexpr std::uint32_t kMaxFrameBytes = 256U << 20U;
 
@@ -37,19 +38,23 @@ class FrameDecoder {
 
 enum class FrameStatus : std::uint8_t {
   done,
-  closed,     ///< the stream ended between frames
-  torn,       ///< it ended inside one
-  too_long,   ///< a length above the limit
+  closed,    ///< the stream ended between frames
+  torn,      ///< it ended inside one
+  too_long,  ///< a length above the limit
   timed_out,
-  failed,     ///< a system call did; errno says why
+  failed,  ///< a system call did; errno says why
 };
 
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;  ///< nullopt: wait for ever
 
 /// Reads exactly one frame and no byte more. `payload` is unspecified unless `done`.
-[[nodiscard]] FrameStatus read_frame(int fd, std::string& payload, std::uint32_t max_bytes = kMaxFrameBytes,
+[[nodiscard]] FrameStatus read_frame(int fd,
+                                     std::string& payload,
+                                     std::uint32_t max_bytes = kMaxFrameBytes,
                                      Deadline deadline = std::nullopt);
 /// Writes one frame. Where the reader of a pipe is gone: SIGPIPE, or `failed` if that is ignored.
-[[nodiscard]] FrameStatus write_frame(int fd, std::string_view payload, Deadline deadline = std::nullopt);
+[[nodiscard]] FrameStatus write_frame(int fd,
+                                      std::string_view payload,
+                                      Deadline deadline = std::nullopt);
 
 }  // namespace warpath

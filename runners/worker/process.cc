@@ -124,8 +124,9 @@ void limit(int resource, std::int64_t most) {
   ::_exit(127);
 }
 
-/// Runs calls one after the other on a thread that ends with the process. PR_SET_PDEATHSIG means the thread that forked, not the
-/// process: only children of such a thread live as long as the process, and no longer, however it ends.
+/// Runs calls one after the other on a thread that ends with the process. PR_SET_PDEATHSIG means
+/// the thread that forked, not the process: only children of such a thread live as long as the
+/// process, and no longer, however it ends.
 class Starter {
  public:
   static void run(const std::function<void()>& call) {
@@ -134,7 +135,8 @@ class Starter {
     Starter* mine = nullptr;
     {
       const std::lock_guard lock(making);
-      if (starter == nullptr || starter->process_ != ::getpid()) starter = new Starter;  // a forked process has no threads
+      // a forked process has no threads
+      if (starter == nullptr || starter->process_ != ::getpid()) starter = new Starter;
       mine = starter;
     }
     std::unique_lock lock(mine->mutex_);
@@ -185,7 +187,8 @@ pid_t spawn(const ProcessSpec& spec, int in, int out, int error) {
     pid = ::fork();
     fork_error = errno;
     if (pid == 0)
-      become(spec, path.c_str(), argv.data(), environment.data(), in, out, error, report_write.get(), starter);
+      become(spec, path.c_str(), argv.data(), environment.data(), in, out, error,
+             report_write.get(), starter);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   });
   if (pid < 0) throw environment_error("cannot start " + path + ": " + std::strerror(fork_error));

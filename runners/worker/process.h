@@ -16,16 +16,16 @@ namespace warpath {
 class ProgramSandbox;
 
 /// A program to start: in a process group of its own, with exactly this environment, no descriptor
-/// beyond 0, 1 and 2, and no core file; killed when this process ends, however it ends. argv[0] is looked up in the PATH of `environment` unless it
-/// holds a slash.
+/// beyond 0, 1 and 2, and no core file; killed when this process ends, however it ends. argv[0] is
+/// looked up in the PATH of `environment` unless it holds a slash.
 struct ProcessSpec {
   std::vector<std::string> argv;
-  std::vector<std::string> environment;  ///< "NAME=value"
-  std::string directory;                 ///< working folder; empty: the caller's
-  std::int64_t memory_bytes = 0;         ///< address-space limit; 0: none
-  std::int64_t file_bytes = 0;           ///< limit on any file it writes; 0: none
-  std::int64_t cpu_seconds = 0;          ///< ends it even when its starter was killed; 0: none
-  std::int64_t open_files = 0;           ///< limit on its descriptors; 0: the caller's
+  std::vector<std::string> environment;     ///< "NAME=value"
+  std::string directory;                    ///< working folder; empty: the caller's
+  std::int64_t memory_bytes = 0;            ///< address-space limit; 0: none
+  std::int64_t file_bytes = 0;              ///< limit on any file it writes; 0: none
+  std::int64_t cpu_seconds = 0;             ///< ends it even when its starter was killed; 0: none
+  std::int64_t open_files = 0;              ///< limit on its descriptors; 0: the caller's
   const ProgramSandbox* sandbox = nullptr;  ///< entered before the program starts; null: none
 };
 
@@ -63,7 +63,8 @@ class Child {
   Child& operator=(const Child&) = delete;
 
   enum class Io : std::uint8_t { done, closed, timed_out, stopped };
-  /// All bytes or a reason why not. `descriptor`, if it is not negative, travels with the first of them.
+  /// All bytes or a reason why not. `descriptor`, if it is not negative, travels with the first of
+  /// them.
   [[nodiscard]] Io write(std::span<const std::byte> bytes,
                          std::chrono::steady_clock::time_point deadline,
                          const std::stop_token& stop,
@@ -71,9 +72,10 @@ class Child {
   [[nodiscard]] Io read(std::span<std::byte> bytes,
                         std::chrono::steady_clock::time_point deadline,
                         const std::stop_token& stop);
-  /// What is possible now, without waiting: bytes moved (0: none now), nullopt once the stream is at
-  /// its end.
-  [[nodiscard]] std::optional<std::size_t> write_some(std::span<const std::byte> bytes, int descriptor = -1);
+  /// What is possible now, without waiting: bytes moved (0: none now), nullopt once the stream is
+  /// at its end.
+  [[nodiscard]] std::optional<std::size_t> write_some(std::span<const std::byte> bytes,
+                                                      int descriptor = -1);
   [[nodiscard]] std::optional<std::size_t> read_some(std::span<std::byte> bytes);
   /// The stream, for poll().
   [[nodiscard]] int fd() const { return socket_; }

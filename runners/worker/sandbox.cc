@@ -18,7 +18,8 @@
 namespace warpath {
 namespace {
 
-// Landlock's interface (linux/landlock.h), which older kernel headers lack in part. The numbers are the same on every architecture.
+// Landlock's interface (linux/landlock.h), which older kernel headers lack in part. The numbers are
+// the same on every architecture.
 constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 constexpr unsigned kAskVersion = 1;
 constexpr int kRuleOfPath = 1;
@@ -29,23 +30,31 @@ struct [[gnu::packed]] LandlockPath {
   std::uint64_t allowed = 0;
   std::int32_t parent = -1;
 };
-constexpr std::uint64_t kExecute = 1, kWriteFile = 1U << 1U, kReadFile = 1U << 2U, kReadFolder = 1U << 3U, kTruncate = 1U << 14U;
+constexpr std::uint64_t kExecute = 1, kWriteFile = 1U << 1U, kReadFile = 1U << 2U,
+                        kReadFolder = 1U << 3U, kTruncate = 1U << 14U;
 constexpr std::uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate;
 
-/// Every right of files that a version knows: 13 of the first, then referring, truncating and, from the fifth on, device controls.
+/// Every right of files that a version knows: 13 of the first, then referring, truncating and, from
+/// the fifth on, device controls.
 std::uint64_t rights_of(int version) {
   constexpr std::uint64_t kFirst = (1U << 13U) - 1;
-  return version >= 5 ? (1U << 16U) - 1 : version >= 3 ? (1U << 15U) - 1 : version == 2 ? (1U << 14U) - 1 : kFirst;
+  return version >= 5   ? (1U << 16U) - 1
+         : version >= 3 ? (1U << 15U) - 1
+         : version == 2 ? (1U << 14U) - 1
+                        : kFirst;
 }
 
 int landlock_version() {
   return static_cast<int>(std::max(0L, ::syscall(kCreateRuleset, nullptr, 0, kAskVersion)));
 }
 
-/// A ruleset that allows nothing of what it knows: files, TCP (4), abstract sockets and signals to others (6). -1 where there is none.
+/// A ruleset that allows nothing of what it knows: files, TCP (4), abstract sockets and signals to
+/// others (6). -1 where there is none.
 int make_ruleset(int version) {
   if (version < 1) return -1;
-  const LandlockRuleset rules{.files = rights_of(version), .network = version >= 4 ? 3U : 0U, .scopes = version >= 6 ? 3U : 0U};
+  const LandlockRuleset rules{.files = rights_of(version),
+                              .network = version >= 4 ? 3U : 0U,
+                              .scopes = version >= 6 ? 3U : 0U};
   const std::size_t size = version >= 6 ? sizeof rules : version >= 4 ? 16U : 8U;
   const auto ruleset = static_cast<int>(::syscall(kCreateRuleset, &rules, size, 0));
   if (ruleset < 0) return -1;
@@ -58,7 +67,7 @@ int make_ruleset(int version) {
 void allow(int ruleset, const char* path, std::uint64_t rights) {
   const int place = ::open(path, O_PATH | O_CLOEXEC);
   if (place < 0) return;
-  struct stat info {};
+  struct stat info{};
   const bool folder = ::fstat(place, &info) == 0 && S_ISDIR(info.st_mode);
   const LandlockPath rule{.allowed = folder ? rights : rights & kOfFiles, .parent = place};
   ::syscall(kAddRule, ruleset, kRuleOfPath, &rule, 0);
@@ -116,9 +125,12 @@ ProgramSandbox::ProgramSandbox(const Access& access) {
   ruleset_ = make_ruleset(version);
   sandbox_ = {.landlock = ruleset_ >= 0 ? version : 0, .seccomp = filters_offered()};
   if (ruleset_ < 0) return;
-  for (const std::string& path : access.read) allow(ruleset_, path.c_str(), kReadFile | kReadFolder);
-  for (const std::string& path : access.execute) allow(ruleset_, path.c_str(), kReadFile | kReadFolder | kExecute);
-  for (const std::string& path : access.write) allow(ruleset_, path.c_str(), rights_of(version) & ~kExecute);
+  for (const std::string& path : access.read)
+    allow(ruleset_, path.c_str(), kReadFile | kReadFolder);
+  for (const std::string& path : access.execute)
+    allow(ruleset_, path.c_str(), kReadFile | kReadFolder | kExecute);
+  for (const std::string& path : access.write)
+    allow(ruleset_, path.c_str(), rights_of(version) & ~kExecute);
 }
 
 ProgramSandbox::~ProgramSandbox() {
@@ -138,11 +150,13 @@ Sandbox probe_sandbox() {
   const pid_t child = ::fork();
   if (child == 0) {
     const Sandbox sandbox = lock_down();
-    ::_exit(::write(ends[1], &sandbox, sizeof sandbox) == static_cast<ssize_t>(sizeof sandbox) ? 0 : 1);
+    ::_exit(::write(ends[1], &sandbox, sizeof sandbox) == static_cast<ssize_t>(sizeof sandbox) ? 0
+                                                                                               : 1);
   }
   ::close(ends[1]);
   Sandbox read{};
-  if (child > 0 && ::read(ends[0], &read, sizeof read) == static_cast<ssize_t>(sizeof read)) found = read;
+  if (child > 0 && ::read(ends[0], &read, sizeof read) == static_cast<ssize_t>(sizeof read))
+    found = read;
   ::close(ends[0]);
   if (child > 0) ::waitpid(child, nullptr, 0);
   return found;

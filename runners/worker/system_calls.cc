@@ -26,12 +26,56 @@ constexpr unsigned kForeignTable = 0x40000000;  // x86-64: the same calls by the
 
 /// Reach other processes, the network, or the kernel's own state.
 constexpr long kOutside[] = {
-    SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4, SYS_ptrace, SYS_process_vm_readv,
-    SYS_process_vm_writev, SYS_kill, SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_mount, SYS_umount2, SYS_chroot, SYS_pivot_root,
-    SYS_unshare, SYS_setns, SYS_bpf, SYS_perf_event_open, SYS_add_key, SYS_request_key, SYS_keyctl, SYS_init_module, SYS_delete_module,
-    SYS_reboot, SYS_swapon, SYS_swapoff, SYS_quotactl, SYS_acct, SYS_settimeofday, SYS_clock_settime, SYS_sethostname, SYS_setdomainname,
-    SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgctl, SYS_semget, SYS_semctl, SYS_mq_open, SYS_mq_unlink, SYS_syslog,
-    SYS_open_by_handle_at, SYS_fanotify_init, SYS_kcmp, SYS_personality,
+    SYS_socket,
+    SYS_socketpair,
+    SYS_connect,
+    SYS_bind,
+    SYS_listen,
+    SYS_accept,
+    SYS_accept4,
+    SYS_ptrace,
+    SYS_process_vm_readv,
+    SYS_process_vm_writev,
+    SYS_kill,
+    SYS_tkill,
+    SYS_rt_sigqueueinfo,
+    SYS_rt_tgsigqueueinfo,
+    SYS_mount,
+    SYS_umount2,
+    SYS_chroot,
+    SYS_pivot_root,
+    SYS_unshare,
+    SYS_setns,
+    SYS_bpf,
+    SYS_perf_event_open,
+    SYS_add_key,
+    SYS_request_key,
+    SYS_keyctl,
+    SYS_init_module,
+    SYS_delete_module,
+    SYS_reboot,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_quotactl,
+    SYS_acct,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_sethostname,
+    SYS_setdomainname,
+    SYS_shmget,
+    SYS_shmat,
+    SYS_shmctl,
+    SYS_msgget,
+    SYS_msgctl,
+    SYS_semget,
+    SYS_semctl,
+    SYS_mq_open,
+    SYS_mq_unlink,
+    SYS_syslog,
+    SYS_open_by_handle_at,
+    SYS_fanotify_init,
+    SYS_kcmp,
+    SYS_personality,
 #ifdef SYS_userfaultfd
     SYS_userfaultfd,
 #endif
@@ -42,28 +86,71 @@ constexpr long kOutside[] = {
     SYS_finit_module,
 #endif
 #ifdef SYS_pidfd_open
-    SYS_pidfd_open, SYS_pidfd_send_signal,
+    SYS_pidfd_open,
+    SYS_pidfd_send_signal,
 #endif
 #ifdef SYS_pidfd_getfd
     SYS_pidfd_getfd,
 #endif
 #ifdef SYS_io_uring_setup
-    SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register,
+    SYS_io_uring_setup,
+    SYS_io_uring_enter,
+    SYS_io_uring_register,
 #endif
 #ifdef SYS_fsopen
-    SYS_fsopen, SYS_open_tree, SYS_move_mount,
+    SYS_fsopen,
+    SYS_open_tree,
+    SYS_move_mount,
 #endif
 };
 
 /// Name files, or make processes.
 constexpr long kFiles[] = {
 #ifdef SYS_open
-    SYS_open, SYS_creat, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_fork, SYS_vfork, SYS_unlink, SYS_rename, SYS_mkdir, SYS_rmdir,
-    SYS_link, SYS_symlink, SYS_chmod, SYS_chown, SYS_lchown, SYS_mknod, SYS_utime, SYS_utimes, SYS_futimesat,
+    SYS_open,
+    SYS_creat,
+    SYS_stat,
+    SYS_lstat,
+    SYS_access,
+    SYS_readlink,
+    SYS_fork,
+    SYS_vfork,
+    SYS_unlink,
+    SYS_rename,
+    SYS_mkdir,
+    SYS_rmdir,
+    SYS_link,
+    SYS_symlink,
+    SYS_chmod,
+    SYS_chown,
+    SYS_lchown,
+    SYS_mknod,
+    SYS_utime,
+    SYS_utimes,
+    SYS_futimesat,
 #endif
-    SYS_openat, SYS_statx, SYS_faccessat, SYS_readlinkat, SYS_unlinkat, SYS_mkdirat, SYS_linkat, SYS_symlinkat, SYS_mknodat, SYS_fchmodat,
-    SYS_fchownat, SYS_truncate, SYS_utimensat, SYS_chdir, SYS_setxattr, SYS_lsetxattr, SYS_removexattr, SYS_statfs, SYS_inotify_add_watch,
-    SYS_name_to_handle_at, SYS_execve, SYS_execveat,
+    SYS_openat,
+    SYS_statx,
+    SYS_faccessat,
+    SYS_readlinkat,
+    SYS_unlinkat,
+    SYS_mkdirat,
+    SYS_linkat,
+    SYS_symlinkat,
+    SYS_mknodat,
+    SYS_fchmodat,
+    SYS_fchownat,
+    SYS_truncate,
+    SYS_utimensat,
+    SYS_chdir,
+    SYS_setxattr,
+    SYS_lsetxattr,
+    SYS_removexattr,
+    SYS_statfs,
+    SYS_inotify_add_watch,
+    SYS_name_to_handle_at,
+    SYS_execve,
+    SYS_execveat,
 #ifdef SYS_renameat
     SYS_renameat,
 #endif
@@ -83,29 +170,77 @@ constexpr long kFiles[] = {
 
 /// All that a process needs that computes on memory of its own and talks over open descriptors.
 constexpr long kComputing[] = {
-    SYS_read, SYS_write, SYS_readv, SYS_writev, SYS_pread64, SYS_recvmsg, SYS_close, SYS_dup, SYS_fstat, SYS_lseek, SYS_ppoll, SYS_mmap, SYS_munmap,
-    SYS_mprotect, SYS_mremap, SYS_madvise, SYS_brk, SYS_futex, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_sigaltstack, SYS_exit,
-    SYS_exit_group, SYS_clock_gettime, SYS_clock_getres, SYS_gettimeofday, SYS_nanosleep, SYS_clock_nanosleep, SYS_sched_yield,
-    SYS_sched_getaffinity, SYS_getpid, SYS_gettid, SYS_getrandom, SYS_restart_syscall, SYS_set_robust_list,
+    SYS_read,
+    SYS_write,
+    SYS_readv,
+    SYS_writev,
+    SYS_pread64,
+    SYS_recvmsg,
+    SYS_close,
+    SYS_dup,
+    SYS_fstat,
+    SYS_lseek,
+    SYS_ppoll,
+    SYS_mmap,
+    SYS_munmap,
+    SYS_mprotect,
+    SYS_mremap,
+    SYS_madvise,
+    SYS_brk,
+    SYS_futex,
+    SYS_rt_sigaction,
+    SYS_rt_sigprocmask,
+    SYS_rt_sigreturn,
+    SYS_sigaltstack,
+    SYS_exit,
+    SYS_exit_group,
+    SYS_clock_gettime,
+    SYS_clock_getres,
+    SYS_gettimeofday,
+    SYS_nanosleep,
+    SYS_clock_nanosleep,
+    SYS_sched_yield,
+    SYS_sched_getaffinity,
+    SYS_getpid,
+    SYS_gettid,
+    SYS_getrandom,
+    SYS_restart_syscall,
+    SYS_set_robust_list,
 #ifdef SYS_poll
-    SYS_poll, SYS_time,
+    SYS_poll,
+    SYS_time,
 #endif
 #ifdef SYS_rseq
     SYS_rseq,
 #endif
 };
 
-constexpr sock_filter statement(unsigned code, unsigned k) { return {static_cast<std::uint16_t>(code), 0, 0, k}; }
-constexpr sock_filter jump(unsigned code, unsigned k, std::uint8_t yes, std::uint8_t no) { return {static_cast<std::uint16_t>(code), yes, no, k}; }
-constexpr sock_filter load(std::size_t offset) { return statement(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset)); }
-constexpr sock_filter equals(long value, std::uint8_t yes, std::uint8_t no) { return jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(value), yes, no); }
-constexpr sock_filter answer(unsigned action) { return statement(BPF_RET | BPF_K, action); }
+constexpr sock_filter statement(unsigned code, unsigned k) {
+  return {static_cast<std::uint16_t>(code), 0, 0, k};
+}
+constexpr sock_filter jump(unsigned code, unsigned k, std::uint8_t yes, std::uint8_t no) {
+  return {static_cast<std::uint16_t>(code), yes, no, k};
+}
+constexpr sock_filter load(std::size_t offset) {
+  return statement(BPF_LD | BPF_W | BPF_ABS, static_cast<unsigned>(offset));
+}
+constexpr sock_filter equals(long value, std::uint8_t yes, std::uint8_t no) {
+  return jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(value), yes, no);
+}
+constexpr sock_filter answer(unsigned action) {
+  return statement(BPF_RET | BPF_K, action);
+}
 constexpr sock_filter kAllow = answer(SECCOMP_RET_ALLOW);
 constexpr sock_filter kDeny = answer(SECCOMP_RET_ERRNO | EACCES);
 constexpr sock_filter kAbsent = answer(SECCOMP_RET_ERRNO | ENOSYS);
 constexpr sock_filter kRaise = answer(SECCOMP_RET_TRAP);
-constexpr std::size_t low_half(std::size_t argument) { return offsetof(seccomp_data, args) + 8 * argument; }  // little-endian machines
-constexpr std::size_t high_half(std::size_t argument) { return low_half(argument) + 4; }
+// little-endian machines
+constexpr std::size_t low_half(std::size_t argument) {
+  return offsetof(seccomp_data, args) + 8 * argument;
+}
+constexpr std::size_t high_half(std::size_t argument) {
+  return low_half(argument) + 4;
+}
 
 /// A program under construction.
 struct Draft {
@@ -180,24 +315,36 @@ constexpr Draft kForPrograms = for_programs();
 constexpr Draft kForLibraries = for_libraries();
 constexpr Draft kForComputing = for_computing();
 
-FilterProgram whole(const Draft& draft) { return std::span(draft.steps).first(draft.size); }
+FilterProgram whole(const Draft& draft) {
+  return std::span(draft.steps).first(draft.size);
+}
 
 }  // namespace
 
-FilterProgram filter_for_libraries() { return whole(kForLibraries); }
-FilterProgram filter_for_programs() { return whole(kForPrograms); }
-FilterProgram filter_for_computing() { return whole(kForComputing); }
+FilterProgram filter_for_libraries() {
+  return whole(kForLibraries);
+}
+FilterProgram filter_for_programs() {
+  return whole(kForPrograms);
+}
+FilterProgram filter_for_computing() {
+  return whole(kForComputing);
+}
 
 bool filters_offered() {
-  return kAuditArch != 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr, 0, 0) != 0 && errno == EFAULT;
+  return kAuditArch != 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr, 0, 0) != 0 &&
+         errno == EFAULT;
 }
 
 bool install_filter(FilterProgram program, bool all_threads) noexcept {
   if (kAuditArch == 0) return false;
-  const sock_fprog filter{.len = static_cast<unsigned short>(program.size()), .filter = const_cast<sock_filter*>(program.data())};
+  const sock_fprog filter{.len = static_cast<unsigned short>(program.size()),
+                          .filter = const_cast<sock_filter*>(program.data())};
   const unsigned flags = all_threads ? SECCOMP_FILTER_FLAG_TSYNC : 0U;
   // A filter may cost speed by a mitigation that only matters to those who share a process with it.
-  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_SPEC_ALLOW, &filter) == 0) return true;
+  if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+                &filter) == 0)
+    return true;
   if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &filter) == 0) return true;
   return !all_threads && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
 }

@@ -7,7 +7,8 @@
 
 namespace warpath {
 
-/// Builds a message for another process: little-endian integers, texts with a 32-bit length before them.
+/// Builds a message for another process: little-endian integers, texts with a 32-bit length before
+/// them.
 class WireWriter {
  public:
   WireWriter& u8(std::uint8_t value);
@@ -22,8 +23,8 @@ class WireWriter {
   std::string bytes_;
 };
 
-/// Reads what WireWriter built. Any bytes are safe to read: past the end, or past a length that lies, every value is zero or
-/// empty and `ok()` is false for good. Borrows the message.
+/// Reads what WireWriter built. Any bytes are safe to read: past the end, or past a length that
+/// lies, every value is zero or empty and `ok()` is false for good. Borrows the message.
 class WireReader {
  public:
   explicit WireReader(std::string_view message) : rest_(message) {}

@@ -32,14 +32,16 @@ WorkerProcess::EmptyFolder::EmptyFolder() {
   std::error_code error;
   const std::filesystem::path base = std::filesystem::temp_directory_path(error);
   path = (error ? std::filesystem::path("/tmp") : base) / "warpath-worker-XXXXXX";
-  if (::mkdtemp(path.data()) == nullptr) throw environment_error(path + ": cannot be made: " + std::strerror(errno));
+  if (::mkdtemp(path.data()) == nullptr)
+    throw environment_error(path + ": cannot be made: " + std::strerror(errno));
 }
 
 WorkerProcess::EmptyFolder::~EmptyFolder() {
   ::rmdir(path.c_str());
 }
 
-WorkerProcess::WorkerProcess(const WorkerCommand& command) : child_(locked_down(command, folder_.path)) {}
+WorkerProcess::WorkerProcess(const WorkerCommand& command)
+    : child_(locked_down(command, folder_.path)) {}
 
 void WorkerProcess::send(std::string_view payload) {
   outgoing_ += frame(payload);

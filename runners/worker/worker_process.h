@@ -11,15 +11,15 @@
 
 namespace warpath {
 
-/// How a worker is started: with an empty environment, in an empty folder of its own, without any descriptor but its
-/// standard ones, unable to write files or leave a core.
+/// How a worker is started: with an empty environment, in an empty folder of its own, without any
+/// descriptor but its standard ones, unable to write files or leave a core.
 struct WorkerCommand {
   std::vector<std::string> argv;   ///< argv[0]: absolute path of the program
   std::uint64_t memory_bytes = 0;  ///< address space; 0: no limit
 };
 
-/// A Child that is spoken to in frames by a thread that serves many at once: nothing here blocks. It dies with the thread that
-/// started it. Not thread-safe.
+/// A Child that is spoken to in frames by a thread that serves many at once: nothing here blocks.
+/// It dies with the thread that started it. Not thread-safe.
 class WorkerProcess {
  public:
   /// Throws Error(environment) if no process, socket or folder can be had.
@@ -30,8 +30,8 @@ class WorkerProcess {
   [[nodiscard]] bool wants_to_write() const { return !outgoing_.empty(); }
   /// Queues a frame and writes what the socket takes now.
   void send(std::string_view payload);
-  /// Writes and reads what is possible now. False once the stream is at its end or damaged: frames that came before are still
-  /// handed out.
+  /// Writes and reads what is possible now. False once the stream is at its end or damaged: frames
+  /// that came before are still handed out.
   [[nodiscard]] bool pump();
   /// The next frame that has arrived whole.
   [[nodiscard]] std::optional<std::string> receive() { return decoder_.next(); }

@@ -4,8 +4,8 @@
 
 #include "engine/base/rng.h"
 #include "engine/spec/spec_load.h"
-#include "moves/register_moves.h"
 #include "moves/propose/rule_proposer.h"
+#include "moves/register_moves.h"
 
 namespace {
 
@@ -28,16 +28,21 @@ void bm_propose(benchmark::State& bench, const std::string& name) {
   std::size_t proposals = 0;
   for (auto _ : bench) {
     Rng rng(1, "propose");
-    const std::vector<Proposal> found = proposer.propose({.at = {specs.front(), naive, kDevice}, .node_key = variant_key(naive)}, rng);
+    const std::vector<Proposal> found = proposer.propose(
+        {.at = {specs.front(), naive, kDevice}, .node_key = variant_key(naive)}, rng);
     proposals = found.size();
   }
   bench.counters["proposals"] = static_cast<double>(proposals);
 }
 
-BENCHMARK_CAPTURE(bm_propose, softmax_scaled, std::string("softmax_scaled"))->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(bm_propose, gemm_bf16_nt, std::string("gemm_bf16_nt"))->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(bm_propose, attention_causal, std::string("attention_causal"))->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(bm_propose, stencil3d_r4, std::string("stencil3d_r4"))->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_propose, softmax_scaled, std::string("softmax_scaled"))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_propose, gemm_bf16_nt, std::string("gemm_bf16_nt"))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_propose, attention_causal, std::string("attention_causal"))
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_propose, stencil3d_r4, std::string("stencil3d_r4"))
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

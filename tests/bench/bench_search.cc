@@ -15,9 +15,9 @@
 
 #include "engine/plugin/options.h"
 #include "engine/plugin/policy.h"
+#include "engine/run/snapshot.h"
 #include "engine/search/search.h"
 #include "engine/search/search_backup.h"
-#include "engine/run/snapshot.h"
 #include "tests/support/grid_space.h"
 #include "tests/support/lattice_space.h"
 
@@ -34,8 +34,9 @@ double resident_bytes() {
   return static_cast<double>(resident) * static_cast<double>(::sysconf(_SC_PAGESIZE));
 }
 
-/// Grows a search over the lattice from nothing to `range(0)` nodes, one evaluation at a time. An item is a playout; a selection
-/// is one choice among the arms of a node; bytes_per_node is everything: arenas, table, edges and the space's own points.
+/// Grows a search over the lattice from nothing to `range(0)` nodes, one evaluation at a time. An
+/// item is a playout; a selection is one choice among the arms of a node; bytes_per_node is
+/// everything: arenas, table, edges and the space's own points.
 void bm_search(benchmark::State& bench, int knobs, int deepest, int offered) {
   const auto nodes = static_cast<std::uint32_t>(bench.range(0));
   double selections = 0, playouts = 0, bytes = 0, edges = 0;
@@ -63,7 +64,8 @@ void bm_search(benchmark::State& bench, int knobs, int deepest, int offered) {
 
 /// A search over the large lattice, grown once a size.
 struct Grown {
-  explicit Grown(std::uint32_t nodes) : space(16, 4, 24), search(space, SearchOptions{}, 1, LatticeSpace::root_key()) {
+  explicit Grown(std::uint32_t nodes)
+      : space(16, 4, 24), search(space, SearchOptions{}, 1, LatticeSpace::root_key()) {
     while (search.graph().node_count() < nodes) {
       const auto d = search.next();
       search.complete(d->sequence, space.evaluate(d->node));
@@ -81,8 +83,8 @@ struct Grown {
   std::vector<double> rewards;  // by sequence
 };
 
-/// Playouts of a search that has `range(0)` nodes, by parts. `backing_up`: the outcome's way to the root, B included; else selection down
-/// to an untried action and the making of its node.
+/// Playouts of a search that has `range(0)` nodes, by parts. `backing_up`: the outcome's way to the
+/// root, B included; else selection down to an untried action and the making of its node.
 void bm_playout(benchmark::State& bench, bool backing_up) {
   using Clock = std::chrono::steady_clock;
   const auto nodes = static_cast<std::uint32_t>(bench.range(0));
@@ -99,7 +101,9 @@ void bm_playout(benchmark::State& bench, bool backing_up) {
     const Evaluation evaluation = space.evaluate(d->node);
     const auto evaluated = Clock::now();
     search.complete(d->sequence, evaluation);
-    bench.SetIterationTime(std::chrono::duration<double>(backing_up ? Clock::now() - evaluated : selected - begin).count());
+    bench.SetIterationTime(
+        std::chrono::duration<double>(backing_up ? Clock::now() - evaluated : selected - begin)
+            .count());
   }
   bench.SetItemsProcessed(static_cast<std::int64_t>(bench.iterations()));
 }
@@ -109,7 +113,8 @@ void bm_raise_best(benchmark::State& bench) {
   Graph graph;
   for (std::int64_t i = 0; i < bench.range(0); ++i) {
     bool created = false;
-    const NodeId node = graph.find_or_insert(Hasher().add(static_cast<std::uint64_t>(i)).digest(), 0, created);
+    const NodeId node =
+        graph.find_or_insert(Hasher().add(static_cast<std::uint64_t>(i)).digest(), 0, created);
     graph[node].state = NodeState::measured;
     if (i > 0) graph.add_edge(NodeId{index(node) - 1}, node, 0, 1);
   }
@@ -128,14 +133,18 @@ void bm_raise_best(benchmark::State& bench) {
 /// From the snapshot in its file to a search that goes on, checked.
 void bm_load(benchmark::State& bench) {
   Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
-  const auto folder = std::filesystem::temp_directory_path() / ("warpath_bench." + std::to_string(::getpid()));
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("warpath_bench." + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   const auto path = folder / "search_state.json";
-  save_snapshot({.log = {}, .arenas = grown.search.graph().arenas(), .state = grown.search.state()}, path, false);
+  save_snapshot({.log = {}, .arenas = grown.search.graph().arenas(), .state = grown.search.state()},
+                path, false);
   bool equal = true;
   for (auto _ : bench) {
     auto snapshot = load_snapshot(path);
-    Search search(grown.space, SearchOptions{}, 1, Graph::from_arenas(std::move(snapshot->arenas), "bench"), std::move(snapshot->state), "bench");
+    Search search(grown.space, SearchOptions{}, 1,
+                  Graph::from_arenas(std::move(snapshot->arenas), "bench"),
+                  std::move(snapshot->state), "bench");
     bench.PauseTiming();
     equal = equal && search.fingerprint() == grown.search.fingerprint();
     bench.ResumeTiming();
@@ -160,7 +169,8 @@ void bm_replay(benchmark::State& bench) {
     bench.ResumeTiming();
   }
   if (!equal) bench.SkipWithError("the replayed search differs");
-  bench.SetItemsProcessed(static_cast<std::int64_t>(2 * grown.rewards.size()) * static_cast<std::int64_t>(bench.iterations()));
+  bench.SetItemsProcessed(static_cast<std::int64_t>(2 * grown.rewards.size()) *
+                          static_cast<std::int64_t>(bench.iterations()));
 }
 
 /// A better measurement of the best node: every B and M anew.
@@ -174,14 +184,18 @@ void bm_rebuild(benchmark::State& bench) {
 /// A snapshot written, as pools where it is large.
 void bm_save(benchmark::State& bench) {
   Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
-  const auto folder = std::filesystem::temp_directory_path() / ("warpath_bench." + std::to_string(::getpid()));
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("warpath_bench." + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
-  for (auto _ : bench) save_snapshot({.log = {}, .arenas = grown.search.graph().arenas(), .state = grown.search.state()}, folder / "search_state.json", false);
+  for (auto _ : bench)
+    save_snapshot(
+        {.log = {}, .arenas = grown.search.graph().arenas(), .state = grown.search.state()},
+        folder / "search_state.json", false);
   std::filesystem::remove_all(folder);
 }
 
-/// Evaluations until the optimum of a small toy is found, with shared nodes and with a node a path: the mean over eight seeds. `duplicates`: nodes
-/// a variant as of then.
+/// Evaluations until the optimum of a small toy is found, with shared nodes and with a node a path:
+/// the mean over eight seeds. `duplicates`: nodes a variant as of then.
 void bm_to_optimum(benchmark::State& bench, const char* sharing) {
   constexpr int kKnobs = 5, kDeepest = 8, kSeeds = 8;
   constexpr std::uint32_t kMostNodes = 400'000;
@@ -200,7 +214,8 @@ void bm_to_optimum(benchmark::State& bench, const char* sharing) {
       options.sharing = sharing;
       Search search(space, options, seed, LatticeSpace::root_key());
       std::set<double> values;
-      while (search.graph()[search.best()].reward < optimum && search.graph().node_count() < kMostNodes) {
+      while (search.graph()[search.best()].reward < optimum &&
+             search.graph().node_count() < kMostNodes) {
         const auto d = search.next();
         if (!d) break;
         const Evaluation evaluation = space.evaluate(d->node);
@@ -219,7 +234,8 @@ void bm_to_optimum(benchmark::State& bench, const char* sharing) {
   bench.counters["found"] = found / runs;
 }
 
-/// The guided strategy over ten tunables of eight values, `range(0)` evaluations one at a time: an item is one of them, asked for and told.
+/// The guided strategy over ten tunables of eight values, `range(0)` evaluations one at a time: an
+/// item is one of them, asked for and told.
 void bm_guided(benchmark::State& bench) {
   const auto nodes = static_cast<std::uint32_t>(bench.range(0));
   for (auto _ : bench) {
@@ -239,12 +255,32 @@ void bm_guided(benchmark::State& bench) {
 /// The toy itself, to its end: 36 814 nodes.
 BENCHMARK_CAPTURE(bm_search, toy, 8, 12, 64)->Arg(36814)->Unit(benchmark::kMillisecond);
 /// A lattice too large to exhaust.
-BENCHMARK_CAPTURE(bm_search, large, 16, 24, 64)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(bm_search, large, 16, 24, 64)->Arg(10'000'000)->Iterations(1)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(bm_playout, select, false)->RangeMultiplier(10)->Range(1000, 1000000)->Iterations(1000)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(bm_playout, back_up, true)->RangeMultiplier(10)->Range(1000, 1000000)->Iterations(1000)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK(bm_raise_best)->RangeMultiplier(10)->Range(1000, 10'000'000)->Unit(benchmark::kMillisecond);
-/// Lattices where fewer ways lead to a node, as moves do that need one another: about 3 and 1.9 edges a node in place of 5.
+BENCHMARK_CAPTURE(bm_search, large, 16, 24, 64)
+    ->RangeMultiplier(10)
+    ->Range(1000, 1000000)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_search, large, 16, 24, 64)
+    ->Arg(10'000'000)
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_playout, select, false)
+    ->RangeMultiplier(10)
+    ->Range(1000, 1000000)
+    ->Iterations(1000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_playout, back_up, true)
+    ->RangeMultiplier(10)
+    ->Range(1000, 1000000)
+    ->Iterations(1000)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(bm_raise_best)
+    ->RangeMultiplier(10)
+    ->Range(1000, 10'000'000)
+    ->Unit(benchmark::kMillisecond);
+/// Lattices where fewer ways lead to a node, as moves do that need one another: about 3 and 1.9
+/// edges a node in place of 5.
 BENCHMARK_CAPTURE(bm_search, middle, 32, 24, 50)->Arg(1000000)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_search, sparse, 32, 24, 32)->Arg(1000000)->Unit(benchmark::kMillisecond);
 BENCHMARK(bm_guided)->Arg(40)->Arg(200)->Arg(1000)->Unit(benchmark::kMillisecond);

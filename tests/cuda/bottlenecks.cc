@@ -11,8 +11,8 @@
 #include "engine/spec/variant.h"
 #include "priors/evidence/rule_table.h"
 #include "runners/cuda/compile/build.h"
-#include "runners/cuda/gates/gate.h"
 #include "runners/cuda/compile/static_diagnosis.h"
+#include "runners/cuda/gates/gate.h"
 #include "tests/cuda/support.h"
 #include "tests/support/figure.h"
 
@@ -24,17 +24,27 @@ using warpath::cuda::PtxModule;
 namespace {
 
 const char* const kArch = "sm_90a";
-const DeviceLimits kH200{.compute_major = 9, .compute_minor = 0, .multiprocessors = 132, .threads_per_sm = 2048, .blocks_per_sm = 32,
-                         .registers_per_sm = 65536, .registers_per_block = 65536, .threads_per_block = 1024,
-                         .smem_per_sm_bytes = 233472, .smem_per_block_bytes = 232448, .reserved_smem_bytes = 1024};
+const DeviceLimits kH200{.compute_major = 9,
+                         .compute_minor = 0,
+                         .multiprocessors = 132,
+                         .threads_per_sm = 2048,
+                         .blocks_per_sm = 32,
+                         .registers_per_sm = 65536,
+                         .registers_per_block = 65536,
+                         .threads_per_block = 1024,
+                         .smem_per_sm_bytes = 233472,
+                         .smem_per_block_bytes = 232448,
+                         .reserved_smem_bytes = 1024};
 
 const std::vector<KernelSpec>& specs() {
-  static const std::vector<KernelSpec> kSpecs = load_specs(WARPATH_SOURCE_ROOT "/tests/data/bottlenecks");
+  static const std::vector<KernelSpec> kSpecs =
+      load_specs(WARPATH_SOURCE_ROOT "/tests/data/bottlenecks");
   return kSpecs;
 }
 
 CompileResult compiled(const KernelSpec& spec, const Variant& variant) {
-  return cuda::compile(cuda_test::nvrtc(), cuda_test::headers(), cuda::request_for(spec, variant, spec.workloads.front(), kArch), {});
+  return cuda::compile(cuda_test::nvrtc(), cuda_test::headers(),
+                       cuda::request_for(spec, variant, spec.workloads.front(), kArch), {});
 }
 
 /// Static facts of a spec's kernel on an H200, as a runner makes them; compiled once.
@@ -54,14 +64,18 @@ const Diagnosis& diagnosis_of(const KernelSpec& spec) {
     const cuda::CodeGate* const gate = gates.code_gate(row.name);
     if (gate == nullptr) continue;
     CAPTURE(row.name);
-    const GateResult result = gate->judge({.spec = &spec, .source = &variant.source, .code = &code, .ptx = &*ptx});
+    const GateResult result =
+        gate->judge({.spec = &spec, .source = &variant.source, .code = &code, .ptx = &*ptx});
     CHECK_MESSAGE(result.answer == GateResult::Answer::pass, result.detail);
   }
   const Bindings bindings = spec.bindings(workload, variant.tunables);
   const cuda::PtxLaunch launch = cuda::ptx_launch(spec, variant, workload);
-  entry = std::make_unique<Diagnosis>(cuda::static_diagnosis(code, *ptx, evaluate(variant.launch, bindings, spec.name), kH200, launch.parameters));
+  entry = std::make_unique<Diagnosis>(cuda::static_diagnosis(
+      code, *ptx, evaluate(variant.launch, bindings, spec.name), kH200, launch.parameters));
   REQUIRE(spec.bound.bytes);
-  entry->facts["compulsory_bytes"] = {static_cast<double>(spec.bound.bytes->evaluate(bindings, spec.name)), FactSource::static_analysis};
+  entry->facts["compulsory_bytes"] = {
+      static_cast<double>(spec.bound.bytes->evaluate(bindings, spec.name)),
+      FactSource::static_analysis};
   return *entry;
 }
 
@@ -83,7 +97,9 @@ struct Made {
 
 TEST_SUITE_BEGIN("nvrtc_bottlenecks");
 
-TEST_CASE("every rule of the matrix has a kernel of its name, which can be run, and its reference compiles") {
+TEST_CASE(
+    "every rule of the matrix has a kernel of its name, which can be run, and its reference "
+    "compiles") {
   std::set<std::string> rules, names;
   for (const Rule& rule : RuleTable::built_in().rules()) {
     if (rule.set == "matrix") rules.insert(rule.id);
@@ -95,8 +111,10 @@ TEST_CASE("every rule of the matrix has a kernel of its name, which can be run, 
     const auto reference = cuda::reference_variant(spec);
     REQUIRE(reference);
     const auto& named = std::get<ReferenceKernel>(spec.reference);
-    const CompileResult code = cuda::compile(cuda_test::nvrtc(), cuda_test::headers(),
-                                             {.source = reference->source, .kernel = named.kernel_name, .arch = kArch, .options = {}}, {});
+    const CompileResult code = cuda::compile(
+        cuda_test::nvrtc(), cuda_test::headers(),
+        {.source = reference->source, .kernel = named.kernel_name, .arch = kArch, .options = {}},
+        {});
     CHECK_MESSAGE(code.status == Status::ok, code.log);
   }
   CHECK(names == rules);
@@ -108,33 +126,34 @@ TEST_CASE("they compile, pass the static gates, do not spill and fit the device"
     CAPTURE(spec.name);
     CHECK(fact(spec, "local_traffic") == 0);
     CHECK(fact(spec, "blocks_per_sm") >= 1);
-    CHECK(fact(spec, "compulsory_bytes") < 6e9);  // inputs, outputs and what the harness keeps of them fit beside each other
+    // inputs, outputs and what the harness keeps of them fit beside each other
+    CHECK(fact(spec, "compulsory_bytes") < 6e9);
   }
 }
 
-TEST_CASE("what is known without running a kernel is as it was made, and waves disturb no other kernel") {
+TEST_CASE(
+    "what is known without running a kernel is as it was made, and waves disturb no other kernel") {
   const std::map<std::string, const KernelSpec*> by_name = [] {
     std::map<std::string, const KernelSpec*> out;
     for (const KernelSpec& spec : specs()) out.emplace(spec.name, &spec);
     return out;
   }();
-  for (const Made& made : {Made{"low_waves_per_sm", "waves", 0, 0.5},
-                           Made{"high_waves_per_sm", "waves", 160, 1e9},
-                           Made{"high_waves_per_sm", "occupancy", 0.99, 1.01},
-                           Made{"low_occupancy", "occupancy_now", 0, 0.13},
-                           Made{"low_occupancy", "register_limited", 0, 0.5},
-                           Made{"register_limited", "register_limited", 1, 1.5},
-                           Made{"register_limited", "occupancy_now", 0, 0.26},
-                           Made{"stall_wait", "register_limited", 0, 0.5},
-                           Made{"stall_wait", "occupancy_now", 0, 0.13},
-                           Made{"stall_short_scoreboard", "occupancy_now", 0.49, 0.51},
-                           Made{"poor_coalescing", "static_sector_excess", 7.9, 8.1},
-                           Made{"smem_bank_conflicts", "static_bank_ways", 16, 33},
-                           Made{"low_l2_hit", "global_reuse", 4, 1e9},
-                           Made{"low_l1_hit", "global_reuse", 4, 1e9},
-                           Made{"stall_long_scoreboard", "global_reuse", 0, 1.5},
-                           Made{"severe_memory_bound", "global_reuse", 0, 1.5},
-                           Made{"poor_coalescing", "global_reuse", 0, 1.5}}) {
+  for (const Made& made :
+       {Made{"low_waves_per_sm", "waves", 0, 0.5}, Made{"high_waves_per_sm", "waves", 160, 1e9},
+        Made{"high_waves_per_sm", "occupancy", 0.99, 1.01},
+        Made{"low_occupancy", "occupancy_now", 0, 0.13},
+        Made{"low_occupancy", "register_limited", 0, 0.5},
+        Made{"register_limited", "register_limited", 1, 1.5},
+        Made{"register_limited", "occupancy_now", 0, 0.26},
+        Made{"stall_wait", "register_limited", 0, 0.5},
+        Made{"stall_wait", "occupancy_now", 0, 0.13},
+        Made{"stall_short_scoreboard", "occupancy_now", 0.49, 0.51},
+        Made{"poor_coalescing", "static_sector_excess", 7.9, 8.1},
+        Made{"smem_bank_conflicts", "static_bank_ways", 16, 33},
+        Made{"low_l2_hit", "global_reuse", 4, 1e9}, Made{"low_l1_hit", "global_reuse", 4, 1e9},
+        Made{"stall_long_scoreboard", "global_reuse", 0, 1.5},
+        Made{"severe_memory_bound", "global_reuse", 0, 1.5},
+        Made{"poor_coalescing", "global_reuse", 0, 1.5}}) {
     CAPTURE(made.rule);
     CAPTURE(made.fact);
     REQUIRE(by_name.contains(made.rule));

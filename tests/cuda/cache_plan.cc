@@ -8,17 +8,23 @@ using warpath::cuda::CachePlan;
 
 TEST_SUITE("cache_plan") {
   TEST_CASE("a workload that declares nothing is timed as the option says") {
-    CHECK(cache_plan({}, "hot", Stage::screening) == CachePlan{.hot = true, .cold = false, .cold_scored = false});
-    CHECK(cache_plan({}, "cold", Stage::screening) == CachePlan{.hot = false, .cold = true, .cold_scored = true});
-    CHECK(cache_plan({}, "both", Stage::screening) == CachePlan{.hot = true, .cold = true, .cold_scored = false});
+    CHECK(cache_plan({}, "hot", Stage::screening) ==
+          CachePlan{.hot = true, .cold = false, .cold_scored = false});
+    CHECK(cache_plan({}, "cold", Stage::screening) ==
+          CachePlan{.hot = false, .cold = true, .cold_scored = true});
+    CHECK(cache_plan({}, "both", Stage::screening) ==
+          CachePlan{.hot = true, .cold = true, .cold_scored = false});
   }
 
   TEST_CASE("what a workload declares goes before the option") {
     for (const char* option : {"hot", "cold", "both"}) {
       CAPTURE(option);
-      CHECK(cache_plan(L2Timing::hot, option, Stage::confirmation) == CachePlan{.hot = true, .cold = false, .cold_scored = false});
-      CHECK(cache_plan(L2Timing::cold, option, Stage::confirmation) == CachePlan{.hot = false, .cold = true, .cold_scored = true});
-      CHECK(cache_plan(L2Timing::both, option, Stage::confirmation) == CachePlan{.hot = true, .cold = true, .cold_scored = false});
+      CHECK(cache_plan(L2Timing::hot, option, Stage::confirmation) ==
+            CachePlan{.hot = true, .cold = false, .cold_scored = false});
+      CHECK(cache_plan(L2Timing::cold, option, Stage::confirmation) ==
+            CachePlan{.hot = false, .cold = true, .cold_scored = true});
+      CHECK(cache_plan(L2Timing::both, option, Stage::confirmation) ==
+            CachePlan{.hot = true, .cold = true, .cold_scored = false});
     }
   }
 

@@ -42,11 +42,14 @@ std::vector<fs::path> files_in(const fs::path& folder) {
 
 TEST_SUITE_BEGIN("code_cache");
 
-TEST_CASE("the key covers text, kernel, architecture, options in order and the compiler's version") {
+TEST_CASE(
+    "the key covers text, kernel, architecture, options in order and the compiler's version") {
   const CompileRequest base{"source", "k", "sm_90a", {"-DA=1", "-DB=2"}};
   std::set<std::string> keys{code_key(base, "13.0").hex(), code_key(base, "12.9").hex()};
-  for (const CompileRequest& other : {CompileRequest{"source ", "k", "sm_90a", {"-DA=1", "-DB=2"}}, CompileRequest{"source", "k2", "sm_90a", {"-DA=1", "-DB=2"}},
-                                      CompileRequest{"source", "k", "sm_90", {"-DA=1", "-DB=2"}}, CompileRequest{"source", "k", "sm_90a", {"-DB=2", "-DA=1"}},
+  for (const CompileRequest& other : {CompileRequest{"source ", "k", "sm_90a", {"-DA=1", "-DB=2"}},
+                                      CompileRequest{"source", "k2", "sm_90a", {"-DA=1", "-DB=2"}},
+                                      CompileRequest{"source", "k", "sm_90", {"-DA=1", "-DB=2"}},
+                                      CompileRequest{"source", "k", "sm_90a", {"-DB=2", "-DA=1"}},
                                       CompileRequest{"source", "k", "sm_90a", {"-DA=1-DB=2"}}}) {
     keys.insert(code_key(other, "13.0").hex());
   }
@@ -106,7 +109,8 @@ TEST_CASE("the entries used longest ago go when the bound is reached") {
   const TemporaryFolder folder;
   CodeCache cache(folder.path(), 50000);
   for (std::uint64_t i = 0; i < 40; ++i) cache.store({i, 0}, result_of(i));
-  for (const auto& file : files_in(folder.path())) fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  for (const auto& file : files_in(folder.path()))
+    fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
   CHECK(cache.find({3, 0}));  // used now
   for (std::uint64_t i = 100; i < 110; ++i) cache.store({i, 0}, result_of(i));
   CHECK(cache.find({3, 0}));

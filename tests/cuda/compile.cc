@@ -31,7 +31,8 @@ TEST_CASE("the log keeps lines about the kernel's own text and nothing else") {
   CHECK(warpath::cuda::filter_log(flood).ends_with("...\n"));
 }
 
-TEST_CASE("errors come with the lines of the source that they are about, and nothing else is quoted") {
+TEST_CASE(
+    "errors come with the lines of the source that they are about, and nothing else is quoted") {
   const std::string source = "void k() {\n  int a;\n    x = y + 1;\n}\n";
   const std::string log =
       "kernel.cu(2): warning #177-D: variable \"a\" was declared but never referenced\n"
@@ -66,7 +67,8 @@ TEST_CASE("resource usage is that of the entry asked for") {
       "ptxas info    : Compiling entry function 'k' for 'sm_90'\n"
       "ptxas info    : Function properties for k\n"
       "ptxas         .     400 bytes stack frame, 24 bytes spill stores, 28 bytes spill loads\n"
-      "ptxas info    : Used 32 registers, used 2 barriers, 400 bytes cumulative stack size, 372 bytes cmem[0]\n";
+      "ptxas info    : Used 32 registers, used 2 barriers, 400 bytes cumulative stack size, 372 "
+      "bytes cmem[0]\n";
   const auto usage = warpath::cuda::parse_ptxas_info(log, "k");
   CHECK(usage.registers == 32);
   CHECK(usage.barriers == 2);
@@ -79,15 +81,36 @@ TEST_CASE("resource usage is that of the entry asked for") {
 }
 
 TEST_CASE("options that reach files, the linker or the architecture are refused") {
-  for (const char* good : {"-DTILE=32", "-DNAME", "-UNAME", "--define-macro=A=B", "--use_fast_math", "--maxrregcount=64",
-                           "-std=c++20", "--fmad=false", "-lineinfo", "--ftz=true"}) {
+  for (const char* good :
+       {"-DTILE=32", "-DNAME", "-UNAME", "--define-macro=A=B", "--use_fast_math",
+        "--maxrregcount=64", "-std=c++20", "--fmad=false", "-lineinfo", "--ftz=true"}) {
     CAPTURE(good);
     CHECK(warpath::cuda::option_problem(good).empty());
   }
-  for (const char* bad : {"", "-I/", "--include-path=/", "-include", "--pre-include=/etc/passwd", "-rdc=true", "-dlto", "-G",
-                          "--gpu-architecture=sm_80", "-arch=sm_80", "-Xptxas=-O0", "-DA B=1", "-DA(x)=x", "-D", "-D=1", "-DA=1\n#include",
-                          "--maxrregcount=", "--maxrregcount=9x", "-std=c++99", "--use_fast_math ", "--create-pch", "--time=/x",
-                          "--device-debug", "-D1A"}) {
+  for (const char* bad : {"",
+                          "-I/",
+                          "--include-path=/",
+                          "-include",
+                          "--pre-include=/etc/passwd",
+                          "-rdc=true",
+                          "-dlto",
+                          "-G",
+                          "--gpu-architecture=sm_80",
+                          "-arch=sm_80",
+                          "-Xptxas=-O0",
+                          "-DA B=1",
+                          "-DA(x)=x",
+                          "-D",
+                          "-D=1",
+                          "-DA=1\n#include",
+                          "--maxrregcount=",
+                          "--maxrregcount=9x",
+                          "-std=c++99",
+                          "--use_fast_math ",
+                          "--create-pch",
+                          "--time=/x",
+                          "--device-debug",
+                          "-D1A"}) {
     CAPTURE(bad);
     CHECK_FALSE(warpath::cuda::option_problem(bad).empty());
   }
@@ -95,10 +118,13 @@ TEST_CASE("options that reach files, the linker or the architecture are refused"
 
 TEST_CASE("a kernel name can be a name or an instantiation and nothing more") {
   const auto problem = [](const std::string& kernel) {
-    return compile_problem(CompileRequest{.source = "", .kernel = kernel, .arch = "sm_90a", .options = {}});
+    return compile_problem(
+        CompileRequest{.source = "", .kernel = kernel, .arch = "sm_90a", .options = {}});
   };
-  for (const char* good : {"k", "ns::k", "row_sum<float, 4>", "f<(int)-1, &g>", "k<'a'>"}) CHECK(problem(good).empty());
-  for (const char* bad : {"", "k;", "k)\n#include </etc/passwd>", "#k", "k\"x\"", "1k", "k{}", "k\\"}) {
+  for (const char* good : {"k", "ns::k", "row_sum<float, 4>", "f<(int)-1, &g>", "k<'a'>"})
+    CHECK(problem(good).empty());
+  for (const char* bad :
+       {"", "k;", "k)\n#include </etc/passwd>", "#k", "k\"x\"", "1k", "k{}", "k\\"}) {
     CAPTURE(bad);
     CHECK_FALSE(problem(bad).empty());
   }
@@ -118,8 +144,13 @@ TEST_CASE("requests, results, setup and hello cross the wire unchanged; damaged 
   result.ptx = "ptx";
   result.cubin = std::string("\x7f\0ELF", 5);
   result.seconds = 0.25;
-  result.usage = {.registers = 1, .static_smem_bytes = 2, .stack_bytes = 3, .spill_store_bytes = 4, .spill_load_bytes = 5,
-                  .constant_bytes = 6, .barriers = 7};
+  result.usage = {.registers = 1,
+                  .static_smem_bytes = 2,
+                  .stack_bytes = 3,
+                  .spill_store_bytes = 4,
+                  .spill_load_bytes = 5,
+                  .constant_bytes = 6,
+                  .barriers = 7};
   CompileResult result_back;
   CHECK(decode(encode(result), result_back));
   CHECK(result_back == result);
@@ -154,7 +185,8 @@ TEST_CASE("a kernel compiles to PTX, machine code and its resource usage") {
 }
 
 TEST_CASE("a template is instantiated by its name") {
-  const auto result = cuda_test::compile("template <class T, int N> __global__ void k(T* o) { o[threadIdx.x] = N; }\n", "k<float, 4>");
+  const auto result = cuda_test::compile(
+      "template <class T, int N> __global__ void k(T* o) { o[threadIdx.x] = N; }\n", "k<float, 4>");
   REQUIRE_MESSAGE(result.status == Status::ok, result.log);
   CHECK(result.lowered_name == "_Z1kIfLi4EEvPT_");
   CHECK(result.usage.registers > 0);
@@ -162,7 +194,8 @@ TEST_CASE("a template is instantiated by its name") {
 
 TEST_CASE("half types and fragments come from the headers handed over") {
   const auto result = cuda_test::compile(
-      "#include <cuda_fp16.h>\n#include \"cuda_bf16.h\"\n#include <cuda_fp8.h>\n#include <mma.h>\n#include <cstdint>\n#include <cuda_runtime.h>\n"
+      "#include <cuda_fp16.h>\n#include \"cuda_bf16.h\"\n#include <cuda_fp8.h>\n#include "
+      "<mma.h>\n#include <cstdint>\n#include <cuda_runtime.h>\n"
       "extern \"C\" __global__ void k(__half* o, __nv_bfloat16* b, uint32_t n) {\n"
       "  o[n] = __hadd(o[n], __float2half(1.0f)); b[n] = __float2bfloat16(2.0f);\n"
       "}\n");
@@ -170,12 +203,16 @@ TEST_CASE("half types and fragments come from the headers handed over") {
 }
 
 TEST_CASE("a wrong text, kernel name or option is a compile error with a reason") {
-  const auto wrong = cuda_test::compile("extern \"C\" __global__ void k(float* o) {\n  o[0] = foo;\n}\n");
+  const auto wrong =
+      cuda_test::compile("extern \"C\" __global__ void k(float* o) {\n  o[0] = foo;\n}\n");
   CHECK(wrong.status == Status::compile_error);
-  CHECK(wrong.log.find("kernel.cu(2): error: identifier \"foo\" is undefined") != std::string::npos);
-  for (const auto& result : {cuda_test::compile("extern \"C\" __global__ void k() {}\n", "absent"),
-                             cuda_test::compile("extern \"C\" __global__ void k() {}\n", "k", {"-I/"}),
-                             cuda_test::compile("extern \"C\" __global__ void k() {}\n", "k", {}, "sm_12"), cuda_test::compile("")}) {
+  CHECK(wrong.log.find("kernel.cu(2): error: identifier \"foo\" is undefined") !=
+        std::string::npos);
+  for (const auto& result :
+       {cuda_test::compile("extern \"C\" __global__ void k() {}\n", "absent"),
+        cuda_test::compile("extern \"C\" __global__ void k() {}\n", "k", {"-I/"}),
+        cuda_test::compile("extern \"C\" __global__ void k() {}\n", "k", {}, "sm_12"),
+        cuda_test::compile("")}) {
     CHECK(result.status == Status::compile_error);
     CHECK_FALSE(result.log.empty());
     CHECK(result.cubin.empty());
@@ -183,15 +220,22 @@ TEST_CASE("a wrong text, kernel name or option is a compile error with a reason"
 }
 
 TEST_CASE("an error is shown with its line and its place in it") {
-  const auto result = cuda_test::compile("extern \"C\" __global__ void k(float* x) {\n  int unused;\n  x[0] = missing + 1;\n}\n");
+  const auto result = cuda_test::compile(
+      "extern \"C\" __global__ void k(float* x) {\n  int unused;\n  x[0] = missing + 1;\n}\n");
   CHECK(result.status == Status::compile_error);
-  CHECK(result.log == "kernel.cu(3): error: identifier \"missing\" is undefined\n    x[0] = missing + 1;\n           ^\n");
-  CHECK(cuda_test::compile("extern \"C\" __global__ void other(float* x) {}\n").log == "the source has no kernel k\n");
+  CHECK(result.log ==
+        "kernel.cu(3): error: identifier \"missing\" is undefined\n    x[0] = missing + 1;\n       "
+        "    ^\n");
+  CHECK(cuda_test::compile("extern \"C\" __global__ void other(float* x) {}\n").log ==
+        "the source has no kernel k\n");
 }
 
-TEST_CASE("bytes that are no UTF-8 do no harm: in a comment they are letters, elsewhere an error with its line") {
+TEST_CASE(
+    "bytes that are no UTF-8 do no harm: in a comment they are letters, elsewhere an error with "
+    "its line") {
   const std::string kernel = "extern \"C\" __global__ void k(float* x) { x[0] = 1; }\n";
-  for (const std::string comment : {"// \xFF\n", "/* caf\xE9 */\n", "// \xC3\xA9\n", "\xEF\xBB\xBF// mark\n"}) {
+  for (const std::string comment :
+       {"// \xFF\n", "/* caf\xE9 */\n", "// \xC3\xA9\n", "\xEF\xBB\xBF// mark\n"}) {
     const auto result = cuda_test::compile(comment + kernel);
     CHECK_MESSAGE(result.status == Status::ok, result.log);
     CHECK(result.lowered_name == "k");
@@ -202,8 +246,9 @@ TEST_CASE("bytes that are no UTF-8 do no harm: in a comment they are letters, el
 }
 
 TEST_CASE("device-side launches and other devices' code do not link in") {
-  CHECK(cuda_test::compile("__global__ void c() {}\nextern \"C\" __global__ void k() { c<<<1, 1>>>(); }\n").status ==
-        Status::compile_error);
+  CHECK(cuda_test::compile(
+            "__global__ void c() {}\nextern \"C\" __global__ void k() { c<<<1, 1>>>(); }\n")
+            .status == Status::compile_error);
 }
 
 TEST_SUITE_END();

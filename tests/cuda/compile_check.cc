@@ -16,7 +16,9 @@ namespace {
 /// A check without a cache on disk; its workers are this program.
 class Bench {
  public:
-  Bench() : check_(options(), "/proc/self/exe", "sm_90a"), spec_(summing()) { check_.prepare(spec_); }
+  Bench() : check_(options(), "/proc/self/exe", "sm_90a"), spec_(summing()) {
+    check_.prepare(spec_);
+  }
   [[nodiscard]] Outcome run(const Variant& variant) const { return check_.check(variant); }
   [[nodiscard]] const CompileCheck& check() const { return check_; }
 
@@ -31,7 +33,9 @@ class Bench {
   KernelSpec spec_;
 };
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -83,7 +87,8 @@ TEST_CASE("a file of several kernels is judged by the wanted one, whatever the o
       "__device__ int calls;\n"
       "extern \"C\" int printf(const char*, ...);\n"
       "__global__ void counting(int* y) { ++calls; y[0] = clock(); }\n"
-      "template <typename T> __global__ void wide(T* y) { __shared__ T s[20000]; s[threadIdx.x] = 1; __syncthreads(); y[0] = s[0]; }\n"
+      "template <typename T> __global__ void wide(T* y) { __shared__ T s[20000]; s[threadIdx.x] = "
+      "1; __syncthreads(); y[0] = s[0]; }\n"
       "template __global__ void wide<double>(double*);\n"
       "namespace { __global__ void hidden(float* y) { no_such_function(y); } }\n";
   for (const std::string& source : {others + own, own + "\n" + others}) {
@@ -95,7 +100,10 @@ TEST_CASE("a file of several kernels is judged by the wanted one, whatever the o
   }
   // A kernel that a macro makes cannot be left out of the text; it is left out of what is judged.
   Variant made = baseline_variant(summing());
-  made.source = "#define MAKE(name) extern \"C\" __global__ void name(long long* y) { y[0] = clock64(); }\nMAKE(other)\n" + own;
+  made.source =
+      "#define MAKE(name) extern \"C\" __global__ void name(long long* y) { y[0] = clock64(); "
+      "}\nMAKE(other)\n" +
+      own;
   CHECK(bench.run(made).status == Status::ok);
 }
 

@@ -27,17 +27,22 @@ CompileRequest request(std::string source) {
 }
 
 CompileRequest good(int i) {
-  return request("extern \"C\" __global__ void k(float* o, const float* x) { o[threadIdx.x] = x[threadIdx.x] * " +
-                 std::to_string(i) + ".0f; }\n");
+  return request(
+      "extern \"C\" __global__ void k(float* o, const float* x) { o[threadIdx.x] = x[threadIdx.x] "
+      "* " +
+      std::to_string(i) + ".0f; }\n");
 }
 
 /// Templates that multiply until time or memory ends.
 const char* const kEndless =
-    "template <unsigned long long A, unsigned long long B> struct T { static const unsigned v = T<A * 2, B - 1>::v + T<A * 2 + 1, B - 1>::v; };\n"
+    "template <unsigned long long A, unsigned long long B> struct T { static const unsigned v = "
+    "T<A * 2, B - 1>::v + T<A * 2 + 1, B - 1>::v; };\n"
     "template <unsigned long long A> struct T<A, 0> { static const unsigned v = 1; };\n"
     "extern \"C\" __global__ void k(float* o) { o[0] = T<1, 40>::v; }\n";
 
-std::map<std::uint64_t, CompileResult> collect(CompilePool& pool, std::size_t count, std::chrono::seconds limit = 120s) {
+std::map<std::uint64_t, CompileResult> collect(CompilePool& pool,
+                                               std::size_t count,
+                                               std::chrono::seconds limit = 120s) {
   std::map<std::uint64_t, CompileResult> results;
   const auto deadline = std::chrono::steady_clock::now() + limit;
   while (results.size() < count && std::chrono::steady_clock::now() < deadline) {
@@ -85,7 +90,8 @@ TEST_CASE("a text without end costs its worker and nothing else") {
   for (std::uint64_t id = 2; id < 8; ++id) pool.submit(id, good(static_cast<int>(id)));
   const auto results = collect(pool, 7);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  CHECK((results.at(1).status == Status::timed_out || results.at(1).status == Status::limits_exceeded));
+  CHECK((results.at(1).status == Status::timed_out ||
+         results.at(1).status == Status::limits_exceeded));
   CHECK_FALSE(results.at(1).log.empty());
   for (std::uint64_t id = 2; id < 8; ++id) CHECK(results.at(id).status == Status::ok);
   CHECK(pool.counts().restarts == 1);
@@ -94,7 +100,8 @@ TEST_CASE("a text without end costs its worker and nothing else") {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("a text that eats memory exceeds its limit") {
-  CompilePool pool(cuda_test::pool_options(1, {.seconds = 60, .memory_bytes = std::uint64_t{400} << 20U}));
+  CompilePool pool(
+      cuda_test::pool_options(1, {.seconds = 60, .memory_bytes = std::uint64_t{400} << 20U}));
   pool.submit(1, request(kEndless));
   pool.submit(2, good(2));
   const auto results = collect(pool, 2);
@@ -116,13 +123,18 @@ TEST_CASE("no spelling of an include shows a file of this machine") {
   ::setenv("WARPATH_TEST_KEY", secret.c_str(), 1);
   const std::string kernel = "\nextern \"C\" __global__ void k(float* o) { o[0] = 1; }\n";
   std::vector<std::string> tricks;
-  for (const std::string& path : {file.string(), std::string("/proc/self/environ"), std::string("/proc/self/cmdline"), std::string("/etc/passwd")}) {
-    for (const char* form : {"#include \"@\"", "#include <@>", "%:include \"@\"", "#inc\\\nlude \"@\"", "#define F \"@\"\n#include F",
-                             "#/**/include/**/\"@\"", "#include_next <@>", "#include \"../../../../../../..@\"",
-                             "#if __has_include(\"@\")\n#error found_the_file\n#endif",
-                             "#define H(x) __has_include(x)\n#if H(\"@\")\n#error found_the_file\n#endif", "#embed \"@\"", "#import \"@\"",
-                             "?\?=include \"@\"", "#line 1 \"kernel.cu\"\n#include \"@\"",
-                             "#define S(x) #x\n#define X(x) S(x)\n__device__ const char* s = X(\n#include \"@\"\n);"}) {
+  for (const std::string& path : {file.string(), std::string("/proc/self/environ"),
+                                  std::string("/proc/self/cmdline"), std::string("/etc/passwd")}) {
+    for (const char* form :
+         {"#include \"@\"", "#include <@>", "%:include \"@\"", "#inc\\\nlude \"@\"",
+          "#define F \"@\"\n#include F", "#/**/include/**/\"@\"", "#include_next <@>",
+          "#include \"../../../../../../..@\"",
+          "#if __has_include(\"@\")\n#error found_the_file\n#endif",
+          "#define H(x) __has_include(x)\n#if H(\"@\")\n#error found_the_file\n#endif",
+          "#embed \"@\"", "#import \"@\"", "?\?=include \"@\"",
+          "#line 1 \"kernel.cu\"\n#include \"@\"",
+          "#define S(x) #x\n#define X(x) S(x)\n__device__ const char* s = X(\n#include "
+          "\"@\"\n);"}) {
       std::string text = form;
       text.replace(text.find('@'), 1, path);
       tricks.push_back(text + kernel);
@@ -146,7 +158,9 @@ TEST_CASE("no spelling of an include shows a file of this machine") {
   std::filesystem::remove(file);
 }
 
-TEST_CASE("a worker that is killed from outside costs its request nothing; a request over which two were killed is given up") {
+TEST_CASE(
+    "a worker that is killed from outside costs its request nothing; a request over which two were "
+    "killed is given up") {
   CompilePool pool(cuda_test::pool_options(1, {.seconds = 60}));
   pool.submit(0, good(0));
   static_cast<void>(collect(pool, 1));
@@ -172,7 +186,8 @@ TEST_CASE("a worker that is killed from outside costs its request nothing; a req
 }
 
 TEST_CASE("a program that is no worker gives every request back with the reason") {
-  for (const auto& argv : {std::vector<std::string>{"/bin/true"}, std::vector<std::string>{"/nonexistent/warpath", "worker", "compile"}}) {
+  for (const auto& argv : {std::vector<std::string>{"/bin/true"},
+                           std::vector<std::string>{"/nonexistent/warpath", "worker", "compile"}}) {
     auto options = cuda_test::pool_options(2);
     options.worker_argv = argv;
     CompilePool pool(options);

@@ -39,7 +39,11 @@ CompileServiceOptions service_options(int workers = 1) {
 }
 
 CompileRequest request(int i) {
-  return {.source = "extern \"C\" __global__ void k(float* o) { o[0] = " + std::to_string(i) + "; }", .kernel = "k", .arch = "sm_90a", .options = {}};
+  return {
+      .source = "extern \"C\" __global__ void k(float* o) { o[0] = " + std::to_string(i) + "; }",
+      .kernel = "k",
+      .arch = "sm_90a",
+      .options = {}};
 }
 
 /// A spec with a meta scalar N that workloads set, and a tunable BLOCK.
@@ -79,7 +83,9 @@ std::size_t child_count() {
 
 TEST_SUITE_BEGIN("nvrtc_service");
 
-TEST_CASE("a result is compiled once, then comes from memory, and from the disk in another process's place") {
+TEST_CASE(
+    "a result is compiled once, then comes from memory, and from the disk in another process's "
+    "place") {
   const TemporaryFolder folder;
   auto options = service_options();
   options.cache_folder = folder.path();
@@ -111,7 +117,8 @@ TEST_CASE("equal requests under way at once are compiled once") {
   std::vector<CodePtr> results(8);
   {
     std::vector<std::jthread> threads;
-    for (CodePtr& result : results) threads.emplace_back([&] { result = service.compile(request(3)); });
+    for (CodePtr& result : results)
+      threads.emplace_back([&] { result = service.compile(request(3)); });
   }
   for (const CodePtr& result : results) CHECK(result == results.front());
   CHECK(results.front()->status == Status::ok);
@@ -134,19 +141,25 @@ TEST_CASE("workloads with equal macros share one code") {
 
 TEST_CASE("macros that the text cannot name do not make another code, and all others do") {
   Fixture fixture;
-  const auto options = [&] { return request_for(fixture.spec, fixture.variant, fixture.spec.workloads[0], "sm_90a").options; };
+  const auto options = [&] {
+    return request_for(fixture.spec, fixture.variant, fixture.spec.workloads[0], "sm_90a").options;
+  };
   CHECK(options() == std::vector<std::string>{"-DN=5"});
   fixture.variant.source += "// joined: a##b";
   CHECK(options() == std::vector<std::string>{"-DBLOCK=64", "-DN=5"});
   fixture.variant.source = "int n = N;";
   fixture.variant.compiler_options = {"--use_fast_math", "-D", "TILE=BLOCK", "-DN=9", "-DX"};
-  CHECK(options() == std::vector<std::string>{"--use_fast_math", "-DBLOCK=64", "-DN=9", "-DTILE=BLOCK", "-DX=1"});
+  CHECK(options() == std::vector<std::string>{"--use_fast_math", "-DBLOCK=64", "-DN=9",
+                                              "-DTILE=BLOCK", "-DX=1"});
 }
 
-TEST_CASE("a text that does not compile is a result with its reason, and the status of the whole variant") {
+TEST_CASE(
+    "a text that does not compile is a result with its reason, and the status of the whole "
+    "variant") {
   CompileService service(service_options());
   Fixture fixture;
-  fixture.variant.source = "extern \"C\" __global__ void k(float* o) {\n#if N == 7\n  unknown();\n#endif\n}";
+  fixture.variant.source =
+      "extern \"C\" __global__ void k(float* o) {\n#if N == 7\n  unknown();\n#endif\n}";
   const auto compiled = service.compile(fixture.spec, fixture.variant, fixture.workloads, "sm_90a");
   CHECK(compiled.status == Status::compile_error);
   CHECK(compiled.log.find("unknown") != std::string::npos);
@@ -171,7 +184,9 @@ TEST_CASE("memory keeps the latest results within its limit") {
   CHECK(service.counts().compiled == 3);
 }
 
-TEST_CASE("a program that is no worker is an environment error, and a cache folder that cannot be is none") {
+TEST_CASE(
+    "a program that is no worker is an environment error, and a cache folder that cannot be is "
+    "none") {
   auto options = service_options();
   options.program = "/bin/false";
   options.cache_folder = "/proc/no/such/folder";

@@ -12,7 +12,10 @@ using warpath::cuda::read_cubin;
 TEST_SUITE_BEGIN("cubin");
 
 TEST_CASE("what is no machine code is refused in one line") {
-  for (const std::string& bytes : {std::string(), std::string("\x7f" "ELF"), std::string(64, '\0'), std::string(1000, '\xff')}) {
+  for (const std::string& bytes : {std::string(),
+                                   std::string("\x7f"
+                                               "ELF"),
+                                   std::string(64, '\0'), std::string(1000, '\xff')}) {
     std::string why;
     CHECK_FALSE(read_cubin(bytes, "k", why));
     CHECK_FALSE(why.empty());
@@ -44,7 +47,8 @@ TEST_CASE("registers, code and tables agree with what the compiler says") {
 
 TEST_CASE("texts that compile to one code have one hash, others do not") {
   const auto hash = [](const std::string& body) {
-    const auto code = cuda_test::compile("extern \"C\" __global__ void k(float* o, int n) {" + body + "}");
+    const auto code =
+        cuda_test::compile("extern \"C\" __global__ void k(float* o, int n) {" + body + "}");
     REQUIRE_MESSAGE(code.status == warpath::Status::ok, code.log);
     std::string why;
     return read_cubin(code.cubin, "k", why).value().code_hash;

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The runner as the program has it, with the gate `delays` behind those that every launch needs and no other.
+/// The runner as the program has it, with the gate `delays` behind those that every launch needs
+/// and no other.
 class Bench {
  public:
   explicit Bench(const std::string& family) {
@@ -36,7 +37,13 @@ class Bench {
     runner_->prepare(spec_);
   }
   [[nodiscard]] Outcome run(const Variant& variant) {
-    return runner_->run({.spec = spec_, .variant = variant, .key = variant_key(variant), .seed = ++seed_, .incumbent_ns = 0, .stage = Stage::confirmation}, {});
+    return runner_->run({.spec = spec_,
+                         .variant = variant,
+                         .key = variant_key(variant),
+                         .seed = ++seed_,
+                         .incumbent_ns = 0,
+                         .stage = Stage::confirmation},
+                        {});
   }
   [[nodiscard]] const std::vector<Candidate>& candidates() const { return candidates_; }
 
@@ -52,14 +59,19 @@ class Bench {
 std::string answer_of(const Outcome& outcome) {
   const auto found = std::ranges::find(outcome.verdict.gates, "delays", &GateResult::gate);
   if (found == outcome.verdict.gates.end()) return "no answer";
-  return (found->answer == GateResult::Answer::pass ? "pass: " : found->answer == GateResult::Answer::fail ? "fail: " : "not run: ") + found->detail;
+  return (found->answer == GateResult::Answer::pass   ? "pass: "
+          : found->answer == GateResult::Answer::fail ? "fail: "
+                                                      : "not run: ") +
+         found->detail;
 }
 
 }  // namespace
 
 TEST_SUITE_BEGIN("gpu_delays");
 
-TEST_CASE("kernels whose results hang on an order that nothing keeps are refused, and what they should have been passes") {
+TEST_CASE(
+    "kernels whose results hang on an order that nothing keeps are refused, and what they should "
+    "have been passes") {
   std::size_t refused = 0, passed = 0;
   for (const char* const family : {"rowsum", "scan", "prefix", "softmax", "histogram", "axpy"}) {
     Bench bench(family);

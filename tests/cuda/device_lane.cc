@@ -27,7 +27,9 @@ TEST_SUITE("device_lane") {
     CHECK_THROWS_WITH_AS(there_is_none.open(), doctest::Contains("GPU 7: "), Error);
   }
 
-  TEST_CASE("a worker that ends, or says nothing that can be read, is trouble of the device, and after three times it is out") {
+  TEST_CASE(
+      "a worker that ends, or says nothing that can be read, is trouble of the device, and after "
+      "three times it is out") {
     for (const char* const program : {"/bin/true", "/bin/cat"}) {
       CAPTURE(program);
       DeviceLane broken(lane({program}));
@@ -37,7 +39,8 @@ TEST_SUITE("device_lane") {
         CHECK(reply.trouble.starts_with("GPU 7: "));
         CHECK_FALSE(broken.failed());
       }
-      CHECK_THROWS_WITH_AS(static_cast<void>(broken.evaluate(request, {})), doctest::Contains("three times in a row"), Error);
+      CHECK_THROWS_WITH_AS(static_cast<void>(broken.evaluate(request, {})),
+                           doctest::Contains("three times in a row"), Error);
       CHECK(broken.failed());
     }
   }

@@ -55,7 +55,9 @@ class Owner {
 }  // namespace
 
 TEST_SUITE("device_lock") {
-  TEST_CASE("one process has a device; who does not wait is told who it is, and an environment error ends it") {
+  TEST_CASE(
+      "one process has a device; who does not wait is told who it is, and an environment error "
+      "ends it") {
     const TemporaryFolder folder;
     Owner owner(folder.path(), "aa");
     LockHolder holder;
@@ -65,11 +67,13 @@ TEST_SUITE("device_lock") {
     CHECK(holder.since.size() == 20);
     CHECK(DeviceLock::try_take(folder.path(), "bb", holder) != nullptr);  // another device
     try {
-      static_cast<void>(DeviceLock::take({.folder = folder.path(), .uuid = "aa", .label = "GPU 0", .waits = false, .say = {}}));
+      static_cast<void>(DeviceLock::take(
+          {.folder = folder.path(), .uuid = "aa", .label = "GPU 0", .waits = false, .say = {}}));
       FAIL("it was taken");
     } catch (const Error& error) {
       CHECK(error.code() == ErrorCode::environment);
-      CHECK(std::string(error.what()).find("GPU 0 is taken by process " + std::to_string(owner.pid()) + " (") == 0);
+      CHECK(std::string(error.what())
+                .find("GPU 0 is taken by process " + std::to_string(owner.pid()) + " (") == 0);
     }
   }
 
@@ -81,7 +85,11 @@ TEST_SUITE("device_lock") {
       std::this_thread::sleep_for(std::chrono::milliseconds(500));
       owner.kill();
     });
-    const auto lock = DeviceLock::take({.folder = folder.path(), .uuid = "aa", .label = "GPU 0", .say = [&](const std::string& line) { said.push_back(line); }});
+    const auto lock =
+        DeviceLock::take({.folder = folder.path(),
+                          .uuid = "aa",
+                          .label = "GPU 0",
+                          .say = [&](const std::string& line) { said.push_back(line); }});
     CHECK(lock != nullptr);
     REQUIRE(said.size() == 1);
     CHECK(said[0].find("waiting") != std::string::npos);
@@ -101,7 +109,8 @@ TEST_SUITE("device_lock") {
     const Owner next(folder.path(), "aa");
   }
 
-  TEST_CASE("neither a link nor a folder is taken for a lock file, and nothing is written through it") {
+  TEST_CASE(
+      "neither a link nor a folder is taken for a lock file, and nothing is written through it") {
     const TemporaryFolder folder;
     const auto victim = folder.path() / "victim";
     std::ofstream(victim) << "precious";
@@ -116,6 +125,8 @@ TEST_SUITE("device_lock") {
     std::string text;
     std::ifstream(victim) >> text;
     CHECK(text == "precious");
-    CHECK_THROWS_AS(static_cast<void>(DeviceLock::try_take(folder.path() / "no_such_folder", "aa", holder)), Error);
+    CHECK_THROWS_AS(
+        static_cast<void>(DeviceLock::try_take(folder.path() / "no_such_folder", "aa", holder)),
+        Error);
   }
 }

@@ -18,7 +18,8 @@ using warpath::cuda::FencedMemory;
 
 namespace {
 
-/// What a driver without a GPU behind it remembers. Function pointers carry no state, so there is one, reset by fake_driver().
+/// What a driver without a GPU behind it remembers. Function pointers carry no state, so there is
+/// one, reset by fake_driver().
 struct FakeState {
   std::vector<std::string> calls;
   std::set<std::string> failing;  ///< functions that answer with an error
@@ -46,56 +47,82 @@ Handle handle(std::uintptr_t value) {
 void fake_memory(DriverApi& api) {
   api.cuMemAlloc = [](CUdeviceptr* out, std::size_t) { return *out = 0x1000, answer("alloc"); };
   api.cuMemFree = [](CUdeviceptr) { return answer("free"); };
-  api.cuMemGetAllocationGranularity = [](std::size_t* out, const CUmemAllocationProp*, CUmemAllocationGranularity_flags) {
+  api.cuMemGetAllocationGranularity = [](std::size_t* out, const CUmemAllocationProp*,
+                                         CUmemAllocationGranularity_flags) {
     return *out = state.granule, answer("granularity");
   };
-  api.cuMemAddressReserve = [](CUdeviceptr* out, std::size_t, std::size_t, CUdeviceptr, unsigned long long) {
+  api.cuMemAddressReserve = [](CUdeviceptr* out, std::size_t, std::size_t, CUdeviceptr,
+                               unsigned long long) {
     const CUresult result = answer("reserve");
     if (result == CUDA_SUCCESS) *out = 0x100000000;
     return result;
   };
   api.cuMemAddressFree = [](CUdeviceptr, std::size_t) { return answer("unreserve"); };
-  api.cuMemCreate = [](CUmemGenericAllocationHandle* out, std::size_t, const CUmemAllocationProp*, unsigned long long) {
+  api.cuMemCreate = [](CUmemGenericAllocationHandle* out, std::size_t, const CUmemAllocationProp*,
+                       unsigned long long) {
     const CUresult result = answer("create");
     if (result == CUDA_SUCCESS) *out = 77;
     return result;
   };
   api.cuMemRelease = [](CUmemGenericAllocationHandle) { return answer("release"); };
-  api.cuMemMap = [](CUdeviceptr, std::size_t, std::size_t, CUmemGenericAllocationHandle, unsigned long long) { return answer("map"); };
+  api.cuMemMap = [](CUdeviceptr, std::size_t, std::size_t, CUmemGenericAllocationHandle,
+                    unsigned long long) { return answer("map"); };
   api.cuMemUnmap = [](CUdeviceptr, std::size_t) { return answer("unmap"); };
-  api.cuMemSetAccess = [](CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t) { return answer("access"); };
+  api.cuMemSetAccess = [](CUdeviceptr, std::size_t, const CUmemAccessDesc*, std::size_t) {
+    return answer("access");
+  };
 }
 
 void fake_module(DriverApi& api) {
-  api.cuModuleLoadData = [](CUmodule* out, const void*) { return *out = handle<CUmodule>(0x10), answer("load"); };
+  api.cuModuleLoadData = [](CUmodule* out, const void*) {
+    return *out = handle<CUmodule>(0x10), answer("load");
+  };
   api.cuModuleUnload = [](CUmodule) { return answer("unload"); };
-  api.cuModuleGetFunction = [](CUfunction* out, CUmodule, const char*) { return *out = handle<CUfunction>(0x20), answer("function"); };
-  api.cuModuleGetFunctionCount = [](unsigned* out, CUmodule) { return *out = state.functions, answer("function_count"); };
-  api.cuFuncGetParamInfo = [](CUfunction, std::size_t index, std::size_t* offset, std::size_t* size) {
+  api.cuModuleGetFunction = [](CUfunction* out, CUmodule, const char*) {
+    return *out = handle<CUfunction>(0x20), answer("function");
+  };
+  api.cuModuleGetFunctionCount = [](unsigned* out, CUmodule) {
+    return *out = state.functions, answer("function_count");
+  };
+  api.cuFuncGetParamInfo = [](CUfunction, std::size_t index, std::size_t* offset,
+                              std::size_t* size) {
     if (index >= static_cast<std::size_t>(state.parameters)) return CUDA_ERROR_INVALID_VALUE;
     *offset = index * 8;
     *size = 8;
     return CUDA_SUCCESS;
   };
-  api.cuFuncGetAttribute = [](int* out, CUfunction_attribute attribute, CUfunction) { return *out = 100 + attribute, answer("attribute"); };
-  api.cuFuncSetAttribute = [](CUfunction, CUfunction_attribute, int) { return answer("set_attribute"); };
+  api.cuFuncGetAttribute = [](int* out, CUfunction_attribute attribute, CUfunction) {
+    return *out = 100 + attribute, answer("attribute");
+  };
+  api.cuFuncSetAttribute = [](CUfunction, CUfunction_attribute, int) {
+    return answer("set_attribute");
+  };
 }
 
 DriverApi fake_driver() {
   state = {};
   DriverApi api;
-  api.cuGetErrorName = [](CUresult result, const char** out) { return *out = "CUDA_ERROR_TEST", result == CUDA_ERROR_UNKNOWN ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS; };
+  api.cuGetErrorName = [](CUresult result, const char** out) {
+    return *out = "CUDA_ERROR_TEST",
+           result == CUDA_ERROR_UNKNOWN ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  };
   api.cuGetErrorString = [](CUresult, const char** out) { return *out = "a test", CUDA_SUCCESS; };
   api.cuInit = [](unsigned) { return answer("init"); };
   api.cuDeviceGet = [](CUdevice* out, int index) { return *out = index, answer("device"); };
-  api.cuDevicePrimaryCtxRetain = [](CUcontext* out, CUdevice) { return *out = handle<CUcontext>(0x30), answer("retain"); };
+  api.cuDevicePrimaryCtxRetain = [](CUcontext* out, CUdevice) {
+    return *out = handle<CUcontext>(0x30), answer("retain");
+  };
   api.cuDevicePrimaryCtxRelease = [](CUdevice) { return answer("ctx_release"); };
   api.cuCtxSetCurrent = [](CUcontext) { return answer("current"); };
   api.cuDeviceGetAttribute = [](int* out, CUdevice_attribute which, CUdevice) {
-    *out = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR ? 9 : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? 0 : 64;
+    *out = which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR   ? 9
+           : which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR ? 0
+                                                                   : 64;
     return answer("device_attribute");
   };
-  api.cuEventCreate = [](CUevent* out, unsigned) { return *out = handle<CUevent>(0x40), answer("event"); };
+  api.cuEventCreate = [](CUevent* out, unsigned) {
+    return *out = handle<CUevent>(0x40), answer("event");
+  };
   api.cuEventDestroy = [](CUevent) { return answer("event_destroy"); };
   fake_memory(api);
   fake_module(api);
@@ -144,10 +171,12 @@ TEST_CASE("errors carry the driver's words, or the number where it has none") {
   CHECK(error_text(api, CUDA_ERROR_INVALID_VALUE) == "CUDA_ERROR_TEST: a test");
   CHECK(error_text(api, CUDA_ERROR_UNKNOWN) == "CUDA error 999");
   state.failing = {"alloc"};
-  CHECK_THROWS_WITH_AS(static_cast<void>(warpath::cuda::allocate(api, 1)), "cannot allocate device memory: CUDA_ERROR_TEST: a test", Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(warpath::cuda::allocate(api, 1)),
+                       "cannot allocate device memory: CUDA_ERROR_TEST: a test", Error);
 }
 
-TEST_CASE("a device retains its context once and gives it back, also when it cannot be made current") {
+TEST_CASE(
+    "a device retains its context once and gives it back, also when it cannot be made current") {
   const DriverApi api = fake_driver();
   {
     const Device device(api, 0);
@@ -175,7 +204,8 @@ TEST_CASE("a fenced buffer touches the fence on the side asked for") {
     const FencedMemory left(api, 0, 1000, FencedMemory::Align::left, 256);
     CHECK(left.buffer() == left.mapped());
     CHECK(FencedMemory(api, 0, 0, FencedMemory::Align::right, 1).mapped_bytes() == state.granule);
-    CHECK(FencedMemory(api, 0, (2U << 20U) + 1, FencedMemory::Align::left, 1).mapped_bytes() == 2 * state.granule);
+    CHECK(FencedMemory(api, 0, (2U << 20U) + 1, FencedMemory::Align::left, 1).mapped_bytes() ==
+          2 * state.granule);
   }
   CHECK(count("reserve") == 5);
   CHECK(count("unreserve") == 5);
@@ -189,7 +219,9 @@ TEST_CASE("a fenced buffer that fails half-way leaves nothing behind") {
     const DriverApi api = fake_driver();
     state.failing = {failing};
     CHECK_THROWS_AS(FencedMemory(api, 0, 1000, FencedMemory::Align::right, 16), Error);
-    const auto made = [&](const char* call) { return count(call) - (std::string(failing) == call ? 1 : 0); };
+    const auto made = [&](const char* call) {
+      return count(call) - (std::string(failing) == call ? 1 : 0);
+    };
     CHECK(made("reserve") == count("unreserve"));
     CHECK(made("create") == count("release"));
     CHECK(made("map") == count("unmap"));

@@ -28,7 +28,13 @@ class Bench {
     REQUIRE(run(baseline_variant(spec_)).status == Status::ok);
   }
   Outcome run(const Variant& variant, Stage stage = Stage::screening) {
-    return runner_->run({.spec = spec_, .variant = variant, .key = variant_key(variant), .seed = ++seed_, .incumbent_ns = 0, .stage = stage}, {});
+    return runner_->run({.spec = spec_,
+                         .variant = variant,
+                         .key = variant_key(variant),
+                         .seed = ++seed_,
+                         .incumbent_ns = 0,
+                         .stage = stage},
+                        {});
   }
 
  private:
@@ -42,7 +48,9 @@ class Bench {
 
 TEST_SUITE_BEGIN("gpu_extras");
 
-TEST_CASE("a variant of two kernels, scratch memory and a zeroed buffer passes every gate of a confirmation and is timed") {
+TEST_CASE(
+    "a variant of two kernels, scratch memory and a zeroed buffer passes every gate of a "
+    "confirmation and is timed") {
   Bench bench;
   const Outcome outcome = bench.run(two_pass(), Stage::confirmation);
   CAPTURE(outcome.log);
@@ -56,7 +64,8 @@ TEST_CASE("scratch memory is noise unless a step zeroes it, and writes behind it
   variant.before.clear();
   CHECK(bench.run(variant).status == Status::wrong_result);
   variant = two_pass();
-  variant.source.replace(variant.source.find("atomicAdd(&partial[blockIdx.x], x[i])"), 37, "partial[blockIdx.x + 64] = x[i]");
+  variant.source.replace(variant.source.find("atomicAdd(&partial[blockIdx.x], x[i])"), 37,
+                         "partial[blockIdx.x + 64] = x[i]");
   const Outcome outcome = bench.run(variant);
   CHECK(outcome.status != Status::ok);
   CHECK(bench.run(two_pass()).status == Status::ok);
@@ -73,7 +82,8 @@ TEST_CASE("an output may be zeroed before atomics add to it") {
   variant.launch.grid[0] = Expression::parse("ceil_div(n, 64)", "test");
   variant.launch.block[0] = Expression(64);
   CHECK(bench.run(variant).status == Status::wrong_result);
-  variant.before = {{.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"y"}}};
+  variant.before = {
+      {.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"y"}}};
   const Outcome outcome = bench.run(variant);
   CAPTURE(outcome.log);
   CHECK(outcome.status == Status::ok);
@@ -89,7 +99,9 @@ TEST_CASE("a kernel of many milliseconds is judged by fewer launches, on every i
         "  for (int i = 0; i < n; ++i) sum += x[i];\n"
         "  float chain = x[0];\n"
         "  for (int k = 0; k < 8000000; ++k) chain = chain * 0.999f + 1e-6f;\n"
-        "  y[0] = chain > 1e30f ? 0.0f : " + result + ";\n"
+        "  y[0] = chain > 1e30f ? 0.0f : " +
+        result +
+        ";\n"
         "}\n";
     return variant;
   };

@@ -52,9 +52,14 @@ inline warpath::Variant two_pass() {
       "}\n";
   out.launch.grid[0] = Expression::parse("ceil_div(n, 64)", "test");
   out.launch.block[0] = Expression(64);
-  out.scratch = {{.name = "partial", .size_bytes = Expression::parse("4 * ceil_div(n, 64)", "test")}};
-  out.before = {{.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"partial"}}};
-  out.after = {{.kind = LaunchStep::Kind::kernel, .kernel_name = "add_partials", .launch = {}, .arguments = {"partial", "y", "n"}}};
+  out.scratch = {
+      {.name = "partial", .size_bytes = Expression::parse("4 * ceil_div(n, 64)", "test")}};
+  out.before = {
+      {.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"partial"}}};
+  out.after = {{.kind = LaunchStep::Kind::kernel,
+                .kernel_name = "add_partials",
+                .launch = {},
+                .arguments = {"partial", "y", "n"}}};
   return out;
 }
 

@@ -27,7 +27,9 @@ struct Pipe {
   }
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
-  void write(const std::string& bytes) const { REQUIRE(::write(ends[1], bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size())); }
+  void write(const std::string& bytes) const {
+    REQUIRE(::write(ends[1], bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+  }
   void close_writer() {
     if (ends[1] >= 0) ::close(ends[1]);
     ends[1] = -1;
@@ -44,8 +46,14 @@ warpath::Deadline soon() {
 TEST_SUITE_BEGIN("frames");
 
 TEST_CASE("a message reads back as it was written") {
-  const std::string bytes =
-      warpath::WireWriter().u8(7).u32(1U << 31U).u64(1ULL << 63U).f64(-0.0).text("a\0b").texts({"", "x"}).bytes();
+  const std::string bytes = warpath::WireWriter()
+                                .u8(7)
+                                .u32(1U << 31U)
+                                .u64(1ULL << 63U)
+                                .f64(-0.0)
+                                .text("a\0b")
+                                .texts({"", "x"})
+                                .bytes();
   warpath::WireReader reader(bytes);
   CHECK(reader.u8() == 7);
   CHECK(reader.u32() == 1U << 31U);
@@ -65,7 +73,9 @@ TEST_CASE("every prefix of a message is refused, and lengths that lie are") {
     static_cast<void>(reader.texts());
     CHECK_FALSE(reader.complete());
   }
-  warpath::WireReader lying("\xff\xff\xff\xff" "abc");
+  warpath::WireReader lying(
+      "\xff\xff\xff\xff"
+      "abc");
   CHECK(lying.texts().empty());
   CHECK_FALSE(lying.ok());
 }
@@ -131,7 +141,8 @@ TEST_CASE("a frame larger than a pipe's buffer is written whole, or the deadline
   Pipe pipe;
   std::string payload;
   {
-    const std::jthread reader([&] { CHECK(read_frame(pipe.ends[0], payload) == FrameStatus::done); });
+    const std::jthread reader(
+        [&] { CHECK(read_frame(pipe.ends[0], payload) == FrameStatus::done); });
     CHECK(write_frame(pipe.ends[1], large) == FrameStatus::done);
   }
   CHECK(payload == large);

@@ -17,8 +17,8 @@ using warpath::DType;
 using warpath::GateResult;
 using warpath::KernelSpec;
 using warpath::Status;
-using warpath::cuda::CompileResult;
 using warpath::cuda::CodeGate;
+using warpath::cuda::CompileResult;
 using warpath::cuda::GateInfo;
 using warpath::cuda::GatePhase;
 using warpath::cuda::GateSubject;
@@ -26,8 +26,8 @@ using warpath::cuda::GateTable;
 
 namespace {
 
-/// A kernel of tests/data/cuda: what it does, who refuses it ("accept": nobody; "compile_error": the compiler) and its contract,
-/// in its first three lines.
+/// A kernel of tests/data/cuda: what it does, who refuses it ("accept": nobody; "compile_error":
+/// the compiler) and its contract, in its first three lines.
 struct Case {
   std::string name;
   std::string expect;
@@ -43,11 +43,15 @@ std::string after(const std::string& line, const std::string& prefix) {
 
 std::vector<Case> load_cases() {
   std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(cuda_test::data_folder())) paths.push_back(entry.path());
+  for (const auto& entry : std::filesystem::directory_iterator(cuda_test::data_folder()))
+    paths.push_back(entry.path());
   std::ranges::sort(paths);
   std::vector<Case> cases;
   for (const auto& path : paths) {
-    Case found{.name = path.stem().string(), .expect = {}, .contract = {}, .source = cuda_test::read_file(path)};
+    Case found{.name = path.stem().string(),
+               .expect = {},
+               .contract = {},
+               .source = cuda_test::read_file(path)};
     std::istringstream lines(found.source);
     std::string what, expect, contract, word;
     std::getline(lines, what);
@@ -61,7 +65,8 @@ std::vector<Case> load_cases() {
   return cases;
 }
 
-/// k(const T* x, T* y, int n); the words of the contract are the types of its work bound, the first that of its tensors.
+/// k(const T* x, T* y, int n); the words of the contract are the types of its work bound, the first
+/// that of its tensors.
 KernelSpec spec_of(const Case& found) {
   const DType dtype = warpath::parse_dtype(found.contract.front()).value_or(DType::f32);
   KernelSpec spec;
@@ -89,7 +94,9 @@ const GateTable& gates() {
   return table;
 }
 
-GateResult judge(const std::string& gate, const GateSubject& subject) { return gates().code_gate(gate)->judge(subject); }
+GateResult judge(const std::string& gate, const GateSubject& subject) {
+  return gates().code_gate(gate)->judge(subject);
+}
 
 /// The first gate of a phase that does not pass, with its reason; empty where all do.
 std::pair<std::string, std::string> refusal(GatePhase phase, const GateSubject& subject) {
@@ -170,14 +177,20 @@ TEST_CASE("each cheat is refused by the gate meant for it and each honest look-a
     false_rejects += found.honest() && verdict != "accept" ? 1 : 0;
   }
   std::printf("%-16s %-16s %s\n", "expected", "verdict", "kernels");
-  for (const auto& [cell, count] : matrix) std::printf("%-16s %-16s %d\n", cell.first.c_str(), cell.second.c_str(), count);
-  std::printf("%d kernels, %d false accepts, %d false rejects\n", total, false_accepts, false_rejects);
+  for (const auto& [cell, count] : matrix)
+    std::printf("%-16s %-16s %d\n", cell.first.c_str(), cell.second.c_str(), count);
+  std::printf("%d kernels, %d false accepts, %d false rejects\n", total, false_accepts,
+              false_rejects);
   CHECK(false_accepts == 0);
   CHECK(false_rejects == 0);
 }
 
 TEST_CASE("what the baseline does is allowed") {
-  const Case fast{"", "", {"float32"}, "extern \"C\" __global__ void k(const float* x, float* y, int n) { y[n] = __expf(x[n]); }"};
+  const Case fast{
+      "",
+      "",
+      {"float32"},
+      "extern \"C\" __global__ void k(const float* x, float* y, int n) { y[n] = __expf(x[n]); }"};
   const KernelSpec spec = spec_of(fast);
   const CompileResult code = cuda_test::compile(fast.source);
   REQUIRE_MESSAGE(code.status == Status::ok, code.log);

@@ -10,13 +10,13 @@
 #include <span>
 #include <utility>
 
-#include "engine/spec/compare.h"
-#include "engine/portable/nudge.h"
 #include "engine/portable/guard.h"
+#include "engine/portable/nudge.h"
+#include "engine/spec/compare.h"
 #include "engine/spec/tensor_init.h"
-#include "runners/input_family.h"
 #include "runners/host/compile.h"
 #include "runners/host/worker_client.h"
+#include "runners/input_family.h"
 #include "runners/reach.h"
 #include "tests/cuda/harness_bench.h"
 #include "tests/cuda/support.h"
@@ -241,16 +241,20 @@ TEST_CASE("every input family gives the host's bits and what its name says") {
         Tensor expected = declared;
         apply_family(expected, rule);
         CHECK(expected.bytes != declared.bytes);
-        CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] == expected.bytes);
+        CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] ==
+              expected.bytes);
         if (!is_structure(rule.family)) continue;
         rule.odd = portable::odd_element(rule, 7);
         REQUIRE(rule.odd < rule.elements);
         Tensor but_for_one = declared;
         apply_family(but_for_one, rule);
-        CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] == but_for_one.bytes);
+        CHECK(bench().inout(declared.bytes).scalar(rule).run("harness_family", 2)[0] ==
+              but_for_one.bytes);
         for (std::int64_t k = 0; k < expected.elements(); ++k) {
-          const bool same = std::memcmp(&but_for_one.bytes[static_cast<std::size_t>(k) * info(dtype).size_bytes],
-                                        &expected.bytes[static_cast<std::size_t>(k) * info(dtype).size_bytes], info(dtype).size_bytes) == 0;
+          const bool same =
+              std::memcmp(&but_for_one.bytes[static_cast<std::size_t>(k) * info(dtype).size_bytes],
+                          &expected.bytes[static_cast<std::size_t>(k) * info(dtype).size_bytes],
+                          info(dtype).size_bytes) == 0;
           if (same == (static_cast<std::uint64_t>(k) == rule.odd)) FAIL_CHECK("element " << k);
         }
       }
@@ -264,7 +268,12 @@ TEST_CASE("nudged values have the host's bits and differ in their last places on
     for (const std::uint64_t seed : {0, 3}) {
       Tensor expected = declared;
       nudge(expected, seed);
-      CHECK(bench().inout(declared.bytes).scalar(std::uint64_t{700}).scalar(dtype).scalar(seed).run("harness_nudge", 2)[0] == expected.bytes);
+      CHECK(bench()
+                .inout(declared.bytes)
+                .scalar(std::uint64_t{700})
+                .scalar(dtype)
+                .scalar(seed)
+                .run("harness_nudge", 2)[0] == expected.bytes);
       int up = 0;
       for (std::int64_t i = 0; i < 700; ++i) {
         const double step = std::abs(expected.at(i) - declared.at(i)) / std::abs(declared.at(i));
@@ -424,7 +433,8 @@ template <class T>
 void check_every_change_is_seen() {
   std::vector<T> operands{T{1}, T{2}, T{7}, T{100}};
   if constexpr (std::is_signed_v<T>) operands.insert(operands.end(), {T(-1), T(-3), T(-100)});
-  if constexpr (std::is_floating_point_v<T>) operands.insert(operands.end(), {T(1e-30), T(-1e-30), T(0.1), T(-0.1), T(1e30), T(-1e30)});
+  if constexpr (std::is_floating_point_v<T>)
+    operands.insert(operands.end(), {T(1e-30), T(-1e-30), T(0.1), T(-0.1), T(1e30), T(-1e30)});
   for (const auto& [name, change] : changes_in_place<T>()) {
     for (const T x : operands) {
       CAPTURE(name);
@@ -443,7 +453,9 @@ void check_every_change_is_seen() {
   }
 }
 
-TEST_CASE("whatever is added to, masked in or compared with memory outside a tensor, one guard pattern shows it") {
+TEST_CASE(
+    "whatever is added to, masked in or compared with memory outside a tensor, one guard pattern "
+    "shows it") {
   check_every_change_is_seen<std::int8_t>();
   check_every_change_is_seen<std::uint8_t>();
   check_every_change_is_seen<std::int16_t>();
@@ -455,7 +467,11 @@ TEST_CASE("whatever is added to, masked in or compared with memory outside a ten
   check_every_change_is_seen<float>();
   check_every_change_is_seen<double>();
   for (portable::Word seed = 0; seed < portable::kConstantGuards; ++seed) {
-    const auto zone = bench().out(1000).scalar(std::uint64_t{1000}).scalar(std::uint64_t{seed}).run("harness_guard_fill", 2)[0];
+    const auto zone = bench()
+                          .out(1000)
+                          .scalar(std::uint64_t{1000})
+                          .scalar(std::uint64_t{seed})
+                          .run("harness_guard_fill", 2)[0];
     CHECK(bench().guard_check(zone, seed).changed == 0);
     CHECK(zone[17] == static_cast<std::byte>(portable::constant_guard(seed)));
   }

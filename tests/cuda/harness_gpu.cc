@@ -9,9 +9,9 @@
 #include "engine/spec/compare.h"
 #include "engine/spec/tensor_init.h"
 #include "runners/cuda/driver/device.h"
+#include "runners/cuda/driver/transfer.h"
 #include "runners/cuda/measure/harness.h"
 #include "runners/input_family.h"
-#include "runners/cuda/driver/transfer.h"
 #include "tests/cuda/harness_bench.h"
 #include "tests/cuda/support.h"
 
@@ -120,7 +120,8 @@ TEST_CASE("the GPU fills every type by every rule with the host's bits") {
 
 TEST_CASE("input families on the GPU have the host's bits") {
   const GpuBench& gpu = bench();
-  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32, DType::u8}) {
+  for (const DType dtype :
+       {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32, DType::u8}) {
     const Tensor declared = fill_tensor(InitRule{}, 5, dtype, {170, 600}, {}, nullptr, "here");
     for (std::size_t i = 0; i < kInputFamilies.size(); ++i) {
       CAPTURE(kInputFamilies[i]);

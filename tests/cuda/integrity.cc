@@ -7,8 +7,8 @@
 
 #include "engine/spec/spec_load.h"
 #include "experiments/setup/candidates.h"
-#include "runners/cuda/code/ptx_reach.h"
 #include "runners/arguments.h"
+#include "runners/cuda/code/ptx_reach.h"
 #include "runners/cuda/gates/gate.h"
 #include "tests/cuda/support.h"
 
@@ -26,7 +26,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-fs::path source_root() { return fs::path(WARPATH_SOURCE_ROOT); }
+fs::path source_root() {
+  return fs::path(WARPATH_SOURCE_ROOT);
+}
 
 struct Family {
   KernelSpec spec;
@@ -44,7 +46,8 @@ std::vector<Family> families() {
   std::vector<Family> out;
   for (const fs::path& folder : folders) {
     const fs::path shipped = source_root() / "specs" / (folder.filename().string() + ".json");
-    auto specs = warpath::load_specs((fs::exists(folder / "spec.json") ? folder / "spec.json" : shipped).string());
+    auto specs = warpath::load_specs(
+        (fs::exists(folder / "spec.json") ? folder / "spec.json" : shipped).string());
     REQUIRE(specs.size() == 1);
     Family family{.spec = std::move(specs.front()), .candidates = {}};
     family.candidates = warpath::read_candidates(family.spec, {(folder / "list.jsonl").string()});
@@ -54,7 +57,9 @@ std::vector<Family> families() {
 }
 
 /// The gate on text or code that does not pass, with its reason; empty where all do.
-std::pair<std::string, std::string> refusal(const GateTable& gates, GatePhase phase, const GateSubject& subject) {
+std::pair<std::string, std::string> refusal(const GateTable& gates,
+                                            GatePhase phase,
+                                            const GateSubject& subject) {
   for (const GateInfo& row : gates.rows()) {
     const CodeGate* const gate = row.phase == phase ? gates.code_gate(row.name) : nullptr;
     if (gate == nullptr) continue;
@@ -65,14 +70,19 @@ std::pair<std::string, std::string> refusal(const GateTable& gates, GatePhase ph
 }
 
 /// The same over both phases; "compiler" where there is no code.
-std::pair<std::string, std::string> refusal(const GateTable& gates, const KernelSpec& spec, const Candidate& candidate) {
+std::pair<std::string, std::string> refusal(const GateTable& gates,
+                                            const KernelSpec& spec,
+                                            const Candidate& candidate) {
   GateSubject subject{.spec = &spec, .source = &candidate.variant.source};
-  if (auto by_text = refusal(gates, GatePhase::text, subject); !by_text.first.empty()) return by_text;
+  if (auto by_text = refusal(gates, GatePhase::text, subject); !by_text.first.empty())
+    return by_text;
   std::vector<std::string> options = candidate.variant.compiler_options;
-  for (const auto& [name, text] : warpath::workload_macros(spec, spec.workloads.front(), candidate.variant.tunables)) {
+  for (const auto& [name, text] :
+       warpath::workload_macros(spec, spec.workloads.front(), candidate.variant.tunables)) {
     options.push_back("-D" + name + "=" + text);
   }
-  const CompileResult code = cuda_test::compile(candidate.variant.source, candidate.variant.kernel_name, options);
+  const CompileResult code =
+      cuda_test::compile(candidate.variant.source, candidate.variant.kernel_name, options);
   if (code.status != Status::ok) return {"compiler", code.log};
   std::string why;
   auto ptx = warpath::cuda::parse_ptx(code.ptx, why);
@@ -88,7 +98,8 @@ std::pair<std::string, std::string> refusal(const GateTable& gates, const Kernel
 bool names_static_gate(const GateTable& gates, const Candidate& candidate) {
   if (warpath::is_expected_gate(candidate.expectation, "compiler")) return true;
   return std::ranges::any_of(gates.rows(), [&](const GateInfo& row) {
-    return row.phase <= GatePhase::code && warpath::is_expected_gate(candidate.expectation, row.name);
+    return row.phase <= GatePhase::code &&
+           warpath::is_expected_gate(candidate.expectation, row.name);
   });
 }
 
@@ -113,7 +124,8 @@ TEST_CASE("every candidate has a row and an expectation, and every refused one a
       CHECK(candidate.name.starts_with("honest_") == (expectation.status == "ok"));
       for (const std::string& gate : expectation.gates) {
         CAPTURE(gate);
-        const bool is_gate = std::ranges::find(gates.rows(), gate, &GateInfo::name) != gates.rows().end();
+        const bool is_gate =
+            std::ranges::find(gates.rows(), gate, &GateInfo::name) != gates.rows().end();
         CHECK((is_gate || gate == "compiler" || !builds_device_gates));
       }
       rows.insert(expectation.row);
@@ -131,17 +143,20 @@ TEST_SUITE_END();
 
 TEST_SUITE_BEGIN("nvrtc_integrity");
 
-TEST_CASE("the static gates refuse exactly the kernels whose list says so, and the others compile") {
+TEST_CASE(
+    "the static gates refuse exactly the kernels whose list says so, and the others compile") {
   const GateTable gates;
   for (const Family& family : families()) {
     for (const Candidate& candidate : family.candidates) {
-      if (warpath::is_expected_gate(candidate.expectation, warpath::cuda::kCompileGate)) continue;  // a compile that does not end
+      // a compile that does not end
+      if (warpath::is_expected_gate(candidate.expectation, warpath::cuda::kCompileGate)) continue;
       CAPTURE(family.spec.name);
       CAPTURE(candidate.name);
       const auto [gate, reason] = refusal(gates, family.spec, candidate);
       CAPTURE(gate);
       CAPTURE(reason);
-      CHECK((gate.empty() ? !names_static_gate(gates, candidate) : warpath::is_expected_gate(candidate.expectation, gate)));
+      CHECK((gate.empty() ? !names_static_gate(gates, candidate)
+                          : warpath::is_expected_gate(candidate.expectation, gate)));
     }
   }
 }
@@ -150,7 +165,8 @@ TEST_CASE("the specs' own kernels and references compile and pass") {
   const GateTable gates;
   for (const Family& family : families()) {
     CAPTURE(family.spec.name);
-    const Candidate own{.name = "own", .variant = warpath::baseline_variant(family.spec), .expectation = {}};
+    const Candidate own{
+        .name = "own", .variant = warpath::baseline_variant(family.spec), .expectation = {}};
     const auto [gate, reason] = refusal(gates, family.spec, own);
     CAPTURE(reason);
     CHECK(gate == "");

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <set>
 
-#include "engine/plugin/options.h"
 #include "engine/base/registry.h"
+#include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/setup/candidates.h"
@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Rows of the catalogue that the host runner shows by itself: short cuts on what the data look like, accesses outside, shared buffers.
+/// Rows of the catalogue that the host runner shows by itself: short cuts on what the data look
+/// like, accesses outside, shared buffers.
 const std::set<std::int64_t> kRows{11, 55, 66};
 
 std::unique_ptr<warpath::Runner> host_runner() {
@@ -38,7 +39,9 @@ std::unique_ptr<warpath::Runner> host_runner() {
 
 TEST_SUITE_BEGIN("integrity_host");
 
-TEST_CASE("on the host runner too, short cuts on structure, accesses outside and broken aliasing are refused, and honest look-alikes pass") {
+TEST_CASE(
+    "on the host runner too, short cuts on structure, accesses outside and broken aliasing are "
+    "refused, and honest look-alikes pass") {
   const auto runner = host_runner();
   int bad = 0, honest = 0;
   for (const char* const family : {"axpy", "gemm", "in_place"}) {
@@ -47,14 +50,19 @@ TEST_CASE("on the host runner too, short cuts on structure, accesses outside and
     REQUIRE(specs.size() == 1);
     const warpath::KernelSpec& spec = specs.front();
     runner->prepare(spec);
-    for (const Candidate& candidate : warpath::read_candidates(spec, {(folder / "list.jsonl").string()})) {
+    for (const Candidate& candidate :
+         warpath::read_candidates(spec, {(folder / "list.jsonl").string()})) {
       if (!kRows.contains(candidate.expectation.row)) continue;
       // What the read-only path returns shows in the code alone.
       if (warpath::is_expected_gate(candidate.expectation, "read_only_path")) continue;
       CAPTURE(family);
       CAPTURE(candidate.name);
-      const auto outcome =
-          runner->run({.spec = spec, .variant = candidate.variant, .key = {}, .seed = 3, .stage = warpath::Stage::confirmation}, {});
+      const auto outcome = runner->run({.spec = spec,
+                                        .variant = candidate.variant,
+                                        .key = {},
+                                        .seed = 3,
+                                        .stage = warpath::Stage::confirmation},
+                                       {});
       CAPTURE(outcome.log);
       CAPTURE(outcome.verdict.summary());
       const bool is_honest = candidate.expectation.status == "ok";

@@ -80,13 +80,15 @@ TEST_SUITE("lane_pool") {
     pool.add(*only);
     CHECK(pool.take({}) == only.get());
     pool.lose("GPU 0: it has fallen off the bus");
-    CHECK_THROWS_WITH_AS(static_cast<void>(pool.take({})), "GPU 0: it has fallen off the bus", Error);
+    CHECK_THROWS_WITH_AS(static_cast<void>(pool.take({})), "GPU 0: it has fallen off the bus",
+                         Error);
     CHECK(pool.take_last({}) == nullptr);
   }
 }
 
 TEST_SUITE("tool_turn") {
-  TEST_CASE("work that comes while one waits for the device is done in the same turn, side by side") {
+  TEST_CASE(
+      "work that comes while one waits for the device is done in the same turn, side by side") {
     ToolTurn turns;
     std::atomic<int> came = 0, at_once = 0, most = 0, taken = 0;
     std::vector<std::atomic<int>> gpus(3);

@@ -19,7 +19,8 @@ TEST_SUITE("lane_setups") {
     const auto setups = lane_setups(options, "/bin/warpath", "{}");
     REQUIRE(setups.size() == 2);
     CHECK(setups[1].label == "GPU 3");
-    CHECK(setups[1].argv == std::vector<std::string>{"/bin/warpath", "worker", "device", "--gpu", "3"});
+    CHECK(setups[1].argv ==
+          std::vector<std::string>{"/bin/warpath", "worker", "device", "--gpu", "3"});
     CHECK(setups[1].is_local);
   }
 
@@ -31,13 +32,15 @@ TEST_SUITE("lane_setups") {
     REQUIRE(setups.size() == 1);
     CHECK(setups[0].argv.empty());
     options.isolation = "some";
-    CHECK_THROWS_WITH_AS(lane_setups(options, "", "{}"), doctest::Contains("--isolation: got some"), Error);
+    CHECK_THROWS_WITH_AS(lane_setups(options, "", "{}"), doctest::Contains("--isolation: got some"),
+                         Error);
   }
 
   TEST_CASE("a file lists workers, one command line each; comments and empty lines do not count") {
     const TemporaryFolder folder;
     const std::string path = (folder.path() / "workers").string();
-    std::ofstream(path) << "# two\n\nssh one warpath worker device --gpu 0\nssh two warpath worker device --gpu 1\n";
+    std::ofstream(path) << "# two\n\nssh one warpath worker device --gpu 0\nssh two warpath worker "
+                           "device --gpu 1\n";
     CudaOptions options;
     options.gpus = path;
     const auto setups = lane_setups(options, "/bin/warpath", "{}");

@@ -17,7 +17,9 @@ constexpr std::int64_t k31 = std::int64_t{1} << 31U, k32 = std::int64_t{1} << 32
 constexpr LargeLimits kAmple{.memory_bytes = std::int64_t{1} << 40U, .launch_ns = 0};
 
 KernelSpec spec_of(const std::string& name) {
-  return load_specs((std::filesystem::path(WARPATH_SOURCE_ROOT) / "specs" / (name + ".json")).string()).front();
+  return load_specs(
+             (std::filesystem::path(WARPATH_SOURCE_ROOT) / "specs" / (name + ".json")).string())
+      .front();
 }
 
 /// One workload, for a GPU.
@@ -29,7 +31,9 @@ const Workload& gpu_workload(const KernelSpec& spec) {
   return spec.workloads.front();
 }
 
-LargePlan plan(const KernelSpec& spec, const LargeLimits& limits = kAmple, const std::set<std::string>& fixed = {}) {
+LargePlan plan(const KernelSpec& spec,
+               const LargeLimits& limits = kAmple,
+               const std::set<std::string>& fixed = {}) {
   return larger_workloads(spec, gpu_workload(spec), fixed, limits);
 }
 
@@ -42,15 +46,21 @@ std::int64_t scalar(const LargeWorkload& at, const std::string& name) {
 constexpr const char* kRows = R"-({"x": "ceil_div(N * C, 256)"})-";
 
 /// A copy of x[N, C] in floats, N of type `dtype`, with `more` keys.
-KernelSpec copy_spec(std::int64_t rows, const std::string& dtype = "int64", const std::string& grid = kRows, const std::string& more = "") {
-  return parse_specs(R"({"name": "s", "kernel": {"source_code": "extern \"C\" __global__ void k(float* y, const float* x, long long N, int C) { y[0] = x[0]; }",
+KernelSpec copy_spec(std::int64_t rows,
+                     const std::string& dtype = "int64",
+                     const std::string& grid = kRows,
+                     const std::string& more = "") {
+  return parse_specs(
+             R"({"name": "s", "kernel": {"source_code": "extern \"C\" __global__ void k(float* y, const float* x, long long N, int C) { y[0] = x[0]; }",
       "metadata": {"kernel_name": "k"}, "io": {"args": [
         {"name": "y", "type": "tensor", "role": "output", "tensor_spec": {"shape": ["N", "C"], "dtype": "float32"}},
         {"name": "x", "type": "tensor", "tensor_spec": {"shape": ["N", "C"], "dtype": "float32", "init": {"kind": "randn"}}},
-        {"name": "N", "type": "int", "dtype": ")" + dtype + R"(", "value": )" + std::to_string(rows) + R"(},
+        {"name": "N", "type": "int", "dtype": ")" +
+                 dtype + R"(", "value": )" + std::to_string(rows) + R"(},
         {"name": "C", "type": "int", "value": 1024}],
-      "launch": {"grid": )" + grid + R"(, "block": {"x": 256}}}})" + more + "}",
-                     "spec.json", ".")
+      "launch": {"grid": )" +
+                 grid + R"(, "block": {"x": 256}}}})" + more + "}",
+             "spec.json", ".")
       .front();
 }
 
@@ -58,7 +68,9 @@ KernelSpec copy_spec(std::int64_t rows, const std::string& dtype = "int64", cons
 
 TEST_SUITE_BEGIN("large_workload");
 
-TEST_CASE("more rows take tensors past 2^32 bytes, and past 2^31 elements where a size of 64 bits says that they may go there") {
+TEST_CASE(
+    "more rows take tensors past 2^32 bytes, and past 2^31 elements where a size of 64 bits says "
+    "that they may go there") {
   const KernelSpec spec = copy_spec(1 << 16);
   const LargePlan found = plan(spec);
   REQUIRE(found.beyond.size() == 2);
@@ -75,7 +87,8 @@ TEST_CASE("more rows take tensors past 2^32 bytes, and past 2^31 elements where 
 }
 
 TEST_CASE("past 2^31 elements a size of 32 bits goes beside a reference kernel only") {
-  const LargePlan softmax = plan(spec_of("softmax_scaled"));  // its reference is an operation of the host
+  // its reference is an operation of the host
+  const LargePlan softmax = plan(spec_of("softmax_scaled"));
   REQUIRE(softmax.beyond.size() == 1);
   CHECK(softmax.beyond[0].bytes > k32);
   CHECK(softmax.reason.find("N has 32 bits") != std::string::npos);
@@ -87,7 +100,8 @@ TEST_CASE("past 2^31 elements a size of 32 bits goes beside a reference kernel o
 }
 
 TEST_CASE("every workload of a plan is one that the spec allows") {
-  for (const std::string& file : spec_files((std::filesystem::path(WARPATH_SOURCE_ROOT) / "specs").string())) {
+  for (const std::string& file :
+       spec_files((std::filesystem::path(WARPATH_SOURCE_ROOT) / "specs").string())) {
     CAPTURE(file);
     const KernelSpec spec = load_specs(file).front();
     const LargePlan found = plan(spec);
@@ -99,7 +113,9 @@ TEST_CASE("every workload of a plan is one that the spec allows") {
       sent.workloads = {at.workload};
       sent.reference = std::monostate();
       sent.tolerance.try_emplace("");
-      CHECK(spec_from_json(nlohmann::json::parse(to_json(sent).dump()), "sent").workloads.front().scalars == at.workload.scalars);
+      CHECK(spec_from_json(nlohmann::json::parse(to_json(sent).dump()), "sent")
+                .workloads.front()
+                .scalars == at.workload.scalars);
       CHECK(at.bytes > k31);
       CHECK(at.bytes > last);
       last = at.bytes;
@@ -108,7 +124,9 @@ TEST_CASE("every workload of a plan is one that the spec allows") {
   }
 }
 
-TEST_CASE("sizes that are in the code stay, and where nothing follows but they there is no larger workload") {
+TEST_CASE(
+    "sizes that are in the code stay, and where nothing follows but they there is no larger "
+    "workload") {
   const LargePlan found = plan(copy_spec(1 << 16), kAmple, {"N"});
   CHECK(found.beyond.empty());
   CHECK(found.reason == "its sizes are in its code");
@@ -149,7 +167,8 @@ TEST_CASE("memory and time bound the plan, which says so") {
 }
 
 TEST_CASE("what the spec, the launch or 32 bits do not allow is not planned") {
-  const LargePlan constrained = plan(copy_spec(1 << 16, "int64", kRows, R"(, "constraints": ["N <= 1000000"])"));
+  const LargePlan constrained =
+      plan(copy_spec(1 << 16, "int64", kRows, R"(, "constraints": ["N <= 1000000"])"));
   REQUIRE(constrained.beyond.size() == 1);
   CHECK(constrained.beyond[0].bytes > k31);
   CHECK(constrained.beyond[0].bytes <= k32);
@@ -159,12 +178,14 @@ TEST_CASE("what the spec, the launch or 32 bits do not allow is not planned") {
   CHECK(launched.beyond.empty());
   CHECK(launched.reason.find("the spec does not allow N = ") == 0);
 
-  const KernelSpec narrow = parse_specs(R"-({"name": "s", "kernel": {"source_code": "extern \"C\" __global__ void k(unsigned char* y, int n) { y[0] = 1; }",
+  const KernelSpec narrow =
+      parse_specs(
+          R"-({"name": "s", "kernel": {"source_code": "extern \"C\" __global__ void k(unsigned char* y, int n) { y[0] = 1; }",
       "metadata": {"kernel_name": "k"}, "io": {"args": [
         {"name": "y", "type": "tensor", "role": "output", "tensor_spec": {"shape": ["n"], "dtype": "uint8"}},
         {"name": "n", "type": "int", "value": 1048576}], "launch": {"grid": {"x": "ceil_div(n, 256)"}, "block": {"x": 256}}}}})-",
-                                      "spec.json", ".")
-                            .front();
+          "spec.json", ".")
+          .front();
   CHECK(plan(narrow).beyond.empty());
   CHECK(plan(narrow).reason.find("more than 32 bits") != std::string::npos);
 }

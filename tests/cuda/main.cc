@@ -27,12 +27,15 @@ const warpath::cuda::Nvrtc& nvrtc() {
 }
 
 const std::vector<warpath::cuda::Header>& headers() {
-  static const auto loaded = warpath::cuda::load_headers(warpath::cuda::include_folders(nvrtc().path()));
+  static const auto loaded =
+      warpath::cuda::load_headers(warpath::cuda::include_folders(nvrtc().path()));
   return loaded;
 }
 
-warpath::cuda::CompileResult compile(const std::string& source, const std::string& kernel,
-                                     const std::vector<std::string>& options, const std::string& arch) {
+warpath::cuda::CompileResult compile(const std::string& source,
+                                     const std::string& kernel,
+                                     const std::vector<std::string>& options,
+                                     const std::string& arch) {
   return warpath::cuda::compile(nvrtc(), headers(), {source, kernel, arch, options}, {});
 }
 
@@ -40,7 +43,8 @@ warpath::cuda::CompilePoolOptions pool_options(int workers, warpath::cuda::Compi
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   limits.memory_bytes = 0;  // the sanitizers reserve more address space than any limit
 #endif
-  return {.worker_argv = {std::filesystem::read_symlink("/proc/self/exe").string(), "worker", "compile"},
+  return {.worker_argv = {std::filesystem::read_symlink("/proc/self/exe").string(), "worker",
+                          "compile"},
           .setup = {nvrtc().path(), headers(), limits},
           .workers = workers};
 }
@@ -64,7 +68,8 @@ std::string why_no_gpu() {
 #if __has_include(<cuda.h>)
   const auto driver = warpath::cuda::load_driver(why);
   int count = 0;
-  if (driver && driver->cuInit(0) == CUDA_SUCCESS) static_cast<void>(driver->cuDeviceGetCount(&count));
+  if (driver && driver->cuInit(0) == CUDA_SUCCESS)
+    static_cast<void>(driver->cuDeviceGetCount(&count));
   if (driver) why = count > 0 ? "" : "no GPU";
 #endif
   return why;
@@ -72,12 +77,13 @@ std::string why_no_gpu() {
 
 }  // namespace
 
-/// `test_cuda compete` keeps a GPU busy. `test_cuda worker compile` and `test_cuda worker host` are workers, so that the tests need no
-/// other program. A suite that compiles is skipped (exit status 77) where NVRTC is missing, one that
-/// launches kernels where there is no GPU.
+/// `test_cuda compete` keeps a GPU busy. `test_cuda worker compile` and `test_cuda worker host` are
+/// workers, so that the tests need no other program. A suite that compiles is skipped (exit status
+/// 77) where NVRTC is missing, one that launches kernels where there is no GPU.
 int main(int argc, char** argv) {
   constexpr int kSkipped = 77;
-  if (argc == 3 && std::string_view(argv[1]) == "worker" && std::string_view(argv[2]) == "compile") {
+  if (argc == 3 && std::string_view(argv[1]) == "worker" &&
+      std::string_view(argv[2]) == "compile") {
     return warpath::cuda::compile_worker_main(0, 1);
   }
   if (argc == 3 && std::string_view(argv[1]) == "worker" && std::string_view(argv[2]) == "host") {

@@ -15,14 +15,22 @@ Candidate candidate() {
   c.codes = {{std::string("\x7f"
                           "ELF\0code",
                           9),
-              "_Z4copyPf", {"table", "counter"}, ".version 9.0", true}};
+              "_Z4copyPf",
+              {"table", "counter"},
+              ".version 9.0",
+              true}};
   c.code_of = {0, 0};
   c.numbers.resize(2);
-  c.numbers[1] = {.grid = {4, 5, 6}, .block = {32, 2, 1}, .cluster = {2, 1, 1}, .dynamic_smem_bytes = 70000};
+  c.numbers[1] = {
+      .grid = {4, 5, 6}, .block = {32, 2, 1}, .cluster = {2, 1, 1}, .dynamic_smem_bytes = 70000};
   c.extras.resize(2);
   c.extras[1].scratch_bytes = {4096, 1};
-  c.extras[1].before = {{.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {3, 1}}};
-  c.extras[1].after = {{.kind = LaunchStep::Kind::kernel, .kernel_name = "second", .launch = c.numbers[1], .arguments = {0}}};
+  c.extras[1].before = {
+      {.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {3, 1}}};
+  c.extras[1].after = {{.kind = LaunchStep::Kind::kernel,
+                        .kernel_name = "second",
+                        .launch = c.numbers[1],
+                        .arguments = {0}}};
   c.step_entries = {"second"};
   return c;
 }
@@ -30,7 +38,8 @@ Candidate candidate() {
 TrialReply reply() {
   TrialReply r;
   r.status = Status::wrong_result;
-  r.gates = {{"reference", GateResult::Answer::fail, "worst 3.5"}, {"shapes", GateResult::Answer::not_run, ""}};
+  r.gates = {{"reference", GateResult::Answer::fail, "worst 3.5"},
+             {"shapes", GateResult::Answer::not_run, ""}};
   WorkloadTiming timing;
   timing.workload = "gpu";
   timing.cache = "hot";
@@ -99,7 +108,8 @@ TEST_SUITE("messages") {
         return kind == 0 ? decode(bytes, a) : decode(bytes, b);
       };
       REQUIRE(whole(texts[kind]));
-      for (std::size_t size = 0; size < texts[kind].size(); ++size) CHECK_FALSE(whole(std::string_view(texts[kind]).substr(0, size)));
+      for (std::size_t size = 0; size < texts[kind].size(); ++size)
+        CHECK_FALSE(whole(std::string_view(texts[kind]).substr(0, size)));
       CHECK_FALSE(whole(texts[kind] + "x"));
     }
   }
@@ -108,7 +118,8 @@ TEST_SUITE("messages") {
     Rng rng(7, "messages");
     for (int i = 0; i < 2000; ++i) {
       std::string bytes = encode(reply());
-      for (int flips = 0; flips < 4; ++flips) bytes[rng.below(bytes.size())] = static_cast<char>(rng.below(256));
+      for (int flips = 0; flips < 4; ++flips)
+        bytes[rng.below(bytes.size())] = static_cast<char>(rng.below(256));
       TrialReply got;
       static_cast<void>(decode(bytes, got));
       Evaluate other;

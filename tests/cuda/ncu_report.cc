@@ -18,7 +18,8 @@ const std::string kText =
     "==PROF== Connected to process 7 (/tmp/sums)\n"
     "sum = 3 (ok), Context is everything\n"
     "[7] sums@127.0.0.1\n"
-    "  row_sum(const float *, float *) (64, 1, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC 9.0\n"
+    "  row_sum(const float *, float *) (64, 1, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC "
+    "9.0\n"
     "    Section: GPU Speed Of Light Throughput\n"
     "    ----------------------- ----------- ------------\n"
     "    Metric Name             Metric Unit Metric Value\n"
@@ -43,9 +44,12 @@ const std::string kText =
     "\n"
     "    Section: Warp State Statistics\n"
     "    OPT   Est. Speedup: 8.5%\n"
-    "          On average, each warp of this workload spends 27.0 cycles being stalled waiting for a\n"
-    "          scoreboard dependency on a L1TEX (local, global, surface, texture) operation. This stall type\n"
-    "          represents about 90.0% of the total average of 30.0 cycles between issuing two instructions.\n"
+    "          On average, each warp of this workload spends 27.0 cycles being stalled waiting for "
+    "a\n"
+    "          scoreboard dependency on a L1TEX (local, global, surface, texture) operation. This "
+    "stall type\n"
+    "          represents about 90.0% of the total average of 30.0 cycles between issuing two "
+    "instructions.\n"
     "\n"
     "    Section: Launch Statistics\n"
     "    -------------------------------- --------------- ---------------\n"
@@ -68,15 +72,20 @@ const std::string kText =
 
 const std::string kDetails =
     "==PROF== Disconnected\n"
-    "\"ID\",\"Process Name\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule Name\",\"Rule Description\"\n"
+    "\"ID\",\"Process Name\",\"Kernel Name\",\"Section Name\",\"Metric Name\",\"Metric "
+    "Unit\",\"Metric Value\",\"Rule Name\",\"Rule Description\"\n"
     "\"0\",\"p\",\"a(int)\",\"Speed\",\"DRAM Throughput\",\"%\",\"50.0\",\"\",\"\"\n"
     "\"0\",\"p\",\"a(int)\",\"Launch\",\"Grid Size\",\"\",\"1,056\",\"\",\"\"\n"
-    "\"0\",\"p\",\"a(int)\",\"Warps\",\"\",\"\",\"\",\"CPIStall\",\"waiting for sibling warps at a CTA barrier. This represents about 40.0% of the total average of 5.0 cycles\"\n"
+    "\"0\",\"p\",\"a(int)\",\"Warps\",\"\",\"\",\"\",\"CPIStall\",\"waiting for sibling warps at a "
+    "CTA barrier. This represents about 40.0% of the total average of 5.0 cycles\"\n"
     "\"1\",\"p\",\"a(int)\",\"Speed\",\"DRAM Throughput\",\"%\",\"60.0\",\"\",\"\"\n";
 
 const std::string kRaw =
-    "\"ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"launch__registers_per_thread\",\"launch__occupancy_limit_registers\","
-    "\"launch__occupancy_limit_warps\",\"launch__waves_per_multiprocessor\",\"sm__maximum_warps_per_active_cycle_pct\","
+    "\"ID\",\"Kernel "
+    "Name\",\"gpu__time_duration.sum\",\"launch__registers_per_thread\",\"launch__occupancy_limit_"
+    "registers\","
+    "\"launch__occupancy_limit_warps\",\"launch__waves_per_multiprocessor\",\"sm__maximum_warps_"
+    "per_active_cycle_pct\","
     "\"dram__throughput.avg.pct_of_peak_sustained_elapsed\"\n"
     "\"\",\"\",\"us\",\"register/thread\",\"block\",\"block\",\"\",\"%\",\"%\"\n"
     "\"0\",\"k\",\"2.5\",\"40\",\"6\",\"4\",\"2\",\"50\",\"80\"\n";
@@ -88,8 +97,10 @@ double value(const NcuFindings& launch, const std::string& fact) {
 }
 
 bool fires(const NcuFindings& launch, std::string_view rule) {
-  const Findings findings = RuleTable::built_in().evaluate(DiagnosisView(launch.diagnosis, launch.time_ns));
-  return std::ranges::any_of(findings.fired, [&](const Finding& finding) { return finding.rule->id == rule; });
+  const Findings findings =
+      RuleTable::built_in().evaluate(DiagnosisView(launch.diagnosis, launch.time_ns));
+  return std::ranges::any_of(findings.fired,
+                             [&](const Finding& finding) { return finding.rule->id == rule; });
 }
 
 }  // namespace
@@ -117,7 +128,9 @@ TEST_CASE("a text report becomes a diagnosis a launch, on which the rules fire")
   CHECK(first.diagnosis.facts.at("waves").source == FactSource::static_analysis);
   CHECK_FALSE(first.diagnosis.facts.contains("occupancy_limit_smem"));
   CHECK_FALSE(first.diagnosis.facts.contains("l2_hit_rate"));
-  for (const char* rule : {"severe_memory_bound", "register_limited", "low_waves_per_sm", "stall_long_scoreboard"}) CHECK_MESSAGE(fires(first, rule), rule);
+  for (const char* rule :
+       {"severe_memory_bound", "register_limited", "low_waves_per_sm", "stall_long_scoreboard"})
+    CHECK_MESSAGE(fires(first, rule), rule);
   CHECK_FALSE(fires(first, "huge_dram_traffic"));
   CHECK(launches[1].kernel == "other(int)");
   CHECK(launches[1].diagnosis.facts.empty());  // a share without its unit is not guessed
@@ -143,8 +156,11 @@ TEST_CASE("both pages of CSV become diagnoses") {
 
 TEST_CASE("what holds no launch or a torn line is refused by place; any cut is read or refused") {
   CHECK_THROWS_WITH_AS(static_cast<void>(read_ncu_report("", "f")), doctest::Contains("f"), Error);
-  CHECK_THROWS_WITH_AS(static_cast<void>(read_ncu_report("hello\n", "f")), doctest::Contains("Nsight Compute"), Error);
-  CHECK_THROWS_WITH_AS(static_cast<void>(read_ncu_report(kDetails.substr(0, kDetails.size() - 12), "f")), doctest::Contains("f:6"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(read_ncu_report("hello\n", "f")),
+                       doctest::Contains("Nsight Compute"), Error);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(read_ncu_report(kDetails.substr(0, kDetails.size() - 12), "f")),
+      doctest::Contains("f:6"), Error);
   for (const std::string& report : {kText, kDetails, kRaw}) {
     for (std::size_t cut = 0; cut < report.size(); ++cut) {
       CAPTURE(cut);

@@ -80,7 +80,9 @@ TEST_CASE("reasons have names, and idling or a chosen clock is no throttling") {
   CHECK(throttled(state));
 }
 
-TEST_CASE("processes on a device that the engine did not start are foreign; without its own among them nothing can be told") {
+TEST_CASE(
+    "processes on a device that the engine did not start are foreign; without its own among them "
+    "nothing can be told") {
   std::string why;
   NvmlApi library = fake_library();
   CHECK_FALSE(Nvml::with(library, "0000:0f:00.0", why)->compute_processes());  // an old library
@@ -92,14 +94,23 @@ TEST_CASE("processes on a device that the engine did not start are foreign; with
   };
   const auto all = Nvml::with(library, "0000:0f:00.0", why)->compute_processes();
   REQUIRE(all);
-  // 50 the engine; 70 this worker, 71 its spare, 72 a sanitizer's worker behind 60; 90 somebody's; 99 of no known parent.
+  // 50 the engine; 70 this worker, 71 its spare, 72 a sanitizer's worker behind 60; 90 somebody's;
+  // 99 of no known parent.
   const auto parent_of = [](long pid) -> long {
     switch (pid) {
-      case 70: case 71: case 60: return 50;
-      case 72: return 60;
-      case 50: case 90: return 2;
-      case 2: return 1;
-      default: return 0;
+      case 70:
+      case 71:
+      case 60:
+        return 50;
+      case 72:
+        return 60;
+      case 50:
+      case 90:
+        return 2;
+      case 2:
+        return 1;
+      default:
+        return 0;
     }
   };
   CHECK(warpath::cuda::foreign_to(*all, 70, 50, parent_of) == std::vector<long>{90, 99});

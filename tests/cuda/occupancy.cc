@@ -9,17 +9,38 @@ using warpath::cuda::DeviceLimits;
 namespace {
 
 // As the driver reports them: A100, RTX 3090, H200.
-const DeviceLimits kSm80{.compute_major = 8, .compute_minor = 0, .multiprocessors = 108, .threads_per_sm = 2048,
-                         .blocks_per_sm = 32, .registers_per_sm = 65536, .registers_per_block = 65536,
-                         .threads_per_block = 1024, .smem_per_sm_bytes = 167936, .smem_per_block_bytes = 166912,
+const DeviceLimits kSm80{.compute_major = 8,
+                         .compute_minor = 0,
+                         .multiprocessors = 108,
+                         .threads_per_sm = 2048,
+                         .blocks_per_sm = 32,
+                         .registers_per_sm = 65536,
+                         .registers_per_block = 65536,
+                         .threads_per_block = 1024,
+                         .smem_per_sm_bytes = 167936,
+                         .smem_per_block_bytes = 166912,
                          .reserved_smem_bytes = 1024};
-const DeviceLimits kSm86{.compute_major = 8, .compute_minor = 6, .multiprocessors = 82, .threads_per_sm = 1536,
-                         .blocks_per_sm = 16, .registers_per_sm = 65536, .registers_per_block = 65536,
-                         .threads_per_block = 1024, .smem_per_sm_bytes = 102400, .smem_per_block_bytes = 101376,
+const DeviceLimits kSm86{.compute_major = 8,
+                         .compute_minor = 6,
+                         .multiprocessors = 82,
+                         .threads_per_sm = 1536,
+                         .blocks_per_sm = 16,
+                         .registers_per_sm = 65536,
+                         .registers_per_block = 65536,
+                         .threads_per_block = 1024,
+                         .smem_per_sm_bytes = 102400,
+                         .smem_per_block_bytes = 101376,
                          .reserved_smem_bytes = 1024};
-const DeviceLimits kSm90{.compute_major = 9, .compute_minor = 0, .multiprocessors = 132, .threads_per_sm = 2048,
-                         .blocks_per_sm = 32, .registers_per_sm = 65536, .registers_per_block = 65536,
-                         .threads_per_block = 1024, .smem_per_sm_bytes = 233472, .smem_per_block_bytes = 232448,
+const DeviceLimits kSm90{.compute_major = 9,
+                         .compute_minor = 0,
+                         .multiprocessors = 132,
+                         .threads_per_sm = 2048,
+                         .blocks_per_sm = 32,
+                         .registers_per_sm = 65536,
+                         .registers_per_block = 65536,
+                         .threads_per_block = 1024,
+                         .smem_per_sm_bytes = 233472,
+                         .smem_per_block_bytes = 232448,
                          .reserved_smem_bytes = 1024};
 
 }  // namespace
@@ -39,13 +60,24 @@ TEST_CASE("occupancy equals the vendor's calculator") {
       {kSm80, {.threads = 256, .registers_per_thread = 128}, 2, "registers"},
       {kSm80, {.threads = 32, .registers_per_thread = 32}, 32, "blocks"},
       {kSm80, {.threads = 1024, .registers_per_thread = 65}, 0, "registers"},
-      {kSm80, {.threads = 128, .registers_per_thread = 32, .static_smem_bytes = 49152}, 3, "shared memory"},
+      {kSm80,
+       {.threads = 128, .registers_per_thread = 32, .static_smem_bytes = 49152},
+       3,
+       "shared memory"},
       {kSm86, {.threads = 256, .registers_per_thread = 32}, 6, "threads"},
       {kSm86, {.threads = 1024, .registers_per_thread = 32}, 1, "threads"},
       {kSm86, {.threads = 64, .registers_per_thread = 32}, 16, "blocks"},
-      {kSm86, {.threads = 128, .registers_per_thread = 32, .dynamic_smem_bytes = 101376}, 1, "shared memory"},
+      {kSm86,
+       {.threads = 128, .registers_per_thread = 32, .dynamic_smem_bytes = 101376},
+       1,
+       "shared memory"},
       {kSm90, {.threads = 384, .registers_per_thread = 168}, 1, "registers"},
-      {kSm90, {.threads = 128, .registers_per_thread = 64, .static_smem_bytes = 1024, .dynamic_smem_bytes = 65536}, 3,
+      {kSm90,
+       {.threads = 128,
+        .registers_per_thread = 64,
+        .static_smem_bytes = 1024,
+        .dynamic_smem_bytes = 65536},
+       3,
        "shared memory"},
       {kSm90, {.threads = 100, .registers_per_thread = 16}, 16, "threads"},
       {kSm90, {.threads = 256, .registers_per_thread = 40}, 6, "registers"},
@@ -77,9 +109,12 @@ TEST_CASE("a launch beyond the device is refused with the number and the limit")
   CHECK(problem(kSm90, {.registers_per_thread = 32}, {.block = {256, 1, 1}}).empty());
   CHECK(problem(kSm90, {.static_smem_bytes = 256}, {.dynamic_smem_bytes = 232448}) ==
         "shared memory a block 232704 exceeds this device's 232448");
-  CHECK(problem(kSm86, {}, {.dynamic_smem_bytes = 102400}).find("shared memory") != std::string::npos);
-  CHECK(problem(kSm90, {.registers_per_thread = 72}, {.block = {1024, 1, 1}}).find("registers a block") != std::string::npos);
-  CHECK(problem(kSm80, {}, {.grid = {8, 1, 1}, .cluster = {2, 1, 1}}).find("compute capability 9.0") != std::string::npos);
+  CHECK(problem(kSm86, {}, {.dynamic_smem_bytes = 102400}).find("shared memory") !=
+        std::string::npos);
+  CHECK(problem(kSm90, {.registers_per_thread = 72}, {.block = {1024, 1, 1}})
+            .find("registers a block") != std::string::npos);
+  CHECK(problem(kSm80, {}, {.grid = {8, 1, 1}, .cluster = {2, 1, 1}})
+            .find("compute capability 9.0") != std::string::npos);
   CHECK_FALSE(problem(kSm90, {}, {.block = {2048, 1, 1}}).empty());
 }
 

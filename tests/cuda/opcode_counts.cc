@@ -17,7 +17,8 @@ using namespace warpath::cuda;
 
 namespace {
 
-const std::vector<std::string> kKernels{"plain", "halves", "asynchronous", "reduced", "atomics", "wide", "nest"};
+const std::vector<std::string> kKernels{"plain",   "halves", "asynchronous", "reduced",
+                                        "atomics", "wide",   "nest"};
 
 std::string listing(const std::string& name) {
   const std::string path = std::string(WARPATH_SOURCE_ROOT) + "/tests/data/machine/" + name;
@@ -64,14 +65,16 @@ TEST_CASE("what only loads a constant is none of the opcode it does it with") {
   const std::string text = listing("sm_90a.nvdisasm");
   const CountedCode plain = only(text, "plain");
   CHECK(total(plain, "HFMA2.MMA") == 0);
-  CHECK(total(plain, "CONSTANT.LOAD") == 3);  // HFMA2.MMA R9, -RZ, RZ, 1.9375, 0; MOV R9, 0x3fc00000; MOV R0, RZ
-  CHECK(total(plain, "IMAD.MOV.U32") == 2);   // these move registers
+  // HFMA2.MMA R9, -RZ, RZ, 1.9375, 0; MOV R9, 0x3fc00000; MOV R0, RZ
+  CHECK(total(plain, "CONSTANT.LOAD") == 3);
+  CHECK(total(plain, "IMAD.MOV.U32") == 2);  // these move registers
   for (const char* const file : {"sm_80.nvdisasm", "sm_90a.nvdisasm", "sm_100a.nvdisasm"}) {
     CAPTURE(file);
     const std::string own = listing(file);
     for (const std::string& kernel : kKernels) {
       std::int64_t halves = 0;
-      for (const auto& [opcode, unused] : only(own, kernel).opcodes) halves += opcode.starts_with("HFMA2") ? total(only(own, kernel), opcode) : 0;
+      for (const auto& [opcode, unused] : only(own, kernel).opcodes)
+        halves += opcode.starts_with("HFMA2") ? total(only(own, kernel), opcode) : 0;
       CAPTURE(kernel);
       CHECK((halves > 0) == (kernel == "halves"));
     }
@@ -110,8 +113,10 @@ TEST_CASE("a listing that was cut or damaged is read as far as it goes") {
 TEST_CASE("PTX is counted by loops, without other entries") {
   const std::string text =
       ".version 8.0\n.target sm_90\n.address_size 64\n"
-      ".visible .entry a(.param .u64 p)\n.maxntid 256, 1, 1\n{\n.reg .b32 %r<4>;\n.reg .pred %p<2>;\n"
-      "mov.u32 %r1, 0;\n$L1:\nadd.s32 %r1, %r1, 1;\n$L2:\nst.shared.u32 [%r1], %r1;\nsetp.lt.s32 %p1, %r1, 9;\n@%p1 bra $L2;\n@%p1 bra $L1;\n"
+      ".visible .entry a(.param .u64 p)\n.maxntid 256, 1, 1\n{\n.reg .b32 %r<4>;\n.reg .pred "
+      "%p<2>;\n"
+      "mov.u32 %r1, 0;\n$L1:\nadd.s32 %r1, %r1, 1;\n$L2:\nst.shared.u32 [%r1], %r1;\nsetp.lt.s32 "
+      "%p1, %r1, 9;\n@%p1 bra $L2;\n@%p1 bra $L1;\n"
       "bra.uni $L3;\n$L3:\nret;\n}\n"
       ".visible .entry b()\n{\nret;\n}\n";
   std::string why;

@@ -20,13 +20,18 @@ using warpath::test::TemporaryFolder;
 
 namespace {
 
-const MeasurementSetup kSetup{.program = "program", .options = "{}", .spec = "spec", .devices = {"H 1 580", "H 2 580"}};
+const MeasurementSetup kSetup{
+    .program = "program", .options = "{}", .spec = "spec", .devices = {"H 1 580", "H 2 580"}};
 
 Outcome measured(std::string binary_key = "code", Status status = Status::ok) {
   Outcome outcome;
   outcome.status = status;
   outcome.binary_key = std::move(binary_key);
-  outcome.timings = {{.workload = "w", .samples_ns = {1.5, std::numeric_limits<double>::infinity()}, .launch = {}, .cache = "hot", .baseline_samples_ns = {3}}};
+  outcome.timings = {{.workload = "w",
+                      .samples_ns = {1.5, std::numeric_limits<double>::infinity()},
+                      .launch = {},
+                      .cache = "hot",
+                      .baseline_samples_ns = {3}}};
   outcome.verdict.gates = {{"d1_all_elements", GateResult::Answer::pass, "0"}};
   outcome.run_seconds = 0.25;
   return outcome;
@@ -36,13 +41,16 @@ Outcome measured(std::string binary_key = "code", Status status = Status::ok) {
 
 TEST_SUITE_BEGIN("outcome_cache");
 
-TEST_CASE("another program, option, spec, device or driver is another setup; the order of the devices is not") {
+TEST_CASE(
+    "another program, option, spec, device or driver is another setup; the order of the devices is "
+    "not") {
   std::set<std::string> identities{OutcomeCache::identity(kSetup).hex()};
   MeasurementSetup other = kSetup;
   std::swap(other.devices[0], other.devices[1]);
   identities.insert(OutcomeCache::identity(other).hex());
   CHECK(identities.size() == 1);
-  for (std::string MeasurementSetup::*const part : {&MeasurementSetup::program, &MeasurementSetup::options, &MeasurementSetup::spec}) {
+  for (std::string MeasurementSetup::* const part :
+       {&MeasurementSetup::program, &MeasurementSetup::options, &MeasurementSetup::spec}) {
     other = kSetup;
     other.*part += " ";
     identities.insert(OutcomeCache::identity(other).hex());
@@ -70,7 +78,8 @@ TEST_CASE("what may be the machine's fault, or has no identity, is not kept") {
   const TemporaryFolder folder;
   const Hash128 setup = OutcomeCache::identity(kSetup);
   OutcomeCache cache(folder.path(), 1 << 20);
-  for (const Status status : {Status::crashed, Status::timed_out, Status::limits_exceeded, Status::launch_error, Status::compile_error}) {
+  for (const Status status : {Status::crashed, Status::timed_out, Status::limits_exceeded,
+                              Status::launch_error, Status::compile_error}) {
     cache.store(setup, measured("bad", status));
     CHECK_FALSE(cache.find(setup, "bad"));
   }

@@ -127,10 +127,18 @@ TEST_CASE("no text crashes the parser, and every prefix is a module or a complai
     for (std::uint64_t i = 0; i < changes; ++i) {
       const std::size_t at = rng.below(mutated.size());
       switch (rng.below(4)) {
-        case 0: mutated.erase(at, 1 + rng.below(20)); break;
-        case 1: mutated.insert(at, 1, alphabet[rng.below(alphabet.size())]); break;
-        case 2: mutated[at] = static_cast<char>(rng.below(256)); break;
-        default: mutated.insert(at, mutated.substr(rng.below(mutated.size()), rng.below(40))); break;
+        case 0:
+          mutated.erase(at, 1 + rng.below(20));
+          break;
+        case 1:
+          mutated.insert(at, 1, alphabet[rng.below(alphabet.size())]);
+          break;
+        case 2:
+          mutated[at] = static_cast<char>(rng.below(256));
+          break;
+        default:
+          mutated.insert(at, mutated.substr(rng.below(mutated.size()), rng.below(40)));
+          break;
       }
       if (mutated.empty()) mutated = " ";
     }
@@ -145,11 +153,14 @@ TEST_CASE("no text crashes the parser, and every prefix is a module or a complai
 }
 
 TEST_CASE("a text of megabytes is parsed in time that grows with its length") {
-  std::string text = ".version 9.0\n.target sm_90\n.address_size 64\n.global .u32 g;\n.visible .entry k()\n{\n.reg .b64 %rd<9>;\nmov.u64 %rd0, g;\n";
-  for (int i = 0; i < 100000; ++i) text += "add.s64 %rd" + std::to_string(i + 1) + ", %rd" + std::to_string(i) + ", 4;\n";
+  std::string text =
+      ".version 9.0\n.target sm_90\n.address_size 64\n.global .u32 g;\n.visible .entry "
+      "k()\n{\n.reg .b64 %rd<9>;\nmov.u64 %rd0, g;\n";
+  for (int i = 0; i < 100000; ++i)
+    text += "add.s64 %rd" + std::to_string(i + 1) + ", %rd" + std::to_string(i) + ", 4;\n";
   text += "st.global.u32 [%rd100000], 0;\nret;\n}\n";
   CHECK(symbol_uses(parsed(text)).at("g").stored);
-  CHECK(parse_ptx(".version 9.0\n" + std::string(1 << 20, '{') , text) == std::nullopt);
+  CHECK(parse_ptx(".version 9.0\n" + std::string(1 << 20, '{'), text) == std::nullopt);
 }
 
 TEST_SUITE_END();

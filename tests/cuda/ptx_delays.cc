@@ -12,10 +12,10 @@
 #include "experiments/setup/candidates.h"
 #include "moves/propose/example.h"
 #include "moves/register_moves.h"
-#include "runners/cuda/compile/compile_service.h"
-#include "runners/cuda/gates/register_gates.h"
 #include "runners/cuda/code/ptx.h"
+#include "runners/cuda/compile/compile_service.h"
 #include "runners/cuda/driver/toolkit_program.h"
+#include "runners/cuda/gates/register_gates.h"
 #include "tests/cuda/support.h"
 #include "tests/support/figure.h"
 
@@ -26,8 +26,12 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string entry(const std::string& body, const std::string& directives = "") {
-  return ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 k_param_0)\n" + directives +
-         "{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n.reg .pred %p<9>;\n.shared .align 4 .b8 tile[512];\n" + body + "ret;\n}\n";
+  return ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 "
+         "k_param_0)\n" +
+         directives +
+         "{\n.reg .b64 %rd<9>;\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n.reg .pred %p<9>;\n.shared "
+         ".align 4 .b8 tile[512];\n" +
+         body + "ret;\n}\n";
 }
 
 /// How often `what` stands in `text`.
@@ -37,7 +41,8 @@ std::size_t count(const std::string& text, const std::string& what) {
   return n;
 }
 
-/// What is left of a rewritten text without our instructions: all that stood there before, in its order.
+/// What is left of a rewritten text without our instructions: all that stood there before, in its
+/// order.
 std::vector<std::string> opcodes(const std::string& text, bool ours_too) {
   std::string why;
   const auto module = parse_ptx(text, why);
@@ -46,7 +51,8 @@ std::vector<std::string> opcodes(const std::string& text, bool ours_too) {
   for (const PtxFunction& function : module->functions) {
     for (const PtxInstruction& i : function.instructions) {
       bool ours = i.guard.find("wpd_") != std::string_view::npos;
-      for (const auto operand : i.operands) ours = ours || operand.find("wpd_") != std::string_view::npos;
+      for (const auto operand : i.operands)
+        ours = ours || operand.find("wpd_") != std::string_view::npos;
       if (ours && !ours_too) continue;
       out.emplace_back(i.opcode);
     }
@@ -60,7 +66,9 @@ std::string assemble(const std::string& ptxas, const std::string& text) {
   REQUIRE(::mkdtemp(folder) != nullptr);
   const fs::path path(folder);
   std::ofstream(path / "a.ptx") << text;
-  const std::string command = ptxas + " -arch=sm_90a " + (path / "a.ptx").string() + " -o " + (path / "a.cubin").string() + " > " + (path / "log").string() + " 2>&1";
+  const std::string command = ptxas + " -arch=sm_90a " + (path / "a.ptx").string() + " -o " +
+                              (path / "a.cubin").string() + " > " + (path / "log").string() +
+                              " 2>&1";
   const int status = std::system(command.c_str());
   std::string log;
   if (status != 0) log = "ptxas: " + cuda_test::read_file(path / "log").substr(0, 400);
@@ -72,7 +80,9 @@ std::string assemble(const std::string& ptxas, const std::string& text) {
 
 TEST_SUITE_BEGIN("ptx_delays");
 
-TEST_CASE("a warp may be slow behind barriers and waits, before arrivals, and before runs of accesses of one kind") {
+TEST_CASE(
+    "a warp may be slow behind barriers and waits, before arrivals, and before runs of accesses of "
+    "one kind") {
   const auto sites = [](const std::string& body) { return delay_ptx(entry(body), 128).sites; };
   CHECK(sites("add.s32 %r1, %r1, 1;\n") == 0);
   CHECK(sites("bar.sync 0;\n") == 2);
@@ -86,31 +96,51 @@ TEST_CASE("a warp may be slow behind barriers and waits, before arrivals, and be
 }
 
 TEST_CASE("what stood in the text stands there still, in its order") {
-  const std::string text = entry("ld.global.f32 %f1, [%rd1];\n// a comment; with { marks\nst.shared.f32 [%r1], %f1;\nbar.sync 0;\n{ .reg .f32 %t; mov.f32 %t, %f1; }\nL1:\n@!%p1 bra L1;\n");
+  const std::string text = entry(
+      "ld.global.f32 %f1, [%rd1];\n// a comment; with { marks\nst.shared.f32 [%r1], %f1;\nbar.sync "
+      "0;\n{ .reg .f32 %t; mov.f32 %t, %f1; }\nL1:\n@!%p1 bra L1;\n");
   const DelayedPtx made = delay_ptx(text, 128);
   REQUIRE(made.why == "");
   CHECK(opcodes(made.text, false) == opcodes(text, true));
   CHECK(count(made.text, "L1:") == 1);
 }
 
-TEST_CASE("straight code that hands data from lane to lane through shared memory is there twice, once for each half of the lanes") {
-  const std::string handing = "st.shared.f32 [%r1], %f1;\nld.shared.f32 %f2, [%r2];\nadd.f32 %f3, %f1, %f2;\n";
+TEST_CASE(
+    "straight code that hands data from lane to lane through shared memory is there twice, once "
+    "for each half of the lanes") {
+  const std::string handing =
+      "st.shared.f32 [%r1], %f1;\nld.shared.f32 %f2, [%r2];\nadd.f32 %f3, %f1, %f2;\n";
   CHECK(delay_ptx(entry(handing), 32).splits == 1);
   CHECK(count(delay_ptx(entry(handing), 32).text, "ld.shared.f32 %f2") == 2);
   // A barrier, of the warp as well, ends the stretch; so does what lanes do together.
-  for (const std::string between : {"bar.sync 0;\n", "bar.warp.sync -1;\n", "shfl.sync.bfly.b32 %r3, %r4, 1, 31, -1;\n", "L1:\n", "@%p1 bra L2;\nL2:\n"}) {
-    CHECK(delay_ptx(entry("st.shared.f32 [%r1], %f1;\n" + between + "ld.shared.f32 %f2, [%r2];\n"), 32).splits == 0);
+  for (const std::string between :
+       {"bar.sync 0;\n", "bar.warp.sync -1;\n", "shfl.sync.bfly.b32 %r3, %r4, 1, 31, -1;\n",
+        "L1:\n", "@%p1 bra L2;\nL2:\n"}) {
+    CHECK(delay_ptx(entry("st.shared.f32 [%r1], %f1;\n" + between + "ld.shared.f32 %f2, [%r2];\n"),
+                    32)
+              .splits == 0);
   }
-  CHECK(delay_ptx(entry("st.shared.f32 [%r1], %f1;\nst.shared.f32 [%r1+4], %f1;\n"), 32).splits == 0);
+  CHECK(delay_ptx(entry("st.shared.f32 [%r1], %f1;\nst.shared.f32 [%r1+4], %f1;\n"), 32).splits ==
+        0);
 }
 
 TEST_CASE("each place where other blocks' memory is written can be chosen alone") {
-  const DelayedPtx made = delay_ptx(entry("st.global.f32 [%rd1], %f1;\nld.global.f32 %f2, [%rd2];\natom.global.add.u32 %r2, [%rd3], 1;\nst.shared.f32 [%r1], %f1;\n"), 32);
+  const DelayedPtx made =
+      delay_ptx(entry("st.global.f32 [%rd1], %f1;\nld.global.f32 %f2, [%rd2];\natom.global.add.u32 "
+                      "%r2, [%rd3], 1;\nst.shared.f32 [%r1], %f1;\n"),
+                32);
   REQUIRE(made.writes.size() == 2);
   CHECK(made.writes[0] < made.writes[1]);
   CHECK(made.writes[1] <= made.sites);
-  for (const std::uint32_t site : made.writes) CHECK(count(made.text, "setp.eq.and.u32 %wpd_p, %wpd_u, " + std::to_string(site) + ", %wpd_q") == 1);
-  CHECK(delay_ptx(entry("st.shared.f32 [%r1], %f1;\nst.local.f32 [%rd1], %f1;\nld.global.f32 %f2, [%rd2];\n"), 32).writes.empty());
+  for (const std::uint32_t site : made.writes)
+    CHECK(count(made.text,
+                "setp.eq.and.u32 %wpd_p, %wpd_u, " + std::to_string(site) + ", %wpd_q") == 1);
+  CHECK(
+      delay_ptx(
+          entry(
+              "st.shared.f32 [%r1], %f1;\nst.local.f32 [%rd1], %f1;\nld.global.f32 %f2, [%rd2];\n"),
+          32)
+          .writes.empty());
 }
 
 TEST_CASE("an entry without a limit gets that of its largest block, others keep theirs") {
@@ -125,18 +155,21 @@ TEST_CASE("names that the text has already are not taken again") {
   CHECK(count(made.text, made.plan + "[32]") == 1);
 }
 
-TEST_CASE("code does not grow without bounds, and a text of another form is refused with a reason") {
+TEST_CASE(
+    "code does not grow without bounds, and a text of another form is refused with a reason") {
   std::string body;
   for (int i = 0; i < 20000; ++i) body += "ld.shared.f32 %f1, [%r1];\nst.global.f32 [%rd1], %f1;\n";
   CHECK(delay_ptx(entry(body), 128).sites <= 400);
   CHECK(delay_ptx("no PTX", 32).text.empty());
   CHECK_FALSE(delay_ptx("no PTX", 32).why.empty());
   CHECK_FALSE(delay_ptx(entry("").substr(0, entry("").size() - 2), 32).why.empty());
-  const std::string text = entry("ld.global.f32 %f1, [%rd1];\nst.shared.f32 [%r1], %f1;\nbar.sync 0;\n");
+  const std::string text =
+      entry("ld.global.f32 %f1, [%rd1];\nst.shared.f32 [%r1], %f1;\nbar.sync 0;\n");
   Rng rng(3, "delays");
   for (int round = 0; round < 3000; ++round) {
     std::string mutated = text;
-    for (int i = 0; i < 5; ++i) mutated[rng.below(mutated.size())] = ";,{}()@:!. \n\"/"[rng.below(14)];
+    for (int i = 0; i < 5; ++i)
+      mutated[rng.below(mutated.size())] = ";,{}()@:!. \n\"/"[rng.below(14)];
     static_cast<void>(delay_ptx(mutated, 64));
     static_cast<void>(delay_ptx(std::string_view(text).substr(0, rng.below(text.size())), 64));
   }
@@ -146,7 +179,9 @@ TEST_SUITE_END();
 
 TEST_SUITE_BEGIN("nvrtc_delays");
 
-TEST_CASE("with delays the code of specs, of integrity's kernels and of what moves make still assembles") {
+TEST_CASE(
+    "with delays the code of specs, of integrity's kernels and of what moves make still "
+    "assembles") {
   const std::string ptxas = toolkit_program("ptxas");
   if (ptxas.empty()) {
     MESSAGE("not run: there is no ptxas on this machine");
@@ -156,12 +191,19 @@ TEST_CASE("with delays the code of specs, of integrity's kernels and of what mov
   const GateTable gates;
   const auto check = [&](const std::string& what, const KernelSpec& spec, const Variant& variant) {
     CAPTURE(what);
-    const CompileResult code = compile(cuda_test::nvrtc(), cuda_test::headers(), request_for(spec, variant, spec.workloads.front(), "sm_90a"), {});
+    const CompileResult code =
+        compile(cuda_test::nvrtc(), cuda_test::headers(),
+                request_for(spec, variant, spec.workloads.front(), "sm_90a"), {});
     if (code.status != Status::ok) return;
     std::string why;
     const auto module = parse_ptx(code.ptx, why);
     REQUIRE_MESSAGE(module, why);
-    const GateResult read_only = gates.code_gate("read_only_path")->judge({.spec = &spec, .source = &variant.source, .variant = &variant, .code = &code, .ptx = &*module});
+    const GateResult read_only = gates.code_gate("read_only_path")
+                                     ->judge({.spec = &spec,
+                                              .source = &variant.source,
+                                              .variant = &variant,
+                                              .code = &code,
+                                              .ptx = &*module});
     CHECK((read_only.answer == GateResult::Answer::pass || what == "read_back_by_ldg"));
     const DelayedPtx made = delay_ptx(code.ptx, 256);
     CHECK(made.why == "");
@@ -170,7 +212,8 @@ TEST_CASE("with delays the code of specs, of integrity's kernels and of what mov
     sites += made.sites;
     splits += made.splits;
   };
-  for (const KernelSpec& spec : load_specs(WARPATH_SOURCE_ROOT "/specs")) check(spec.name, spec, baseline_variant(spec));
+  for (const KernelSpec& spec : load_specs(WARPATH_SOURCE_ROOT "/specs"))
+    check(spec.name, spec, baseline_variant(spec));
   MoveRegistry registry("move");
   register_moves(registry);
   const MoveTable moves(registry);
@@ -181,11 +224,18 @@ TEST_CASE("with delays the code of specs, of integrity's kernels and of what mov
   for (const char* const family : {"rowsum", "scan", "prefix", "gemm_bf16"}) {
     const fs::path folder = fs::path(WARPATH_SOURCE_ROOT) / "tests" / "data" / "integrity" / family;
     const KernelSpec spec = load_specs((folder / "spec.json").string()).front();
-    for (const warpath::Candidate& candidate : read_candidates(spec, {(folder / "list.jsonl").string()})) check(candidate.name, spec, candidate.variant);
+    for (const warpath::Candidate& candidate :
+         read_candidates(spec, {(folder / "list.jsonl").string()}))
+      check(candidate.name, spec, candidate.variant);
   }
   // Paths of moves, drawn at random: as many for each spec as WARPATH_DELAY_WALKS says.
   const char* const walks = std::getenv("WARPATH_DELAY_WALKS");
-  const DeviceFacts device{.runner = "cuda", .name = "assumed", .arch = "sm_90a", .multiprocessors = 132, .max_smem_per_block_bytes = 227 << 10, .is_gpu = true};
+  const DeviceFacts device{.runner = "cuda",
+                           .name = "assumed",
+                           .arch = "sm_90a",
+                           .multiprocessors = 132,
+                           .max_smem_per_block_bytes = 227 << 10,
+                           .is_gpu = true};
   for (int walk = 0; walks != nullptr && walk < std::atoi(walks); ++walk) {
     for (const KernelSpec& spec : load_specs(WARPATH_SOURCE_ROOT "/specs")) {
       Rng rng(static_cast<std::uint64_t>(walk), "walk of " + spec.name);
@@ -195,7 +245,8 @@ TEST_CASE("with delays the code of specs, of integrity's kernels and of what mov
         const MoveContext context{.spec = spec, .variant = at, .device = device};
         std::vector<std::pair<const Move*, MoveInstance>> all;
         for (const std::string& name : moves.names()) {
-          for (MoveInstance& instance : moves.find(name)->enumerate(context)) all.emplace_back(moves.find(name), std::move(instance));
+          for (MoveInstance& instance : moves.find(name)->enumerate(context))
+            all.emplace_back(moves.find(name), std::move(instance));
         }
         std::string why;
         std::optional<Variant> next;

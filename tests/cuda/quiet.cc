@@ -17,11 +17,11 @@ class FakeDevice {
  public:
   explicit FakeDevice(std::uint64_t seed) : rng_(seed, "fake device") {}
   double baseline_ns = 4e6, candidate_ns = 1e6;
-  double noise = 0.003;     ///< relative, of each sample
-  double neighbour = 0;     ///< share of the time that it has, in slices
+  double noise = 0.003;       ///< relative, of each sample
+  double neighbour = 0;       ///< share of the time that it has, in slices
   bool only_between = false;  ///< it rests while the canary runs
   int pairs = 10;
-  bool flips = false;       ///< the candidate itself has two speeds
+  bool flips = false;  ///< the candidate itself has two speeds
 
   [[nodiscard]] CanaryReading canary() {
     constexpr double kLaunchNs = 40e3, kSliceNs = 2e6;
@@ -45,7 +45,8 @@ class FakeDevice {
     PairedPart part;
     std::vector<double> times;
     for (int i = 0; i < pairs; ++i) {
-      const double other = sample(baseline_ns), own = sample(candidate_ns) * (flips && rng_.uniform() < 0.4 ? 1.3 : 1);
+      const double other = sample(baseline_ns),
+                   own = sample(candidate_ns) * (flips && rng_.uniform() < 0.4 ? 1.3 : 1);
       part.log_ratios.push_back(std::log(other / own));
       part.residuals.push_back(other / baseline_ns);
       part.residuals.push_back(own / candidate_ns);
@@ -66,7 +67,10 @@ class FakeDevice {
 };
 
 /// Takes until there is a judgement.
-QuietJudgement measured(FakeDevice& device, double searched_ns, std::vector<Take>& takes, double rest_ns = 40e3) {
+QuietJudgement measured(FakeDevice& device,
+                        double searched_ns,
+                        std::vector<Take>& takes,
+                        double rest_ns = 40e3) {
   for (;;) {
     takes.push_back(device.take());
     QuietJudgement judgement = judge_takes(takes, searched_ns, rest_ns);
@@ -115,7 +119,9 @@ bool true_or_none(FakeDevice& device, double truth) {
   return judgement.next != Next::accept || std::abs(gain_of(counted).log_ratio - truth) <= 0.02;
 }
 
-TEST_CASE("a neighbour so small, or so clever, that it is overlooked at times does not make a result false") {
+TEST_CASE(
+    "a neighbour so small, or so clever, that it is overlooked at times does not make a result "
+    "false") {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     for (const double share : {0.02, 0.1, 0.2, 0.5}) {
       for (const bool only_between : {false, true}) {
@@ -160,7 +166,9 @@ TEST_CASE("a device that the launches themselves have heated is not busy") {
   CHECK(judge_takes(takes, 1e6, 40e3).next == Next::again);
 }
 
-TEST_CASE("what differs from the search is timed once more; a second take that says the same is believed") {
+TEST_CASE(
+    "what differs from the search is timed once more; a second take that says the same is "
+    "believed") {
   FakeDevice device(5);
   std::vector<Take> takes{device.take()};
   CHECK(judge_takes(takes, 0.8e6, 40e3).next == Next::again);
@@ -175,7 +183,9 @@ TEST_CASE("what differs from the search is timed once more; a second take that s
   CHECK(judge_takes(takes, 0.8e6, 40e3).next == Next::again);
 }
 
-TEST_CASE("a kernel that has two speeds of its own is reported only where quiet takes agree within the width together") {
+TEST_CASE(
+    "a kernel that has two speeds of its own is reported only where quiet takes agree within the "
+    "width together") {
   int accepted = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     FakeDevice device(seed);
@@ -192,7 +202,8 @@ TEST_CASE("a kernel that has two speeds of its own is reported only where quiet 
   CHECK(accepted < 20);
 }
 
-TEST_CASE("noise of a percent and a half is the kernel's own and does not keep it from being reported") {
+TEST_CASE(
+    "noise of a percent and a half is the kernel's own and does not keep it from being reported") {
   int accepted = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     FakeDevice device(seed);

@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "engine/base/statistics.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
-#include "engine/base/statistics.h"
 #include "runners/cuda/driver/device.h"
 #include "runners/cuda/measure/harness.h"
-#include "runners/worker/process.h"
 #include "runners/register_runners.h"
+#include "runners/worker/process.h"
 #include "tests/cuda/extras_spec.h"
 #include "tests/cuda/support.h"
 
@@ -22,14 +22,16 @@ using namespace warpath;
 using cuda_test::summing;
 using cuda_test::two_pass;
 
-/// What the other process of these tests does: keeps the first GPU busy until its input is closed. It knows nothing of locks.
+/// What the other process of these tests does: keeps the first GPU busy until its input is closed.
+/// It knows nothing of locks.
 int compete() {
   using namespace warpath::cuda;
   std::string why;
   const auto api = load_driver(why);
   if (!api) return 1;
   const Device device(*api, 0);
-  const CompileResult code = cuda::compile(cuda_test::nvrtc(), {}, harness_request(device.arch()), {});
+  const CompileResult code =
+      cuda::compile(cuda_test::nvrtc(), {}, harness_request(device.arch()), {});
   if (code.status != Status::ok) return 1;
   const Harness harness(device, code.cubin);
   const Stream stream = make_stream(*api);
@@ -38,7 +40,8 @@ int compete() {
   bool told = false;
   for (pollfd input{.fd = 0, .events = POLLIN, .revents = 0}; ::poll(&input, 1, 0) == 0;) {
     constexpr std::uint64_t kLaunchNs = 20'000'000;
-    harness.noise(stream.get(), scratch.get(), 64U << 20U, 2 * device.limits().multiprocessors, flag.get(), 1, kLaunchNs);
+    harness.noise(stream.get(), scratch.get(), 64U << 20U, 2 * device.limits().multiprocessors,
+                  flag.get(), 1, kLaunchNs);
     require(*api, api->cuStreamSynchronize(stream.get()), "a kernel failed");
     if (!told && ::write(1, "r", 1) != 1) return 1;
     told = true;
@@ -52,15 +55,18 @@ class Competitor {
  public:
   Competitor() : child_(spec()) {
     std::byte ready{};
-    CHECK(child_.read({&ready, 1}, std::chrono::steady_clock::now() + std::chrono::seconds(60), {}) == Child::Io::done);
+    CHECK(child_.read({&ready, 1}, std::chrono::steady_clock::now() + std::chrono::seconds(60),
+                      {}) == Child::Io::done);
   }
 
  private:
   static ProcessSpec spec() {
     ProcessSpec out;
     out.argv = {std::filesystem::read_symlink("/proc/self/exe").string(), "compete"};
-    for (const char* const name : {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_PATH", "CUDA_VISIBLE_DEVICES"}) {
-      if (const char* const value = std::getenv(name)) out.environment.push_back(std::string(name) + "=" + value);
+    for (const char* const name :
+         {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_PATH", "CUDA_VISIBLE_DEVICES"}) {
+      if (const char* const value = std::getenv(name))
+        out.environment.push_back(std::string(name) + "=" + value);
     }
     return out;
   }
@@ -85,11 +91,19 @@ class Bench {
     config.program = std::getenv("WARPATH_PROGRAM");
     runner_ = registry.create("--runner", "cuda", config);
     runner_->prepare(spec_);
-    REQUIRE(runner_->run({.spec = spec_, .variant = baseline_variant(spec_), .key = {}, .seed = 1}, {}).status == Status::ok);
+    REQUIRE(
+        runner_->run({.spec = spec_, .variant = baseline_variant(spec_), .key = {}, .seed = 1}, {})
+            .status == Status::ok);
   }
   Outcome final(double searched_ns = 0) {
     const Variant variant = two_pass();
-    return runner_->run({.spec = spec_, .variant = variant, .key = variant_key(variant), .seed = ++seed_, .stage = Stage::final, .searched_ns = searched_ns}, {});
+    return runner_->run({.spec = spec_,
+                         .variant = variant,
+                         .key = variant_key(variant),
+                         .seed = ++seed_,
+                         .stage = Stage::final,
+                         .searched_ns = searched_ns},
+                        {});
   }
 
  private:
@@ -108,7 +122,9 @@ double log_speedup(const Outcome& outcome) {
 
 TEST_SUITE_BEGIN("gpu_quiet");
 
-TEST_CASE("finals beside a process that uses the GPU give the quiet result within two percent or none, and then blame nobody") {
+TEST_CASE(
+    "finals beside a process that uses the GPU give the quiet result within two percent or none, "
+    "and then blame nobody") {
   Bench bench;
   const Outcome quiet = bench.final();
   REQUIRE_MESSAGE(quiet.status == Status::ok, quiet.log);
@@ -125,7 +141,9 @@ TEST_CASE("finals beside a process that uses the GPU give the quiet result withi
         ++refused;
         CHECK(disturbed.timings.empty());
         CHECK(disturbed.log.find("the device is busy") == 0);
-        CHECK(std::ranges::none_of(disturbed.verdict.gates, [](const GateResult& gate) { return gate.answer == GateResult::Answer::fail; }));
+        CHECK(std::ranges::none_of(disturbed.verdict.gates, [](const GateResult& gate) {
+          return gate.answer == GateResult::Answer::fail;
+        }));
       } else {
         REQUIRE(disturbed.status == Status::ok);
         CHECK(std::abs(log_speedup(disturbed) - log_speedup(quiet)) < 0.02);

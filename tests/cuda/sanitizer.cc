@@ -6,7 +6,8 @@ using warpath::cuda::read_sanitizer_log;
 
 TEST_SUITE("sanitizer") {
   TEST_CASE("a clean log has a summary of no errors") {
-    const auto log = read_sanitizer_log("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n");
+    const auto log =
+        read_sanitizer_log("========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n");
     CHECK(log.errors == 0);
     CHECK(log.first.empty());
   }

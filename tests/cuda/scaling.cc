@@ -30,7 +30,8 @@ TEST_SUITE("scaling") {
         CAPTURE(power);
         const Tensor before = tensor(dtype, values);
         Tensor after = before;
-        for (std::int64_t i = 0; i < before.elements(); ++i) after.set(i, std::ldexp(before.at(i), power));
+        for (std::int64_t i = 0; i < before.elements(); ++i)
+          after.set(i, std::ldexp(before.at(i), power));
         CHECK(power_between(before, after, 10) == power);
         CHECK(first_not_scaled(before, after, power) == -1);
       }
@@ -56,7 +57,8 @@ TEST_SUITE("scaling") {
   }
 
   TEST_CASE("NaNs agree, what leaves the normal range is not judged, a lost NaN is seen") {
-    CHECK(first_not_scaled(tensor(DType::f16, {kNan, 60000, 0x1p-20}), tensor(DType::f16, {kNan, INFINITY, 3}), 4) == -1);
+    CHECK(first_not_scaled(tensor(DType::f16, {kNan, 60000, 0x1p-20}),
+                           tensor(DType::f16, {kNan, INFINITY, 3}), 4) == -1);
     CHECK(first_not_scaled(tensor(DType::f16, {kNan, 1}), tensor(DType::f16, {5, 16}), 4) == 0);
   }
 
@@ -67,6 +69,7 @@ TEST_SUITE("scaling") {
   }
 
   TEST_CASE("zeros and NaNs alone tell nothing") {
-    CHECK_FALSE(power_between(tensor(DType::f32, {0, kNan}), tensor(DType::f32, {0, kNan}), 10).has_value());
+    CHECK_FALSE(power_between(tensor(DType::f32, {0, kNan}), tensor(DType::f32, {0, kNan}), 10)
+                    .has_value());
   }
 }

@@ -24,15 +24,19 @@ CudaOptions options() {
   return out;
 }
 
-/// Where the compiler makes of the example's text by itself what the move makes of it: a loop over nine constants is unrolled anyway, one
-/// without a factor by 4, and an early return is a predicate.
-constexpr std::string_view kCompilerDoesIt[] = {"constant_operand", "pad_tail_and_mask", "unroll_loops"};
+/// Where the compiler makes of the example's text by itself what the move makes of it: a loop over
+/// nine constants is unrolled anyway, one without a factor by 4, and an early return is a
+/// predicate.
+constexpr std::string_view kCompilerDoesIt[] = {"constant_operand", "pad_tail_and_mask",
+                                                "unroll_loops"};
 
 }  // namespace
 
 TEST_SUITE_BEGIN("nvrtc_signatures");
 
-TEST_CASE("the example of every move shows its signature in the code that NVRTC makes of it, but where the compiler does the same by itself") {
+TEST_CASE(
+    "the example of every move shows its signature in the code that NVRTC makes of it, but where "
+    "the compiler does the same by itself") {
   MoveRegistry registry("move");
   register_moves(registry);
   const MoveTable moves(registry);
@@ -49,9 +53,11 @@ TEST_CASE("the example of every move shows its signature in the code that NVRTC 
     const auto after = check.code(done.after, tool, why);
     REQUIRE_MESSAGE(after.has_value(), why);
     CHECK_FALSE(before->ptx.empty());
-    const CodeEvidence evidence = SignatureTable::built_in().compare(done.instance, *before, *after);
+    const CodeEvidence evidence =
+        SignatureTable::built_in().compare(done.instance, *before, *after);
     CAPTURE(evidence.why);
-    const bool no_trace = std::ranges::find(kCompilerDoesIt, embedded.move) != std::end(kCompilerDoesIt);
+    const bool no_trace =
+        std::ranges::find(kCompilerDoesIt, embedded.move) != std::end(kCompilerDoesIt);
     CHECK(evidence.realised == !no_trace);
     // And nothing shows where there was no move.
     CHECK(SignatureTable::built_in().compare(done.instance, *before, *before).realised == false);

@@ -14,7 +14,9 @@ using namespace warpath::cuda;
 namespace {
 
 KernelSpec spec_of(const std::string& name) {
-  return load_specs((std::filesystem::path(WARPATH_SOURCE_ROOT) / "specs" / (name + ".json")).string()).front();
+  return load_specs(
+             (std::filesystem::path(WARPATH_SOURCE_ROOT) / "specs" / (name + ".json")).string())
+      .front();
 }
 
 const Workload& gpu_workload(const KernelSpec& spec) {
@@ -25,14 +27,17 @@ const Workload& gpu_workload(const KernelSpec& spec) {
   return spec.workloads.front();
 }
 
-std::int64_t scalar(const Workload& workload, const std::string& name) { return std::get<std::int64_t>(workload.scalars.at(name)); }
+std::int64_t scalar(const Workload& workload, const std::string& name) {
+  return std::get<std::int64_t>(workload.scalars.at(name));
+}
 
 }  // namespace
 
 TEST_SUITE_BEGIN("small_workload");
 
 TEST_CASE("every spec of the collection has a small workload that its checks accept") {
-  for (const std::string& file : spec_files((std::filesystem::path(WARPATH_SOURCE_ROOT) / "specs").string())) {
+  for (const std::string& file :
+       spec_files((std::filesystem::path(WARPATH_SOURCE_ROOT) / "specs").string())) {
     CAPTURE(file);
     const KernelSpec spec = load_specs(file).front();
     const auto found = smaller_workloads(spec, gpu_workload(spec), {});
@@ -85,9 +90,13 @@ TEST_CASE("what is small already is taken as it is") {
 
 TEST_CASE("an integer that the baseline's PTX reads and the variant's does not is in its code") {
   const KernelSpec spec = spec_of("sgemm_tn_batched");  // M, N, K, then tensors
-  const std::string both = "ld.param.u32 %r1, [k_param_0];\nld.param.u32 %r2, [k_param_1];\nld.param.u32 %r3, [k_param_2];\nld.param.u64 %rd1, [k_param_12];";
+  const std::string both =
+      "ld.param.u32 %r1, [k_param_0];\nld.param.u32 %r2, [k_param_1];\nld.param.u32 %r3, "
+      "[k_param_2];\nld.param.u64 %rd1, [k_param_12];";
   CHECK(integers_in_code(spec, both, both).empty());
-  CHECK(integers_in_code(spec, both, "ld.param.u32 %r1, [k_param_0];\nld.param.u64 %rd1, [k_param_12];") == std::set<std::string>{"K", "N"});
+  CHECK(integers_in_code(spec, both,
+                         "ld.param.u32 %r1, [k_param_0];\nld.param.u64 %rd1, [k_param_12];") ==
+        std::set<std::string>{"K", "N"});
   CHECK(integers_in_code(spec, "", both).empty());
 }
 

@@ -78,17 +78,23 @@ std::string refusal(const GateSubject& subject) {
 
 TEST_SUITE_BEGIN("nvrtc_specs");
 
-TEST_CASE("no static gate refuses a development kernel, with its tunables at any end, with or without its baseline beside it") {
+TEST_CASE(
+    "no static gate refuses a development kernel, with its tunables at any end, with or without "
+    "its baseline beside it") {
   int judged = 0, refused = 0;
   for (const KernelSpec& spec : load_specs(WARPATH_SOURCE_ROOT "/specs")) {
     CAPTURE(spec.name);
     for (const Variant& variant : variants_of(spec)) {
       for (const Workload& workload : spec.workloads) {
-        const Compiled& baseline = compiled(cuda::request_for(spec, baseline_variant(spec), workload, kArch));
+        const Compiled& baseline =
+            compiled(cuda::request_for(spec, baseline_variant(spec), workload, kArch));
         const Compiled& candidate = compiled(cuda::request_for(spec, variant, workload, kArch));
         REQUIRE_MESSAGE(candidate.code.status == Status::ok, candidate.code.log);
         REQUIRE(candidate.ptx);
-        GateSubject subject{.spec = &spec, .source = &variant.source, .code = &candidate.code, .ptx = &*candidate.ptx};
+        GateSubject subject{.spec = &spec,
+                            .source = &variant.source,
+                            .code = &candidate.code,
+                            .ptx = &*candidate.ptx};
         const std::string alone = refusal(subject);
         subject.baseline_ptx = &*baseline.ptx;
         const std::string beside = refusal(subject);
@@ -108,15 +114,20 @@ TEST_CASE("dynamic shared memory passes the static gates") {
   const KernelSpec spec = load_specs(WARPATH_SOURCE_ROOT "/specs/softmax_scaled.json").front();
   Variant variant = baseline_variant(spec);
   variant.source =
-      "extern \"C\" __global__ void softmax_scaled(float* __restrict__ o, const float* __restrict__ x, float s, int N, int C) {\n"
+      "extern \"C\" __global__ void softmax_scaled(float* __restrict__ o, const float* "
+      "__restrict__ x, float s, int N, int C) {\n"
       "  extern __shared__ float part[];\n"
       "  part[threadIdx.x] = x[threadIdx.x] * s;\n"
       "  __syncthreads();\n"
       "  o[threadIdx.x] = part[(threadIdx.x + 1) % blockDim.x] + N + C;\n"
       "}\n";
-  const Compiled& candidate = compiled(cuda::request_for(spec, variant, spec.workloads.front(), kArch));
+  const Compiled& candidate =
+      compiled(cuda::request_for(spec, variant, spec.workloads.front(), kArch));
   REQUIRE_MESSAGE(candidate.code.status == Status::ok, candidate.code.log);
-  CHECK(refusal({.spec = &spec, .source = &variant.source, .code = &candidate.code, .ptx = &*candidate.ptx}) == "");
+  CHECK(refusal({.spec = &spec,
+                 .source = &variant.source,
+                 .code = &candidate.code,
+                 .ptx = &*candidate.ptx}) == "");
   CHECK(candidate.code.usage.static_smem_bytes == 0);
 }
 

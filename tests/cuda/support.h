@@ -11,17 +11,20 @@
 /// Shared by the tests of runners/cuda.
 namespace cuda_test {
 
-/// The compiler of this machine. Only suites whose name begins with "nvrtc" may call it: main() skips those where there is none.
+/// The compiler of this machine. Only suites whose name begins with "nvrtc" may call it: main()
+/// skips those where there is none.
 [[nodiscard]] const warpath::cuda::Nvrtc& nvrtc();
 [[nodiscard]] const std::vector<warpath::cuda::Header>& headers();
 
 /// Compiles in this process.
-[[nodiscard]] warpath::cuda::CompileResult compile(const std::string& source, const std::string& kernel = "k",
+[[nodiscard]] warpath::cuda::CompileResult compile(const std::string& source,
+                                                   const std::string& kernel = "k",
                                                    const std::vector<std::string>& options = {},
                                                    const std::string& arch = "sm_90a");
 
 /// A pool whose workers are this test program.
-[[nodiscard]] warpath::cuda::CompilePoolOptions pool_options(int workers, warpath::cuda::CompileLimits limits = {});
+[[nodiscard]] warpath::cuda::CompilePoolOptions pool_options(
+    int workers, warpath::cuda::CompileLimits limits = {});
 
 /// Folder of the kernels under tests/data/cuda.
 [[nodiscard]] std::filesystem::path data_folder();

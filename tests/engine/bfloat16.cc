@@ -14,7 +14,9 @@ using namespace warpath;
 
 namespace {
 
-float rounded(float x) { return BFloat16(x).value(); }
+float rounded(float x) {
+  return BFloat16(x).value();
+}
 
 }  // namespace
 
@@ -49,8 +51,10 @@ TEST_CASE("ties go to the even neighbour") {
 TEST_CASE("rounding is to the nearest, off by at most 2^-8, and keeps the order") {
   Rng rng(1, "floats");
   for (int i = 0; i < 200'000; ++i) {
-    const auto x = static_cast<float>(std::ldexp(0.5 + rng.uniform() / 2, static_cast<int>(rng.below(240)) - 120));
-    const auto y = std::nextafter(x * (1 + static_cast<float>(rng.uniform()) * 0x1p-6F), std::numeric_limits<float>::infinity());
+    const auto x = static_cast<float>(
+        std::ldexp(0.5 + rng.uniform() / 2, static_cast<int>(rng.below(240)) - 120));
+    const auto y = std::nextafter(x * (1 + static_cast<float>(rng.uniform()) * 0x1p-6F),
+                                  std::numeric_limits<float>::infinity());
     CAPTURE(x);
     REQUIRE(std::abs(rounded(x) - x) <= x * 0x1p-8F);
     REQUIRE(rounded(x) <= rounded(y));

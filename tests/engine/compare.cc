@@ -30,7 +30,8 @@ TEST_CASE("each element has its own bound and the worst one is named") {
   CHECK(result.worst_index == 1);
   CHECK(result.max_abs_error == 0.5);
   CHECK(result.worst_ratio == doctest::Approx(0.5 / 0.3));
-  CHECK(result.detail.find("1 of 3 elements out of bounds; worst element 1: got 2.5, reference 2") == 0);
+  CHECK(result.detail.find(
+            "1 of 3 elements out of bounds; worst element 1: got 2.5, reference 2") == 0);
   CHECK(compare(tensor({1, 2.25, 3}), tensor({1, 2, 3}), kLoose).passed);
 }
 
@@ -68,12 +69,15 @@ TEST_CASE("zero bounds accept equality alone and huge values do not overflow the
   const Tolerance zero{.atol = 0, .rtol = 0, .norm = 0};
   CHECK(compare(tensor({1, 0}), tensor({1, 0}), zero).passed);
   CHECK_FALSE(compare(tensor({1e-30}), tensor({0}), zero).passed);
-  CHECK(compare(tensor({1e300, 1e300}, DType::f64), tensor({1e300, 1e300}, DType::f64), kLoose).passed);
-  CHECK(compare(tensor({1e300}, DType::f64), tensor({-1e300}, DType::f64), kLoose).relative_norm == doctest::Approx(2));
+  CHECK(compare(tensor({1e300, 1e300}, DType::f64), tensor({1e300, 1e300}, DType::f64), kLoose)
+            .passed);
+  CHECK(compare(tensor({1e300}, DType::f64), tensor({-1e300}, DType::f64), kLoose).relative_norm ==
+        doctest::Approx(2));
 }
 
 TEST_CASE("another shape fails and coordinates are shown for matrices") {
-  CHECK(compare(tensor({1, 2}), tensor({1, 2, 3}), kLoose).detail == "shape [2] is not the reference's [3]");
+  CHECK(compare(tensor({1, 2}), tensor({1, 2, 3}), kLoose).detail ==
+        "shape [2] is not the reference's [3]");
   Tensor out = make_tensor(DType::f32, {2, 3});
   const Tensor reference = out;
   out.set(4, 9);

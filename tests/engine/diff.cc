@@ -40,7 +40,8 @@ std::string patched(const std::string& before, const std::string& diff) {
     } else if (edit[0] == '+') {
       out += edit.substr(1);
     } else if (edit[0] != '\\') {
-      if (source.at(at) != edit.substr(1)) return "a hunk does not match line " + std::to_string(at + 1);
+      if (source.at(at) != edit.substr(1))
+        return "a hunk does not match line " + std::to_string(at + 1);
       if (edit[0] == ' ') out += source[at];
       ++at;
     }
@@ -52,7 +53,9 @@ std::string patched(const std::string& before, const std::string& diff) {
 std::string random_text(Rng& rng) {
   std::string text;
   const std::uint64_t lines = rng.below(30);
-  for (std::uint64_t i = 0; i < lines; ++i) text += "line " + std::to_string(rng.below(6)) + (i + 1 < lines || rng.below(2) == 0 ? "\n" : "");
+  for (std::uint64_t i = 0; i < lines; ++i)
+    text +=
+        "line " + std::to_string(rng.below(6)) + (i + 1 < lines || rng.below(2) == 0 ? "\n" : "");
   return text;
 }
 
@@ -65,12 +68,14 @@ TEST_SUITE("diff") {
   }
 
   TEST_CASE("one changed line shows with three lines of context") {
-    CHECK(unified_diff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n", "old", "new") ==
+    CHECK(unified_diff("1\n2\n3\n4\n5\n6\n7\n8\n9\n", "1\n2\n3\n4\nfive\n6\n7\n8\n9\n", "old",
+                       "new") ==
           "--- old\n+++ new\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n");
   }
 
   TEST_CASE("a text without a last line feed says so") {
-    CHECK(unified_diff("a", "b\n", "x", "x") == "--- x\n+++ x\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n");
+    CHECK(unified_diff("a", "b\n", "x", "x") ==
+          "--- x\n+++ x\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n");
   }
 
   TEST_CASE("applying the difference gives the second text, whatever the two are") {

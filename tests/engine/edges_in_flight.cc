@@ -21,14 +21,16 @@ TEST_CASE("the table agrees with a map, whatever comes and goes") {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     CAPTURE(seed);
     Rng rng(seed, "paths");
-    const std::uint64_t ids = 1 + rng.below(300), stride = 1 + rng.below(1U << 20U), most_paths = 1 + rng.below(40);
+    const std::uint64_t ids = 1 + rng.below(300), stride = 1 + rng.below(1U << 20U),
+                        most_paths = 1 + rng.below(40);
     EdgesInFlight edges;
     std::map<EdgeId, std::uint32_t> expected;
     std::vector<std::vector<EdgeId>> paths;
     for (int step = 0; step < 400; ++step) {
       if (paths.size() < most_paths && rng.below(2) == 0) {
         auto& path = paths.emplace_back();
-        for (std::uint64_t i = rng.below(24); i > 0; --i) path.push_back(EdgeId{static_cast<std::uint32_t>(rng.below(ids) * stride)});
+        for (std::uint64_t i = rng.below(24); i > 0; --i)
+          path.push_back(EdgeId{static_cast<std::uint32_t>(rng.below(ids) * stride)});
         edges.add(path);
         for (const EdgeId e : path) ++expected[e];
       } else if (!paths.empty()) {

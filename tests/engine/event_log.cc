@@ -19,7 +19,8 @@ namespace {
 /// A log of `count` objects beside the first.
 std::string make_log(const std::filesystem::path& path, int count) {
   EventWriter writer = EventWriter::create(path, "{\"n\":0}", SyncRule::never);
-  for (int i = 1; i <= count; ++i) writer.append("{\"n\":" + std::to_string(i) + ",\"text\":\"some words\"}", true);
+  for (int i = 1; i <= count; ++i)
+    writer.append("{\"n\":" + std::to_string(i) + ",\"text\":\"some words\"}", true);
   return text_of(path);
 }
 
@@ -76,7 +77,8 @@ TEST_SUITE("event_log") {
     const test::TemporaryFolder folder;
     const auto path = folder.path() / "log";
     const std::string whole = make_log(path, 3);
-    const std::size_t start = joined({lines_of(whole)[0], lines_of(whole)[1], lines_of(whole)[2]}).size();
+    const std::size_t start =
+        joined({lines_of(whole)[0], lines_of(whole)[1], lines_of(whole)[2]}).size();
     for (std::size_t size = start; size < whole.size(); ++size) {
       CAPTURE(size);
       put_text(path, whole.substr(0, size));
@@ -103,13 +105,15 @@ TEST_SUITE("event_log") {
         damaged[i] = static_cast<char>(static_cast<unsigned char>(damaged[i]) ^ (1U << bit));
         put_text(path, damaged);
         const std::string message = complaint(path);
-        const auto line = 1 + std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i), '\n');
+        const auto line =
+            1 + std::count(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(i), '\n');
         REQUIRE(message.find("log:" + std::to_string(line) + ":") != std::string::npos);
       }
     }
   }
 
-  TEST_CASE("deleted, repeated and exchanged lines are errors at the first line that does not follow") {
+  TEST_CASE(
+      "deleted, repeated and exchanged lines are errors at the first line that does not follow") {
     const test::TemporaryFolder folder;
     const auto path = folder.path() / "log";
     const auto lines = lines_of(make_log(path, 5));
@@ -133,7 +137,8 @@ TEST_SUITE("event_log") {
   TEST_CASE("a log without its first whole line is an error, not an empty log") {
     const test::TemporaryFolder folder;
     const auto path = folder.path() / "log";
-    CHECK(complaint(folder.path() / "absent").find("expected a readable event log") != std::string::npos);
+    CHECK(complaint(folder.path() / "absent").find("expected a readable event log") !=
+          std::string::npos);
     put_text(path, "");
     CHECK(complaint(path).find("log:1: got nothing") != std::string::npos);
     const std::string whole = make_log(path, 0);
@@ -151,15 +156,16 @@ TEST_SUITE("event_log") {
   }
 
   TEST_CASE("events survive encoding and decoding") {
-    DispatchEvent dispatch{.sequence = 12,
-                           .node = NodeId{13},
-                           .parent = NodeId{4},
-                           .key = hash128("key"),
-                           .instance = {.move = "set_tunable", .site = "tunable:TILE", .parameters = {{"value", -8}}},
-                           .source = "rules",
-                           .path = {NodeId{0}, NodeId{4}, NodeId{13}},
-                           .change = {},
-                           .incumbent_ns = 1234.5};
+    DispatchEvent dispatch{
+        .sequence = 12,
+        .node = NodeId{13},
+        .parent = NodeId{4},
+        .key = hash128("key"),
+        .instance = {.move = "set_tunable", .site = "tunable:TILE", .parameters = {{"value", -8}}},
+        .source = "rules",
+        .path = {NodeId{0}, NodeId{4}, NodeId{13}},
+        .change = {},
+        .incumbent_ns = 1234.5};
     dispatch.change.source = "caf\xE9 \xFF";  // an old encoding
     dispatch.change.tunables = TunableValues{{"TILE", 16}};
     const Event read = decode(encode(dispatch), "log:7");
@@ -187,11 +193,14 @@ TEST_SUITE("event_log") {
     };
     CHECK(complaint_of("{\"type\":\"walk\"}").starts_with("events.jsonl:3:/type"));
     CHECK(complaint_of("{\"type\":\"idle\",\"seq\":-1}").starts_with("events.jsonl:3:/seq"));
-    CHECK(complaint_of("{\"type\":\"idle\",\"seq\":1,\"more\":2}").starts_with("events.jsonl:3:/more"));
+    CHECK(complaint_of("{\"type\":\"idle\",\"seq\":1,\"more\":2}")
+              .starts_with("events.jsonl:3:/more"));
     CHECK(complaint_of("{\"type\":\"run\",\"schema\":99}").starts_with("events.jsonl:3:/schema"));
     CHECK(complaint_of("[]").starts_with("events.jsonl:3"));
     CHECK(complaint_of("{").starts_with("events.jsonl:3"));
-    CHECK_FALSE(complaint_of("{\"type\":\"outcome\",\"seq\":1,\"at\":0,\"seconds\":0,\"outcome\":{\"status\":\"fine\"}}").empty());
+    CHECK_FALSE(complaint_of("{\"type\":\"outcome\",\"seq\":1,\"at\":0,\"seconds\":0,\"outcome\":{"
+                             "\"status\":\"fine\"}}")
+                    .empty());
   }
 
   TEST_CASE("only three words name a sync rule") {

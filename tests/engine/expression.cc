@@ -18,10 +18,15 @@ using warpath::test::message_of;
 
 namespace {
 
-const Bindings kNames{{"N", 10}, {"M", 3}, {"z", 0}, {"big", std::numeric_limits<std::int64_t>::max()}};
+const Bindings kNames{
+    {"N", 10}, {"M", 3}, {"z", 0}, {"big", std::numeric_limits<std::int64_t>::max()}};
 
-std::int64_t value(const char* text) { return Expression::parse(text, "here").evaluate(kNames, "here"); }
-std::string canonical(const char* text) { return Expression::parse(text, "here").text(); }
+std::int64_t value(const char* text) {
+  return Expression::parse(text, "here").evaluate(kNames, "here");
+}
+std::string canonical(const char* text) {
+  return Expression::parse(text, "here").text();
+}
 std::string parse_problem(const std::string& text) {
   return message_of([&] { static_cast<void>(Expression::parse(text, "here")); });
 }
@@ -29,7 +34,8 @@ std::string value_problem(const char* text) {
   return message_of([&] { static_cast<void>(value(text)); });
 }
 
-/// A random expression, fully parenthesised, together with its value by 128-bit arithmetic; nullopt: an error.
+/// A random expression, fully parenthesised, together with its value by 128-bit arithmetic;
+/// nullopt: an error.
 struct Sample {
   std::string text;
   std::optional<std::int64_t> value;
@@ -38,26 +44,40 @@ struct Sample {
 __extension__ using Wide = __int128;
 
 std::optional<std::int64_t> narrow(Wide x) {
-  if (x > std::numeric_limits<std::int64_t>::max() || x < std::numeric_limits<std::int64_t>::min()) return std::nullopt;
+  if (x > std::numeric_limits<std::int64_t>::max() || x < std::numeric_limits<std::int64_t>::min())
+    return std::nullopt;
   return static_cast<std::int64_t>(x);
 }
 
 std::optional<std::int64_t> apply(std::uint64_t op, std::int64_t a, std::int64_t b) {
   const Wide x = a, y = b;
   switch (op) {
-    case 0: return narrow(x + y);
-    case 1: return narrow(x - y);
-    case 2: return narrow(x * y);
-    case 3: return b == 0 ? std::nullopt : narrow(x / y);
-    case 4: return b == 0 ? std::nullopt : narrow(x % y);
-    case 5: return a == b ? 1 : 0;
-    case 6: return a != b ? 1 : 0;
-    case 7: return a < b ? 1 : 0;
-    case 8: return a <= b ? 1 : 0;
-    case 9: return a > b ? 1 : 0;
-    case 10: return a >= b ? 1 : 0;
-    case 11: return std::min(a, b);
-    case 12: return std::max(a, b);
+    case 0:
+      return narrow(x + y);
+    case 1:
+      return narrow(x - y);
+    case 2:
+      return narrow(x * y);
+    case 3:
+      return b == 0 ? std::nullopt : narrow(x / y);
+    case 4:
+      return b == 0 ? std::nullopt : narrow(x % y);
+    case 5:
+      return a == b ? 1 : 0;
+    case 6:
+      return a != b ? 1 : 0;
+    case 7:
+      return a < b ? 1 : 0;
+    case 8:
+      return a <= b ? 1 : 0;
+    case 9:
+      return a > b ? 1 : 0;
+    case 10:
+      return a >= b ? 1 : 0;
+    case 11:
+      return std::min(a, b);
+    case 12:
+      return std::max(a, b);
     default: {
       if (b == 0) return std::nullopt;
       Wide q = x / y;
@@ -68,11 +88,14 @@ std::optional<std::int64_t> apply(std::uint64_t op, std::int64_t a, std::int64_t
 }
 
 Sample sample(Rng& rng, int depth) {
-  static const std::vector<std::string> kInfix{"+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">="};
+  static const std::vector<std::string> kInfix{
+      "+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">="};
   if (depth == 0 || rng.below(4) == 0) {
     switch (rng.below(4)) {
-      case 0: return {"N", 10};
-      case 1: return {"big", std::numeric_limits<std::int64_t>::max()};
+      case 0:
+        return {"N", 10};
+      case 1:
+        return {"big", std::numeric_limits<std::int64_t>::max()};
       default: {
         const auto x = static_cast<std::int64_t>(rng.below(21)) - 10;
         return {std::to_string(x), x};
@@ -82,13 +105,18 @@ Sample sample(Rng& rng, int depth) {
   const Sample a = sample(rng, depth - 1), b = sample(rng, depth - 1);
   const std::uint64_t op = rng.below(18);
   const bool both = a.value && b.value;
-  if (op < kInfix.size()) return {"(" + a.text + ")" + kInfix[op] + "(" + b.text + ")", both ? apply(op, *a.value, *b.value) : std::nullopt};
+  if (op < kInfix.size())
+    return {"(" + a.text + ")" + kInfix[op] + "(" + b.text + ")",
+            both ? apply(op, *a.value, *b.value) : std::nullopt};
   if (op < 14) {
     const std::string name = op == 11 ? "min" : op == 12 ? "max" : "ceil_div";
-    return {name + "(" + a.text + "," + b.text + ")", both ? apply(op, *a.value, *b.value) : std::nullopt};
+    return {name + "(" + a.text + "," + b.text + ")",
+            both ? apply(op, *a.value, *b.value) : std::nullopt};
   }
   if (op == 14) return {"-(" + a.text + ")", a.value ? narrow(-Wide{*a.value}) : std::nullopt};
-  if (op == 15) return {"not (" + a.text + ")", a.value ? std::optional<std::int64_t>(*a.value == 0) : std::nullopt};
+  if (op == 15)
+    return {"not (" + a.text + ")",
+            a.value ? std::optional<std::int64_t>(*a.value == 0) : std::nullopt};
   // `and`, `or` and the ternary look at no more than they need.
   if (op == 16) {
     const bool conjunction = rng.below(2) == 0;
@@ -137,7 +165,8 @@ TEST_CASE("canonical text has single spaces and no needless parentheses") {
 }
 
 TEST_CASE("names are collected and constants known") {
-  CHECK(Expression::parse("N * (M + N) > max(z, 1)", "").names() == std::set<std::string>{"M", "N", "z"});
+  CHECK(Expression::parse("N * (M + N) > max(z, 1)", "").names() ==
+        std::set<std::string>{"M", "N", "z"});
   CHECK(Expression::parse("-5", "").is_constant());
   CHECK_FALSE(Expression::parse("N", "").is_constant());
   CHECK(Expression() == Expression(0));
@@ -197,8 +226,10 @@ TEST_CASE("overflow, division by zero and unknown names are errors at the place 
 TEST_CASE("depth and size are bounded, so that no text can exhaust the stack") {
   CHECK(parse_problem(std::string(100000, '(')).find("at most") != std::string::npos);
   CHECK(parse_problem(std::string(60000, '(')).find("nesting of at most") != std::string::npos);
-  CHECK(parse_problem(std::string(60000, '-') + "N").find("nesting of at most") != std::string::npos);
-  CHECK(parse_problem(std::string(60000, '!') + "N").find("nesting of at most") != std::string::npos);
+  CHECK(parse_problem(std::string(60000, '-') + "N").find("nesting of at most") !=
+        std::string::npos);
+  CHECK(parse_problem(std::string(60000, '!') + "N").find("nesting of at most") !=
+        std::string::npos);
   std::string chain = "1";
   for (int i = 0; i < 5000; ++i) chain += "+1";
   CHECK(parse_problem(chain).find("at most 1000 terms") != std::string::npos);
@@ -227,8 +258,10 @@ TEST_CASE("canonical text parses to the same text and value as 128-bit arithmeti
 }
 
 TEST_CASE("any text gives an expression or one error") {
-  static const std::string kPieces[] = {"N", "(", ")", "+", "-", "*", "/", "%", "?", ":", "<", "<=", "==", "!", "and", "or ", "not ", "min",
-                                        "(", ",", "12", "0x", " ", "\xff", "ceil_div(", "&&", "|", "\n", "9e9", "=", "\0x"};
+  static const std::string kPieces[] = {"N",         "(",   ")", "+",  "-",   "*",  "/",   "%",
+                                        "?",         ":",   "<", "<=", "==",  "!",  "and", "or ",
+                                        "not ",      "min", "(", ",",  "12",  "0x", " ",   "\xff",
+                                        "ceil_div(", "&&",  "|", "\n", "9e9", "=",  "\0x"};
   int parsed = 0;
   for (std::uint64_t seed = 0; seed < 20000; ++seed) {
     Rng rng(seed, "fuzz");

@@ -79,7 +79,10 @@ struct FinalTaker final : SessionObserver {
   std::stop_source source;
 };
 
-SessionResult watched_run(CampaignBench& bench, FinalTaker& taker, const fs::path& folder, bool resume = false) {
+SessionResult watched_run(CampaignBench& bench,
+                          FinalTaker& taker,
+                          const fs::path& folder,
+                          bool resume = false) {
   bench.observer = &taker;
   SessionResult result = bench.run(folder, resume, taker.source.get_token());
   bench.observer = nullptr;
@@ -102,7 +105,9 @@ std::vector<std::string> final_lines(const fs::path& folder) {
 }  // namespace
 
 TEST_SUITE("final_stage") {
-  TEST_CASE("a search ends with its best timed again at the final stage, on inputs of their own, and reports these times") {
+  TEST_CASE(
+      "a search ends with its best timed again at the final stage, on inputs of their own, and "
+      "reports these times") {
     const TemporaryFolder folder;
     std::mutex mutex;
     std::set<std::uint64_t> seeds;
@@ -122,7 +127,8 @@ TEST_SUITE("final_stage") {
     CHECK(taker.nodes[0] == 0);
     CHECK(result.finalists == 3);
     CHECK(result.builds == 20);  // finals are not builds
-    CHECK(result.speedup == doctest::Approx(*std::max_element(taker.speedups.begin(), taker.speedups.end())));
+    CHECK(result.speedup ==
+          doctest::Approx(*std::max_element(taker.speedups.begin(), taker.speedups.end())));
     CHECK(result.best_ms == doctest::Approx(result.baseline_ms / result.speedup));
     CHECK(result.searched_speedup != result.speedup);
 
@@ -132,14 +138,18 @@ TEST_SUITE("final_stage") {
     CHECK(fs::read_symlink(folder.path() / "best").filename() == result.best_key.hex());
     const std::string ledger = text_of(folder.path() / "ledger.csv");
     std::size_t rows = 0;
-    for (std::size_t at = ledger.find(",final,"); at != std::string::npos; at = ledger.find(",final,", at + 1)) ++rows;
+    for (std::size_t at = ledger.find(",final,"); at != std::string::npos;
+         at = ledger.find(",final,", at + 1))
+      ++rows;
     CHECK(rows == 4);
     const std::string trace = text_of(folder.path() / "trace.md");
     CHECK(trace.find("## Final " + result.best_key.short_hex()) != std::string::npos);
     CHECK(trace.find(": the baseline timed again") != std::string::npos);
   }
 
-  TEST_CASE("what is reported has the interval of its pairs; the baseline and what was not timed in pairs have none") {
+  TEST_CASE(
+      "what is reported has the interval of its pairs; the baseline and what was not timed in "
+      "pairs have none") {
     for (const bool pairs : {true, false}) {
       for (const int finalists : {0, 2}) {
         CAPTURE(pairs);
@@ -151,7 +161,8 @@ TEST_SUITE("final_stage") {
         WatchedBench bench(options, [&](const RunRequest&, Outcome& outcome) {
           for (WorkloadTiming& timing : outcome.timings) {
             if (pairs) timing.baseline_samples_ns = timing.samples_ns;
-            for (std::size_t i = 0; i < timing.baseline_samples_ns.size(); ++i) timing.baseline_samples_ns[i] *= 3.0 + 0.01 * static_cast<double>(i % 3);
+            for (std::size_t i = 0; i < timing.baseline_samples_ns.size(); ++i)
+              timing.baseline_samples_ns[i] *= 3.0 + 0.01 * static_cast<double>(i % 3);
           }
         });
         FinalTaker taker;
@@ -213,7 +224,8 @@ TEST_SUITE("final_stage") {
   TEST_CASE("what the final gates refuse is not reported") {
     const TemporaryFolder folder;
     WatchedBench bench(small_options(20), [](const RunRequest& request, Outcome& outcome) {
-      const bool is_baseline = std::ranges::all_of(request.variant.tunables, [](const auto& t) { return t.second == 0; });
+      const bool is_baseline = std::ranges::all_of(request.variant.tunables,
+                                                   [](const auto& t) { return t.second == 0; });
       if (request.stage != Stage::final || is_baseline) return;
       outcome = {};
       outcome.status = Status::rejected;
@@ -255,11 +267,13 @@ TEST_SUITE("final_stage") {
     REQUIRE_FALSE(second.nodes.empty());
     CHECK(second.nodes[0] == 0);
     for (std::size_t i = 1; i < second.nodes.size(); ++i) {
-      CHECK(std::find(first.nodes.begin() + 1, first.nodes.end(), second.nodes[i]) == first.nodes.end());
+      CHECK(std::find(first.nodes.begin() + 1, first.nodes.end(), second.nodes[i]) ==
+            first.nodes.end());
     }
   }
 
-  TEST_CASE("finalists asked for later are timed by a resume: run.finalists does not shape the graph") {
+  TEST_CASE(
+      "finalists asked for later are timed by a resume: run.finalists does not shape the graph") {
     const TemporaryFolder folder;
     CampaignBench bench(small_options(20));
     bench.options.run.finalists = 0;
@@ -272,7 +286,9 @@ TEST_SUITE("final_stage") {
     CHECK(after.finalists == 2);
   }
 
-  TEST_CASE("a stop during the finals interrupts the run; a resume times the rest, in the order of an undisturbed run") {
+  TEST_CASE(
+      "a stop during the finals interrupts the run; a resume times the rest, in the order of an "
+      "undisturbed run") {
     const TemporaryFolder whole;
     CampaignBench bench(small_options(20));
     bench.options.search.in_flight = 1;
@@ -294,7 +310,8 @@ TEST_SUITE("final_stage") {
     }
   }
 
-  TEST_CASE("finals are recorded in one order, however many lanes there are and whatever they take") {
+  TEST_CASE(
+      "finals are recorded in one order, however many lanes there are and whatever they take") {
     std::set<std::vector<std::string>> stories;
     for (const int lanes : {1, 4}) {
       const TemporaryFolder folder;
@@ -308,7 +325,9 @@ TEST_SUITE("final_stage") {
     CHECK(stories.size() == 1);
   }
 
-  TEST_CASE("heats are recorded in one order, are no builds, leave the graph as it is and are paid for once") {
+  TEST_CASE(
+      "heats are recorded in one order, are no builds, leave the graph as it is and are paid for "
+      "once") {
     Options options = small_options(20);
     options.synthetic.noise = 0.1;
     options.synthetic.delay_ms = 1;
@@ -343,7 +362,8 @@ TEST_SUITE("final_stage") {
         stopped.stop_after_heats = after;
         const SessionResult cut = watched_run(bench, stopped, folder.path());
         CHECK(cut.interrupted == (after > 0));
-        if (after > 0) CHECK(watched_run(bench, resumed, folder.path(), true).speedup == result.speedup);
+        if (after > 0)
+          CHECK(watched_run(bench, resumed, folder.path(), true).speedup == result.speedup);
         CHECK(stopped.heats.size() + resumed.heats.size() == taker.heats.size());
         CHECK(final_lines(folder.path()) == final_lines(whole.path()));
       }

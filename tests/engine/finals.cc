@@ -45,7 +45,8 @@ Finals after_search(int count, const std::vector<double>& times_ns, int candidat
   options.finalists = count;
   options.final_candidates = candidates;
   Finals finals(objective, options);
-  for (std::size_t i = 0; i < times_ns.size(); ++i) finals.enter(NodeId{static_cast<std::uint32_t>(i + 1)}, std::log(100 / times_ns[i]));
+  for (std::size_t i = 0; i < times_ns.size(); ++i)
+    finals.enter(NodeId{static_cast<std::uint32_t>(i + 1)}, std::log(100 / times_ns[i]));
   return finals;
 }
 
@@ -55,19 +56,27 @@ struct Found {
   std::string code;
 };
 void enter(Finals& finals, std::uint32_t node, const Found& found, double seconds = 0) {
-  finals.enter(NodeId{node}, {.reward = std::log(100 / found.ns), .standard_error = 0, .moves = found.moves, .binary_key = found.code}, seconds);
+  finals.enter(NodeId{node},
+               {.reward = std::log(100 / found.ns),
+                .standard_error = 0,
+                .moves = found.moves,
+                .binary_key = found.code},
+               seconds);
 }
 
 /// The same with what made each node: node i+1 is the i-th.
 Finals nominated(int count, const std::vector<Found>& found) {
   Finals finals = after_search(count, {});
-  for (std::size_t i = 0; i < found.size(); ++i) enter(finals, static_cast<std::uint32_t>(i + 1), found[i]);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    enter(finals, static_cast<std::uint32_t>(i + 1), found[i]);
   return finals;
 }
 
 Finals::Applied apply(Finals& finals, std::uint32_t node, Outcome outcome) {
   finals.judge(NodeId{node}, outcome);
-  return finals.apply(FinalEvent{.key = hash128("k"), .node = NodeId{node}, .outcome = std::move(outcome)}, "log:7");
+  return finals.apply(
+      FinalEvent{.key = hash128("k"), .node = NodeId{node}, .outcome = std::move(outcome)},
+      "log:7");
 }
 
 std::vector<std::uint32_t> due(const Finals& finals, Stage stage = Stage::final) {
@@ -82,7 +91,11 @@ std::vector<std::uint32_t> due(const Finals& finals, Stage stage = Stage::final)
 /// The next reading of that node in a heat.
 Finals::Applied read(Finals& finals, std::uint32_t node, std::uint64_t reading, Outcome outcome) {
   finals.judge(NodeId{node}, outcome);
-  return finals.apply(HeatEvent{.key = hash128("k"), .node = NodeId{node}, .reading = reading, .outcome = std::move(outcome)}, "log:8");
+  return finals.apply(HeatEvent{.key = hash128("k"),
+                                .node = NodeId{node},
+                                .reading = reading,
+                                .outcome = std::move(outcome)},
+                      "log:8");
 }
 
 using Nodes = std::vector<std::uint32_t>;
@@ -90,7 +103,9 @@ using Nodes = std::vector<std::uint32_t>;
 }  // namespace
 
 TEST_SUITE("finals") {
-  TEST_CASE("the best few of those that beat the baseline are due, best first, after the baseline itself") {
+  TEST_CASE(
+      "the best few of those that beat the baseline are due, best first, after the baseline "
+      "itself") {
     Finals finals = after_search(2, {90, 120, 50, 100, 70});
     CHECK(due(finals) == Nodes{0});
     static_cast<void>(apply(finals, 0, timed(100)));
@@ -112,14 +127,17 @@ TEST_SUITE("finals") {
     CHECK(finals.winner()->finalists == 3);
   }
 
-  TEST_CASE("variants of equal machine code are one finalist, whatever the search measured of each") {
-    Finals finals = nominated(2, {{50, {"a"}, "code 1"}, {60, {"b"}, "code 1"}, {70, {"c"}, ""}, {75, {"d"}, ""}});
+  TEST_CASE(
+      "variants of equal machine code are one finalist, whatever the search measured of each") {
+    Finals finals = nominated(
+        2, {{50, {"a"}, "code 1"}, {60, {"b"}, "code 1"}, {70, {"c"}, ""}, {75, {"d"}, ""}});
     static_cast<void>(apply(finals, 0, timed(100)));
     CHECK(due(finals) == Nodes{1, 3});
     static_cast<void>(apply(finals, 1, timed(80)));
     static_cast<void>(apply(finals, 3, timed(90)));
     CHECK(due(finals).empty());
-    enter(finals, 5, {40, {"e"}, "code 1"});  // the search goes on and finds the same code once more
+    // the search goes on and finds the same code once more
+    enter(finals, 5, {40, {"e"}, "code 1"});
     CHECK(due(finals).empty());
   }
 
@@ -135,7 +153,8 @@ TEST_SUITE("finals") {
     static_cast<void>(apply(finals, 1, refused()));
     CHECK(due(finals) == Nodes{5, 6});  // the next family, best first
     static_cast<void>(apply(finals, 5, timed(70)));
-    CHECK(due(finals) == Nodes{4});  // tile is cleared, tensor or pad to blame: one of them is better than both
+    // tile is cleared, tensor or pad to blame: one of them is better than both
+    CHECK(due(finals) == Nodes{4});
     static_cast<void>(apply(finals, 4, refused()));
     CHECK(due(finals) == Nodes{6});
     static_cast<void>(apply(finals, 6, refused()));
@@ -146,14 +165,19 @@ TEST_SUITE("finals") {
   }
 
   TEST_CASE("a move that passed in one finalist is not suspected in another") {
-    Finals finals = nominated(3, {{50, {"tile"}, ""}, {60, {"tile", "fast"}, ""}, {70, {"tile", "vector"}, ""}, {75, {"fast"}, ""}});
+    Finals finals = nominated(3, {{50, {"tile"}, ""},
+                                  {60, {"tile", "fast"}, ""},
+                                  {70, {"tile", "vector"}, ""},
+                                  {75, {"fast"}, ""}});
     static_cast<void>(apply(finals, 0, timed(100)));
     static_cast<void>(apply(finals, 1, timed(50)));
     static_cast<void>(apply(finals, 2, refused()));
     CHECK(due(finals) == Nodes{3, 4});
   }
 
-  TEST_CASE("who cannot be measured is no winner and is not refused: nobody takes its place, and the next session tries it once more") {
+  TEST_CASE(
+      "who cannot be measured is no winner and is not refused: nobody takes its place, and the "
+      "next session tries it once more") {
     Finals finals = after_search(1, {50, 60});
     Outcome busy;
     busy.status = Status::not_measured;
@@ -170,7 +194,9 @@ TEST_SUITE("finals") {
     CHECK(finals.winner()->speedup == doctest::Approx(2));
   }
 
-  TEST_CASE("finals end with their time, a quarter of the search's or 20 seconds; what was left out is counted") {
+  TEST_CASE(
+      "finals end with their time, a quarter of the search's or 20 seconds; what was left out is "
+      "counted") {
     for (const double searched : {10.0, 400.0}) {
       CAPTURE(searched);
       Finals finals = after_search(4, {50, 60, 70, 80});
@@ -179,9 +205,14 @@ TEST_SUITE("finals") {
       double now = searched;
       const auto one = [&](std::uint32_t node, Outcome outcome) {
         now += each;
-        return finals.apply(FinalEvent{.key = {}, .node = NodeId{node}, .outcome = std::move(outcome), .seconds = now}, "log:7");
+        return finals.apply(
+            FinalEvent{
+                .key = {}, .node = NodeId{node}, .outcome = std::move(outcome), .seconds = now},
+            "log:7");
       };
-      static_cast<void>(finals.apply(FinalEvent{.key = {}, .node = NodeId{0}, .outcome = timed(100), .seconds = now}, "log:7"));
+      static_cast<void>(finals.apply(
+          FinalEvent{.key = {}, .node = NodeId{0}, .outcome = timed(100), .seconds = now},
+          "log:7"));
       static_cast<void>(one(1, timed(80)));
       CHECK(due(finals).size() == 3);
       static_cast<void>(one(2, timed(70)));
@@ -191,26 +222,35 @@ TEST_SUITE("finals") {
     }
   }
 
-  TEST_CASE("one finalist is begun alone, then as many as are expected to end in time with what they need beside their runs") {
+  TEST_CASE(
+      "one finalist is begun alone, then as many as are expected to end in time with what they "
+      "need beside their runs") {
     Finals finals = after_search(9, {50, 55, 60, 65, 70});
     Outcome first = timed(50);
     first.run_seconds = 3.5;
-    static_cast<void>(finals.apply(FinalEvent{.key = {}, .node = NodeId{0}, .outcome = timed(100), .seconds = 3}, "log:7"));
+    static_cast<void>(finals.apply(
+        FinalEvent{.key = {}, .node = NodeId{0}, .outcome = timed(100), .seconds = 3}, "log:7"));
     CHECK(finals.room() == 1);
-    static_cast<void>(finals.apply(FinalEvent{.key = {}, .node = NodeId{1}, .outcome = first, .seconds = 9}, "log:7"));
+    static_cast<void>(finals.apply(
+        FinalEvent{.key = {}, .node = NodeId{1}, .outcome = first, .seconds = 9}, "log:7"));
     CHECK(finals.room() == 2);  // of 20 s 11 are left: 2 * 3.5 and 2.5 beside
     Outcome second = timed(55);
     second.run_seconds = 3.5;
-    static_cast<void>(finals.apply(FinalEvent{.key = {}, .node = NodeId{2}, .outcome = second, .seconds = 15.5}, "log:7"));
+    static_cast<void>(finals.apply(
+        FinalEvent{.key = {}, .node = NodeId{2}, .outcome = second, .seconds = 15.5}, "log:7"));
     CHECK(finals.room() == 0);
     CHECK(finals.left_out() == 3);
   }
 
-  TEST_CASE("as long as every finalist is refused, finals may take twice the time; a slow baseline allows more") {
+  TEST_CASE(
+      "as long as every finalist is refused, finals may take twice the time; a slow baseline "
+      "allows more") {
     Finals finals = after_search(1, {50, 60, 70, 80, 90});
     double now = 0;
     const auto refuse = [&](std::uint32_t node) {
-      static_cast<void>(finals.apply(FinalEvent{.key = {}, .node = NodeId{node}, .outcome = refused(), .seconds = now += 10}, "log:7"));
+      static_cast<void>(finals.apply(
+          FinalEvent{.key = {}, .node = NodeId{node}, .outcome = refused(), .seconds = now += 10},
+          "log:7"));
     };
     static_cast<void>(apply(finals, 0, timed(100)));
     for (const std::uint32_t node : {1U, 2U, 3U}) refuse(node);
@@ -237,7 +277,8 @@ TEST_SUITE("finals") {
     CHECK(winner->verdict->gates.front().gate == "reference");
   }
 
-  TEST_CASE("where every finalist is refused or slower than the baseline, the baseline is the best") {
+  TEST_CASE(
+      "where every finalist is refused or slower than the baseline, the baseline is the best") {
     Finals finals = after_search(2, {50, 60});
     static_cast<void>(apply(finals, 0, timed(40)));
     static_cast<void>(apply(finals, 1, timed(50)));
@@ -248,7 +289,9 @@ TEST_SUITE("finals") {
     CHECK(finals.winner()->baseline_ns == doctest::Approx(40));
   }
 
-  TEST_CASE("a finalist is held against the baseline beside it, else the baseline's final, else the search's") {
+  TEST_CASE(
+      "a finalist is held against the baseline beside it, else the baseline's final, else the "
+      "search's") {
     Finals finals = after_search(3, {50, 60});
     CHECK(apply(finals, 0, timed(90)).speedup == 1);
     CHECK(apply(finals, 1, timed(45)).speedup == doctest::Approx(2));
@@ -268,7 +311,8 @@ TEST_SUITE("finals") {
     Finals finals = after_search(1, {50});
     static_cast<void>(apply(finals, 0, timed(100)));
     Outcome both = timed(50);
-    both.timings.push_back({.workload = "scored", .samples_ns = {500}, .launch = {}, .cache = "cold"});
+    both.timings.push_back(
+        {.workload = "scored", .samples_ns = {500}, .launch = {}, .cache = "cold"});
     CHECK(apply(finals, 1, both).speedup == doctest::Approx(2));
   }
 
@@ -281,9 +325,12 @@ TEST_SUITE("finals") {
     CHECK(apply(slower, 1, timed(50, 100)).speedup == 0);
   }
 
-  TEST_CASE("when the search goes on, only those are timed that were not, against the baseline timed anew") {
+  TEST_CASE(
+      "when the search goes on, only those are timed that were not, against the baseline timed "
+      "anew") {
     Finals finals = after_search(2, {50, 60});
-    for (const std::uint32_t node : {0U, 1U, 2U}) static_cast<void>(apply(finals, node, timed(100 - 20.0 * node)));
+    for (const std::uint32_t node : {0U, 1U, 2U})
+      static_cast<void>(apply(finals, node, timed(100 - 20.0 * node)));
     CHECK(finals.winner()->node == NodeId{2});
     finals.enter(NodeId{3}, 0);
     CHECK(due(finals).empty());  // it failed: nothing changed
@@ -297,7 +344,9 @@ TEST_SUITE("finals") {
     CHECK(finals.winner()->baseline_ns == doctest::Approx(100));
   }
 
-  TEST_CASE("with more candidates than finalists, heats after the baseline say who is timed at the end and in which order") {
+  TEST_CASE(
+      "with more candidates than finalists, heats after the baseline say who is timed at the end "
+      "and in which order") {
     Finals finals = after_search(1, {90, 120, 50, 100, 70}, 3);  // nodes 3, 5, 1
     CHECK(due(finals) == Nodes{0});
     static_cast<void>(apply(finals, 0, timed(100)));
@@ -306,7 +355,8 @@ TEST_SUITE("finals") {
     CHECK(due(finals, Stage::confirmation) == Nodes{5, 1});
     static_cast<void>(read(finals, 5, 0, timed(50)));
     static_cast<void>(read(finals, 1, 0, timed(95)));
-    CHECK(due(finals, Stage::confirmation) == Nodes{5, 3});  // two readings more of each, one after the other
+    // two readings more of each, one after the other
+    CHECK(due(finals, Stage::confirmation) == Nodes{5, 3});
     static_cast<void>(read(finals, 5, 1, timed(90)));
     static_cast<void>(read(finals, 3, 1, timed(60)));
     CHECK_FALSE(finals.winner());
@@ -338,10 +388,12 @@ TEST_SUITE("finals") {
   }
 
   TEST_CASE("a reading that cannot be is refused with its place") {
-    const auto message = [](const std::vector<std::pair<std::uint32_t, std::uint64_t>>& readings, const Outcome& outcome) -> std::string {
+    const auto message = [](const std::vector<std::pair<std::uint32_t, std::uint64_t>>& readings,
+                            const Outcome& outcome) -> std::string {
       Finals finals = after_search(1, {50, 60, 150}, 2);
       try {
-        for (const auto& [node, reading] : readings) static_cast<void>(read(finals, node, reading, outcome));
+        for (const auto& [node, reading] : readings)
+          static_cast<void>(read(finals, node, reading, outcome));
         return "";
       } catch (const Error& e) {
         return e.what();
@@ -366,7 +418,8 @@ TEST_SUITE("finals") {
         options.final_candidates = 2;
         options.seed = seed;
         Finals finals(objective, options);
-        for (std::uint32_t node = 1; node <= 10; ++node) finals.enter(NodeId{node}, 0.1 * node, standard_error);
+        for (std::uint32_t node = 1; node <= 10; ++node)
+          finals.enter(NodeId{node}, 0.1 * node, standard_error);
         static_cast<void>(apply(finals, 0, timed(100)));
         for (const Finals::Due& due : finals.due()) nominated += due.node == NodeId{10} ? 1 : 0;
       }
@@ -382,7 +435,9 @@ TEST_SUITE("finals") {
     const auto message = [](std::uint32_t node, int times, Outcome outcome) -> std::string {
       Finals finals = after_search(2, {50, 150});
       try {
-        for (int i = 0; i < times; ++i) static_cast<void>(finals.apply(FinalEvent{.key = {}, .node = NodeId{node}, .outcome = outcome}, "log:7"));
+        for (int i = 0; i < times; ++i)
+          static_cast<void>(finals.apply(
+              FinalEvent{.key = {}, .node = NodeId{node}, .outcome = outcome}, "log:7"));
         return "";
       } catch (const Error& e) {
         return e.what();

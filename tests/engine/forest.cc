@@ -19,7 +19,10 @@ namespace {
 /// The definition, a split after the other, on rows as they come.
 class PlainForest {
  public:
-  PlainForest(const Features& features, std::vector<float> rows, std::vector<float> targets, Rng& rng)
+  PlainForest(const Features& features,
+              std::vector<float> rows,
+              std::vector<float> targets,
+              Rng& rng)
       : features_(features), rows_(std::move(rows)), targets_(std::move(targets)) {
     std::vector<std::uint32_t> members(targets_.size());
     for (int t = 0; t < Forest::Settings{}.trees; ++t) {
@@ -32,14 +35,17 @@ class PlainForest {
   [[nodiscard]] Forest::Prediction predict(const float* row) const {
     double sum = 0, squares = 0;
     for (std::size_t at : roots_) {
-      while (!nodes_[at].leaf) at = weigh(nodes_[at], row) <= nodes_[at].threshold ? at + 1 : nodes_[at].right;
+      while (!nodes_[at].leaf)
+        at = weigh(nodes_[at], row) <= nodes_[at].threshold ? at + 1 : nodes_[at].right;
       const auto value = static_cast<double>(nodes_[at].threshold);
       sum += value;
       squares += value * value;
     }
     const auto trees = static_cast<double>(roots_.size());
     const double mean = sum / trees;
-    return {.mean = static_cast<float>(mean), .deviation = static_cast<float>(std::sqrt(std::max(0.0, squares / trees - mean * mean)))};
+    return {
+        .mean = static_cast<float>(mean),
+        .deviation = static_cast<float>(std::sqrt(std::max(0.0, squares / trees - mean * mean)))};
   }
 
  private:
@@ -49,7 +55,9 @@ class PlainForest {
     float sign = 0, threshold = 0;
   };
 
-  [[nodiscard]] static float weigh(const Split& s, const float* row) { return s.sign == 0 ? row[s.first] : row[s.first] + s.sign * row[s.second]; }
+  [[nodiscard]] static float weigh(const Split& s, const float* row) {
+    return s.sign == 0 ? row[s.first] : row[s.first] + s.sign * row[s.second];
+  }
 
   [[nodiscard]] Split drawn(Rng& rng) const {
     const std::size_t axes = features_.axes();
@@ -60,7 +68,8 @@ class PlainForest {
       s.second = 2 * axes + other + (other >= s.first ? 1 : 0);
       s.first += 2 * axes;
       s.sign = rng.uniform() < 0.5 ? 1.0F : -1.0F;
-    } else if (kind < Forest::Settings{}.pairs + Forest::Settings{}.divisibility && features_.divisible(s.first)) {
+    } else if (kind < Forest::Settings{}.pairs + Forest::Settings{}.divisibility &&
+               features_.divisible(s.first)) {
       s.first += axes;
     }
     return s;
@@ -78,10 +87,12 @@ class PlainForest {
     if (members.size() < 2 || squares - sum * sum / count < 1e-9F) return;
     Split best;
     float highest = -1;
-    for (std::size_t useful = 0, tries = 0; useful < features_.axes() && tries < 6 * features_.axes(); ++tries) {
+    for (std::size_t useful = 0, tries = 0;
+         useful < features_.axes() && tries < 6 * features_.axes(); ++tries) {
       Split split = drawn(rng);
       std::vector<float> x;
-      for (const std::uint32_t m : members) x.push_back(weigh(split, &rows_[m * features_.count()]));
+      for (const std::uint32_t m : members)
+        x.push_back(weigh(split, &rows_[m * features_.count()]));
       const auto [low, high] = std::minmax_element(x.begin(), x.end());
       if (*high - *low < 1e-6F) continue;
       ++useful;
@@ -99,7 +110,9 @@ class PlainForest {
     }
     if (best.leaf) return;
     // An exchange from both ends: the order of the members decides the last bits of later sums.
-    const auto is_left = [&](std::uint32_t m) { return weigh(best, &rows_[m * features_.count()]) <= best.threshold; };
+    const auto is_left = [&](std::uint32_t m) {
+      return weigh(best, &rows_[m * features_.count()]) <= best.threshold;
+    };
     std::size_t begin = 0, end = members.size();
     for (;;) {
       while (begin < end && is_left(members[begin])) ++begin;
@@ -121,7 +134,9 @@ class PlainForest {
 
 }  // namespace
 
-TEST_CASE("a forest is its definition bit for bit, random stream included, for any number of axes and observations") {
+TEST_CASE(
+    "a forest is its definition bit for bit, random stream included, for any number of axes and "
+    "observations") {
   for (const std::size_t axes : {1U, 2U, 5U, 11U, 20U}) {
     for (const std::size_t observations : {1U, 2U, 3U, 40U, 300U}) {
       CAPTURE(axes);
@@ -131,13 +146,17 @@ TEST_CASE("a forest is its definition bit for bit, random stream included, for a
       Rng rng(axes, "observations", observations);
       std::vector<Level> point(axes);
       std::vector<float> rows, targets;
-      for (std::size_t i = 0; i < 2 * observations; ++i) {  // the second half is unknown to the forest; points may come twice
+      // the second half is unknown to the forest; points may come twice
+      for (std::size_t i = 0; i < 2 * observations; ++i) {
         REQUIRE(space.draw(rng, point));
         rows.resize(rows.size() + features.count());
         features.of(point, std::span(rows).last(features.count()));
-        if (i < observations) targets.push_back(i % 5 == 0 ? 1.0F : static_cast<float>(rng.normal()));
+        if (i < observations)
+          targets.push_back(i % 5 == 0 ? 1.0F : static_cast<float>(rng.normal()));
       }
-      const std::vector<float> told(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(observations * features.count()));
+      const std::vector<float> told(
+          rows.begin(),
+          rows.begin() + static_cast<std::ptrdiff_t>(observations * features.count()));
       Rng one(3, "forest"), other(3, "forest");
       Forest forest(features, {});
       forest.fit(told, targets, one);

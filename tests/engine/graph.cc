@@ -12,7 +12,9 @@ using namespace warpath;
 
 namespace {
 
-Hash128 key(std::uint64_t i) { return {.high = 7, .low = i}; }
+Hash128 key(std::uint64_t i) {
+  return {.high = 7, .low = i};
+}
 
 /// 0 -> 1, 0 -> 2, 1 -> 2, 2 -> 0.
 Graph triangle() {
@@ -85,10 +87,12 @@ TEST_CASE("find_edge finds what a scan finds") {
   Graph g;
   Rng rng(2, "edges");
   bool created = false;
-  for (std::uint64_t i = 0; i < 12; ++i) g.find_or_insert(key(i), static_cast<std::uint16_t>(i), created);
+  for (std::uint64_t i = 0; i < 12; ++i)
+    g.find_or_insert(key(i), static_cast<std::uint16_t>(i), created);
   std::map<std::pair<NodeId, NodeId>, EdgeId> expected;
   for (int i = 0; i < 200; ++i) {
-    const auto ends = std::pair(NodeId{static_cast<std::uint32_t>(rng.below(12))}, NodeId{static_cast<std::uint32_t>(rng.below(12))});
+    const auto ends = std::pair(NodeId{static_cast<std::uint32_t>(rng.below(12))},
+                                NodeId{static_cast<std::uint32_t>(rng.below(12))});
     const auto it = expected.find(ends);
     CHECK(g.find_edge(ends.first, ends.second) == (it == expected.end() ? kNoEdge : it->second));
     if (it == expected.end()) expected[ends] = g.add_edge(ends.first, ends.second, 0, 1);
@@ -99,11 +103,21 @@ TEST_CASE("the fingerprint covers every field") {
   const Hash128 before = triangle().fingerprint();
   CHECK(triangle().fingerprint() == before);
   const std::vector<std::function<void(Node&)>> node_changes{
-      [](Node& n) { n.reward = 1; },      [](Node& n) { n.best = 1; },          [](Node& n) { n.value = -0.0; },
-      [](Node& n) { n.visits = 1; },      [](Node& n) { n.in_flight = 1; },     [](Node& n) { n.first_out = EdgeId{3}; },
-      [](Node& n) { n.last_out = EdgeId{3}; }, [](Node& n) { n.first_in = EdgeId{2}; }, [](Node& n) { n.next_action = 1; },
-      [](Node& n) { n.action_count = 1; }, [](Node& n) { n.live_out = 1; },     [](Node& n) { n.depth = 9; },
-      [](Node& n) { n.state = NodeState::failed; }, [](Node& n) { n.opened = true; }, [](Node& n) { n.live = true; }};
+      [](Node& n) { n.reward = 1; },
+      [](Node& n) { n.best = 1; },
+      [](Node& n) { n.value = -0.0; },
+      [](Node& n) { n.visits = 1; },
+      [](Node& n) { n.in_flight = 1; },
+      [](Node& n) { n.first_out = EdgeId{3}; },
+      [](Node& n) { n.last_out = EdgeId{3}; },
+      [](Node& n) { n.first_in = EdgeId{2}; },
+      [](Node& n) { n.next_action = 1; },
+      [](Node& n) { n.action_count = 1; },
+      [](Node& n) { n.live_out = 1; },
+      [](Node& n) { n.depth = 9; },
+      [](Node& n) { n.state = NodeState::failed; },
+      [](Node& n) { n.opened = true; },
+      [](Node& n) { n.live = true; }};
   for (std::size_t i = 0; i < node_changes.size(); ++i) {
     CAPTURE(i);
     Graph g = triangle();
@@ -111,8 +125,12 @@ TEST_CASE("the fingerprint covers every field") {
     CHECK(g.fingerprint() != before);
   }
   const std::vector<std::function<void(Edge&)>> edge_changes{
-      [](Edge& e) { e.source = NodeId{2}; }, [](Edge& e) { e.target = NodeId{0}; }, [](Edge& e) { e.next_out = EdgeId{3}; },
-      [](Edge& e) { e.next_in = EdgeId{3}; }, [](Edge& e) { e.action = 7; }, [](Edge& e) { e.prior = BFloat16(0.25F); },
+      [](Edge& e) { e.source = NodeId{2}; },
+      [](Edge& e) { e.target = NodeId{0}; },
+      [](Edge& e) { e.next_out = EdgeId{3}; },
+      [](Edge& e) { e.next_in = EdgeId{3}; },
+      [](Edge& e) { e.action = 7; },
+      [](Edge& e) { e.prior = BFloat16(0.25F); },
       [](Edge& e) { e.visits = 1; }};
   for (std::size_t i = 0; i < edge_changes.size(); ++i) {
     CAPTURE(i);

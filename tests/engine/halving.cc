@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
-#include "engine/plugin/objective.h"
 #include "engine/base/rng.h"
+#include "engine/plugin/objective.h"
 
 using namespace warpath;
 
@@ -25,7 +25,10 @@ Nodes numbered(std::uint32_t count) {
 
 /// A whole halving, each reading by `read(node)`; counts them.
 template <class Read>
-Bracket played(const Nodes& candidates, std::size_t winners, std::map<NodeId, Readings>& readings, Read read) {
+Bracket played(const Nodes& candidates,
+               std::size_t winners,
+               std::map<NodeId, Readings>& readings,
+               Read read) {
   for (;;) {
     Bracket bracket = sequential_halving(candidates, winners, readings);
     if (bracket.due.empty()) return bracket;
@@ -34,14 +37,18 @@ Bracket played(const Nodes& candidates, std::size_t winners, std::map<NodeId, Re
   }
 }
 
-Bracket played_exactly(const Nodes& candidates, std::size_t winners, std::map<NodeId, Readings>& readings) {
-  return played(candidates, winners, readings, [](NodeId node, Readings& out) { out.rewards.push_back(index(node)); });
+Bracket played_exactly(const Nodes& candidates,
+                       std::size_t winners,
+                       std::map<NodeId, Readings>& readings) {
+  return played(candidates, winners, readings,
+                [](NodeId node, Readings& out) { out.rewards.push_back(index(node)); });
 }
 
 }  // namespace
 
 TEST_SUITE("halving") {
-  TEST_CASE("without noise the order is that of the rewards, and each heat costs as much as the first") {
+  TEST_CASE(
+      "without noise the order is that of the rewards, and each heat costs as much as the first") {
     std::map<NodeId, Readings> readings;
     const Bracket bracket = played_exactly(numbered(16), 1, readings);
     Nodes expected = numbered(16);
@@ -65,10 +72,12 @@ TEST_SUITE("halving") {
     CHECK(played_exactly(numbered(3), 3, readings).order == numbered(3));
     CHECK(played_exactly({}, 3, readings).order.empty());
     CHECK(readings.empty());
-    CHECK(played_exactly(numbered(2), 0, readings).order.front() == NodeId{2});  // one winner at least
+    // one winner at least
+    CHECK(played_exactly(numbered(2), 0, readings).order.front() == NodeId{2});
   }
 
-  TEST_CASE("whatever the numbers, it ends, every candidate has a place and the winners were read most") {
+  TEST_CASE(
+      "whatever the numbers, it ends, every candidate has a place and the winners were read most") {
     for (std::uint32_t candidates = 0; candidates <= 20; ++candidates) {
       for (std::size_t winners = 1; winners <= 6; ++winners) {
         std::map<NodeId, Readings> readings;
@@ -87,8 +96,10 @@ TEST_SUITE("halving") {
   TEST_CASE("one that fails is read no more, has no place, and others move up") {
     std::map<NodeId, Readings> readings;
     const Bracket bracket = played(numbered(8), 2, readings, [](NodeId node, Readings& out) {
-      if (node == NodeId{8} && out.rewards.size() == 1) out.refused = true;
-      else out.rewards.push_back(index(node));
+      if (node == NodeId{8} && out.rewards.size() == 1)
+        out.refused = true;
+      else
+        out.rewards.push_back(index(node));
     });
     CHECK(bracket.order.size() == 7);
     CHECK(std::ranges::find(bracket.order, NodeId{8}) == bracket.order.end());
@@ -115,15 +126,24 @@ TEST_SUITE("halving") {
     CHECK(sequential_halving(numbered(12), 3, readings).order == end.order);
   }
 
-  TEST_CASE("under noise it finds the best more often than the same number of readings spread evenly, and far more often than one of each") {
+  TEST_CASE(
+      "under noise it finds the best more often than the same number of readings spread evenly, "
+      "and far more often than one of each") {
     constexpr int kArms = 16, kRuns = 2000;
     constexpr double kNoise = 0.5;
     int halved = 0, even = 0, once = 0;
     for (int run = 0; run < kRuns; ++run) {
       Rng rng(static_cast<std::uint64_t>(run), "arms");
-      const auto read = [&](NodeId node) { return std::sqrt(double{index(node)}) + kNoise * rng.normal(); };
+      const auto read = [&](NodeId node) {
+        return std::sqrt(double{index(node)}) + kNoise * rng.normal();
+      };
       std::map<NodeId, Readings> readings;
-      halved += played(numbered(kArms), 1, readings, [&](NodeId node, Readings& out) { out.rewards.push_back(read(node)); }).order.front() == NodeId{kArms} ? 1 : 0;
+      halved += played(numbered(kArms), 1, readings,
+                       [&](NodeId node, Readings& out) {
+                         out.rewards.push_back(read(node));
+                       }).order.front() == NodeId{kArms}
+                    ? 1
+                    : 0;
       const auto best_of = [&](int times) {
         std::uint32_t best = 0;
         double most = -1e9;
@@ -143,7 +163,8 @@ TEST_SUITE("halving") {
 }
 
 TEST_SUITE("standard_error") {
-  TEST_CASE("of a reward: what the spread of the samples makes of a median, by the objective's weights") {
+  TEST_CASE(
+      "of a reward: what the spread of the samples makes of a median, by the objective's weights") {
     KernelSpec spec;
     Workload one, two;
     one.name = "one";
@@ -158,14 +179,21 @@ TEST_SUITE("standard_error") {
     };
     Outcome outcome;
     outcome.status = Status::ok;
-    outcome.timings = {{.workload = "one", .samples_ns = drawn(0.04), .launch = {}, .cache = "hot"}, {.workload = "two", .samples_ns = drawn(0.02), .launch = {}, .cache = "hot"}};
+    outcome.timings = {
+        {.workload = "one", .samples_ns = drawn(0.04), .launch = {}, .cache = "hot"},
+        {.workload = "two", .samples_ns = drawn(0.02), .launch = {}, .cache = "hot"}};
     ObjectiveFunction objective(spec, {}, 0.5);
     REQUIRE(objective.set_baseline(outcome).empty());
     const double each = 1.2533 / 20;
-    CHECK(objective.standard_error(outcome) == doctest::Approx(std::hypot(0.25 * 0.04, 0.75 * 0.02) * each).epsilon(0.1));
-    outcome.timings[0].baseline_samples_ns = drawn(0.04);  // timed beside it: its error counts as well
-    CHECK(objective.standard_error(outcome) == doctest::Approx(std::hypot(0.25 * 0.04 * std::sqrt(2.0), 0.75 * 0.02) * each).epsilon(0.1));
-    for (WorkloadTiming& timing : outcome.timings) timing.samples_ns.resize(1), timing.baseline_samples_ns.clear();
+    CHECK(objective.standard_error(outcome) ==
+          doctest::Approx(std::hypot(0.25 * 0.04, 0.75 * 0.02) * each).epsilon(0.1));
+    // timed beside it: its error counts as well
+    outcome.timings[0].baseline_samples_ns = drawn(0.04);
+    CHECK(
+        objective.standard_error(outcome) ==
+        doctest::Approx(std::hypot(0.25 * 0.04 * std::sqrt(2.0), 0.75 * 0.02) * each).epsilon(0.1));
+    for (WorkloadTiming& timing : outcome.timings)
+      timing.samples_ns.resize(1), timing.baseline_samples_ns.clear();
     CHECK(objective.standard_error(outcome) == 0);
   }
 }

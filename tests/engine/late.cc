@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "engine/plugin/late_proposer.h"
 #include "engine/run/event_log.h"
 #include "engine/run/events.h"
-#include "engine/plugin/late_proposer.h"
 #include "engine/run/session.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"
@@ -25,12 +25,16 @@ namespace {
 Proposal written_out(const KernelSpec& spec, const Variant& parent, Rng& rng) {
   Proposal out;
   out.variant = parent;
-  for (const Tunable& t : spec.tunables) out.variant->tunables[t.name] = t.values[rng.below(t.values.size())];
-  out.instance = {.move = "set_tunable", .site = "", .parameters = {{std::string(kTextParameter), text_parameter(*out.variant)}}};
+  for (const Tunable& t : spec.tunables)
+    out.variant->tunables[t.name] = t.values[rng.below(t.values.size())];
+  out.instance = {.move = "set_tunable",
+                  .site = "",
+                  .parameters = {{std::string(kTextParameter), text_parameter(*out.variant)}}};
   return out;
 }
 
-/// Answers some polls after it was offered a node: the legal move of least weight, a variant of its own, and two things that no node can take.
+/// Answers some polls after it was offered a node: the legal move of least weight, a variant of its
+/// own, and two things that no node can take.
 class Slow final : public LateProposer {
  public:
   Slow(double share, int polls) : share_(share), polls_(polls) {}
@@ -41,13 +45,20 @@ class Slow final : public LateProposer {
     if (!offer.legal.empty()) arrival.proposals.push_back(offer.legal.back());
     Rng rng(offer.context.node_key.low, "written");
     arrival.proposals.push_back(written_out(offer.context.at.spec, offer.context.at.variant, rng));
-    arrival.proposals.push_back({.instance = {.move = "no_such_move", .site = "", .parameters = {}}, .variant = std::nullopt, .why = ""});
-    arrival.proposals.push_back({.instance = {.move = "set_tunable", .site = "unchanged", .parameters = {}}, .variant = offer.context.at.variant, .why = ""});
+    arrival.proposals.push_back({.instance = {.move = "no_such_move", .site = "", .parameters = {}},
+                                 .variant = std::nullopt,
+                                 .why = ""});
+    arrival.proposals.push_back(
+        {.instance = {.move = "set_tunable", .site = "unchanged", .parameters = {}},
+         .variant = offer.context.at.variant,
+         .why = ""});
     ready_.push_back(std::move(arrival));
     left_ = polls_;
   }
   void learn(const Lesson& lesson) override { lessons += lesson.source == name() ? 1 : 0; }
-  [[nodiscard]] std::vector<Arrival> take() override { return left_ > 0 ? std::vector<Arrival>{} : std::exchange(ready_, {}); }
+  [[nodiscard]] std::vector<Arrival> take() override {
+    return left_ > 0 ? std::vector<Arrival>{} : std::exchange(ready_, {});
+  }
   [[nodiscard]] bool waiting() override { return left_ > 0 && --left_ > 0; }
   void close() override { closed = true; }
   int offers = 0, lessons = 0;
@@ -73,7 +84,9 @@ std::vector<nlohmann::json> events_of(const fs::path& folder, const std::string&
 }  // namespace
 
 TEST_SUITE("late") {
-  TEST_CASE("late proposals are evaluated under the node that they were made for, what is useless is not, and the proposer learns") {
+  TEST_CASE(
+      "late proposals are evaluated under the node that they were made for, what is useless is "
+      "not, and the proposer learns") {
     Slow slow(1, 3);
     CampaignBench bench(small_options(20));
     bench.late = {&slow};
@@ -129,10 +142,14 @@ TEST_SUITE("late") {
     }
   }
 
-  TEST_CASE("what a kill leaves after any outcome, the snapshot of the one before included, resumes to the same graph") {
+  TEST_CASE(
+      "what a kill leaves after any outcome, the snapshot of the one before included, resumes to "
+      "the same graph") {
     struct Kills final : SessionObserver {
       void on_outcome(const OutcomeReport&) override {
-        if (fs::exists(folder / "search_state.json")) left.emplace_back(text_of(folder / "events.jsonl"), text_of(folder / "search_state.json"));
+        if (fs::exists(folder / "search_state.json"))
+          left.emplace_back(text_of(folder / "events.jsonl"),
+                            text_of(folder / "search_state.json"));
       }
       void on_note(std::string_view note) override { notes += note; }
       fs::path folder;
@@ -161,7 +178,9 @@ TEST_SUITE("late") {
     }
   }
 
-  TEST_CASE("a session of late proposals alone evaluates those that go first, whatever the limits are, and nothing else; the log replays") {
+  TEST_CASE(
+      "a session of late proposals alone evaluates those that go first, whatever the limits are, "
+      "and nothing else; the log replays") {
     Slow other(0.1, 0);
     Options options = small_options(10);
     options.run.patience = 3;
@@ -175,7 +194,9 @@ TEST_SUITE("late") {
         if (std::exchange(said, true)) return;
         Rng rng(1, "told");
         ready = {{.key = offer.context.node_key, .share = 1, .proposals = {}}};
-        for (int i = 0; i < 40; ++i) ready[0].proposals.push_back(written_out(offer.context.at.spec, offer.context.at.variant, rng));
+        for (int i = 0; i < 40; ++i)
+          ready[0].proposals.push_back(
+              written_out(offer.context.at.spec, offer.context.at.variant, rng));
       }
       void learn(const Lesson&) override {}
       [[nodiscard]] std::vector<Arrival> take() override { return std::exchange(ready, {}); }
@@ -189,7 +210,8 @@ TEST_SUITE("late") {
     const SessionResult after = bench.run(folder.path(), true);
     CHECK(after.builds > before.builds);
     const auto dispatches = events_of(folder.path(), "dispatch");
-    for (std::size_t i = before.builds; i < dispatches.size(); ++i) CHECK(dispatches[i]["source"] == "told");
+    for (std::size_t i = before.builds; i < dispatches.size(); ++i)
+      CHECK(dispatches[i]["source"] == "told");
     bench.late = {};
     bench.only_late = false;
     bench.options.run.patience = 3;

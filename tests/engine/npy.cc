@@ -18,7 +18,8 @@ using test::message_of;
 namespace {
 
 struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("warpath_npy_" + std::to_string(::getpid()));
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("warpath_npy_" + std::to_string(::getpid()));
   Folder() { std::filesystem::create_directories(path); }
   ~Folder() {
     std::error_code ignored;
@@ -36,7 +37,9 @@ std::string content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
-void write(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+void write(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 }  // namespace
 
@@ -45,14 +48,16 @@ TEST_SUITE_BEGIN("npy");
 TEST_CASE("every type and rank survives a round trip") {
   const Folder folder;
   for (const DTypeInfo& type : kDTypes) {
-    for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{}, {1}, {7}, {2, 3}, {2, 1, 4}, {0, 3}}) {
+    for (const std::vector<std::int64_t>& shape :
+         {std::vector<std::int64_t>{}, {1}, {7}, {2, 3}, {2, 1, 4}, {0, 3}}) {
       CAPTURE(type.name);
       const Tensor tensor = counting(type.dtype, shape);
       write_npy(folder.file("t.npy"), tensor);
       CHECK(read_npy(folder.file("t.npy"), type.dtype) == tensor);
     }
   }
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);  // no temporary is left
+  // no temporary is left
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
 }
 
 TEST_CASE("the header is what numpy writes") {
@@ -80,13 +85,16 @@ TEST_CASE("damaged and foreign files are refused with their path") {
   CHECK(problem(good).empty());
   CHECK(problem("").find("expected a .npy file") != std::string::npos);
   CHECK(problem(good.substr(0, 50)).find("whole .npy header") != std::string::npos);
-  CHECK(problem(good.substr(0, 140)).find("got 12 bytes of data, expected 24 bytes") != std::string::npos);
+  CHECK(problem(good.substr(0, 140)).find("got 12 bytes of data, expected 24 bytes") !=
+        std::string::npos);
   CHECK(problem(good + "x").find("got 25 bytes of data") != std::string::npos);
   CHECK(problem(replaced("<f4", ">f4")).find("expected '<f4' (float32)") != std::string::npos);
   CHECK(problem(replaced("False", "True ")).find("C order") != std::string::npos);
   CHECK(problem(replaced("(2, 3)", "(2,-3)")).find("a shape of extents") != std::string::npos);
   CHECK(problem(replaced("\x01", "\x09")).find("version 9") != std::string::npos);
-  CHECK(message_of([&] { static_cast<void>(read_npy(folder.file("none.npy"), DType::f32)); }).find("none.npy: got") != std::string::npos);
+  CHECK(message_of([&] {
+          static_cast<void>(read_npy(folder.file("none.npy"), DType::f32));
+        }).find("none.npy: got") != std::string::npos);
   for (std::uint64_t seed = 0; seed < 200; ++seed) {  // any damage gives a tensor or one error
     Rng rng(seed, "npy");
     std::string text = good;
@@ -108,7 +116,8 @@ TEST_CASE("base64 and zlib undo themselves and refuse anything else") {
     if (n > 0) CHECK_FALSE(zlib_inflate(packed, n - 1));
   }
   CHECK(base64_encode(std::as_bytes(std::span("hello", 5))) == "aGVsbG8=");
-  for (const char* wrong : {"a", "aGVsbG8", "aGVsbG8=\n", "a GVsbG8=", "aGVsbG9=", "====", "aG=s", "\xff\xff\xff\xff"}) {
+  for (const char* wrong : {"a", "aGVsbG8", "aGVsbG8=\n", "a GVsbG8=", "aGVsbG9=", "====", "aG=s",
+                            "\xff\xff\xff\xff"}) {
     CAPTURE(wrong);
     CHECK_FALSE(base64_decode(wrong));
   }

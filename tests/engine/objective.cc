@@ -28,7 +28,9 @@ Outcome times(std::vector<std::pair<std::string, double>> ns) {
   Outcome outcome;
   outcome.status = Status::ok;
   outcome.verdict.gates = {{"reference", GateResult::Answer::pass, ""}};
-  for (auto& [name, x] : ns) outcome.timings.push_back({.workload = name, .samples_ns = {x * 0.9, x, x * 5}, .launch = {}, .cache = ""});
+  for (auto& [name, x] : ns)
+    outcome.timings.push_back(
+        {.workload = name, .samples_ns = {x * 0.9, x, x * 5}, .launch = {}, .cache = ""});
   return outcome;
 }
 
@@ -50,12 +52,15 @@ TEST_SUITE("objective") {
       REQUIRE(f.set_baseline(times({{"a", 100}, {"b", 1000}})).empty());
       return std::exp(f.reward(times({{"a", 25}, {"b", 2000}})));  // 4x and 0.5x
     };
-    CHECK(speedup(Objective::geomean) == doctest::Approx(std::exp((std::log(4) + 3 * std::log(0.5)) / 4)));
+    CHECK(speedup(Objective::geomean) ==
+          doctest::Approx(std::exp((std::log(4) + 3 * std::log(0.5)) / 4)));
     CHECK(speedup(Objective::weighted) == doctest::Approx((100 + 3000.0) / (25 + 6000.0)));
     CHECK(speedup(Objective::worst) == doctest::Approx(0.5));
   }
 
-  TEST_CASE("a candidate is compared with the baseline that was timed beside it, not with an older figure") {
+  TEST_CASE(
+      "a candidate is compared with the baseline that was timed beside it, not with an older "
+      "figure") {
     for (const Objective o : {Objective::geomean, Objective::weighted, Objective::worst}) {
       ObjectiveFunction f(spec_with(o, {workload("a")}), {}, 0.98);
       REQUIRE(f.set_baseline(times({{"a", 1000}})).empty());  // the machine was busy then
@@ -71,7 +76,9 @@ TEST_SUITE("objective") {
   TEST_CASE("regress workloads do not count; a guard that gets too slow rejects the candidate") {
     auto guard = workload("g", 1, WorkloadRole::guard);
     guard.min_speedup = 0.9;
-    ObjectiveFunction f(spec_with(Objective::geomean, {workload("a"), guard, workload("r", 1, WorkloadRole::regress)}), {}, 0.98);
+    ObjectiveFunction f(spec_with(Objective::geomean,
+                                  {workload("a"), guard, workload("r", 1, WorkloadRole::regress)}),
+                        {}, 0.98);
     REQUIRE(f.set_baseline(times({{"a", 100}, {"g", 100}})).empty());
     CHECK(f.baseline_ns() == doctest::Approx(100));
     Outcome good = times({{"a", 50}, {"g", 110}});
@@ -84,7 +91,8 @@ TEST_SUITE("objective") {
     CHECK(bad.verdict.summary() == "guard_floor fail: g 0.893x, floor 0.900x");
   }
 
-  TEST_CASE("an outcome without a sound time for each workload, or with a failed gate, is rejected") {
+  TEST_CASE(
+      "an outcome without a sound time for each workload, or with a failed gate, is rejected") {
     ObjectiveFunction f(spec_with(Objective::geomean, {workload("a"), workload("b")}), {}, 0.98);
     REQUIRE(f.set_baseline(times({{"a", 100}, {"b", 100}})).empty());
     for (const double x : {0.0, -1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
@@ -112,7 +120,8 @@ TEST_SUITE("objective") {
     wrong.log = "o[3] = 1, expected 2\nmore";
     CHECK(f.set_baseline(wrong) == "wrong_result: o[3] = 1, expected 2");
     CHECK(f.set_baseline(times({})) == "workload a has no time");
-    CHECK(ObjectiveFunction(spec_with(Objective::geomean, {workload("r", 1, WorkloadRole::regress)}), {}, 0.98).set_baseline(times({})) ==
-          "no workload of role score runs here");
+    CHECK(ObjectiveFunction(
+              spec_with(Objective::geomean, {workload("r", 1, WorkloadRole::regress)}), {}, 0.98)
+              .set_baseline(times({})) == "no workload of role score runs here");
   }
 }

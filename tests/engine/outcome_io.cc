@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "engine/json/json_record.h"
 #include "engine/base/rng.h"
+#include "engine/json/json_record.h"
 #include "engine/plugin/variant_io.h"
 
 using namespace warpath;
@@ -24,10 +24,14 @@ std::string random_text(Rng& rng) {
 
 double random_number(Rng& rng) {
   switch (rng.below(8)) {
-    case 0: return std::numeric_limits<double>::infinity();
-    case 1: return -std::numeric_limits<double>::infinity();
-    case 2: return -0.0;
-    case 3: return std::numeric_limits<double>::denorm_min();
+    case 0:
+      return std::numeric_limits<double>::infinity();
+    case 1:
+      return -std::numeric_limits<double>::infinity();
+    case 2:
+      return -0.0;
+    case 3:
+      return std::numeric_limits<double>::denorm_min();
     default: {
       const double x = std::bit_cast<double>(rng.next());
       return std::isnan(x) ? 1.5 : x;
@@ -46,12 +50,16 @@ Outcome random_outcome(Rng& rng) {
   Outcome out;
   out.status = static_cast<Status>(rng.below(kStatusNames.size()));
   for (std::uint64_t n = rng.below(4); n > 0; --n) {
-    WorkloadTiming t{.workload = random_text(rng), .samples_ns = {}, .launch = random_launch(rng), .cache = random_text(rng)};
+    WorkloadTiming t{.workload = random_text(rng),
+                     .samples_ns = {},
+                     .launch = random_launch(rng),
+                     .cache = random_text(rng)};
     for (std::uint64_t m = rng.below(6); m > 0; --m) t.samples_ns.push_back(random_number(rng));
     out.timings.push_back(t);
   }
   for (std::uint64_t n = rng.below(4); n > 0; --n) {
-    out.verdict.gates.push_back({random_text(rng), static_cast<GateResult::Answer>(rng.below(3)), random_text(rng)});
+    out.verdict.gates.push_back(
+        {random_text(rng), static_cast<GateResult::Answer>(rng.below(3)), random_text(rng)});
   }
   out.log = random_text(rng);
   out.compile_seconds = random_number(rng);
@@ -59,7 +67,8 @@ Outcome random_outcome(Rng& rng) {
   out.binary_key = random_text(rng);
   if (rng.below(2) == 1) {
     out.diagnosis.emplace();
-    out.diagnosis->facts[random_text(rng)] = {random_number(rng), static_cast<FactSource>(rng.below(3))};
+    out.diagnosis->facts[random_text(rng)] = {random_number(rng),
+                                              static_cast<FactSource>(rng.below(3))};
     out.diagnosis->time_bound_ns["dram"] = {random_number(rng), FactSource::measured};
   }
   return out;
@@ -82,7 +91,8 @@ TEST_SUITE("outcome_io") {
 
   TEST_CASE("NaN samples keep their place") {
     Outcome outcome;
-    outcome.timings.push_back({.workload = "w", .samples_ns = {1, std::nan(""), 3}, .launch = {}, .cache = "cpu"});
+    outcome.timings.push_back(
+        {.workload = "w", .samples_ns = {1, std::nan(""), 3}, .launch = {}, .cache = "cpu"});
     const Outcome back = outcome_from_json(to_json(recordable(outcome)), "x");
     REQUIRE(back.timings[0].samples_ns.size() == 3);
     CHECK(std::isnan(back.timings[0].samples_ns[1]));
@@ -91,9 +101,9 @@ TEST_SUITE("outcome_io") {
   TEST_CASE("text that is no UTF-8 becomes text that is") {
     CHECK(valid_utf8("plain \xC3\xA9") == "plain \xC3\xA9");
     CHECK(valid_utf8("\xFF") == "\xEF\xBF\xBD");
-    CHECK(valid_utf8("\xC0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD");          // not the shortest form
+    CHECK(valid_utf8("\xC0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD");  // not the shortest form
     CHECK(valid_utf8("\xED\xA0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // a surrogate
-    CHECK(valid_utf8("\xE2\x82") == "\xEF\xBF\xBD\xEF\xBF\xBD");          // cut short
+    CHECK(valid_utf8("\xE2\x82") == "\xEF\xBF\xBD\xEF\xBF\xBD");                  // cut short
   }
 
   TEST_CASE("a source in any encoding is kept byte for byte") {
@@ -107,7 +117,11 @@ TEST_SUITE("outcome_io") {
   }
 
   TEST_CASE("a variant is its parent and what changed") {
-    Variant parent{.source = "__global__ void f() {}", .kernel_name = "f", .launch = {}, .compiler_options = {"-O3"}, .tunables = {{"A", 1}}};
+    Variant parent{.source = "__global__ void f() {}",
+                   .kernel_name = "f",
+                   .launch = {},
+                   .compiler_options = {"-O3"},
+                   .tunables = {{"A", 1}}};
     Variant child = parent;
     child.tunables["A"] = 2;
     child.launch.block[0] = Expression::parse("A * 32", "test");
@@ -123,7 +137,8 @@ TEST_SUITE("outcome_io") {
     proposal.instance = {.move = "m", .site = "s", .parameters = {{"p", 3}}};
     proposal.weight = 0.1;
     proposal.source = "llm";
-    proposal.variant = Variant{.source = "x", .kernel_name = "k", .launch = {}, .compiler_options = {}, .tunables = {}};
+    proposal.variant = Variant{
+        .source = "x", .kernel_name = "k", .launch = {}, .compiler_options = {}, .tunables = {}};
     proposal.why = "because";
     const Proposal back = proposal_from_json(nlohmann::json::parse(to_json(proposal).dump()), "x");
     CHECK(back.instance == proposal.instance);

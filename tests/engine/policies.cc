@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/rng.h"
 #include "engine/plugin/options.h"
 #include "engine/register_backups.h"
 #include "engine/register_selections.h"
 #include "engine/register_widenings.h"
-#include "engine/base/rng.h"
 
 using namespace warpath;
 using doctest::Approx;
@@ -27,7 +27,8 @@ std::vector<Arm> random_arms(Rng& rng) {
          .visits = static_cast<std::uint32_t>(rng.below(20)),
          .in_flight = static_cast<std::uint32_t>(rng.below(4))};
   }
-  if (rng.below(2) == 0) arms.front() = {.value = rng.normal(), .prior = rng.uniform(), .is_widen = true};
+  if (rng.below(2) == 0)
+    arms.front() = {.value = rng.normal(), .prior = rng.uniform(), .is_widen = true};
   return arms;
 }
 
@@ -54,12 +55,18 @@ std::string message_of(const SearchOptions& options) {
 TEST_SUITE_BEGIN("policies");
 
 TEST_CASE("an unknown policy is refused by option, with the known ones") {
-  CHECK(message_of({.selection = "uct"}) == "search.selection: got uct, expected a selection policy: one of puct, softmax, thompson, ucb1, ucb1_uniform");
-  CHECK(message_of({.backup = "max"}) == "search.backup: got max, expected a backup policy: one of mean_max, power_mean");
-  CHECK(message_of({.widening = "none"}) == "search.widening: got none, expected a widening policy: one of all, arm, gated");
+  CHECK(message_of({.selection = "uct"}) ==
+        "search.selection: got uct, expected a selection policy: one of puct, softmax, thompson, "
+        "ucb1, ucb1_uniform");
+  CHECK(message_of({.backup = "max"}) ==
+        "search.backup: got max, expected a backup policy: one of mean_max, power_mean");
+  CHECK(message_of({.widening = "none"}) ==
+        "search.widening: got none, expected a widening policy: one of all, arm, gated");
 }
 
-TEST_CASE("every selection picks an arm, the first of equals unless it draws, and follows the reward's scale") {
+TEST_CASE(
+    "every selection picks an arm, the first of equals unless it draws, and follows the reward's "
+    "scale") {
   SelectionRegistry registry("selection policy");
   register_selections(registry);
   for (const auto& [name, entry] : registry.entries()) {
@@ -78,9 +85,11 @@ TEST_CASE("every selection picks an arm, the first of equals unless it draws, an
       CHECK(chosen < arms.size());
       std::vector<Arm> scaled = arms;
       for (Arm& a : scaled) a.value *= 8;
-      CHECK(pick(scaled, {.total_visits = view.total_visits, .own_reward = 0, .sigma = 4}) == chosen);
+      CHECK(pick(scaled, {.total_visits = view.total_visits, .own_reward = 0, .sigma = 4}) ==
+            chosen);
       const std::vector<Arm> equal(5, arms[chosen]);
-      if (!policy->draws()) CHECK(pick(equal, {.total_visits = total(equal), .own_reward = 0, .sigma = 0.5}) == 0);
+      if (!policy->draws())
+        CHECK(pick(equal, {.total_visits = total(equal), .own_reward = 0, .sigma = 0.5}) == 0);
     }
   }
 }
@@ -93,10 +102,13 @@ TEST_CASE("puct is the greatest of Q + c sigma P sqrt(T + 1) / (1 + N + O)") {
     const std::vector<Arm> arms = random_arms(rng);
     std::vector<double> scores;
     for (const Arm& a : arms) {
-      scores.push_back(a.value + 2 * 0.3 * a.prior * std::sqrt(static_cast<double>(total(arms)) + 1) / (1.0 + a.visits + a.in_flight));
+      scores.push_back(a.value + 2 * 0.3 * a.prior *
+                                     std::sqrt(static_cast<double>(total(arms)) + 1) /
+                                     (1.0 + a.visits + a.in_flight));
     }
     const auto expected = std::max_element(scores.begin(), scores.end()) - scores.begin();
-    CHECK(puct->select(arms, {.total_visits = total(arms), .sigma = 0.3}, rng) == static_cast<std::size_t>(expected));
+    CHECK(puct->select(arms, {.total_visits = total(arms), .sigma = 0.3}, rng) ==
+          static_cast<std::size_t>(expected));
   }
 }
 
@@ -108,23 +120,31 @@ TEST_CASE("ucb1 is the greatest of Q + c sigma sqrt(2 ln(T + 1) / (1 + N + O))")
     const std::vector<Arm> arms = random_arms(rng);
     std::vector<double> scores;
     for (const Arm& a : arms) {
-      scores.push_back(a.value + 2 * 0.3 * std::sqrt(2 * std::log(static_cast<double>(total(arms)) + 1) / (1.0 + a.visits + a.in_flight)));
+      scores.push_back(a.value + 2 * 0.3 *
+                                     std::sqrt(2 * std::log(static_cast<double>(total(arms)) + 1) /
+                                               (1.0 + a.visits + a.in_flight)));
     }
     const auto expected = std::max_element(scores.begin(), scores.end()) - scores.begin();
-    CHECK(ucb1->select(arms, {.total_visits = total(arms), .sigma = 0.3}, rng) == static_cast<std::size_t>(expected));
+    CHECK(ucb1->select(arms, {.total_visits = total(arms), .sigma = 0.3}, rng) ==
+          static_cast<std::size_t>(expected));
   }
 }
 
-TEST_CASE("ucb1_uniform prefers the wider of two arms with one mean, and is no wider than a share of sigma after one reward") {
+TEST_CASE(
+    "ucb1_uniform prefers the wider of two arms with one mean, and is no wider than a share of "
+    "sigma after one reward") {
   const auto policy = make_selection({.selection = "ucb1_uniform", .c_ucb1 = 1});
   Rng rng(1, "select");
-  std::vector<Arm> arms{{.mean = 0.5, .best = 0.6, .visits = 9}, {.mean = 0.5, .best = 0.9, .visits = 9}};
+  std::vector<Arm> arms{{.mean = 0.5, .best = 0.6, .visits = 9},
+                        {.mean = 0.5, .best = 0.9, .visits = 9}};
   CHECK(policy->select(arms, {.total_visits = 18, .sigma = 0.1}, rng) == 1);
   arms[1].in_flight = 40;  // 0.8 / sqrt(41) is less than 0.2
   CHECK(policy->select(arms, {.total_visits = 58, .sigma = 0.1}, rng) == 0);
   const double bonus = 2 * 0.1 / 2 * std::sqrt(6 * std::log(11.0));  // of one reward: h = sigma / 2
   for (const bool above : {false, true}) {
-    const std::vector<Arm> two{{.mean = 0.5, .best = 0.5, .visits = 1}, {.mean = 0.5 + bonus + (above ? 1e-9 : -1e-9), .best = 0.5, .visits = 0}};
+    const std::vector<Arm> two{
+        {.mean = 0.5, .best = 0.5, .visits = 1},
+        {.mean = 0.5 + bonus + (above ? 1e-9 : -1e-9), .best = 0.5, .visits = 0}};
     CHECK(policy->select(two, {.total_visits = 10, .sigma = 0.1}, rng) == (above ? 1U : 0U));
   }
 }
@@ -133,7 +153,8 @@ TEST_CASE("softmax and thompson draw better arms more often, and never leave one
   for (const std::string name : {"softmax", "thompson"}) {
     CAPTURE(name);
     const auto policy = make_selection({.selection = name});
-    const std::vector<Arm> arms{{.value = 0.3, .prior = 0.5, .visits = 1}, {.value = 0, .prior = 0.5, .visits = 1}};
+    const std::vector<Arm> arms{{.value = 0.3, .prior = 0.5, .visits = 1},
+                                {.value = 0, .prior = 0.5, .visits = 1}};
     int second = 0;
     for (std::uint64_t seed = 0; seed < 1000; ++seed) {
       Rng rng(seed, "select");
@@ -148,7 +169,8 @@ TEST_CASE("evaluations in flight spread the next ones over other arms") {
   for (const std::string name : {"puct", "ucb1"}) {
     CAPTURE(name);
     const auto policy = make_selection({.selection = name, .c_puct = 1, .c_ucb1 = 1});
-    std::vector<Arm> arms{{.value = 1, .prior = 0.5, .visits = 3}, {.value = 0.9, .prior = 0.5, .visits = 3}};
+    std::vector<Arm> arms{{.value = 1, .prior = 0.5, .visits = 3},
+                          {.value = 0.9, .prior = 0.5, .visits = 3}};
     Rng rng(1, "select");
     CHECK(policy->select(arms, {.total_visits = 6, .sigma = 1}, rng) == 0);
     arms[0].in_flight = 4;
@@ -156,7 +178,9 @@ TEST_CASE("evaluations in flight spread the next ones over other arms") {
   }
 }
 
-TEST_CASE("every backup gives a leaf its own reward, and a node a value within its children's and its own") {
+TEST_CASE(
+    "every backup gives a leaf its own reward, and a node a value within its children's and its "
+    "own") {
   BackupRegistry registry("backup policy");
   register_backups(registry);
   for (const auto& [name, entry] : registry.entries()) {
@@ -171,7 +195,9 @@ TEST_CASE("every backup gives a leaf its own reward, and a node a value within i
       std::vector<ChildTerm> children(1 + rng.below(8));
       for (ChildTerm& c : children) {
         const double value = 3 * rng.normal();
-        c = {.edge_visits = static_cast<std::uint32_t>(1 + rng.below(9)), .value = value, .best = value + rng.uniform()};
+        c = {.edge_visits = static_cast<std::uint32_t>(1 + rng.below(9)),
+             .value = value,
+             .best = value + rng.uniform()};
         low = std::min(low, value);
         high = std::max(high, value);
       }
@@ -186,7 +212,8 @@ TEST_CASE("every backup gives a leaf its own reward, and a node a value within i
 }
 
 TEST_CASE("mean_max weighs children by edge visits and mixes mean and best by beta") {
-  const std::vector<ChildTerm> children{{.edge_visits = 3, .value = 2, .best = 9}, {.edge_visits = 1, .value = -2, .best = 0}};
+  const std::vector<ChildTerm> children{{.edge_visits = 3, .value = 2, .best = 9},
+                                        {.edge_visits = 1, .value = -2, .best = 0}};
   const auto mixed = make_backup({.backup = "mean_max", .beta = 0.75});
   CHECK(mixed->node_value(1, children) == (1 + 3 * 2 - 2) / 5.0);
   CHECK(mixed->edge_value(2, 6) == 5);
@@ -194,13 +221,18 @@ TEST_CASE("mean_max weighs children by edge visits and mixes mean and best by be
   CHECK(make_backup({.beta = 1})->edge_value(2, 6) == 6);
 }
 
-TEST_CASE("power_mean runs from the mean of logs over the arithmetic mean of speed-ups to the maximum") {
+TEST_CASE(
+    "power_mean runs from the mean of logs over the arithmetic mean of speed-ups to the maximum") {
   const double a = std::log(2.0), b = std::log(4.0);
   const std::vector<ChildTerm> child{{.edge_visits = 1, .value = b, .best = b}};
-  CHECK(make_backup({.backup = "power_mean", .power_p = 0.001})->node_value(a, child) == Approx((a + b) / 2).epsilon(1e-3));
-  CHECK(make_backup({.backup = "power_mean", .power_p = 1})->node_value(a, child) == Approx(std::log(3.0)));
-  CHECK(make_backup({.backup = "power_mean", .power_p = 1000})->node_value(a, child) == Approx(b).epsilon(1e-3));
-  CHECK(make_backup({.backup = "power_mean", .power_p = 1000})->node_value(-900, child) == Approx(b).epsilon(1e-3));
+  CHECK(make_backup({.backup = "power_mean", .power_p = 0.001})->node_value(a, child) ==
+        Approx((a + b) / 2).epsilon(1e-3));
+  CHECK(make_backup({.backup = "power_mean", .power_p = 1})->node_value(a, child) ==
+        Approx(std::log(3.0)));
+  CHECK(make_backup({.backup = "power_mean", .power_p = 1000})->node_value(a, child) ==
+        Approx(b).epsilon(1e-3));
+  CHECK(make_backup({.backup = "power_mean", .power_p = 1000})->node_value(-900, child) ==
+        Approx(b).epsilon(1e-3));
 }
 
 TEST_CASE("the widen arm is always offered and competes at own reward - rho sigma") {
@@ -230,7 +262,8 @@ TEST_CASE("a run stops at its builds, its seconds or its patience, whichever com
   CHECK(stop->reason({.evaluations = 39, .since_improvement = 6, .seconds = 1.4}).empty());
   CHECK(stop->reason({.evaluations = 40}) == "40 builds");
   CHECK(stop->reason({.evaluations = 9, .seconds = 1.5}) == "1.5 seconds");
-  CHECK(stop->reason({.evaluations = 9, .since_improvement = 7}) == "7 builds without a better one");
+  CHECK(stop->reason({.evaluations = 9, .since_improvement = 7}) ==
+        "7 builds without a better one");
   CHECK(stop->reason({.evaluations = 40, .since_improvement = 7, .seconds = 2}) == "40 builds");
   CHECK(stop->remaining({}, 0) == 40);
   CHECK(stop->remaining({}, 39) == 1);

@@ -5,8 +5,8 @@
 
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
-#include "engine/search/pools.h"
 #include "engine/run/snapshot.h"
+#include "engine/search/pools.h"
 #include "tests/support/lattice_space.h"
 #include "tests/support/temporary_folder.h"
 
@@ -25,11 +25,16 @@ std::string text_of(const fs::path& path) {
   return std::move(out).str();
 }
 
-void put_text(const fs::path& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
+void put_text(const fs::path& path, std::string_view text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
 
 /// A search over the toy lattice, `nodes` nodes large, with one evaluation under way.
 struct Grown {
-  explicit Grown(std::uint32_t nodes) : space(8, 4, 12), search(space, SearchOptions{}, 1, LatticeSpace::root_key()) { grow(nodes), static_cast<void>(search.next()); }
+  explicit Grown(std::uint32_t nodes)
+      : space(8, 4, 12), search(space, SearchOptions{}, 1, LatticeSpace::root_key()) {
+    grow(nodes), static_cast<void>(search.next());
+  }
   void grow(std::uint32_t nodes) {
     while (search.graph().node_count() < nodes) {
       const auto d = search.next();
@@ -38,7 +43,9 @@ struct Grown {
     }
   }
   [[nodiscard]] Snapshot snapshot(std::uint64_t lines) const {
-    return {.log = {.lines = lines, .bytes = 10, .chain = hash128("log")}, .arenas = search.graph().arenas(), .state = search.state()};
+    return {.log = {.lines = lines, .bytes = 10, .chain = hash128("log")},
+            .arenas = search.graph().arenas(),
+            .state = search.state()};
   }
   LatticeSpace space;
   Search search;
@@ -63,7 +70,9 @@ std::string refusal(const fs::path& path) {
 
 }  // namespace
 
-TEST_CASE("a large graph is kept as pools, and the search that is loaded goes on as the one that was saved") {
+TEST_CASE(
+    "a large graph is kept as pools, and the search that is loaded goes on as the one that was "
+    "saved") {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "search_state.json";
   Grown grown(9000);
@@ -76,7 +85,8 @@ TEST_CASE("a large graph is kept as pools, and the search that is loaded goes on
   REQUIRE(loaded.has_value());
   CHECK(encode(*loaded) == encode(before));
   Grown twin(9000);  // a space that knows the nodes
-  Search again(twin.space, SearchOptions{}, 1, Graph::from_arenas(std::move(loaded->arenas), "pools"), loaded->state, "pools");
+  Search again(twin.space, SearchOptions{}, 1,
+               Graph::from_arenas(std::move(loaded->arenas), "pools"), loaded->state, "pools");
   CHECK(again.fingerprint() == grown.search.fingerprint());
   for (int i = 0; i < 200; ++i) {
     const auto a = grown.search.next(), b = again.next();
@@ -107,7 +117,8 @@ TEST_CASE("pools that are missing, cut or altered are refused by name") {
   save_snapshot(grown.snapshot(7), path, false);
   const fs::path pools = folder.path() / "search_state.7.pools";
   const std::string good = text_of(pools);
-  for (const std::size_t size : {std::size_t{0}, std::size_t{20}, good.size() / 2, good.size() - 1}) {
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{20}, good.size() / 2, good.size() - 1}) {
     put_text(pools, std::string_view(good).substr(0, size));
     CHECK(refusal(path).find("search_state.7.pools") != std::string::npos);
   }

@@ -49,7 +49,8 @@ std::vector<std::string> story(const fs::path& folder) {
 /// Byte offsets after each line.
 std::vector<std::size_t> line_ends(const std::string& text) {
   std::vector<std::size_t> out;
-  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) out.push_back(at + 1);
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))
+    out.push_back(at + 1);
   return out;
 }
 
@@ -121,7 +122,9 @@ TEST_SUITE("resume") {
     }
   }
 
-  TEST_CASE("with a snapshot after every outcome, a log cut anywhere behind it resumes to the same bits") {
+  TEST_CASE(
+      "with a snapshot after every outcome, a log cut anywhere behind it resumes to the same "
+      "bits") {
     Options options = small_options(10);
     options.record.snapshot_every = 1;
     FinishedRun run(options);
@@ -211,7 +214,8 @@ TEST_SUITE("resume") {
     CHECK(more.builds == 20);
     const std::string ledger = text_of(run.path() / "ledger.csv");
     CHECK(std::count(ledger.begin(), ledger.end(), '\n') == 22 + run.finals + watcher.finals);
-    CHECK(std::distance(fs::directory_iterator(run.path() / "variants"), fs::directory_iterator()) == 20);
+    CHECK(std::distance(fs::directory_iterator(run.path() / "variants"),
+                        fs::directory_iterator()) == 20);
     CHECK(text_of(run.path() / "trace.md").find("*Session 2 begins") != std::string::npos);
   }
 
@@ -231,7 +235,9 @@ TEST_SUITE("resume") {
     CHECK(whimsical.calls == calls);
   }
 
-  TEST_CASE("a prior that learns as it goes resumes to the same bits, from a log cut anywhere and from any snapshot") {
+  TEST_CASE(
+      "a prior that learns as it goes resumes to the same bits, from a log cut anywhere and from "
+      "any snapshot") {
     for (const char* prior : {"tactics", "mix"}) {
       CAPTURE(prior);
       Options options = small_options(14);
@@ -258,7 +264,8 @@ TEST_SUITE("resume") {
         watcher.stop_after = builds;
         watcher.source = &source;
         run.bench.observer = &watcher;
-        static_cast<void>(run.bench.run(other.path(), false, source.get_token(), source.get_token()));
+        static_cast<void>(
+            run.bench.run(other.path(), false, source.get_token(), source.get_token()));
         run.bench.observer = nullptr;
         REQUIRE(fs::exists(other.path() / "search_state.json"));
         CHECK(run.bench.run(other.path(), true).fingerprint == run.result.fingerprint);
@@ -270,30 +277,43 @@ TEST_SUITE("resume") {
   TEST_CASE("a fresh run into a folder that has one is refused and touches nothing") {
     FinishedRun run;
     const std::string message = error_of([&] { static_cast<void>(run.bench.run(run.path())); });
-    CHECK(message == run.path().string() + ": got a folder that holds a run, expected --resume to continue it, or another --outdir");
+    CHECK(message == run.path().string() +
+                         ": got a folder that holds a run, expected --resume to continue it, or "
+                         "another --outdir");
     CHECK(text_of(run.path() / "events.jsonl") == run.log);
     CHECK(text_of(run.path() / "search_state.json") == run.state);
   }
 
-  TEST_CASE("other options, another seed or another runner refuse to resume and name what differs") {
+  TEST_CASE(
+      "other options, another seed or another runner refuse to resume and name what differs") {
     FinishedRun run;
     run.bench.options.search.c_puct = 2;
-    CHECK(error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); }).find("search.c_puct=2.0 (0.3 at the start)") != std::string::npos);
+    CHECK(error_of([&] {
+            static_cast<void>(run.bench.run(run.path(), true));
+          }).find("search.c_puct=2.0 (0.3 at the start)") != std::string::npos);
     run.bench.options = small_options(12);
     run.bench.options.run.seed = 9;
-    CHECK(error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); }).find("events.jsonl:1:/") != std::string::npos);
+    CHECK(error_of([&] {
+            static_cast<void>(run.bench.run(run.path(), true));
+          }).find("events.jsonl:1:/") != std::string::npos);
     run.bench.options = small_options(12);
     run.bench.runner_text = "synthetic:smooth";
-    CHECK(error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); }).find("/runner: got synthetic:smooth, expected synthetic,") != std::string::npos);
+    CHECK(error_of([&] {
+            static_cast<void>(run.bench.run(run.path(), true));
+          }).find("/runner: got synthetic:smooth, expected synthetic,") != std::string::npos);
     run.bench.runner_text = "synthetic";
     run.bench.spec.name = "other";
-    CHECK(error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); }).find("/spec: got ") != std::string::npos);
+    CHECK(error_of([&] {
+            static_cast<void>(run.bench.run(run.path(), true));
+          }).find("/spec: got ") != std::string::npos);
     CHECK(text_of(run.path() / "events.jsonl") == run.log);
   }
 
-  TEST_CASE("a log that the program would not write is refused with file and line, and stays as it is") {
+  TEST_CASE(
+      "a log that the program would not write is refused with file and line, and stays as it is") {
     FinishedRun run;
-    const auto rewrite = [&](std::size_t line, const std::function<std::string(std::string)>& change) {
+    const auto rewrite = [&](std::size_t line,
+                             const std::function<std::string(std::string)>& change) {
       // A well-sealed log with one other object in it: only the replay can tell.
       const fs::path path = run.path() / "events.jsonl";
       put_text(path, run.log);
@@ -301,12 +321,17 @@ TEST_SUITE("resume") {
       std::vector<std::string> objects;
       while (auto object = reader.next()) objects.push_back(*object);
       fs::remove(path);
-      EventWriter writer = EventWriter::create(path, line == 1 ? change(objects[0]) : objects[0], SyncRule::never);
-      for (std::size_t i = 1; i < objects.size(); ++i) writer.append(i + 1 == line ? change(objects[i]) : objects[i], false);
+      EventWriter writer =
+          EventWriter::create(path, line == 1 ? change(objects[0]) : objects[0], SyncRule::never);
+      for (std::size_t i = 1; i < objects.size(); ++i)
+        writer.append(i + 1 == line ? change(objects[i]) : objects[i], false);
       return text_of(path);
     };
-    const auto refusal = [&] { return error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); }); };
-    const auto expect_refused = [&](std::size_t line, const std::function<std::string(std::string)>& change) {
+    const auto refusal = [&] {
+      return error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); });
+    };
+    const auto expect_refused = [&](std::size_t line,
+                                    const std::function<std::string(std::string)>& change) {
       CAPTURE(line);
       fs::remove(run.path() / "search_state.json");
       const std::string damaged = rewrite(line, change);
@@ -324,7 +349,9 @@ TEST_SUITE("resume") {
       std::istringstream lines(run.log);
       std::string text;
       std::size_t n = 1;
-      while (std::getline(lines, text) && text.find("\"type\":\"" + std::string(type) + "\"") == std::string::npos) ++n;
+      while (std::getline(lines, text) &&
+             text.find("\"type\":\"" + std::string(type) + "\"") == std::string::npos)
+        ++n;
       return n;
     };
     expect_refused(1, with("schema", 2));
@@ -332,8 +359,10 @@ TEST_SUITE("resume") {
     expect_refused(first("baseline"), with("key", hash128("another").hex()));
     expect_refused(first("dispatch"), with("key", hash128("another").hex()));
     expect_refused(first("dispatch"), with("node", 7));
-    expect_refused(first("dispatch"), [](const std::string&) { return std::string("{\"type\":\"idle\",\"seq\":0}"); });
-    expect_refused(first("dispatch"), [](const std::string&) { return std::string("{\"type\":\"outcome\"}"); });
+    expect_refused(first("dispatch"),
+                   [](const std::string&) { return std::string("{\"type\":\"idle\",\"seq\":0}"); });
+    expect_refused(first("dispatch"),
+                   [](const std::string&) { return std::string("{\"type\":\"outcome\"}"); });
     expect_refused(first("dispatch") + 1, with("seq", 0));
     const std::size_t last = line_ends(run.log).size();
     REQUIRE(run.finals > 1);  // the last line is a finalist's
@@ -342,7 +371,9 @@ TEST_SUITE("resume") {
     expect_refused(last, with("outcome", "ok"));
   }
 
-  TEST_CASE("a snapshot that is damaged, stale or foreign is not used: a note says so, the result is the same") {
+  TEST_CASE(
+      "a snapshot that is damaged, stale or foreign is not used: a note says so, the result is the "
+      "same") {
     FinishedRun run;
     const auto expect_replayed = [&](const std::string& state, const std::string& words) {
       CAPTURE(words);
@@ -373,7 +404,8 @@ TEST_SUITE("resume") {
     older.replace(older.find(schema), schema.size(), "\"schema\":1");
     const std::string sum = hash128(older).hex();
     older.back() = ',';
-    expect_replayed(older + "\"sum\":\"" + sum + "\"}\n", "/schema: got 1, expected schema 2; the whole log is replayed instead");
+    expect_replayed(older + "\"sum\":\"" + sum + "\"}\n",
+                    "/schema: got 1, expected schema 2; the whole log is replayed instead");
   }
 
   TEST_CASE("a snapshot survives its round trip; parts that do not fit are refused by name") {
@@ -384,7 +416,9 @@ TEST_SUITE("resume") {
     Snapshot smaller = snapshot;
     smaller.arenas.nodes.pop_back();
     put_text(run.path() / "search_state.json", encode(smaller));
-    CHECK(error_of([&] { static_cast<void>(run.bench.run(run.path(), true)); }).find("search_state.json") != std::string::npos);
+    CHECK(error_of([&] {
+            static_cast<void>(run.bench.run(run.path(), true));
+          }).find("search_state.json") != std::string::npos);
   }
 
   TEST_CASE("config.json gives back the options a run was started with") {
@@ -394,7 +428,10 @@ TEST_SUITE("resume") {
     CHECK(recorded->options == run.bench.options);
     CHECK(recorded->runner_text == "synthetic");
     CHECK_FALSE(recorded_config(run.folder.path() / "nothing").has_value());
-    put_text(run.path() / "config.json", "{\"runner\":\"synthetic\",\"options\":{\"search\":{\"c_puct\":-1}},\"hash\":\"\"}");
-    CHECK(error_of([&] { static_cast<void>(recorded_config(run.path())); }).find("config.json:/options/search/c_puct") != std::string::npos);
+    put_text(run.path() / "config.json",
+             "{\"runner\":\"synthetic\",\"options\":{\"search\":{\"c_puct\":-1}},\"hash\":\"\"}");
+    CHECK(error_of([&] {
+            static_cast<void>(recorded_config(run.path()));
+          }).find("config.json:/options/search/c_puct") != std::string::npos);
   }
 }

@@ -45,7 +45,8 @@ TEST_SUITE("run_folder") {
         try {
           const RunFolder theirs(folder.path() / "run");
         } catch (const Error& e) {
-          const bool named = std::string(e.what()).find("process " + std::to_string(::getppid())) != std::string::npos;
+          const bool named = std::string(e.what()).find("process " + std::to_string(::getppid())) !=
+                             std::string::npos;
           code = e.code() == ErrorCode::bad_input && named ? 64 : 2;
         }
         ::_exit(code);

@@ -38,7 +38,9 @@ double expected_least(const std::vector<double>& values, int m) {
 
 }  // namespace
 
-TEST_CASE("the baseline is the mean over all draws of that many points, invalid ones as bad as the worst") {
+TEST_CASE(
+    "the baseline is the mean over all draws of that many points, invalid ones as bad as the "
+    "worst") {
   std::vector<double> values = times(9, 1);
   const ScoreScale scale(values, 3);
   const double worst = *std::max_element(values.begin(), values.end());
@@ -46,11 +48,14 @@ TEST_CASE("the baseline is the mean over all draws of that many points, invalid 
   const std::vector<double> baseline = scale.baseline(12);
   for (int m = 1; m <= 12; ++m) {
     CAPTURE(m);
-    CHECK(baseline[static_cast<std::size_t>(m - 1)] == doctest::Approx(expected_least(values, m)).epsilon(1e-12));
+    CHECK(baseline[static_cast<std::size_t>(m - 1)] ==
+          doctest::Approx(expected_least(values, m)).epsilon(1e-12));
   }
 }
 
-TEST_CASE("uniform search scores 0 on the exact scale and above 0 in the published form; the optimum at once scores 1") {
+TEST_CASE(
+    "uniform search scores 0 on the exact scale and above 0 in the published form; the optimum at "
+    "once scores 1") {
   const std::vector<double> values = times(400, 2);
   const ScoreScale scale(values, 40);
   const std::uint64_t budget = 60;
@@ -61,9 +66,11 @@ TEST_CASE("uniform search scores 0 on the exact scale and above 0 in the publish
   std::vector<std::vector<double>> repeats;
   constexpr int kRuns = 3000;
   for (int run = 0; run < kRuns; ++run) {
-    const auto order = Rng(3, "order", static_cast<std::uint64_t>(run)).permutation(static_cast<std::uint32_t>(all.size()));
+    const auto order = Rng(3, "order", static_cast<std::uint64_t>(run))
+                           .permutation(static_cast<std::uint32_t>(all.size()));
     std::vector<double> best;
-    for (std::uint64_t i = 0; i < budget; ++i) best.push_back(std::min(best.empty() ? INFINITY : best.back(), all[order[i]]));
+    for (std::uint64_t i = 0; i < budget; ++i)
+      best.push_back(std::min(best.empty() ? INFINITY : best.back(), all[order[i]]));
     sum += scale.score(best, baseline);
     if (run < 100) repeats.push_back(best);
   }
@@ -81,14 +88,16 @@ TEST_CASE("the unit of time does not matter, and a search that stops early is he
   CHECK(a.budget() == b.budget());
   const std::vector<double> best{values[3], values[3]};
   const std::vector<double> more(10, values[3]);
-  CHECK(a.score(best, a.baseline(10)) == doctest::Approx(b.score(std::vector<double>{scaled[3]}, b.baseline(10))));
+  CHECK(a.score(best, a.baseline(10)) ==
+        doctest::Approx(b.score(std::vector<double>{scaled[3]}, b.baseline(10))));
   CHECK(a.score(best, a.baseline(10)) == doctest::Approx(a.score(more, a.baseline(10))));
 }
 
 TEST_CASE("the budget follows the published formula") {
   std::vector<double> values;
-  for (int i = 0; i < 101; ++i) values.push_back(100 + i);  // median 150: 3 points within 5 % of the way
-  CHECK(ScoreScale(values, 7).budget(0.95) == 25);           // ceil(98 / 4)
+  // median 150: 3 points within 5 % of the way
+  for (int i = 0; i < 101; ++i) values.push_back(100 + i);
+  CHECK(ScoreScale(values, 7).budget(0.95) == 25);  // ceil(98 / 4)
 }
 
 TEST_CASE("intervals hold the mean, tests see a difference, and Holm raises p in order") {

@@ -31,7 +31,9 @@ SearchOptions quiet_options() {
 /// A table, its space and its search.
 struct Fixture {
   explicit Fixture(Table table_in, SearchOptions options = quiet_options(), std::uint64_t seed = 1)
-      : table(std::move(table_in)), space(table), search(space, options, seed, TableSpace::key(0)) {}
+      : table(std::move(table_in)),
+        space(table),
+        search(space, options, seed, TableSpace::key(0)) {}
 
   /// One dispatch and its completion; the place, or -1 if there was none.
   int step() {
@@ -45,7 +47,9 @@ struct Fixture {
     for (int place = step(); place >= 0; place = step()) places.push_back(place);
     return places;
   }
-  [[nodiscard]] const Node& at(int place) const { return search.graph()[search.graph().find(TableSpace::key(place))]; }
+  [[nodiscard]] const Node& at(int place) const {
+    return search.graph()[search.graph().find(TableSpace::key(place))];
+  }
   [[nodiscard]] NodeId id(int place) const { return search.graph().find(TableSpace::key(place)); }
 
   Table table;
@@ -111,7 +115,8 @@ TEST_CASE("actions are tried by prior, and equals in an order of the seed and th
   CHECK(Fixture(table).run() == places);
   const Table equal{.actions = table.actions, .rewards = table.rewards};
   std::set<std::vector<int>> orders;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) orders.insert(Fixture(equal, quiet_options(), seed).run());
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    orders.insert(Fixture(equal, quiet_options(), seed).run());
   CHECK(orders.size() > 15);
 }
 
@@ -138,7 +143,8 @@ TEST_CASE("root noise moves the root's priors alone, and they still sum to 1") {
   const auto priors_of = [&](int place) {
     std::vector<float> priors;
     const Graph& g = f.search.graph();
-    for (EdgeId e = f.at(place).first_out; e != kNoEdge; e = g[e].next_out) priors.push_back(g[e].prior.value());
+    for (EdgeId e = f.at(place).first_out; e != kNoEdge; e = g[e].next_out)
+      priors.push_back(g[e].prior.value());
     return priors;
   };
   const std::vector<float> root = priors_of(0);
@@ -158,8 +164,11 @@ TEST_CASE("a diamond shares one node with two edges into it") {
   CHECK(f.at(2).best == 1);
 }
 
-TEST_CASE("a better node below a shared child shows in every parent at once, but moves only the path's values") {
-  // 0 -> {1, 2} -> 3 -> 4: 3 is made through 1 and is bad, so the next playout goes through 2 and finds 4.
+TEST_CASE(
+    "a better node below a shared child shows in every parent at once, but moves only the path's "
+    "values") {
+  // 0 -> {1, 2} -> 3 -> 4: 3 is made through 1 and is bad, so the next playout goes through 2 and
+  // finds 4.
   SearchOptions options = quiet_options();
   options.widening = "all";
   Fixture f({.actions = {{1, 2}, {3}, {3}, {4}, {}}, .rewards = {0, 0.5, 0.4, -5, 5}}, options);
@@ -187,10 +196,12 @@ TEST_CASE("visits of a bad shared child through another parent do not move this 
   // 1 and 2 share the bad child 3; 1 also has the good child 4.
   SearchOptions options = quiet_options();
   options.widening = "all";
-  Fixture f({.actions = {{1, 2}, {4, 3}, {3}, {5, 6, 7, 8}, {}, {}, {}, {}, {}},
-             .rewards = {0, 1, 0.9, -1, 1, -2, -2, -2, -2},
-             .priors = {{0.5F, 0.5F}, {0.6F, 0.4F}, {1}, {0.25F, 0.25F, 0.25F, 0.25F}, {}, {}, {}, {}, {}}},
-            options);
+  Fixture f(
+      {.actions = {{1, 2}, {4, 3}, {3}, {5, 6, 7, 8}, {}, {}, {}, {}, {}},
+       .rewards = {0, 1, 0.9, -1, 1, -2, -2, -2, -2},
+       .priors =
+           {{0.5F, 0.5F}, {0.6F, 0.4F}, {1}, {0.25F, 0.25F, 0.25F, 0.25F}, {}, {}, {}, {}, {}}},
+      options);
   f.step(), f.step(), f.step(), f.step();
   const double value = f.at(1).value;
   CHECK(value == doctest::Approx((1 + 1 - 1) / 3.0));
@@ -204,12 +215,16 @@ TEST_CASE("visits of a bad shared child through another parent do not move this 
 
 TEST_CASE("cycles of every kind end with every node measured once") {
   const std::vector<Table> tables{
-      {.actions = {{0}}, .rewards = {0}},                                            // a self-loop
-      {.actions = {{1}, {0, 1}}, .rewards = {0, 1}},                                 // back to the root
-      {.actions = {{1}, {2}, {1}}, .rewards = {0, 1, 2}},                            // a 2-cycle below the root
-      {.actions = {{1}, {2}, {3}, {1}}, .rewards = {0, 1, 2, 3}},                    // a 3-cycle
-      {.actions = {{1, 2}, {2, 0}, {1, 0}}, .rewards = {0, -1, -2}},                 // two ways round
-      {.actions = {{1, 1, 1}, {0, 0, 2}, {2, 1, 0}}, .rewards = {0, 0, 0}},          // parallel actions
+      {.actions = {{0}}, .rewards = {0}},  // a self-loop
+      // back to the root
+      {.actions = {{1}, {0, 1}}, .rewards = {0, 1}},
+      // a 2-cycle below the root
+      {.actions = {{1}, {2}, {1}}, .rewards = {0, 1, 2}},
+      {.actions = {{1}, {2}, {3}, {1}}, .rewards = {0, 1, 2, 3}},  // a 3-cycle
+      // two ways round
+      {.actions = {{1, 2}, {2, 0}, {1, 0}}, .rewards = {0, -1, -2}},
+      // parallel actions
+      {.actions = {{1, 1, 1}, {0, 0, 2}, {2, 1, 0}}, .rewards = {0, 0, 0}},
   };
   for (std::size_t i = 0; i < tables.size(); ++i) {
     CAPTURE(i);
@@ -291,7 +306,8 @@ TEST_CASE("sharing as a tree evaluates a shared variant once a path") {
   std::vector<int> places = f.run();
   std::sort(places.begin(), places.end());
   CHECK(places == std::vector<int>{0, 1, 2, 3, 3});
-  for (std::uint32_t i = 1; i < f.search.graph().node_count(); ++i) CHECK(in_degree(f.search.graph(), NodeId{i}) == 1);
+  for (std::uint32_t i = 1; i < f.search.graph().node_count(); ++i)
+    CHECK(in_degree(f.search.graph(), NodeId{i}) == 1);
   CHECK(f.search.violated_invariant() == "");
 }
 
@@ -332,7 +348,8 @@ TEST_CASE("more actions than an edge can name are refused before any is tried") 
   CHECK(most.search.idle() == Idle::exhausted);
   table.actions[0].push_back(kIllegal);
   Fixture f(table);
-  const std::string message = "node " + TableSpace::key(0).short_hex() + ": got 65534 actions, expected at most 65533";
+  const std::string message =
+      "node " + TableSpace::key(0).short_hex() + ": got 65534 actions, expected at most 65533";
   CHECK_THROWS_WITH_AS(static_cast<void>(f.search.next()), message.c_str(), Error);
   CHECK(f.search.graph().edge_count() == 0);
   CHECK(f.search.violated_invariant() == "");
@@ -352,7 +369,8 @@ TEST_CASE("an unknown policy or sharing is refused by name") {
   TableSpace space(Table{});
   SearchOptions options;
   options.sharing = "forest";
-  CHECK_THROWS_WITH_AS(Search(space, options, 1, TableSpace::key(0)), "search.sharing: got forest, expected graph or tree", Error);
+  CHECK_THROWS_WITH_AS(Search(space, options, 1, TableSpace::key(0)),
+                       "search.sharing: got forest, expected graph or tree", Error);
   options = {};
   options.selection = "greedy";
   CHECK_THROWS_AS(Search(space, options, 1, TableSpace::key(0)), Error);
@@ -394,13 +412,15 @@ TEST_CASE("a snapshot whose parts contradict each other is refused") {
       [](Arenas& a, State&) { a.edges[0].action = 40; },
   };
   TableSpace restored(table, f.space.places());
-  CHECK_NOTHROW(Search(restored, quiet_options(), 1, Graph::from_arenas(f.search.graph().arenas(), "s"), f.search.state(), "s"));
+  CHECK_NOTHROW(Search(restored, quiet_options(), 1,
+                       Graph::from_arenas(f.search.graph().arenas(), "s"), f.search.state(), "s"));
   for (std::size_t i = 0; i < damages.size(); ++i) {
     CAPTURE(i);
     Arenas arenas = f.search.graph().arenas();
     State state = f.search.state();
     damages[i](arenas, state);
-    CHECK_THROWS_AS(Search(restored, quiet_options(), 1, Graph::from_arenas(arenas, "s"), state, "s"), Error);
+    CHECK_THROWS_AS(
+        Search(restored, quiet_options(), 1, Graph::from_arenas(arenas, "s"), state, "s"), Error);
   }
 }
 
@@ -412,7 +432,8 @@ TEST_CASE("a snapshot is refused when its space has other actions") {
   other.actions[0].pop_back();
   TableSpace space(other);
   space.adopt(NodeId{1}, NodeId{0}, 0);
-  Search search(space, quiet_options(), 1, Graph::from_arenas(f.search.graph().arenas(), "s"), f.search.state(), "state.json");
+  Search search(space, quiet_options(), 1, Graph::from_arenas(f.search.graph().arenas(), "s"),
+                f.search.state(), "state.json");
   CHECK_THROWS_AS(static_cast<void>(search.next()), Error);
 }
 

@@ -30,9 +30,15 @@ struct Call {
 
 void apply(Search& search, TableSpace& space, const Call& call) {
   switch (call.kind) {
-    case Call::Kind::next: static_cast<void>(search.next()); break;
-    case Call::Kind::complete: search.complete(call.sequence, call.evaluation); break;
-    case Call::Kind::remeasure: search.remeasure(call.node, call.reward); break;
+    case Call::Kind::next:
+      static_cast<void>(search.next());
+      break;
+    case Call::Kind::complete:
+      search.complete(call.sequence, call.evaluation);
+      break;
+    case Call::Kind::remeasure:
+      search.remeasure(call.node, call.reward);
+      break;
     case Call::Kind::graft:
       space.graft_next(call.place);
       static_cast<void>(search.graft(call.node, TableSpace::key(call.place), 0.5F));
@@ -48,14 +54,30 @@ Call random_call(const Search& search, const TableSpace& space, const Table& tab
     const NodeId node{static_cast<std::uint32_t>(rng.below(search.graph().node_count()))};
     if (search.graph()[node].state == NodeState::measured) {
       const auto place = static_cast<int>(rng.below(table.rewards.size()));
-      if (choice > 0) return {.kind = Call::Kind::graft, .sequence = 0, .evaluation = {}, .node = node, .place = place, .reward = 0};
-      return {.kind = Call::Kind::remeasure, .sequence = 0, .evaluation = {}, .node = node, .place = 0, .reward = static_cast<double>(rng.below(33)) / 8 - 2};
+      if (choice > 0)
+        return {.kind = Call::Kind::graft,
+                .sequence = 0,
+                .evaluation = {},
+                .node = node,
+                .place = place,
+                .reward = 0};
+      return {.kind = Call::Kind::remeasure,
+              .sequence = 0,
+              .evaluation = {},
+              .node = node,
+              .place = 0,
+              .reward = static_cast<double>(rng.below(33)) / 8 - 2};
     }
   }
   if (choice < 10 && !in_flight.empty()) {
     const Dispatch& d = in_flight[rng.below(in_flight.size())];
     const Evaluation evaluation = rng.below(8) == 0 ? Evaluation{} : space.evaluate(d.node);
-    return {.kind = Call::Kind::complete, .sequence = d.sequence, .evaluation = evaluation, .node = kNoNode, .place = 0, .reward = 0};
+    return {.kind = Call::Kind::complete,
+            .sequence = d.sequence,
+            .evaluation = evaluation,
+            .node = kNoNode,
+            .place = 0,
+            .reward = 0};
   }
   return {};
 }
@@ -71,7 +93,8 @@ std::vector<std::uint32_t> counted_in_flight(const Search& search) {
 
 std::vector<std::uint32_t> in_flight_of(const Search& search) {
   std::vector<std::uint32_t> out;
-  for (std::uint32_t i = 0; i < search.graph().edge_count(); ++i) out.push_back(search.in_flight(EdgeId{i}));
+  for (std::uint32_t i = 0; i < search.graph().edge_count(); ++i)
+    out.push_back(search.in_flight(EdgeId{i}));
   return out;
 }
 
@@ -102,7 +125,9 @@ std::uint64_t fuzz_seeds() {
 
 TEST_SUITE_BEGIN("search_fuzz");
 
-TEST_CASE("any interleaving of calls keeps every invariant, replays bit for bit, and resumes from any snapshot") {
+TEST_CASE(
+    "any interleaving of calls keeps every invariant, replays bit for bit, and resumes from any "
+    "snapshot") {
   std::uint64_t steps = 0;
   for (std::uint64_t seed = 0; seed < fuzz_seeds(); ++seed) {
     CAPTURE(seed);
@@ -121,11 +146,13 @@ TEST_CASE("any interleaving of calls keeps every invariant, replays bit for bit,
     std::vector<int> places;
     std::vector<Call> journal;
     for (std::size_t i = 0; i < calls; ++i) {
-      if (i == snapshot_at) arenas = search.graph().arenas(), state = search.state(), places = space.places();
+      if (i == snapshot_at)
+        arenas = search.graph().arenas(), state = search.state(), places = space.places();
       journal.push_back(random_call(search, space, table, rng));
       apply(search, space, journal.back());
       REQUIRE(search.violated_invariant() == "");
-      if (i % 3 == 0) REQUIRE(in_flight_of(search) == counted_in_flight(search));  // asking counts: not always
+      // asking counts: not always
+      if (i % 3 == 0) REQUIRE(in_flight_of(search) == counted_in_flight(search));
     }
 
     TableSpace replay_space(table);

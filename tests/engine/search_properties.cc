@@ -11,10 +11,10 @@
 #include "tests/support/table_space.h"
 
 using namespace warpath;
-using warpath::test::Table;
-using warpath::test::TableSpace;
 using warpath::test::random_table;
 using warpath::test::reachable_places;
+using warpath::test::Table;
+using warpath::test::TableSpace;
 
 namespace {
 
@@ -24,9 +24,10 @@ SearchOptions quiet_options() {
   return options;
 }
 
-/// Keeps `width` evaluations in flight and completes them in random order until nothing is left or `budget` is spent.
-/// Returns the places dispatched, in order.
-std::vector<int> exhaust(Search& search, TableSpace& space, int width, Rng& rng, std::size_t budget) {
+/// Keeps `width` evaluations in flight and completes them in random order until nothing is left or
+/// `budget` is spent. Returns the places dispatched, in order.
+std::vector<int> exhaust(
+    Search& search, TableSpace& space, int width, Rng& rng, std::size_t budget) {
   std::vector<int> dispatched;
   std::vector<Dispatch> out;
   for (;;) {
@@ -88,13 +89,16 @@ struct Oracle {
   const Table& table;
   const SearchOptions& options;
 
-  [[nodiscard]] std::size_t actions(NodeId v) const { return table.actions[static_cast<std::size_t>(space.place(v))].size(); }
+  [[nodiscard]] std::size_t actions(NodeId v) const {
+    return table.actions[static_cast<std::size_t>(space.place(v))].size();
+  }
   /// An untried action can be reached from `v`.
   [[nodiscard]] bool leads_on(NodeId v) const {
     const Graph& graph = search.graph();
     if (graph[v].state != NodeState::measured) return false;
     bool on = graph[v].next_action < actions(v);
-    for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out) on = on || leads_on(graph[e].target);
+    for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out)
+      on = on || leads_on(graph[e].target);
     return on;
   }
   /// Nodes from the root to the one whose next action is tried now; empty if there is none.
@@ -105,12 +109,16 @@ struct Oracle {
     for (NodeId v{0}; v != kNoNode && leads_on(v);) {
       path.push_back(v);
       double t = 0, children = 0;
-      for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out, ++children) t += graph[e].visits + search.in_flight(e);
-      const double scale = options.c_puct * sigma * std::sqrt(t + 1) * BFloat16(1 / static_cast<float>(actions(v))).value();
+      for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out, ++children)
+        t += graph[e].visits + search.in_flight(e);
+      const double scale = options.c_puct * sigma * std::sqrt(t + 1) *
+                           BFloat16(1 / static_cast<float>(actions(v))).value();
       const bool untried = graph[v].next_action < actions(v);
       const bool gated = options.widening == "gated";
       const double visits = graph[v].visits + graph[v].in_flight;
-      if (gated && untried && children < options.widening_k * std::pow(visits, options.widening_alpha)) break;
+      if (gated && untried &&
+          children < options.widening_k * std::pow(visits, options.widening_alpha))
+        break;
       double highest = untried && !gated ? graph[v].reward - options.rho * sigma + scale : -1e300;
       NodeId down = kNoNode;
       for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out) {
@@ -129,7 +137,8 @@ struct Oracle {
 
 TEST_SUITE_BEGIN("search_properties");
 
-TEST_CASE("a budget that covers a small graph measures each node once, proves it, and finds the best") {
+TEST_CASE(
+    "a budget that covers a small graph measures each node once, proves it, and finds the best") {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     CAPTURE(seed);
     Rng rng(seed, "table");
@@ -176,7 +185,9 @@ TEST_CASE("best is the brute-force maximum over everything reachable after every
   }
 }
 
-TEST_CASE("only the values on the path change, to what the backup says, and recomputing changes nothing") {
+TEST_CASE(
+    "only the values on the path change, to what the backup says, and recomputing changes "
+    "nothing") {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
     Rng rng(seed, "values");
@@ -186,7 +197,8 @@ TEST_CASE("only the values on the path change, to what the backup says, and reco
     const Graph& graph = search.graph();
     while (const auto d = search.next()) {
       std::vector<double> expected;
-      for (std::uint32_t i = 0; i < graph.node_count(); ++i) expected.push_back(graph[NodeId{i}].value);
+      for (std::uint32_t i = 0; i < graph.node_count(); ++i)
+        expected.push_back(graph[NodeId{i}].value);
       const std::vector<EdgeId> path = search.path_of(d->sequence);
       const Evaluation evaluation = space.evaluate(d->node);
       search.complete(d->sequence, evaluation);
@@ -196,13 +208,16 @@ TEST_CASE("only the values on the path change, to what the backup says, and reco
         double sum = graph[v].reward, weight = 1;
         for (EdgeId out = graph[v].first_out; out != kNoEdge; out = graph[out].next_out) {
           const Node& child = graph[graph[out].target];
-          const double value = child.state == NodeState::failed ? search.state().floor : expected[index(graph[out].target)];
+          const double value = child.state == NodeState::failed
+                                   ? search.state().floor
+                                   : expected[index(graph[out].target)];
           sum += graph[out].visits * value;
           weight += graph[out].visits;
         }
         expected[index(v)] = sum / weight;
       }
-      for (std::uint32_t i = 0; i < graph.node_count(); ++i) CHECK(graph[NodeId{i}].value == expected[i]);
+      for (std::uint32_t i = 0; i < graph.node_count(); ++i)
+        CHECK(graph[NodeId{i}].value == expected[i]);
     }
   }
 }
@@ -241,7 +256,8 @@ TEST_CASE("a playout goes where the formulas say") {
   for (std::uint64_t seed = 0; seed < 80; ++seed) {
     CAPTURE(seed);
     Rng rng(seed, "tree");
-    const Table table = random_tree(rng, 60);  // a tree: every action leads to a new node, so a path is one descent
+    // a tree: every action leads to a new node, so a path is one descent
+    const Table table = random_tree(rng, 60);
     SearchOptions options = quiet_options();
     options.widening = seed % 2 == 0 ? "gated" : "arm";
     TableSpace space(table);
@@ -258,7 +274,8 @@ TEST_CASE("a playout goes where the formulas say") {
       CHECK(d.has_value() == !expected.empty());
       if (!d) break;
       std::vector<NodeId> descended{NodeId{0}};
-      for (const EdgeId e : search.path_of(d->sequence)) descended.push_back(search.graph()[e].target);
+      for (const EdgeId e : search.path_of(d->sequence))
+        descended.push_back(search.graph()[e].target);
       descended.pop_back();
       CHECK(descended == expected);
       out.push_back(*d);

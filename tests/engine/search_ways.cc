@@ -45,7 +45,10 @@ std::vector<SearchOptions> unusual() {
 }
 
 /// Dispatched places in order, `width` under way, invariants checked at every step.
-std::vector<int> exhausted(Search& search, TableSpace& space, std::size_t width, std::uint64_t seed) {
+std::vector<int> exhausted(Search& search,
+                           TableSpace& space,
+                           std::size_t width,
+                           std::uint64_t seed) {
   Rng order(seed, "order");
   std::vector<int> out;
   std::vector<Dispatch> flights;
@@ -59,7 +62,8 @@ std::vector<int> exhausted(Search& search, TableSpace& space, std::size_t width,
     }
     if (flights.empty()) return out;
     const auto i = static_cast<std::ptrdiff_t>(order.below(flights.size()));
-    search.complete(flights[static_cast<std::size_t>(i)].sequence, space.evaluate(flights[static_cast<std::size_t>(i)].node));
+    search.complete(flights[static_cast<std::size_t>(i)].sequence,
+                    space.evaluate(flights[static_cast<std::size_t>(i)].node));
     flights.erase(flights.begin() + i);
     REQUIRE(search.violated_invariant() == "");
   }
@@ -67,7 +71,9 @@ std::vector<int> exhausted(Search& search, TableSpace& space, std::size_t width,
 
 }  // namespace
 
-TEST_CASE("whatever the ways, every place is evaluated once, to the last, and equal seeds take equal ways") {
+TEST_CASE(
+    "whatever the ways, every place is evaluated once, to the last, and equal seeds take equal "
+    "ways") {
   Rng rng(11, "tables");
   for (int t = 0; t < 60; ++t) {
     const Table table = test::random_table(rng, 30, 0.15);
@@ -96,9 +102,12 @@ TEST_CASE("whatever the ways, every place is evaluated once, to the last, and eq
   }
 }
 
-TEST_CASE("with descend=creating a shared node is reached by the edge that made it alone, and its best still counts for all parents") {
+TEST_CASE(
+    "with descend=creating a shared node is reached by the edge that made it alone, and its best "
+    "still counts for all parents") {
   //  0 -> 1, 2;  1 -> 3;  2 -> 3;  3 -> 4, 5, 6, 7
-  const Table diamond{.actions = {{1, 2}, {3}, {3}, {4, 5, 6, 7}, {}, {}, {}, {}}, .rewards = {0, 0.1, 0.2, 0.5, 0.6, 0.7, 0.8, 0.9}};
+  const Table diamond{.actions = {{1, 2}, {3}, {3}, {4, 5, 6, 7}, {}, {}, {}, {}},
+                      .rewards = {0, 0.1, 0.2, 0.5, 0.6, 0.7, 0.8, 0.9}};
   for (const bool creating : {false, true}) {
     SearchOptions options = quiet();
     options.descend = creating ? "creating" : "forward";
@@ -113,12 +122,14 @@ TEST_CASE("with descend=creating a shared node is reached by the edge that made 
     }
     if (creating) CHECK(by_others == 0);
     for (std::uint32_t i = 0; i < g.node_count(); ++i) {
-      if (space.place(NodeId{i}) == 1 || space.place(NodeId{i}) == 2) CHECK(g[NodeId{i}].best == 0.9);
+      if (space.place(NodeId{i}) == 1 || space.place(NodeId{i}) == 2)
+        CHECK(g[NodeId{i}].best == 0.9);
     }
   }
 }
 
-TEST_CASE("a roll-out follows a new variant by its best priors for so many steps, until one fails") {
+TEST_CASE(
+    "a roll-out follows a new variant by its best priors for so many steps, until one fails") {
   //  0 -> 1, 6;  1 -> 2, 7;  2 -> 3;  3 -> 4;  4 -> 5
   const Table chain{.actions = {{1, 6}, {2, 7}, {3}, {4}, {5}, {}, {}, {}},
                     .rewards = {0, -1, -1, -1, -1, -1, 2, 2},
@@ -145,7 +156,8 @@ TEST_CASE("a roll-out follows a new variant by its best priors for so many steps
   CHECK(places(3, 1, chain).size() == 7);    // random moves reach everything as well
 }
 
-TEST_CASE("roll-outs resume from the log alone, the other ways from a snapshot too, to the same bits") {
+TEST_CASE(
+    "roll-outs resume from the log alone, the other ways from a snapshot too, to the same bits") {
   Rng rng(3, "tables");
   for (int t = 0; t < 20; ++t) {
     const Table table = test::random_table(rng, 30, 0.1);
@@ -171,7 +183,8 @@ TEST_CASE("recombination takes tunables from two good points, and each point is 
   options.recombination = 0.5;
   std::uint64_t seed = 1;
   std::vector<Level> start = first_point(options, space, seed);
-  while (space.rows()[space.find(start)].status != Status::ok) start = first_point(options, space, ++seed);
+  while (space.rows()[space.find(start)].status != Status::ok)
+    start = first_point(options, space, ++seed);
   PointSpace points(space, start);
   Search search(points, options, seed, points.root_key());
   std::set<std::uint32_t> rows;
@@ -182,7 +195,10 @@ TEST_CASE("recombination takes tunables from two good points, and each point is 
     rows.insert(points.row(d->node));
     const RecordedSpace::Row& row = space.rows()[points.row(d->node)];
     const bool ok = row.status == Status::ok;
-    search.complete(d->sequence, {.ok = ok, .reward = ok ? std::log(space.rows()[space.find(start)].time_ns / row.time_ns) : 0});
+    search.complete(
+        d->sequence,
+        {.ok = ok,
+         .reward = ok ? std::log(space.rows()[space.find(start)].time_ns / row.time_ns) : 0});
     REQUIRE(search.violated_invariant() == "");
   }
   CHECK(rows.size() == evaluations);

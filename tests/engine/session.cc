@@ -49,7 +49,8 @@ struct Watcher final : SessionObserver {
 /// A runner over the synthetic one whose outcomes are altered.
 class AlteringRunner final : public Runner {
  public:
-  AlteringRunner(Runner& inner, std::function<void(Outcome&)> alter) : inner_(inner), alter_(std::move(alter)) {}
+  AlteringRunner(Runner& inner, std::function<void(Outcome&)> alter)
+      : inner_(inner), alter_(std::move(alter)) {}
   [[nodiscard]] std::string_view name() const override { return inner_.name(); }
   [[nodiscard]] DeviceFacts device() const override { return inner_.device(); }
   [[nodiscard]] bool only_tunables() const override { return inner_.only_tunables(); }
@@ -79,7 +80,9 @@ struct AlteredBench : CampaignBench {
 }  // namespace
 
 TEST_SUITE("session") {
-  TEST_CASE("a campaign measures the baseline, spends its budget and leaves every file of the run folder") {
+  TEST_CASE(
+      "a campaign measures the baseline, spends its budget and leaves every file of the run "
+      "folder") {
     const TemporaryFolder folder;
     Options options = small_options(12);
     options.record.keep_variants = true;
@@ -96,20 +99,26 @@ TEST_SUITE("session") {
     CHECK(watcher.finished);
     CHECK(result.speedup >= 1);
     CHECK(result.best_ms == doctest::Approx(result.baseline_ms / result.speedup));
-    for (const char* name : {"input_spec.json", "config.json", "environment.json", "device.json", "events.jsonl", "search_state.json", "ledger.csv", "trace.md",
-                             "best_summary.json", "baseline/source.cu", "baseline/outcome.json", "best/source.cu", "best/outcome.json"}) {
+    for (const char* name :
+         {"input_spec.json", "config.json", "environment.json", "device.json", "events.jsonl",
+          "search_state.json", "ledger.csv", "trace.md", "best_summary.json", "baseline/source.cu",
+          "baseline/outcome.json", "best/source.cu", "best/outcome.json"}) {
       CAPTURE(name);
       CHECK(fs::exists(folder.path() / "run" / name));
     }
-    CHECK(std::distance(fs::directory_iterator(folder.path() / "run/variants"), fs::directory_iterator()) == 12);
+    CHECK(std::distance(fs::directory_iterator(folder.path() / "run/variants"),
+                        fs::directory_iterator()) == 12);
     const auto summary = nlohmann::json::parse(text_of(folder.path() / "run/best_summary.json"));
     CHECK(summary == to_json(result));
-    for (const char* key : {"name", "runner", "device", "baseline_ms", "best_ms", "speedup", "best_key", "builds", "verdict", "fingerprint", "seed"}) {
+    for (const char* key : {"name", "runner", "device", "baseline_ms", "best_ms", "speedup",
+                            "best_key", "builds", "verdict", "fingerprint", "seed"}) {
       CHECK(summary.contains(key));
     }
     const std::string ledger = text_of(folder.path() / "run/ledger.csv");
-    CHECK(std::count(ledger.begin(), ledger.end(), '\n') == 15 + result.finalists);  // header, baseline, 12; baseline and finalists
-    CHECK(text_of(folder.path() / "run/trace.md").find("- path: baseline > `set_tunable@") != std::string::npos);
+    // header, baseline, 12; baseline and finalists
+    CHECK(std::count(ledger.begin(), ledger.end(), '\n') == 15 + result.finalists);
+    CHECK(text_of(folder.path() / "run/trace.md").find("- path: baseline > `set_tunable@") !=
+          std::string::npos);
   }
 
   TEST_CASE("the winner's source is kept whether or not those of other variants are") {
@@ -121,7 +130,8 @@ TEST_SUITE("session") {
     REQUIRE(result.speedup > 1);
     const fs::path best = fs::read_symlink(folder.path() / "run/best");
     CHECK(best == fs::path("variants") / result.best_key.hex());
-    for (const char* name : {"best/source.cu", "best/terms", "best/outcome.json", "best/diff"}) CHECK(fs::exists(folder.path() / "run" / name));
+    for (const char* name : {"best/source.cu", "best/terms", "best/outcome.json", "best/diff"})
+      CHECK(fs::exists(folder.path() / "run" / name));
     fs::remove_all(folder.path() / "run/variants");  // what a resume finds missing it makes again
     static_cast<void>(CampaignBench(options).run(folder.path() / "run", true));
     CHECK(fs::exists(folder.path() / "run/best/source.cu"));
@@ -135,7 +145,8 @@ TEST_SUITE("session") {
     const TemporaryFolder folder;
     const Options options = small_options(10);
     static_cast<void>(CampaignBench(options).run(folder.path() / "run"));
-    const std::string spec = text_of(folder.path() / "run/input_spec.json"), device = text_of(folder.path() / "run/device.json");
+    const std::string spec = text_of(folder.path() / "run/input_spec.json"),
+                      device = text_of(folder.path() / "run/device.json");
     test::put_text(folder.path() / "run/input_spec.json", spec.substr(0, spec.size() / 2));
     test::put_text(folder.path() / "run/device.json", "{}");
     CampaignBench again(options);
@@ -153,16 +164,26 @@ TEST_SUITE("session") {
     CHECK(none.all.find("damaged") == std::string::npos);
   }
 
-  TEST_CASE("what is found in a diagnosis stands in the trace under its outcome, after a resume as well") {
+  TEST_CASE(
+      "what is found in a diagnosis stands in the trace under its outcome, after a resume as "
+      "well") {
     const TemporaryFolder folder;
-    AlteredBench bench(small_options(4), [](Outcome& outcome) { outcome.diagnosis = Diagnosis{.time_bound_ns = {}, .facts = {{"waves", {0.25, FactSource::measured}}}}; });
+    AlteredBench bench(small_options(4), [](Outcome& outcome) {
+      outcome.diagnosis =
+          Diagnosis{.time_bound_ns = {}, .facts = {{"waves", {0.25, FactSource::measured}}}};
+    });
     bench.findings = [](const Outcome& outcome) {
-      return outcome.diagnosis ? "- finding: waves " + std::to_string(outcome.diagnosis->facts.at("waves").value) + "\n" : std::string();
+      return outcome.diagnosis
+                 ? "- finding: waves " +
+                       std::to_string(outcome.diagnosis->facts.at("waves").value) + "\n"
+                 : std::string();
     };
     const auto found = [&] {
       const std::string trace = text_of(folder.path() / "run/trace.md");
       int count = 0;
-      for (std::size_t at = trace.find("- finding: waves 0.25"); at != std::string::npos; at = trace.find("- finding: waves 0.25", at + 1)) ++count;
+      for (std::size_t at = trace.find("- finding: waves 0.25"); at != std::string::npos;
+           at = trace.find("- finding: waves 0.25", at + 1))
+        ++count;
       return count;
     };
     static_cast<void>(bench.run(folder.path() / "run"));
@@ -183,7 +204,9 @@ TEST_SUITE("session") {
     CHECK(result.best_ms * 1e6 == doctest::Approx(landscape.time_ns(landscape.optimum()->point)));
   }
 
-  TEST_CASE("one seed gives one fingerprint, however many are in flight and whatever they take; another seed another") {
+  TEST_CASE(
+      "one seed gives one fingerprint, however many are in flight and whatever they take; another "
+      "seed another") {
     std::set<std::string> fingerprints;
     for (const int in_flight : {1, 3, 8}) {
       for (const double delay_ms : {0.0, 1.5}) {
@@ -220,7 +243,9 @@ TEST_SUITE("session") {
     CHECK(fingerprints.size() == 1);
   }
 
-  TEST_CASE("a baseline that is wrong ends the run with its reason and exit code 3; a resume measures it again") {
+  TEST_CASE(
+      "a baseline that is wrong ends the run with its reason and exit code 3; a resume measures it "
+      "again") {
     const TemporaryFolder folder;
     bool broken = true;
     AlteredBench bench(small_options(5), [&broken](Outcome& outcome) {
@@ -247,7 +272,9 @@ TEST_SUITE("session") {
     CHECK(result.exit_code() == 2);
   }
 
-  TEST_CASE("a workload timed in two states of the cache is scored by the first; the ledger compares each with its like") {
+  TEST_CASE(
+      "a workload timed in two states of the cache is scored by the first; the ledger compares "
+      "each with its like") {
     const TemporaryFolder folder;
     Options options = small_options(12);
     options.synthetic.noise = 0;
@@ -269,7 +296,8 @@ TEST_SUITE("session") {
       for (std::string cell; std::getline(cells, cell, ',');) fields.push_back(cell);
       if (fields[9] != "hot" && fields[9] != "cold") continue;
       ++rows;
-      CHECK(std::stod(fields[11]) == doctest::Approx(fields[9] == "cold" ? 3 * baseline_ns : baseline_ns).epsilon(1e-4));
+      CHECK(std::stod(fields[11]) ==
+            doctest::Approx(fields[9] == "cold" ? 3 * baseline_ns : baseline_ns).epsilon(1e-4));
     }
     CHECK(rows > 4);
   }
@@ -307,7 +335,8 @@ TEST_SUITE("session") {
     });
     bench.options.synthetic.lanes = 1;
     const auto run = [&](bool resume) { return bench.run(folder.path(), resume); };
-    CHECK(error_of([&] { static_cast<void>(run(false)); }, ErrorCode::environment) == "the device is gone");
+    CHECK(error_of([&] { static_cast<void>(run(false)); }, ErrorCode::environment) ==
+          "the device is gone");
     CHECK(run(true).builds == 10);
   }
 }

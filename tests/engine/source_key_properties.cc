@@ -21,7 +21,8 @@ namespace {
 std::vector<std::string> real_kernels() {
   std::vector<std::string> out;
   std::set<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(WARPATH_SOURCE_ROOT) + "/specs")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(WARPATH_SOURCE_ROOT) + "/specs")) {
     if (entry.path().extension() == ".cu") paths.insert(entry.path());
   }
   for (const auto& path : paths) {
@@ -32,14 +33,18 @@ std::vector<std::string> real_kernels() {
   return out;
 }
 
-Hash128 key(const std::string& source) { return source_key(source, {}); }
+Hash128 key(const std::string& source) {
+  return source_key(source, {});
+}
 
 std::string filler(Rng& rng) {
-  const std::vector<std::string> fillers{" ", "\n", "\t", " /* a \" ' */ ", " // b\n", "\\\n ", "  \r\n", "/**/"};
+  const std::vector<std::string> fillers{" ",       "\n",    "\t",     " /* a \" ' */ ",
+                                         " // b\n", "\\\n ", "  \r\n", "/**/"};
   return fillers[rng.below(fillers.size())];
 }
 
-/// The source with new white space and comments between its tokens, and locals of every function under new names.
+/// The source with new white space and comments between its tokens, and locals of every function
+/// under new names.
 std::string disguised(const std::string& source, Rng& rng) {
   const CodeText code(source);
   std::map<std::size_t, std::string> renamed;  // token -> new name
@@ -49,12 +54,14 @@ std::string disguised(const std::string& source, Rng& rng) {
     if (f < functions.size() && i == functions[f].open) i = functions[f++].end;
     if (i < code.tokens.size() && code.is_name(i)) shared.outside.insert(code.text[i]);
     if (i < code.tokens.size() && code.tokens[i].kind == TokenKind::directive) {
-      for (const Token& t : tokenize_directive(source, code.tokens[i]).tokens) shared.outside.insert(spelling(source, t));
+      for (const Token& t : tokenize_directive(source, code.tokens[i]).tokens)
+        shared.outside.insert(spelling(source, t));
     }
   }
   for (const FunctionText& function : functions) {
     std::map<std::string, std::string> names;
-    for (const std::string& name : local_names(code, function, shared)) names[name] = "local" + std::to_string(rng.next() % 100000) + name;
+    for (const std::string& name : local_names(code, function, shared))
+      names[name] = "local" + std::to_string(rng.next() % 100000) + name;
     for (std::size_t i = function.open; i < function.end; ++i) {
       const auto it = names.find(code.text[i]);
       if (it != names.end() && !is_member(code, i)) renamed[i] = it->second;
@@ -78,12 +85,18 @@ std::string mutated(const std::string& source, Rng& rng) {
   const Token& token = code.tokens[at];
   std::string text;
   switch (rng.below(3)) {
-    case 0: text = " " + code.text[rng.below(code.text.size())] + " "; break;
-    case 1: break;
-    default: text = code.text[at] + " " + code.text[at]; break;
+    case 0:
+      text = " " + code.text[rng.below(code.text.size())] + " ";
+      break;
+    case 1:
+      break;
+    default:
+      text = code.text[at] + " " + code.text[at];
+      break;
   }
   const bool line = token.kind == TokenKind::directive || text.find('#') != std::string::npos;
-  return source.substr(0, token.begin) + (line ? "\n" + text + "\n" : text) + source.substr(token.end);
+  return source.substr(0, token.begin) + (line ? "\n" + text + "\n" : text) +
+         source.substr(token.end);
 }
 
 }  // namespace
@@ -139,10 +152,18 @@ TEST_CASE("any bytes have a key") {
         const std::size_t at = rng.below(bytes.size());
         constexpr std::string_view kSpice = "(){}[]<>\"'\\\n\r#/*R;:,.?%\0\xff 0e+'";
         switch (rng.below(4)) {
-          case 0: bytes[at] = kSpice[rng.below(kSpice.size())]; break;
-          case 1: bytes.erase(at, 1 + rng.below(20)); break;
-          case 2: bytes.insert(at, 1, static_cast<char>(rng.below(256))); break;
-          default: bytes.insert(at, bytes.substr(rng.below(bytes.size()), rng.below(60))); break;
+          case 0:
+            bytes[at] = kSpice[rng.below(kSpice.size())];
+            break;
+          case 1:
+            bytes.erase(at, 1 + rng.below(20));
+            break;
+          case 2:
+            bytes.insert(at, 1, static_cast<char>(rng.below(256)));
+            break;
+          default:
+            bytes.insert(at, bytes.substr(rng.below(bytes.size()), rng.below(60)));
+            break;
         }
         if (bytes.empty()) bytes = "x";
       }
@@ -150,7 +171,8 @@ TEST_CASE("any bytes have a key") {
       std::size_t end = 0;
       bool ordered = true;
       for (const Token& token : tokenize(bytes).tokens) {
-        ordered = ordered && token.begin >= end && token.end > token.begin && token.end <= bytes.size();
+        ordered =
+            ordered && token.begin >= end && token.end > token.begin && token.end <= bytes.size();
         end = token.end;
       }
       CHECK(ordered);
@@ -169,9 +191,39 @@ TEST_CASE("time grows with the length, not with its square") {
     static_cast<void>(key(source));
     return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   };
-  for (const std::string unit :
-       {"(", "{", "a<", "R\"", "R\"x(", "\\\n", "\\ ", "/*", "'", "\"", "#", "#include <\n", "#define a <<<<\n", "int a; ", "?", "for(;;)", "void f(int a){", "void f(int a){int b;}",
-        "if(a)", "else ", "case a?b:", "a:", "struct {", "namespace {", "do ", "[", "[[", "int a=1,", "template<", "\n#if A\n", "0'", "<::", "%:"}) {
+  for (const std::string unit : {"(",
+                                 "{",
+                                 "a<",
+                                 "R\"",
+                                 "R\"x(",
+                                 "\\\n",
+                                 "\\ ",
+                                 "/*",
+                                 "'",
+                                 "\"",
+                                 "#",
+                                 "#include <\n",
+                                 "#define a <<<<\n",
+                                 "int a; ",
+                                 "?",
+                                 "for(;;)",
+                                 "void f(int a){",
+                                 "void f(int a){int b;}",
+                                 "if(a)",
+                                 "else ",
+                                 "case a?b:",
+                                 "a:",
+                                 "struct {",
+                                 "namespace {",
+                                 "do ",
+                                 "[",
+                                 "[[",
+                                 "int a=1,",
+                                 "template<",
+                                 "\n#if A\n",
+                                 "0'",
+                                 "<::",
+                                 "%:"}) {
     CAPTURE(unit);
     // Processor time. A quadratic scan of 200 kB takes far more.
     CHECK(seconds(repeated(unit, 200000)) < 5);

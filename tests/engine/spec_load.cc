@@ -9,8 +9,8 @@
 #include <set>
 
 #include "engine/base/base64.h"
-#include "engine/json/json_reader.h"
 #include "engine/base/rng.h"
+#include "engine/json/json_reader.h"
 #include "engine/spec/spec_check.h"
 #include "engine/spec/tensor_init.h"
 #include "tests/support/spec_fixtures.h"
@@ -22,16 +22,21 @@ using test::message_of;
 namespace {
 
 struct Folder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("warpath_spec_" + std::to_string(::getpid()));
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("warpath_spec_" + std::to_string(::getpid()));
   Folder() { std::filesystem::create_directories(path); }
   ~Folder() {
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);
   }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(path / name, std::ios::binary) << text; }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path / name, std::ios::binary) << text;
+  }
 };
 
-KernelSpec parse(const json& spec) { return parse_specs(spec.dump(), "f.json", ".").front(); }
+KernelSpec parse(const json& spec) {
+  return parse_specs(spec.dump(), "f.json", ".").front();
+}
 
 }  // namespace
 
@@ -65,7 +70,8 @@ TEST_CASE("a workload overrides scalars, contents and parts of the launch plan")
   CHECK(std::get<double>(small.scalars.at("s")) == 1.5);
   CHECK(spec.bindings(small, {{"BLOCK", 32}}) == Bindings{{"BLOCK", 32}, {"M", 3}, {"N", 64}});
   CHECK(spec.shape_of(spec.io.args[0], small) == std::vector<std::int64_t>{3});
-  const LaunchNumbers numbers = evaluate(spec.launch_of(small), spec.bindings(small, spec.default_tunables()), "here");
+  const LaunchNumbers numbers =
+      evaluate(spec.launch_of(small), spec.bindings(small, spec.default_tunables()), "here");
   CHECK(numbers.grid[0] == 1);
   CHECK(numbers.block[0] == 64);  // left out, so the contract's
   CHECK(spec.shape_of(spec.io.args[0], spec.workloads[0]) == std::vector<std::int64_t>{16});
@@ -81,7 +87,8 @@ TEST_CASE("spec to JSON to spec is the identity") {
     CHECK(again.source == spec.source);
     for (const Workload& workload : spec.workloads) {
       for (const ArgSpec& arg : spec.io.args) {
-        if (arg.tensor) CHECK(materialize(spec, arg, workload) == materialize(again, arg, workload));
+        if (arg.tensor)
+          CHECK(materialize(spec, arg, workload) == materialize(again, arg, workload));
       }
     }
   }
@@ -117,7 +124,10 @@ TEST_CASE("embedded data may be compressed") {
   const auto packed = zlib_deflate(std::as_bytes(std::span(values)));
   json& tensor = spec["kernel"]["io"]["args"][2]["tensor_spec"];
   tensor.erase("init");
-  tensor["data"] = {{"data_b64", base64_encode(packed)}, {"dtype", "int32"}, {"shape", {16}}, {"compress", "zlib"}};
+  tensor["data"] = {{"data_b64", base64_encode(packed)},
+                    {"dtype", "int32"},
+                    {"shape", {16}},
+                    {"compress", "zlib"}};
   spec["kernel"]["workloads"].erase(1);
   const KernelSpec loaded = parse(spec);
   CHECK(materialize(loaded, loaded.io.args[2], loaded.workloads[0]).at(15) == 63);
@@ -146,11 +156,14 @@ TEST_CASE("a file holds one spec or a list, a folder stands for its files in nam
   CHECK(spec_from_json(to_json(specs[2]), "run").source == "void kernel() {}");
 
   folder.write("c.json", spec.dump());
-  CHECK(message_of([&] { static_cast<void>(load_specs(folder.path.string())); }).find("a name that no other spec has") != std::string::npos);
+  CHECK(message_of([&] {
+          static_cast<void>(load_specs(folder.path.string()));
+        }).find("a name that no other spec has") != std::string::npos);
   const auto lines = check_spec_files({folder.path.string(), (folder.path / "none.json").string()});
   REQUIRE(lines.size() == 5);
   CHECK(lines[0].ok);
-  CHECK(lines[0].text.find("second: ok (2 workloads, 6 arguments, 1 tunables)") != std::string::npos);
+  CHECK(lines[0].text.find("second: ok (2 workloads, 6 arguments, 1 tunables)") !=
+        std::string::npos);
   CHECK_FALSE(lines[3].ok);
   CHECK_FALSE(lines[4].ok);
   CHECK(lines[4].text.find("does not exist") != std::string::npos);
@@ -164,13 +177,16 @@ TEST_CASE("files and folders that cannot be specs are refused by name") {
   CHECK(problem("none.json").find("does not exist") != std::string::npos);
   CHECK(problem("").find("at least one spec") != std::string::npos);
   folder.write("list.json", "[]");
-  CHECK(problem("list.json").find("list.json: got [], expected at least one spec") != std::string::npos);
+  CHECK(problem("list.json").find("list.json: got [], expected at least one spec") !=
+        std::string::npos);
   std::filesystem::create_directories(folder.path / "d.json");
   CHECK(problem("d.json").find("at least one spec") != std::string::npos);
   json spec = json::parse(test::gather_spec_text());
   spec["kernel"].erase("source_code");
   for (const auto& [file, expected] :
-       std::map<std::string, std::string>{{"none.cu", "a file that exists"}, {"d.json", "a regular file"}, {"empty.cu", "not empty"}}) {
+       std::map<std::string, std::string>{{"none.cu", "a file that exists"},
+                                          {"d.json", "a regular file"},
+                                          {"empty.cu", "not empty"}}) {
     folder.write("empty.cu", "");
     spec["kernel"]["source_file"] = file;
     folder.write("s.json", spec.dump());
@@ -196,13 +212,21 @@ TEST_CASE("any damage to a spec gives a spec or one line of error") {
     for (std::uint64_t k = rng.below(4) + 1; k-- > 0;) {
       const auto at = static_cast<std::size_t>(rng.below(text.size()));
       switch (rng.below(4)) {
-        case 0: text[at] = static_cast<char>(rng.below(256)); break;
-        case 1: text.erase(at, rng.below(20)); break;
-        case 2: text.insert(at, text.substr(rng.below(text.size()), rng.below(30))); break;
-        default: text.insert(at, std::string(1, "{}[]\",:0-9eN\\"[rng.below(13)]));
+        case 0:
+          text[at] = static_cast<char>(rng.below(256));
+          break;
+        case 1:
+          text.erase(at, rng.below(20));
+          break;
+        case 2:
+          text.insert(at, text.substr(rng.below(text.size()), rng.below(30)));
+          break;
+        default:
+          text.insert(at, std::string(1, "{}[]\",:0-9eN\\"[rng.below(13)]));
       }
     }
-    const std::string problem = message_of([&] { static_cast<void>(parse_specs(text, "f.json", ".")); });
+    const std::string problem =
+        message_of([&] { static_cast<void>(parse_specs(text, "f.json", ".")); });
     if (problem.empty()) continue;
     ++refused;
     CHECK(problem.find("f.json") == 0);
@@ -213,14 +237,30 @@ TEST_CASE("any damage to a spec gives a spec or one line of error") {
 }
 
 TEST_CASE("any value in any place gives a spec or one line of error") {
-  const std::vector<json> values{nullptr, true, 0, -1, 1, 1.5, 1e300, INT64_MAX, UINT64_MAX, "", "x", "N", "1/0", json::array(), json::object(), json::array({1, "N"}),
+  const std::vector<json> values{nullptr,
+                                 true,
+                                 0,
+                                 -1,
+                                 1,
+                                 1.5,
+                                 1e300,
+                                 INT64_MAX,
+                                 UINT64_MAX,
+                                 "",
+                                 "x",
+                                 "N",
+                                 "1/0",
+                                 json::array(),
+                                 json::object(),
+                                 json::array({1, "N"}),
                                  json{{"kind", "randn"}}};
   for (const std::string& text : {test::gather_spec_text(), test::foreign_spec_text()}) {
     const json good = json::parse(text);
     const json flat = good.flatten();
     std::set<std::string> places;  // every value, inner ones too
     for (const auto& [pointer, ignored] : flat.items()) {
-      for (json::json_pointer at(pointer); !at.empty(); at.pop_back()) places.insert(at.to_string());
+      for (json::json_pointer at(pointer); !at.empty(); at.pop_back())
+        places.insert(at.to_string());
     }
     CHECK(places.size() > 80);
     for (const std::string& place : places) {
@@ -229,7 +269,8 @@ TEST_CASE("any value in any place gives a spec or one line of error") {
         spec[json::json_pointer(place)] = value;
         CAPTURE(place);
         CAPTURE(value.dump());
-        const std::string problem = message_of([&] { static_cast<void>(parse_specs(spec.dump(), "f.json", ".")); });
+        const std::string problem =
+            message_of([&] { static_cast<void>(parse_specs(spec.dump(), "f.json", ".")); });
         if (!problem.empty()) CHECK(problem.find("f.json") == 0);
       }
     }

@@ -32,18 +32,23 @@ bool has_type(const json& value, const std::string& type) {
 
 /// The part of JSON Schema that the generated schema uses.
 bool valid(const json& root, const json& schema, const json& value) {
-  if (schema.contains("$ref")) return valid(root, root[json::json_pointer(schema["$ref"].get<std::string>().substr(1))], value);
+  if (schema.contains("$ref"))
+    return valid(root, root[json::json_pointer(schema["$ref"].get<std::string>().substr(1))],
+                 value);
   if (schema.contains("anyOf")) {
     for (const json& one : schema["anyOf"]) {
       if (valid(root, one, value)) return true;
     }
     return false;
   }
-  if (schema.contains("enum") && std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end()) return false;
+  if (schema.contains("enum") &&
+      std::find(schema["enum"].begin(), schema["enum"].end(), value) == schema["enum"].end())
+    return false;
   if (schema.contains("type")) {
     const json& type = schema["type"];
     bool fits = false;
-    for (const json& one : type.is_array() ? type : json::array({type})) fits = fits || has_type(value, one.get<std::string>());
+    for (const json& one : type.is_array() ? type : json::array({type}))
+      fits = fits || has_type(value, one.get<std::string>());
     if (!fits) return false;
   }
   if (schema.contains("minimum") && value.is_number() && value < schema["minimum"]) return false;
@@ -79,7 +84,8 @@ TEST_SUITE_BEGIN("spec_schema");
 
 TEST_CASE("specs/schema.json is the generated schema (WARPATH_ACCEPT=1 rewrites it)") {
   const std::string path = std::string(WARPATH_SOURCE_ROOT) + "/specs/schema.json";
-  if (std::getenv("WARPATH_ACCEPT") != nullptr) std::ofstream(path, std::ios::binary) << spec_schema_text();
+  if (std::getenv("WARPATH_ACCEPT") != nullptr)
+    std::ofstream(path, std::ios::binary) << spec_schema_text();
   CHECK(content(path) == spec_schema_text());
 }
 
@@ -89,8 +95,14 @@ TEST_CASE("the schema accepts what the loader accepts and refuses unknown keys a
   CHECK(valid(schema, schema, good));
   CHECK(valid(schema, schema, json::parse(test::foreign_spec_text())));
   for (const auto& [pointer, value] : std::initializer_list<std::pair<const char*, json>>{
-           {"/nmae", 1}, {"/name", 1}, {"/kernel/io/args/1/type", "pointer"}, {"/kernel/io/args/1/tensor_spec/init/sigma", 1},
-           {"/kernel/io/launch/grid/w", 1}, {"/tolerance/o/abs", 1}, {"/tunables", 3}, {"/kernel/io/launch/num_warps", 0}}) {
+           {"/nmae", 1},
+           {"/name", 1},
+           {"/kernel/io/args/1/type", "pointer"},
+           {"/kernel/io/args/1/tensor_spec/init/sigma", 1},
+           {"/kernel/io/launch/grid/w", 1},
+           {"/tolerance/o/abs", 1},
+           {"/tunables", 3},
+           {"/kernel/io/launch/num_warps", 0}}) {
     json wrong = good;
     wrong[json::json_pointer(pointer)] = value;
     CAPTURE(pointer);

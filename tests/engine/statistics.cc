@@ -17,7 +17,8 @@ TEST_CASE("Welford's mean and deviation are those of two passes") {
   Welford running;
   std::vector<double> samples;
   for (int i = 0; i < 1000; ++i) {
-    samples.push_back(1e6 + rng.normal());  // a large offset: the naive sum of squares would lose the variance
+    // a large offset: the naive sum of squares would lose the variance
+    samples.push_back(1e6 + rng.normal());
     running.add(samples.back());
   }
   double sum = 0, squares = 0;
@@ -86,7 +87,8 @@ TEST_CASE("the bootstrap interval is a function of its seed") {
   CHECK(std::isnan(bootstrap_median({}, 0.95, 100, 1).low));
 }
 
-TEST_CASE("two states of a machine are two humps; noise, a few stray samples and a small step are not") {
+TEST_CASE(
+    "two states of a machine are two humps; noise, a few stray samples and a small step are not") {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     CAPTURE(seed);
     Rng rng(seed, "humps");

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "engine/base/error.h"
-#include "engine/search/forest.h"
 #include "engine/register_strategies.h"
+#include "engine/search/forest.h"
 #include "engine/search/search.h"
 #include "runners/replay/point_space.h"
 #include "runners/replay/virtual_lab.h"
@@ -50,7 +50,9 @@ TEST_CASE("every strategy evaluates each point once, to the last, with any numbe
         CAPTURE(seed);
         const SearchOptions options = with(name);
         std::vector<Level> start;
-        for (std::uint64_t s = seed; start.empty() || space.rows()[space.find(start)].status != Status::ok; ++s) start = first_point(options, space, s);
+        for (std::uint64_t s = seed;
+             start.empty() || space.rows()[space.find(start)].status != Status::ok; ++s)
+          start = first_point(options, space, s);
         PointSpace points(space, start);
         Search search(points, options, seed, points.root_key());
         std::set<std::uint32_t> rows{space.find(start)};
@@ -68,7 +70,8 @@ TEST_CASE("every strategy evaluates each point once, to the last, with any numbe
           const std::size_t at = order.below(flights.size());
           const RecordedSpace::Row& row = space.rows()[points.row(flights[at].node)];
           const bool ok = row.status == Status::ok;
-          search.complete(flights[at].sequence, {.ok = ok, .reward = ok ? std::log(1e6 / row.time_ns) : 0});
+          search.complete(flights[at].sequence,
+                          {.ok = ok, .reward = ok ? std::log(1e6 / row.time_ns) : 0});
           flights.erase(flights.begin() + static_cast<std::ptrdiff_t>(at));
         }
         CHECK(search.violated_invariant() == "");
@@ -79,7 +82,9 @@ TEST_CASE("every strategy evaluates each point once, to the last, with any numbe
   }
 }
 
-TEST_CASE("every strategy keeps the invariants on graphs without tunables, cycles and failures included") {
+TEST_CASE(
+    "every strategy keeps the invariants on graphs without tunables, cycles and failures "
+    "included") {
   for (const std::string& name : names()) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
       CAPTURE(name);
@@ -125,7 +130,9 @@ TEST_CASE("a session of every strategy that stops half way continues to the same
   }
 }
 
-TEST_CASE("auto is guided on recorded spaces and graph search elsewhere; unknown strategies are refused by name") {
+TEST_CASE(
+    "auto is guided on recorded spaces and graph search elsewhere; unknown strategies are refused "
+    "by name") {
   const RecordedSpace space = small_space();
   CHECK(make_strategy(with("auto"), &space) != nullptr);
   CHECK(make_strategy(with("auto"), nullptr) == nullptr);
@@ -134,7 +141,9 @@ TEST_CASE("auto is guided on recorded spaces and graph search elsewhere; unknown
 }
 
 TEST_CASE("strategies draw moves evenly, or nine in ten by their priors") {
-  test::Table table{.actions = {{1, 2, 3, 4, 5}, {}, {}, {}, {}, {}}, .rewards = std::vector<double>(6, 0.0), .priors = {{0.1F, 0.6F, 0.1F, 0.1F, 0.1F}, {}, {}, {}, {}, {}}};
+  test::Table table{.actions = {{1, 2, 3, 4, 5}, {}, {}, {}, {}, {}},
+                    .rewards = std::vector<double>(6, 0.0),
+                    .priors = {{0.1F, 0.6F, 0.1F, 0.1F, 0.1F}, {}, {}, {}, {}, {}}};
   for (const std::string& name : {"random", "best_first", "descent", "genetic"}) {
     CAPTURE(name);
     for (const bool by_prior : {false, true}) {
@@ -149,7 +158,8 @@ TEST_CASE("strategies draw moves evenly, or nine in ten by their priors") {
         REQUIRE(first);
         favourite += space.place(first->node) == 2 ? 1 : 0;
       }
-      CHECK(favourite / 400.0 == doctest::Approx(by_prior ? 0.9 * 0.6 + 0.1 * 0.2 : 0.2).epsilon(0.15));
+      CHECK(favourite / 400.0 ==
+            doctest::Approx(by_prior ? 0.9 * 0.6 + 0.1 * 0.2 : 0.2).epsilon(0.15));
     }
   }
   SearchOptions unknown;

@@ -23,7 +23,10 @@ InitRule rule_of(Kind kind) {
   rule.kind = kind;
   return rule;
 }
-Tensor filled(const InitRule& rule, DType dtype, std::vector<std::int64_t> shape, std::uint64_t seed = 7,
+Tensor filled(const InitRule& rule,
+              DType dtype,
+              std::vector<std::int64_t> shape,
+              std::uint64_t seed = 7,
               const Tensor* row_pointers = nullptr) {
   return fill_tensor(rule, seed, dtype, std::move(shape), {{"N", 50}}, row_pointers, "here");
 }
@@ -40,7 +43,8 @@ TEST_SUITE_BEGIN("tensor_init");
 TEST_CASE("philox4x32-10 gives the published known answers") {
   using Words = std::array<std::uint32_t, 4>;
   CHECK(philox4x32({0, 0, 0, 0}, {0, 0}) == Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
-  CHECK(philox4x32({~0U, ~0U, ~0U, ~0U}, {~0U, ~0U}) == Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  CHECK(philox4x32({~0U, ~0U, ~0U, ~0U}, {~0U, ~0U}) ==
+        Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
   CHECK(philox4x32({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}) ==
         Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
@@ -55,7 +59,9 @@ TEST_CASE("the portable logarithm is within one unit in the last place of the tr
   CHECK(portable_log(1) == 0);
 }
 
-TEST_CASE("the inverse normal undoes the normal distribution in the centre, the shoulders and the tails") {
+TEST_CASE(
+    "the inverse normal undoes the normal distribution in the centre, the shoulders and the "
+    "tails") {
   for (const double x : {-8.0, -5.5, -3.0, -1.5, -0.3, 0.0, 0.1, 0.9, 2.5, 4.0}) {
     const double p = 0.5 * std::erfc(-x / std::sqrt(2.0));
     CHECK(inverse_normal(p) == doctest::Approx(x).epsilon(x > 3 ? 1e-11 : 1e-14));
@@ -64,7 +70,8 @@ TEST_CASE("the inverse normal undoes the normal distribution in the centre, the 
   CHECK(0.5 * std::erfc(-deepest / std::sqrt(2.0)) == doctest::Approx(0x1p-54).epsilon(1e-12));
 }
 
-TEST_CASE("fixed values pin the streams: a change of any bit changes what every recorded run measured") {
+TEST_CASE(
+    "fixed values pin the streams: a change of any bit changes what every recorded run measured") {
   CHECK(random_bits(1, 0) == 0xe50a0ebce3e80670ULL);
   CHECK(random_bits(1, 1) == 0xb615aa2795f222c0ULL);
   const Tensor t = filled(rule_of(Kind::randn), DType::f64, {1000});
@@ -143,7 +150,8 @@ TEST_CASE("permutation is one in every row, another in each") {
     for (std::int64_t row = 0; row < 3; ++row) {
       std::vector<double> sorted(x.begin() + row * n, x.begin() + (row + 1) * n);
       std::sort(sorted.begin(), sorted.end());
-      for (std::int64_t i = 0; i < n; ++i) CHECK(sorted[static_cast<std::size_t>(i)] == static_cast<double>(i));
+      for (std::int64_t i = 0; i < n; ++i)
+        CHECK(sorted[static_cast<std::size_t>(i)] == static_cast<double>(i));
     }
     if (n == 1025) CHECK_FALSE(std::equal(x.begin(), x.begin() + n, x.begin() + n));
   }
@@ -177,14 +185,17 @@ TEST_CASE("column indices are distinct, ascending and in range within each row")
   rule.high = Expression::parse("20 * N", "");
   const Tensor columns = filled(rule, DType::i32, {800}, 3, &rows);
   for (std::int64_t row = 0; row < 100; ++row) {
-    for (auto i = static_cast<std::int64_t>(rows.at(row)); i < static_cast<std::int64_t>(rows.at(row + 1)); ++i) {
+    for (auto i = static_cast<std::int64_t>(rows.at(row));
+         i < static_cast<std::int64_t>(rows.at(row + 1)); ++i) {
       CHECK((columns.at(i) >= 0 && columns.at(i) < 1000));
       if (i > static_cast<std::int64_t>(rows.at(row))) CHECK(columns.at(i) > columns.at(i - 1));
     }
   }
 }
 
-TEST_CASE("materialize follows the workload, gives equal seeds of two arguments different values, and honours the run seed") {
+TEST_CASE(
+    "materialize follows the workload, gives equal seeds of two arguments different values, and "
+    "honours the run seed") {
   const KernelSpec spec = test::gather_spec();
   const ArgSpec& x = *spec.io.find("x");
   const Tensor main = materialize(spec, x, spec.workloads[0]);
@@ -197,14 +208,16 @@ TEST_CASE("materialize follows the workload, gives equal seeds of two arguments 
   CHECK_FALSE(materialize(spec, other, spec.workloads[0]) == main);
   const Tensor poisoned = materialize(spec, *spec.io.find("o"), spec.workloads[0]);
   CHECK(std::isnan(poisoned.at(0)));
-  for (const double i : values(materialize(spec, *spec.io.find("idx"), spec.workloads[0], 9))) CHECK((i >= 0 && i < 64));
+  for (const double i : values(materialize(spec, *spec.io.find("idx"), spec.workloads[0], 9)))
+    CHECK((i >= 0 && i < 64));
 }
 
 TEST_CASE("binary16 and bfloat16 round to nearest even, once") {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const auto half = static_cast<std::uint16_t>(bits);
     if (!std::isnan(half_to_float(half))) CHECK(float_to_half(half_to_float(half)) == half);
-    if (!std::isnan(bfloat16_to_float(half))) CHECK(float_to_bfloat16(bfloat16_to_float(half)) == half);
+    if (!std::isnan(bfloat16_to_float(half)))
+      CHECK(float_to_bfloat16(bfloat16_to_float(half)) == half);
   }
   CHECK(half_to_float(float_to_half(65519.0F)) == 65504);
   CHECK(std::isinf(half_to_float(float_to_half(65520.0F))));

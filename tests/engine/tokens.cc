@@ -18,7 +18,9 @@ std::string cut(std::string_view source) {
   for (const Token& token : tokenize(source).tokens) {
     if (!out.empty()) out += ' ';
     const std::string text = spelling(source, token);
-    out += token.kind == TokenKind::comment ? "C" : token.kind == TokenKind::directive ? "<" + text + ">" : text;
+    out += token.kind == TokenKind::comment     ? "C"
+           : token.kind == TokenKind::directive ? "<" + text + ">"
+                                                : text;
   }
   return out;
 }
@@ -34,7 +36,8 @@ TEST_CASE("punctuators match as long as they can") {
 }
 
 TEST_CASE("numbers keep suffixes, exponents, separators and hexadecimal fractions") {
-  CHECK(cut("1.0f+2.e-3 0x1.8p+3f-1 1'000'000ull .5h 0b1010u 1..2") == "1.0f + 2.e-3 0x1.8p+3f - 1 1'000'000ull .5h 0b1010u 1..2");
+  CHECK(cut("1.0f+2.e-3 0x1.8p+3f-1 1'000'000ull .5h 0b1010u 1..2") ==
+        "1.0f + 2.e-3 0x1.8p+3f - 1 1'000'000ull .5h 0b1010u 1..2");
   CHECK(cut("0xe+1 a'b'") == "0xe+1 a 'b'");  // one preprocessing number, as the standard has it
 }
 
@@ -55,15 +58,18 @@ TEST_CASE("a quote without its partner ends with the line and makes the text amb
 }
 
 TEST_CASE("disputed bytes make the text ambiguous") {
-  for (const std::string source : {"a ?\?= b", "a \\ \nb", "a\rb", "a\\"}) CHECK(tokenize(source).ambiguous);
+  for (const std::string source : {"a ?\?= b", "a \\ \nb", "a\rb", "a\\"})
+    CHECK(tokenize(source).ambiguous);
   CHECK(tokenize(std::string_view("a\0b", 3)).ambiguous);
-  for (const std::string source : {"a ? b : c", "a \\\nb", "a \\\r\nb", "a\r\nb", "\"?\""}) CHECK_FALSE(tokenize(source).ambiguous);
+  for (const std::string source : {"a ? b : c", "a \\\nb", "a \\\r\nb", "a\r\nb", "\"?\""})
+    CHECK_FALSE(tokenize(source).ambiguous);
 }
 
 TEST_CASE("a directive is one token with its continuations, without its trailing comment") {
   CHECK(cut("#define A \\\n 1 // c\nb") == "<#define A  1> C b");
   CHECK(cut("  /* x */ # pragma unroll 4\nfor") == "C <# pragma unroll 4> for");
-  CHECK(cut("#define S \"//\" '\"' /* a \n b */ 2\nc") == "<#define S \"//\" '\"' /* a \n b */ 2> c");
+  CHECK(cut("#define S \"//\" '\"' /* a \n b */ 2\nc") ==
+        "<#define S \"//\" '\"' /* a \n b */ 2> c");
   CHECK(cut("a # b") == "a # b");
   CHECK(cut("%:define A\n") == "<%:define A>");
   const std::string source = "x;\n#include <a//b.h>\ny;";

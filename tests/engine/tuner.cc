@@ -32,12 +32,17 @@ class Tile final : public Move {
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view) const override {
     return {{"columns", kPowers, 8, ""}, {"rows", kPowers, 8, ""}};
   }
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context, const MoveInstance& wanted, std::string& why) const override {
-    if (context.variant.source.find("rows") != std::string::npos) return why = "tiled already", std::nullopt;
-    const std::int64_t columns = wanted.parameters.at("columns"), rows = wanted.parameters.at("rows");
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
+    if (context.variant.source.find("rows") != std::string::npos)
+      return why = "tiled already", std::nullopt;
+    const std::int64_t columns = wanted.parameters.at("columns"),
+                       rows = wanted.parameters.at("rows");
     if (columns * rows > 2048) return why = "too much", std::nullopt;
     Variant out = context.variant;
-    out.source = "constexpr int columns = " + std::to_string(columns) + ", rows = " + std::to_string(rows) + ";\n" + out.source;
+    out.source = "constexpr int columns = " + std::to_string(columns) +
+                 ", rows = " + std::to_string(rows) + ";\n" + out.source;
     return out;
   }
 };
@@ -46,20 +51,26 @@ class Tile final : public Move {
 class TileRunner final : public Runner {
  public:
   [[nodiscard]] std::string_view name() const override { return "tiles"; }
-  [[nodiscard]] DeviceFacts device() const override { return {.runner = "tiles", .name = "tiles", .arch = ""}; }
+  [[nodiscard]] DeviceFacts device() const override {
+    return {.runner = "tiles", .name = "tiles", .arch = ""};
+  }
   void prepare(const KernelSpec&) override {}
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token) override {
     Outcome out;
     out.status = Status::ok;
     double ns = 1000;
     std::smatch found;
-    if (std::regex_search(request.variant.source, found, std::regex("columns = ([0-9]+), rows = ([0-9]+)"))) {
-      const double columns = std::log2(std::stod(found[1])) - 5, rows = std::log2(std::stod(found[2])) - 2;
+    if (std::regex_search(request.variant.source, found,
+                          std::regex("columns = ([0-9]+), rows = ([0-9]+)"))) {
+      const double columns = std::log2(std::stod(found[1])) - 5,
+                   rows = std::log2(std::stod(found[2])) - 2;
       ns = 500 * std::exp(0.1 * (columns * columns + rows * rows));
       if (found[2] == "16") out.status = Status::compile_error;
     }
     out.verdict.gates = {{"g", GateResult::Answer::pass, ""}};
-    if (out.status == Status::ok) out.timings = {{.workload = "default", .samples_ns = {ns, ns, ns}, .launch = {}, .cache = "cpu"}};
+    if (out.status == Status::ok)
+      out.timings = {
+          {.workload = "default", .samples_ns = {ns, ns, ns}, .launch = {}, .cache = "cpu"}};
     return out;
   }
 };
@@ -75,7 +86,10 @@ struct Bench {
     spec.kernel_name = "k";
     spec.source = "__global__ void k() {}\n";
   }
-  SessionResult run(const fs::path& folder, bool resume = false, std::stop_token stop = {}, SessionObserver* observer = nullptr) {
+  SessionResult run(const fs::path& folder,
+                    bool resume = false,
+                    std::stop_token stop = {},
+                    SessionObserver* observer = nullptr) {
     TileRunner runner;
     RuleProposer rules(moves);
     const auto prior = priors.create("run.prior", options.run.prior, {.options = &options});
@@ -110,7 +124,8 @@ struct StopAfter final : SessionObserver {
 std::size_t tuned(const fs::path& folder) {
   EventReader reader(folder / "events.jsonl");
   std::size_t n = 0;
-  while (const auto object = reader.next()) n += nlohmann::json::parse(*object).value("source", "") == kTuningSource ? 1U : 0U;
+  while (const auto object = reader.next())
+    n += nlohmann::json::parse(*object).value("source", "") == kTuningSource ? 1U : 0U;
   return n;
 }
 

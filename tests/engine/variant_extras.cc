@@ -4,9 +4,9 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/plugin/variant_io.h"
 #include "engine/run/record.h"
 #include "engine/spec/variant.h"
-#include "engine/plugin/variant_io.h"
 
 using namespace warpath;
 
@@ -35,9 +35,16 @@ KernelSpec spec() {
 
 Variant two_pass() {
   Variant out = baseline_variant(spec());
-  out.scratch = {{.name = "partial", .size_bytes = Expression::parse("4 * ceil_div(n, 256)", "test")}};
-  out.before = {{.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"y", "partial"}}};
-  LaunchStep last{.kind = LaunchStep::Kind::kernel, .kernel_name = "add_partials", .launch = {}, .arguments = {"partial", "y", "n"}};
+  out.scratch = {
+      {.name = "partial", .size_bytes = Expression::parse("4 * ceil_div(n, 256)", "test")}};
+  out.before = {{.kind = LaunchStep::Kind::zero,
+                 .kernel_name = "",
+                 .launch = {},
+                 .arguments = {"y", "partial"}}};
+  LaunchStep last{.kind = LaunchStep::Kind::kernel,
+                  .kernel_name = "add_partials",
+                  .launch = {},
+                  .arguments = {"partial", "y", "n"}};
   last.launch.block[0] = Expression(256);
   out.after = {last};
   return out;
@@ -52,7 +59,9 @@ std::string problem_of(const Variant& variant) {
   return "";
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -87,7 +96,14 @@ TEST_CASE("JSON is lossless, and a variant without extras has no keys for them")
   CHECK(variant_from_json(plain, "test") == baseline_variant(spec()));
   const VariantPatch patch = patch_between(variant, baseline_variant(spec()));
   CHECK(patched(variant, patch_from_json(to_json(patch), "test")) == baseline_variant(spec()));
-  CHECK_THROWS_AS(variant_from_json(nlohmann::json{{"source", ""}, {"kernel_name", ""}, {"launch", to_json(LaunchPlan{})}, {"compiler_options", nlohmann::json::array()}, {"tunables", nlohmann::json::object()}, {"after", {{{"kernal", "k"}}}}}, "test"), Error);
+  CHECK_THROWS_AS(variant_from_json(nlohmann::json{{"source", ""},
+                                                   {"kernel_name", ""},
+                                                   {"launch", to_json(LaunchPlan{})},
+                                                   {"compiler_options", nlohmann::json::array()},
+                                                   {"tunables", nlohmann::json::object()},
+                                                   {"after", {{{"kernal", "k"}}}}},
+                                    "test"),
+                  Error);
 }
 
 TEST_CASE("sizes and arguments are resolved for a workload") {

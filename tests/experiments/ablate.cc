@@ -14,15 +14,19 @@ TEST_SUITE_BEGIN("ablate");
 
 namespace {
 
-const char* const kStudy = R"({"name": "s", "synthetic": ["smooth", "failing"], "seeds": 4, "budget": 60,
+const char* const kStudy =
+    R"({"name": "s", "synthetic": ["smooth", "failing"], "seeds": 4, "budget": 60,
   "factors": {"search.strategy": ["guided", "random", "mcgs"]}})";
 
-fs::path results(const TemporaryFolder& out, const std::string& name = "s") { return out.path() / "ablations" / name; }
+fs::path results(const TemporaryFolder& out, const std::string& name = "s") {
+  return out.path() / "ablations" / name;
+}
 
 /// runs.csv without its last column, the only one that holds times of this machine.
 std::string timeless_runs(const TemporaryFolder& out, const std::string& name = "s") {
   std::string text;
-  for (const std::string& line : lines_of(read_file(results(out, name) / "runs.csv"))) text += line.substr(0, line.rfind(',')) + "\n";
+  for (const std::string& line : lines_of(read_file(results(out, name) / "runs.csv")))
+    text += line.substr(0, line.rfind(',')) + "\n";
   return text;
 }
 
@@ -58,7 +62,8 @@ TEST_CASE("the quick study of the repository says the same twice") {
   const ProgramResult first = run_program({"ablate", study, "--outdir", a.path().string()});
   CAPTURE(first.err);
   REQUIRE(first.code == 0);
-  REQUIRE(run_program({"ablate", study, "--outdir", b.path().string(), "--threads", "1"}).code == 0);
+  REQUIRE(run_program({"ablate", study, "--outdir", b.path().string(), "--threads", "1"}).code ==
+          0);
   CHECK(timeless_runs(a, "quick") == timeless_runs(b, "quick"));
   CHECK(read_file(results(a, "quick") / "summary.md").find("strategy=mcgs") != std::string::npos);
 }
@@ -69,7 +74,8 @@ TEST_CASE("shards together are the whole, and a study that is there already is n
   REQUIRE(ablate(parts, {"--shard", "1/2"}).code == 0);
   REQUIRE(ablate(parts, {"--shard", "2/2"}).code == 0);
   const auto rows = [](const std::string& text) { return json::parse(text).at("rows"); };
-  json a = rows(read_file(results(whole) / "scores.json")), b = rows(read_file(results(parts) / "scores.json"));
+  json a = rows(read_file(results(whole) / "scores.json")),
+       b = rows(read_file(results(parts) / "scores.json"));
   for (json* all : {&a, &b}) {
     for (json& row : *all) row.erase("tuner_ms");
   }
@@ -83,14 +89,19 @@ TEST_CASE("a study that is killed goes on where it was") {
   const TemporaryFolder whole, killed;
   REQUIRE(ablate(whole, {"--seeds", "24", "--threads", "1"}).code == 0);
   write_file(killed / "s.json", kStudy);
-  const Words words{"ablate", killed / "s.json", "--outdir", killed.path().string(), "--seeds", "24", "--threads", "1"};
+  const Words words{"ablate", killed / "s.json", "--outdir", killed.path().string(), "--seeds",
+                    "24",     "--threads",       "1"};
   {
     RunningProgram program(words);
-    program.wait_until([&] { return fs::exists(results(killed) / "runs.csv") && lines_of(read_file(results(killed) / "runs.csv")).size() > 60; });
+    program.wait_until([&] {
+      return fs::exists(results(killed) / "runs.csv") &&
+             lines_of(read_file(results(killed) / "runs.csv")).size() > 60;
+    });
     program.signal(SIGKILL);
     static_cast<void>(program.finish());
   }
-  write_file(results(killed) / "runs.csv", read_file(results(killed) / "runs.csv") + "2,strategy=mcgs,synthetic-sm");
+  write_file(results(killed) / "runs.csv",
+             read_file(results(killed) / "runs.csv") + "2,strategy=mcgs,synthetic-sm");
   REQUIRE(run_program(words).code == 0);
   CHECK(timeless_runs(killed) == timeless_runs(whole));
 }
@@ -99,27 +110,41 @@ TEST_CASE("bad studies are refused with file and key") {
   const TemporaryFolder out;
   const auto complaint = [&](const std::string& text) {
     write_file(out / "bad.json", text);
-    const ProgramResult result = run_program({"ablate", out / "bad.json", "--outdir", out.path().string()});
+    const ProgramResult result =
+        run_program({"ablate", out / "bad.json", "--outdir", out.path().string()});
     CHECK(result.code == 64);
     return result.err;
   };
   CHECK(complaint(R"({"sedes": 3})").find("sedes") != std::string::npos);
-  CHECK(complaint(R"({"synthetic": ["smooth"], "factors": {"search.betta": [1]}})").find("betta") != std::string::npos);
-  CHECK(complaint(R"({"synthetic": ["smooth"], "factors": {"search.strategy": ["luck"]}})").find("luck") != std::string::npos);
-  CHECK(complaint(R"({"synthetic": ["smooth"], "factors": {"preset": ["luck"]}})").find("hillclimb") != std::string::npos);
-  CHECK(complaint(R"({"synthetic": ["smooth"], "design": "best"})").find("one_at_a_time") != std::string::npos);
-  CHECK(complaint(R"({"synthetic": ["smooth"], "design": "together", "factors": {"search.beta": [1], "search.rho": [1, 2]}})").find("as many values as search.beta") != std::string::npos);
+  CHECK(complaint(R"({"synthetic": ["smooth"], "factors": {"search.betta": [1]}})").find("betta") !=
+        std::string::npos);
+  CHECK(complaint(R"({"synthetic": ["smooth"], "factors": {"search.strategy": ["luck"]}})")
+            .find("luck") != std::string::npos);
+  CHECK(complaint(R"({"synthetic": ["smooth"], "factors": {"preset": ["luck"]}})")
+            .find("hillclimb") != std::string::npos);
+  CHECK(complaint(R"({"synthetic": ["smooth"], "design": "best"})").find("one_at_a_time") !=
+        std::string::npos);
+  CHECK(
+      complaint(
+          R"({"synthetic": ["smooth"], "design": "together", "factors": {"search.beta": [1], "search.rho": [1, 2]}})")
+          .find("as many values as search.beta") != std::string::npos);
   CHECK(complaint(R"({"factors": {}})").find("--spaces") != std::string::npos);
   REQUIRE(ablate(out).code == 0);
   write_file(out / "other.json", R"({"name": "s", "synthetic": ["smooth"], "budget": 10})");
   CHECK(run_program({"ablate", out / "other.json", "--outdir", out.path().string()}).code == 64);
 }
 
-TEST_CASE("factors that go together, values with commas and empty ones make settings that a resumed study knows again") {
+TEST_CASE(
+    "factors that go together, values with commas and empty ones make settings that a resumed "
+    "study knows again") {
   const TemporaryFolder out;
-  write_file(out / "t.json", R"({"name": "t", "synthetic": ["smooth"], "budget": 10, "seeds": 2, "design": "together",
+  write_file(
+      out / "t.json",
+      R"({"name": "t", "synthetic": ["smooth"], "budget": 10, "seeds": 2, "design": "together",
   "factors": {"prior.sources": ["uniform,rules", "", "proposer"], "search.beta": [1, 0.5, 0]}})");
-  const auto run = [&] { return run_program({"ablate", out / "t.json", "--outdir", out.path().string()}); };
+  const auto run = [&] {
+    return run_program({"ablate", out / "t.json", "--outdir", out.path().string()});
+  };
   REQUIRE(run().code == 0);
   const std::string runs = read_file(out.path() / "ablations/t/runs.csv");
   REQUIRE(run().code == 0);
@@ -127,7 +152,8 @@ TEST_CASE("factors that go together, values with commas and empty ones make sett
   CHECK(lines_of(runs).size() == 1 + 3 * 2);
   CHECK(runs.find("0,sources=uniform;rules beta=1,") != std::string::npos);
   CHECK(runs.find("1,beta=0.5,") != std::string::npos);
-  CHECK(read_file(out.path() / "ablations/t/summary.md").find("sources=uniform,rules beta=1") != std::string::npos);
+  CHECK(read_file(out.path() / "ablations/t/summary.md").find("sources=uniform,rules beta=1") !=
+        std::string::npos);
 }
 
 TEST_SUITE_END();

@@ -29,34 +29,51 @@ std::string spec_in(const TemporaryFolder& folder) {
   const json args{{{"name", "y"}, {"type", "tensor"}, {"role", "output"}, {"tensor_spec", tensor}},
                   {{"name", "x"}, {"type", "tensor"}, {"role", "input"}, {"tensor_spec", x}},
                   {{"name", "n"}, {"type", "int"}, {"value", 1003}}};
-  const json reference{{"kernel",
-                        {{"source_code", "extern \"C\" __global__ void r(float* y, const float* x, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"},
-                         {"kernel_name", "r"},
-                         {"launch", {{"grid", {{"x", "ceil_div(n, 64)"}}}, {"block", {{"x", 64}}}}}}}};
-  const json spec{{"name", "twice"},
-                  {"kernel",
-                   {{"kernel_type", "cuda"},
-                    {"source_code", kKernel},
-                    {"metadata", {{"kernel_name", "twice"}}},
-                    {"io", {{"args", args}, {"launch", {{"grid", {{"x", "ceil_div(n, 64)"}}}, {"block", {{"x", 64}}}}}}}}},
-                  {"reference", reference}};
+  const json reference{
+      {"kernel",
+       {{"source_code",
+         "extern \"C\" __global__ void r(float* y, const float* x, int n) { int i = blockIdx.x * "
+         "64 + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"},
+        {"kernel_name", "r"},
+        {"launch", {{"grid", {{"x", "ceil_div(n, 64)"}}}, {"block", {{"x", 64}}}}}}}};
+  const json spec{
+      {"name", "twice"},
+      {"kernel",
+       {{"kernel_type", "cuda"},
+        {"source_code", kKernel},
+        {"metadata", {{"kernel_name", "twice"}}},
+        {"io",
+         {{"args", args},
+          {"launch", {{"grid", {{"x", "ceil_div(n, 64)"}}}, {"block", {{"x", 64}}}}}}}}},
+      {"reference", reference}};
   write_file(folder / "spec.json", spec.dump());
   return folder / "spec.json";
 }
 
 ProgramResult apply(const TemporaryFolder& folder, const Words& more) {
-  Words words{"apply", "--input", spec_in(folder), "--runner", "host", "--json", folder / "lines.jsonl", "--set", "host.timing_seconds=0.005"};
+  Words words{"apply",
+              "--input",
+              spec_in(folder),
+              "--runner",
+              "host",
+              "--json",
+              folder / "lines.jsonl",
+              "--set",
+              "host.timing_seconds=0.005"};
   words.insert(words.end(), more.begin(), more.end());
   return run_program(words);
 }
 
 std::vector<json> rungs(const TemporaryFolder& folder) {
   std::vector<json> out;
-  for (const std::string& line : lines_of(read_file(folder / "lines.jsonl"))) out.push_back(json::parse(line));
+  for (const std::string& line : lines_of(read_file(folder / "lines.jsonl")))
+    out.push_back(json::parse(line));
   return out;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
@@ -64,7 +81,9 @@ TEST_SUITE_BEGIN("apply");
 
 TEST_CASE("a path is carried out step by step, each rung verified and timed beside the baseline") {
   const TemporaryFolder folder;
-  const ProgramResult result = apply(folder, {"--moves", "unroll_loops(factor=2); change_block_sizes(block_x=128)", "--outdir", folder / "out", "--show", "diff"});
+  const ProgramResult result =
+      apply(folder, {"--moves", "unroll_loops(factor=2); change_block_sizes(block_x=128)",
+                     "--outdir", folder / "out", "--show", "diff"});
   CAPTURE(result.err);
   CHECK(result.code == 0);
   CHECK(contains(result.out, "CPU timings"));
@@ -79,19 +98,22 @@ TEST_CASE("a path is carried out step by step, each rung verified and timed besi
     CHECK(line.at("speedup_over_previous").get<double>() > 0);
     CHECK(line.at("refusal") == "");
   }
-  for (const char* file : {"00_baseline.cu", "01_unroll_loops.cu", "01_unroll_loops.diff", "02_change_block_sizes.json", "ladder.txt"}) {
+  for (const char* file : {"00_baseline.cu", "01_unroll_loops.cu", "01_unroll_loops.diff",
+                           "02_change_block_sizes.json", "ladder.txt"}) {
     CHECK(std::filesystem::exists(folder / ("out/" + std::string(file))));
   }
 }
 
 TEST_CASE("a refused step ends the path with its reason, or is passed over") {
   const TemporaryFolder folder;
-  const ProgramResult ended = apply(folder, {"--moves", "unroll_loops@loop:7; change_block_sizes(block_x=128)"});
+  const ProgramResult ended =
+      apply(folder, {"--moves", "unroll_loops@loop:7; change_block_sizes(block_x=128)"});
   CHECK(ended.code == 64);
   CHECK(contains(ended.err, "step 1"));
   CHECK(contains(ended.err, "loop:7"));
   CHECK(rungs(folder).size() == 2);
-  const ProgramResult went_on = apply(folder, {"--moves", "unroll_loops@loop:7; change_block_sizes(block_x=128)", "--keep-going"});
+  const ProgramResult went_on = apply(
+      folder, {"--moves", "unroll_loops@loop:7; change_block_sizes(block_x=128)", "--keep-going"});
   CHECK(went_on.code == 2);
   REQUIRE(rungs(folder).size() == 3);
   CHECK(rungs(folder)[2].at("status") == "ok");
@@ -99,9 +121,14 @@ TEST_CASE("a refused step ends the path with its reason, or is passed over") {
 
 TEST_CASE("patches come before moves, and a wrong one is seen") {
   const TemporaryFolder folder;
-  write_file(folder / "good.txt", "<<<<<<< SEARCH\n  for (int k = 0; k < 2; ++k) sum += x[i];\n=======\n  sum = x[i] + x[i];\n>>>>>>> REPLACE\n");
-  write_file(folder / "wrong.txt", "<<<<<<< SEARCH\n  sum = x[i] + x[i];\n=======\n  sum = 3.0f * x[i];\n>>>>>>> REPLACE\n");
-  const ProgramResult result = apply(folder, {"--patch", folder / "good.txt", folder / "wrong.txt", "--moves", "change_block_sizes(block_x=32)"});
+  write_file(folder / "good.txt",
+             "<<<<<<< SEARCH\n  for (int k = 0; k < 2; ++k) sum += x[i];\n=======\n  sum = x[i] + "
+             "x[i];\n>>>>>>> REPLACE\n");
+  write_file(
+      folder / "wrong.txt",
+      "<<<<<<< SEARCH\n  sum = x[i] + x[i];\n=======\n  sum = 3.0f * x[i];\n>>>>>>> REPLACE\n");
+  const ProgramResult result = apply(folder, {"--patch", folder / "good.txt", folder / "wrong.txt",
+                                              "--moves", "change_block_sizes(block_x=32)"});
   CAPTURE(result.err);
   CHECK(result.code == 2);
   const std::vector<json> lines = rungs(folder);
@@ -115,7 +142,8 @@ TEST_CASE("patches come before moves, and a wrong one is seen") {
 
 TEST_CASE("every instance of a move is tried from the same rung") {
   const TemporaryFolder folder;
-  const ProgramResult result = apply(folder, {"--moves", "change_block_sizes(block_x=128)", "--each", "unroll_loops", "--most", "2"});
+  const ProgramResult result = apply(folder, {"--moves", "change_block_sizes(block_x=128)",
+                                              "--each", "unroll_loops", "--most", "2"});
   CHECK(result.code == 0);
   const std::vector<json> lines = rungs(folder);
   REQUIRE(lines.size() == 4);
@@ -136,7 +164,9 @@ TEST_CASE("what a person gets wrong is named") {
 TEST_CASE("without a GPU a path is compiled and judged by text and code") {
   if (!warpath::cuda::probe_platform().nvrtc_problem.empty()) return;
   const TemporaryFolder folder;
-  const ProgramResult result = run_program({"apply", "--input", spec_in(folder), "--runner", "compile:sm_80", "--moves", "unroll_loops", "--set", "cuda.cache_mib=0"});
+  const ProgramResult result =
+      run_program({"apply", "--input", spec_in(folder), "--runner", "compile:sm_80", "--moves",
+                   "unroll_loops", "--set", "cuda.cache_mib=0"});
   CAPTURE(result.err);
   CHECK(result.code == 0);
   CHECK(contains(result.out, "registers"));

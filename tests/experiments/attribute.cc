@@ -29,40 +29,57 @@ std::string spec_in(const TemporaryFolder& folder) {
   const json args{{{"name", "y"}, {"type", "tensor"}, {"role", "output"}, {"tensor_spec", tensor}},
                   {{"name", "x"}, {"type", "tensor"}, {"role", "input"}, {"tensor_spec", x}},
                   {{"name", "n"}, {"type", "int"}, {"value", 30011}}};
-  const json reference{{"kernel",
-                        {{"source_code", "extern \"C\" __global__ void r(float* y, const float* x, int n) { int i = blockIdx.x * 64 + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"},
-                         {"kernel_name", "r"},
-                         {"launch", {{"grid", {{"x", "ceil_div(n, 64)"}}}, {"block", {{"x", 64}}}}}}}};
-  const json spec{{"name", "twice"},
-                  {"kernel",
-                   {{"kernel_type", "cuda"},
-                    {"source_code", kKernel},
-                    {"metadata", {{"kernel_name", "twice"}}},
-                    {"io", {{"args", args}, {"launch", {{"grid", {{"x", "ceil_div(n, 64)"}}}, {"block", {{"x", 64}}}}}}}}},
-                  {"tunables", {{{"name", "WASTE"}, {"values", {1, 24}}, {"default", 24}}, {{"name", "UNUSED"}, {"values", {1, 2}}, {"default", 1}}}},
-                  {"reference", reference}};
+  const json reference{
+      {"kernel",
+       {{"source_code",
+         "extern \"C\" __global__ void r(float* y, const float* x, int n) { int i = blockIdx.x * "
+         "64 + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }"},
+        {"kernel_name", "r"},
+        {"launch", {{"grid", {{"x", "ceil_div(n, 64)"}}}, {"block", {{"x", 64}}}}}}}};
+  const json spec{
+      {"name", "twice"},
+      {"kernel",
+       {{"kernel_type", "cuda"},
+        {"source_code", kKernel},
+        {"metadata", {{"kernel_name", "twice"}}},
+        {"io",
+         {{"args", args},
+          {"launch", {{"grid", {{"x", "ceil_div(n, 64)"}}}, {"block", {{"x", 64}}}}}}}}},
+      {"tunables",
+       {{{"name", "WASTE"}, {"values", {1, 24}}, {"default", 24}},
+        {{"name", "UNUSED"}, {"values", {1, 2}}, {"default", 1}}}},
+      {"reference", reference}};
   write_file(folder / "spec.json", spec.dump());
   return folder / "spec.json";
 }
 
 /// The one step that is tried.
 std::string proposals_in(const TemporaryFolder& folder) {
-  write_file(folder / "moves.jsonl", json{{"move", "set_tunable"}, {"site", "tunable:WASTE"}, {"parameters", {{"value", 1}}}}.dump() + "\n");
+  write_file(
+      folder / "moves.jsonl",
+      json{{"move", "set_tunable"}, {"site", "tunable:WASTE"}, {"parameters", {{"value", 1}}}}
+              .dump() +
+          "\n");
   return folder / "moves.jsonl";
 }
 
 constexpr const char* kFast = "host.timing_seconds=0.01";
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 }  // namespace
 
 TEST_SUITE_BEGIN("attribute");
 
-TEST_CASE("a move that makes the kernel faster is effective, in the file, the table and the report") {
+TEST_CASE(
+    "a move that makes the kernel faster is effective, in the file, the table and the report") {
   const TemporaryFolder folder;
-  const ProgramResult run = run_program({"run", "--input", spec_in(folder), "--runner", "host", "--outdir", folder / "out", "--budget-builds", "1", "--finalists", "1",
-                                         "--proposals", proposals_in(folder), "--attribute", "--set", kFast});
+  const ProgramResult run =
+      run_program({"run", "--input", spec_in(folder), "--runner", "host", "--outdir",
+                   folder / "out", "--budget-builds", "1", "--finalists", "1", "--proposals",
+                   proposals_in(folder), "--attribute", "--set", kFast});
   CAPTURE(run.err);
   CAPTURE(run.out);
   REQUIRE(run.code == 0);
@@ -89,8 +106,10 @@ TEST_CASE("a move that makes the kernel faster is effective, in the file, the ta
 
   const ProgramResult report = run_program({"report", kernel.string()});
   CHECK(report.code == 0);
-  for (const char* const part : {"# twice", "## Path", "## What each move is worth", "set_tunable@tunable:WASTE(value=1)", "effective", "## What the code shows",
-                                 "## Bottleneck before and after", "## Difference to the baseline", "CPU timings"}) {
+  for (const char* const part :
+       {"# twice", "## Path", "## What each move is worth", "set_tunable@tunable:WASTE(value=1)",
+        "effective", "## What the code shows", "## Bottleneck before and after",
+        "## Difference to the baseline", "CPU timings"}) {
     CAPTURE(part);
     CHECK(contains(report.out, part));
   }
@@ -100,9 +119,11 @@ TEST_CASE("a move that makes the kernel faster is effective, in the file, the ta
   CHECK(contains(page, "<td>effective</td>"));
   CHECK(page.ends_with("</body></html>\n"));
 
-  // Again, with fewer evaluations and without a look at the code; the run's own files stay as they are.
+  // Again, with fewer evaluations and without a look at the code; the run's own files stay as they
+  // are.
   const std::string events = read_file(kernel / "events.jsonl");
-  const ProgramResult again = run_program({"attribute", kernel.string(), "--repeat", "1", "--code", "none"});
+  const ProgramResult again =
+      run_program({"attribute", kernel.string(), "--repeat", "1", "--code", "none"});
   CAPTURE(again.err);
   CHECK(again.code == 0);
   const json second = json::parse(read_file(kernel / "attribution.json"));
@@ -110,21 +131,29 @@ TEST_CASE("a move that makes the kernel faster is effective, in the file, the ta
   CHECK(second.at("code_arch") == "");
   CHECK_FALSE(second.at("moves")[0].contains("code"));
   CHECK(read_file(kernel / "events.jsonl") == events);
-  CHECK(contains(run_program({"report", kernel.string()}).out, "No code was looked at: --code none."));
+  CHECK(contains(run_program({"report", kernel.string()}).out,
+                 "No code was looked at: --code none."));
 }
 
-TEST_CASE("a move that leaves no trace in the code is not realised where the code decides, whatever its time is") {
+TEST_CASE(
+    "a move that leaves no trace in the code is not realised where the code decides, whatever its "
+    "time is") {
   if (!warpath::cuda::probe_platform().nvrtc_problem.empty()) return;
   const TemporaryFolder folder;
-  REQUIRE(run_program({"run", "--input", spec_in(folder), "--runner", "host", "--outdir", folder / "out", "--budget-builds", "1", "--finalists", "0",
-                       "--proposals", proposals_in(folder), "--set", kFast}).code == 0);
+  REQUIRE(run_program({"run", "--input", spec_in(folder), "--runner", "host", "--outdir",
+                       folder / "out", "--budget-builds", "1", "--finalists", "0", "--proposals",
+                       proposals_in(folder), "--set", kFast})
+              .code == 0);
   const std::filesystem::path kernel = folder / "out/kernels/twice";
-  const ProgramResult told = run_program({"tell", kernel.string(), "--node", "best", "--move", "set_tunable@tunable:UNUSED(value=2)"});
+  const ProgramResult told = run_program(
+      {"tell", kernel.string(), "--node", "best", "--move", "set_tunable@tunable:UNUSED(value=2)"});
   CAPTURE(told.err);
   CAPTURE(told.out);
   REQUIRE(told.code == 0);
   const std::string key = json::parse(told.out).at("key");
-  const ProgramResult result = run_program({"attribute", kernel.string(), key, "--repeat", "2", "--code", "sm_90a", "--json", folder / "lines.jsonl", "--set", kFast});
+  const ProgramResult result =
+      run_program({"attribute", kernel.string(), key, "--repeat", "2", "--code", "sm_90a", "--json",
+                   folder / "lines.jsonl", "--set", kFast});
   CAPTURE(result.err);
   CHECK(result.code == 0);
   const json written = json::parse(read_file(kernel / "attribution.json"));
@@ -140,13 +169,16 @@ TEST_CASE("a move that leaves no trace in the code is not realised where the cod
   CHECK(json::parse(lines[1]).at("verdict") == "not_realised");
   CHECK(json::parse(lines[1]).at("repeat") == 2);
   const std::string best = json::parse(read_file(kernel / "best_summary.json")).at("best_key");
-  if (best != key) CHECK(contains(run_program({"report", kernel.string()}).out, "about another kernel"));
+  if (best != key)
+    CHECK(contains(run_program({"report", kernel.string()}).out, "about another kernel"));
 }
 
 TEST_CASE("a run of pretended timings is taken apart too, one kernel after the other") {
   const TemporaryFolder folder;
   const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
-  REQUIRE(run_program({"run", "--input", spec, "--runner", "synthetic", "--outdir", folder.path().string(), "--budget-builds", "60"}).code == 0);
+  REQUIRE(run_program({"run", "--input", spec, "--runner", "synthetic", "--outdir",
+                       folder.path().string(), "--budget-builds", "60"})
+              .code == 0);
   const std::string run = folder / "kernels/softmax_scaled";
   const ProgramResult result = run_program({"attribute", run, "--code", "none"});
   CAPTURE(result.err);
@@ -165,11 +197,15 @@ TEST_CASE("a run of pretended timings is taken apart too, one kernel after the o
 TEST_CASE("what a person gets wrong is named, and nothing is written") {
   const TemporaryFolder folder;
   const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
-  REQUIRE(run_program({"run", "--input", spec, "--runner", "synthetic", "--outdir", folder.path().string(), "--budget-builds", "10"}).code != 64);
+  REQUIRE(run_program({"run", "--input", spec, "--runner", "synthetic", "--outdir",
+                       folder.path().string(), "--budget-builds", "10"})
+              .code != 64);
   const std::string run = folder / "kernels/softmax_scaled";
-  for (const Words& words : {Words{"attribute"}, Words{"attribute", folder / "absent"}, Words{"attribute", run, "zz"}, Words{"attribute", run, "baseline"},
-                             Words{"attribute", run, "--repeat", "0"}, Words{"attribute", run, "--stage", "soon"}, Words{"attribute", run, "--runner", "none"},
-                             Words{"report"}, Words{"report", folder / "absent"}}) {
+  for (const Words& words :
+       {Words{"attribute"}, Words{"attribute", folder / "absent"}, Words{"attribute", run, "zz"},
+        Words{"attribute", run, "baseline"}, Words{"attribute", run, "--repeat", "0"},
+        Words{"attribute", run, "--stage", "soon"}, Words{"attribute", run, "--runner", "none"},
+        Words{"report"}, Words{"report", folder / "absent"}}) {
     CAPTURE(words.back());
     const ProgramResult result = run_program(words);
     CHECK(result.code == 64);

@@ -18,7 +18,8 @@ namespace {
 /// Everything below `folder`, for comparing before and after.
 std::vector<std::string> listing(const std::filesystem::path& folder) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) names.push_back(entry.path().string());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    names.push_back(entry.path().string());
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -38,21 +39,26 @@ void check_refused(const Words& words, int code, const std::string& expected) {
 
 TEST_SUITE_BEGIN("bad_usage");
 
-TEST_CASE("bad usage is refused by one line that names it, with exit code 64, and nothing is written") {
+TEST_CASE(
+    "bad usage is refused by one line that names it, with exit code 64, and nothing is written") {
   const TemporaryFolder folder;
   const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
-  const std::string file = folder / "file", empty = folder / "empty", config = folder / "config.json";
-  const std::string broken = folder / "broken.json", readable = folder / "key", twice = folder / "twice.json", out = folder / "out";
+  const std::string file = folder / "file", empty = folder / "empty",
+                    config = folder / "config.json";
+  const std::string broken = folder / "broken.json", readable = folder / "key",
+                    twice = folder / "twice.json", out = folder / "out";
   write_file(file, "not a folder");
   write_file(config, R"({"run": {"seeds": 1}})");
   write_file(broken, R"({"name": "x", "kernel": )");
   write_file(twice, read_file(spec));
   write_file(readable, "sk-others-may-read-this");
-  std::filesystem::permissions(readable, std::filesystem::perms::others_read, std::filesystem::perm_options::add);
+  std::filesystem::permissions(readable, std::filesystem::perms::others_read,
+                               std::filesystem::perm_options::add);
   std::filesystem::create_directory(empty);
   const std::string key = folder / "own_key";
   write_file(key, "sk-mine");
-  std::filesystem::permissions(key, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::permissions(
+      key, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   const auto run = [&](Words more) {
     Words words{"run", "--runner", "synthetic", "--outdir", out};
     words.insert(words.end(), more.begin(), more.end());
@@ -92,7 +98,9 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
       {run({"--input", spec, "--llm-profile", "ollama"}), "--llm-model"},
       {run({"--input", spec, "--llm-model", "m", "--llm-profile", "custom"}), "--llm-base-url"},
       {run({"--input", spec, "--llm-cassette-mode", "sometimes"}), "llm.cassette_mode"},
-      {run({"--input", spec, "--llm-model", "m", "--llm-key-env", "WARPATH_NO_SUCH_KEY", "--llm-key-file", readable}), "chmod 600"},
+      {run({"--input", spec, "--llm-model", "m", "--llm-key-env", "WARPATH_NO_SUCH_KEY",
+            "--llm-key-file", readable}),
+       "chmod 600"},
       {run({"--input", spec, "--proposals", folder / "absent.jsonl"}), "absent.jsonl"},
       {{"ask"}, "RUN"},
       {{"prompt", empty}, "a run folder"},
@@ -110,7 +118,9 @@ TEST_CASE("bad usage is refused by one line that names it, with exit code 64, an
       {{"train", empty, "--output", empty}, "--output"},
       {run({"--input", spec, "--gpus", "x"}), "--gpus: got x"},
       {run({"--input", spec, "--gpus", "0,,1"}), "--gpus: got 0,,1"},
-      {run({"--input", spec, "--llm-model", "m", "--llm-key-file", key, "--llm-base-url", "http://example.com/v1"}), "--llm-base-url"},
+      {run({"--input", spec, "--llm-model", "m", "--llm-key-file", key, "--llm-base-url",
+            "http://example.com/v1"}),
+       "--llm-base-url"},
       {{"run", "--input", spec, "--runner", "opencl", "--outdir", out}, "host, replay, synthetic"},
       {{"run", "--input", spec, "--runner", "cuda", "--gpus", "none", "--outdir", out}, "--gpus"},
       {{"bundle"}, "DIR"},
@@ -135,30 +145,39 @@ TEST_CASE("what cannot be printed is an error, and messages never end in the fil
   const TemporaryFolder folder;
   const std::string program = std::getenv("WARPATH_PROGRAM");
   const auto shell = [&](const std::string& command) {
-    const int status = std::system(("exec 2>" + (folder / "err").string() + "; " + command).c_str());
+    const int status =
+        std::system(("exec 2>" + (folder / "err").string() + "; " + command).c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
   };
   CHECK(shell(program + " options --json >/dev/full") == 3);
   CHECK(read_file(folder / "err").find("standard output cannot be written") != std::string::npos);
   const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
-  const std::string search = program + " run --input " + spec + " --runner synthetic --budget-builds 20 --outdir " + (folder / "out").string();
+  const std::string search = program + " run --input " + spec +
+                             " --runner synthetic --budget-builds 20 --outdir " +
+                             (folder / "out").string();
   CHECK(shell(search + " <&- >&- 2>&-") == 0);
   const std::string log = read_file(folder.path() / "out/kernels/softmax_scaled/events.jsonl");
   for (const std::string& line : lines_of(log)) CHECK(nlohmann::json::accept(line));
-  CHECK(run_program({"inspect", (folder.path() / "out/kernels/softmax_scaled").string()}).code == 0);
+  CHECK(run_program({"inspect", (folder.path() / "out/kernels/softmax_scaled").string()}).code ==
+        0);
   // A limit on files is an error with a name, not an end without a word.
-  CHECK(shell("ulimit -f 8; " + program + " run --input " + spec + " --runner synthetic --budget-builds 200 --outdir " + (folder / "small").string() + " >/dev/null") == 3);
+  CHECK(shell("ulimit -f 8; " + program + " run --input " + spec +
+              " --runner synthetic --budget-builds 200 --outdir " + (folder / "small").string() +
+              " >/dev/null") == 3);
   CHECK(read_file(folder / "err").find("cannot be") != std::string::npos);
 }
 
-TEST_CASE("who asks for a GPU where none can be used is told so by one line, with exit code 3, and nothing is written") {
+TEST_CASE(
+    "who asks for a GPU where none can be used is told so by one line, with exit code 3, and "
+    "nothing is written") {
   std::string why;
   if (warpath::cuda::cuda_available(why)) return;
   const TemporaryFolder folder;
   const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
   const std::string out = folder / "out";
   check_refused({"run", "--input", spec, "--runner", "cuda", "--outdir", out}, 3, why);
-  check_refused({"run", "--input", spec, "--runner", "cuda", "--gpus", "0", "--outdir", out}, 3, why);
+  check_refused({"run", "--input", spec, "--runner", "cuda", "--gpus", "0", "--outdir", out}, 3,
+                why);
   check_refused({"run", "--input", spec, "--gpus", "0,1", "--outdir", out}, 3, "--gpus 0,1");
   CHECK(listing(folder.path()).empty());
 }
@@ -175,7 +194,8 @@ TEST_CASE("validate names every problem of every file and goes on") {
   const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
   write_file(folder / "one.json", "{");
   write_file(folder / "two.json", R"({"name": 7})");
-  const ProgramResult result = run_program({"validate", folder / "one.json", spec, folder / "two.json"});
+  const ProgramResult result =
+      run_program({"validate", folder / "one.json", spec, folder / "two.json"});
   CHECK(result.code == 64);
   CHECK(lines_of(result.err).size() == 2);
   CHECK(result.err.find("one.json") != std::string::npos);
@@ -197,7 +217,8 @@ TEST_CASE("doctor says what there is and refuses an output folder that is none")
   CAPTURE(fine.out);
   CHECK(fine.code == 0);
   CHECK_FALSE(std::filesystem::exists(folder / "out"));
-  for (const char* what : {"C++ compiler", "NVRTC", "CUDA driver", "GPU", "CUPTI", "sandbox", "ncu", "compute-sanitizer", "output folder"}) {
+  for (const char* what : {"C++ compiler", "NVRTC", "CUDA driver", "GPU", "CUPTI", "sandbox", "ncu",
+                           "compute-sanitizer", "output folder"}) {
     CHECK(fine.out.find(what) != std::string::npos);
   }
   write_file(folder / "file", "");
@@ -207,7 +228,8 @@ TEST_CASE("doctor says what there is and refuses an output folder that is none")
 TEST_CASE("every command explains itself") {
   const ProgramResult overview = run_program({"--help"});
   CHECK(overview.code == 0);
-  for (const char* command : {"run", "validate", "inspect", "options", "moves", "doctor", "bundle", "worker", "mcp"}) {
+  for (const char* command :
+       {"run", "validate", "inspect", "options", "moves", "doctor", "bundle", "worker", "mcp"}) {
     CAPTURE(command);
     CHECK(overview.out.find(command) != std::string::npos);
     const ProgramResult help = run_program({command, "--help"});

@@ -13,7 +13,8 @@ namespace fs = std::filesystem;
 namespace {
 
 /// Runs a program of a bundle with nothing in its environment but `environment`.
-warpath::ProcessResult run_bare(const std::vector<std::string>& argv, const std::vector<std::string>& environment = {}) {
+warpath::ProcessResult run_bare(const std::vector<std::string>& argv,
+                                const std::vector<std::string>& environment = {}) {
   warpath::ProcessSpec command;
   command.argv = argv;
   command.environment = environment;
@@ -25,7 +26,8 @@ warpath::ProcessResult run_bare(const std::vector<std::string>& argv, const std:
 
 TEST_SUITE_BEGIN("bundle");
 
-TEST_CASE("a bundle runs from wherever it is moved, with its own libraries and an empty environment") {
+TEST_CASE(
+    "a bundle runs from wherever it is moved, with its own libraries and an empty environment") {
   const TemporaryFolder folder;
   const ProgramResult made = run_program({"bundle", folder / "made"});
   CAPTURE(made.err);
@@ -35,7 +37,9 @@ TEST_CASE("a bundle runs from wherever it is moved, with its own libraries and a
   const fs::path bundle = fs::canonical(folder / "moved here");
   const std::string program = (bundle / "bin/warpath").string();
 
-  const auto checked = run_bare({(bundle / "warpath").string(), "validate", (bundle / "specs").string()}, {"PATH=/usr/bin:/bin"});
+  const auto checked =
+      run_bare({(bundle / "warpath").string(), "validate", (bundle / "specs").string()},
+               {"PATH=/usr/bin:/bin"});
   CAPTURE(checked.output);
   CHECK(checked.code == 0);
   CHECK(lines_of(checked.output).size() >= 12);
@@ -63,12 +67,14 @@ TEST_CASE("a bundle runs from wherever it is moved, with its own libraries and a
 TEST_CASE("a bundle can be made from a bundle") {
   const TemporaryFolder folder;
   REQUIRE(run_program({"bundle", folder / "first"}).code == 0);
-  const auto again = run_bare({folder / "first/warpath", "bundle", folder / "second"}, {"PATH=/usr/bin:/bin"});
+  const auto again =
+      run_bare({folder / "first/warpath", "bundle", folder / "second"}, {"PATH=/usr/bin:/bin"});
   CAPTURE(again.output);
   CHECK(again.code == 0);
   const auto names = [](const fs::path& root) {
     std::vector<std::string> files;
-    for (const auto& entry : fs::recursive_directory_iterator(root)) files.push_back(fs::relative(entry.path(), root).string());
+    for (const auto& entry : fs::recursive_directory_iterator(root))
+      files.push_back(fs::relative(entry.path(), root).string());
     std::sort(files.begin(), files.end());
     return files;
   };

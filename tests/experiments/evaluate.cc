@@ -23,19 +23,33 @@ std::string family(const std::string& name, const std::string& file) {
 
 /// An evaluation on the host runner, quick and rough, `more` words added.
 Words evaluation(const std::string& name, const TemporaryFolder& out, const Words& more) {
-  Words words{"evaluate", "--input", family(name, "spec.json"), "--runner", "host", "--json", out / "lines.jsonl", "--figures",
-              out / "figures.json", "--set", "host.timing_seconds=0.005", "--set", "host.launch_seconds=2"};
+  Words words{"evaluate",
+              "--input",
+              family(name, "spec.json"),
+              "--runner",
+              "host",
+              "--json",
+              out / "lines.jsonl",
+              "--figures",
+              out / "figures.json",
+              "--set",
+              "host.timing_seconds=0.005",
+              "--set",
+              "host.launch_seconds=2"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
 std::vector<json> rows(const TemporaryFolder& out) {
   std::vector<json> all;
-  for (const std::string& line : lines_of(read_file(out / "lines.jsonl"))) all.push_back(json::parse(line));
+  for (const std::string& line : lines_of(read_file(out / "lines.jsonl")))
+    all.push_back(json::parse(line));
   return all;
 }
 
-warpath::KernelSpec spec_of(const std::string& name) { return warpath::load_specs(family(name, "spec.json")).front(); }
+warpath::KernelSpec spec_of(const std::string& name) {
+  return warpath::load_specs(family(name, "spec.json")).front();
+}
 
 std::string problem_of(const std::string& line) {
   const TemporaryFolder folder;
@@ -50,7 +64,8 @@ std::string problem_of(const std::string& line) {
 
 /// Lines come as evaluations finish, in any order.
 const json& named(const std::vector<json>& lines, const std::string& name) {
-  const auto it = std::find_if(lines.begin(), lines.end(), [&](const json& line) { return line.at("name") == name; });
+  const auto it = std::find_if(lines.begin(), lines.end(),
+                               [&](const json& line) { return line.at("name") == name; });
   REQUIRE(it != lines.end());
   return *it;
 }
@@ -62,11 +77,16 @@ TEST_SUITE_BEGIN("evaluate");
 TEST_CASE("candidates of a list are judged against what the list expects of them") {
   const TemporaryFolder out;
   const std::string source = "\"source_file\": \"" + family("axpy", "");
-  write_file(out / "list.jsonl", "{\"name\": \"honest\", " + source + "honest_grid_stride.cu\", \"expect\": \"ok\"}\n\n" +
-                                     "{\"name\": \"zeros\", " + source + "zeros.cu\", \"row\": 4, \"expect\": \"wrong_result\", \"gates\": [\"reference\"]}\n" +
-                                     "{\"name\": \"text\", \"source\": \"this is no kernel\", \"expect\": \"refused\"}\n" +
-                                     "{\"name\": \"short\", \"launch\": {\"grid\": {\"x\": \"n / 256\"}}, \"expect\": \"refused\"}\n");
-  const ProgramResult result = run_program(evaluation("axpy", out, {"--candidates", out / "list.jsonl"}));
+  write_file(
+      out / "list.jsonl",
+      "{\"name\": \"honest\", " + source + "honest_grid_stride.cu\", \"expect\": \"ok\"}\n\n" +
+          "{\"name\": \"zeros\", " + source +
+          "zeros.cu\", \"row\": 4, \"expect\": \"wrong_result\", \"gates\": [\"reference\"]}\n" +
+          "{\"name\": \"text\", \"source\": \"this is no kernel\", \"expect\": \"refused\"}\n" +
+          "{\"name\": \"short\", \"launch\": {\"grid\": {\"x\": \"n / 256\"}}, \"expect\": "
+          "\"refused\"}\n");
+  const ProgramResult result =
+      run_program(evaluation("axpy", out, {"--candidates", out / "list.jsonl"}));
   CAPTURE(result.err);
   CAPTURE(result.out);
   CHECK(result.code == 0);
@@ -96,7 +116,8 @@ TEST_CASE("candidates of a list are judged against what the list expects of them
 TEST_CASE("a candidate that is not as expected makes exit code 2 and is named") {
   const TemporaryFolder out;
   write_file(out / "list.jsonl", "{\"name\": \"own\", \"expect\": \"refused\"}\n");
-  const ProgramResult result = run_program(evaluation("axpy", out, {"--candidates", out / "list.jsonl"}));
+  const ProgramResult result =
+      run_program(evaluation("axpy", out, {"--candidates", out / "list.jsonl"}));
   CHECK(result.code == 2);
   CHECK(result.out.find("ok (expected refused)") != std::string::npos);
   CHECK(rows(out).at(1).at("as_expected") == false);
@@ -104,14 +125,16 @@ TEST_CASE("a candidate that is not as expected makes exit code 2 and is named") 
 
 TEST_CASE("repetitions of the spec's own kernel get inputs of their own") {
   const TemporaryFolder out;
-  const ProgramResult result = run_program(evaluation("blur", out, {"--repeat", "3", "--stage", "confirmation"}));
+  const ProgramResult result =
+      run_program(evaluation("blur", out, {"--repeat", "3", "--stage", "confirmation"}));
   CAPTURE(result.err);
   CHECK(result.code == 0);
   const auto lines = rows(out);
   REQUIRE(lines.size() == 4);
   CHECK(lines[1].at("seed") != lines[2].at("seed"));
   std::set<int> repetitions;
-  for (std::size_t i = 1; i < lines.size(); ++i) repetitions.insert(lines[i].at("repetition").get<int>());
+  for (std::size_t i = 1; i < lines.size(); ++i)
+    repetitions.insert(lines[i].at("repetition").get<int>());
   CHECK(repetitions == std::set<int>{0, 1, 2});
   CHECK(lines[3].at("stage") == "confirmation");
   CHECK(lines[1].at("binary_key") == lines[2].at("binary_key"));
@@ -131,31 +154,40 @@ TEST_CASE("a baseline that is wrong ends the evaluation with its reason") {
   spec["kernel"]["source_file"] = family("blur", "outer_weights_dropped.cu");
   spec["reference"]["kernel"]["source_file"] = family("blur", "blur_reference.cu");
   write_file(out / "spec.json", spec.dump());
-  const ProgramResult result = run_program({"evaluate", "--input", out / "spec.json", "--runner", "host", "--repeat", "2"});
+  const ProgramResult result =
+      run_program({"evaluate", "--input", out / "spec.json", "--runner", "host", "--repeat", "2"});
   CHECK(result.code == 3);
   CHECK(result.err.find("the baseline is no baseline: wrong_result") != std::string::npos);
 }
 
 TEST_CASE("combinations of tunables satisfy the constraints, all of them or as many as asked for") {
-  const auto spec = warpath::load_specs((source_root() / "specs/gemm_bf16_nt.json").string()).front();
+  const auto spec =
+      warpath::load_specs((source_root() / "specs/gemm_bf16_nt.json").string()).front();
   const auto all = warpath::tuned_candidates(spec, SIZE_MAX, 1);
   CHECK(all.size() > 20);
   for (const auto& candidate : all) {
-    const std::int64_t threads = candidate.variant.tunables.at("BLOCK_X") * candidate.variant.tunables.at("BLOCK_Y");
+    const std::int64_t threads =
+        candidate.variant.tunables.at("BLOCK_X") * candidate.variant.tunables.at("BLOCK_Y");
     CHECK((threads >= 32 && threads <= 1024));
   }
   const auto six = warpath::tuned_candidates(spec, 6, 1);
   CHECK(six.size() == 6);
   CHECK(warpath::tuned_candidates(spec, 6, 1).front().name == six.front().name);
-  CHECK_THROWS_AS(static_cast<void>(warpath::tuned_candidates(spec_of("axpy"), 6, 1)), warpath::Error);
+  CHECK_THROWS_AS(static_cast<void>(warpath::tuned_candidates(spec_of("axpy"), 6, 1)),
+                  warpath::Error);
 }
 
 TEST_CASE("a bad list is refused with file, line and key") {
   CHECK(problem_of("{\"name\": \"a\", \"surprise\": 1}").find("list.jsonl:1") != std::string::npos);
-  CHECK(problem_of("{\"name\": \"a\"}\n{\"name\": \"b\", \"expect\": \"maybe\"}").find("list.jsonl:2:/expect") != std::string::npos);
-  CHECK(problem_of("{\"name\": \"a\"}\n{\"name\": \"a\"}").find("a name of its own") != std::string::npos);
-  CHECK(problem_of("{\"name\": \"a\", \"tunables\": {\"BLOCK\": 3}}").find("a tunable of the spec") != std::string::npos);
-  CHECK(problem_of("{\"name\": \"a\", \"launch\": {\"grid\": {\"w\": 3}}}").find("/launch/grid") != std::string::npos);
+  CHECK(problem_of("{\"name\": \"a\"}\n{\"name\": \"b\", \"expect\": \"maybe\"}")
+            .find("list.jsonl:2:/expect") != std::string::npos);
+  CHECK(problem_of("{\"name\": \"a\"}\n{\"name\": \"a\"}").find("a name of its own") !=
+        std::string::npos);
+  CHECK(
+      problem_of("{\"name\": \"a\", \"tunables\": {\"BLOCK\": 3}}").find("a tunable of the spec") !=
+      std::string::npos);
+  CHECK(problem_of("{\"name\": \"a\", \"launch\": {\"grid\": {\"w\": 3}}}").find("/launch/grid") !=
+        std::string::npos);
   CHECK(problem_of("{\"name\": \"a\"").find("list.jsonl:1") != std::string::npos);
 }
 
@@ -171,7 +203,8 @@ TEST_CASE("bad flags are refused with code 64") {
 TEST_CASE("Ctrl-C finishes what is under way, keeps whole lines and says how far it came") {
   const TemporaryFolder out;
   RunningProgram program(evaluation("axpy", out, {"--repeat", "500"}));
-  REQUIRE(program.wait_until([&] { return std::filesystem::exists(out / "lines.jsonl") && rows(out).size() >= 2; }));
+  REQUIRE(program.wait_until(
+      [&] { return std::filesystem::exists(out / "lines.jsonl") && rows(out).size() >= 2; }));
   program.signal(SIGINT);
   const ProgramResult result = program.finish();
   CHECK(result.code == 3);
@@ -192,8 +225,10 @@ TEST_CASE("the interval of a speed-up holds the speed-up and narrows with the no
   };
   warpath::ObjectiveFunction objective(spec, {}, 0);
   REQUIRE(objective.set_baseline(outcome(200, 0.01)).empty());
-  const auto wide = warpath::speedup_interval(objective, outcome(200, 0.01), outcome(100, 0.05), 0.95, 200, 1);
-  const auto narrow = warpath::speedup_interval(objective, outcome(200, 0.001), outcome(100, 0.001), 0.95, 200, 1);
+  const auto wide =
+      warpath::speedup_interval(objective, outcome(200, 0.01), outcome(100, 0.05), 0.95, 200, 1);
+  const auto narrow =
+      warpath::speedup_interval(objective, outcome(200, 0.001), outcome(100, 0.001), 0.95, 200, 1);
   CHECK(wide.low <= 2.0);
   CHECK(wide.high >= 2.0);
   CHECK(narrow.high - narrow.low < wide.high - wide.low);

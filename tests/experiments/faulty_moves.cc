@@ -48,21 +48,28 @@ class Fault final : public Move {
   [[nodiscard]] std::string_view name() const override { return "fault"; }
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext&) const override {
     std::vector<MoveInstance> out;
-    for (const char* const site : {"good:1", "fault:null", "fault:check", "fault:throw", "fault:endless", "fault:memory", "fault:stack", "fault:exit", "good:2"}) {
+    for (const char* const site :
+         {"good:1", "fault:null", "fault:check", "fault:throw", "fault:endless", "fault:memory",
+          "fault:stack", "fault:exit", "good:2"}) {
       out.push_back({.move = "fault", .site = site, .parameters = {}});
     }
     return out;
   }
-  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&, std::string_view site) const override {
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
+                                            std::string_view site) const override {
     if (site.starts_with("fault:")) fail(site.substr(6));
     return {};
   }
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& at, const MoveInstance& instance, std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& at,
+                                             const MoveInstance& instance,
+                                             std::string& why) const override {
     if (instance.site.starts_with("fault:")) fail(std::string_view(instance.site).substr(6));
     Variant out = at.variant;
     const std::size_t body = out.source.find('{');
     if (body == std::string::npos) return why = "no body", std::nullopt;
-    out.source.insert(body + 1, "\n  const int " + std::string("made") + std::to_string(out.source.size()) + " = " + (instance.site == "good:1" ? "1" : "2") + ";");
+    out.source.insert(body + 1, "\n  const int " + std::string("made") +
+                                    std::to_string(out.source.size()) + " = " +
+                                    (instance.site == "good:1" ? "1" : "2") + ";");
     return out;
   }
 };
@@ -74,14 +81,19 @@ class FaultEverywhere final : public Move {
     fail("null");
     return {};
   }
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext&, const MoveInstance&, std::string&) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext&,
+                                             const MoveInstance&,
+                                             std::string&) const override {
+    return std::nullopt;
+  }
 };
 
 }  // namespace
 
 void register_faulty_moves(MoveRegistry& registry) {
   registry.add("fault", "fails at some sites", [] { return std::make_unique<Fault>(); });
-  registry.add("fault_everywhere", "fails while it enumerates", [] { return std::make_unique<FaultEverywhere>(); });
+  registry.add("fault_everywhere", "fails while it enumerates",
+               [] { return std::make_unique<FaultEverywhere>(); });
 }
 
 int faulty_worker_main() {

@@ -8,10 +8,14 @@ using namespace warpath::testing;
 
 TEST_SUITE_BEGIN("inspect");
 
-TEST_CASE("a run, its best node and its baseline can be looked at; unknown and ambiguous nodes are refused") {
+TEST_CASE(
+    "a run, its best node and its baseline can be looked at; unknown and ambiguous nodes are "
+    "refused") {
   const TemporaryFolder out;
   const std::string spec = (source_root() / "specs/softmax_scaled.json").string();
-  REQUIRE(run_program({"run", "--input", spec, "--runner", "synthetic", "--outdir", out.path().string(), "--budget-builds", "40"}).code == 0);
+  REQUIRE(run_program({"run", "--input", spec, "--runner", "synthetic", "--outdir",
+                       out.path().string(), "--budget-builds", "40"})
+              .code == 0);
   const std::string run = out / "kernels/softmax_scaled";
 
   const ProgramResult overview = run_program({"inspect", run});
@@ -22,14 +26,16 @@ TEST_CASE("a run, its best node and its baseline can be looked at; unknown and a
 
   const ProgramResult best = run_program({"inspect", run, "best"});
   CHECK(best.code == 0);
-  for (const char* part : {"path\n", "status    ok", "verdict ", "time ", "diff to the parent", "\nsource\n"}) {
+  for (const char* part :
+       {"path\n", "status    ok", "verdict ", "time ", "diff to the parent", "\nsource\n"}) {
     CAPTURE(part);
     CHECK(best.out.find(part) != std::string::npos);
   }
   const std::string key = best.out.substr(10, 32);
   CHECK(run_program({"inspect", run, key}).out == best.out);
   CHECK(run_program({"inspect", run, key.substr(0, 12)}).out == best.out);
-  CHECK(run_program({"inspect", run, "baseline"}).out.find("diff to the parent") == std::string::npos);
+  CHECK(run_program({"inspect", run, "baseline"}).out.find("diff to the parent") ==
+        std::string::npos);
 
   // 41 keys, 16 first digits: some digit begins several.
   int ambiguous = 0;
@@ -46,13 +52,16 @@ TEST_CASE("a run, its best node and its baseline can be looked at; unknown and a
   CHECK(run_program({"inspect", out / "absent"}).code == 64);
 }
 
-TEST_CASE("sources are shown as the model sees them, with a line over all; absent files are refused") {
+TEST_CASE(
+    "sources are shown as the model sees them, with a line over all; absent files are refused") {
   const std::string root = source_root().string();
-  const ProgramResult seen = run_program({"inspect", "--parse", root + "/specs/softmax_scaled.cu", root + "/specs/rowscan.cu"});
+  const ProgramResult seen = run_program(
+      {"inspect", "--parse", root + "/specs/softmax_scaled.cu", root + "/specs/rowscan.cu"});
   CAPTURE(seen.err);
   CHECK(seen.code == 0);
-  for (const char* part : {"kernel softmax_scaled", "j = 1 to C by 1; reduction max into max_value", "; parallel", "; scan + into sum",
-                           "2 files, 2 kernels, 2 without opaque span (100.00 %)"}) {
+  for (const char* part :
+       {"kernel softmax_scaled", "j = 1 to C by 1; reduction max into max_value", "; parallel",
+        "; scan + into sum", "2 files, 2 kernels, 2 without opaque span (100.00 %)"}) {
     CAPTURE(part);
     CHECK(seen.out.find(part) != std::string::npos);
   }
@@ -61,11 +70,14 @@ TEST_CASE("sources are shown as the model sees them, with a line over all; absen
   CHECK(run_program({"inspect"}).code == 64);
 }
 
-TEST_CASE("a report of a profiler is read by the rules, as text and as JSON; files without a launch are refused") {
+TEST_CASE(
+    "a report of a profiler is read by the rules, as text and as JSON; files without a launch are "
+    "refused") {
   const TemporaryFolder out;
   const std::string report = out / "report.csv";
-  std::ofstream(report) << "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
-                           "0,k,Duration,us,10\n0,k,Waves Per SM,,0.25\n";
+  std::ofstream(report)
+      << "\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
+         "0,k,Duration,us,10\n0,k,Waves Per SM,,0.25\n";
   const ProgramResult text = run_program({"inspect", "--ncu", report});
   CHECK(text.code == 0);
   CHECK(text.out.starts_with("k: 10 us, "));

@@ -16,20 +16,31 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Deterministic, several evaluations in flight, snapshots often: every kind of write happens all the time.
+/// Deterministic, several evaluations in flight, snapshots often: every kind of write happens all
+/// the time.
 Words search(const fs::path& out, bool resume) {
   Words words{"run",
-              "--input", (source_root() / "specs/softmax_scaled.json").string(),
-              "--outdir", out.string(),
-              "--runner", "synthetic",
+              "--input",
+              (source_root() / "specs/softmax_scaled.json").string(),
+              "--outdir",
+              out.string(),
+              "--runner",
+              "synthetic",
               "--deterministic",
-              "--in-flight", "4",
-              "--budget-builds", "100",
-              "--set", "search.strategy=mcgs",
-              "--set", "synthetic.lanes=4",
-              "--set", "synthetic.delay_ms=10",
-              "--set", "record.snapshot_every=7",
-              "--set", "record.sync=never"};
+              "--in-flight",
+              "4",
+              "--budget-builds",
+              "100",
+              "--set",
+              "search.strategy=mcgs",
+              "--set",
+              "synthetic.lanes=4",
+              "--set",
+              "synthetic.delay_ms=10",
+              "--set",
+              "record.snapshot_every=7",
+              "--set",
+              "record.sync=never"};
   if (resume) words.emplace_back("--resume");
   return words;
 }
@@ -47,11 +58,14 @@ std::string whole_lines(const fs::path& out) {
 
 std::uint64_t events_in(const std::string& log, const std::string& type) {
   std::uint64_t count = 0;
-  for (const std::string& line : lines_of(log)) count += line.find("\"type\":\"" + type + "\"") != std::string::npos ? 1U : 0U;
+  for (const std::string& line : lines_of(log))
+    count += line.find("\"type\":\"" + type + "\"") != std::string::npos ? 1U : 0U;
   return count;
 }
 
-std::uint64_t outcomes_in(const std::string& log) { return events_in(log, "outcome"); }
+std::uint64_t outcomes_in(const std::string& log) {
+  return events_in(log, "outcome");
+}
 
 /// Outcomes of `before` that `after` does not begin with.
 std::uint64_t lost_outcomes(const std::string& before, const std::string& after) {
@@ -67,7 +81,9 @@ int kill_points() {
 
 TEST_SUITE_BEGIN("kill");
 
-TEST_CASE("a run killed at random points resumes to the graph of an uninterrupted one and loses no outcome") {
+TEST_CASE(
+    "a run killed at random points resumes to the graph of an uninterrupted one and loses no "
+    "outcome") {
   const TemporaryFolder reference;
   const auto began = std::chrono::steady_clock::now();
   REQUIRE(run_program(search(reference.path(), false)).code != 64);
@@ -86,7 +102,8 @@ TEST_CASE("a run killed at random points resumes to the graph of an uninterrupte
       const std::uint64_t outcomes = 1 + rng.below(60);
       if (i % 2 == 0) {
         static_cast<void>(program.wait_until([&] {
-          return fs::exists(out.path() / "kernels/softmax_scaled/events.jsonl") && outcomes_in(whole_lines(out.path())) >= outcomes;
+          return fs::exists(out.path() / "kernels/softmax_scaled/events.jsonl") &&
+                 outcomes_in(whole_lines(out.path())) >= outcomes;
         }));
       } else {
         std::this_thread::sleep_for(whole_run * rng.uniform());
@@ -110,10 +127,12 @@ TEST_CASE("a run killed at random points resumes to the graph of an uninterrupte
   report_figure("outcomes_lost", lost);
 }
 
-TEST_CASE("a run killed while its finalists are timed again resumes and pays for none of them twice") {
+TEST_CASE(
+    "a run killed while its finalists are timed again resumes and pays for none of them twice") {
   const auto with_finals = [](const fs::path& out, bool resume) {
     Words words = search(out, resume);
-    words.insert(words.end(), {"--finalists", "8", "--set", "synthetic.delay_ms=20", "--set", "synthetic.noise=0.1"});
+    words.insert(words.end(), {"--finalists", "8", "--set", "synthetic.delay_ms=20", "--set",
+                               "synthetic.noise=0.1"});
     return words;
   };
   const TemporaryFolder out;
@@ -136,7 +155,8 @@ TEST_CASE("a run killed while its finalists are timed again resumes and pays for
   CHECK(after.starts_with(before));
   CHECK(outcomes_in(after) == 100);
   CHECK(events_in(after, "final") == 9);  // the baseline and eight
-  const auto summary = nlohmann::json::parse(read_file(out.path() / "kernels/softmax_scaled/best_summary.json"));
+  const auto summary =
+      nlohmann::json::parse(read_file(out.path() / "kernels/softmax_scaled/best_summary.json"));
   CHECK(summary.at("finalists") == 8);
   CHECK(summary.at("speedup") != summary.at("searched_speedup"));
   CHECK(resumed.err.find("softmax_scaled: final: ") != std::string::npos);

@@ -1,4 +1,5 @@
-// The launcher script of the tree, with a small project in place of this one: configuring and building are real.
+// The launcher script of the tree, with a small project in place of this one: configuring and
+// building are real.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -19,9 +20,12 @@ class SmallTree {
     fs::create_directories(root_ / "experiments");
     fs::copy_file(source_root() / "warpath", root_ / "warpath");
     write_file(root_ / "meson.build", kProject);
-    write_file(root_ / "experiments" / "meson.build", "executable('warpath', 'main.c', 'part.c')\n");
+    write_file(root_ / "experiments" / "meson.build",
+               "executable('warpath', 'main.c', 'part.c')\n");
     write_file(root_ / "experiments" / "part.c", "int part(void) { return 3; }\n");
-    write_file(root_ / "experiments" / "main.c", "#include <stdio.h>\nint part(void);\nint main(void) { printf(\"%d\\n\", part()); return 0; }\n");
+    write_file(root_ / "experiments" / "main.c",
+               "#include <stdio.h>\nint part(void);\nint main(void) { printf(\"%d\\n\", part()); "
+               "return 0; }\n");
   }
   static constexpr const char* kProject = "project('small', 'c')\nsubdir('experiments')\n";
 
@@ -36,19 +40,25 @@ class SmallTree {
     root_ = place;
   }
   [[nodiscard]] fs::path operator/(const char* name) const { return root_ / name; }
-  [[nodiscard]] fs::file_time_type object_time() const { return fs::last_write_time(root_ / "build" / "experiments" / "warpath.p" / "part.c.o"); }
+  [[nodiscard]] fs::file_time_type object_time() const {
+    return fs::last_write_time(root_ / "build" / "experiments" / "warpath.p" / "part.c.o");
+  }
 
  private:
   fs::path root_;
 };
 
-bool says(const warpath::ProcessResult& result, const std::string& text) { return result.output.find(text) != std::string::npos; }
+bool says(const warpath::ProcessResult& result, const std::string& text) {
+  return result.output.find(text) != std::string::npos;
+}
 
 }  // namespace
 
 TEST_SUITE_BEGIN("launcher");
 
-TEST_CASE("a working build is kept where the new one does not configure, and nothing that holds is built again") {
+TEST_CASE(
+    "a working build is kept where the new one does not configure, and nothing that holds is built "
+    "again") {
   const TemporaryFolder folder;
   SmallTree tree(folder / "tree");
   const auto first = tree.run();
@@ -81,7 +91,8 @@ TEST_CASE("a working build is kept where the new one does not configure, and not
     fs::create_directories(tree / "build/.old");
     for (const auto& entry : fs::directory_iterator(tree / "build")) {
       const std::string name = entry.path().filename().string();
-      if (name != ".old" && name != ".lock" && name != "setup.log") fs::rename(entry.path(), (tree / "build/.old") / name);
+      if (name != ".old" && name != ".lock" && name != "setup.log")
+        fs::rename(entry.path(), (tree / "build/.old") / name);
     }
     write_file(tree / "build/build.ninja", "half");
     CHECK(tree.run().code == 0);

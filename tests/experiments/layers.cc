@@ -21,23 +21,28 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
     {"experiments", {"engine", "moves", "priors", "runners", "experiments"}},
     {"tests", {"engine", "moves", "priors", "runners", "experiments", "tests"}}};
 
-/// Folder -> its rooms: what stands in one may include what stands in it or in one before it. Files of the folder itself are above all rooms. Rooms of
-/// plug-ins (moves/catalogue, runners/cuda/gates, search policies) see the rooms of what they plug into; moves/model and moves/shared edit text by one header
-/// (moves/shared/source_edit.h), so that the model is not in the order yet.
+/// Folder -> its rooms: what stands in one may include what stands in it or in one before it. Files
+/// of the folder itself are above all rooms. Rooms of plug-ins (moves/catalogue,
+/// runners/cuda/gates, search policies) see the rooms of what they plug into; moves/model and
+/// moves/shared edit text by one header (moves/shared/source_edit.h), so that the model is not in
+/// the order yet.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
     {"engine", {"base", "json", "text", "spec", "plugin", "search", "run"}},
     {"moves", {"shared", "patch", "propose", "catalogue"}},
     {"priors", {"evidence", "tactics"}},
     {"runners/cuda", {"driver", "code", "counters", "compile", "measure", "lanes", "finalists"}},
-    {"experiments", {"setup", "console", "propose", "evaluate", "study", "report", "agent", "commands"}}};
+    {"experiments",
+     {"setup", "console", "propose", "evaluate", "study", "report", "agent", "commands"}}};
 
-/// All .h and .cc files of a folder of the tree, relative to the root. The shim of the host runner is left out: kernels
-/// include it, the program does not. So are the texts below tests/data.
+/// All .h and .cc files of a folder of the tree, relative to the root. The shim of the host runner
+/// is left out: kernels include it, the program does not. So are the texts below tests/data.
 std::vector<fs::path> sources_in(const std::string& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(source_root() / folder)) {
     const fs::path path = fs::relative(entry.path(), source_root());
-    if (path.string().find("/shim/") != std::string::npos || path.string().starts_with("tests/data/")) continue;
+    if (path.string().find("/shim/") != std::string::npos ||
+        path.string().starts_with("tests/data/"))
+      continue;
     if (path.extension() == ".h" || path.extension() == ".cc") files.push_back(path);
   }
   std::sort(files.begin(), files.end());
@@ -59,7 +64,9 @@ std::vector<std::string> own_includes(const fs::path& file) {
 
 TEST_SUITE_BEGIN("layers");
 
-TEST_CASE("includes only point left: engine, then moves, priors and runners, then experiments, then tests") {
+TEST_CASE(
+    "includes only point left: engine, then moves, priors and runners, then experiments, then "
+    "tests") {
   for (const auto& [folder, allowed] : kMayInclude) {
     for (const fs::path& file : sources_in(folder)) {
       for (const std::string& name : own_includes(file)) {
@@ -73,7 +80,8 @@ TEST_CASE("includes only point left: engine, then moves, priors and runners, the
 
 TEST_CASE("within a folder includes point to rooms that come before") {
   for (const auto& [folder, rooms] : kRooms) {
-    const auto room_of = [&](const std::string& path) {  // the first room after the folder; -1: none
+    // the first room after the folder; -1: none
+    const auto room_of = [&](const std::string& path) {
       if (!path.starts_with(folder + "/")) return -1;
       const std::string rest = path.substr(folder.size() + 1);
       const auto found = std::find(rooms.begin(), rooms.end(), rest.substr(0, rest.find('/')));
@@ -95,7 +103,8 @@ TEST_CASE("no folder has more than 40 sources and their headers, but for one a g
   for (const auto& [folder, allowed] : kMayInclude) {
     if (folder == "tests") continue;
     std::map<std::string, std::set<std::string>> stems;
-    for (const fs::path& file : sources_in(folder)) stems[file.parent_path().string()].insert(file.stem().string());
+    for (const fs::path& file : sources_in(folder))
+      stems[file.parent_path().string()].insert(file.stem().string());
     for (const auto& [place, names] : stems) {
       CAPTURE(place);
       CHECK((names.size() <= 40 || place == "runners/cuda/gates"));
@@ -115,8 +124,11 @@ TEST_CASE("every folder of sources says in a README what it is for") {
 
 TEST_CASE("plug-ins do not include each other") {
   for (const std::string folder : {"moves/catalogue", "priors"}) {
-    const std::string list = read_file(source_root() / folder.substr(0, folder.find('/')) / "meson.build");
-    const auto is_plugin = [&](const fs::path& path) { return list.find("'" + path.stem().string() + "',") != std::string::npos; };
+    const std::string list =
+        read_file(source_root() / folder.substr(0, folder.find('/')) / "meson.build");
+    const auto is_plugin = [&](const fs::path& path) {
+      return list.find("'" + path.stem().string() + "',") != std::string::npos;
+    };
     for (const fs::path& file : sources_in(folder)) {
       for (const std::string& name : own_includes(file)) {
         if (!is_plugin(file) || fs::path(name).parent_path() != folder) continue;
@@ -128,7 +140,8 @@ TEST_CASE("plug-ins do not include each other") {
   }
 }
 
-TEST_CASE("the engine knows neither CUDA nor HTTP, and only one file of the tree includes libcurl") {
+TEST_CASE(
+    "the engine knows neither CUDA nor HTTP, and only one file of the tree includes libcurl") {
   int curl_files = 0;
   for (const auto& [folder, allowed] : kMayInclude) {
     if (folder == "tests") continue;
@@ -136,14 +149,16 @@ TEST_CASE("the engine knows neither CUDA nor HTTP, and only one file of the tree
       const std::string text = read_file(source_root() / file);
       CAPTURE(file.string());
       if (text.find("#include <curl/") != std::string::npos) ++curl_files;
-      const bool sees_cuda = std::regex_search(text, std::regex("#include <(cuda|nvrtc|cupti)[A-Za-z_]*\\.h>"));
+      const bool sees_cuda =
+          std::regex_search(text, std::regex("#include <(cuda|nvrtc|cupti)[A-Za-z_]*\\.h>"));
       CHECK((!sees_cuda || file.string().starts_with("runners/cuda/")));
     }
   }
   CHECK(curl_files <= 1);
 }
 
-TEST_CASE("a source file includes its own header first, so that the header is known to compile alone") {
+TEST_CASE(
+    "a source file includes its own header first, so that the header is known to compile alone") {
   for (const auto& [folder, allowed] : kMayInclude) {
     for (const fs::path& file : sources_in(folder)) {
       fs::path header = file;
@@ -166,7 +181,8 @@ TEST_CASE("every test file and every suite is listed in tests/meson.build") {
     if (file.extension() != ".cc" || file.parent_path() == "tests/bench") continue;
     CAPTURE(file.string());
     const std::string name = file.filename().string() + "'";
-    CHECK((list.find("'" + name) != std::string::npos || list.find("/" + name) != std::string::npos));
+    CHECK(
+        (list.find("'" + name) != std::string::npos || list.find("/" + name) != std::string::npos));
     const std::string text = read_file(source_root() / file);
     for (std::sregex_iterator match(text.begin(), text.end(), suite), end; match != end; ++match) {
       const std::string suite_name = (*match)[2];

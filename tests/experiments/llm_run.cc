@@ -38,11 +38,15 @@ const std::string kKey = "sk-campaign-0123456789";
 constexpr std::int64_t kMostCalls = 60;
 constexpr double kMostMoney = 0.5;
 
-std::string integrity(const std::string& file) { return (source_root() / "tests" / "data" / "integrity" / "axpy" / file).string(); }
+std::string integrity(const std::string& file) {
+  return (source_root() / "tests" / "data" / "integrity" / "axpy" / file).string();
+}
 
 /// What the schema of a request, wherever its format puts it, lets a choice's move be.
 std::vector<std::string> legal_moves(const json& value) {
-  if (value.is_object() && value.contains("move") && value["move"].is_object() && value["move"].contains("enum")) return value["move"]["enum"].get<std::vector<std::string>>();
+  if (value.is_object() && value.contains("move") && value["move"].is_object() &&
+      value["move"].contains("enum"))
+    return value["move"]["enum"].get<std::vector<std::string>>();
   if (!value.is_structured()) return {};
   for (const json& member : value) {
     if (auto found = legal_moves(member); !found.empty()) return found;
@@ -52,17 +56,26 @@ std::vector<std::string> legal_moves(const json& value) {
 
 std::string chosen(const std::vector<std::string>& moves) {
   json list = json::array();
-  for (const std::string& m : moves) list.push_back({{"move", m}, {"params", json::array()}, {"gain_lo", 1.05}, {"gain_hi", 1.4}, {"confidence", 0.6}, {"novelty", "safe"}, {"why", "tried elsewhere"}});
+  for (const std::string& m : moves)
+    list.push_back({{"move", m},
+                    {"params", json::array()},
+                    {"gain_lo", 1.05},
+                    {"gain_hi", 1.4},
+                    {"confidence", 0.6},
+                    {"novelty", "safe"},
+                    {"why", "tried elsewhere"}});
   return json{{"bottleneck", "memory"}, {"choices", list}, {"stop", false}}.dump();
 }
 
 std::string written(const std::string& prompt, const std::string& source) {
   const std::size_t at = prompt.rfind("===KERNEL BEGIN ") + 16;
   const std::string nonce = prompt.substr(at, prompt.find("===", at) - at);
-  return "===KERNEL BEGIN " + nonce + "===\n" + source + "===KERNEL END " + nonce + "===\nCLAIM precision=unchanged\n";
+  return "===KERNEL BEGIN " + nonce + "===\n" + source + "===KERNEL END " + nonce +
+         "===\nCLAIM precision=unchanged\n";
 }
 
-/// A model that takes some of the moves it may take, by the text of the question alone, and writes the same sources again and again; its server fails as often as it is told.
+/// A model that takes some of the moves it may take, by the text of the question alone, and writes
+/// the same sources again and again; its server fails as often as it is told.
 struct Model {
   std::string codec = "chat";
   double failures = 0;
@@ -74,9 +87,11 @@ struct Model {
     const std::string prompt = prompt_of(r.body);
     if (garbage) return garbage(prompt);
     warpath::Rng rng(warpath::hash128(prompt).low, "model");
-    if (prompt.find("===KERNEL BEGIN ") != std::string::npos) return written(prompt, sources.empty() ? "nothing" : sources[rng.below(sources.size())]);
+    if (prompt.find("===KERNEL BEGIN ") != std::string::npos)
+      return written(prompt, sources.empty() ? "nothing" : sources[rng.below(sources.size())]);
     std::vector<std::string> moves = legal_moves(json::parse(r.body));
-    std::erase_if(moves, [&](const std::string& m) { return m.starts_with("by_hand:") && sources.empty(); });
+    std::erase_if(
+        moves, [&](const std::string& m) { return m.starts_with("by_hand:") && sources.empty(); });
     std::vector<std::string> out;
     for (int i = 0; i < 3 && !moves.empty(); ++i) out.push_back(moves[rng.below(moves.size())]);
     if (!sources.empty()) out.insert(out.begin(), "by_hand:other");
@@ -89,10 +104,16 @@ struct Model {
     warpath::Rng rng(r.number, "failures");
     if (rng.uniform() >= failures) return fine;
     switch (rng.below(5)) {
-      case 0: return {.status = 500, .pieces = {R"({"error": {"message": "overloaded"}})"}};
-      case 1: return {.status = 429, .headers = {{"Retry-After", "0"}}, .pieces = {R"({"error": {"message": "slow down"}})"}};
-      case 2: return {.pieces = {"<html>not json"}};
-      case 3: return {.end = ServerReply::End::cut, .silent = true};
+      case 0:
+        return {.status = 500, .pieces = {R"({"error": {"message": "overloaded"}})"}};
+      case 1:
+        return {.status = 429,
+                .headers = {{"Retry-After", "0"}},
+                .pieces = {R"({"error": {"message": "slow down"}})"}};
+      case 2:
+        return {.pieces = {"<html>not json"}};
+      case 3:
+        return {.end = ServerReply::End::cut, .silent = true};
       default:
         fine.pieces = {fine.pieces.front().substr(0, fine.pieces.front().size() / 2)};
         fine.end = ServerReply::End::cut;
@@ -102,9 +123,20 @@ struct Model {
 };
 
 /// A profile of `codec` in the test's folder, at `url`.
-std::string profile_file(const TemporaryFolder& folder, const std::string& codec, const std::string& url) {
-  const json profile{{"name", "test"}, {"like", "custom"}, {"base_url", url}, {"codec", codec}, {"auth", "bearer"}, {"key_env", kVariable}, {"model", "test-model"},
-                     {"capabilities", {{"json_schema", true}, {"stream", true}}}, {"max_output_tokens", 1000}, {"prices", {{"input", 1}, {"cached", 0.5}, {"cache_write", 1.25}, {"output", 10}}}};
+std::string profile_file(const TemporaryFolder& folder,
+                         const std::string& codec,
+                         const std::string& url) {
+  const json profile{
+      {"name", "test"},
+      {"like", "custom"},
+      {"base_url", url},
+      {"codec", codec},
+      {"auth", "bearer"},
+      {"key_env", kVariable},
+      {"model", "test-model"},
+      {"capabilities", {{"json_schema", true}, {"stream", true}}},
+      {"max_output_tokens", 1000},
+      {"prices", {{"input", 1}, {"cached", 0.5}, {"cache_write", 1.25}, {"output", 10}}}};
   write_file(folder / "profile.json", profile.dump());
   return folder / "profile.json";
 }
@@ -116,25 +148,60 @@ ProgramResult run_with_key(const Words& words) {
   return out;
 }
 
-Words synthetic_search(const TemporaryFolder& out, const std::string& profile, const Words& more = {}) {
-  Words words{"run", "--input", integrity("spec.json"), "--runner", "synthetic", "--outdir", out / "out", "--seed", "5", "--budget-builds", "80", "--finalists", "0",
-              "--llm-profile", profile, "--llm-in-flight", "8", "--llm-calls", std::to_string(kMostCalls), "--llm-money", "0.5",
-              "--set", "search.strategy=mcgs", "--set", "synthetic.delay_ms=30", "--set", "synthetic.failure=0", "--set", "record.sync=never"};
+Words synthetic_search(const TemporaryFolder& out,
+                       const std::string& profile,
+                       const Words& more = {}) {
+  Words words{"run",
+              "--input",
+              integrity("spec.json"),
+              "--runner",
+              "synthetic",
+              "--outdir",
+              out / "out",
+              "--seed",
+              "5",
+              "--budget-builds",
+              "80",
+              "--finalists",
+              "0",
+              "--llm-profile",
+              profile,
+              "--llm-in-flight",
+              "8",
+              "--llm-calls",
+              std::to_string(kMostCalls),
+              "--llm-money",
+              "0.5",
+              "--set",
+              "search.strategy=mcgs",
+              "--set",
+              "synthetic.delay_ms=30",
+              "--set",
+              "synthetic.failure=0",
+              "--set",
+              "record.sync=never"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
-fs::path run_of(const TemporaryFolder& out) { return out / "out/kernels/axpy"; }
+fs::path run_of(const TemporaryFolder& out) {
+  return out / "out/kernels/axpy";
+}
 
-json json_of(const fs::path& file) { return json::parse(read_file(file)); }
+json json_of(const fs::path& file) {
+  return json::parse(read_file(file));
+}
 
-std::string fingerprint(const fs::path& run) { return json_of(run / "best_summary.json")["fingerprint"]; }
+std::string fingerprint(const fs::path& run) {
+  return json_of(run / "best_summary.json")["fingerprint"];
+}
 
 /// What a cassette says was sent and paid.
 struct Paid {
   std::int64_t sent = 0;
-  double money = 0;           ///< with the worst case of what nobody heard the end of
-  std::int64_t repeated = 0;  ///< attempts after the call's answer, or after one whose end a killed process did not hear
+  double money = 0;  ///< with the worst case of what nobody heard the end of
+  /// attempts after the call's answer, or after one whose end a killed process did not hear
+  std::int64_t repeated = 0;
 };
 
 Paid paid(const fs::path& cassette) {
@@ -143,9 +210,9 @@ Paid paid(const fs::path& cassette) {
     bool over = false;
   };
   Paid out;
-  std::map<std::string, Call> calls;              // by label: prompts of a resumed run tell more
-  std::map<std::string, std::string> labels;      // of a request
-  std::map<std::string, double> unheard;          // worst case, by request and attempt
+  std::map<std::string, Call> calls;          // by label: prompts of a resumed run tell more
+  std::map<std::string, std::string> labels;  // of a request
+  std::map<std::string, double> unheard;      // worst case, by request and attempt
   for (const std::string& text : lines_of(read_file(cassette))) {
     const json line = json::parse(text, nullptr, false);
     if (line.is_discarded()) continue;  // cut by a kill
@@ -174,7 +241,8 @@ Paid paid(const fs::path& cassette) {
 std::vector<std::string> files_with(const fs::path& folder, const std::string& text) {
   std::vector<std::string> out;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (entry.is_regular_file() && read_file(entry.path()).find(text) != std::string::npos) out.push_back(entry.path().string());
+    if (entry.is_regular_file() && read_file(entry.path()).find(text) != std::string::npos)
+      out.push_back(entry.path().string());
   }
   return out;
 }
@@ -184,9 +252,12 @@ std::size_t processes_with(const std::string& text) {
   std::size_t out = 0;
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename().string();
-    if (name.find_first_not_of("0123456789") != std::string::npos || name == std::to_string(::getpid())) continue;
+    if (name.find_first_not_of("0123456789") != std::string::npos ||
+        name == std::to_string(::getpid()))
+      continue;
     std::ifstream file(entry.path() / "environ", std::ios::binary);
-    const std::string environment{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    const std::string environment{std::istreambuf_iterator<char>(file),
+                                  std::istreambuf_iterator<char>()};
     if (environment.find(text) != std::string::npos) ++out;
   }
   return out;
@@ -195,7 +266,9 @@ std::size_t processes_with(const std::string& text) {
 std::size_t evaluated_of(const fs::path& run, const std::string& source) {
   std::size_t out = 0;
   for (const std::string& line : lines_of(read_file(run / "events.jsonl"))) {
-    if (line.find("\"type\":\"dispatch\"") != std::string::npos && line.find("\"source\":\"" + source + "\"") != std::string::npos) ++out;
+    if (line.find("\"type\":\"dispatch\"") != std::string::npos &&
+        line.find("\"source\":\"" + source + "\"") != std::string::npos)
+      ++out;
   }
   return out;
 }
@@ -204,13 +277,17 @@ std::size_t evaluated_of(const fs::path& run, const std::string& source) {
 
 TEST_SUITE_BEGIN("llm_run");
 
-TEST_CASE("a search goes on though a third of its calls fail, in every format; no limit is passed, the ledger adds up, and the key is nowhere") {
+TEST_CASE(
+    "a search goes on though a third of its calls fail, in every format; no limit is passed, the "
+    "ledger adds up, and the key is nowhere") {
   std::int64_t overruns = 0;
   for (const std::string codec : {"chat", "responses", "anthropic"}) {
     CAPTURE(codec);
     const TemporaryFolder out;
-    HttpServer server(Model{.codec = codec, .failures = 0.3, .takes = std::chrono::milliseconds(200)});
-    const ProgramResult done = run_with_key(synthetic_search(out, profile_file(out, codec, server.url())));
+    HttpServer server(
+        Model{.codec = codec, .failures = 0.3, .takes = std::chrono::milliseconds(200)});
+    const ProgramResult done =
+        run_with_key(synthetic_search(out, profile_file(out, codec, server.url())));
     CAPTURE(done.err);
     CHECK((done.code == 0 || done.code == 2));
     const json summary = json_of(run_of(out) / "llm_summary.json");
@@ -276,28 +353,53 @@ TEST_CASE("once the key is read it is in no environment that another process cou
     return model(r);
   });
   {
-    const warpath::Child holder({.argv = {"/bin/sleep", "60"}, .environment = {"KEY=" + kKey}, .directory = "/"});
+    const warpath::Child holder(
+        {.argv = {"/bin/sleep", "60"}, .environment = {"KEY=" + kKey}, .directory = "/"});
     CHECK(processes_with(kKey) == 1);  // so would it be seen
   }
-  const ProgramResult done = run_with_key(synthetic_search(out, profile_file(out, "chat", server.url())));
+  const ProgramResult done =
+      run_with_key(synthetic_search(out, profile_file(out, "chat", server.url())));
   CAPTURE(done.err);
   CHECK((done.code == 0 || done.code == 2));
   CHECK(asked > 0);
   CHECK(seen == 0);
 }
 
-TEST_CASE("a campaign with a model, its failures included, is repeated bit for bit without network, key and compiler") {
+TEST_CASE(
+    "a campaign with a model, its failures included, is repeated bit for bit without network, key "
+    "and compiler") {
   const TemporaryFolder out;
   const auto search = [&](const std::string& folder, const std::string& builds, const Words& more) {
-    Words words{"run", "--input", integrity("spec.json"), "--outdir", out / folder, "--seed", "3", "--deterministic", "--budget-builds", builds, "--finalists", "2", "--llm-profile",
-                out / "profile.json", "--evaluations", out / "evaluations.jsonl", "--set", "host.timing_seconds=0.005", "--set", "record.sync=never"};
+    Words words{"run",
+                "--input",
+                integrity("spec.json"),
+                "--outdir",
+                out / folder,
+                "--seed",
+                "3",
+                "--deterministic",
+                "--budget-builds",
+                builds,
+                "--finalists",
+                "2",
+                "--llm-profile",
+                out / "profile.json",
+                "--evaluations",
+                out / "evaluations.jsonl",
+                "--set",
+                "host.timing_seconds=0.005",
+                "--set",
+                "record.sync=never"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
   };
   {
-    HttpServer server(Model{.failures = 0.3, .sources = {read_file(integrity("honest_vectors.cu")), read_file(integrity("zeros.cu")), "not a kernel"}});
+    HttpServer server(Model{.failures = 0.3,
+                            .sources = {read_file(integrity("honest_vectors.cu")),
+                                        read_file(integrity("zeros.cu")), "not a kernel"}});
     static_cast<void>(profile_file(out, "chat", server.url()));
-    const ProgramResult first = run_with_key(search("first", "6", {"--runner", "host", "--evaluations-mode", "record"}));
+    const ProgramResult first =
+        run_with_key(search("first", "6", {"--runner", "host", "--evaluations-mode", "record"}));
     CAPTURE(first.err);
     REQUIRE((first.code == 0 || first.code == 2));
   }
@@ -307,55 +409,102 @@ TEST_CASE("a campaign with a model, its failures included, is repeated bit for b
   const char* const path = std::getenv("PATH");
   const std::string kept = path == nullptr ? "" : path;
   setenv("PATH", "/nonexistent", 1);
-  const ProgramResult again = run_program(search("again", "6", {"--evaluations-mode", "replay", "--llm-cassette", first / "llm.jsonl", "--llm-cassette-mode", "replay"}));
+  const ProgramResult again =
+      run_program(search("again", "6",
+                         {"--evaluations-mode", "replay", "--llm-cassette", first / "llm.jsonl",
+                          "--llm-cassette-mode", "replay"}));
   setenv("PATH", kept.c_str(), 1);
   CAPTURE(again.err);
   REQUIRE((again.code == 0 || again.code == 2));
   const fs::path second = out / "again/kernels/axpy";
   CHECK(fingerprint(second) == fingerprint(first));
-  CHECK(json_of(second / "best_summary.json")["speedup"] == json_of(first / "best_summary.json")["speedup"]);
+  CHECK(json_of(second / "best_summary.json")["speedup"] ==
+        json_of(first / "best_summary.json")["speedup"]);
   CHECK(evaluated_of(second, "llm") == evaluated_of(first, "llm"));
   CHECK(read_file(out / "evaluations.jsonl") == ledger);
 
   // Another way through the search is not invented.
-  const ProgramResult other = run_program(search("other", "30", {"--evaluations-mode", "replay", "--no-llm"}));
+  const ProgramResult other =
+      run_program(search("other", "30", {"--evaluations-mode", "replay", "--no-llm"}));
   CHECK(other.code == 64);
   CHECK(other.err.find("evaluations.jsonl") != std::string::npos);
 }
 
-TEST_CASE("garbage of every kind costs nothing: over twenty seeds of a recorded space the best found is not worse than that of rules alone") {
-  // A space in the format of Kernel Tuner: three axes of eight levels, the best of them off every axis.
+TEST_CASE(
+    "garbage of every kind costs nothing: over twenty seeds of a recorded space the best found is "
+    "not worse than that of rules alone") {
+  // A space in the format of Kernel Tuner: three axes of eight levels, the best of them off every
+  // axis.
   const TemporaryFolder out;
   json values = json::array(), cache = json::object();
   for (int v = 0; v < 8; ++v) values.push_back(v);
   for (int a = 0; a < 8; ++a) {
     for (int b = 0; b < 8; ++b) {
       for (int c = 0; c < 8; ++c) {
-        const double time = 1 + 0.2 * std::abs(a - 5) + 0.3 * std::abs(b - (a + 2) % 8) + 0.1 * std::abs(c - (b + 3) % 8);
-        cache[std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(c)] = {{"a", a}, {"b", b}, {"c", c}, {"time", time}, {"compile_time", 1}, {"benchmark_time", 1}};
+        const double time = 1 + 0.2 * std::abs(a - 5) + 0.3 * std::abs(b - (a + 2) % 8) +
+                            0.1 * std::abs(c - (b + 3) % 8);
+        cache[std::to_string(a) + "," + std::to_string(b) + "," + std::to_string(c)] = {
+            {"a", a},
+            {"b", b},
+            {"c", c},
+            {"time", time},
+            {"compile_time", 1},
+            {"benchmark_time", 1}};
       }
     }
   }
-  write_file(out / "space.json", json{{"device_name", "D"}, {"kernel_name", "k"}, {"objective", "time"}, {"tune_params_keys", {"a", "b", "c"}},
-                                      {"tune_params", {{"a", values}, {"b", values}, {"c", values}}}, {"cache", cache}}
-                                     .dump());
-  const std::vector<std::string> nonsense{"I would rather talk about something else.", "{}", R"({"choices": 7})", chosen({"no_such_move", "by_hand:nothing"}), std::string(5000, '['), "```json\n{\"choices\": [{}]}\n```"};
-  HttpServer server(Model{.garbage = [&](const std::string& prompt) { return nonsense[warpath::hash128(prompt).low % nonsense.size()]; }});
+  write_file(out / "space.json",
+             json{{"device_name", "D"},
+                  {"kernel_name", "k"},
+                  {"objective", "time"},
+                  {"tune_params_keys", {"a", "b", "c"}},
+                  {"tune_params", {{"a", values}, {"b", values}, {"c", values}}},
+                  {"cache", cache}}
+                 .dump());
+  const std::vector<std::string> nonsense{"I would rather talk about something else.",
+                                          "{}",
+                                          R"({"choices": 7})",
+                                          chosen({"no_such_move", "by_hand:nothing"}),
+                                          std::string(5000, '['),
+                                          "```json\n{\"choices\": [{}]}\n```"};
+  HttpServer server(Model{.garbage = [&](const std::string& prompt) {
+    return nonsense[warpath::hash128(prompt).low % nonsense.size()];
+  }});
   const std::string profile = profile_file(out, "chat", server.url());
   int worse = 0;
   for (int seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     const auto best = [&](const std::string& folder, const Words& more) {
-      Words words{"run", "--input", integrity("spec.json"), "--runner", "replay:" + (out / "space.json").string(), "--outdir", out / folder, "--seed", std::to_string(seed), "--deterministic",
-                  "--set", "search.strategy=mcgs", "--budget-builds", "30", "--finalists", "0", "--set", "record.sync=never", "--set", "record.keep_variants=false"};
+      Words words{"run",
+                  "--input",
+                  integrity("spec.json"),
+                  "--runner",
+                  "replay:" + (out / "space.json").string(),
+                  "--outdir",
+                  out / folder,
+                  "--seed",
+                  std::to_string(seed),
+                  "--deterministic",
+                  "--set",
+                  "search.strategy=mcgs",
+                  "--budget-builds",
+                  "30",
+                  "--finalists",
+                  "0",
+                  "--set",
+                  "record.sync=never",
+                  "--set",
+                  "record.keep_variants=false"};
       words.insert(words.end(), more.begin(), more.end());
       const ProgramResult done = run_with_key(words);
       CAPTURE(done.err);
       REQUIRE((done.code == 0 || done.code == 2));
-      return json_of(out.path() / folder / "kernels/axpy/best_summary.json")["speedup"].get<double>();
+      return json_of(out.path() / folder / "kernels/axpy/best_summary.json")["speedup"]
+          .get<double>();
     };
     const double alone = best("rules" + std::to_string(seed), {"--no-llm"});
-    const double with = best("model" + std::to_string(seed), {"--llm-profile", profile, "--llm-calls", "4"});
+    const double with =
+        best("model" + std::to_string(seed), {"--llm-profile", profile, "--llm-calls", "4"});
     CHECK(with >= alone);
     if (with < alone) ++worse;
   }

@@ -7,6 +7,7 @@
 
 /// `test_experiments worker moves` is a move worker that knows moves which crash.
 int main(int count, char** words) {
-  if (count > 2 && std::string_view(words[1]) == "worker" && std::string_view(words[2]) == "moves") return warpath::testing::faulty_worker_main();
+  if (count > 2 && std::string_view(words[1]) == "worker" && std::string_view(words[2]) == "moves")
+    return warpath::testing::faulty_worker_main();
   return doctest::Context(count, words).run();
 }

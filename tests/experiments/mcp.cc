@@ -26,12 +26,16 @@ using warpath::McpTool;
 
 namespace {
 
-std::string axpy(const std::string& file) { return (source_root() / "tests" / "data" / "integrity" / "axpy" / file).string(); }
+std::string axpy(const std::string& file) {
+  return (source_root() / "tests" / "data" / "integrity" / "axpy" / file).string();
+}
 
 /// A recorded run of two builds on this machine's processor.
 std::string small_run(const TemporaryFolder& out) {
-  const ProgramResult searched = run_program({"run", "--input", axpy("spec.json"), "--runner", "host", "--outdir", out / "out", "--seed", "3", "--budget-builds", "2", "--finalists", "0",
-                                              "--set", "host.timing_seconds=0.005", "--set", "record.sync=never"});
+  const ProgramResult searched =
+      run_program({"run", "--input", axpy("spec.json"), "--runner", "host", "--outdir", out / "out",
+                   "--seed", "3", "--budget-builds", "2", "--finalists", "0", "--set",
+                   "host.timing_seconds=0.005", "--set", "record.sync=never"});
   CAPTURE(searched.err);
   REQUIRE((searched.code == 0 || searched.code == 2));
   return out / "out/kernels/axpy";
@@ -42,7 +46,8 @@ class Agent {
  public:
   explicit Agent(const std::string& run) {
     const char* const program = std::getenv("WARPATH_PROGRAM");
-    REQUIRE_MESSAGE(program != nullptr, "WARPATH_PROGRAM is not set: run these tests through meson");
+    REQUIRE_MESSAGE(program != nullptr,
+                    "WARPATH_PROGRAM is not set: run these tests through meson");
     int to[2], from[2];
     REQUIRE(pipe2(to, O_CLOEXEC) == 0);
     REQUIRE(pipe2(from, O_CLOEXEC) == 0);
@@ -79,7 +84,9 @@ class Agent {
     line(json{{"jsonrpc", "2.0"}, {"id", ++last_}, {"method", method}, {"params", params}}.dump());
     return last_;
   }
-  void notify(const std::string& method) const { line(json{{"jsonrpc", "2.0"}, {"method", method}}.dump()); }
+  void notify(const std::string& method) const {
+    line(json{{"jsonrpc", "2.0"}, {"method", method}}.dump());
+  }
 
   /// The next message; nothing but messages may come.
   json next(double seconds = 120) {
@@ -93,8 +100,11 @@ class Agent {
         return message;
       }
       pollfd wanted{.fd = from_, .events = POLLIN, .revents = 0};
-      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
-      REQUIRE_MESSAGE((left > 0 && poll(&wanted, 1, static_cast<int>(left)) > 0), "no message came");
+      const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                            end - std::chrono::steady_clock::now())
+                            .count();
+      REQUIRE_MESSAGE((left > 0 && poll(&wanted, 1, static_cast<int>(left)) > 0),
+                      "no message came");
       char piece[4096];
       const ssize_t n = ::read(from_, piece, sizeof piece);
       REQUIRE_MESSAGE(n > 0, "the server went away");
@@ -119,7 +129,9 @@ class Agent {
     return message["error"]["code"];
   }
   json initialize(const std::string& version) {
-    const json out = result("initialize", {{"protocolVersion", version}, {"capabilities", json::object()}, {"clientInfo", {{"name", "test"}, {"version", "1"}}}});
+    const json out = result("initialize", {{"protocolVersion", version},
+                                           {"capabilities", json::object()},
+                                           {"clientInfo", {{"name", "test"}, {"version", "1"}}}});
     notify("notifications/initialized");
     return out;
   }
@@ -156,12 +168,23 @@ class Agent {
   std::string read_;
 };
 
-/// A server in this process, what it sent, and a tool "wait" that ends when it is stopped or let go.
+/// A server in this process, what it sent, and a tool "wait" that ends when it is stopped or let
+/// go.
 struct Scene {
   Scene()
-      : server("instructions", "1",
-               {{.name = "wait", .title = "Wait", .description = "", .input = {{"type", "object"}}, .call = [this](const warpath::JsonCursor&, const std::stop_token& stop) { return wait(stop); }},
-                {.name = "break", .title = "Break", .description = "", .input = {{"type", "object"}}, .call = [](const warpath::JsonCursor&, const std::stop_token&) -> json {
+      : server("instructions",
+               "1",
+               {{.name = "wait",
+                 .title = "Wait",
+                 .description = "",
+                 .input = {{"type", "object"}},
+                 .call = [this](const warpath::JsonCursor&,
+                                const std::stop_token& stop) { return wait(stop); }},
+                {.name = "break",
+                 .title = "Break",
+                 .description = "",
+                 .input = {{"type", "object"}},
+                 .call = [](const warpath::JsonCursor&, const std::stop_token&) -> json {
                    throw std::runtime_error("broken");
                  }}},
                [this](const std::string& message) {
@@ -175,7 +198,9 @@ struct Scene {
     message["jsonrpc"] = "2.0";
     server.receive(message.dump());
   }
-  void call(const json& id, const std::string& tool) { say({{"id", id}, {"method", "tools/call"}, {"params", {{"name", tool}}}}); }
+  void call(const json& id, const std::string& tool) {
+    say({{"id", id}, {"method", "tools/call"}, {"params", {{"name", tool}}}});
+  }
   std::vector<json> take() {
     const std::lock_guard lock(mutex);
     return std::exchange(sent, {});
@@ -209,7 +234,9 @@ struct Scene {
 
 TEST_SUITE_BEGIN("mcp");
 
-TEST_CASE("an agent drives a recorded run through a pipe: it is told what there is, asks, tells, inspects and diagnoses") {
+TEST_CASE(
+    "an agent drives a recorded run through a pipe: it is told what there is, asks, tells, "
+    "inspects and diagnoses") {
   const TemporaryFolder out;
   const std::string run = small_run(out);
   Agent agent(run);
@@ -234,17 +261,25 @@ TEST_CASE("an agent drives a recorded run through a pipe: it is told what there 
   CHECK(question["legal"].size() > 1);
   CHECK(agent.tool("ask").contains("prompt"));
 
-  const json better{{"node", question["node"]}, {"move", "stride"}, {"source", read_file(axpy("honest_grid_stride.cu"))}};
+  const json better{{"node", question["node"]},
+                    {"move", "stride"},
+                    {"source", read_file(axpy("honest_grid_stride.cu"))}};
   const json told = agent.tool("tell", better);
   CHECK(told["evaluated"] == true);
   CHECK(told["status"] == "ok");
   CHECK(agent.tool("tell", better)["evaluated"] == false);
-  const json cheat = agent.tool("tell", {{"node", question["node"]}, {"move", "cheat"}, {"source", read_file(axpy("zeros.cu"))}});
+  const json cheat = agent.tool(
+      "tell",
+      {{"node", question["node"]}, {"move", "cheat"}, {"source", read_file(axpy("zeros.cu"))}});
   CHECK(cheat["status"] == "wrong_result");
   CHECK(cheat["verdict"].get<std::string>().starts_with("refused by gate "));
-  CHECK(cheat["verdict"].get<std::string>().find_first_of(":.") == std::string::npos);  // figures of a gate are not told
+  // figures of a gate are not told
+  CHECK(cheat["verdict"].get<std::string>().find_first_of(":.") == std::string::npos);
   CHECK(cheat["log"] == "");
-  const json typo = agent.tool("tell", {{"node", question["node"]}, {"source", "extern \"C\" __global__ void axpy(const float* x, const float* y, float* out, float a, int n) { x(; }\n"}});
+  const json typo = agent.tool("tell", {{"node", question["node"]},
+                                        {"source",
+                                         "extern \"C\" __global__ void axpy(const float* x, const "
+                                         "float* y, float* out, float a, int n) { x(; }\n"}});
   CHECK(typo["status"] == "compile_error");
   CHECK(typo["log"].get<std::string>().find("error") != std::string::npos);
 
@@ -266,7 +301,9 @@ TEST_CASE("an agent drives a recorded run through a pipe: it is told what there 
   CHECK(shown.out.find("proposer  tell") != std::string::npos);
 }
 
-TEST_CASE("what an agent gets wrong is an error of the protocol or an answer that says so, and the session goes on") {
+TEST_CASE(
+    "what an agent gets wrong is an error of the protocol or an answer that says so, and the "
+    "session goes on") {
   const TemporaryFolder out;
   const std::string run = small_run(out);
   const std::string before = read_file(run + "/events.jsonl");
@@ -275,7 +312,8 @@ TEST_CASE("what an agent gets wrong is an error of the protocol or an answer tha
   CHECK(agent.error("server/discover") == -32601);
   CHECK(agent.result("ping").empty());
   CHECK(agent.error("initialize") == -32602);
-  CHECK(agent.initialize("1999-01-01")["protocolVersion"] == std::string(McpServer::versions().front()));
+  CHECK(agent.initialize("1999-01-01")["protocolVersion"] ==
+        std::string(McpServer::versions().front()));
   CHECK(agent.error("initialize", {{"protocolVersion", "2025-06-18"}}) == -32600);
   CHECK(agent.error("resources/list") == -32601);
   CHECK(agent.error("tools/call") == -32602);
@@ -283,17 +321,18 @@ TEST_CASE("what an agent gets wrong is an error of the protocol or an answer tha
   CHECK(agent.error("tools/call", {{"name", "ask"}, {"arguments", json::array()}}) == -32602);
   CHECK(agent.error("tools/list", {{"cursor", "x"}}) == -32602);
 
-  for (const auto& [text, code] : std::vector<std::pair<std::string, int>>{{"{\"jsonrpc\": ", -32700},
-                                                                            {"\xff\xfe", -32700},
-                                                                            {std::string(1000, '['), -32700},
-                                                                            {"[]", -32600},
-                                                                            {"7", -32600},
-                                                                            {R"({"id": 1, "method": "ping"})", -32600},
-                                                                            {R"({"jsonrpc": "2.0", "id": null, "method": "ping"})", -32600},
-                                                                            {R"({"jsonrpc": "2.0", "id": 1.5, "method": "ping"})", -32600},
-                                                                            {R"({"jsonrpc": "2.0", "id": 1})", -32600},
-                                                                            {R"({"jsonrpc": "2.0", "id": 1, "method": 2})", -32600},
-                                                                            {R"({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": 3})", -32602}}) {
+  for (const auto& [text, code] : std::vector<std::pair<std::string, int>>{
+           {"{\"jsonrpc\": ", -32700},
+           {"\xff\xfe", -32700},
+           {std::string(1000, '['), -32700},
+           {"[]", -32600},
+           {"7", -32600},
+           {R"({"id": 1, "method": "ping"})", -32600},
+           {R"({"jsonrpc": "2.0", "id": null, "method": "ping"})", -32600},
+           {R"({"jsonrpc": "2.0", "id": 1.5, "method": "ping"})", -32600},
+           {R"({"jsonrpc": "2.0", "id": 1})", -32600},
+           {R"({"jsonrpc": "2.0", "id": 1, "method": 2})", -32600},
+           {R"({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": 3})", -32602}}) {
     CAPTURE(text);
     agent.line(text);
     CHECK(agent.next()["error"]["code"] == code);
@@ -302,20 +341,27 @@ TEST_CASE("what an agent gets wrong is an error of the protocol or an answer tha
   agent.line("");
   agent.line(R"({"jsonrpc": "2.0", "id": 99, "result": {}})");
   agent.line(R"({"jsonrpc": "2.0", "method": "notifications/of_another_time"})");
-  agent.line(R"({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4711}})");
+  agent.line(
+      R"({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 4711}})");
   CHECK(agent.result("ping").empty());
 
   CHECK(agent.refusal("inspect", {{"node", "zzz"}}).find("zzz") != std::string::npos);
   CHECK(agent.refusal("inspect", {{"nodes", "best"}}).find("nodes") != std::string::npos);
   CHECK(agent.refusal("inspect", {{"node", 7}}).find("inspect:/node") != std::string::npos);
   CHECK(agent.refusal("tell", json::object()).find("node") != std::string::npos);
-  CHECK(agent.refusal("tell", {{"node", "baseline"}, {"move", "no_such_move"}}).find("no_such_move") != std::string::npos);
-  CHECK(agent.refusal("tell", {{"node", "baseline"}, {"source", read_file(axpy("honest_grid_stride.cu"))}, {"launch", {{"grid", 7}}}}).find("grid") != std::string::npos);
+  CHECK(agent.refusal("tell", {{"node", "baseline"}, {"move", "no_such_move"}})
+            .find("no_such_move") != std::string::npos);
+  CHECK(agent
+            .refusal("tell", {{"node", "baseline"},
+                              {"source", read_file(axpy("honest_grid_stride.cu"))},
+                              {"launch", {{"grid", 7}}}})
+            .find("grid") != std::string::npos);
   CHECK(agent.leave() == 0);
   CHECK(read_file(run + "/events.jsonl") == before);
 }
 
-TEST_CASE("a call that takes long holds up no other message, and one that is cancelled is not answered") {
+TEST_CASE(
+    "a call that takes long holds up no other message, and one that is cancelled is not answered") {
   Scene scene;
   scene.call("slow", "wait");
   scene.until_begun(1);

@@ -3,8 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <csignal>
 #include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -13,8 +13,8 @@
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/evaluate/batch.h"
-#include "moves/register_moves.h"
 #include "moves/propose/rule_proposer.h"
+#include "moves/register_moves.h"
 #include "tests/experiments/faulty_moves.h"
 #include "tests/experiments/program.h"
 
@@ -25,14 +25,20 @@ TEST_SUITE_BEGIN("move_workers");
 
 namespace {
 
-std::string this_program() { return std::filesystem::read_symlink("/proc/self/exe").string(); }
+std::string this_program() {
+  return std::filesystem::read_symlink("/proc/self/exe").string();
+}
 
 MoveWorkersSetup faulty_setup(int workers) {
-  return {.argv = {this_program(), "worker", "moves"}, .workers = workers, .memory_bytes = 512ULL << 20U, .seconds = 0.3};
+  return {.argv = {this_program(), "worker", "moves"},
+          .workers = workers,
+          .memory_bytes = 512ULL << 20U,
+          .seconds = 0.3};
 }
 
 const KernelSpec& softmax() {
-  static const KernelSpec spec = load_specs((source_root() / "specs/softmax_scaled.json").string()).front();
+  static const KernelSpec spec =
+      load_specs((source_root() / "specs/softmax_scaled.json").string()).front();
   return spec;
 }
 
@@ -43,12 +49,22 @@ MoveRegistry faulty_moves() {
   return out;
 }
 
-DeviceFacts gpu() { return {.runner = "cuda", .name = "test", .arch = "sm_90a", .multiprocessors = 132, .max_smem_per_block_bytes = 227 << 10, .is_gpu = true}; }
+DeviceFacts gpu() {
+  return {.runner = "cuda",
+          .name = "test",
+          .arch = "sm_90a",
+          .multiprocessors = 132,
+          .max_smem_per_block_bytes = 227 << 10,
+          .is_gpu = true};
+}
 
-std::vector<Proposal> proposals(const MoveRegistry& moves, const KernelSpec& spec, const Variant& variant) {
+std::vector<Proposal> proposals(const MoveRegistry& moves,
+                                const KernelSpec& spec,
+                                const Variant& variant) {
   const DeviceFacts device = gpu();
   Rng rng(1, "test");
-  return RuleProposer(moves).propose({.at = {spec, variant, device}, .node_key = variant_key(variant)}, rng);
+  return RuleProposer(moves).propose(
+      {.at = {spec, variant, device}, .node_key = variant_key(variant)}, rng);
 }
 
 std::vector<std::string> labels(const std::vector<Proposal>& all) {
@@ -60,7 +76,8 @@ std::vector<std::string> labels(const std::vector<Proposal>& all) {
 /// Of "fault": how each instance failed.
 std::map<std::string, std::string> reasons(const MoveWorkers& workers) {
   std::map<std::string, std::string> out;
-  for (const MoveFailure& f : workers.failures()) out[f.question + " " + f.instance.text()] = f.reason;
+  for (const MoveFailure& f : workers.failures())
+    out[f.question + " " + f.instance.text()] = f.reason;
   return out;
 }
 
@@ -73,7 +90,8 @@ TEST_CASE("moves in workers offer, make, undo and range over exactly what they d
   const DeviceFacts device = gpu();
   Variant variant = baseline_variant(softmax());
   for (int step = 0; step < 2; ++step) {
-    const std::vector<Proposal> here = proposals(own, softmax(), variant), there = proposals(workers.moves(), softmax(), variant);
+    const std::vector<Proposal> here = proposals(own, softmax(), variant),
+                                there = proposals(workers.moves(), softmax(), variant);
     REQUIRE_FALSE(here.empty());
     CHECK(labels(here) == labels(there));
     const MoveContext at{softmax(), variant, device};
@@ -81,16 +99,20 @@ TEST_CASE("moves in workers offer, make, undo and range over exactly what they d
     for (std::size_t i = 0; i < here.size(); i += 7) {
       const MoveInstance& instance = here[i].instance;
       CAPTURE(instance.text());
-      const auto move = own.create("", instance.move), guarded = workers.moves().create("", instance.move);
+      const auto move = own.create("", instance.move),
+                 guarded = workers.moves().create("", instance.move);
       std::string why, guarded_why;
       const auto made = move->apply(at, instance, why);
       CHECK(made == guarded->apply(at, instance, guarded_why));
       CHECK(move->inverse(at, instance) == guarded->inverse(at, instance));
       CHECK(move->structural() == guarded->structural());
       CHECK(move->enumerate(at) == guarded->enumerate(at));
-      const auto domain = move->domain(at, instance.site), guarded_domain = guarded->domain(at, instance.site);
+      const auto domain = move->domain(at, instance.site),
+                 guarded_domain = guarded->domain(at, instance.site);
       REQUIRE(domain.size() == guarded_domain.size());
-      for (std::size_t k = 0; k < domain.size(); ++k) CHECK((domain[k].name == guarded_domain[k].name && domain[k].values == guarded_domain[k].values));
+      for (std::size_t k = 0; k < domain.size(); ++k)
+        CHECK((domain[k].name == guarded_domain[k].name &&
+               domain[k].values == guarded_domain[k].values));
       MoveInstance nowhere = instance;
       nowhere.site = "nowhere";
       CHECK_FALSE(move->apply(at, nowhere, why).has_value());
@@ -104,12 +126,15 @@ TEST_CASE("moves in workers offer, make, undo and range over exactly what they d
   CHECK(workers.failures().empty());
 }
 
-TEST_CASE("a move that crashes, fails a check, throws, does not end, eats memory or its stack costs the instances where it does") {
+TEST_CASE(
+    "a move that crashes, fails a check, throws, does not end, eats memory or its stack costs the "
+    "instances where it does") {
   const MoveRegistry faulty = faulty_moves();
   const MoveWorkers workers(faulty, faulty_setup(2));
   const Variant variant = baseline_variant(softmax());
   std::set<std::string> offered;
-  for (const Proposal& p : proposals(workers.moves(), softmax(), variant)) offered.insert(p.instance.text());
+  for (const Proposal& p : proposals(workers.moves(), softmax(), variant))
+    offered.insert(p.instance.text());
   CHECK(offered.contains("fault@good:1"));
   CHECK(offered.contains("fault@good:2"));
   for (const std::string& text : offered) CHECK(text.find("fault:") == std::string::npos);
@@ -140,7 +165,8 @@ TEST_CASE("applying and asking for a domain fail alone, and what failed is not t
   const DeviceFacts device = gpu();
   const Variant variant = baseline_variant(softmax());
   const MoveContext at{softmax(), variant, device};
-  const MoveInstance bad{.move = "fault", .site = "fault:null", .parameters = {}}, good{.move = "fault", .site = "good:1", .parameters = {}};
+  const MoveInstance bad{.move = "fault", .site = "fault:null", .parameters = {}},
+      good{.move = "fault", .site = "good:1", .parameters = {}};
   std::string why;
   {
     const MoveWorkers workers(faulty, setup);
@@ -165,12 +191,14 @@ TEST_CASE("applying and asking for a domain fail alone, and what failed is not t
   CHECK_FALSE(move->apply(at, bad, why).has_value());
   CHECK(resumed.deaths() == 0);
   CHECK(resumed.failures().empty());
-  CHECK_FALSE(move->apply(at, {.move = "fault", .site = "fault:exit", .parameters = {}}, why).has_value());
+  CHECK_FALSE(
+      move->apply(at, {.move = "fault", .site = "fault:exit", .parameters = {}}, why).has_value());
   CHECK(lines_of(read_file(setup.record)).size() == 3);
   CHECK(read_file(setup.record).find("torn") == std::string::npos);
 
   write_file(setup.record, "{\n" + read_file(setup.record));
-  CHECK_THROWS_WITH_AS(MoveWorkers(faulty, setup), doctest::Contains("move_failures.jsonl:1"), Error);
+  CHECK_THROWS_WITH_AS(MoveWorkers(faulty, setup), doctest::Contains("move_failures.jsonl:1"),
+                       Error);
 }
 
 TEST_CASE("without workers a throw is still one failure, and the rest is as in the process") {
@@ -180,7 +208,9 @@ TEST_CASE("without workers a throw is still one failure, and the rest is as in t
   const Variant variant = baseline_variant(softmax());
   std::string why;
   const auto move = none.moves().create("", "fault");
-  CHECK_FALSE(move->apply({softmax(), variant, device}, {.move = "fault", .site = "fault:throw", .parameters = {}}, why).has_value());
+  CHECK_FALSE(move->apply({softmax(), variant, device},
+                          {.move = "fault", .site = "fault:throw", .parameters = {}}, why)
+                  .has_value());
   CHECK(why == "the move failed: it threw: no such place");
   CHECK(none.pids().empty());
   CHECK(none.failures().size() == 1);
@@ -201,7 +231,8 @@ TEST_CASE("kill -9 of workers at any time loses nothing") {
       if (!pids.empty()) ::kill(pids[rng.below(pids.size())], SIGKILL);
     }
   });
-  for (int i = 0; i < 60 && (i < 3 || workers.deaths() < 5); ++i) CHECK(labels(proposals(workers.moves(), softmax(), variant)) == expected);
+  for (int i = 0; i < 60 && (i < 3 || workers.deaths() < 5); ++i)
+    CHECK(labels(proposals(workers.moves(), softmax(), variant)) == expected);
   done = true;
   killer.join();
   CHECK(workers.deaths() >= 5);
@@ -214,35 +245,48 @@ TEST_CASE("a program that is no worker is an environment error, not a failure of
   MoveWorkersSetup setup = faulty_setup(1);
   setup.argv = {"/bin/false"};
   const MoveWorkers workers(own, setup);
-  CHECK_THROWS_WITH_AS(static_cast<void>(proposals(workers.moves(), softmax(), baseline_variant(softmax()))), doctest::Contains("/bin/false"), Error);
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(proposals(workers.moves(), softmax(), baseline_variant(softmax()))),
+      doctest::Contains("/bin/false"), Error);
 }
 
 namespace {
 
-SessionResult searched(const std::filesystem::path& folder, const char* isolation, int builds, bool resume, bool faulty) {
+SessionResult searched(const std::filesystem::path& folder,
+                       const char* isolation,
+                       int builds,
+                       bool resume,
+                       bool faulty) {
   Plugins plugins;
   if (faulty) register_faulty_moves(plugins.moves);
-  KernelRun planned{.spec = softmax(), .options = {}, .runner = {.name = "synthetic", .argument = "rugged"}, .folder = folder};
+  KernelRun planned{.spec = softmax(),
+                    .options = {},
+                    .runner = {.name = "synthetic", .argument = "rugged"},
+                    .folder = folder};
   planned.options.cuda.isolation = isolation;
   planned.options.run.budget_builds = builds;
   planned.options.run.finalists = 0;
   planned.options.search.deterministic = true;
   planned.options.search.window = 1;  // what is selected does not depend on where a budget ended
   SessionObserver silent;
-  return run_kernel(planned, resume, plugins, {.path = this_program(), .words = {}}, silent, {}, {});
+  return run_kernel(planned, resume, plugins, {.path = this_program(), .words = {}}, silent, {},
+                    {});
 }
 
 }  // namespace
 
 TEST_CASE("a search is the same, bit for bit, whether its moves run in workers or in the process") {
   const TemporaryFolder folder;
-  const SessionResult apart = searched(folder.path() / "a/kernels/k", "process", 40, false, false), together = searched(folder.path() / "b/kernels/k", "none", 40, false, false);
+  const SessionResult apart = searched(folder.path() / "a/kernels/k", "process", 40, false, false),
+                      together = searched(folder.path() / "b/kernels/k", "none", 40, false, false);
   CHECK(apart.builds == 40);
   CHECK(apart.fingerprint == together.fingerprint);
   CHECK(apart.best_key == together.best_key);
 }
 
-TEST_CASE("a search with moves that crash goes on to its end, says what failed, and resumes to the same graph") {
+TEST_CASE(
+    "a search with moves that crash goes on to its end, says what failed, and resumes to the same "
+    "graph") {
   const TemporaryFolder folder;
   const SessionResult whole = searched(folder.path() / "a/kernels/k", "process", 30, false, true);
   CHECK(whole.builds == 30);

@@ -44,8 +44,10 @@ TEST_CASE("without arguments the base stands") {
 TEST_CASE("a file overlays the base, flags overlay the file, --set overlays all") {
   const TemporaryFolder folder;
   const std::string file = folder / "config.json";
-  write_file(file, R"({"run": {"seed": 2, "budget_builds": 20, "patience": 5}, "search": {"c_puct": 2}})");
-  const Options options = layered({"--seed", "3", "--budget-builds", "30", "--config", file, "--set", "run.budget_builds=40"});
+  write_file(
+      file, R"({"run": {"seed": 2, "budget_builds": 20, "patience": 5}, "search": {"c_puct": 2}})");
+  const Options options = layered(
+      {"--seed", "3", "--budget-builds", "30", "--config", file, "--set", "run.budget_builds=40"});
   CHECK(options.search.c_puct == 2);
   CHECK(options.run.patience == 5);
   CHECK(options.run.seed == 3);
@@ -68,14 +70,16 @@ TEST_CASE("every flag reaches its option") {
 TEST_CASE("the resolved options of --print-config load as --config") {
   const TemporaryFolder folder;
   const std::string file = folder / "config.json";
-  const Options options = layered({"--seed", "77", "--set", "search.selection=other", "--set", "synthetic.noise=0.5"});
+  const Options options =
+      layered({"--seed", "77", "--set", "search.selection=other", "--set", "synthetic.noise=0.5"});
   write_file(file, warpath::to_json(options).dump(2));
   CHECK(layered({"--config", file}) == options);
 }
 
 TEST_CASE("what no option can take is refused with its flag or file, value and range") {
   const TemporaryFolder folder;
-  const std::string broken = folder / "broken.json", wrong = folder / "wrong.json", list = folder / "list.json";
+  const std::string broken = folder / "broken.json", wrong = folder / "wrong.json",
+                    list = folder / "list.json";
   write_file(broken, "{\"run\": ");
   write_file(wrong, R"({"run": {"seed": "one"}})");
   write_file(list, "[]");

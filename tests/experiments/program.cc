@@ -15,7 +15,9 @@
 
 namespace warpath::testing {
 
-std::filesystem::path source_root() { return WARPATH_SOURCE_ROOT; }
+std::filesystem::path source_root() {
+  return WARPATH_SOURCE_ROOT;
+}
 
 std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -62,7 +64,9 @@ RunningProgram::~RunningProgram() {
   waitpid(pid_, &status_, 0);
 }
 
-void RunningProgram::signal(int number) const { kill(pid_, number); }
+void RunningProgram::signal(int number) const {
+  kill(pid_, number);
+}
 
 bool RunningProgram::ended(int milliseconds) {
   if (!reaped_) reaped_ = waitpid(pid_, &status_, WNOHANG) == pid_;
@@ -80,10 +84,13 @@ ProgramResult RunningProgram::finish(double seconds) {
   ProgramResult result{.code = WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_),
                        .out = read_file(folder_ / "out"),
                        .err = read_file(folder_ / "err")};
-  CHECK_MESSAGE(in_time, "the program did not end within " << seconds << " s; it said: " << result.err);
+  CHECK_MESSAGE(in_time,
+                "the program did not end within " << seconds << " s; it said: " << result.err);
   return result;
 }
 
-ProgramResult run_program(const std::vector<std::string>& arguments) { return RunningProgram(arguments).finish(); }
+ProgramResult run_program(const std::vector<std::string>& arguments) {
+  return RunningProgram(arguments).finish();
+}
 
 }  // namespace warpath::testing

@@ -32,7 +32,8 @@ class RunningProgram {
   RunningProgram(const RunningProgram&) = delete;
   RunningProgram& operator=(const RunningProgram&) = delete;
   void signal(int number) const;
-  /// Polls until `done` returns true; false if it does not within `seconds` or the program ends before.
+  /// Polls until `done` returns true; false if it does not within `seconds` or the program ends
+  /// before.
   template <class Done>
   bool wait_until(Done done, double seconds = 30) {
     for (int i = 0; i < static_cast<int>(seconds * 100); ++i) {

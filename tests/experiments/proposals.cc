@@ -14,25 +14,44 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string axpy(const std::string& file) { return (source_root() / "tests" / "data" / "integrity" / "axpy" / file).string(); }
+std::string axpy(const std::string& file) {
+  return (source_root() / "tests" / "data" / "integrity" / "axpy" / file).string();
+}
 
 /// A quick and rough search on this machine's processor.
 Words search(const TemporaryFolder& out, const Words& more) {
-  Words words{"run", "--input", axpy("spec.json"), "--runner", "host", "--outdir", out / "out", "--seed", "3", "--set", "host.timing_seconds=0.005", "--set", "record.sync=never"};
+  Words words{"run",
+              "--input",
+              axpy("spec.json"),
+              "--runner",
+              "host",
+              "--outdir",
+              out / "out",
+              "--seed",
+              "3",
+              "--set",
+              "host.timing_seconds=0.005",
+              "--set",
+              "record.sync=never"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
-std::string run_of(const TemporaryFolder& out) { return out / "out/kernels/axpy"; }
+std::string run_of(const TemporaryFolder& out) {
+  return out / "out/kernels/axpy";
+}
 
 /// Status of each evaluated proposal of `source`, by move.
 std::map<std::string, std::string> statuses(const std::string& run, const std::string& source) {
   std::map<std::string, std::string> out;
   std::map<std::uint64_t, std::string> moves;
   for (const std::string& line : lines_of(read_file(run + "/events.jsonl"))) {
-    const json event = json::parse(line.substr(line.find('{'), line.rfind('}') + 1 - line.find('{')));
-    if (event["type"] == "dispatch" && event["source"] == source) moves[event["seq"]] = event["instance"]["move"];
-    if (event["type"] == "outcome" && moves.contains(event["seq"])) out[moves[event["seq"]]] = event["outcome"]["status"];
+    const json event =
+        json::parse(line.substr(line.find('{'), line.rfind('}') + 1 - line.find('{')));
+    if (event["type"] == "dispatch" && event["source"] == source)
+      moves[event["seq"]] = event["instance"]["move"];
+    if (event["type"] == "outcome" && moves.contains(event["seq"]))
+      out[moves[event["seq"]]] = event["outcome"]["status"];
   }
   return out;
 }
@@ -41,20 +60,25 @@ std::map<std::string, std::string> statuses(const std::string& run, const std::s
 
 TEST_SUITE_BEGIN("proposals");
 
-TEST_CASE("a file's proposals are evaluated first, under the same gates; what does not apply is named; an agent goes on where the search ended") {
+TEST_CASE(
+    "a file's proposals are evaluated first, under the same gates; what does not apply is named; "
+    "an agent goes on where the search ended") {
   const TemporaryFolder out;
-  json list = json::array({{{"move", "vectors"}, {"source_file", "vectors.cu"}, {"gain", 1.2}},
-                           {{"move", "cheat"}, {"source_file", "nothing.cu"}, {"weight", 5}},
-                           {{"move", "qualify_pointers"}},
-                           {{"move", "misfit"}, {"blocks", "<<<<<<< SEARCH\nno such line\n=======\nx\n>>>>>>> REPLACE\n"}},
-                           {{"move", "change_block_sizes"}, {"at", "0123456789abcdef0123456789abcdef"}}});
+  json list =
+      json::array({{{"move", "vectors"}, {"source_file", "vectors.cu"}, {"gain", 1.2}},
+                   {{"move", "cheat"}, {"source_file", "nothing.cu"}, {"weight", 5}},
+                   {{"move", "qualify_pointers"}},
+                   {{"move", "misfit"},
+                    {"blocks", "<<<<<<< SEARCH\nno such line\n=======\nx\n>>>>>>> REPLACE\n"}},
+                   {{"move", "change_block_sizes"}, {"at", "0123456789abcdef0123456789abcdef"}}});
   std::string lines = "# by hand\n\n";
   for (const json& line : list) lines += line.dump() + "\n";
   write_file(out / "p.jsonl", lines);
   fs::copy_file(axpy("honest_vectors.cu"), out / "vectors.cu");
   fs::copy_file(axpy("nothing.cu"), out / "nothing.cu");
 
-  const ProgramResult searched = run_program(search(out, {"--proposals", out / "p.jsonl", "--budget-builds", "4", "--finalists", "0"}));
+  const ProgramResult searched = run_program(
+      search(out, {"--proposals", out / "p.jsonl", "--budget-builds", "4", "--finalists", "0"}));
   CAPTURE(searched.err);
   CHECK((searched.code == 0 || searched.code == 2));
   CHECK((searched.out + searched.err).find("p.jsonl:6") != std::string::npos);
@@ -97,7 +121,8 @@ TEST_CASE("a file's proposals are evaluated first, under the same gates; what do
 
   // What was told is part of the log like anything else.
   fs::remove(run_of(out) + "/search_state.json");
-  const ProgramResult resumed = run_program({"run", "--resume", "--outdir", out / "out", "--budget-builds", "8"});
+  const ProgramResult resumed =
+      run_program({"run", "--resume", "--outdir", out / "out", "--budget-builds", "8"});
   CAPTURE(resumed.err);
   CHECK(resumed.code != 64);
   CHECK(statuses(run_of(out), "tell").size() == 3);
@@ -105,12 +130,13 @@ TEST_CASE("a file's proposals are evaluated first, under the same gates; what do
 
 TEST_CASE("a proposals file that cannot be read is refused with its line before anything runs") {
   const TemporaryFolder out;
-  for (const auto& [line, says] : std::map<std::string, std::string>{{"{\"move\": 1}", "move"},
-                                                                     {"{\"source\": \"x\"}", "move"},
-                                                                     {"{\"move\": \"a\", \"source\": \"x\", \"blocks\": \"y\"}", "one of"},
-                                                                     {"{\"move\": \"a\", \"colour\": 1}", "colour"},
-                                                                     {"not json", "p.jsonl:1"},
-                                                                     {"", "a proposal a line"}}) {
+  for (const auto& [line, says] : std::map<std::string, std::string>{
+           {"{\"move\": 1}", "move"},
+           {"{\"source\": \"x\"}", "move"},
+           {"{\"move\": \"a\", \"source\": \"x\", \"blocks\": \"y\"}", "one of"},
+           {"{\"move\": \"a\", \"colour\": 1}", "colour"},
+           {"not json", "p.jsonl:1"},
+           {"", "a proposal a line"}}) {
     CAPTURE(line);
     write_file(out / "p.jsonl", line + "\n");
     const ProgramResult result = run_program(search(out, {"--proposals", out / "p.jsonl"}));

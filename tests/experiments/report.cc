@@ -28,7 +28,9 @@ SessionResult finished(double speedup) {
   return result;
 }
 
-KernelReport report(SessionResult result) { return {.name = "kernel", .result = std::move(result), .problem = ""}; }
+KernelReport report(SessionResult result) {
+  return {.name = "kernel", .result = std::move(result), .problem = ""};
+}
 
 KernelReport failure(ErrorCode code) {
   return {.name = "broken", .result = std::nullopt, .problem = "no compiler", .problem_code = code};
@@ -50,8 +52,11 @@ TEST_CASE("a batch improved if any kernel did, and failed if the infrastructure 
   CHECK(exit_code({report(interrupted)}) == 3);
 }
 
-TEST_CASE("the table has a line a kernel, says what was rejected for, and calls CPU timings by their name") {
-  const auto lines = testing::lines_of(summary_table({report(finished(1.5)), failure(ErrorCode::environment)}, "host"));
+TEST_CASE(
+    "the table has a line a kernel, says what was rejected for, and calls CPU timings by their "
+    "name") {
+  const auto lines = testing::lines_of(
+      summary_table({report(finished(1.5)), failure(ErrorCode::environment)}, "host"));
   REQUIRE(lines.size() == 4);
   CHECK(lines[0].find("CPU timings") != std::string::npos);
   CHECK(lines[1].find("name") == 0);
@@ -64,8 +69,10 @@ TEST_CASE("the table has a line a kernel, says what was rejected for, and calls 
 TEST_CASE("the speed-up at a run's end has its interval where there is one") {
   SessionResult paired = finished(1.5);
   paired.speedup_interval = Interval{1.48, 1.5204};
-  CHECK(testing::lines_of(summary_table({report(paired)}, "cuda"))[1].find("1.500x [1.480, 1.520]  ") != std::string::npos);
-  CHECK(testing::lines_of(summary_table({report(finished(1.5))}, "cuda"))[1].find("1.500x  ") != std::string::npos);
+  CHECK(testing::lines_of(summary_table({report(paired)}, "cuda"))[1].find(
+            "1.500x [1.480, 1.520]  ") != std::string::npos);
+  CHECK(testing::lines_of(summary_table({report(finished(1.5))}, "cuda"))[1].find("1.500x  ") !=
+        std::string::npos);
   const auto said = [](const SessionResult& result) {
     char* text = nullptr;
     std::size_t size = 0;
@@ -76,8 +83,10 @@ TEST_CASE("the speed-up at a run's end has its interval where there is one") {
     std::free(text);
     return line;
   };
-  CHECK(said(paired).find("3.0000 ms -> 2.0000 ms, 1.500x [1.480, 1.520], after 5 builds in ") != std::string::npos);
-  CHECK(said(finished(1.5)).find("3.0000 ms -> 2.0000 ms, 1.500x, after 5 builds in ") != std::string::npos);
+  CHECK(said(paired).find("3.0000 ms -> 2.0000 ms, 1.500x [1.480, 1.520], after 5 builds in ") !=
+        std::string::npos);
+  CHECK(said(finished(1.5)).find("3.0000 ms -> 2.0000 ms, 1.500x, after 5 builds in ") !=
+        std::string::npos);
 }
 
 TEST_CASE("a progress line shows builds, best, rejected, rate and time left, and fits its width") {
@@ -90,10 +99,12 @@ TEST_CASE("a progress line shows builds, best, rejected, rate and time left, and
   progress.by_status[static_cast<std::size_t>(Status::crashed)] = 3;
   CHECK(progress_line("k", progress, 200) ==
         "k [#####---------------] 10/40  best 1.250x  3 rejected  0.5/s  ETA 1 min 0 s");
-  CHECK(progress_line("k", progress, 60) == "k 10/40  best 1.250x  3 rejected  0.5/s  ETA 1 min 0 s");
+  CHECK(progress_line("k", progress, 60) ==
+        "k 10/40  best 1.250x  3 rejected  0.5/s  ETA 1 min 0 s");
   CHECK(progress_line("k", progress, 45) == "k 10/40  best 1.250x  0.5/s  ETA 1 min 0 s");
   CHECK(progress_line("k", progress, 30).size() <= 30);
-  CHECK(progress_line("grouped_gemm_bf16_of_a_long_name", progress, 50) == "grouped_gemm_bf1 10/40  best 1.250x  ETA 1 min 0 s");
+  CHECK(progress_line("grouped_gemm_bf16_of_a_long_name", progress, 50) ==
+        "grouped_gemm_bf1 10/40  best 1.250x  ETA 1 min 0 s");
   progress.baseline_ms = 0;
   CHECK(progress_line("k", progress, 200) == "k measuring the baseline, 0 s");
 }

@@ -12,19 +12,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string spec_file(const std::string& name = "softmax_scaled") { return (source_root() / "specs" / (name + ".json")).string(); }
+std::string spec_file(const std::string& name = "softmax_scaled") {
+  return (source_root() / "specs" / (name + ".json")).string();
+}
 
 /// A deterministic search of the synthetic landscape, `more` flags added.
 Words search(const TemporaryFolder& out, const Words& more = {}) {
-  Words words{"run",   "--input", spec_file(), "--runner", "synthetic", "--outdir", out.path().string(), "--deterministic",
-              "--set", "record.sync=never"};
+  Words words{"run",      "--input",           spec_file(),       "--runner", "synthetic",
+              "--outdir", out.path().string(), "--deterministic", "--set",    "record.sync=never"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
-fs::path run_folder(const TemporaryFolder& out) { return out.path() / "kernels" / "softmax_scaled"; }
+fs::path run_folder(const TemporaryFolder& out) {
+  return out.path() / "kernels" / "softmax_scaled";
+}
 
-json summary(const TemporaryFolder& out) { return json::parse(read_file(run_folder(out) / "best_summary.json")); }
+json summary(const TemporaryFolder& out) {
+  return json::parse(read_file(run_folder(out) / "best_summary.json"));
+}
 
 std::string fingerprint_of(const Words& more) {
   const TemporaryFolder out;
@@ -34,7 +40,9 @@ std::string fingerprint_of(const Words& more) {
   return summary(out).at("fingerprint").get<std::string>();
 }
 
-std::size_t event_count(const TemporaryFolder& out) { return lines_of(read_file(run_folder(out) / "events.jsonl")).size(); }
+std::size_t event_count(const TemporaryFolder& out) {
+  return lines_of(read_file(run_folder(out) / "events.jsonl")).size();
+}
 
 }  // namespace
 
@@ -42,18 +50,20 @@ TEST_SUITE_BEGIN("run");
 
 TEST_CASE("a run searches, records everything and says what it found") {
   const TemporaryFolder out;
-  const ProgramResult result = run_program(search(out, {"--budget-builds", "40", "--set", "search.strategy=mcgs"}));
+  const ProgramResult result =
+      run_program(search(out, {"--budget-builds", "40", "--set", "search.strategy=mcgs"}));
   CAPTURE(result.err);
   CHECK(result.code == 0);
-  for (const char* file : {"input_spec.json", "config.json", "environment.json", "device.json", "events.jsonl", "search_state.json",
-                           "ledger.csv", "trace.md", "best_summary.json", "baseline/source.cu", "best/source.cu"}) {
+  for (const char* file : {"input_spec.json", "config.json", "environment.json", "device.json",
+                           "events.jsonl", "search_state.json", "ledger.csv", "trace.md",
+                           "best_summary.json", "baseline/source.cu", "best/source.cu"}) {
     CAPTURE(file);
     CHECK(fs::exists(run_folder(out) / file));
   }
   CHECK(fs::is_symlink(run_folder(out) / "best"));
   const json best = summary(out);
-  for (const char* key : {"name", "runner", "device", "baseline_ms", "best_ms", "speedup", "best_key", "builds", "verdict",
-                          "fingerprint", "seed"}) {
+  for (const char* key : {"name", "runner", "device", "baseline_ms", "best_ms", "speedup",
+                          "best_key", "builds", "verdict", "fingerprint", "seed"}) {
     CAPTURE(key);
     CHECK(best.contains(key));
   }
@@ -67,11 +77,13 @@ TEST_CASE("a run searches, records everything and says what it found") {
   CHECK(result.err.find('\r') == std::string::npos);
 }
 
-TEST_CASE("one seed gives one fingerprint, however many evaluations are in flight; another seed gives another") {
+TEST_CASE(
+    "one seed gives one fingerprint, however many evaluations are in flight; another seed gives "
+    "another") {
   const std::string one = fingerprint_of({"--budget-builds", "60"});
   CHECK(fingerprint_of({"--budget-builds", "60"}) == one);
-  CHECK(fingerprint_of({"--budget-builds", "60", "--in-flight", "8", "--set", "synthetic.lanes=8", "--set",
-                        "synthetic.delay_ms=2"}) != "");
+  CHECK(fingerprint_of({"--budget-builds", "60", "--in-flight", "8", "--set", "synthetic.lanes=8",
+                        "--set", "synthetic.delay_ms=2"}) != "");
   CHECK(fingerprint_of({"--budget-builds", "60", "--in-flight", "8"}) == one);
   CHECK(fingerprint_of({"--budget-builds", "60", "--seed", "2"}) != one);
 }
@@ -92,15 +104,20 @@ TEST_CASE("a folder that holds a run is refused without --resume, and nothing in
   CHECK(read_file(run_folder(out) / "events.jsonl") == log);
 }
 
-TEST_CASE("a run resumed with a larger budget goes on, and with a window of one ends where one run would have ended") {
+TEST_CASE(
+    "a run resumed with a larger budget goes on, and with a window of one ends where one run would "
+    "have ended") {
   const TemporaryFolder out;
-  static_cast<void>(run_program(search(out, {"--budget-builds", "13", "--set", "search.window=1"})));
-  const ProgramResult resumed = run_program({"run", "--resume", "--outdir", out.path().string(), "--budget-builds", "50"});
+  static_cast<void>(
+      run_program(search(out, {"--budget-builds", "13", "--set", "search.window=1"})));
+  const ProgramResult resumed =
+      run_program({"run", "--resume", "--outdir", out.path().string(), "--budget-builds", "50"});
   CAPTURE(resumed.err);
   CHECK((resumed.code == 0 || resumed.code == 2));
   CHECK(resumed.err.find("resumed after 13") != std::string::npos);
   CHECK(summary(out).at("builds") == 50);
-  CHECK(summary(out).at("fingerprint") == fingerprint_of({"--budget-builds", "50", "--set", "search.window=1"}));
+  CHECK(summary(out).at("fingerprint") ==
+        fingerprint_of({"--budget-builds", "50", "--set", "search.window=1"}));
 }
 
 TEST_CASE("a resumed run keeps its recorded options and refuses others") {
@@ -109,18 +126,22 @@ TEST_CASE("a resumed run keeps its recorded options and refuses others") {
   const ProgramResult refused = run_program(search(out, {"--resume", "--seed", "4"}));
   CHECK(refused.code == 64);
   CHECK(refused.err.find("run.seed") != std::string::npos);
-  CHECK(run_program({"run", "--resume", "--outdir", out.path().string(), "--budget-builds", "8"}).code != 64);
+  CHECK(run_program({"run", "--resume", "--outdir", out.path().string(), "--budget-builds", "8"})
+            .code != 64);
   CHECK(summary(out).at("seed") == 3);
 }
 
-TEST_CASE("an interrupted run saves, says how to resume, and resumes to the graph of an uninterrupted one") {
+TEST_CASE(
+    "an interrupted run saves, says how to resume, and resumes to the graph of an uninterrupted "
+    "one") {
   const Words slow{"--budget-builds", "120", "--set", "synthetic.delay_ms=10"};
   const std::string uninterrupted = fingerprint_of(slow);
   for (const int signals : {1, 2}) {
     CAPTURE(signals);
     const TemporaryFolder out;
     RunningProgram program(search(out, slow));
-    REQUIRE(program.wait_until([&] { return fs::exists(run_folder(out) / "events.jsonl") && event_count(out) > 40; }));
+    REQUIRE(program.wait_until(
+        [&] { return fs::exists(run_folder(out) / "events.jsonl") && event_count(out) > 40; }));
     for (int i = 0; i < signals; ++i) program.signal(i == 0 ? SIGINT : SIGTERM);
     const ProgramResult result = program.finish();
     CAPTURE(result.err);
@@ -128,7 +149,8 @@ TEST_CASE("an interrupted run saves, says how to resume, and resumes to the grap
     CHECK(result.err.find("--resume") != std::string::npos);
     CHECK(result.out.find("interrupted") != std::string::npos);
     CHECK(summary(out).at("builds") < 120);
-    const ProgramResult resumed = run_program(search(out, {"--resume", "--budget-builds", "120", "--set", "synthetic.delay_ms=10"}));
+    const ProgramResult resumed = run_program(
+        search(out, {"--resume", "--budget-builds", "120", "--set", "synthetic.delay_ms=10"}));
     CAPTURE(resumed.err);
     CHECK((resumed.code == 0 || resumed.code == 2));
     CHECK(summary(out).at("builds") == 120);
@@ -139,8 +161,10 @@ TEST_CASE("an interrupted run saves, says how to resume, and resumes to the grap
 TEST_CASE("a run whose terminal goes away saves like an interrupted one") {
   std::signal(SIGHUP, SIG_DFL);  // where nohup started the tests, the program would inherit that
   const TemporaryFolder out;
-  RunningProgram program(search(out, {"--budget-builds", "5000", "--set", "synthetic.delay_ms=20"}));
-  REQUIRE(program.wait_until([&] { return fs::exists(run_folder(out) / "events.jsonl") && event_count(out) > 10; }));
+  RunningProgram program(
+      search(out, {"--budget-builds", "5000", "--set", "synthetic.delay_ms=20"}));
+  REQUIRE(program.wait_until(
+      [&] { return fs::exists(run_folder(out) / "events.jsonl") && event_count(out) > 10; }));
   program.signal(SIGHUP);
   const ProgramResult result = program.finish();
   CAPTURE(result.err);
@@ -158,40 +182,52 @@ TEST_CASE("a candidate that is told is recorded, and finals that are in keep the
   bool better = false;  // than the baseline: only such a one could be a finalist
   for (int value = 0; value < 6 && !better; ++value) {
     for (int k = 0; k < 6 && !better; ++k) {
-      const ProgramResult told = run_program({"tell", run_folder(out).string(), "--node", "best", "--move", "set_tunable@tunable:k" + std::to_string(k) + "(value=" + std::to_string(value) + ")"});
+      const ProgramResult told = run_program(
+          {"tell", run_folder(out).string(), "--node", "best", "--move",
+           "set_tunable@tunable:k" + std::to_string(k) + "(value=" + std::to_string(value) + ")"});
       const json answer = json::parse(told.out, nullptr, false);
-      better = answer.is_object() && answer.value("evaluated", false) && answer.value("speedup", 0.0) > 1;
+      better = answer.is_object() && answer.value("evaluated", false) &&
+               answer.value("speedup", 0.0) > 1;
     }
   }
   REQUIRE(better);
   CHECK(event_count(out) > events);
   const json after = summary(out);
-  for (const char* key : {"speedup", "best_key", "best_ms", "baseline_ms", "finalists"}) CHECK(after.at(key) == before.at(key));
-  CHECK(fs::read_symlink(run_folder(out) / "best").filename() == before.at("best_key").get<std::string>());
+  for (const char* key : {"speedup", "best_key", "best_ms", "baseline_ms", "finalists"})
+    CHECK(after.at(key) == before.at(key));
+  CHECK(fs::read_symlink(run_folder(out) / "best").filename() ==
+        before.at("best_key").get<std::string>());
 }
 
 TEST_CASE("a spec that contradicts its kernel is refused before anything is built") {
   const TemporaryFolder folder;
   json spec = json::parse(read_file(spec_file()));
   spec["kernel"]["source_code"] = read_file(source_root() / "specs/softmax_scaled.cu");
-  spec["reference"] = json{{"host_op", {{"op", "softmax"}, {"operands", {{"x", "x"}, {"out", "o"}}}}}};
+  spec["reference"] =
+      json{{"host_op", {{"op", "softmax"}, {"operands", {{"x", "x"}, {"out", "o"}}}}}};
   spec["kernel"]["io"]["args"][1]["tensor_spec"]["dtype"] = "float64";
   write_file(folder / "spec.json", spec.dump());
-  for (const Words& words : {Words{"validate", folder / "spec.json"}, Words{"run", "--input", folder / "spec.json", "--runner", "host", "--outdir", folder / "out"},
-                             Words{"evaluate", "--input", folder / "spec.json", "--runner", "host"}}) {
+  for (const Words& words :
+       {Words{"validate", folder / "spec.json"},
+        Words{"run", "--input", folder / "spec.json", "--runner", "host", "--outdir",
+              folder / "out"},
+        Words{"evaluate", "--input", folder / "spec.json", "--runner", "host"}}) {
     const ProgramResult result = run_program(words);
     CAPTURE(result.err);
     CHECK(result.code == 64);
-    CHECK(result.err.find("/kernel/io/args/1/tensor_spec/dtype: got float64, expected float32") != std::string::npos);
+    CHECK(result.err.find("/kernel/io/args/1/tensor_spec/dtype: got float64, expected float32") !=
+          std::string::npos);
   }
   CHECK_FALSE(fs::exists(folder / "out"));
 }
 
 TEST_CASE("a second process on a run folder is refused") {
   const TemporaryFolder out;
-  RunningProgram program(search(out, {"--budget-builds", "100000", "--set", "synthetic.delay_ms=20"}));
+  RunningProgram program(
+      search(out, {"--budget-builds", "100000", "--set", "synthetic.delay_ms=20"}));
   REQUIRE(program.wait_until([&] { return fs::exists(run_folder(out) / "events.jsonl"); }));
-  const ProgramResult second = run_program(search(out, {"--resume", "--set", "synthetic.delay_ms=20"}));
+  const ProgramResult second =
+      run_program(search(out, {"--resume", "--set", "synthetic.delay_ms=20"}));
   CAPTURE(second.err);
   CHECK(second.code == 64);
   CHECK(second.err.find("works in") != std::string::npos);
@@ -201,12 +237,14 @@ TEST_CASE("a second process on a run folder is refused") {
 
 TEST_CASE("a batch searches every spec once and ends with a line for each") {
   const TemporaryFolder out;
-  const ProgramResult result = run_program({"run", "--input", (source_root() / "specs").string(), "--name", "s*", "--name", "hist256",
-                                            "--runner", "synthetic", "--outdir", out.path().string(), "--budget-builds", "4"});
+  const ProgramResult result = run_program(
+      {"run", "--input", (source_root() / "specs").string(), "--name", "s*", "--name", "hist256",
+       "--runner", "synthetic", "--outdir", out.path().string(), "--budget-builds", "4"});
   CAPTURE(result.err);
   CHECK((result.code == 0 || result.code == 2));
   std::size_t folders = 0;
-  for (const auto& entry : fs::directory_iterator(out.path() / "kernels")) folders += entry.is_directory() ? 1U : 0U;
+  for (const auto& entry : fs::directory_iterator(out.path() / "kernels"))
+    folders += entry.is_directory() ? 1U : 0U;
   CHECK(folders >= 4);
   CHECK(lines_of(result.out).size() == folders + 2);
   CHECK(result.out.find("hist256") != std::string::npos);
@@ -215,8 +253,9 @@ TEST_CASE("a batch searches every spec once and ends with a line for each") {
 
 TEST_CASE("the host runner runs a real kernel, and its timings are called CPU timings") {
   const TemporaryFolder out;
-  const ProgramResult result = run_program({"run", "--input", spec_file(), "--outdir", out.path().string(), "--budget-builds", "2",
-                                            "--set", "host.timing_seconds=0.02"});
+  const ProgramResult result =
+      run_program({"run", "--input", spec_file(), "--outdir", out.path().string(),
+                   "--budget-builds", "2", "--set", "host.timing_seconds=0.02"});
   CAPTURE(result.err);
   CHECK((result.code == 0 || result.code == 2));
   CHECK(summary(out).at("baseline_ok") == true);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "engine/base/hash.h"
-#include "moves/register_moves.h"
 #include "moves/propose/rule_proposer.h"
+#include "moves/register_moves.h"
 #include "priors/register_priors.h"
 #include "runners/replay/virtual_lab.h"
 #include "tests/support/campaign_bench.h"
@@ -25,9 +25,11 @@ namespace {
 
 const fs::path kFile = fs::path(WARPATH_SOURCE_ROOT) / "tests/golden/signatures.json";
 
-/// Compares with the file, or writes it where WARPATH_GOLDEN=write asks for it. A commit that changes a signature says the old one, the new one and why.
+/// Compares with the file, or writes it where WARPATH_GOLDEN=write asks for it. A commit that
+/// changes a signature says the old one, the new one and why.
 void check_signature(const std::string& name, const std::string& now) {
-  nlohmann::ordered_json signatures = nlohmann::ordered_json::parse(std::ifstream(kFile), nullptr, false);
+  nlohmann::ordered_json signatures =
+      nlohmann::ordered_json::parse(std::ifstream(kFile), nullptr, false);
   if (signatures.is_discarded()) signatures = nlohmann::ordered_json::object();
   const char* const mode = std::getenv("WARPATH_GOLDEN");
   if (mode != nullptr && std::string_view(mode) == "write") {
@@ -36,7 +38,8 @@ void check_signature(const std::string& name, const std::string& now) {
     return;
   }
   INFO("a change on purpose: WARPATH_GOLDEN=write, and the commit says why");
-  CHECK_MESSAGE(signatures.value(name, "") == now, name << " is " << now << ", was " << signatures.value(name, "nothing"));
+  CHECK_MESSAGE(signatures.value(name, "") == now,
+                name << " is " << now << ", was " << signatures.value(name, "nothing"));
 }
 
 /// Everything that one move makes of one kernel.
@@ -67,7 +70,8 @@ TEST_SUITE("golden") {
     PriorRegistry priors{"prior"};
     register_priors(priors);
     std::vector<fs::path> graphs;
-    for (const auto& entry : fs::directory_iterator(fs::path(WARPATH_SOURCE_ROOT) / "experiments/graphs")) {
+    for (const auto& entry :
+         fs::directory_iterator(fs::path(WARPATH_SOURCE_ROOT) / "experiments/graphs")) {
       if (entry.path().extension() == ".gz") graphs.push_back(entry.path());
     }
     std::ranges::sort(graphs);
@@ -77,15 +81,22 @@ TEST_SUITE("golden") {
       const auto recording = load_recording(graph);
       const Options options;
       const auto prior = priors.create("run.prior", options.run.prior, {.options = &options});
-      const LabRun run = run_lab(*recording, options.search, {.seed = 1, .budget = 50}, {.prior = prior.get()});
+      const LabRun run =
+          run_lab(*recording, options.search, {.seed = 1, .budget = 50}, {.prior = prior.get()});
       hasher.add(recording->name()).add(run.evaluations).add(run.failed);
-      for (const LabRun::Improvement& one : run.improvements) hasher.add(one.evaluation).add(one.time_ns);
+      for (const LabRun::Improvement& one : run.improvements)
+        hasher.add(one.evaluation).add(one.time_ns);
     }
     check_signature("recorded_search", hasher.digest().hex());
   }
 
   TEST_CASE("moves offer the same instances and write the same text") {
-    const DeviceFacts device{.runner = "cuda", .name = "golden", .arch = "sm_90a", .multiprocessors = 132, .max_smem_per_block_bytes = 227 << 10, .is_gpu = true};
+    const DeviceFacts device{.runner = "cuda",
+                             .name = "golden",
+                             .arch = "sm_90a",
+                             .multiprocessors = 132,
+                             .max_smem_per_block_bytes = 227 << 10,
+                             .is_gpu = true};
     MoveRegistry moves{"move"};
     register_moves(moves);
     const std::vector<KernelSpec> kernels = test::kernels_to_vary(WARPATH_SOURCE_ROOT);

@@ -24,7 +24,8 @@ const std::string kRoot = WARPATH_SOURCE_ROOT;
 
 std::vector<KernelSpec> all_specs() {
   std::vector<KernelSpec> out = load_specs(kRoot + "/specs");
-  for (KernelSpec& spec : load_specs(kRoot + "/tests/data/move_fixtures.json")) out.push_back(std::move(spec));
+  for (KernelSpec& spec : load_specs(kRoot + "/tests/data/move_fixtures.json"))
+    out.push_back(std::move(spec));
   return out;
 }
 
@@ -86,7 +87,8 @@ bool holds_in_order(const std::vector<std::string>& all, const std::vector<std::
 
 /// Moves that leave the kernel's structure as it is.
 bool edits_one_place(std::string_view move) {
-  return move == "change_block_sizes" || move == "qualify_pointers" || move == "set_tunable" || move == "unroll_loops";
+  return move == "change_block_sizes" || move == "qualify_pointers" || move == "set_tunable" ||
+         move == "unroll_loops";
 }
 
 /// Length of the longest common prefix plus suffix: what one contiguous edit would have left.
@@ -121,13 +123,16 @@ TEST_CASE("enumeration repeats itself, lists nothing twice and keeps sites toget
     for (std::size_t i = 0; i < listed.size(); ++i) {
       CHECK(listed[i].move == move.name());
       CHECK(MoveInstance::parse(listed[i].text(), "test") == listed[i]);
-      if (i > 0 && listed[i].site != listed[i - 1].site) CHECK(left.insert(listed[i - 1].site).second);
+      if (i > 0 && listed[i].site != listed[i - 1].site)
+        CHECK(left.insert(listed[i - 1].site).second);
       CHECK_FALSE(left.contains(listed[i].site));
     }
   });
 }
 
-TEST_CASE("what is enumerated applies, the same way each time, and makes another kernel of an untouched input") {
+TEST_CASE(
+    "what is enumerated applies, the same way each time, and makes another kernel of an untouched "
+    "input") {
   everywhere([](const Move& move, const MoveContext& context) {
     const Variant before = context.variant;
     std::set<Hash128> keys{variant_key(before)};
@@ -156,7 +161,8 @@ TEST_CASE("an edited source keeps its comments, its kernel and all bytes outside
       CHECK_FALSE(code.ambiguous);
       CHECK(code.balanced);
       CHECK(find_kernel(code, context.variant.kernel_name).has_value());
-      if (edits_one_place(move.name()) && instance.site != "arguments") CHECK(kept_bytes(before, after) + 40 >= before.size());
+      if (edits_one_place(move.name()) && instance.site != "arguments")
+        CHECK(kept_bytes(before, after) + 40 >= before.size());
     }
   });
 }
@@ -201,8 +207,11 @@ TEST_CASE("the domain of a site holds every listed parameter value") {
 TEST_CASE("what a move never listed is refused with one line") {
   everywhere([](const Move& move, const MoveContext& context) {
     const std::string name(move.name());
-    std::vector<MoveInstance> strange{{name, "", {}}, {name, "nowhere", {{"value", 1}}}, {name, "loop:99999", {{"factor", 4}}},
-                                      {name, "argument:", {{"const", 1}, {"restrict", 1}}}, {name, "tunable:", {{"value", 1}}},
+    std::vector<MoveInstance> strange{{name, "", {}},
+                                      {name, "nowhere", {{"value", 1}}},
+                                      {name, "loop:99999", {{"factor", 4}}},
+                                      {name, "argument:", {{"const", 1}, {"restrict", 1}}},
+                                      {name, "tunable:", {{"value", 1}}},
                                       {name, "launch", {{"block_x", -1}}}};
     for (MoveInstance instance : listed_by(move, context)) {
       instance.parameters["extra"] = 1;
@@ -224,8 +233,10 @@ TEST_CASE("what a move never listed is refused with one line") {
 TEST_CASE("moves survive sources that are no programs") {
   const DeviceFacts device;
   const KernelSpec spec = load_specs(kRoot + "/specs/softmax_scaled.json").front();
-  for (const std::string source : {"", "}", "for", "for(", "__global__ void softmax_scaled(", "#pragma unroll 4", "\\", "/*", "R\"(",
-                                   "__global__ void softmax_scaled(float*){for(;;)", "__global__ void softmax_scaled(,,,,){for(;;);}"}) {
+  for (const std::string source :
+       {"", "}", "for", "for(", "__global__ void softmax_scaled(", "#pragma unroll 4", "\\", "/*",
+        "R\"(", "__global__ void softmax_scaled(float*){for(;;)",
+        "__global__ void softmax_scaled(,,,,){for(;;);}"}) {
     Variant variant = baseline_variant(spec);
     variant.source = source;
     for (const auto& move : all_moves()) {

@@ -45,7 +45,10 @@ TEST_CASE("every move has an example, and the example is what the move does") {
   for (const std::string& name : table.names()) {
     CAPTURE(name);
     const fs::path path = folder / (name + ".txt");
-    CHECK_MESSAGE(fs::exists(path), "moves/examples/" << name << ".txt: `step:`, arguments, `--- before`; WARPATH_ACCEPT=1 adds the rest");
+    CHECK_MESSAGE(fs::exists(path),
+                  "moves/examples/"
+                      << name
+                      << ".txt: `step:`, arguments, `--- before`; WARPATH_ACCEPT=1 adds the rest");
     if (!fs::exists(path)) continue;
     try {
       const MoveExample example = parse_example(text_of(path), path.string());
@@ -53,7 +56,8 @@ TEST_CASE("every move has an example, and the example is what the move does") {
       const ExampleResult result = run_example(example, table);
       if (accept) {
         std::ofstream file(path);
-        file << example.heading << "--- after\n" << result.after.source << (result.terms.empty() ? "" : "--- terms\n" + result.terms);
+        file << example.heading << "--- after\n"
+             << result.after.source << (result.terms.empty() ? "" : "--- terms\n" + result.terms);
         continue;
       }
       CHECK(example.after == result.after.source);
@@ -66,7 +70,9 @@ TEST_CASE("every move has an example, and the example is what the move does") {
 
 TEST_CASE("the program carries all of them") {
   std::set<std::string> files, embedded;
-  for (const auto& entry : fs::directory_iterator(fs::path(WARPATH_SOURCE_ROOT) / "moves" / "examples")) files.insert(entry.path().stem().string());
+  for (const auto& entry :
+       fs::directory_iterator(fs::path(WARPATH_SOURCE_ROOT) / "moves" / "examples"))
+    files.insert(entry.path().stem().string());
   for (const EmbeddedExample& example : embedded_examples()) embedded.emplace(example.move);
   CHECK(files == embedded);
 }
@@ -74,7 +80,8 @@ TEST_CASE("the program carries all of them") {
 TEST_CASE("an example that cannot be read is refused with its line") {
   CHECK(problem_of("step: a\nkernel: k\n").find("e.txt:2") != std::string::npos);
   CHECK(problem_of("step: a\n--- between\n").find("e.txt:2") != std::string::npos);
-  CHECK(problem_of("input: float32 x[n]\n--- before\nvoid k() {}\n").find("step: MOVE") != std::string::npos);
+  CHECK(problem_of("input: float32 x[n]\n--- before\nvoid k() {}\n").find("step: MOVE") !=
+        std::string::npos);
   CHECK(problem_of("step: a\ninput: float99 x[n]\n").find("float99") != std::string::npos);
   CHECK(problem_of("step: a\n--- before\nint x;\n").find("__global__") != std::string::npos);
   CHECK(problem_of("step: a\ngrid: (\n").find("e.txt:2") != std::string::npos);

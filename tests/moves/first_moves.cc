@@ -8,8 +8,8 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
-#include "moves/register_moves.h"
 #include "moves/propose/rule_proposer.h"
+#include "moves/register_moves.h"
 
 using namespace warpath;
 
@@ -43,7 +43,8 @@ Variant applied(const KernelSpec& spec, const std::string& text) {
   const DeviceFacts device;
   const MoveInstance instance = MoveInstance::parse(text, "test");
   std::string why;
-  const auto out = registry().create("test", instance.move)->apply({spec, variant, device}, instance, why);
+  const auto out =
+      registry().create("test", instance.move)->apply({spec, variant, device}, instance, why);
   CAPTURE(why);
   REQUIRE(out.has_value());
   return *out;
@@ -67,9 +68,13 @@ TEST_CASE("a constant block changes together with the grid that divides by it") 
 TEST_CASE("a square block changes shape, nearest shapes first, whole warps only") {
   const std::vector<MoveInstance> shapes = listed(fixture("fixed_square"), "change_block_sizes");
   REQUIRE(shapes.size() > 4);
-  for (const MoveInstance& shape : shapes) CHECK(shape.parameters.at("block_x") * shape.parameters.at("block_y") % 32 == 0);
-  CHECK(std::abs(std::log2(static_cast<double>(shapes[0].parameters.at("block_x") * shapes[0].parameters.at("block_y")) / 256)) == 1);
-  const Variant out = applied(fixture("fixed_square"), "change_block_sizes@launch(block_x=32,block_y=8)");
+  for (const MoveInstance& shape : shapes)
+    CHECK(shape.parameters.at("block_x") * shape.parameters.at("block_y") % 32 == 0);
+  CHECK(std::abs(std::log2(static_cast<double>(shapes[0].parameters.at("block_x") *
+                                               shapes[0].parameters.at("block_y")) /
+                           256)) == 1);
+  const Variant out =
+      applied(fixture("fixed_square"), "change_block_sizes@launch(block_x=32,block_y=8)");
   CHECK(out.launch.grid[0].text() == "ceil_div(n, 32)");
   CHECK(out.launch.grid[1].text() == "ceil_div(n, 8)");
 }
@@ -84,7 +89,8 @@ TEST_CASE("a block made of a tunable changes through it") {
 
 TEST_CASE("a tunable with many values is stepped by powers of two, one with few takes all") {
   std::map<std::string, std::vector<std::int64_t>> values;
-  for (const MoveInstance& i : listed(fixture("aliased"), "set_tunable")) values[i.site].push_back(i.parameters.at("value"));
+  for (const MoveInstance& i : listed(fixture("aliased"), "set_tunable"))
+    values[i.site].push_back(i.parameters.at("value"));
   CHECK(values["tunable:T"] == std::vector<std::int64_t>{160, 96, 192, 64, 256});
   CHECK(values["tunable:UNUSED"] == std::vector<std::int64_t>{3, 1});
 }
@@ -105,33 +111,47 @@ TEST_CASE("only innermost loops are unrolled, and a bare pragma is left alone") 
 
 TEST_CASE("a pragma in mid-line cuts the line; an old one is changed or taken away") {
   const KernelSpec spec = fixture("crlf_loops");
-  CHECK(applied(spec, "unroll_loops@loop:0(factor=2)").source.find("T s = 0; \r\n#pragma unroll 2\r\nfor (int k") != std::string::npos);
-  CHECK(applied(spec, "unroll_loops@loop:4(factor=2)").source.find("#pragma unroll 2\r\n\tfor (int k = 0; k < n; ++k) /* the") != std::string::npos);
-  CHECK(applied(spec, "unroll_loops@loop:4(factor=0)").source == without(spec.source, "#pragma unroll 8\r\n"));
+  CHECK(applied(spec, "unroll_loops@loop:0(factor=2)")
+            .source.find("T s = 0; \r\n#pragma unroll 2\r\nfor (int k") != std::string::npos);
+  CHECK(applied(spec, "unroll_loops@loop:4(factor=2)")
+            .source.find("#pragma unroll 2\r\n\tfor (int k = 0; k < n; ++k) /* the") !=
+        std::string::npos);
+  CHECK(applied(spec, "unroll_loops@loop:4(factor=0)").source ==
+        without(spec.source, "#pragma unroll 8\r\n"));
 }
 
 TEST_CASE("pointers are qualified as far as roles and aliasing allow") {
   const KernelSpec spec = fixture("fixed_block");
   CHECK(applied(spec, "qualify_pointers@arguments(const=1,restrict=1)")
-            .source.find("(float * __restrict__ o, const float * __restrict__ a, const float * __restrict__ b, int n)") != std::string::npos);
-  CHECK(applied(spec, "qualify_pointers@argument:a(const=1,restrict=0)").source.find("(float *o, const float *a, float *b") != std::string::npos);
+            .source.find("(float * __restrict__ o, const float * __restrict__ a, const float * "
+                         "__restrict__ b, int n)") != std::string::npos);
+  CHECK(applied(spec, "qualify_pointers@argument:a(const=1,restrict=0)")
+            .source.find("(float *o, const float *a, float *b") != std::string::npos);
 
   std::set<std::string> texts;
-  for (const MoveInstance& i : listed(fixture("aliased"), "qualify_pointers")) texts.insert(i.text());
-  CHECK(texts.contains("qualify_pointers@argument:a(const=1,restrict=0)"));  // may be the output's memory
-  CHECK(texts.contains("qualify_pointers@argument:w(const=0,restrict=1)"));  // a writable pointer is made of it
+  for (const MoveInstance& i : listed(fixture("aliased"), "qualify_pointers"))
+    texts.insert(i.text());
+  // may be the output's memory
+  CHECK(texts.contains("qualify_pointers@argument:a(const=1,restrict=0)"));
+  // a writable pointer is made of it
+  CHECK(texts.contains("qualify_pointers@argument:w(const=0,restrict=1)"));
   CHECK(texts.size() == 3);  // and at both
 }
 
 TEST_CASE("a label is text and back, and other text is refused") {
   for (const MoveInstance& i : std::vector<MoveInstance>{
-           {"m", "", {}}, {"m", "s", {}}, {"m", "", {{"a", -1}}}, {"m n", "loop:0 (x)@%", {{"a,b=", INT64_MIN}, {"c", INT64_MAX}}}}) {
+           {"m", "", {}},
+           {"m", "s", {}},
+           {"m", "", {{"a", -1}}},
+           {"m n", "loop:0 (x)@%", {{"a,b=", INT64_MIN}, {"c", INT64_MAX}}}}) {
     CAPTURE(i.text());
     CHECK(MoveInstance::parse(i.text(), "test") == i);
   }
-  CHECK(MoveInstance{"change_block_sizes", "launch", {{"block_x", 128}}}.text() == "change_block_sizes@launch(block_x=128)");
-  for (const std::string text : {"", "@", "m@", "m(", "m()", "m(a)", "m(a=)", "m(a=1", "m(a=1,)", "m(a=1,a=2)", "m(a=1)x", "m(=1)", "m@s@t",
-                                 "m(a=9223372036854775808)", "m(a=1.5)", "m s", "m%2", "m(a=1)(b=2)"}) {
+  CHECK(MoveInstance{"change_block_sizes", "launch", {{"block_x", 128}}}.text() ==
+        "change_block_sizes@launch(block_x=128)");
+  for (const std::string text :
+       {"", "@", "m@", "m(", "m()", "m(a)", "m(a=)", "m(a=1", "m(a=1,)", "m(a=1,a=2)", "m(a=1)x",
+        "m(=1)", "m@s@t", "m(a=9223372036854775808)", "m(a=1.5)", "m s", "m%2", "m(a=1)(b=2)"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(static_cast<void>(MoveInstance::parse(text, "--proposals")), Error);
   }
@@ -139,12 +159,15 @@ TEST_CASE("a label is text and back, and other text is refused") {
 
 TEST_CASE("labels that differ have keys that differ") {
   std::set<Hash128> keys;
-  for (const std::string text : {"m", "n", "m@s", "m@t", "m(a=1)", "m(a=2)", "m(b=1)", "m@s(a=1)", "m(a=1,b=1)"}) {
+  for (const std::string text :
+       {"m", "n", "m@s", "m@t", "m(a=1)", "m(a=2)", "m(b=1)", "m@s(a=1)", "m(a=1,b=1)"}) {
     CHECK(keys.insert(MoveInstance::parse(text, "test").key()).second);
   }
 }
 
-TEST_CASE("the proposer goes through moves before sites and sites before parameters, repeats itself and keeps the spec's constraints") {
+TEST_CASE(
+    "the proposer goes through moves before sites and sites before parameters, repeats itself and "
+    "keeps the spec's constraints") {
   const DeviceFacts device;
   const MoveRegistry moves = registry();
   RuleProposer proposer(moves);
@@ -155,7 +178,8 @@ TEST_CASE("the proposer goes through moves before sites and sites before paramet
     for (std::uint64_t seed = 0; seed < 8; ++seed) {
       const ProposalContext context{{spec, variant, device}, variant_key(variant), nullptr, seed};
       Rng a(seed, "propose"), b(seed, "propose");
-      const std::vector<Proposal> out = proposer.propose(context, a), again = proposer.propose(context, b);
+      const std::vector<Proposal> out = proposer.propose(context, a),
+                                  again = proposer.propose(context, b);
       REQUIRE(out.size() == again.size());
       REQUIRE_FALSE(out.empty());
       first_of_seed.insert(out.front().instance.text());
@@ -166,10 +190,13 @@ TEST_CASE("the proposer goes through moves before sites and sites before paramet
         CHECK(out[i].instance == again[i].instance);
         if (i > 0) CHECK(out[i].weight <= out[i - 1].weight);
         const int k = ++rank[out[i].instance.move + "@" + out[i].instance.site];
-        const double first = heaviest[out[i].instance.move].try_emplace(out[i].instance.site, out[i].weight).first->second;
+        const double first = heaviest[out[i].instance.move]
+                                 .try_emplace(out[i].instance.site, out[i].weight)
+                                 .first->second;
         CHECK(out[i].weight == doctest::Approx(first / (k * k)));
         std::string why;
-        const auto next = moves.create("test", out[i].instance.move)->apply(context.at, out[i].instance, why);
+        const auto next =
+            moves.create("test", out[i].instance.move)->apply(context.at, out[i].instance, why);
         REQUIRE(next.has_value());
         CHECK(satisfies_constraints(spec, *next, why));
         CHECK(keys.insert(variant_key(*next)).second);
@@ -189,10 +216,12 @@ TEST_CASE("the proposer goes through moves before sites and sites before paramet
 TEST_CASE("structural moves come first, two instances of each, and work on known sizes") {
   const KernelSpec spec = load_specs(kRoot + "/specs/softmax_scaled.json").front();
   const Variant naive = baseline_variant(spec);
-  const DeviceFacts device{.runner = "cuda", .name = "gpu", .arch = "sm_90a", .multiprocessors = 132, .is_gpu = true};
+  const DeviceFacts device{
+      .runner = "cuda", .name = "gpu", .arch = "sm_90a", .multiprocessors = 132, .is_gpu = true};
   const MoveRegistry moves = registry();
   Rng rng(1, "propose");
-  const std::vector<Proposal> out = RuleProposer(moves).propose({{spec, naive, device}, variant_key(naive), nullptr, 1}, rng);
+  const std::vector<Proposal> out =
+      RuleProposer(moves).propose({{spec, naive, device}, variant_key(naive), nullptr, 1}, rng);
   std::map<std::string, int> structural, other;
   for (const Proposal& p : out) {
     if (!moves.create("test", p.instance.move)->structural()) {
@@ -205,11 +234,14 @@ TEST_CASE("structural moves come first, two instances of each, and work on known
   CHECK(other.size() > 3);
 
   std::string why;
-  const MoveInstance lanes = MoveInstance::parse("parallelise_row_loop(cluster=1,lanes=128)", "test");
+  const MoveInstance lanes =
+      MoveInstance::parse("parallelise_row_loop(cluster=1,lanes=128)", "test");
   const auto move = moves.create("test", lanes.move);
   const auto direct = move->apply({spec, naive, device}, lanes, why);
   REQUIRE(direct.has_value());
-  const auto shaped = moves.create("test", "specialise_shape")->apply({spec, naive, device}, MoveInstance::parse("specialise_shape@shape", "test"), why);
+  const auto shaped = moves.create("test", "specialise_shape")
+                          ->apply({spec, naive, device},
+                                  MoveInstance::parse("specialise_shape@shape", "test"), why);
   REQUIRE(shaped.has_value());
   const auto by_steps = move->apply({spec, *shaped, device}, lanes, why);
   REQUIRE(by_steps.has_value());

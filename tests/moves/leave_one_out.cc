@@ -41,7 +41,9 @@ struct Bench {
     std::vector<MoveInstance> instances;
     for (const MoveInstance& wanted : parse_move_script(script, "test")) {
       std::string why;
-      auto step = apply_step(*moves().find(wanted.move), {.spec = own, .variant = variants.back(), .device = device}, wanted, why);
+      auto step =
+          apply_step(*moves().find(wanted.move),
+                     {.spec = own, .variant = variants.back(), .device = device}, wanted, why);
       REQUIRE_MESSAGE(step.has_value(), why);
       variants.push_back(step->variant);
       instances.push_back(step->instance);
@@ -64,7 +66,8 @@ TEST_SUITE_BEGIN("leave_one_out");
 
 TEST_CASE("each move is left out, and the others are carried out again in order") {
   Bench bench;
-  const std::string one = "unroll_loops@loop:0(factor=2)", two = "unroll_loops@loop:1(factor=4)", three = "qualify_pointers";
+  const std::string one = "unroll_loops@loop:0(factor=2)", two = "unroll_loops@loop:1(factor=4)",
+                    three = "qualify_pointers";
   const MovePath whole = bench.path(one + ";" + two + ";" + three);
   REQUIRE(whole.size() == 3);
   const std::vector<std::string> rest{two + ";" + three, one + ";" + three, one + ";" + two};
@@ -78,7 +81,8 @@ TEST_CASE("each move is left out, and the others are carried out again in order"
 
 TEST_CASE("a move that is undone by itself leads to the path without it") {
   Bench bench;
-  const MovePath path = bench.path("unroll_loops@loop:0(factor=2); qualify_pointers; unroll_loops@loop:1(factor=4)");
+  const MovePath path =
+      bench.path("unroll_loops@loop:0(factor=2); qualify_pointers; unroll_loops@loop:1(factor=4)");
   const auto reversed = path.reversed(0);
   REQUIRE(reversed.has_value());
   REQUIRE_MESSAGE(reversed->result.variant.has_value(), reversed->result.why);
@@ -86,7 +90,9 @@ TEST_CASE("a move that is undone by itself leads to the path without it") {
   CHECK(reversed->instance.move == "unroll_loops");
 }
 
-TEST_CASE("later moves that need the one that is left out go with it, and are named with the first reason") {
+TEST_CASE(
+    "later moves that need the one that is left out go with it, and are named with the first "
+    "reason") {
   Bench bench;
   // Setting a factor where that factor stands changes nothing: the second move needs the first.
   const MovePath path = bench.path("unroll_loops@loop:0(factor=2); unroll_loops@loop:0(factor=0)");
@@ -98,9 +104,11 @@ TEST_CASE("later moves that need the one that is left out go with it, and are na
   REQUIRE(path.without(1).variant.has_value());
   CHECK(path.without(1).needing.empty());
 
-  const MovePath longer = bench.path("unroll_loops@loop:0(factor=2); unroll_loops@loop:0(factor=0); qualify_pointers");
+  const MovePath longer =
+      bench.path("unroll_loops@loop:0(factor=2); unroll_loops@loop:0(factor=0); qualify_pointers");
   REQUIRE(longer.without(0).variant.has_value());
-  CHECK(variant_key(*longer.without(0).variant) == variant_key(bench.path("qualify_pointers").kernel()));
+  CHECK(variant_key(*longer.without(0).variant) ==
+        variant_key(bench.path("qualify_pointers").kernel()));
 }
 
 TEST_CASE("a text that no move made is repeated as its difference, where that fits") {
@@ -112,7 +120,8 @@ TEST_CASE("a text that no move made is repeated as its difference, where that fi
   Variant further = written;
   further.source.replace(further.source.find("y[i] = y[i]"), 11, "y[i] = 1.0f * y[i]");
   const MoveInstance by_hand{"other", "", {{"text", 1}}};
-  const MovePath path(bench.moves(), bench.own, bench.device, {made.before(0), made.kernel(), written, further},
+  const MovePath path(bench.moves(), bench.own, bench.device,
+                      {made.before(0), made.kernel(), written, further},
                       {made.instance(0), by_hand, by_hand});
   const LeftOut left = path.without(0);
   REQUIRE_MESSAGE(left.variant.has_value(), left.why);
@@ -132,7 +141,8 @@ TEST_CASE("changes of launch and tunables are repeated without a text") {
   const MovePath unrolled = bench.path("unroll_loops@loop:0(factor=2)");
   Variant both = unrolled.kernel();
   both.launch.block[0] = Expression{128};
-  const MovePath path(bench.moves(), bench.own, bench.device, {unrolled.before(0), unrolled.kernel(), both},
+  const MovePath path(bench.moves(), bench.own, bench.device,
+                      {unrolled.before(0), unrolled.kernel(), both},
                       {unrolled.instance(0), MoveInstance{"other", "", {}}});
   REQUIRE(path.without(0).variant.has_value());
   CHECK(variant_key(*path.without(0).variant) == variant_key(other));

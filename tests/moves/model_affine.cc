@@ -60,8 +60,12 @@ TEST_CASE("operations that are no polynomials are atoms, simplified where exact"
 }
 
 TEST_CASE("a quotient and its remainder are joined") {
-  const auto over = [](const Polynomial& a, const Polynomial& b) { return Polynomial::operation("/", {a, b}); };
-  const auto rest = [](const Polynomial& a, const Polynomial& b) { return Polynomial::operation("%", {a, b}); };
+  const auto over = [](const Polynomial& a, const Polynomial& b) {
+    return Polynomial::operation("/", {a, b});
+  };
+  const auto rest = [](const Polynomial& a, const Polynomial& b) {
+    return Polynomial::operation("%", {a, b});
+  };
   CHECK(over(i, C) * C + rest(i, C) == i);
   CHECK(over(i, 32) * 32 + rest(i, 32) + j == i + j);
   CHECK((over(i, C) * C + rest(i, C)) * 4 + 1 == i * 4 + 1);

@@ -255,17 +255,22 @@ TEST_CASE("a macro may stand for the head of a loop") {
   CHECK(analyse(unknown, *unknown.find_function("k")).veto.find("EACH") != std::string::npos);
 }
 
-TEST_CASE("comparisons are no template arguments, and an object made in passing is no declaration") {
+TEST_CASE(
+    "comparisons are no template arguments, and an object made in passing is no declaration") {
   const Unit unit = parse(
-      "template <class T> __global__ void k(int* a, int n, int w) {\n  for (int i = 0; i < n; i++) {\n    if (i < 0 || i > n - 1 || w < 0 || "
-      "w > n - 1) { continue; }\n    a[i] = 1;\n  }\n  typename T::Load(w).Store(a, reinterpret_cast<int (*)[4]>(&n));\n}\n");
+      "template <class T> __global__ void k(int* a, int n, int w) {\n  for (int i = 0; i < n; i++) "
+      "{\n    if (i < 0 || i > n - 1 || w < 0 || "
+      "w > n - 1) { continue; }\n    a[i] = 1;\n  }\n  typename T::Load(w).Store(a, "
+      "reinterpret_cast<int (*)[4]>(&n));\n}\n");
   CHECK(unit.find_function("k")->opaque.empty());
 }
 
 TEST_CASE("words of somebody's own may qualify a pointer, and decltype may name a scope") {
   const Unit unit = parse(
-      "template <class T> __global__ void k(const float* a_ptr, float* b, T tiles) {\n  const float * MY_RESTRICT a = a_ptr;\n  constexpr int "
-      "units = decltype(tiles)::kUnits;\n  float kept[decltype(T::w)::kUnits];\n  kept[0] = a[0];\n  b[0] = kept[0] + units;\n}\n");
+      "template <class T> __global__ void k(const float* a_ptr, float* b, T tiles) {\n  const "
+      "float * MY_RESTRICT a = a_ptr;\n  constexpr int "
+      "units = decltype(tiles)::kUnits;\n  float kept[decltype(T::w)::kUnits];\n  kept[0] = "
+      "a[0];\n  b[0] = kept[0] + units;\n}\n");
   const Function& k = *unit.find_function("k");
   CHECK(k.opaque.empty());
   CHECK(first_statement(unit).declarators[0]->name == "a");

@@ -21,11 +21,16 @@ std::uint64_t wanted(const char* name, std::uint64_t otherwise) {
 
 }  // namespace
 
-TEST_CASE("varied kernels go through every move without a crash, and what comes out is still understood") {
+TEST_CASE(
+    "varied kernels go through every move without a crash, and what comes out is still "
+    "understood") {
   const std::vector<KernelSpec> kernels = test::kernels_to_vary(WARPATH_SOURCE_ROOT);
   MoveRegistry moves("move");
   register_moves(moves);
-  const std::uint64_t first = wanted("WARPATH_SEED", 1), count = std::getenv("WARPATH_SEED") != nullptr ? 1 : wanted("WARPATH_MUTANTS", 250);
+  const std::uint64_t first = wanted("WARPATH_SEED", 1),
+                      count = std::getenv("WARPATH_SEED") != nullptr
+                                  ? 1
+                                  : wanted("WARPATH_MUTANTS", 250);
   test::MoveFuzzFigures figures;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     CAPTURE(seed);

@@ -41,7 +41,8 @@ struct Bench {
     REQUIRE(script.size() == 1);
     const Move* const move = table.find(script.front().move);
     REQUIRE(move != nullptr);
-    return apply_step(*move, {.spec = own, .variant = variant, .device = device}, script.front(), why);
+    return apply_step(*move, {.spec = own, .variant = variant, .device = device}, script.front(),
+                      why);
   }
   MoveRegistry registry{"move"};
   KernelSpec own = spec();
@@ -55,7 +56,8 @@ struct Bench {
 TEST_SUITE_BEGIN("move_script");
 
 TEST_CASE("steps stand between semicolons or line feeds, blanks and comments count nowhere") {
-  const auto script = parse_move_script("a; b @ loop:0 ( n = 4, m=2 ) ;\n c()  # not d; e\n\n;", "--moves");
+  const auto script =
+      parse_move_script("a; b @ loop:0 ( n = 4, m=2 ) ;\n c()  # not d; e\n\n;", "--moves");
   REQUIRE(script.size() == 3);
   CHECK(script[0] == MoveInstance{"a", "", {}});
   CHECK(script[1] == MoveInstance{"b", "loop:0", {{"m", 2}, {"n", 4}}});

@@ -6,17 +6,18 @@
 #include <vector>
 
 #include "engine/text/tokens.h"
-#include "moves/propose/example.h"
 #include "moves/model/facts.h"
+#include "moves/propose/example.h"
 #include "moves/propose/move_script.h"
+#include "moves/propose/rule_proposer.h"
 #include "moves/register_moves.h"
 #include "moves/shared/row_sweeps.h"
-#include "moves/propose/rule_proposer.h"
 #include "moves/shared/source_edit.h"
 
 using namespace warpath;
 
-// Kernels as people write them at which moves once crashed, said what is not so, or wrote what does not hold.
+// Kernels as people write them at which moves once crashed, said what is not so, or wrote what does
+// not hold.
 TEST_SUITE_BEGIN("reach");
 
 namespace {
@@ -24,7 +25,9 @@ namespace {
 /// A kernel with its spec in the form of the moves' examples, and what moves make of it.
 class Kernel {
  public:
-  Kernel(const std::string& head, const std::string& source) : spec_(parse_example("step: launch_bounds\n" + head + "--- before\n" + source, "test").spec) {
+  Kernel(const std::string& head, const std::string& source)
+      : spec_(
+            parse_example("step: launch_bounds\n" + head + "--- before\n" + source, "test").spec) {
     variant_ = baseline_variant(spec_);
     register_moves(registry_);
   }
@@ -32,7 +35,9 @@ class Kernel {
   /// The kernel of the spec as it is now.
   void restart() { variant_ = baseline_variant(spec_); }
   [[nodiscard]] const std::string& source() const { return variant_.source; }
-  [[nodiscard]] bool has(const std::string& text) const { return source().find(text) != std::string::npos; }
+  [[nodiscard]] bool has(const std::string& text) const {
+    return source().find(text) != std::string::npos;
+  }
   /// Instances of the move that apply here; of all moves without a name.
   [[nodiscard]] std::vector<MoveOffer> offered(const std::string& name = "") const {
     std::vector<MoveOffer> out;
@@ -56,7 +61,8 @@ class Kernel {
     std::vector<std::string> out;
     for (const auto& [name, entry] : registry_.entries()) {
       std::string why;
-      if (!apply_step(*entry.make(), at(), {.move = name, .site = "", .parameters = {}}, why)) out.push_back(name + ": " + why);
+      if (!apply_step(*entry.make(), at(), {.move = name, .site = "", .parameters = {}}, why))
+        out.push_back(name + ": " + why);
     }
     return out;
   }
@@ -73,18 +79,27 @@ class Kernel {
   MoveRegistry registry_{"move"};
 };
 
-const std::string kVector = "output: float32 y[n]\ninput: float32 x[n]\nscalar: int32 n = 1048576\ngrid: ceil_div(n, 256)\nblock: 256\n";
+const std::string kVector =
+    "output: float32 y[n]\ninput: float32 x[n]\nscalar: int32 n = 1048576\ngrid: ceil_div(n, "
+    "256)\nblock: 256\n";
 
 std::string vector_kernel(const std::string& body) {
-  return "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" + body + "}\n";
+  return "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int "
+         "n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+         body + "}\n";
 }
 
-const model::ThreadIndex* index_of(const model::KernelModel& m) { return m.facts.thread_index("i"); }
+const model::ThreadIndex* index_of(const model::KernelModel& m) {
+  return m.facts.thread_index("i");
+}
 
 }  // namespace
 
-TEST_CASE("a guard in a declaration's ?: is no statement that could be rewritten, and the if behind it is") {
-  const Kernel k(kVector, vector_kernel("  float v = (i < n) ? x[i] : 0.f;\n  if (i < n) y[i] = v + 1.f;\n"));
+TEST_CASE(
+    "a guard in a declaration's ?: is no statement that could be rewritten, and the if behind it "
+    "is") {
+  const Kernel k(
+      kVector, vector_kernel("  float v = (i < n) ? x[i] : 0.f;\n  if (i < n) y[i] = v + 1.f;\n"));
   const auto m = k.model();
   REQUIRE(index_of(*m)->bound.has_value());
   CHECK(index_of(*m)->guard->stmt->is(model::StmtKind::if_));
@@ -92,22 +107,32 @@ TEST_CASE("a guard in a declaration's ?: is no statement that could be rewritten
 }
 
 TEST_CASE("conditions that declare what they test stop moves, not the program") {
-  for (const char* const body : {"  if (bool go = i < n) y[i] = x[i];\n", "  while (int left = n - i) { y[i] = x[left]; break; }\n", "  switch (int c = i % 2) { case 0: y[i] = x[i]; }\n"}) {
+  for (const char* const body : {"  if (bool go = i < n) y[i] = x[i];\n",
+                                 "  while (int left = n - i) { y[i] = x[left]; break; }\n",
+                                 "  switch (int c = i % 2) { case 0: y[i] = x[i]; }\n"}) {
     const Kernel k(kVector, vector_kernel(body));
     CAPTURE(k.source());
     CHECK(k.model()->facts.veto == "a condition of the kernel declares what it tests");
     static_cast<void>(k.offered());
   }
-  const Kernel tree(kVector, vector_kernel("  __shared__ float sd[256];\n  int t = threadIdx.x;\n  sd[t] = x[i];\n  __syncthreads();\n"
-                                           "  for (int s = blockDim.x / 2; s > 0; s >>= 1) {\n    if (bool go = t < s) sd[t] += sd[t + s];\n    __syncthreads();\n  }\n"
-                                           "  if (t == 0) y[blockIdx.x] = sd[0];\n"));
+  const Kernel tree(kVector,
+                    vector_kernel("  __shared__ float sd[256];\n  int t = threadIdx.x;\n  sd[t] = "
+                                  "x[i];\n  __syncthreads();\n"
+                                  "  for (int s = blockDim.x / 2; s > 0; s >>= 1) {\n    if (bool "
+                                  "go = t < s) sd[t] += sd[t + s];\n    __syncthreads();\n  }\n"
+                                  "  if (t == 0) y[blockIdx.x] = sd[0];\n"));
   CHECK(tree.offered("warp_shuffle_reduce").empty());
 }
 
 TEST_CASE("a transposition staged through shared memory goes through every move again") {
-  Kernel k("output: float32 out[cols, rows]\ninput: float32 in[rows, cols]\nscalar: int32 rows = 8192\nscalar: int32 cols = 8192\ngrid: ceil_div(cols, 32); ceil_div(rows, 8)\nblock: 32; 8\n",
-           "extern \"C\" __global__ void k(float* __restrict__ out, const float* __restrict__ in, int rows, int cols) {\n"
-           "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n  int y = blockIdx.y * blockDim.y + threadIdx.y;\n  if (x < cols && y < rows) out[x * rows + y] = in[y * cols + x];\n}\n");
+  Kernel k(
+      "output: float32 out[cols, rows]\ninput: float32 in[rows, cols]\nscalar: int32 rows = "
+      "8192\nscalar: int32 cols = 8192\ngrid: ceil_div(cols, 32); ceil_div(rows, 8)\nblock: 32; "
+      "8\n",
+      "extern \"C\" __global__ void k(float* __restrict__ out, const float* __restrict__ in, int "
+      "rows, int cols) {\n"
+      "  int x = blockIdx.x * blockDim.x + threadIdx.x;\n  int y = blockIdx.y * blockDim.y + "
+      "threadIdx.y;\n  if (x < cols && y < rows) out[x * rows + y] = in[y * cols + x];\n}\n");
   REQUIRE(k.step("smem_tile_stage@exchange(rows=4,tile=64)") == "");
   CHECK_NOTHROW(static_cast<void>(k.offered()));
   for (const MoveOffer& first : k.offered()) {
@@ -128,28 +153,36 @@ TEST_CASE("a guard bounds the thread's index only if all that reaches memory sta
   };
   CHECK(bound("  float v = x[i];\n  if (i < n - 1) v += x[i + 1];\n  y[i] = v;\n") == "");
   CHECK(bound("  if (i < n) y[i] = x[i];\n") == "n");
-  CHECK(bound("  if (i >= n) return;\n  float v = x[i];\n  if (i < n - 1) v += x[i + 1];\n  y[i] = v;\n") == "n");
+  CHECK(bound("  if (i >= n) return;\n  float v = x[i];\n  if (i < n - 1) v += x[i + 1];\n  y[i] = "
+              "v;\n") == "n");
   CHECK(bound("  if (i < n - 1) y[i] = x[i + 1];\n  if (i < n) y[i] = 0.f;\n") == "n");
   CHECK(bound("  if (i < n) y[i] = x[i];\n  if (i < 2 * n) y[i / 2] = 0.f;\n") == "");
-  Kernel k(kVector, vector_kernel("  float v = x[i];\n  if (i < n - 1) v += x[i + 1];\n  y[i] = v;\n"));
+  Kernel k(kVector,
+           vector_kernel("  float v = x[i];\n  if (i < n - 1) v += x[i + 1];\n  y[i] = v;\n"));
   CHECK(k.offered("register_block").empty());
 }
 
 TEST_CASE("a cast inside a function-like macro is read in the macro") {
-  const Kernel k(kVector, "#define WIDE(v) ((long long)(v) * 4)\n" + vector_kernel("  if (4 * i < n) y[WIDE(i)] = x[WIDE(i)];\n"));
+  const Kernel k(kVector, "#define WIDE(v) ((long long)(v) * 4)\n" +
+                              vector_kernel("  if (4 * i < n) y[WIDE(i)] = x[WIDE(i)];\n"));
   const auto m = k.model();
   REQUIRE(m != nullptr);
   CHECK(m->facts.veto == "");
   REQUIRE(m->facts.accesses.size() == 2);
-  for (const model::Access& access : m->facts.accesses) CHECK(access.index.coefficient_of("threadIdx.x") == model::Polynomial(4));
-  const Kernel packed(kVector, "#define FLOAT4(v) (reinterpret_cast<float4*>(&(v))[0])\n" + vector_kernel("  if (4 * i < n) FLOAT4(y[4 * i]) = FLOAT4(x[4 * i]);\n"));
-  CHECK(packed.model()->facts.veto == "the kernel calls reinterpret_cast<float4*>(&(v))[0], whose effects are unknown");
+  for (const model::Access& access : m->facts.accesses)
+    CHECK(access.index.coefficient_of("threadIdx.x") == model::Polynomial(4));
+  const Kernel packed(kVector,
+                      "#define FLOAT4(v) (reinterpret_cast<float4*>(&(v))[0])\n" +
+                          vector_kernel("  if (4 * i < n) FLOAT4(y[4 * i]) = FLOAT4(x[4 * i]);\n"));
+  CHECK(packed.model()->facts.veto ==
+        "the kernel calls reinterpret_cast<float4*>(&(v))[0], whose effects are unknown");
   static_cast<void>(packed.offered());
 }
 
 TEST_CASE("a byte order mark hides nothing, and a kernel that a condition leaves out is named") {
   const std::string mark = "\xEF\xBB\xBF";
-  const model::Unit unit = model::parse(mark + "namespace { __global__ void k(float* y) { y[0] = 1.f; } }\n");
+  const model::Unit unit =
+      model::parse(mark + "namespace { __global__ void k(float* y) { y[0] = 1.f; } }\n");
   CHECK(unit.find_kernel("k") != nullptr);
   CHECK(tokenize(mark + "int a;").tokens.size() == 3);
 
@@ -162,10 +195,21 @@ TEST_CASE("a byte order mark hides nothing, and a kernel that a condition leaves
   CHECK(model::hidden_kernels(model::parse(hidden.source)).size() == 1);
 }
 
-TEST_CASE("compile-time scalars are macros to the model: their values are known, their names taken") {
+TEST_CASE(
+    "compile-time scalars are macros to the model: their values are known, their names taken") {
   Kernel k(kVector, vector_kernel("  if (i < n) y[i] = x[i] * POINTS;\n"));
-  k.spec().io.args.push_back({.name = "POINTS", .type = ArgType::integer, .role = ArgRole::scalar, .value = std::int64_t{7}, .is_meta = true, .tensor = {}});
-  k.spec().io.args.push_back({.name = "u", .type = ArgType::string, .role = ArgRole::scalar, .value = std::string("float"), .is_meta = true, .tensor = {}});
+  k.spec().io.args.push_back({.name = "POINTS",
+                              .type = ArgType::integer,
+                              .role = ArgRole::scalar,
+                              .value = std::int64_t{7},
+                              .is_meta = true,
+                              .tensor = {}});
+  k.spec().io.args.push_back({.name = "u",
+                              .type = ArgType::string,
+                              .role = ArgRole::scalar,
+                              .value = std::string("float"),
+                              .is_meta = true,
+                              .tensor = {}});
   const auto m = k.model();
   REQUIRE(m != nullptr);
   CHECK(m->unit.constants().at("POINTS") == 7);
@@ -175,7 +219,9 @@ TEST_CASE("compile-time scalars are macros to the model: their values are known,
 }
 
 TEST_CASE("a kernel may have its namespace's name") {
-  const model::Unit unit = model::parse("namespace scale {\n__global__ void scale(float* y, const float* x, int n) {\n  int i = threadIdx.x;\n  if (i < n) y[i] = x[i];\n}\n}\n");
+  const model::Unit unit = model::parse(
+      "namespace scale {\n__global__ void scale(float* y, const float* x, int n) {\n  int i = "
+      "threadIdx.x;\n  if (i < n) y[i] = x[i];\n}\n}\n");
   const model::Function* const kernel = unit.find_kernel("scale");
   REQUIRE(kernel != nullptr);
   CHECK(kernel->parameters.size() == 3);
@@ -188,7 +234,8 @@ TEST_CASE("approximations are offered where the spec allows them and its toleran
   Kernel k(kVector, vector_kernel(body));
   k.spec().tolerance[""] = {.atol = 1e-4, .rtol = 1e-4, .norm = 1e-4};
   CHECK(k.offered("index_math_strength").empty());
-  CHECK(k.step("index_math_strength@math(form=1)") == "the spec declares no approximations: bound.flops.sfu, or -use_fast_math");
+  CHECK(k.step("index_math_strength@math(form=1)") ==
+        "the spec declares no approximations: bound.flops.sfu, or -use_fast_math");
   k.spec().bound.flops.emplace("sfu", Expression(1));
   CHECK(k.offered("index_math_strength").size() == 1);
   k.spec().tolerance[""] = {.atol = 1e-2, .rtol = 0, .norm = 1e-2};
@@ -201,9 +248,13 @@ TEST_CASE("approximations are offered where the spec allows them and its toleran
 }
 
 TEST_CASE("copies that run ahead leave behind what their use needs") {
-  Kernel k("output: float32 f[n]\ninput: float32 x[n]\nscalar: int32 n = 4096\ngrid: ceil_div(n, 256)\nblock: 256\n",
-           "extern \"C\" __global__ void k(float* __restrict__ f, const float* __restrict__ x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
-           "  float own = x[i];\n  float sum = 0.f;\n  for (int j = 0; j < n; j++) {\n    float d = x[j] - own;\n    sum += d * d;\n  }\n  f[i] = sum;\n}\n");
+  Kernel k(
+      "output: float32 f[n]\ninput: float32 x[n]\nscalar: int32 n = 4096\ngrid: ceil_div(n, "
+      "256)\nblock: 256\n",
+      "extern \"C\" __global__ void k(float* __restrict__ f, const float* __restrict__ x, int n) "
+      "{\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  float own = x[i];\n  float sum = 0.f;\n  for (int j = 0; j < n; j++) {\n    float d = "
+      "x[j] - own;\n    sum += d * d;\n  }\n  f[i] = sum;\n}\n");
   REQUIRE(k.step("smem_tile_stage") == "");
   REQUIRE(k.has("j_last"));
   const std::string why = k.step("enable_async_pipeline");
@@ -217,89 +268,146 @@ TEST_CASE("copies that run ahead leave behind what their use needs") {
 }
 
 TEST_CASE("what a move puts into shared memory fits beside what the kernel has there") {
-  const std::string head = "inout: int32 h[4096]\ninput: int32 x[n]\nscalar: int32 n = 1048576\ngrid: ceil_div(n, 256)\nblock: 256\n";
+  const std::string head =
+      "inout: int32 h[4096]\ninput: int32 x[n]\nscalar: int32 n = 1048576\ngrid: ceil_div(n, "
+      "256)\nblock: 256\n";
   const auto source = [](const std::string& shared) {
-    return "extern \"C\" __global__ void k(int* h, const int* x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" + shared + "  if (i < n) atomicAdd(&h[x[i] % 4096], 1);\n}\n";
+    return "extern \"C\" __global__ void k(int* h, const int* x, int n) {\n  int i = blockIdx.x * "
+           "blockDim.x + threadIdx.x;\n" +
+           shared + "  if (i < n) atomicAdd(&h[x[i] % 4096], 1);\n}\n";
   };
-  Kernel free(head, source("")), full(head, source("  __shared__ int other[10000];\n  other[threadIdx.x] = 0;\n"));
+  Kernel free(head, source("")),
+      full(head, source("  __shared__ int other[10000];\n  other[threadIdx.x] = 0;\n"));
   CHECK(free.step("avoid_atomics_reduce@argument:h(copies=2)") == "");
-  CHECK(full.step("avoid_atomics_reduce@argument:h(blocks_per_sm=0,copies=2)") == "72768 bytes of shared memory are too many");
+  CHECK(full.step("avoid_atomics_reduce@argument:h(blocks_per_sm=0,copies=2)") ==
+        "72768 bytes of shared memory are too many");
 }
 
 TEST_CASE("stores to two places of an array are no loads of it") {
-  Kernel k(kVector, vector_kernel("  if (2 * i < n) {\n    y[2 * i] = x[2 * i + 1];\n    y[2 * i + 1] = x[2 * i];\n  }\n"));
-  for (const std::string& reason : k.reasons()) CHECK(reason.find("could change a load of y") == std::string::npos);
+  Kernel k(
+      kVector,
+      vector_kernel(
+          "  if (2 * i < n) {\n    y[2 * i] = x[2 * i + 1];\n    y[2 * i + 1] = x[2 * i];\n  }\n"));
+  for (const std::string& reason : k.reasons())
+    CHECK(reason.find("could change a load of y") == std::string::npos);
 }
 
 TEST_CASE("a small operand may have a size by name, and that of other devices does not count") {
   const std::string source =
-      "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, const float* __restrict__ w, int n, int taps) {\n"
-      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n  float sum = 0.f;\n  for (int t = 0; t < taps; t++) sum += w[t] * x[i + t];\n  y[i] = sum;\n}\n";
-  const Kernel k("output: float32 y[n]\ninput: float32 x[n + 16]\ninput: float32 w[taps]\nscalar: int32 n = 65536\nscalar: int32 taps = 9\ngrid: ceil_div(n, 256)\nblock: 256\n", source);
+      "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, const "
+      "float* __restrict__ w, int n, int taps) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n  float sum = "
+      "0.f;\n  for (int t = 0; t < taps; t++) sum += w[t] * x[i + t];\n  y[i] = sum;\n}\n";
+  const Kernel k(
+      "output: float32 y[n]\ninput: float32 x[n + 16]\ninput: float32 w[taps]\nscalar: int32 n = "
+      "65536\nscalar: int32 taps = 9\ngrid: ceil_div(n, 256)\nblock: 256\n",
+      source);
   CHECK(Kernel(k).step("constant_operand@argument:w(form=1)") == "");
 }
 
 TEST_CASE("a pointer where the spec has a scalar is none of its arrays") {
-  const Kernel k(kVector, "extern \"C\" __global__ void k(float* y, int n, float* x) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) atomicAdd(&x[0], y[i]);\n}\n");
+  const Kernel k(
+      kVector,
+      "extern \"C\" __global__ void k(float* y, int n, float* x) {\n  int i = blockIdx.x * "
+      "blockDim.x + threadIdx.x;\n  if (i < n) atomicAdd(&x[0], y[i]);\n}\n");
   const auto m = k.model();
-  for (const model::Array& array : m->facts.arrays) CHECK((array.name == "y" ? array.spec_name == "y" : array.spec_name.empty()));
+  for (const model::Array& array : m->facts.arrays)
+    CHECK((array.name == "y" ? array.spec_name == "y" : array.spec_name.empty()));
   CHECK_NOTHROW(static_cast<void>(k.offered()));
 }
 
-TEST_CASE("names with two meanings, tiles of one step, heads with a thread's index and sums without a neutral element are left alone") {
-  const std::string loop = "  float sum = 0.f;\n  for (int j = 0; j < n; j++) {\n    float v = x[j];\n    for (int v = 0; v < 3; v++) sum += v;\n    sum += v * x[j + 1];\n  }\n  if (i < n) y[i] = sum;\n";
+TEST_CASE(
+    "names with two meanings, tiles of one step, heads with a thread's index and sums without a "
+    "neutral element are left alone") {
+  const std::string loop =
+      "  float sum = 0.f;\n  for (int j = 0; j < n; j++) {\n    float v = x[j];\n    for (int v = "
+      "0; v < 3; v++) sum += v;\n    sum += v * x[j + 1];\n  }\n  if (i < n) y[i] = sum;\n";
   Kernel two(kVector, vector_kernel(loop));
   CHECK(two.step("unroll_ilp@loop:0(factor=4,tail=0)") == "v has two meanings in the loop");
-  Kernel shadowed(kVector, vector_kernel("  float sum = 0.f;\n  for (int j = 0; j < n; j++) {\n    float j = x[i];\n    sum += j;\n  }\n  if (i < n) y[i] = sum;\n"));
+  Kernel shadowed(kVector,
+                  vector_kernel("  float sum = 0.f;\n  for (int j = 0; j < n; j++) {\n    float j "
+                                "= x[i];\n    sum += j;\n  }\n  if (i < n) y[i] = sum;\n"));
   CHECK(shadowed.offered("unroll_ilp").empty());
   CHECK_NOTHROW(static_cast<void>(shadowed.offered()));
-  const Kernel inside(kVector, vector_kernel("  for (int block = blockIdx.x; block < 4; block += gridDim.x) {\n    __shared__ float tile[256];\n    tile[threadIdx.x] = x[block * 256 + threadIdx.x];\n    __syncthreads();\n"
-                                             "    y[block * 256 + threadIdx.x] = tile[255 - threadIdx.x];\n    __syncthreads();\n  }\n"));
+  const Kernel inside(kVector,
+                      vector_kernel("  for (int block = blockIdx.x; block < 4; block += gridDim.x) "
+                                    "{\n    __shared__ float tile[256];\n    tile[threadIdx.x] = "
+                                    "x[block * 256 + threadIdx.x];\n    __syncthreads();\n"
+                                    "    y[block * 256 + threadIdx.x] = tile[255 - threadIdx.x];\n "
+                                    "   __syncthreads();\n  }\n"));
   CHECK_NOTHROW(static_cast<void>(inside.offered()));
-  const Kernel head(kVector, "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
-                             "  for (int j = 0; j < 64; ++j || blockIdx.x * blockDim.x + threadIdx.x) y[i] = x[i];\n}\n");
+  const Kernel head(
+      kVector,
+      "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n) "
+      "{\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  for (int j = 0; j < 64; ++j || blockIdx.x * blockDim.x + threadIdx.x) y[i] = x[i];\n}\n");
   CHECK_NOTHROW(static_cast<void>(head.offered()));
 }
 
-TEST_CASE("a store whose place stands in parentheses takes a hint, and a directive a line of its own") {
+TEST_CASE(
+    "a store whose place stands in parentheses takes a hint, and a directive a line of its own") {
   Kernel k(kVector, vector_kernel("  if (i < n) (y[i]) = 2.f * x[i];\n"));
   REQUIRE(k.step("cache_policy_cg@argument:y(policy=1)") == "");
   CHECK(k.has("if (i < n) __stcs(&y[i], 2.f * x[i]);"));
-  CHECK(edited("if (a) { for (;;) ; }", {{9, 9, "#pragma unroll\n"}}) == "if (a) { \n#pragma unroll\nfor (;;) ; }");
+  CHECK(edited("if (a) { for (;;) ; }", {{9, 9, "#pragma unroll\n"}}) ==
+        "if (a) { \n#pragma unroll\nfor (;;) ; }");
   CHECK(edited("a\n  b", {{4, 4, "#pragma unroll\n  "}}) == "a\n  #pragma unroll\n  b");
 }
 
 TEST_CASE("what a move has done it does not offer again") {
-  Kernel small("output: float32 y[n]\ninput: float32 x[n + 16]\ninput: float32 w[9]\nscalar: int32 n = 65536\ngrid: ceil_div(n, 256)\nblock: 256\n",
-               "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, const float* __restrict__ w, int n) {\n"
-               "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n  float sum = 0.f;\n  for (int t = 0; t < 9; t++) sum += w[t] * x[i + t];\n  y[i] = sum;\n}\n");
+  Kernel small(
+      "output: float32 y[n]\ninput: float32 x[n + 16]\ninput: float32 w[9]\nscalar: int32 n = "
+      "65536\ngrid: ceil_div(n, 256)\nblock: 256\n",
+      "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, const "
+      "float* __restrict__ w, int n) {\n"
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n  float sum = "
+      "0.f;\n  for (int t = 0; t < 9; t++) sum += w[t] * x[i + t];\n  y[i] = sum;\n}\n");
   for (const char* const form : {"constant_operand(form=0)", "constant_operand(form=1)"}) {
     Kernel once = small;
     REQUIRE(once.step(form) == "");
     CHECK(once.offered("constant_operand").empty());
   }
-  const std::string rows = "output: float32 y[n, c]\ninput: float32 x[n, c]\nscalar: int32 n = 8192\nscalar: int32 c = 1024\ngrid: ceil_div(n, 256)\nblock: 256\n";
+  const std::string rows =
+      "output: float32 y[n, c]\ninput: float32 x[n, c]\nscalar: int32 n = 8192\nscalar: int32 c = "
+      "1024\ngrid: ceil_div(n, 256)\nblock: 256\n";
   const auto source = [](const std::string& body) {
-    return "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n" + body + "}\n";
+    return "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int "
+           "n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) "
+           "return;\n" +
+           body + "}\n";
   };
-  Kernel sweeps(rows, source("  float top = -1e30f, sum = 0.f;\n  for (int j = 0; j < c; ++j) top = fmaxf(top, x[i * c + j]);\n  for (int j = 0; j < c; ++j) sum += expf(x[i * c + j] - top);\n"
-                             "  for (int j = 0; j < c; ++j) y[i * c + j] = expf(x[i * c + j] - top) / sum;\n"));
+  Kernel sweeps(
+      rows,
+      source("  float top = -1e30f, sum = 0.f;\n  for (int j = 0; j < c; ++j) top = fmaxf(top, x[i "
+             "* c + j]);\n  for (int j = 0; j < c; ++j) sum += expf(x[i * c + j] - top);\n"
+             "  for (int j = 0; j < c; ++j) y[i * c + j] = expf(x[i * c + j] - top) / sum;\n"));
   REQUIRE(sweeps.step("softmax_math_fusion(form=5)") == "");
-  CHECK(sweeps.step("softmax_math_fusion@loop:0(form=5,vector=1)") == "a sweep of the row runs backwards already");
-  Kernel apart(rows, source("  float a[8], b[8];\n  for (int j = 0; j < 8; ++j) a[j] = j;\n  for (int j = 0; j < 8; ++j) b[j] = a[j] * a[j];\n  y[i] = b[i % 8];\n"));
-  CHECK(apart.step("softmax_math_fusion@loop:0(form=5,vector=1)") == "no two sweeps read the same memory");
-  Kernel ahead(rows, source("  float sum = 0.f;\n  for (int j = 0; j < c; ++j) sum += x[i * c + j];\n  y[i] = sum;\n"));
+  CHECK(sweeps.step("softmax_math_fusion@loop:0(form=5,vector=1)") ==
+        "a sweep of the row runs backwards already");
+  Kernel apart(rows, source("  float a[8], b[8];\n  for (int j = 0; j < 8; ++j) a[j] = j;\n  for "
+                            "(int j = 0; j < 8; ++j) b[j] = a[j] * a[j];\n  y[i] = b[i % 8];\n"));
+  CHECK(apart.step("softmax_math_fusion@loop:0(form=5,vector=1)") ==
+        "no two sweeps read the same memory");
+  Kernel ahead(rows, source("  float sum = 0.f;\n  for (int j = 0; j < c; ++j) sum += x[i * c + "
+                            "j];\n  y[i] = sum;\n"));
   REQUIRE(ahead.step("unroll_ilp@loop:0(factor=4,tail=0)") == "");
-  CHECK(ahead.step("unroll_ilp@loop:1(factor=4,tail=0)") == "the compiler writes out all iterations of the loop already");
-  Kernel written(rows, source("  float sum = 0.f;\n#pragma unroll 8\n  for (int j = 0; j < 8; ++j) sum += x[i * c + j];\n#pragma unroll 2\n  for (int j = 0; j < 8; ++j) sum += x[i * c + j];\n  y[i] = sum;\n"));
-  CHECK(written.step("unroll_ilp@loop:0(factor=4,tail=0)").starts_with("the compiler writes out all iterations of the loop already"));
+  CHECK(ahead.step("unroll_ilp@loop:1(factor=4,tail=0)") ==
+        "the compiler writes out all iterations of the loop already");
+  Kernel written(rows, source("  float sum = 0.f;\n#pragma unroll 8\n  for (int j = 0; j < 8; ++j) "
+                              "sum += x[i * c + j];\n#pragma unroll 2\n  for (int j = 0; j < 8; "
+                              "++j) sum += x[i * c + j];\n  y[i] = sum;\n"));
+  CHECK(written.step("unroll_ilp@loop:0(factor=4,tail=0)")
+            .starts_with("the compiler writes out all iterations of the loop already"));
   CHECK(written.step("unroll_ilp@loop:1(factor=4,tail=0)") == "");
 }
 
 TEST_CASE("a tunable that a move left behind is not tried") {
-  Kernel k("output: float32 y[n]\ninput: float32 x[n, c]\nscalar: int32 n = 8192\nscalar: int32 c = 4096\ngrid: ceil_div(n, 256)\nblock: 256\n",
-           "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
-           "  float sum = 0.f;\n  for (int j = 0; j < c; ++j) sum += x[i * c + j];\n  y[i] = sum;\n}\n");
+  Kernel k(
+      "output: float32 y[n]\ninput: float32 x[n, c]\nscalar: int32 n = 8192\nscalar: int32 c = "
+      "4096\ngrid: ceil_div(n, 256)\nblock: 256\n",
+      "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n, "
+      "int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  float sum = 0.f;\n  for (int j = 0; j < c; ++j) sum += x[i * c + j];\n  y[i] = sum;\n}\n");
   k.spec().tunables = {{"BLOCK", {64, 128, 256}, 256, ""}, {"UNUSED", {1, 2}, 1, ""}};
   k.spec().io.launch.grid[0] = Expression::parse("ceil_div(n, BLOCK)", "test");
   k.spec().io.launch.block[0] = Expression::parse("BLOCK", "test");
@@ -309,22 +417,34 @@ TEST_CASE("a tunable that a move left behind is not tried") {
     for (const MoveOffer& offer : k.offered("set_tunable")) out.insert(offer.instance.site);
     return out;
   };
-  CHECK(sites() == std::set<std::string>{"tunable:BLOCK", "tunable:UNUSED"});  // of a spec that never names it
+  // of a spec that never names it
+  CHECK(sites() == std::set<std::string>{"tunable:BLOCK", "tunable:UNUSED"});
   REQUIRE(k.step("parallelise_row_loop(lanes=128,cluster=1)") == "");
   CHECK(sites() == std::set<std::string>{"tunable:UNUSED"});
-  CHECK(k.step("set_tunable@tunable:BLOCK(value=64)").starts_with("nothing depends on BLOCK any more"));
+  CHECK(k.step("set_tunable@tunable:BLOCK(value=64)")
+            .starts_with("nothing depends on BLOCK any more"));
 }
 
 TEST_CASE("a loop's own moves do not mind what the kernel calls elsewhere") {
-  const std::string rows = "output: float32 y[n]\ninput: float32 x[n, c]\nscalar: int32 n = 8192\nscalar: int32 c = 1024\ngrid: ceil_div(n, 256)\nblock: 256\n";
-  const auto kernel = [&](const std::string& before, const std::string& inside, const std::string& behind) {
-    return Kernel(rows, "__device__ __noinline__ float helper(const float* p) { asm volatile(\"\" ::: \"memory\"); return p[0]; }\n"
-                        "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
-                        "  if (i >= n) return;\n  __shared__ float seen[1];\n  float sum = 0.f;\n" + before + "  for (int j = 0; j < c; ++j) {\n    " + inside + "sum += x[i * c + j];\n  }\n" + behind +
-                        "  y[i] = sum;\n}\n");
+  const std::string rows =
+      "output: float32 y[n]\ninput: float32 x[n, c]\nscalar: int32 n = 8192\nscalar: int32 c = "
+      "1024\ngrid: ceil_div(n, 256)\nblock: 256\n";
+  const auto kernel = [&](const std::string& before, const std::string& inside,
+                          const std::string& behind) {
+    return Kernel(rows,
+                  "__device__ __noinline__ float helper(const float* p) { asm volatile(\"\" ::: "
+                  "\"memory\"); return p[0]; }\n"
+                  "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ "
+                  "x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+                  "  if (i >= n) return;\n  __shared__ float seen[1];\n  float sum = 0.f;\n" +
+                      before + "  for (int j = 0; j < c; ++j) {\n    " + inside +
+                      "sum += x[i * c + j];\n  }\n" + behind + "  y[i] = sum;\n}\n");
   };
-  const std::string call = "seen[0] += helper(seen);\n", assembly = "asm volatile(\"bar.sync 0;\");\n", macro = "SOMETHING(c);\n", escape = "sum += helper(x);\n";
-  for (const char* const move : {"unroll_ilp@loop:0(factor=4,tail=0)", "vectorize_global_loads@loop:0(width=4)"}) {
+  const std::string call = "seen[0] += helper(seen);\n",
+                    assembly = "asm volatile(\"bar.sync 0;\");\n", macro = "SOMETHING(c);\n",
+                    escape = "sum += helper(x);\n";
+  for (const char* const move :
+       {"unroll_ilp@loop:0(factor=4,tail=0)", "vectorize_global_loads@loop:0(width=4)"}) {
     CAPTURE(move);
     CHECK(kernel("", "", "").step(move) == "");
     CHECK(kernel("  " + call, "", "").step(move) == "");
@@ -332,21 +452,34 @@ TEST_CASE("a loop's own moves do not mind what the kernel calls elsewhere") {
     CHECK(kernel("  " + assembly, "", "  " + assembly).step(move) == "");
     CHECK(kernel("", call, "").step(move) == "the kernel calls helper, whose effects are unknown");
     CHECK(kernel("", assembly, "").step(move) == "the kernel holds inline assembly");
-    CHECK(kernel("  " + macro, "", "").step(move) == "the kernel calls SOMETHING, whose effects are unknown");  // may change c
-    CHECK(kernel("  " + escape, "", "").step(move) == "the address of x goes where it is not followed");
+    // may change c
+    CHECK(kernel("  " + macro, "", "").step(move) ==
+          "the kernel calls SOMETHING, whose effects are unknown");
+    CHECK(kernel("  " + escape, "", "").step(move) ==
+          "the address of x goes where it is not followed");
   }
-  CHECK(kernel("  " + call, "", "").model()->facts.veto == "the kernel calls helper, whose effects are unknown");
-  Kernel cluster("output: float32 y[n, c]\ninput: float32 x[n, c]\nscalar: int32 n = 64\nscalar: int32 c = 65536\ngrid: ceil_div(n, 256)\nblock: 256\n",
-                 "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n, int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
-                 "  float top = -1e30f;\n  for (int j = 0; j < c; ++j) top = fmaxf(top, x[i * c + j]);\n  for (int j = 0; j < c; ++j) y[i * c + j] = x[i * c + j] - top;\n}\n");
+  CHECK(kernel("  " + call, "", "").model()->facts.veto ==
+        "the kernel calls helper, whose effects are unknown");
+  Kernel cluster(
+      "output: float32 y[n, c]\ninput: float32 x[n, c]\nscalar: int32 n = 64\nscalar: int32 c = "
+      "65536\ngrid: ceil_div(n, 256)\nblock: 256\n",
+      "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n, "
+      "int c) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n"
+      "  float top = -1e30f;\n  for (int j = 0; j < c; ++j) top = fmaxf(top, x[i * c + j]);\n  for "
+      "(int j = 0; j < c; ++j) y[i * c + j] = x[i * c + j] - top;\n}\n");
   REQUIRE(cluster.step("parallelise_row_loop(lanes=256,cluster=2)") == "");
   CHECK(cluster.step("unroll_ilp@loop:0(factor=4,tail=0)") == "");
 }
 
 TEST_CASE("a step wider than any cluster is dealt to no group of lanes") {
   const auto sweeps = [](const std::string& step) {
-    const Kernel k(kVector, "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  float sum = 0.f;\n"
-                            "  for (int j = i % (" + step + "); j < n; j += " + step + ") sum += x[j];\n  for (int j = i % (" + step + "); j < n; j += " + step + ") y[j] = x[j] - sum;\n}\n");
+    const Kernel k(
+        kVector,
+        "extern \"C\" __global__ void k(float* __restrict__ y, const float* __restrict__ x, int n) "
+        "{\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  float sum = 0.f;\n"
+        "  for (int j = i % (" +
+            step + "); j < n; j += " + step + ") sum += x[j];\n  for (int j = i % (" + step +
+            "); j < n; j += " + step + ") y[j] = x[j] - sum;\n}\n");
     return find_row_sweeps(k.at(), *k.model()).size();
   };
   CHECK(sweeps("2048") == 1);

@@ -6,10 +6,16 @@
 namespace warpath::test {
 namespace {
 
-/// o, x: [N, C] (or what `output` says), w: [C]; one thread a row in blocks of 64 unless `block` threads take one row.
-KernelSpec kernel(const std::string& name, const std::string& source, std::int64_t columns, std::int64_t block = 0,
-                  const std::string& output = "N * C", const std::string& dtype = "float32") {
-  const nlohmann::json small = {{"kind", "randint"}, {"low", -9}, {"high", 10}, {"seed", 1}}, normal = {{"kind", "randn"}, {"seed", 1}};
+/// o, x: [N, C] (or what `output` says), w: [C]; one thread a row in blocks of 64 unless `block`
+/// threads take one row.
+KernelSpec kernel(const std::string& name,
+                  const std::string& source,
+                  std::int64_t columns,
+                  std::int64_t block = 0,
+                  const std::string& output = "N * C",
+                  const std::string& dtype = "float32") {
+  const nlohmann::json small = {{"kind", "randint"}, {"low", -9}, {"high", 10}, {"seed", 1}},
+                       normal = {{"kind", "randn"}, {"seed", 1}};
   const nlohmann::json& init = dtype == "int32" ? small : normal;
   return kernel_under_test(source, name,
                            {{"o", "output", dtype, output},
@@ -17,7 +23,8 @@ KernelSpec kernel(const std::string& name, const std::string& source, std::int64
                             {"w", "input", dtype, "C", 0, init},
                             {"N", "scalar", "int32", "", 37},
                             {"C", "scalar", "int32", "", columns}},
-                           block > 0 ? "N" : "ceil_div(N, 64)", std::to_string(block > 0 ? block : 64), 1e-4);
+                           block > 0 ? "N" : "ceil_div(N, 64)",
+                           std::to_string(block > 0 ? block : 64), 1e-4);
 }
 
 }  // namespace
@@ -43,7 +50,8 @@ extern "C" __global__ void layer_norm(float* o, const float* x, const float* w, 
   for (int j = 0; j < C; ++j) {  // the third pass
     out[j] = (in[j] - mean) * scale * w[j];
   }
-})", 83));
+})",
+                       83));
   // Constant size, stores nothing but logits minus a scalar.
   out.push_back(kernel("log_softmax", R"(
 #define COLUMNS 96
@@ -57,7 +65,8 @@ extern "C" __global__ void log_softmax(float* o, const float* x, const float* w,
     float l = logf(s);
     for (int j = 0; j < COLUMNS; j++) o[i * COLUMNS + j] = x[i * COLUMNS + j] - m - l;
   }
-})", 96));
+})",
+                       96));
   // What one sweep stores the next one loads and overwrites.
   out.push_back(kernel("softmax_stored", R"(
 extern "C" __global__ void softmax_stored(float* o, const float* x, const float* w, int N, int C) {
@@ -73,7 +82,8 @@ extern "C" __global__ void softmax_stored(float* o, const float* x, const float*
     s += e;
   }
   for (int j = 0; j < L; j++) o[i * L + j] /= s;
-})", 70));
+})",
+                       70));
   out.push_back(kernel("softmax_twice", R"(
 extern "C" __global__ void softmax_twice(float* o, const float* x, const float* w, int N, int C) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -87,7 +97,8 @@ extern "C" __global__ void softmax_twice(float* o, const float* x, const float* 
     s += e;
   }
   for (int j = 0; j < C; j++) o[i * C + j] = o[i * C + j] / s;
-})", 91));
+})",
+                       91));
   // Integers: a product sum that starts from a value, a condition, results of one lane.
   out.push_back(kernel("weighted_counts", R"(
 extern "C" __global__ void weighted_counts(int* o, const int* x, const int* w, int N, int C) {
@@ -104,7 +115,8 @@ extern "C" __global__ void weighted_counts(int* o, const int* x, const int* w, i
     o[i * 3 + 1] = positive;
     o[i * 3 + 2] = low;
   }
-})", 61, 0, "N * 3", "int32"));
+})",
+                       61, 0, "N * 3", "int32"));
   // Lanes read what other lanes wrote.
   out.push_back(kernel("mirrored", R"(
 extern "C" __global__ void mirrored(float* o, const float* x, const float* w, int N, int C) {
@@ -112,7 +124,8 @@ extern "C" __global__ void mirrored(float* o, const float* x, const float* w, in
   if (i >= N) return;
   for (int j = 0; j < C / 2; j++) o[i * C + j] = x[i * C + j] * w[j];
   for (int j = C / 2; j < C; j++) o[i * C + j] = o[i * C + (C - 1 - j) / 2] + 1.0f;
-})", 90));
+})",
+                       90));
   out.push_back(kernel("exclusive_scan", R"(
 extern "C" __global__ void exclusive_scan(int* o, const int* x, const int* w, int N, int C) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -122,7 +135,8 @@ extern "C" __global__ void exclusive_scan(int* o, const int* x, const int* w, in
     o[i * C + j] = before;
     before += x[i * C + j];
   }
-})", 203, 0, "N * C", "int32"));
+})",
+                       203, 0, "N * C", "int32"));
   out.push_back(kernel("running_maximum", R"(
 extern "C" __global__ void running_maximum(float* o, const float* x, const float* w, int N, int C) {
   constexpr int K = 448;
@@ -135,7 +149,8 @@ extern "C" __global__ void running_maximum(float* o, const float* x, const float
       o[i * K + j] = best;
     }
   }
-})", 448));
+})",
+                       448));
   // A block a row: strided loops and trees over shared memory.
   out.push_back(kernel("block_norm", R"(
 extern "C" __global__ void block_norm(float* o, const float* x, const float* w, int N, int C) {
@@ -155,7 +170,8 @@ extern "C" __global__ void block_norm(float* o, const float* x, const float* w, 
   }
   float scale = 1.0f / sqrtf(part[0] + 1e-6f);
   for (int j = tid; j < D; j += blockDim.x) o[row * D + j] = x[row * D + j] * scale * w[j];
-})", 400, 128));
+})",
+                       400, 128));
   out.push_back(kernel("weighted_sum", R"(
 extern "C" __global__ void weighted_sum(float* o, const float* x, const float* w, int N, int C) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -163,7 +179,8 @@ extern "C" __global__ void weighted_sum(float* o, const float* x, const float* w
   float sum = 0.0f;
   for (int j = 0; j < C; j++) sum += x[i * C + j] * w[j];
   o[i] = 0.5f * sum;
-})", 301, 0, "N"));
+})",
+                       301, 0, "N"));
   out.push_back(kernel("buckets", R"(
 extern "C" __global__ void buckets(float* o, const float* x, const float* w, int N, int C) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -172,7 +189,8 @@ extern "C" __global__ void buckets(float* o, const float* x, const float* w, int
   for (int k = 0; k < 8; k++) bucket[k] = 0.0f;
   for (int j = 0; j < C; j++) bucket[j % 8] += x[i * C + j];
   for (int k = 0; k < 8; k++) o[i * 8 + k] = bucket[k];
-})", 45, 0, "N * 8"));
+})",
+                       45, 0, "N * 8"));
   return out;
 }
 

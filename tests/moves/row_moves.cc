@@ -27,7 +27,9 @@ MovePath climbed(const KernelSpec& spec, const std::string& path) {
   return out;
 }
 
-Variant reached(const KernelSpec& spec, const std::string& path) { return climbed(spec, path).variant(); }
+Variant reached(const KernelSpec& spec, const std::string& path) {
+  return climbed(spec, path).variant();
+}
 
 /// Runs what the path leads to against the kernel as it was. `spec` is one of row_kernels().
 void passes(const KernelSpec& spec, const std::string& path) {
@@ -44,11 +46,16 @@ std::string refused(const KernelSpec& spec, const std::string& path) {
   return why;
 }
 
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
-std::string split(int lanes) { return "parallelise_row_loop(cluster=1,lanes=" + std::to_string(lanes) + ")"; }
+std::string split(int lanes) {
+  return "parallelise_row_loop(cluster=1,lanes=" + std::to_string(lanes) + ")";
+}
 std::string scan(int lanes, int packs, int vector) {
-  return "scan_parallelise(lanes=" + std::to_string(lanes) + ",packs=" + std::to_string(packs) + ",vector=" + std::to_string(vector) + ")";
+  return "scan_parallelise(lanes=" + std::to_string(lanes) + ",packs=" + std::to_string(packs) +
+         ",vector=" + std::to_string(vector) + ")";
 }
 
 }  // namespace
@@ -84,7 +91,8 @@ TEST_CASE("a cluster takes a row on a GPU that has clusters") {
 }
 
 TEST_CASE("shared rows agree with one thread a row, at any number of lanes") {
-  for (const char* name : {"layer_norm", "log_softmax", "softmax_stored", "weighted_counts", "mirrored"}) {
+  for (const char* name :
+       {"layer_norm", "log_softmax", "softmax_stored", "weighted_counts", "mirrored"}) {
     for (const int lanes : {8, 128}) passes(row_kernel(name), split(lanes));
   }
 }
@@ -92,13 +100,15 @@ TEST_CASE("shared rows agree with one thread a row, at any number of lanes") {
 TEST_CASE("what is no loop over an item is left alone") {
   CHECK(holds(refused(row_kernel("exclusive_scan"), split(32)), "scan_parallelise"));
   CHECK(holds(refused(row_kernel("block_norm"), split(32)), "work together"));
-  CHECK(holds(refused(row_kernel("weighted_counts"), "parallelise_row_loop(cluster=1,lanes=24)"), "power of two"));
+  CHECK(holds(refused(row_kernel("weighted_counts"), "parallelise_row_loop(cluster=1,lanes=24)"),
+              "power of two"));
 }
 
 TEST_CASE("a row stays in registers, in packs where it is aligned, masked where it does not fit") {
   const KernelSpec fits = row_kernel("log_softmax");
   const std::string keep = "; softmax_math_fusion@loop:0(form=0,vector=";
-  CHECK(holds(reached(row_kernel("log_softmax"), split(8) + keep + "4)").source, "reinterpret_cast<const float4*>(x + 96 * i"));
+  CHECK(holds(reached(row_kernel("log_softmax"), split(8) + keep + "4)").source,
+              "reinterpret_cast<const float4*>(x + 96 * i"));
   passes(fits, split(8) + keep + "4)");
   passes(fits, split(32) + keep + "1)");
   passes(fits, split(64) + keep + "4)");
@@ -173,20 +183,33 @@ TEST_CASE("blocks share a sum and add their parts to a zeroed output") {
 
 TEST_CASE("a sum that several threads store, or blocks of the second axis take, is not split") {
   const auto sums = [](const std::string& row, const std::string& guard, const std::string& block) {
-    return test::kernel_under_test("extern \"C\" __global__ void sums(float* o, const float* x, int N, int C) {\n  int row = " + row + ";\n  if (row >= N) return;\n  float sum = 0.0f;\n"
-                                   "  for (int j = threadIdx.x; j < C; j += 32) sum += x[row * C + j];\n"
-                                   "  for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);\n  " + guard + "o[row] = sum;\n}\n",
-                                   "sums", {{"o", "output", "float32", "N"}, {"x", "input", "float32", "N * C"}, {"N", "scalar", "", "", 5}, {"C", "scalar", "", "", 301}}, "N", block, 1e-4);
+    return test::kernel_under_test(
+        "extern \"C\" __global__ void sums(float* o, const float* x, int N, int C) {\n  int row "
+        "= " +
+            row +
+            ";\n  if (row >= N) return;\n  float sum = 0.0f;\n"
+            "  for (int j = threadIdx.x; j < C; j += 32) sum += x[row * C + j];\n"
+            "  for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);\n  " +
+            guard + "o[row] = sum;\n}\n",
+        "sums",
+        {{"o", "output", "float32", "N"},
+         {"x", "input", "float32", "N * C"},
+         {"N", "scalar", "", "", 5},
+         {"C", "scalar", "", "", 301}},
+        "N", block, 1e-4);
   };
   const std::string step = "split_reduction@loop:0(splits=4)";
-  CHECK(refused(sums("blockIdx.x", "", "32"), step) == "several threads may store the same element of o");
-  CHECK(refused(sums("blockIdx.x + blockIdx.y", "if (threadIdx.x == 0) ", "32"), step) == "the grid's y axis is taken");
+  CHECK(refused(sums("blockIdx.x", "", "32"), step) ==
+        "several threads may store the same element of o");
+  CHECK(refused(sums("blockIdx.x + blockIdx.y", "if (threadIdx.x == 0) ", "32"), step) ==
+        "the grid's y axis is taken");
   MovePath(sums("blockIdx.x", "if (threadIdx.x == 0) ", "32")).on_gpu().step(step).runs();
 }
 
 TEST_CASE("a local array moves to shared memory or becomes registers") {
   const KernelSpec spec = row_kernel("buckets");
-  CHECK(holds(reached(spec, "local_array_placement@array:bucket(place=1)").source, "bucket[j % 8][threadIdx.x] +="));
+  CHECK(holds(reached(spec, "local_array_placement@array:bucket(place=1)").source,
+              "bucket[j % 8][threadIdx.x] +="));
   passes(spec, "local_array_placement@array:bucket(place=1)");
   CHECK_FALSE(refused(spec, "local_array_placement@array:bucket(place=0)").empty());
 }

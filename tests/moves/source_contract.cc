@@ -33,16 +33,21 @@ ArgSpec number(const std::string& name, std::int64_t value) {
   return arg;
 }
 
-std::string kernel(const std::string& parameters, const std::string& body) { return "extern \"C\" __global__ void scale(" + parameters + ") {\n  " + body + "\n}\n"; }
+std::string kernel(const std::string& parameters, const std::string& body) {
+  return "extern \"C\" __global__ void scale(" + parameters + ") {\n  " + body + "\n}\n";
+}
 
 /// y = s * x over n elements.
 KernelSpec scaling() {
   KernelSpec spec;
   spec.name = "scaling";
   spec.origin = "scaling.json";
-  spec.source = kernel("const float* x, float* y, int n, int s", "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = s * x[i];");
+  spec.source =
+      kernel("const float* x, float* y, int n, int s",
+             "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = s * x[i];");
   spec.kernel_name = "scale";
-  spec.io.args = {tensor("x", ArgRole::input), tensor("y", ArgRole::output), number("n", 4096), number("s", 3)};
+  spec.io.args = {tensor("x", ArgRole::input), tensor("y", ArgRole::output), number("n", 4096),
+                  number("s", 3)};
   spec.io.launch.grid[0] = Expression::parse("ceil_div(n, 256)", "test");
   spec.io.launch.block[0] = Expression(256);
   for (const std::int64_t n : {4096, 8192}) {
@@ -73,7 +78,9 @@ Variant with(const KernelSpec& spec, const std::string& parameters, const std::s
   return out;
 }
 
-SourceContract contract_of(const KernelSpec& spec, const Variant& variant) { return source_contract(spec, gpu(), variant); }
+SourceContract contract_of(const KernelSpec& spec, const Variant& variant) {
+  return source_contract(spec, gpu(), variant);
+}
 
 std::int64_t alignment(const SourceContract& c, const std::string& name) {
   const auto it = std::ranges::find(c.pointers, name, &SourceContract::Pointer::argument);
@@ -96,15 +103,22 @@ TEST_CASE("the spec's own kernel relies on nothing more than the spec says") {
   CHECK(c.verified.at("of 8192") == "n = 8192, s = 3");
 }
 
-TEST_CASE("an argument that the source does not follow any more holds for the values that were verified") {
+TEST_CASE(
+    "an argument that the source does not follow any more holds for the values that were "
+    "verified") {
   struct Row {
     const char* parameters;
     const char* body;
   };
-  for (const Row& row : {Row{"const float* x, float* y, int /*n*/, int s", "constexpr int n = 4096; int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = s * x[i];"},
-                         Row{"const float* x, float* y, int, int s", "int i = blockIdx.x * 256 + threadIdx.x; y[i] = s * x[i];"},
+  for (const Row& row : {Row{"const float* x, float* y, int /*n*/, int s",
+                             "constexpr int n = 4096; int i = blockIdx.x * 256 + threadIdx.x; if "
+                             "(i < n) y[i] = s * x[i];"},
+                         Row{"const float* x, float* y, int, int s",
+                             "int i = blockIdx.x * 256 + threadIdx.x; y[i] = s * x[i];"},
                          Row{kAll, "int i = blockIdx.x * 256 + threadIdx.x; y[i] = s * x[i];"},
-                         Row{"const float* x, float* y, int unused, int s", "const int n = 4096; int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = s * x[i];"}}) {
+                         Row{"const float* x, float* y, int unused, int s",
+                             "const int n = 4096; int i = blockIdx.x * 256 + threadIdx.x; if (i < "
+                             "n) y[i] = s * x[i];"}}) {
     CAPTURE(row.body);
     const KernelSpec spec = one_size();
     const SourceContract c = contract_of(spec, with(spec, row.parameters, row.body));
@@ -114,9 +128,12 @@ TEST_CASE("an argument that the source does not follow any more holds for the va
     CHECK(c.summary() == "n = 4096");
   }
   const KernelSpec spec = scaling();
-  const SourceContract two = contract_of(spec, with(spec, kAll, "int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = 3 * x[i];"));
+  const SourceContract two = contract_of(
+      spec,
+      with(spec, kAll, "int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = 3 * x[i];"));
   CHECK(two.sizes == std::vector{SourceContract::Fixed{"s", {"3"}}});
-  const SourceContract several = contract_of(spec, with(spec, kAll, "int i = blockIdx.x * 256 + threadIdx.x; y[i] = s * x[i];"));
+  const SourceContract several = contract_of(
+      spec, with(spec, kAll, "int i = blockIdx.x * 256 + threadIdx.x; y[i] = s * x[i];"));
   CHECK(several.sizes == std::vector{SourceContract::Fixed{"n", {"4096", "8192"}}});
 }
 
@@ -130,25 +147,38 @@ TEST_CASE("a launch that follows an argument no more fixes it") {
 TEST_CASE("the widest access says how an address must be aligned, through locals and helpers too") {
   const KernelSpec spec = one_size();
   const std::string own = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n / 4) ";
-  SourceContract c = contract_of(spec, with(spec, kAll, own + "{ float4 v = reinterpret_cast<const float4*>(x)[i]; y[4 * i] = s * v.x; }"));
+  SourceContract c = contract_of(
+      spec,
+      with(spec, kAll,
+           own + "{ float4 v = reinterpret_cast<const float4*>(x)[i]; y[4 * i] = s * v.x; }"));
   CHECK(alignment(c, "x") == 16);
   CHECK(alignment(c, "y") == 4);
   CHECK(c.narrowed);
-  c = contract_of(spec, with(spec, kAll, own + "{ const float* row = x + 4 * i; float* out = y; *(float2*)(out + 4 * i) = *(const float2*)row; y[i] = s; }"));
+  c = contract_of(spec, with(spec, kAll,
+                             own + "{ const float* row = x + 4 * i; float* out = y; *(float2*)(out "
+                                   "+ 4 * i) = *(const float2*)row; y[i] = s; }"));
   CHECK(alignment(c, "x") == 8);
   CHECK(alignment(c, "y") == 8);
   Variant helped = with(spec, kAll, own + "y[i] = s * sum(x + 4 * i);");
-  helped.source = "__device__ float sum(const float* p) { float4 v = *reinterpret_cast<const float4*>(p); return v.x + v.y; }\n" + helped.source;
+  helped.source =
+      "__device__ float sum(const float* p) { float4 v = *reinterpret_cast<const float4*>(p); "
+      "return v.x + v.y; }\n" +
+      helped.source;
   CHECK(alignment(contract_of(spec, helped), "x") == 16);
   // Shared memory is the kernel's own.
-  c = contract_of(spec, with(spec, kAll, "__shared__ float tile[256]; " + own + "{ tile[0] = x[i]; y[i] = s * reinterpret_cast<float4*>(tile)->x; }"));
+  c = contract_of(spec,
+                  with(spec, kAll,
+                       "__shared__ float tile[256]; " + own +
+                           "{ tile[0] = x[i]; y[i] = s * reinterpret_cast<float4*>(tile)->x; }"));
   CHECK(alignment(c, "x") == 4);
   CHECK_FALSE(c.narrowed);
 }
 
 TEST_CASE("restrict says that buffers are apart") {
   const KernelSpec spec = one_size();
-  const SourceContract c = contract_of(spec, with(spec, "const float* __restrict__ x, float* __restrict__ y, int n, int s", "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = s * x[i];"));
+  const SourceContract c = contract_of(
+      spec, with(spec, "const float* __restrict__ x, float* __restrict__ y, int n, int s",
+                 "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = s * x[i];"));
   CHECK(c.narrowed);
   CHECK(c.summary() == "x, y apart");
   CHECK(to_json(c)["no_overlap"] == nlohmann::json{"x", "y"});
@@ -156,8 +186,12 @@ TEST_CASE("restrict says that buffers are apart") {
 
 TEST_CASE("words of one architecture, clusters and much shared memory narrow the device") {
   const KernelSpec spec = one_size();
-  const std::string own = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = s * x[i]; ";
-  const auto device = [&](const std::string& more) { return to_json(contract_of(spec, with(spec, kAll, own + more)))["device"]["architecture"].get<std::string>(); };
+  const std::string own =
+      "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = s * x[i]; ";
+  const auto device = [&](const std::string& more) {
+    return to_json(contract_of(spec, with(spec, kAll, own + more)))["device"]["architecture"]
+        .get<std::string>();
+  };
   CHECK(device("") == "");
   CHECK(device("asm volatile(\"cp.async.commit_group;\");") == "sm_80");
   CHECK(device("asm volatile(\"cp.async.bulk.commit_group;\");") == "sm_90");
@@ -169,7 +203,9 @@ TEST_CASE("words of one architecture, clusters and much shared memory narrow the
   variant.launch.dynamic_smem_bytes = Expression(100000);
   const SourceContract c = contract_of(spec, variant);
   CHECK(c.narrowed);
-  CHECK(std::ranges::any_of(c.lines(), [](const std::string& line) { return line.find("cudaFuncAttributeMaxDynamicSharedMemorySize") != std::string::npos; }));
+  CHECK(std::ranges::any_of(c.lines(), [](const std::string& line) {
+    return line.find("cudaFuncAttributeMaxDynamicSharedMemorySize") != std::string::npos;
+  }));
 }
 
 TEST_CASE("a source that cannot be read holds for what was verified and no more") {
@@ -198,30 +234,44 @@ TEST_CASE("what moves narrow is in the contract, whichever they are") {
     return from;
   };
   const Variant sized = apply(baseline_variant(spec), "specialise_shape", "shape");
-  CHECK(contract_of(spec, sized).sizes == std::vector{SourceContract::Fixed{"n", {"4096"}}, SourceContract::Fixed{"s", {"3"}}});
+  CHECK(contract_of(spec, sized).sizes ==
+        std::vector{SourceContract::Fixed{"n", {"4096"}}, SourceContract::Fixed{"s", {"3"}}});
   const Variant apart = apply(baseline_variant(spec), "qualify_pointers", "arguments");
   CHECK(contract_of(spec, apart).summary() == "x, y apart");
 }
 
-TEST_CASE("the shipped source is the measured one between its contract and a function that checks arguments") {
+TEST_CASE(
+    "the shipped source is the measured one between its contract and a function that checks "
+    "arguments") {
   const KernelSpec spec = one_size();
-  const Variant variant = with(spec, "const float* __restrict__ x, float* y, int /*n*/, int s",
-                               "constexpr int n = 4096; int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n / 4) y[i] = s * reinterpret_cast<const float4*>(x)[i].x;");
+  const Variant variant =
+      with(spec, "const float* __restrict__ x, float* y, int /*n*/, int s",
+           "constexpr int n = 4096; int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n / 4) "
+           "y[i] = s * reinterpret_cast<const float4*>(x)[i].x;");
   const std::string shipped = shipped_source(spec, variant, contract_of(spec, variant));
   CHECK(shipped.find(variant.source) != std::string::npos);
   CHECK(shipped.find("n = 4096 only") < shipped.find(variant.source));
   CHECK(shipped.find("x aligned to 16 bytes") < shipped.find(variant.source));
 
   const test::TemporaryFolder folder;
-  test::put_text(folder / "check.cc", shipped.substr(shipped.find("#if !defined(__CUDACC_RTC__)")) +
-                                          "#include <cstdio>\nalignas(16) float a[8], b[8];\n"
-                                          "static void say(const char* w) { std::puts(w == nullptr ? \"fine\" : w); }\n"
-                                          "int main() { say(scale_contract(a, b, 4096, 5)); say(scale_contract(a, b, 4095, 5)); say(scale_contract(a + 1, b, 4096, 5)); say(scale_contract(a, a, 4096, 5)); }\n");
-  const ProcessSpec build{.argv = {"g++", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-o", "check", "check.cc"}, .environment = {"PATH=/usr/bin:/bin"}, .directory = folder.path().string()};
+  test::put_text(
+      folder / "check.cc",
+      shipped.substr(shipped.find("#if !defined(__CUDACC_RTC__)")) +
+          "#include <cstdio>\nalignas(16) float a[8], b[8];\n"
+          "static void say(const char* w) { std::puts(w == nullptr ? \"fine\" : w); }\n"
+          "int main() { say(scale_contract(a, b, 4096, 5)); say(scale_contract(a, b, 4095, 5)); "
+          "say(scale_contract(a + 1, b, 4096, 5)); say(scale_contract(a, a, 4096, 5)); }\n");
+  const ProcessSpec build{.argv = {"g++", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function",
+                                   "-o", "check", "check.cc"},
+                          .environment = {"PATH=/usr/bin:/bin"},
+                          .directory = folder.path().string()};
   const ProcessResult built = run_process(build, std::chrono::seconds(60), 1 << 16);
   REQUIRE_MESSAGE(built.code == 0, built.output);
-  const ProcessResult said = run_process({.argv = {"./check"}, .environment = {}, .directory = folder.path().string()}, std::chrono::seconds(10), 1 << 16);
-  CHECK(said.output == "fine\nn is not 4096\nx is not aligned to 16 bytes\nx and y are one buffer\n");
+  const ProcessResult said =
+      run_process({.argv = {"./check"}, .environment = {}, .directory = folder.path().string()},
+                  std::chrono::seconds(10), 1 << 16);
+  CHECK(said.output ==
+        "fine\nn is not 4096\nx is not aligned to 16 bytes\nx and y are one buffer\n");
 }
 
 TEST_SUITE_END();

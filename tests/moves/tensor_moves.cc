@@ -24,23 +24,31 @@ DeviceFacts hopper() {
 }
 
 /// A spec of this repository with other sizes, and what a move may rely on.
-KernelSpec sized(const std::string& name, const std::vector<std::pair<std::string, std::int64_t>>& sizes, const std::vector<std::string>& constraints = {}) {
+KernelSpec sized(const std::string& name,
+                 const std::vector<std::pair<std::string, std::int64_t>>& sizes,
+                 const std::vector<std::string>& constraints = {}) {
   KernelSpec spec = load_specs(kRoot + "/specs/" + name + ".json").front();
   for (Workload& workload : spec.workloads) {
     for (const auto& [size, value] : sizes) workload.scalars[size] = value;
   }
-  for (const std::string& text : constraints) spec.constraints.push_back(Expression::parse(text, "test"));
+  for (const std::string& text : constraints)
+    spec.constraints.push_back(Expression::parse(text, "test"));
   return spec;
 }
 
-std::optional<Variant> moved(const KernelSpec& spec, const Variant& from, const std::string& text, std::string& why, const DeviceFacts& device = hopper()) {
+std::optional<Variant> moved(const KernelSpec& spec,
+                             const Variant& from,
+                             const std::string& text,
+                             std::string& why,
+                             const DeviceFacts& device = hopper()) {
   MoveRegistry registry("move");
   register_moves(registry);
   const MoveInstance instance = MoveInstance::parse(text, "test");
   return registry.create("test", instance.move)->apply({spec, from, device}, instance, why);
 }
 
-/// What each move makes of the spec's kernel gives the spec's results, with its instructions emulated.
+/// What each move makes of the spec's kernel gives the spec's results, with its instructions
+/// emulated.
 void check_runs(const KernelSpec& spec, const std::vector<std::string>& moves) {
   const test::HostCheck host(spec);
   for (const std::string& text : moves) {
@@ -58,10 +66,12 @@ const std::vector<std::string> kEights{"M % 8 == 0", "N % 8 == 0", "K % 8 == 0"}
 
 }  // namespace
 
-TEST_CASE("a bf16 product runs on either family of instructions, whole 16-byte copies and masked edges") {
+TEST_CASE(
+    "a bf16 product runs on either family of instructions, whole 16-byte copies and masked edges") {
   const KernelSpec spec = sized("gemm_bf16_nt", {{"M", 40}, {"N", 72}, {"K", 136}}, kEights);
   check_runs(spec, {"switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)",
-                    "switch_to_mma_or_wgmma@mma.sync(block_m=32,block_n=64,warps_m=1,warps_n=2,stages=2,band=1)"});
+                    "switch_to_mma_or_wgmma@mma.sync(block_m=32,block_n=64,warps_m=1,warps_n=2,"
+                    "stages=2,band=1)"});
 }
 
 TEST_CASE("odd sizes are staged element by element") {
@@ -70,24 +80,33 @@ TEST_CASE("odd sizes are staged element by element") {
 }
 
 TEST_CASE("int8 sums stay exact and keep their scales") {
-  const KernelSpec spec = sized("int8_scaled_mm", {{"M", 48}, {"N", 72}, {"K", 144}}, {"M % 16 == 0", "N % 8 == 0", "K % 16 == 0"});
+  const KernelSpec spec = sized("int8_scaled_mm", {{"M", 48}, {"N", 72}, {"K", 144}},
+                                {"M % 16 == 0", "N % 8 == 0", "K % 16 == 0"});
   check_runs(spec, {"switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)",
-                    "switch_to_mma_or_wgmma@mma.sync(block_m=64,block_n=64,warps_m=1,warps_n=1,stages=3,band=8)"});
+                    "switch_to_mma_or_wgmma@mma.sync(block_m=64,block_n=64,warps_m=1,warps_n=1,"
+                    "stages=3,band=8)"});
 }
 
 TEST_CASE("tiles of ragged groups hold rows of one group") {
-  const KernelSpec spec = sized("grouped_gemm_bf16", {{"G", 5}, {"ROWS", 115}, {"K", 72}, {"N", 72}}, {"K % 8 == 0", "N % 8 == 0"});
+  const KernelSpec spec =
+      sized("grouped_gemm_bf16", {{"G", 5}, {"ROWS", 115}, {"K", 72}, {"N", 72}},
+            {"K % 8 == 0", "N % 8 == 0"});
   check_runs(spec, {"switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)",
-                    "switch_to_mma_or_wgmma@mma.sync(block_m=32,block_n=64,warps_m=1,warps_n=1,stages=3,band=8)"});
+                    "switch_to_mma_or_wgmma@mma.sync(block_m=32,block_n=64,warps_m=1,warps_n=1,"
+                    "stages=3,band=8)"});
 }
 
 TEST_CASE("what tensor cores would round is left alone") {
   std::string why;
   const KernelSpec spec = load_specs(kRoot + "/specs/sgemm_tn_batched.json").front();
-  CHECK_FALSE(moved(spec, baseline_variant(spec), "switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)", why).has_value());
+  CHECK_FALSE(moved(spec, baseline_variant(spec),
+                    "switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)", why)
+                  .has_value());
   CHECK(why == "no tensor core instruction keeps the precision of float");
   const KernelSpec rows = load_specs(kRoot + "/specs/softmax_scaled.json").front();
-  CHECK_FALSE(moved(rows, baseline_variant(rows), "switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)", why).has_value());
+  CHECK_FALSE(moved(rows, baseline_variant(rows),
+                    "switch_to_mma_or_wgmma@wgmma(block_m=64,block_n=64,stages=3,band=8)", why)
+                  .has_value());
 }
 
 TEST_CASE("a device without the instructions or the room is refused by name") {
@@ -98,7 +117,10 @@ TEST_CASE("a device without the instructions or the room is refused by name") {
   CHECK(why == "the ring takes 245760 bytes of shared memory");
   DeviceFacts older = hopper();
   older.arch = "sm_80";
-  CHECK_FALSE(moved(spec, baseline_variant(spec), "switch_to_mma_or_wgmma@wgmma(block_m=128,block_n=256,stages=4,band=8)", why, older).has_value());
+  CHECK_FALSE(moved(spec, baseline_variant(spec),
+                    "switch_to_mma_or_wgmma@wgmma(block_m=128,block_n=256,stages=4,band=8)", why,
+                    older)
+                  .has_value());
   CHECK(why == "wgmma needs sm_90a");
   CHECK_FALSE(moved(spec, baseline_variant(spec), wide, why, DeviceFacts{}).has_value());
   CHECK(why == "no GPU");
@@ -112,7 +134,8 @@ TEST_CASE("attention streams its keys through shared memory") {
     return spec;
   };
   const KernelSpec spec = fixed(sized("attention_causal", {{"H", 3}, {"T", 83}, {"D", 32}}));
-  check_runs(spec, {"stream_attention(queries=32,keys=16,threads=64,lanes=8,blocks=1,async=0)", "stream_attention(queries=64,keys=32,threads=128,lanes=4,blocks=2,async=1)"});
+  check_runs(spec, {"stream_attention(queries=32,keys=16,threads=64,lanes=8,blocks=1,async=0)",
+                    "stream_attention(queries=64,keys=32,threads=128,lanes=4,blocks=2,async=1)"});
   // One pass, the largest score kept up to date; keys behind the query are left by a break.
   KernelSpec online = spec;
   online.source = R"(
@@ -142,7 +165,10 @@ extern "C" __global__ void attention_causal(float* o, const float* q, const floa
   KernelSpec open = sized("attention_causal", {});
   open.workloads.push_back(open.workloads.front());
   open.workloads.back().scalars["D"] = std::int64_t{32};
-  CHECK_FALSE(moved(open, baseline_variant(open), "stream_attention(queries=64,keys=32,threads=128,lanes=8,blocks=1,async=0)", why).has_value());
+  CHECK_FALSE(moved(open, baseline_variant(open),
+                    "stream_attention(queries=64,keys=32,threads=128,lanes=8,blocks=1,async=0)",
+                    why)
+                  .has_value());
   CHECK(why == "the row length is no constant");
 }
 
@@ -178,16 +204,20 @@ TEST_CASE("copies to tiles run ahead of their use") {
   KernelSpec spec = sized("sgemm_tn_batched", {{"M", 35}, {"N", 41}, {"K", 57}, {"BATCH", 2}});
   spec.source = kTextbook;
   spec.tunables.clear(), spec.constraints.clear();
-  spec.io.launch.grid = {Expression::parse("ceil_div(N, 16)", "test"), Expression::parse("ceil_div(M, 16)", "test"), Expression::parse("BATCH", "test")};
+  spec.io.launch.grid = {Expression::parse("ceil_div(N, 16)", "test"),
+                         Expression::parse("ceil_div(M, 16)", "test"),
+                         Expression::parse("BATCH", "test")};
   spec.io.launch.block = {Expression(16), Expression(16), Expression(1)};
   std::string why;
-  const auto variant = moved(spec, baseline_variant(spec), "enable_async_pipeline@loop:0(stages=3)", why);
+  const auto variant =
+      moved(spec, baseline_variant(spec), "enable_async_pipeline@loop:0(stages=3)", why);
   CAPTURE(why);
   REQUIRE(variant.has_value());
   CAPTURE(variant->source);
   CHECK(variant->source.find("__shared__ float a_tile[3][TILE][TILE];") != std::string::npos);
   CHECK(variant->source.find("// One tile of both operands a step.") != std::string::npos);
-  check_runs(spec, {"enable_async_pipeline@loop:0(stages=2)", "enable_async_pipeline@loop:0(stages=5)"});
+  check_runs(spec,
+             {"enable_async_pipeline@loop:0(stages=2)", "enable_async_pipeline@loop:0(stages=5)"});
 }
 
 TEST_SUITE_END();

@@ -41,11 +41,21 @@ PriorRegistry registry() {
 
 }  // namespace
 
-TEST_CASE("every prior is finite, not negative, sums to one and follows a permutation of the proposals") {
-  const double huge = std::numeric_limits<double>::max(), tiny = std::numeric_limits<double>::denorm_min();
-  const std::vector<std::vector<double>> cases{
-      {}, {1}, {1, 1}, {1, 0.25, 0.1}, {0, 0, 0}, {-1, 2, 0}, {huge, huge, 1}, {tiny, tiny},
-      {std::nan(""), 1, 3}, {std::numeric_limits<double>::infinity(), 1}, std::vector<double>(5000, 0.3)};
+TEST_CASE(
+    "every prior is finite, not negative, sums to one and follows a permutation of the proposals") {
+  const double huge = std::numeric_limits<double>::max(),
+               tiny = std::numeric_limits<double>::denorm_min();
+  const std::vector<std::vector<double>> cases{{},
+                                               {1},
+                                               {1, 1},
+                                               {1, 0.25, 0.1},
+                                               {0, 0, 0},
+                                               {-1, 2, 0},
+                                               {huge, huge, 1},
+                                               {tiny, tiny},
+                                               {std::nan(""), 1, 3},
+                                               {std::numeric_limits<double>::infinity(), 1},
+                                               std::vector<double>(5000, 0.3)};
   const PriorRegistry priors = registry();
   for (const auto& [name, entry] : priors.entries()) {
     CAPTURE(name);
@@ -56,7 +66,8 @@ TEST_CASE("every prior is finite, not negative, sums to one and follows a permut
       const std::vector<double> p = evaluated(*prior, proposals);
       REQUIRE(p.size() == proposals.size());
       for (const double x : p) CHECK((std::isfinite(x) && x >= 0));
-      if (!p.empty()) CHECK(std::accumulate(p.begin(), p.end(), 0.0) == doctest::Approx(1).epsilon(1e-12));
+      if (!p.empty())
+        CHECK(std::accumulate(p.begin(), p.end(), 0.0) == doctest::Approx(1).epsilon(1e-12));
       const auto order = Rng(3, "test").permutation(static_cast<std::uint32_t>(p.size()));
       std::vector<Proposal> permuted;
       for (const auto i : order) permuted.push_back(proposals[i]);
@@ -69,8 +80,10 @@ TEST_CASE("every prior is finite, not negative, sums to one and follows a permut
 TEST_CASE("uniform ignores weights, proposer is proportional to them") {
   const auto proposals = proposals_with({1, 3, -5});
   const PriorRegistry priors = registry();
-  CHECK(evaluated(*priors.create("test", "uniform", {}), proposals) == std::vector<double>(3, 1.0 / 3));
-  CHECK(evaluated(*priors.create("test", "proposer", {}), proposals) == std::vector<double>{0.25, 0.75, 0});
+  CHECK(evaluated(*priors.create("test", "uniform", {}), proposals) ==
+        std::vector<double>(3, 1.0 / 3));
+  CHECK(evaluated(*priors.create("test", "proposer", {}), proposals) ==
+        std::vector<double>{0.25, 0.75, 0});
 }
 
 TEST_SUITE_END();

@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "engine/base/error.h"
-#include "engine/plugin/options.h"
 #include "engine/base/rng.h"
 #include "engine/base/statistics.h"
-#include "priors/tactics/gain_training.h"
-#include "priors/tactics/experience.h"
+#include "engine/plugin/options.h"
 #include "priors/register_priors.h"
+#include "priors/tactics/experience.h"
+#include "priors/tactics/gain_training.h"
 
 using namespace warpath;
 
@@ -19,7 +19,9 @@ TEST_SUITE_BEGIN("prior_learned");
 
 namespace {
 
-double normal(Rng& rng) { return std::sqrt(-2 * std::log(1 - rng.uniform())) * std::cos(6.283185307179586 * rng.uniform()); }
+double normal(Rng& rng) {
+  return std::sqrt(-2 * std::log(1 - rng.uniform())) * std::cos(6.283185307179586 * rng.uniform());
+}
 
 /// Kernels whose gains follow one law: 0.5 a - 0.4 b + noise, and a feature that says nothing.
 std::vector<GainExample> lawful(int kernels, int each, double noise, std::uint64_t seed = 1) {
@@ -29,8 +31,12 @@ std::vector<GainExample> lawful(int kernels, int each, double noise, std::uint64
     for (int i = 0; i < each; ++i) {
       const double a = rng.uniform(), b = rng.uniform();
       const double gain = 0.5 * a - 0.4 * b + noise * normal(rng);
-      out.push_back({.kernel = "k" + std::to_string(k), .node = static_cast<std::uint64_t>(i / 10), .move = "m" + std::to_string(i % 20), .features = {{"1", 1}, {"a", a}, {"b", b}, {"c", rng.uniform()}},
-                     .gain = taught_gain(true, gain), .improved = gain >= kImproved});
+      out.push_back({.kernel = "k" + std::to_string(k),
+                     .node = static_cast<std::uint64_t>(i / 10),
+                     .move = "m" + std::to_string(i % 20),
+                     .features = {{"1", 1}, {"a", a}, {"b", b}, {"c", rng.uniform()}},
+                     .gain = taught_gain(true, gain),
+                     .improved = gain >= kImproved});
     }
   }
   return out;
@@ -50,10 +56,15 @@ TEST_CASE("expected improvement is the mean of what is above 0") {
 }
 
 TEST_CASE("rank correlation is Spearman's") {
-  CHECK(rank_correlation(std::vector<double>{1, 2, 3}, std::vector<double>{10, 100, 1000}) == doctest::Approx(1));
-  CHECK(rank_correlation(std::vector<double>{1, 2, 3}, std::vector<double>{3, 2, 1}) == doctest::Approx(-1));
-  CHECK(rank_correlation(std::vector<double>{106, 100, 86, 101, 99, 103, 97, 113, 112, 110}, std::vector<double>{7, 27, 2, 50, 28, 29, 20, 12, 6, 17}) == doctest::Approx(-29.0 / 165));
-  CHECK(rank_correlation(std::vector<double>{1, 1, 2}, std::vector<double>{5, 5, 9}) == doctest::Approx(1));
+  CHECK(rank_correlation(std::vector<double>{1, 2, 3}, std::vector<double>{10, 100, 1000}) ==
+        doctest::Approx(1));
+  CHECK(rank_correlation(std::vector<double>{1, 2, 3}, std::vector<double>{3, 2, 1}) ==
+        doctest::Approx(-1));
+  CHECK(rank_correlation(std::vector<double>{106, 100, 86, 101, 99, 103, 97, 113, 112, 110},
+                         std::vector<double>{7, 27, 2, 50, 28, 29, 20, 12, 6, 17}) ==
+        doctest::Approx(-29.0 / 165));
+  CHECK(rank_correlation(std::vector<double>{1, 1, 2}, std::vector<double>{5, 5, 9}) ==
+        doctest::Approx(1));
   CHECK(rank_correlation(std::vector<double>{1, 1, 1}, std::vector<double>{1, 2, 3}) == 0);
 }
 
@@ -61,10 +72,13 @@ TEST_CASE("the law of the gains is found, with the noise about it and a calibrat
   const auto examples = lawful(4, 400, 0.1);
   const GainModel model = fit_gain_model(examples);
   CHECK(model.parts().noise == doctest::Approx(0.01).epsilon(0.1));
-  CHECK(model.predict({{"1", 1}, {"a", 1}, {"b", 0}, {"c", 0.5}}).mean == doctest::Approx(0.5).epsilon(0.05));
-  CHECK(model.predict({{"1", 1}, {"a", 0}, {"b", 1}, {"c", 0.5}}).mean == doctest::Approx(-0.4).epsilon(0.05));
+  CHECK(model.predict({{"1", 1}, {"a", 1}, {"b", 0}, {"c", 0.5}}).mean ==
+        doctest::Approx(0.5).epsilon(0.05));
+  CHECK(model.predict({{"1", 1}, {"a", 0}, {"b", 1}, {"c", 0.5}}).mean ==
+        doctest::Approx(-0.4).epsilon(0.05));
   CHECK(model.predict({{"1", 1}, {"a", 1}, {"b", 0}, {"unheard", 9}}).variance < 0.011);
-  CHECK(model.predict({{"1", 1}, {"a", 100}, {"b", 0}}).variance > 0.05);  // far from everything seen
+  // far from everything seen
+  CHECK(model.predict({{"1", 1}, {"a", 100}, {"b", 0}}).variance > 0.05);
   const GainValidation on_new = validate(model, 0.5, lawful(1, 2000, 0.1, 2));
   CHECK(on_new.rank_correlation > 0.8);
   CHECK(on_new.lift > 1.5);
@@ -79,16 +93,19 @@ TEST_CASE("a kernel is predicted by the others alone") {
     e.improved = e.gain >= kImproved;
   }
   std::vector<std::string> made;
-  const auto validations = leave_one_kernel_out(examples, [&](const std::string& kernel, const GainModel& model) {
-    made.push_back(kernel);
-    CHECK(std::ranges::find(model.parts().kernels, kernel) == model.parts().kernels.end());
-    CHECK(model.parts().examples == 400);
-  });
+  const auto validations =
+      leave_one_kernel_out(examples, [&](const std::string& kernel, const GainModel& model) {
+        made.push_back(kernel);
+        CHECK(std::ranges::find(model.parts().kernels, kernel) == model.parts().kernels.end());
+        CHECK(model.parts().examples == 400);
+      });
   CHECK(made == std::vector<std::string>{"k0", "k1", "k2"});
   REQUIRE(validations.size() == 3);
   CHECK(validations[2].rank_correlation < -0.8);  // it would not be so had it been seen
   CHECK(validations[2].log_loss > validations[2].uniform_log_loss);
-  CHECK_THROWS_AS(static_cast<void>(leave_one_kernel_out(lawful(1, 20, 0.1), [](const auto&, const auto&) {})), Error);
+  CHECK_THROWS_AS(
+      static_cast<void>(leave_one_kernel_out(lawful(1, 20, 0.1), [](const auto&, const auto&) {})),
+      Error);
   CHECK_THROWS_AS(static_cast<void>(fit_gain_model({})), Error);
 }
 
@@ -114,10 +131,19 @@ TEST_CASE("features know the node and the proposal, never the child") {
   device.multiprocessors = 100;
   Outcome outcome;
   outcome.status = Status::ok;
-  outcome.timings = {{.workload = "w", .samples_ns = {1000}, .launch = {.grid = {400, 1, 1}, .block = {256, 1, 1}}, .cache = "hot"}};
-  outcome.diagnosis = Diagnosis{.time_bound_ns = {{"dram", {100, FactSource::measured}}}, .facts = {{"waves", {4, FactSource::measured}}}};
+  outcome.timings = {{.workload = "w",
+                      .samples_ns = {1000},
+                      .launch = {.grid = {400, 1, 1}, .block = {256, 1, 1}},
+                      .cache = "hot"}};
+  outcome.diagnosis = Diagnosis{.time_bound_ns = {{"dram", {100, FactSource::measured}}},
+                                .facts = {{"waves", {4, FactSource::measured}}}};
   const MoveInstance earlier{"unroll_loops", "loop:0", {{"factor", 4}}};
-  ProposalContext context{.at = {spec, variant, device}, .node_key = {}, .outcome = &outcome, .seed = 1, .baseline = &outcome, .path = {&earlier}};
+  ProposalContext context{.at = {spec, variant, device},
+                          .node_key = {},
+                          .outcome = &outcome,
+                          .seed = 1,
+                          .baseline = &outcome,
+                          .path = {&earlier}};
   const auto value = [](const Features& features, std::string_view name) {
     double sum = 0;
     for (const auto& [key, x] : features) sum += key == name ? x : 0;
@@ -130,7 +156,8 @@ TEST_CASE("features know the node and the proposal, never the child") {
   CHECK(value(features, "after=unroll_loops>unroll_loops") == 0.4);
   CHECK(value(features, "site=unroll_loops@loop") == 0.4);
   CHECK(value(features, "headroom") == doctest::Approx(std::log(10.0) / 2));
-  CHECK(value(features, "unroll_loops*headroom") == doctest::Approx(0.4 * value(features, "headroom")));
+  CHECK(value(features, "unroll_loops*headroom") ==
+        doctest::Approx(0.4 * value(features, "headroom")));
   CHECK(value(features, "unroll_loops.factor") == doctest::Approx(std::log2(9.0) / 4));
   CHECK(value(features, "threads") == doctest::Approx((std::log2(257.0) - 8) / 2));
   context.outcome = nullptr;  // nothing is known
@@ -157,7 +184,8 @@ TEST_CASE("a model survives its text, and damage is named") {
   };
   CHECK(refused("warpath-gain-model", "other").find("m.json:/format") != std::string::npos);
   CHECK(refused("\"noise\": ", "\"noise\": -").find("m.json:/noise") != std::string::npos);
-  CHECK(refused("\"inverse\": \"", "\"inverse\": \"AAAA").find("m.json:/inverse") != std::string::npos);
+  CHECK(refused("\"inverse\": \"", "\"inverse\": \"AAAA").find("m.json:/inverse") !=
+        std::string::npos);
   CHECK(refused("\"a\"", "\"z\"").find("m.json:/names") != std::string::npos);
 }
 
@@ -168,25 +196,35 @@ TEST_CASE("the prior prefers what the model expects to gain, and wants a model")
     for (int i = 0; i < 200; ++i) {
       const bool good = i % 2 == 0;
       const double gain = (good ? 0.4 : -0.4) + 0.1 * normal(rng);
-      examples.push_back({.kernel = kernel, .node = 0, .move = good ? "good" : "bad", .features = {{"1", 1}, {good ? "move=good" : "move=bad", 1}}, .gain = gain, .improved = gain >= kImproved});
+      examples.push_back({.kernel = kernel,
+                          .node = 0,
+                          .move = good ? "good" : "bad",
+                          .features = {{"1", 1}, {good ? "move=good" : "move=bad", 1}},
+                          .gain = gain,
+                          .improved = gain >= kImproved});
     }
   }
   const std::string text = fit_gain_model(examples).text();
   PriorRegistry registry("prior");
   register_priors(registry);
   const Options options;
-  const auto prior = registry.create("test", "learned", {.options = &options, .read = [&](std::string_view name) { return name == kModelFile ? std::optional(text) : std::nullopt; }});
+  const auto prior = registry.create(
+      "test", "learned", {.options = &options, .read = [&](std::string_view name) {
+                            return name == kModelFile ? std::optional(text) : std::nullopt;
+                          }});
   const KernelSpec spec;
   const Variant variant;
   const DeviceFacts device;
   std::vector<Proposal> proposals;
-  for (const char* move : {"bad", "good"}) proposals.push_back({.instance = {move, "", {}}, .variant = std::nullopt, .why = ""});
+  for (const char* move : {"bad", "good"})
+    proposals.push_back({.instance = {move, "", {}}, .variant = std::nullopt, .why = ""});
   std::vector<double> p;
   prior->evaluate({.at = {spec, variant, device}, .node_key = {}}, proposals, p);
   CHECK(p[1] > 0.9);
   CHECK(p[0] >= 0.05);  // the floor
   CHECK(prior->files().at(std::string(kModelFile)) == text);
-  CHECK_THROWS_WITH_AS(static_cast<void>(registry.create("test", "learned", {.options = &options})), doctest::Contains("prior.model"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(registry.create("test", "learned", {.options = &options})),
+                       doctest::Contains("prior.model"), Error);
 }
 
 TEST_SUITE_END();

@@ -24,8 +24,12 @@ using namespace std::chrono_literals;
 
 namespace {
 
-ServerReply error_reply(int status, const std::string& message, std::vector<std::pair<std::string, std::string>> headers = {}) {
-  return {.status = status, .headers = std::move(headers), .pieces = {json{{"error", {{"message", message}}}}.dump()}};
+ServerReply error_reply(int status,
+                        const std::string& message,
+                        std::vector<std::pair<std::string, std::string>> headers = {}) {
+  return {.status = status,
+          .headers = std::move(headers),
+          .pieces = {json{{"error", {{"message", message}}}}.dump()}};
 }
 
 std::string contents(const std::filesystem::path& file) {
@@ -37,10 +41,13 @@ std::string contents(const std::filesystem::path& file) {
 
 /// A server that does `first` once, then answers well.
 HttpServer::Handler once(ServerReply first, const std::string& codec = "chat") {
-  return [first = std::move(first), codec](const ReceivedRequest& r) { return r.number == 0 ? first : stream_reply(codec, {.text = "fine"}); };
+  return [first = std::move(first), codec](const ReceivedRequest& r) {
+    return r.number == 0 ? first : stream_reply(codec, {.text = "fine"});
+  };
 }
 
-/// Hands requests to the test, which says when and how they end. The client's thread waits in `send` while the gate is closed.
+/// Hands requests to the test, which says when and how they end. The client's thread waits in
+/// `send` while the gate is closed.
 class HeldTransport final : public Transport {
  public:
   void send(HttpRequest request, std::function<void(HttpResult)> done) override {
@@ -80,7 +87,9 @@ class HeldTransport final : public Transport {
   bool open_ = true;
 };
 
-HttpResult answered(std::uint64_t id) { return {.id = id, .sent = true, .status = 200, .body = chat_whole({.text = "fine"})}; }
+HttpResult answered(std::uint64_t id) {
+  return {.id = id, .sent = true, .status = 200, .body = chat_whole({.text = "fine"})};
+}
 
 double money_of(const std::vector<Cassette::Past>& past) {
   double out = 0;
@@ -101,7 +110,8 @@ TEST_CASE("every codec is answered over a real connection, in pieces of any size
         ServerReply reply = stream_reply(codec, {.text = "gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80"});
         const std::string body = reply.pieces[0];
         reply.pieces.clear();
-        for (std::size_t at = 0; at < body.size(); at += size) reply.pieces.push_back(body.substr(at, size));
+        for (std::size_t at = 0; at < body.size(); at += size)
+          reply.pieces.push_back(body.substr(at, size));
         return reply;
       });
       TestClient client({.url = server.url(), .codec = codec});
@@ -111,14 +121,16 @@ TEST_CASE("every codec is answered over a real connection, in pieces of any size
       CHECK(reply.answer.text == "gr\xC3\xBC\xC3\x9F \xF0\x9F\x98\x80");
       const ReceivedRequest got = server.requests().at(0);
       CHECK(got.target == "/v1" + std::string(find_codec(name)->path()));
-      CHECK(got.header(codec == "anthropic" ? "x-api-key" : "authorization").ends_with("sk-secret-0123456789"));
+      CHECK(got.header(codec == "anthropic" ? "x-api-key" : "authorization")
+                .ends_with("sk-secret-0123456789"));
       CHECK(prompt_of(got.body) == "You are asked.\nhello\n");
       CHECK(got.header("expect").empty());
     }
   }
 }
 
-TEST_CASE("what may go better is tried again, what may not is not, and every way to fail has a name") {
+TEST_CASE(
+    "what may go better is tried again, what may not is not, and every way to fail has a name") {
   struct Case {
     const char* name;
     ServerReply first;
@@ -126,20 +138,35 @@ TEST_CASE("what may go better is tried again, what may not is not, and every way
     const char* reason;
   };
   const std::string whole = chat_stream({.text = "half a stream"});
-  const std::string error_inside = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: {\"error\":{\"message\":\"overloaded\"}}\n\n";
+  const std::string error_inside =
+      "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: "
+      "{\"error\":{\"message\":\"overloaded\"}}\n\n";
   const std::vector<Case> cases{
       {"500", error_reply(500, "broken"), true, "http_500"},
       {"429 without a hint", error_reply(429, "slow"), true, "http_429"},
-      {"429 in milliseconds", error_reply(429, "slow", {{"retry-after-ms", "5"}}), true, "http_429"},
+      {"429 in milliseconds", error_reply(429, "slow", {{"retry-after-ms", "5"}}), true,
+       "http_429"},
       {"429 in seconds", error_reply(429, "slow", {{"Retry-After", "0"}}), true, "http_429"},
-      {"429 until a date", error_reply(429, "slow", {{"Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT"}}), true, "http_429"},
+      {"429 until a date",
+       error_reply(429, "slow", {{"Retry-After", "Thu, 01 Jan 1970 00:00:00 GMT"}}), true,
+       "http_429"},
       {"429 for too long", error_reply(429, "slow", {{"Retry-After", "3600"}}), false, "http_429"},
-      {"503 not to be repeated", error_reply(503, "gone", {{"x-should-retry", "false"}}), false, "http_503"},
-      {"quota", {.status = 429, .pieces = {R"({"error":{"code":"insufficient_quota","message":"pay"}})"}}, false, "http_429"},
+      {"503 not to be repeated", error_reply(503, "gone", {{"x-should-retry", "false"}}), false,
+       "http_503"},
+      {"quota",
+       {.status = 429, .pieces = {R"({"error":{"code":"insufficient_quota","message":"pay"}})"}},
+       false,
+       "http_429"},
       {"401", error_reply(401, "who"), false, "http_401"},
       {"404", error_reply(404, "what"), false, "http_404"},
-      {"a redirect", {.status = 307, .headers = {{"Location", "http://127.0.0.1:9/elsewhere"}}}, false, "http_307"},
-      {"cut in mid-stream", {.pieces = {whole.substr(0, whole.size() / 2)}, .end = ServerReply::End::cut}, true, "transfer"},
+      {"a redirect",
+       {.status = 307, .headers = {{"Location", "http://127.0.0.1:9/elsewhere"}}},
+       false,
+       "http_307"},
+      {"cut in mid-stream",
+       {.pieces = {whole.substr(0, whole.size() / 2)}, .end = ServerReply::End::cut},
+       true,
+       "transfer"},
       {"ended in mid-stream", {.pieces = {whole.substr(0, whole.size() / 2)}}, true, "truncated"},
       {"an error in mid-stream", {.pieces = {error_inside}}, true, "stream_error"},
       {"an empty body", {.pieces = {}}, true, "truncated"},
@@ -147,13 +174,21 @@ TEST_CASE("what may go better is tried again, what may not is not, and every way
       {"half a JSON", {.pieces = {R"({"choices":[{"message":)"}}, true, "truncated"},
       {"no response at all", {.end = ServerReply::End::close, .silent = true}, true, "transfer"},
       {"silence", {.end = ServerReply::End::stall, .silent = true}, true, "timed_out"},
-      {"a stall in mid-stream", {.pieces = {whole.substr(0, whole.size() / 2)}, .end = ServerReply::End::stall}, true, "timed_out"},
+      {"a stall in mid-stream",
+       {.pieces = {whole.substr(0, whole.size() / 2)}, .end = ServerReply::End::stall},
+       true,
+       "timed_out"},
       {"too much", {.pieces = {std::string(300'000, ' ')}}, false, "too_large"},
   };
   for (const Case& c : cases) {
     CAPTURE(c.name);
     HttpServer server(once(c.first));
-    TestClient client({.url = server.url(), .http = {.connect = 2s, .first_byte = 300ms, .idle = 300ms, .total = 5s, .max_response_bytes = 200'000}});
+    TestClient client({.url = server.url(),
+                       .http = {.connect = 2s,
+                                .first_byte = 300ms,
+                                .idle = 300ms,
+                                .total = 5s,
+                                .max_response_bytes = 200'000}});
     const Reply reply = client.ask("hello");
     CAPTURE(reply.reason);
     CHECK((reply.end == Reply::End::answered) == c.recovers);
@@ -164,12 +199,15 @@ TEST_CASE("what may go better is tried again, what may not is not, and every way
   }
 }
 
-TEST_CASE("an answer counts though the stream lacks its last line, usage, or its end; a server that goes on talking is left") {
+TEST_CASE(
+    "an answer counts though the stream lacks its last line, usage, or its end; a server that goes "
+    "on talking is left") {
   const std::string whole = chat_stream({.text = "enough"});
   const std::string without_done = whole.substr(0, whole.find("data: [DONE]"));
   const auto answer = [](ServerReply reply) {
     HttpServer server([&](const ReceivedRequest&) { return reply; });
-    TestClient client({.url = server.url(), .http = {.connect = 2s, .first_byte = 2s, .idle = 2s, .total = 5s}});
+    TestClient client(
+        {.url = server.url(), .http = {.connect = 2s, .first_byte = 2s, .idle = 2s, .total = 5s}});
     const Reply out = client.ask("hello");
     CHECK(out.end == Reply::End::answered);
     CHECK(out.answer.text == "enough");
@@ -183,12 +221,14 @@ TEST_CASE("an answer counts though the stream lacks its last line, usage, or its
   const auto begin = std::chrono::steady_clock::now();
   answer({.pieces = {whole}, .end = ServerReply::End::stall});
   CHECK(std::chrono::steady_clock::now() - begin < 2s);
-  answer({.pieces = {chat_whole({.text = "enough"})}, .chunked = false});  // a stream was asked for, a document came
+  // a stream was asked for, a document came
+  answer({.pieces = {chat_whole({.text = "enough"})}, .chunked = false});
 }
 
 TEST_CASE("refusals and cut answers are answers, and are not asked for again") {
   for (const auto& [body, end] : std::vector<std::pair<std::string, ModelAnswer::End>>{
-           {R"({"choices":[{"message":{"refusal":"no"},"finish_reason":"stop"}]})", ModelAnswer::End::refusal},
+           {R"({"choices":[{"message":{"refusal":"no"},"finish_reason":"stop"}]})",
+            ModelAnswer::End::refusal},
            {chat_stream({.text = "half", .finish = "length"}), ModelAnswer::End::length},
            {chat_stream({.text = "", .finish = "content_filter"}), ModelAnswer::End::filtered}}) {
     HttpServer server([&](const ReceivedRequest&) { return ServerReply{.pieces = {body}}; });
@@ -202,8 +242,11 @@ TEST_CASE("refusals and cut answers are answers, and are not asked for again") {
 
 TEST_CASE("an option that the server does not know is left out from then on") {
   HttpServer server([](const ReceivedRequest& r) {
-    if (r.body.find("stream_options") == std::string::npos) return stream_reply("chat", {.text = "fine"});
-    return ServerReply{.status = 400, .pieces = {R"({"error":{"message":"Unknown parameter","param":"stream_options"}})"}};
+    if (r.body.find("stream_options") == std::string::npos)
+      return stream_reply("chat", {.text = "fine"});
+    return ServerReply{
+        .status = 400,
+        .pieces = {R"({"error":{"message":"Unknown parameter","param":"stream_options"}})"}};
   });
   TestClient client({.url = server.url()});
   CHECK(client.ask("one").end == Reply::End::answered);
@@ -217,9 +260,14 @@ TEST_CASE("a server that refuses the key is not asked again, and nobody is told 
   const std::string key = "sk-secret-0123456789";
   {
     HttpServer server([&](const ReceivedRequest& r) {
-      return ServerReply{.status = 401, .headers = {{"x-request-id", key}}, .pieces = {json{{"error", {{"message", "bad key " + r.header("authorization")}}}}.dump()}};
+      return ServerReply{
+          .status = 401,
+          .headers = {{"x-request-id", key}},
+          .pieces = {
+              json{{"error", {{"message", "bad key " + r.header("authorization")}}}}.dump()}};
     });
-    TestClient client({.url = server.url(), .key = key, .cassette = file, .mode = Cassette::Mode::record});
+    TestClient client(
+        {.url = server.url(), .key = key, .cassette = file, .mode = Cassette::Mode::record});
     const Reply first = client.ask("with " + key + " in the prompt");
     CHECK(first.end == Reply::End::disabled);
     CHECK(first.reason.find(key) == std::string::npos);
@@ -241,7 +289,9 @@ TEST_CASE("plain http beyond this machine is not spoken") {
   CHECK(client.budget.spent().input_tokens == 0);
 }
 
-TEST_CASE("requests run side by side up to the limit, and the breaker stops asking a server that is down") {
+TEST_CASE(
+    "requests run side by side up to the limit, and the breaker stops asking a server that is "
+    "down") {
   HttpServer busy([](const ReceivedRequest&) { return stream_reply("chat", {.text = "fine"}); });
   TestClient client({.url = busy.url(), .in_flight = 3});
   for (int i = 0; i < 40; ++i) client.client->submit(TestClient::question("q" + std::to_string(i)));
@@ -251,14 +301,18 @@ TEST_CASE("requests run side by side up to the limit, and the breaker stops aski
   for (const Reply& r : replies) CHECK(r.end == Reply::End::answered);
 
   std::atomic<bool> down{true};
-  HttpServer server([&](const ReceivedRequest&) { return down ? error_reply(500, "down") : stream_reply("chat", {.text = "fine"}); });
-  TestClient careful({.url = server.url(),
-                      .retry = {.attempts = 1000, .base_s = 0.001, .cap_s = 0.001, .hint_cap_s = 1, .total_s = 30},
-                      .breaker_failures = 3,
-                      .breaker_open_s = 0.1});
+  HttpServer server([&](const ReceivedRequest&) {
+    return down ? error_reply(500, "down") : stream_reply("chat", {.text = "fine"});
+  });
+  TestClient careful(
+      {.url = server.url(),
+       .retry = {.attempts = 1000, .base_s = 0.001, .cap_s = 0.001, .hint_cap_s = 1, .total_s = 30},
+       .breaker_failures = 3,
+       .breaker_open_s = 0.1});
   careful.client->submit(TestClient::question("hello"));
   const auto end = std::chrono::steady_clock::now() + 10s;
-  while (careful.client->accepting() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  while (careful.client->accepting() && std::chrono::steady_clock::now() < end)
+    std::this_thread::yield();
   CHECK_FALSE(careful.client->accepting());
   CHECK(server.requests().size() <= 5);
   down = false;
@@ -271,22 +325,36 @@ TEST_CASE("whatever the server does, no limit of the budget is passed") {
     CAPTURE(seed);
     HttpServer server([&](const ReceivedRequest& r) {
       Rng rng(seed, "script", r.number);
-      const std::string whole = chat_stream({.text = std::string(50, 'x'), .input = static_cast<std::int64_t>(r.body.size() / 4), .output = 100});
+      const std::string whole = chat_stream({.text = std::string(50, 'x'),
+                                             .input = static_cast<std::int64_t>(r.body.size() / 4),
+                                             .output = 100});
       switch (rng.below(8)) {
-        case 0: return error_reply(500, "broken");
-        case 1: return error_reply(429, "slow", {{"retry-after-ms", "1"}});
-        case 2: return ServerReply{.pieces = {whole.substr(0, whole.size() / 2)}, .end = ServerReply::End::cut};
-        case 3: return ServerReply{.pieces = {chat_stream({.text = "no usage", .input = -1})}};
-        case 4: return ServerReply{.end = ServerReply::End::close, .silent = true};
-        default: return ServerReply{.pieces = {whole}};
+        case 0:
+          return error_reply(500, "broken");
+        case 1:
+          return error_reply(429, "slow", {{"retry-after-ms", "1"}});
+        case 2:
+          return ServerReply{.pieces = {whole.substr(0, whole.size() / 2)},
+                             .end = ServerReply::End::cut};
+        case 3:
+          return ServerReply{.pieces = {chat_stream({.text = "no usage", .input = -1})}};
+        case 4:
+          return ServerReply{.end = ServerReply::End::close, .silent = true};
+        default:
+          return ServerReply{.pieces = {whole}};
       }
     });
-    BudgetLimits limits{.calls = 60, .input_tokens = 1'000'000, .output_tokens = 1'000'000, .money = 1e6, .seconds = 0};
+    BudgetLimits limits{.calls = 60,
+                        .input_tokens = 1'000'000,
+                        .output_tokens = 1'000'000,
+                        .money = 1e6,
+                        .seconds = 0};
     if (seed % 4 == 1) limits.input_tokens = 3000;
     if (seed % 4 == 2) limits.output_tokens = 1500;
     if (seed % 4 == 3) limits.money = 0.01;
     TestClient client({.url = server.url(), .limits = limits});
-    for (int i = 0; i < 60; ++i) client.client->submit(TestClient::question("q" + std::to_string(i)));
+    for (int i = 0; i < 60; ++i)
+      client.client->submit(TestClient::question("q" + std::to_string(i)));
     const std::vector<Reply> replies = client.all(60);
     CHECK(replies.size() == 60);
     const Spent spent = client.budget.spent();
@@ -302,16 +370,23 @@ TEST_CASE("whatever the server does, no limit of the budget is passed") {
   }
 }
 
-TEST_CASE("a recorded session replays without its server, failures included, and an unknown call is an error") {
+TEST_CASE(
+    "a recorded session replays without its server, failures included, and an unknown call is an "
+    "error") {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "llm.jsonl";
   std::vector<Reply> live;
   {
-    HttpServer server([](const ReceivedRequest& r) { return r.number % 3 == 0 ? error_reply(500, "broken") : stream_reply("chat", {.text = "answer " + prompt_of(r.body)}); });
-    TestClient client({.url = server.url(), .cassette = file, .mode = Cassette::Mode::record, .in_flight = 1});
+    HttpServer server([](const ReceivedRequest& r) {
+      return r.number % 3 == 0 ? error_reply(500, "broken")
+                               : stream_reply("chat", {.text = "answer " + prompt_of(r.body)});
+    });
+    TestClient client(
+        {.url = server.url(), .cassette = file, .mode = Cassette::Mode::record, .in_flight = 1});
     for (int i = 0; i < 5; ++i) live.push_back(client.ask("q" + std::to_string(i % 3)));
   }
-  TestClient client({.url = "http://127.0.0.1:9/v1", .cassette = file, .mode = Cassette::Mode::replay});
+  TestClient client(
+      {.url = "http://127.0.0.1:9/v1", .cassette = file, .mode = Cassette::Mode::replay});
   for (int i = 0; i < 5; ++i) {
     CAPTURE(i);
     const Reply replayed = client.ask("q" + std::to_string(i % 3));
@@ -326,7 +401,8 @@ TEST_CASE("a recorded session replays without its server, failures included, and
   CHECK(client.ask("q2").end == Reply::End::unknown);  // once more than was recorded
 }
 
-TEST_CASE("a call that a killed session sent is charged and never sent again; what it heard is free") {
+TEST_CASE(
+    "a call that a killed session sent is charged and never sent again; what it heard is free") {
   const TemporaryFolder folder;
   const std::filesystem::path file = folder.path() / "llm.jsonl";
   HttpServer server([](const ReceivedRequest&) { return stream_reply("chat", {.text = "fine"}); });
@@ -335,11 +411,13 @@ TEST_CASE("a call that a killed session sent is charged and never sent again; wh
     CHECK(client.ask("heard").end == Reply::End::answered);
     CHECK(client.ask("lost").end == Reply::End::answered);
   }
-  // As a kill after the request was sent leaves it: the last line is missing, and half of another is there.
+  // As a kill after the request was sent leaves it: the last line is missing, and half of another
+  // is there.
   std::string text = contents(file);
   text.resize(text.rfind("{\"at\""));
   std::ofstream(file, std::ios::binary) << text << "{\"type\":\"ca";
-  TestClient client({.url = server.url(), .cassette = file, .mode = Cassette::Mode::replay_or_live});
+  TestClient client(
+      {.url = server.url(), .cassette = file, .mode = Cassette::Mode::replay_or_live});
   CHECK(client.ask("heard").replayed);
   CHECK(client.ask("lost").end == Reply::End::lost);
   CHECK(server.requests().size() == 2);
@@ -348,16 +426,19 @@ TEST_CASE("a call that a killed session sent is charged and never sent again; wh
   const Cassette past(file, Cassette::Mode::replay, {});
   CHECK(past.past().size() == 3);
   std::ofstream(file, std::ios::binary | std::ios::app) << "damage\n";
-  CHECK_THROWS_WITH_AS(Cassette(file, Cassette::Mode::replay, {}), doctest::Contains("llm.jsonl:"), Error);
+  CHECK_THROWS_WITH_AS(Cassette(file, Cassette::Mode::replay, {}), doctest::Contains("llm.jsonl:"),
+                       Error);
 }
 
-TEST_CASE("an answer that comes as the end does is one end: what else is under way is still waited for") {
+TEST_CASE(
+    "an answer that comes as the end does is one end: what else is under way is still waited for") {
   HeldTransport transport;
   TestClient client({.url = "http://127.0.0.1:1", .transport = &transport});
   transport.hold(2);
   client.client->submit(TestClient::question("first"));
   client.client->submit(TestClient::question("second"));
-  transport.wait_until_sent(2);  // the client's thread stands in send(): what happens now it sees at once
+  // the client's thread stands in send(): what happens now it sees at once
+  transport.wait_until_sent(2);
   transport.end(answered(1));
   client.client->cancel();
   transport.release();
@@ -374,11 +455,16 @@ TEST_CASE("an answer that comes as the end does is one end: what else is under w
 
 TEST_CASE("budget and cassette agree on a call that the end cancels, whatever of it was there") {
   const std::string body = chat_whole({.text = "fine"});
-  const std::vector<HttpResult> ends{{.id = 2, .failure = HttpFailure::cancelled, .sent = false},
-                                     {.id = 2, .failure = HttpFailure::cancelled, .sent = true},
-                                     {.id = 2, .failure = HttpFailure::cancelled, .sent = true, .status = 500},
-                                     {.id = 2, .failure = HttpFailure::cancelled, .sent = true, .status = 200, .body = body.substr(0, body.size() / 2)},
-                                     {.id = 2, .failure = HttpFailure::cancelled, .sent = true, .status = 200, .body = body}};
+  const std::vector<HttpResult> ends{
+      {.id = 2, .failure = HttpFailure::cancelled, .sent = false},
+      {.id = 2, .failure = HttpFailure::cancelled, .sent = true},
+      {.id = 2, .failure = HttpFailure::cancelled, .sent = true, .status = 500},
+      {.id = 2,
+       .failure = HttpFailure::cancelled,
+       .sent = true,
+       .status = 200,
+       .body = body.substr(0, body.size() / 2)},
+      {.id = 2, .failure = HttpFailure::cancelled, .sent = true, .status = 200, .body = body}};
   for (const HttpResult& end : ends) {
     CAPTURE(end.status);
     const TemporaryFolder folder;
@@ -386,7 +472,10 @@ TEST_CASE("budget and cassette agree on a call that the end cancels, whatever of
     HeldTransport transport;
     Spent spent;
     {
-      TestClient client({.url = "http://127.0.0.1:1", .cassette = file, .mode = Cassette::Mode::record, .transport = &transport});
+      TestClient client({.url = "http://127.0.0.1:1",
+                         .cassette = file,
+                         .mode = Cassette::Mode::record,
+                         .transport = &transport});
       client.client->submit(TestClient::question("first"));
       client.client->submit(TestClient::question("second"));
       transport.wait_until_sent(1);

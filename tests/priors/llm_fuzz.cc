@@ -1,4 +1,5 @@
-// WARPATH_FUZZ_SECONDS=600 test_priors --test-suite=llm_fuzz runs each case for so long; inputs that crash can be repeated by their seed.
+// WARPATH_FUZZ_SECONDS=600 test_priors --test-suite=llm_fuzz runs each case for so long; inputs
+// that crash can be repeated by their seed.
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -35,7 +36,9 @@ std::uint64_t fuzz(Body body) {
   }
   const auto begin = std::chrono::steady_clock::now();
   std::uint64_t seed = 0;
-  for (; std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < fuzz_seconds(); ++seed) {
+  for (; std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() <
+         fuzz_seconds();
+       ++seed) {
     CAPTURE(seed);
     Rng rng(seed, "llm fuzz");
     body(rng);
@@ -50,11 +53,21 @@ std::string mutated(std::string text, const std::vector<std::string>& words, Rng
     const std::size_t at = rng.below(text.size() + 1);
     const std::size_t size = rng.below(std::min<std::size_t>(text.size() - at, 40) + 1);
     switch (rng.below(5)) {
-      case 0: text.insert(at, words[rng.below(words.size())]); break;
-      case 1: text.insert(at, 1, static_cast<char>(rng.below(256))); break;
-      case 2: text.erase(at, size); break;
-      case 3: text.insert(at, std::string(text, at, size)); break;
-      default: text.resize(at); break;
+      case 0:
+        text.insert(at, words[rng.below(words.size())]);
+        break;
+      case 1:
+        text.insert(at, 1, static_cast<char>(rng.below(256)));
+        break;
+      case 2:
+        text.erase(at, size);
+        break;
+      case 3:
+        text.insert(at, std::string(text, at, size));
+        break;
+      default:
+        text.resize(at);
+        break;
     }
   }
   return text;
@@ -65,19 +78,25 @@ std::string mutated(std::string text, const std::vector<std::string>& words, Rng
 TEST_SUITE_BEGIN("llm_fuzz");
 
 TEST_CASE("streams of any bytes decode alike however they are cut, by every codec") {
-  const std::vector<std::string> words{"data: ", "\n\n", "\r", "\r\n", "event: ", "[DONE]", ":", "{\"error\":", "null", "\"type\":\"response.completed\"", "\xF0\x9F", "\xEF\xBB\xBF"};
+  const std::vector<std::string> words{
+      "data: ",   "\n\n",        "\r",          "\r\n", "event: ",
+      "[DONE]",   ":",           "{\"error\":", "null", "\"type\":\"response.completed\"",
+      "\xF0\x9F", "\xEF\xBB\xBF"};
   const std::uint64_t inputs = fuzz([&](Rng& rng) {
     const std::string codec(codec_names()[rng.below(codec_names().size())]);
-    const std::string stream = mutated(test::stream_body(codec, {.text = "some text of an answer"}), words, rng);
+    const std::string stream =
+        mutated(test::stream_body(codec, {.text = "some text of an answer"}), words, rng);
     SseDecoder whole, parts;
     std::vector<SseEvent> a = whole.feed(stream), b;
     for (std::size_t at = 0; at < stream.size();) {
       const std::size_t size = 1 + rng.below(30);
-      for (SseEvent& e : parts.feed(std::string_view(stream).substr(at, size))) b.push_back(std::move(e));
+      for (SseEvent& e : parts.feed(std::string_view(stream).substr(at, size)))
+        b.push_back(std::move(e));
       at += size;
     }
     REQUIRE(a.size() == b.size());
-    for (std::size_t i = 0; i < a.size(); ++i) REQUIRE((a[i].data == b[i].data && a[i].event == b[i].event && a[i].id == b[i].id));
+    for (std::size_t i = 0; i < a.size(); ++i)
+      REQUIRE((a[i].data == b[i].data && a[i].event == b[i].event && a[i].id == b[i].id));
     static_cast<void>(decode_body(*find_codec(codec), stream));
   });
   CHECK(inputs > 0);
@@ -85,8 +104,11 @@ TEST_CASE("streams of any bytes decode alike however they are cut, by every code
 }
 
 TEST_CASE("objects are extracted from any text or not at all, and what is extracted is an object") {
-  const std::vector<std::string> words{"{", "}", "\"", "\\", "[", "]", ":", ",", "<think>", "</think>", "```json\n", "1e999", "\\u12", "true"};
-  const std::string seed_text = R"(Here: ```json {"a": [1, {"b": "x}{"}], "c": {"d": null, "e": -1.5e3}} ``` done)";
+  const std::vector<std::string> words{"{",         "}",     "\"",    "\\",      "[",
+                                       "]",         ":",     ",",     "<think>", "</think>",
+                                       "```json\n", "1e999", "\\u12", "true"};
+  const std::string seed_text =
+      R"(Here: ```json {"a": [1, {"b": "x}{"}], "c": {"d": null, "e": -1.5e3}} ``` done)";
   const std::uint64_t inputs = fuzz([&](Rng& rng) {
     std::string why;
     const auto out = extract_object(mutated(seed_text, words, rng), why);
@@ -96,11 +118,28 @@ TEST_CASE("objects are extracted from any text or not at all, and what is extrac
 }
 
 TEST_CASE("blocks and sentinels of any text give a source or a reason") {
-  const std::string source = "extern \"C\" __global__ void k(float* x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) x[i] *= 2.0f;\n}\n";
-  const std::string blocks = "<<<<<<< SEARCH\n  if (i < n) x[i] *= 2.0f;\n=======\n  if (i < n) x[i] += x[i];\n>>>>>>> REPLACE\n";
-  const std::vector<std::string> words{"<<<<<<< SEARCH\n", "=======\n", ">>>>>>> REPLACE\n", "\n", "```\n", "  ", "===KERNEL BEGIN n0===\n", "===KERNEL END n0===\n", "PLAN {}\n", "\t", "@@ -1 +1 @@\n"};
+  const std::string source =
+      "extern \"C\" __global__ void k(float* x, int n) {\n  int i = blockIdx.x * blockDim.x + "
+      "threadIdx.x;\n  if (i < n) x[i] *= 2.0f;\n}\n";
+  const std::string blocks =
+      "<<<<<<< SEARCH\n  if (i < n) x[i] *= 2.0f;\n=======\n  if (i < n) x[i] += x[i];\n>>>>>>> "
+      "REPLACE\n";
+  const std::vector<std::string> words{"<<<<<<< SEARCH\n",
+                                       "=======\n",
+                                       ">>>>>>> REPLACE\n",
+                                       "\n",
+                                       "```\n",
+                                       "  ",
+                                       "===KERNEL BEGIN n0===\n",
+                                       "===KERNEL END n0===\n",
+                                       "PLAN {}\n",
+                                       "\t",
+                                       "@@ -1 +1 @@\n"};
   const std::uint64_t inputs = fuzz([&](Rng& rng) {
-    const std::string reply = mutated("===KERNEL BEGIN n0===\n" + (rng.below(2) == 0 ? blocks : source) + "===KERNEL END n0===\nPLAN {\"block\": [128]}\n", words, rng);
+    const std::string reply =
+        mutated("===KERNEL BEGIN n0===\n" + (rng.below(2) == 0 ? blocks : source) +
+                    "===KERNEL END n0===\nPLAN {\"block\": [128]}\n",
+                words, rng);
     std::string why;
     const auto text = written_kernel(reply, "n0", why);
     if (!text) {

@@ -21,18 +21,27 @@ struct Skills {
   bool schema = true, stream = true, usage = true;
 };
 
-bool wants_schema(const json& body) { return body.contains("response_format") || body.contains("output_config") || (body.contains("text") && body["text"].contains("format")); }
+bool wants_schema(const json& body) {
+  return body.contains("response_format") || body.contains("output_config") ||
+         (body.contains("text") && body["text"].contains("format"));
+}
 
 ServerReply serve(const std::string& codec, const Skills& skills, const ReceivedRequest& r) {
   const json body = json::parse(r.body);
-  const Said said{.text = wants_schema(body) && skills.schema ? R"({"colour": "green"})" : "Green, as a rule.", .input = skills.usage ? 12 : -1, .output = 3};
+  const Said said{
+      .text = wants_schema(body) && skills.schema ? R"({"colour": "green"})" : "Green, as a rule.",
+      .input = skills.usage ? 12 : -1,
+      .output = 3};
   if (body.value("stream", false) && skills.stream) return stream_reply(codec, said);
-  const std::string whole = codec == "chat" ? chat_whole(said) : codec == "responses" ? responses_whole(said) : anthropic_whole(said);
+  const std::string whole = codec == "chat"        ? chat_whole(said)
+                            : codec == "responses" ? responses_whole(said)
+                                                   : anthropic_whole(said);
   return {.headers = {{"Content-Type", "application/json"}}, .pieces = {whole}};
 }
 
 ServerReply refusal(int status, const std::string& message, const std::string& param = "") {
-  return {.status = status, .pieces = {json{{"error", {{"message", message}, {"param", param}}}}.dump()}};
+  return {.status = status,
+          .pieces = {json{{"error", {{"message", message}, {"param", param}}}}.dump()}};
 }
 
 struct Probe {
@@ -45,12 +54,17 @@ struct Probe {
     return lines.at(what).state;
   }
   [[nodiscard]] bool all(Probed::State wanted) const {
-    return std::ranges::all_of(report.lines, [&](const Probed& line) { return line.state == wanted; });
+    return std::ranges::all_of(report.lines,
+                               [&](const Probed& line) { return line.state == wanted; });
   }
 };
 
 Profile profile_at(const std::string& url, const std::string& codec) {
-  Profile p = builtin_profiles().find(codec == "anthropic" ? "anthropic" : codec == "responses" ? "openai-responses" : "openai")->second;
+  Profile p = builtin_profiles()
+                  .find(codec == "anthropic"   ? "anthropic"
+                        : codec == "responses" ? "openai-responses"
+                                               : "openai")
+                  ->second;
   p.base_url = url;
   p.model = "test-model";
   p.prices = Prices{.input = 1, .cached = 1, .cache_write = 1, .output = 10};
@@ -62,9 +76,15 @@ Profile profile_at(const std::string& url, const std::string& codec) {
 Probe probed(const Profile& profile, std::int64_t calls = 20) {
   Redactor redactor;
   redactor.add(kKey);
-  Budget budget({.calls = calls, .input_tokens = 1'000'000, .output_tokens = 1'000'000, .money = 1000, .seconds = 0});
+  Budget budget({.calls = calls,
+                 .input_tokens = 1'000'000,
+                 .output_tokens = 1'000'000,
+                 .money = 1000,
+                 .seconds = 0});
   const auto transport = make_curl_transport();
-  Probe out{.report = probe(profile, kKey, *transport, budget, redactor), .lines = {}, .spent = budget.spent()};
+  Probe out{.report = probe(profile, kKey, *transport, budget, redactor),
+            .lines = {},
+            .spent = budget.spent()};
   for (const Probed& line : out.report.lines) {
     CHECK_MESSAGE(out.lines.emplace(line.what, line).second, "twice: " << line.what);
     CHECK(line.detail.find(kKey) == std::string::npos);
@@ -110,16 +130,20 @@ TEST_CASE("what a server leaves out is missing, one by one") {
     CHECK(seen.state("usage in streams") == (!skills.stream ? untried : skills.usage ? yes : no));
     CHECK(seen.report.capabilities.contains("json_schema") == skills.schema);
     CHECK(seen.report.capabilities.contains("stream") == skills.stream);
-    if (!skills.usage) CHECK(seen.spent.output_tokens >= 3 * 100);  // what nobody counted is charged in full
+    // what nobody counted is charged in full
+    if (!skills.usage) CHECK(seen.spent.output_tokens >= 3 * 100);
   }
 }
 
 TEST_CASE("options that a server refuses by name are left out, and said") {
   HttpServer server([&](const ReceivedRequest& r) {
     const json body = json::parse(r.body);
-    if (body.contains("reasoning_effort")) return refusal(400, "Unknown parameter.", "reasoning_effort");
-    if (body.contains("response_format")) return refusal(400, "Unknown parameter.", "response_format");
-    if (body.contains("stream_options")) return refusal(400, "Unknown parameter.", "stream_options");
+    if (body.contains("reasoning_effort"))
+      return refusal(400, "Unknown parameter.", "reasoning_effort");
+    if (body.contains("response_format"))
+      return refusal(400, "Unknown parameter.", "response_format");
+    if (body.contains("stream_options"))
+      return refusal(400, "Unknown parameter.", "stream_options");
     return serve("chat", {.schema = true, .stream = true, .usage = false}, r);
   });
   Profile profile = profile_at(server.url(), "chat");
@@ -139,10 +163,14 @@ TEST_CASE("options that a server refuses by name are left out, and said") {
   CHECK(seen.spent.calls == 5);  // effort; without; schema; stream; without usage
 }
 
-TEST_CASE("a key that is refused, a server that is down or says nothing, and a model that is not there are named, and nothing more is asked") {
+TEST_CASE(
+    "a key that is refused, a server that is down or says nothing, and a model that is not there "
+    "are named, and nothing more is asked") {
   using enum Probed::State;
   {
-    HttpServer server([&](const ReceivedRequest&) { return refusal(401, "Incorrect API key provided: " + kKey); });
+    HttpServer server([&](const ReceivedRequest&) {
+      return refusal(401, "Incorrect API key provided: " + kKey);
+    });
     const Probe seen = probed(profile_at(server.url(), "chat"));
     CHECK_FALSE(seen.report.usable);
     CHECK(seen.state("reachable") == yes);
@@ -151,7 +179,8 @@ TEST_CASE("a key that is refused, a server that is down or says nothing, and a m
     CHECK(server.requests().size() == 1);
   }
   {
-    HttpServer server([&](const ReceivedRequest&) { return refusal(404, "The model does not exist"); });
+    HttpServer server(
+        [&](const ReceivedRequest&) { return refusal(404, "The model does not exist"); });
     const Probe seen = probed(profile_at(server.url(), "chat"));
     CHECK(seen.state("key") == untried);
     CHECK(seen.state("answers") == broken);
@@ -159,7 +188,9 @@ TEST_CASE("a key that is refused, a server that is down or says nothing, and a m
     CHECK(server.requests().size() == 1);
   }
   {
-    HttpServer server([&](const ReceivedRequest&) { return ServerReply{.end = ServerReply::End::stall, .silent = true}; });
+    HttpServer server([&](const ReceivedRequest&) {
+      return ServerReply{.end = ServerReply::End::stall, .silent = true};
+    });
     const Probe seen = probed(profile_at(server.url(), "chat"));
     CHECK(seen.state("reachable") == broken);
     CHECK(seen.state("streaming") == untried);
@@ -171,7 +202,8 @@ TEST_CASE("a key that is refused, a server that is down or says nothing, and a m
     gone = server.url();
   }
   CHECK(probed(profile_at(gone, "chat")).state("reachable") == broken);
-  CHECK(probed(profile_at("http://192.0.2.1/v1", "chat")).state("reachable") == broken);  // plain http beyond this machine
+  // plain http beyond this machine
+  CHECK(probed(profile_at("http://192.0.2.1/v1", "chat")).state("reachable") == broken);
 }
 
 TEST_CASE("what the budget does not allow is not asked") {
@@ -182,9 +214,11 @@ TEST_CASE("what the budget does not allow is not asked") {
     CHECK(server.requests().size() == static_cast<std::size_t>(calls));
     CHECK(seen.spent.calls == calls);
     CHECK(seen.state("answers") == (calls > 0 ? Probed::State::yes : Probed::State::untried));
-    CHECK(seen.state("structured output") == (calls > 1 ? Probed::State::yes : Probed::State::untried));
+    CHECK(seen.state("structured output") ==
+          (calls > 1 ? Probed::State::yes : Probed::State::untried));
     CHECK(seen.state("streaming") == Probed::State::untried);
-    CHECK(seen.lines.at("streaming").detail.find(calls > 0 ? "budget" : "no answer") != std::string::npos);
+    CHECK(seen.lines.at("streaming").detail.find(calls > 0 ? "budget" : "no answer") !=
+          std::string::npos);
   }
 }
 

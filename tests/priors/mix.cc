@@ -4,8 +4,8 @@
 
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
-#include "priors/register_priors.h"
 #include "priors/evidence/source_weights.h"
+#include "priors/register_priors.h"
 
 using namespace warpath;
 
@@ -20,7 +20,9 @@ std::unique_ptr<Prior> mix(const Options& options) {
 }
 
 struct Node {
-  [[nodiscard]] ProposalContext context() const { return {.at = {spec, variant, device}, .node_key = {1, 2}}; }
+  [[nodiscard]] ProposalContext context() const {
+    return {.at = {spec, variant, device}, .node_key = {1, 2}};
+  }
   [[nodiscard]] std::vector<double> of(Prior& prior) const {
     std::vector<double> out;
     prior.evaluate(context(), proposals, out);
@@ -35,26 +37,36 @@ struct Node {
 Node node_of(const std::vector<double>& weights) {
   Node out;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    out.proposals.push_back({.instance = {"m" + std::to_string(i), "", {}}, .weight = weights[i], .variant = std::nullopt, .why = ""});
+    out.proposals.push_back({.instance = {"m" + std::to_string(i), "", {}},
+                             .weight = weights[i],
+                             .variant = std::nullopt,
+                             .why = ""});
   }
   return out;
 }
 
 }  // namespace
 
-TEST_CASE("a source that tells what improves gains weight, one that misleads loses it, and neither is lost for good") {
+TEST_CASE(
+    "a source that tells what improves gains weight, one that misleads loses it, and neither is "
+    "lost for good") {
   SourceWeights trust({"right", "uniform", "wrong"}, 1, 0.01);
   for (int i = 0; i < 60; ++i) {
     const bool improved = i % 3 == 0;
-    trust.observe({{"right", improved ? 3.0 : 0.3}, {"uniform", 1.0}, {"wrong", improved ? 0.3 : 3.0}}, improved);
-    CHECK(std::accumulate(trust.weights().begin(), trust.weights().end(), 0.0) == doctest::Approx(1));
+    trust.observe(
+        {{"right", improved ? 3.0 : 0.3}, {"uniform", 1.0}, {"wrong", improved ? 0.3 : 3.0}},
+        improved);
+    CHECK(std::accumulate(trust.weights().begin(), trust.weights().end(), 0.0) ==
+          doctest::Approx(1));
   }
   CHECK(trust.weights()[0] > 0.9);
   CHECK(trust.weights()[2] < trust.weights()[1]);
   CHECK(trust.weights()[2] >= 0.003);
   for (int i = 0; i < 60; ++i) {  // now it is the other way round
     const bool improved = i % 3 == 0;
-    trust.observe({{"right", improved ? 0.3 : 3.0}, {"uniform", 1.0}, {"wrong", improved ? 3.0 : 0.3}}, improved);
+    trust.observe(
+        {{"right", improved ? 0.3 : 3.0}, {"uniform", 1.0}, {"wrong", improved ? 3.0 : 0.3}},
+        improved);
   }
   CHECK(trust.weights()[2] > 0.9);
 }
@@ -75,7 +87,9 @@ TEST_CASE("with rate 0 the weights stay equal") {
   CHECK(trust.weights()[0] == doctest::Approx(0.5));
 }
 
-TEST_CASE("a mixture is the mean of its sources with a floor, says what each gives, and learns from what became of it") {
+TEST_CASE(
+    "a mixture is the mean of its sources with a floor, says what each gives, and learns from what "
+    "became of it") {
   Options options;
   options.prior.sources = "uniform,proposer";
   options.prior.floor = 0.2;
@@ -89,7 +103,12 @@ TEST_CASE("a mixture is the mean of its sources with a floor, says what each giv
   for (int i = 0; i < 60; ++i) {  // the weights mislead
     const std::size_t chosen = static_cast<std::size_t>(i % 2);
     const SourceShares said = prior->shares(at, node.proposals, chosen);
-    prior->observe({.context = at, .instance = node.proposals[chosen].instance, .source = node.proposals[chosen].source, .shares = said, .ok = true, .log_gain = chosen == 0 ? 0.1 : -0.1});
+    prior->observe({.context = at,
+                    .instance = node.proposals[chosen].instance,
+                    .source = node.proposals[chosen].source,
+                    .shares = said,
+                    .ok = true,
+                    .log_gain = chosen == 0 ? 0.1 : -0.1});
   }
   CHECK(node.of(*prior)[0] == doctest::Approx(0.5).epsilon(0.05));
 }
@@ -102,16 +121,20 @@ TEST_CASE("proposals of others count as a source where there are any") {
   Node node = node_of({1, 1, 1, 1});
   CHECK(node.of(*prior)[2] == doctest::Approx(0.25));
   node.proposals[2].source = "llm";
-  node.proposals.push_back({.instance = {"more", "", {}}, .variant = std::nullopt, .why = ""});  // another list, not one seen before
+  // another list, not one seen before
+  node.proposals.push_back({.instance = {"more", "", {}}, .variant = std::nullopt, .why = ""});
   CHECK(node.of(*prior)[2] == doctest::Approx((0.2 + 1) / 2));
 }
 
-TEST_CASE("sources that do not exist or are a mixture are refused; a model that is not there is left out") {
+TEST_CASE(
+    "sources that do not exist or are a mixture are refused; a model that is not there is left "
+    "out") {
   Options options;
   for (const char* sources : {"", "mix", "uniform,nonsense"}) {
     CAPTURE(sources);
     options.prior.sources = sources;
-    CHECK_THROWS_WITH_AS(static_cast<void>(mix(options)), doctest::Contains("prior.sources"), Error);
+    CHECK_THROWS_WITH_AS(static_cast<void>(mix(options)), doctest::Contains("prior.sources"),
+                         Error);
   }
   options.prior.sources = "uniform,learned";
   const auto prior = mix(options);

@@ -12,16 +12,20 @@
 #include "moves/register_moves.h"
 #include "priors/evidence/embedded.h"
 #include "priors/evidence/findings.h"
-#include "priors/register_priors.h"
 #include "priors/evidence/roofline.h"
+#include "priors/register_priors.h"
 
 using namespace warpath;
 
 namespace {
 
-Fact measured(double value) { return {value, FactSource::measured}; }
+Fact measured(double value) {
+  return {value, FactSource::measured};
+}
 
-Diagnosis with(std::map<std::string, Fact, std::less<>> facts) { return {.time_bound_ns = {}, .facts = std::move(facts)}; }
+Diagnosis with(std::map<std::string, Fact, std::less<>> facts) {
+  return {.time_bound_ns = {}, .facts = std::move(facts)};
+}
 
 const Finding* fired(const Findings& findings, std::string_view id) {
   for (const Finding& finding : findings.fired) {
@@ -33,16 +37,26 @@ const Finding* fired(const Findings& findings, std::string_view id) {
 /// Recorded facts that make the named fact `value`; derived ones by what they are made of.
 Diagnosis facts_for(const std::string& fact, double value) {
   if (fact == "dram_utilisation") return with({{"dram_throughput", measured(value)}});
-  if (fact == "dram_over_sm") return with({{"dram_throughput", measured(0.9)}, {"sm_throughput", measured(0.9 - value)}});
-  if (fact == "sm_over_dram") return with({{"sm_throughput", measured(0.95)}, {"dram_throughput", measured(0.95 - value)}});
+  if (fact == "dram_over_sm")
+    return with({{"dram_throughput", measured(0.9)}, {"sm_throughput", measured(0.9 - value)}});
+  if (fact == "sm_over_dram")
+    return with({{"sm_throughput", measured(0.95)}, {"dram_throughput", measured(0.95 - value)}});
   if (fact == "sm_utilisation") return with({{"sm_throughput", measured(value)}});
-  if (fact == "dram_bytes") return with({{"dram_read_bytes", measured(value / 4)}, {"dram_written_bytes", measured(value * 3 / 4)}});
+  if (fact == "dram_bytes")
+    return with({{"dram_read_bytes", measured(value / 4)},
+                 {"dram_written_bytes", measured(value * 3 / 4)}});
   if (fact == "occupancy_now") return with({{"achieved_occupancy", measured(value)}});
-  if (fact == "register_limited") return value >= 1 ? with({{"occupancy_limit_registers", measured(1)}}) : with({{"occupancy_limit_smem", measured(1)}});
+  if (fact == "register_limited")
+    return value >= 1 ? with({{"occupancy_limit_registers", measured(1)}})
+                      : with({{"occupancy_limit_smem", measured(1)}});
   if (fact == "sector_excess") {
-    return with({{"load_sectors_per_request", measured(4 * value)}, {"ptx_global_load_bytes", measured(8)}, {"ptx_load_global", measured(2)}});
+    return with({{"load_sectors_per_request", measured(4 * value)},
+                 {"ptx_global_load_bytes", measured(8)},
+                 {"ptx_load_global", measured(2)}});
   }
-  if (fact == "bank_conflicts") return with({{"shared_load_conflicts", measured(1000 * value)}, {"shared_wavefronts", measured(1000)}});
+  if (fact == "bank_conflicts")
+    return with(
+        {{"shared_load_conflicts", measured(1000 * value)}, {"shared_wavefronts", measured(1000)}});
   return with({{fact, measured(value)}});
 }
 
@@ -55,7 +69,9 @@ Diagnosis merged(Diagnosis a, const Diagnosis& b) {
 
 TEST_SUITE_BEGIN("prior_rules");
 
-TEST_CASE("the matrix has nineteen rules, each with its skill text, and every move that it names exists") {
+TEST_CASE(
+    "the matrix has nineteen rules, each with its skill text, and every move that it names "
+    "exists") {
   MoveRegistry moves("move");
   register_moves(moves);
   int matrix = 0;
@@ -73,7 +89,8 @@ TEST_CASE("the matrix has nineteen rules, each with its skill text, and every mo
   for (const EmbeddedText& skill : embedded_skills()) {
     CAPTURE(std::string(skill.name));
     CHECK(RuleTable::built_in().find(skill.name) != nullptr);
-    for (const char* part : {"**Signal.**", "**Root causes**", "**Fixes**", "**Anti-patterns**"}) CHECK(skill.text.find(part) != std::string_view::npos);
+    for (const char* part : {"**Signal.**", "**Root causes**", "**Fixes**", "**Anti-patterns**"})
+      CHECK(skill.text.find(part) != std::string_view::npos);
   }
 }
 
@@ -83,7 +100,9 @@ TEST_CASE("each rule of the matrix fires on its own side of each threshold and n
     if (rule.set != "matrix" || rule.needs_other) continue;
     for (std::size_t tested = 0; tested < rule.all.size(); ++tested) {
       if (rule.all[tested].if_known) continue;
-      if (rule.all.size() > 1 && rule.all[tested].fact.find("_over_") == std::string::npos && rule.all[1].fact.find("_over_") != std::string::npos) continue;
+      if (rule.all.size() > 1 && rule.all[tested].fact.find("_over_") == std::string::npos &&
+          rule.all[1].fact.find("_over_") != std::string::npos)
+        continue;
       CAPTURE(rule.id);
       CAPTURE(rule.all[tested].fact);
       const auto at = [&](double side) {
@@ -93,7 +112,8 @@ TEST_CASE("each rule of the matrix fires on its own side of each threshold and n
           if (c.if_known) continue;
           const double step = kStep * std::max(1.0, std::abs(c.threshold()));
           const double inside = c.above ? step : -step;
-          diagnosis = merged(diagnosis, facts_for(c.fact, c.threshold() + (i == tested ? side : 1.0) * inside));
+          diagnosis = merged(
+              diagnosis, facts_for(c.fact, c.threshold() + (i == tested ? side : 1.0) * inside));
         }
         const DiagnosisView view(diagnosis, 0);
         return fired(RuleTable::built_in().evaluate(view), rule.id) != nullptr;
@@ -104,9 +124,11 @@ TEST_CASE("each rule of the matrix fires on its own side of each threshold and n
   }
 }
 
-TEST_CASE("a busy memory and a busy pipe fire from 80 and 85 percent, and only well above the other") {
+TEST_CASE(
+    "a busy memory and a busy pipe fire from 80 and 85 percent, and only well above the other") {
   const auto fires = [](const char* rule, double dram, double sm) {
-    const Diagnosis diagnosis = with({{"dram_throughput", measured(dram)}, {"sm_throughput", measured(sm)}});
+    const Diagnosis diagnosis =
+        with({{"dram_throughput", measured(dram)}, {"sm_throughput", measured(sm)}});
     return fired(RuleTable::built_in().evaluate(DiagnosisView(diagnosis, 0)), rule) != nullptr;
   };
   CHECK(fires("severe_memory_bound", 0.801, 0.3));
@@ -137,7 +159,8 @@ TEST_CASE("low IPC never fires alone, and a composite rule counts half beside a 
   Diagnosis diagnosis = with({{"ipc", measured(0.1)}});
   CHECK(table.evaluate(DiagnosisView(diagnosis, 0)).fired.empty());
   diagnosis = with({{"achieved_occupancy", measured(0.25)}});
-  const double alone = fired(table.evaluate(DiagnosisView(diagnosis, 0)), "low_occupancy")->strength;
+  const double alone =
+      fired(table.evaluate(DiagnosisView(diagnosis, 0)), "low_occupancy")->strength;
   diagnosis.facts["stall_barrier"] = measured(0.4);
   diagnosis.facts["ipc"] = measured(0.1);
   const Findings both = table.evaluate(DiagnosisView(diagnosis, 0));
@@ -166,28 +189,41 @@ TEST_CASE("a symptom counts half beside a rule that explains it, in findings for
 TEST_CASE("a rule is explained by other rules of its table") {
   const auto table = [](const std::string& cause) {
     return R"({"rules": [{"id": "a", "set": "report", "axis": "memory", "signal": "s", "all": [{"fact": "f", "above": 1, "full": 2}],
-                "explained_by": [")" + cause + R"("], "raises": {"m": 1}},
+                "explained_by": [")" +
+           cause + R"("], "raises": {"m": 1}},
                {"id": "b", "set": "report", "axis": "memory", "signal": "s", "all": [{"fact": "f", "above": 1, "full": 2}], "raises": {"m": 1}}]})";
   };
   CHECK(RuleTable::parse(table("b"), "t.json").rules().size() == 2);
-  CHECK_THROWS_WITH_AS(static_cast<void>(RuleTable::parse(table("a"), "t.json")), doctest::Contains("t.json:/rules/0/explained_by/0"), Error);
-  CHECK_THROWS_WITH_AS(static_cast<void>(RuleTable::parse(table("c"), "t.json")), doctest::Contains("t.json:/rules/0/explained_by/0"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(RuleTable::parse(table("a"), "t.json")),
+                       doctest::Contains("t.json:/rules/0/explained_by/0"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(RuleTable::parse(table("c"), "t.json")),
+                       doctest::Contains("t.json:/rules/0/explained_by/0"), Error);
 }
 
-TEST_CASE("reuse counts against the declared traffic where there is one, else against what was measured") {
-  Diagnosis diagnosis = with({{"work_global_bytes", measured(8e6)}, {"dram_read_bytes", measured(8e6)}});
+TEST_CASE(
+    "reuse counts against the declared traffic where there is one, else against what was "
+    "measured") {
+  Diagnosis diagnosis =
+      with({{"work_global_bytes", measured(8e6)}, {"dram_read_bytes", measured(8e6)}});
   CHECK(DiagnosisView(diagnosis, 0).get("global_reuse")->value == doctest::Approx(1));
   diagnosis.facts["compulsory_bytes"] = measured(2e6);
   CHECK(DiagnosisView(diagnosis, 0).get("global_reuse")->value == doctest::Approx(4));
 }
 
-TEST_CASE("a streaming kernel's missing hits are no fault, and occupancy is none without latency to hide") {
-  Diagnosis diagnosis = with({{"l1_hit_rate", measured(0.01)}, {"dram_read_bytes", measured(1e6)}, {"work_global_bytes", measured(1e6)}});
-  CHECK(fired(RuleTable::built_in().evaluate(DiagnosisView(diagnosis, 0)), "low_l1_hit") == nullptr);
+TEST_CASE(
+    "a streaming kernel's missing hits are no fault, and occupancy is none without latency to "
+    "hide") {
+  Diagnosis diagnosis = with({{"l1_hit_rate", measured(0.01)},
+                              {"dram_read_bytes", measured(1e6)},
+                              {"work_global_bytes", measured(1e6)}});
+  CHECK(fired(RuleTable::built_in().evaluate(DiagnosisView(diagnosis, 0)), "low_l1_hit") ==
+        nullptr);
   diagnosis.facts["work_global_bytes"] = measured(1e7);
-  CHECK(fired(RuleTable::built_in().evaluate(DiagnosisView(diagnosis, 0)), "low_l1_hit") != nullptr);
+  CHECK(fired(RuleTable::built_in().evaluate(DiagnosisView(diagnosis, 0)), "low_l1_hit") !=
+        nullptr);
   diagnosis = with({{"achieved_occupancy", measured(0.2)}, {"dram_throughput", measured(0.92)}});
-  CHECK(fired(RuleTable::built_in().evaluate(DiagnosisView(diagnosis, 0)), "low_occupancy") == nullptr);
+  CHECK(fired(RuleTable::built_in().evaluate(DiagnosisView(diagnosis, 0)), "low_occupancy") ==
+        nullptr);
 }
 
 TEST_CASE("bounds over the measured time stand in for counters") {
@@ -206,8 +242,10 @@ TEST_CASE("the inputs of a derived fact are all that it needs, and nothing else 
   const auto diagnosis_of = [](const DiagnosisView::Asked& names) {
     Diagnosis diagnosis;
     for (const std::string& name : names) {
-      if (name.starts_with("bound ")) diagnosis.time_bound_ns[name.substr(6)] = measured(1);
-      else diagnosis.facts[name] = measured(1);
+      if (name.starts_with("bound "))
+        diagnosis.time_bound_ns[name.substr(6)] = measured(1);
+      else
+        diagnosis.facts[name] = measured(1);
     }
     return diagnosis;
   };
@@ -238,7 +276,8 @@ TEST_CASE("rules that lack a fact are listed under it") {
 TEST_CASE("a finding's text has its numbers, their source and the threshold") {
   const Diagnosis diagnosis = with({{"waves", {0.25, FactSource::static_analysis}}});
   const Findings findings = RuleTable::built_in().evaluate(DiagnosisView(diagnosis, 0));
-  CHECK(finding_text(*fired(findings, "low_waves_per_sm")) == "low_waves_per_sm 1: waves 0.25 (static, below 2)");
+  CHECK(finding_text(*fired(findings, "low_waves_per_sm")) ==
+        "low_waves_per_sm 1: waves 0.25 (static, below 2)");
 }
 
 TEST_CASE("a table that a person got wrong is refused by place") {
@@ -250,15 +289,21 @@ TEST_CASE("a table that a person got wrong is refused by place") {
     }
     return std::string();
   };
-  const std::string head = R"({"id": "r", "set": "report", "axis": "memory", "signal": "s", "raises": {}, "all": )";
+  const std::string head =
+      R"({"id": "r", "set": "report", "axis": "memory", "signal": "s", "raises": {}, "all": )";
   CHECK(complaint(head + R"([{"fact": "waves", "below": 2, "full": 1}]})") == "");
-  CHECK(complaint(head + R"([{"fact": "waves", "below": 2, "above": 1, "full": 1}]})").find("t.json:/rules/0/all/0") == 0);
-  CHECK(complaint(head + R"([{"fact": "waves", "below": 2, "full": 3}]})").find("/rules/0/all/0/full") != std::string::npos);
+  CHECK(complaint(head + R"([{"fact": "waves", "below": 2, "above": 1, "full": 1}]})")
+            .find("t.json:/rules/0/all/0") == 0);
+  CHECK(complaint(head + R"([{"fact": "waves", "below": 2, "full": 3}]})")
+            .find("/rules/0/all/0/full") != std::string::npos);
   CHECK(complaint(head + R"([]})").find("/rules/0/all") != std::string::npos);
-  CHECK(complaint(head + R"([{"fact": "waves", "below": 2, "full": 1, "extra": 1}]})").find("extra") != std::string::npos);
+  CHECK(complaint(head + R"([{"fact": "waves", "below": 2, "full": 1, "extra": 1}]})")
+            .find("extra") != std::string::npos);
 }
 
-TEST_CASE("the prior raises what the diagnosis asks for, keeps a floor, and follows the proposers without a diagnosis") {
+TEST_CASE(
+    "the prior raises what the diagnosis asks for, keeps a floor, and follows the proposers "
+    "without a diagnosis") {
   PriorRegistry priors("prior");
   register_priors(priors);
   const auto prior = priors.create("test", "rules", {});

@@ -14,7 +14,9 @@ using namespace warpath;
 
 namespace {
 
-bool matches(const char* pattern, const char* opcode) { return OpcodePattern(pattern, "test").matches(opcode); }
+bool matches(const char* pattern, const char* opcode) {
+  return OpcodePattern(pattern, "test").matches(opcode);
+}
 
 /// tests/data/machine/opcodes.txt: opcodes by "ARCH KERNEL".
 std::map<std::string, std::vector<std::string>> probed_opcodes() {
@@ -39,16 +41,24 @@ std::set<std::string> features_in(const std::vector<std::string>& opcodes) {
   std::set<std::string> out;
   for (const CodeFeature& feature : SignatureTable::built_in().features()) {
     for (const OpcodePattern& pattern : feature.machine) {
-      if (std::ranges::any_of(opcodes, [&](const std::string& o) { return pattern.matches(o); })) out.insert(feature.id);
+      if (std::ranges::any_of(opcodes, [&](const std::string& o) { return pattern.matches(o); }))
+        out.insert(feature.id);
     }
   }
   return out;
 }
 
-CodeCounts code(OpcodeCounts machine, OpcodeCounts ptx, std::map<std::string, double, std::less<>> numbers = {}) {
+CodeCounts code(OpcodeCounts machine,
+                OpcodeCounts ptx,
+                std::map<std::string, double, std::less<>> numbers = {}) {
   static int serial = 0;
   const bool listed = !machine.empty();
-  return {.arch = "sm_90a", .tool = listed ? "nvdisasm" : "", .ptx = std::move(ptx), .machine = std::move(machine), .numbers = std::move(numbers), .key = std::to_string(++serial)};
+  return {.arch = "sm_90a",
+          .tool = listed ? "nvdisasm" : "",
+          .ptx = std::move(ptx),
+          .machine = std::move(machine),
+          .numbers = std::move(numbers),
+          .key = std::to_string(++serial)};
 }
 
 CodeEvidence compared(const char* move, const CodeCounts& parent, const CodeCounts& child) {
@@ -102,7 +112,9 @@ TEST_CASE("features are told apart in the machine code of five architectures") {
     std::vector<const char*> shows, not_shows;
   };
   const std::vector<Row> rows{
-      {"sm_80 k_cpasync", {"cp_async", "cp_async_group", "barrier", "shared_load"}, {"shared_store", "tma_load", "bulk_copy"}},
+      {"sm_80 k_cpasync",
+       {"cp_async", "cp_async_group", "barrier", "shared_load"},
+       {"shared_store", "tma_load", "bulk_copy"}},
       {"sm_90a k_cpasync", {"cp_async", "cp_async_group"}, {"shared_store", "tma_load"}},
       {"sm_80 k_redux", {"warp_reduction"}, {"global_atomic", "barrier"}},
       {"sm_90a k_redux", {"warp_reduction"}, {"global_atomic", "barrier"}},
@@ -115,7 +127,9 @@ TEST_CASE("features are told apart in the machine code of five architectures") {
       {"sm_89 k_mmafp8", {"mma"}, {"fp8_unpacked"}},
       {"sm_90a k_wg16", {"wgmma"}, {"mma"}},
       {"sm_90a k_wg8", {"wgmma"}, {"mma"}},
-      {"sm_90a k_tmald", {"tma_load", "tma_multicast", "tma_prefetch"}, {"tma_store", "bulk_copy", "cp_async"}},
+      {"sm_90a k_tmald",
+       {"tma_load", "tma_multicast", "tma_prefetch"},
+       {"tma_store", "bulk_copy", "cp_async"}},
       {"sm_120a k_tmald", {"tma_load"}, {"tma_multicast"}},
       {"sm_90a k_tmast", {"tma_store"}, {"tma_load"}},
       {"sm_90a k_bulk", {"bulk_copy"}, {"tma_load", "cp_async"}},
@@ -127,9 +141,13 @@ TEST_CASE("features are told apart in the machine code of five architectures") {
       {"sm_100a k_tc5", {"tcgen05"}, {"mma", "wgmma"}},
       {"sm_120a k_mxf8", {"block_scaled_mma", "mma"}, {}},
       {"sm_120a k_nvf4", {"block_scaled_mma"}, {}},
-      {"sm_90a k_ldmod", {"load_ca", "load_cg", "load_cs", "load_lu", "load_cv", "load_read_only", "store_cs"}, {"constant_load", "load_no_allocate"}},
+      {"sm_90a k_ldmod",
+       {"load_ca", "load_cg", "load_cs", "load_lu", "load_cv", "load_read_only", "store_cs"},
+       {"constant_load", "load_no_allocate"}},
       {"sm_90a k_l2hint", {"load_no_allocate", "load_l2_prefetch", "prefetch"}, {"load_cs"}},
-      {"sm_90a k_vec", {"wide_global_load", "wide_global_store", "load_read_only"}, {"narrow_global_load", "constant_load"}},
+      {"sm_90a k_vec",
+       {"wide_global_load", "wide_global_store", "load_read_only"},
+       {"narrow_global_load", "constant_load"}},
       {"sm_90a k_sc", {"narrow_global_load"}, {"wide_global_load"}},
       {"sm_90a k_ldm", {"ldmatrix"}, {"shared_load", "shared_store"}},
       {"sm_90a k_spill", {"spill"}, {"shared_load"}},
@@ -154,36 +172,53 @@ TEST_CASE("features are told apart in the machine code of five architectures") {
   }
 }
 
-TEST_CASE("a move is realised where its feature grows, the replaced one shrinks, or a number moves") {
+TEST_CASE(
+    "a move is realised where its feature grows, the replaced one shrinks, or a number moves") {
   const CodeCounts scalar = code({{"LDG.E", {0, 4}}, {"STG.E", {4}}}, {{"ld.global.f32", {0, 4}}});
-  const CodeCounts wide = code({{"LDG.E.128", {0, 1}}, {"STG.E.128", {1}}}, {{"ld.global.v4.f32", {0, 1}}});
+  const CodeCounts wide =
+      code({{"LDG.E.128", {0, 1}}, {"STG.E.128", {1}}}, {{"ld.global.v4.f32", {0, 1}}});
   const CodeEvidence yes = compared("vectorize_global_loads@argument:x(width=4)", scalar, wide);
   CHECK(yes.realised == true);
   CHECK(yes.tool == "nvdisasm");
   CHECK(yes.why.find("wide_global_load 0 to 1") != std::string::npos);
   CHECK(yes.difference.at("LDG.E") == std::pair<std::int64_t, std::int64_t>{4, 0});
   CHECK(difference_text(yes, 1).find("0 to") == std::string::npos);
-  const CodeEvidence no = compared("vectorize_global_loads@argument:x(width=4)", scalar, code({{"LDG.E", {0, 4}}, {"STG.E", {4}}, {"MOV", {1}}}, {}));
+  const CodeEvidence no = compared("vectorize_global_loads@argument:x(width=4)", scalar,
+                                   code({{"LDG.E", {0, 4}}, {"STG.E", {4}}, {"MOV", {1}}}, {}));
   CHECK(no.realised == false);
   CHECK(no.why.find("wide_global_load 0 to 0") != std::string::npos);
   // Out of the loop, as often as before.
-  CHECK(compared("promote_scalars", code({{"LDG.E", {0, 1}}}, {}), code({{"LDG.E", {1, 0}}}, {})).realised == true);
-  CHECK(compared("promote_scalars", code({{"LDG.E", {1, 0}}}, {}), code({{"LDG.E", {1, 0}}, {"FADD", {1}}}, {})).realised == false);
-  CHECK(compared("change_block_sizes", code({}, {}, {{"blocks", 4}}), code({}, {}, {{"blocks", 8}})).realised == true);
-  CHECK(compared("change_block_sizes", code({}, {{"add.f32", {1}}}, {{"blocks", 4}}), code({}, {}, {{"blocks", 4}})).realised == false);
-  CHECK(compared("switch_to_mma_or_wgmma@wgmma", code({}, {}), code({{"HMMA.16816.F32", {0, 8}}}, {{"mma.sync.f32", {0, 8}}})).realised == false);
-  CHECK(compared("switch_to_mma_or_wgmma@mma.sync", code({}, {}), code({{"HMMA.16816.F32", {0, 8}}}, {{"mma.sync.f32", {0, 8}}})).realised == true);
+  CHECK(compared("promote_scalars", code({{"LDG.E", {0, 1}}}, {}), code({{"LDG.E", {1, 0}}}, {}))
+            .realised == true);
+  CHECK(compared("promote_scalars", code({{"LDG.E", {1, 0}}}, {}),
+                 code({{"LDG.E", {1, 0}}, {"FADD", {1}}}, {}))
+            .realised == false);
+  CHECK(compared("change_block_sizes", code({}, {}, {{"blocks", 4}}), code({}, {}, {{"blocks", 8}}))
+            .realised == true);
+  CHECK(compared("change_block_sizes", code({}, {{"add.f32", {1}}}, {{"blocks", 4}}),
+                 code({}, {}, {{"blocks", 4}}))
+            .realised == false);
+  CHECK(compared("switch_to_mma_or_wgmma@wgmma", code({}, {}),
+                 code({{"HMMA.16816.F32", {0, 8}}}, {{"mma.sync.f32", {0, 8}}}))
+            .realised == false);
+  CHECK(compared("switch_to_mma_or_wgmma@mma.sync", code({}, {}),
+                 code({{"HMMA.16816.F32", {0, 8}}}, {{"mma.sync.f32", {0, 8}}}))
+            .realised == true);
 }
 
 TEST_CASE("PTX stands in where machine code is no text, and where only PTX shows a feature") {
-  const CodeCounts before = code({}, {{"ld.global.f32", {4}}}), after = code({}, {{"ld.global.v4.f32", {1}}});
+  const CodeCounts before = code({}, {{"ld.global.f32", {4}}}),
+                   after = code({}, {{"ld.global.v4.f32", {1}}});
   const CodeEvidence ptx = compared("vectorize_global_loads", before, after);
   CHECK(ptx.realised == true);
   CHECK(ptx.tool.empty());
   CHECK(ptx.readings.front().form == "ptx");
   const CodeCounts listed = code({{"LDG.E.128", {1}}}, {{"ld.global.v4.f32", {1}}});
-  CHECK(compared("vectorize_global_loads", before, listed).readings.front().form == "ptx");  // one of both is no text
-  CHECK(compared("launch_bounds", code({{"MOV", {1}}}, {}), code({{"MOV", {1}}}, {{"directive.maxntid", {1}}})).realised == true);
+  // one of both is no text
+  CHECK(compared("vectorize_global_loads", before, listed).readings.front().form == "ptx");
+  CHECK(compared("launch_bounds", code({{"MOV", {1}}}, {}),
+                 code({{"MOV", {1}}}, {{"directive.maxntid", {1}}}))
+            .realised == true);
 }
 
 TEST_CASE("equal code shows no move, and what has no row cannot be told") {
@@ -191,26 +226,31 @@ TEST_CASE("equal code shows no move, and what has no row cannot be told") {
   const CodeEvidence evidence = compared("set_tunable@tunable:X(value=2)", same, same);
   CHECK(evidence.realised == false);
   CHECK(compared("a_text_of_a_model", same, same).realised == false);
-  CHECK_FALSE(compared("a_text_of_a_model", same, code({}, {{"bar.sync", {1}}})).realised.has_value());
+  CHECK_FALSE(
+      compared("a_text_of_a_model", same, code({}, {{"bar.sync", {1}}})).realised.has_value());
   CHECK(compared("set_tunable@tunable:X(value=2)", same, code({}, {})).realised == true);
 }
 
 TEST_CASE("a table that says something wrong is refused by place") {
-  const char* const good = R"({"features": [{"id": "a", "ptx": ["x"]}], "moves": [{"move": "m", "gains": ["a"]}]})";
+  const char* const good =
+      R"({"features": [{"id": "a", "ptx": ["x"]}], "moves": [{"move": "m", "gains": ["a"]}]})";
   CHECK(SignatureTable::parse(good, "t").signatures().size() == 1);
   struct Row {
     const char* text;
     const char* place;
   };
-  for (const Row& row : std::initializer_list<Row>{
-           {R"({"features": [{"id": "a", "ptx": ["x"]}, {"id": "a", "ptx": ["y"]}], "moves": []})", "/features/1/id"},
-           {R"({"features": [{"id": "a", "machine": ["X"]}], "moves": []})", "/features/0"},
-           {R"({"features": [{"id": "a", "ptx": [".x"]}], "moves": []})", "/features/0/ptx/0"},
-           {R"({"features": [], "moves": [{"move": "m", "gains": ["a"]}]})", "/moves/0/gains/0"},
-           {R"({"features": [], "moves": [{"move": "m"}]})", "/moves/0"},
-           {R"({"features": [], "moves": [{"move": "m", "differs": true}, {"move": "m", "differs": true}]})", "/moves/1/move"},
-           {R"({"features": [], "moves": [{"move": "m", "differ": true}]})", "/moves/0"},
-           {R"({"features": []})", "moves"}}) {
+  for (
+      const Row& row : std::initializer_list<Row>{
+          {R"({"features": [{"id": "a", "ptx": ["x"]}, {"id": "a", "ptx": ["y"]}], "moves": []})",
+           "/features/1/id"},
+          {R"({"features": [{"id": "a", "machine": ["X"]}], "moves": []})", "/features/0"},
+          {R"({"features": [{"id": "a", "ptx": [".x"]}], "moves": []})", "/features/0/ptx/0"},
+          {R"({"features": [], "moves": [{"move": "m", "gains": ["a"]}]})", "/moves/0/gains/0"},
+          {R"({"features": [], "moves": [{"move": "m"}]})", "/moves/0"},
+          {R"({"features": [], "moves": [{"move": "m", "differs": true}, {"move": "m", "differs": true}]})",
+           "/moves/1/move"},
+          {R"({"features": [], "moves": [{"move": "m", "differ": true}]})", "/moves/0"},
+          {R"({"features": []})", "moves"}}) {
     CAPTURE(row.text);
     CHECK_THROWS_WITH_AS(SignatureTable::parse(row.text, "t"), doctest::Contains(row.place), Error);
   }

@@ -25,10 +25,14 @@ TacticGraph graph(int trials) {
   return out;
 }
 
-std::unique_ptr<Prior> tactics(const Options& options = {}, std::optional<std::string> text = std::nullopt) {
+std::unique_ptr<Prior> tactics(const Options& options = {},
+                               std::optional<std::string> text = std::nullopt) {
   PriorRegistry registry("prior");
   register_priors(registry);
-  return registry.create("test", "tactics", {.options = &options, .read = [text](std::string_view name) { return name == kTacticGraphFile ? text : std::nullopt; }});
+  return registry.create("test", "tactics",
+                         {.options = &options, .read = [text](std::string_view name) {
+                            return name == kTacticGraphFile ? text : std::nullopt;
+                          }});
 }
 
 /// A node on a GPU with a bottleneck, and its proposals.
@@ -36,12 +40,19 @@ struct Node {
   Node() {
     device.is_gpu = true;
     outcome.status = Status::ok;
-    outcome.diagnosis = Diagnosis{.time_bound_ns = {}, .facts = {{"dram_throughput", {0.9, FactSource::measured}}, {"sm_throughput", {0.8, FactSource::measured}}, {"stall_barrier", {0.5, FactSource::measured}}}};
+    outcome.diagnosis = Diagnosis{.time_bound_ns = {},
+                                  .facts = {{"dram_throughput", {0.9, FactSource::measured}},
+                                            {"sm_throughput", {0.8, FactSource::measured}},
+                                            {"stall_barrier", {0.5, FactSource::measured}}}};
     for (const char* move : {"good", "bad", "new"}) {
-      for (int i = 0; i < 3; ++i) proposals.push_back({.instance = {move, "launch", {{"value", i}}}, .variant = std::nullopt, .why = ""});
+      for (int i = 0; i < 3; ++i)
+        proposals.push_back(
+            {.instance = {move, "launch", {{"value", i}}}, .variant = std::nullopt, .why = ""});
     }
   }
-  [[nodiscard]] ProposalContext context() const { return {.at = {spec, variant, device}, .node_key = {}, .outcome = &outcome, .seed = 1}; }
+  [[nodiscard]] ProposalContext context() const {
+    return {.at = {spec, variant, device}, .node_key = {}, .outcome = &outcome, .seed = 1};
+  }
   [[nodiscard]] std::vector<double> of(Prior& prior) const {
     std::vector<double> out;
     prior.evaluate(context(), proposals, out);
@@ -50,7 +61,12 @@ struct Node {
   void tell(Prior& prior, std::size_t proposal, bool ok, double gain) const {
     const ProposalContext at = context();
     const SourceShares none;
-    prior.observe({.context = at, .instance = proposals[proposal].instance, .source = proposals[proposal].source, .shares = none, .ok = ok, .log_gain = gain});
+    prior.observe({.context = at,
+                   .instance = proposals[proposal].instance,
+                   .source = proposals[proposal].source,
+                   .shares = none,
+                   .ok = ok,
+                   .log_gain = gain});
   }
   KernelSpec spec;
   Variant variant;
@@ -74,12 +90,19 @@ TEST_CASE("beliefs follow the counts: Beta of improved or not, Normal of the gai
   CHECK(bad.gain.mean == doctest::Approx(-0.2).epsilon(0.01));
 }
 
-TEST_CASE("what was never tried is believed as the level above, and other runs weigh little against one's own") {
+TEST_CASE(
+    "what was never tried is believed as the level above, and other runs weigh little against "
+    "one's own") {
   const TacticGraph other = graph(4000), none;
-  const TacticGraph::Edge elsewhere{"gpu/dense/bandwidth", "good", "good"}, unknown{"gpu/tensor/compute", "start", "never"};
-  CHECK(other.believe(elsewhere, none).expected > 3 * other.believe({"gpu/dense/bandwidth", "good", "bad"}, none).expected);
-  CHECK(other.believe(elsewhere, none).improves.mean() < other.believe(kGood, none).improves.mean());
-  CHECK(other.believe({"host/dense/latency", "start", "good"}, none).expected == doctest::Approx(none.believe(unknown, none).expected));  // another kind of device
+  const TacticGraph::Edge elsewhere{"gpu/dense/bandwidth", "good", "good"},
+      unknown{"gpu/tensor/compute", "start", "never"};
+  CHECK(other.believe(elsewhere, none).expected >
+        3 * other.believe({"gpu/dense/bandwidth", "good", "bad"}, none).expected);
+  CHECK(other.believe(elsewhere, none).improves.mean() <
+        other.believe(kGood, none).improves.mean());
+  // another kind of device
+  CHECK(other.believe({"host/dense/latency", "start", "good"}, none).expected ==
+        doctest::Approx(none.believe(unknown, none).expected));
   TacticGraph own;
   for (int i = 0; i < 60; ++i) own.add(kGood, true, -0.3);
   CHECK(other.believe(kGood, own).improves.mean() < 0.15);
@@ -94,18 +117,23 @@ TEST_CASE("a graph survives its text, and damage is named") {
   CHECK(after.believe(kGood, {}).expected == before.believe(kGood, {}).expected);
   std::string text = before.text();
   text.replace(text.find("\"tried\":7.0"), 11, "\"tried\":0.0");
-  CHECK_THROWS_WITH_AS(static_cast<void>(TacticGraph::parse(text, "t.json")), doctest::Contains("t.json:/edges/0/tried"), Error);
-  CHECK_THROWS_WITH_AS(static_cast<void>(TacticGraph::parse("{}", "t.json")), doctest::Contains("t.json"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(TacticGraph::parse(text, "t.json")),
+                       doctest::Contains("t.json:/edges/0/tried"), Error);
+  CHECK_THROWS_WITH_AS(static_cast<void>(TacticGraph::parse("{}", "t.json")),
+                       doctest::Contains("t.json"), Error);
 }
 
-TEST_CASE("the prior learns from its own run, from other runs, and lets a failed move recover elsewhere and in time") {
+TEST_CASE(
+    "the prior learns from its own run, from other runs, and lets a failed move recover elsewhere "
+    "and in time") {
   const Node node;
   const auto fresh = tactics();
   CHECK_FALSE(fresh->pure());
   const std::vector<double> at_first = node.of(*fresh);
   for (const double p : at_first) CHECK(p == doctest::Approx(1.0 / 9));
   node.tell(*fresh, 3, false, 0);
-  CHECK(node.of(*fresh)[4] > 1.5 * node.of(*fresh)[3]);  // the same move, but other parameters than those that failed
+  // the same move, but other parameters than those that failed
+  CHECK(node.of(*fresh)[4] > 1.5 * node.of(*fresh)[3]);
   for (int i = 0; i < 10; ++i) {
     node.tell(*fresh, 0, true, 0.4);
     node.tell(*fresh, 3, false, 0);

@@ -31,16 +31,21 @@ std::unique_ptr<Runner> host_runner() {
 
 TEST_SUITE_BEGIN("bottlenecks");
 
-TEST_CASE("slow on purpose, right all the same: every kernel without inline PTX equals its reference on the host runner") {
+TEST_CASE(
+    "slow on purpose, right all the same: every kernel without inline PTX equals its reference on "
+    "the host runner") {
   const auto runner = host_runner();
   for (const KernelSpec& spec : load_specs(WARPATH_SOURCE_ROOT "/tests/data/bottlenecks")) {
     CAPTURE(spec.name);
     const Variant baseline = baseline_variant(spec);
-    const bool on_host = std::ranges::any_of(spec.workloads, [](const Workload& workload) { return workload.target == WorkloadTarget::host; });
+    const bool on_host = std::ranges::any_of(spec.workloads, [](const Workload& workload) {
+      return workload.target == WorkloadTarget::host;
+    });
     CHECK(on_host == (baseline.source.find("asm ") == std::string::npos));
     if (!on_host) continue;
     runner->prepare(spec);
-    const Outcome outcome = runner->run({.spec = spec, .variant = baseline, .key = variant_key(baseline), .seed = 17}, {});
+    const Outcome outcome = runner->run(
+        {.spec = spec, .variant = baseline, .key = variant_key(baseline), .seed = 17}, {});
     CAPTURE(outcome.log);
     CAPTURE(outcome.verdict.summary());
     CHECK(name(outcome.status) == "ok");

@@ -16,7 +16,10 @@ namespace warpath::test {
 [[nodiscard]] HostOptions quick();
 
 /// A tensor argument of `extent` elements, with whole numbers where it is of integers.
-[[nodiscard]] ArgSpec tensor(const std::string& name, ArgRole role, DType dtype = DType::f32, const char* extent = "n");
+[[nodiscard]] ArgSpec tensor(const std::string& name,
+                             ArgRole role,
+                             DType dtype = DType::f32,
+                             const char* extent = "n");
 
 /// y = 2 * x over n elements, blocks of 64; the reference is a kernel.
 [[nodiscard]] KernelSpec doubling(DType dtype = DType::f32);
@@ -24,13 +27,18 @@ namespace warpath::test {
 /// Prepares once, then runs one text after another as a candidate of the spec.
 class Candidates {
  public:
-  explicit Candidates(KernelSpec spec, const HostOptions& options = quick()) : spec_(std::move(spec)), runner_(make_host_runner(options)) { runner_->prepare(spec_); }
+  explicit Candidates(KernelSpec spec, const HostOptions& options = quick())
+      : spec_(std::move(spec)), runner_(make_host_runner(options)) {
+    runner_->prepare(spec_);
+  }
   Outcome run(const std::string& source) {
     Variant variant = baseline_variant(spec_);
     variant.source = source;
     return run(variant);
   }
-  Outcome run(const Variant& variant) { return runner_->run(RunRequest{spec_, variant, Hash128{}, ++seed_, 0}, {}); }
+  Outcome run(const Variant& variant) {
+    return runner_->run(RunRequest{spec_, variant, Hash128{}, ++seed_, 0}, {});
+  }
   /// Still fit for work: the spec's own kernel passes.
   bool sound() { return run(baseline_variant(spec_)).status == Status::ok; }
   [[nodiscard]] const KernelSpec& spec() const { return spec_; }

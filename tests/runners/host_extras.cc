@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "engine/plugin/options.h"
 #include "engine/base/registry.h"
+#include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
 #include "runners/register_runners.h"
 
@@ -62,9 +62,14 @@ Variant two_pass() {
       "}\n";
   out.launch.grid[0] = Expression::parse("ceil_div(n, 64)", "test");
   out.launch.block[0] = Expression(64);
-  out.scratch = {{.name = "partial", .size_bytes = Expression::parse("4 * ceil_div(n, 64)", "test")}};
-  out.before = {{.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"partial"}}};
-  LaunchStep last{.kind = LaunchStep::Kind::kernel, .kernel_name = "add_partials", .launch = {}, .arguments = {"partial", "y", "n"}};
+  out.scratch = {
+      {.name = "partial", .size_bytes = Expression::parse("4 * ceil_div(n, 64)", "test")}};
+  out.before = {
+      {.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"partial"}}};
+  LaunchStep last{.kind = LaunchStep::Kind::kernel,
+                  .kernel_name = "add_partials",
+                  .launch = {},
+                  .arguments = {"partial", "y", "n"}};
   last.launch.block[0] = Expression(32);
   out.after = {last};
   return out;
@@ -83,7 +88,9 @@ class Bench {
     runner_ = registry.create("--runner", "host", config);
     runner_->prepare(spec_);
   }
-  Outcome run(const Variant& variant) { return runner_->run(RunRequest{spec_, variant, Hash128{}, ++seed_, 0}, {}); }
+  Outcome run(const Variant& variant) {
+    return runner_->run(RunRequest{spec_, variant, Hash128{}, ++seed_, 0}, {});
+  }
 
  private:
   Options options_;
@@ -102,7 +109,8 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 TEST_SUITE_BEGIN("host_extras");
 
-TEST_CASE("a variant of two kernels, scratch memory and a zeroed buffer is verified and timed as one") {
+TEST_CASE(
+    "a variant of two kernels, scratch memory and a zeroed buffer is verified and timed as one") {
   Bench bench;
   const Outcome outcome = bench.run(two_pass());
   CAPTURE(outcome.log);
@@ -123,13 +131,15 @@ TEST_CASE("a write behind a scratch buffer is seen") {
   Bench bench;
   Variant variant = two_pass();
   variant.scratch[0].size_bytes = Expression::parse("4 * ceil_div(n, 64) - 4", "test");
-  variant.source = replaced(variant.source, "atomicAdd(&partial[blockIdx.x], x[i])", "partial[blockIdx.x] = 1.0f");
+  variant.source = replaced(variant.source, "atomicAdd(&partial[blockIdx.x], x[i])",
+                            "partial[blockIdx.x] = 1.0f");
   const Outcome outcome = bench.run(variant);
   CHECK(outcome.status == Status::rejected);
   CHECK(outcome.log.find("partial") != std::string::npos);
 }
 
-TEST_CASE("a step that its kernel does not fit, or that is missing, is refused before anything runs") {
+TEST_CASE(
+    "a step that its kernel does not fit, or that is missing, is refused before anything runs") {
   Bench bench;
   Variant variant = two_pass();
   variant.after[0].arguments.pop_back();
@@ -162,7 +172,8 @@ TEST_CASE("an output may be zeroed, an input may not") {
   variant.launch.grid[0] = Expression::parse("ceil_div(n, 64)", "test");
   variant.launch.block[0] = Expression(64);
   CHECK(bench.run(variant).status == Status::wrong_result);
-  variant.before = {{.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"y"}}};
+  variant.before = {
+      {.kind = LaunchStep::Kind::zero, .kernel_name = "", .launch = {}, .arguments = {"y"}}};
   const Outcome outcome = bench.run(variant);
   CAPTURE(outcome.log);
   CHECK(outcome.status == Status::ok);

@@ -80,7 +80,9 @@ TEST_CASE("a worker that is killed from outside costs its candidate nothing") {
         for (pid_t child = 0; children >> child && killed == 0;) {
           std::ifstream words("/proc/" + std::to_string(child) + "/cmdline", std::ios::binary);
           const std::string command{std::istreambuf_iterator<char>(words), {}};
-          if (command.find(std::string("worker\0host", 11)) != std::string::npos && ::kill(child, SIGKILL) == 0) ++killed;
+          if (command.find(std::string("worker\0host", 11)) != std::string::npos &&
+              ::kill(child, SIGKILL) == 0)
+            ++killed;
         }
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -119,7 +121,8 @@ TEST_CASE("compiling has limits of time and memory") {
   CHECK(candidates.sound());
 }
 
-TEST_CASE("a machine of many cores runs large blocks on as many lanes as have room for their stacks") {
+TEST_CASE(
+    "a machine of many cores runs large blocks on as many lanes as have room for their stacks") {
   HostOptions options = quick();
   options.threads = 64;
   options.memory_mib = 2048;  // the stacks of 64 blocks of 1024 threads take 8 GiB
@@ -128,7 +131,9 @@ TEST_CASE("a machine of many cores runs large blocks on as many lanes as have ro
   spec.io.launch.grid[0] = Expression::parse("ceil_div(n, 1024)", "test");
   spec.io.launch.block[0] = Expression(1024);
   Candidates candidates(spec, options);
-  const Outcome outcome = candidates.run(body("__shared__ float s[1024]; s[1023 - threadIdx.x] = x[i]; __syncthreads(); y[i] = 2 * s[1023 - threadIdx.x];"));
+  const Outcome outcome =
+      candidates.run(body("__shared__ float s[1024]; s[1023 - threadIdx.x] = x[i]; "
+                          "__syncthreads(); y[i] = 2 * s[1023 - threadIdx.x];"));
   CAPTURE(outcome.log);
   CHECK(name(outcome.status) == name(Status::ok));
 }

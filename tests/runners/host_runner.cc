@@ -26,7 +26,8 @@ TEST_CASE("a right kernel passes every gate and has samples") {
   CHECK(names == std::vector<std::string>{"source", "compile", "imports", "launch_contract",
                                           "launch", "guard_zones", "inputs_unchanged",
                                           "module_state", "outputs_written", "reference",
-                                          "schedules_agree", "outputs_overwritten", "structured_inputs", "aliased_launches", "timed_launch"});
+                                          "schedules_agree", "outputs_overwritten",
+                                          "structured_inputs", "aliased_launches", "timed_launch"});
   REQUIRE(outcome.timings.size() == 1);
   CHECK(outcome.timings[0].workload == "host");
   CHECK(outcome.timings[0].cache == "cpu");
@@ -39,7 +40,9 @@ TEST_CASE("a right kernel passes every gate and has samples") {
 
 TEST_CASE("a candidate is timed in turn with the baseline") {
   Candidates candidates(doubling());
-  CHECK(candidates.run(baseline_variant(candidates.spec())).timings.at(0).baseline_samples_ns.empty());
+  CHECK(candidates.run(baseline_variant(candidates.spec()))
+            .timings.at(0)
+            .baseline_samples_ns.empty());
   const Outcome outcome = candidates.run(body("if (i < n) y[i] = x[i] + x[i];"));
   REQUIRE(outcome.status == Status::ok);
   const WorkloadTiming& timing = outcome.timings.at(0);
@@ -95,7 +98,8 @@ TEST_CASE("wrong kernels are refused by the gate that is there for them, and the
            "threadIdx.x < 32 ? 2 * x[threadIdx.x] : y[threadIdx.x - 32] * 0 + 2 * x[threadIdx.x]; "
            "}",
            Status::wrong_result, "schedules_agree", "reverse order"},
-          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { if (threadIdx.x > 0 || y[0] == 2 * x[0] || y[1] == 2 * x[1] || y[2] == 2 * x[2] || "
+          {"extern \"C\" __global__ void k(const float* x, float* y, int n) { if (threadIdx.x > 0 "
+           "|| y[0] == 2 * x[0] || y[1] == 2 * x[1] || y[2] == 2 * x[2] || "
            "y[3] == 2 * x[3]) return; for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }",
            Status::wrong_result, "outputs_overwritten", "over half of an earlier result"},
           {"extern \"C\" __global__ void k(const float* x, float* y, int n) { __shared__ float "
@@ -159,19 +163,34 @@ TEST_CASE("text that reaches outside the kernel is refused before anything is ru
   CHECK(candidates.sound());
 }
 
-TEST_CASE("files of several kernels run by the wanted one, in any encoding, with aligned shared memory in any spelling") {
+TEST_CASE(
+    "files of several kernels run by the wanted one, in any encoding, with aligned shared memory "
+    "in any spelling") {
   Candidates candidates(doubling());
   const std::string wanted = body("if (i < n) y[i] = 2 * x[i];");
   for (const std::string& text :
-       {"__global__ void other(float* y) { asm volatile(\"exit;\"); }\nnamespace { __global__ void more(int* y) { no_such(y); } }\n" + wanted,
-        wanted + "\ntemplate <typename T> __global__ void late(T* y) { y[0] = clock64(); }\ntemplate __global__ void late<float>(float*);\n",
+       {"__global__ void other(float* y) { asm volatile(\"exit;\"); }\nnamespace { __global__ void "
+        "more(int* y) { no_such(y); } }\n" +
+            wanted,
+        wanted + "\ntemplate <typename T> __global__ void late(T* y) { y[0] = clock64(); "
+                 "}\ntemplate __global__ void late<float>(float*);\n",
         "\xEF\xBB\xBF" + wanted, "// caf\xE9 \xFF\n" + wanted,
-        body("__shared__ alignas(16) float tile[64]; tile[threadIdx.x] = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
-        body("alignas(16) __shared__ float tile[64]; tile[threadIdx.x] = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
-        body("static __shared__ alignas(alignof(float4)) float tile[64], more[2]; more[0] = 0; tile[threadIdx.x] = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
-        body("__shared__ __align__(16) float tile[64]; tile[threadIdx.x] = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
-        "#define N 64\n" + body("\n#if N\n__shared__\n  alignas(float4) float tile[N];\n#endif\n tile[threadIdx.x] = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
-        body("struct alignas(8) Pair { float a, b; }; __shared__ struct alignas(8) Two { float a, b; } tile[64]; tile[threadIdx.x].a = i < n ? x[i] : 0; if (i < n) y[i] = 2 * tile[threadIdx.x].a;")}) {
+        body("__shared__ alignas(16) float tile[64]; tile[threadIdx.x] = i < n ? x[i] : 0; "
+             "__syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
+        body("alignas(16) __shared__ float tile[64]; tile[threadIdx.x] = i < n ? x[i] : 0; "
+             "__syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
+        body("static __shared__ alignas(alignof(float4)) float tile[64], more[2]; more[0] = 0; "
+             "tile[threadIdx.x] = i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * "
+             "tile[threadIdx.x];"),
+        body("__shared__ __align__(16) float tile[64]; tile[threadIdx.x] = i < n ? x[i] : 0; "
+             "__syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
+        "#define N 64\n" +
+            body(
+                "\n#if N\n__shared__\n  alignas(float4) float tile[N];\n#endif\n tile[threadIdx.x] "
+                "= i < n ? x[i] : 0; __syncthreads(); if (i < n) y[i] = 2 * tile[threadIdx.x];"),
+        body("struct alignas(8) Pair { float a, b; }; __shared__ struct alignas(8) Two { float a, "
+             "b; } tile[64]; tile[threadIdx.x].a = i < n ? x[i] : 0; if (i < n) y[i] = 2 * "
+             "tile[threadIdx.x].a;")}) {
     CAPTURE(text);
     const Outcome outcome = candidates.run(text);
     CAPTURE(outcome.log);

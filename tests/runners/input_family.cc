@@ -20,7 +20,11 @@ namespace {
 
 using Of = FamilyChoice::Of;
 
-FamilyRule rule_for(InputFamily family, int form, std::uint64_t seed, const std::vector<std::int64_t>& shape, DType dtype = DType::f32) {
+FamilyRule rule_for(InputFamily family,
+                    int form,
+                    std::uint64_t seed,
+                    const std::vector<std::int64_t>& shape,
+                    DType dtype = DType::f32) {
   FamilyRule rule{};
   rule.family = family;
   rule.form = form;
@@ -39,13 +43,20 @@ constexpr std::int64_t kMatrices = 2, kLines = 48, kRow = 80;
 
 /// A family's tensor of kMatrices matrices.
 struct Made {
-  Tensor own = fill_tensor(InitRule{}, 5, DType::f32, {kMatrices, kLines, kRow}, {}, nullptr, "here"), values = own;
-  Made(InputFamily family, int form, std::uint64_t seed) { apply_family(values, rule_for(family, form, seed, own.shape)); }
-  [[nodiscard]] double operator()(std::int64_t matrix, std::int64_t line, std::int64_t column) const {
+  Tensor own =
+             fill_tensor(InitRule{}, 5, DType::f32, {kMatrices, kLines, kRow}, {}, nullptr, "here"),
+         values = own;
+  Made(InputFamily family, int form, std::uint64_t seed) {
+    apply_family(values, rule_for(family, form, seed, own.shape));
+  }
+  [[nodiscard]] double operator()(std::int64_t matrix,
+                                  std::int64_t line,
+                                  std::int64_t column) const {
     return values.at((matrix * kLines + line) * kRow + column);
   }
   /// True if `holds` of every element.
-  [[nodiscard]] bool all(const std::function<bool(std::int64_t, std::int64_t, std::int64_t)>& holds) const {
+  [[nodiscard]] bool all(
+      const std::function<bool(std::int64_t, std::int64_t, std::int64_t)>& holds) const {
     for (std::int64_t m = 0; m < kMatrices; ++m) {
       for (std::int64_t line = 0; line < kLines; ++line) {
         for (std::int64_t column = 0; column < kRow; ++column) {
@@ -58,7 +69,8 @@ struct Made {
 };
 
 /// Which of the extents are zero somewhere: begin and end of the run.
-std::pair<std::int64_t, std::int64_t> run_of(std::int64_t extent, const std::function<bool(std::int64_t)>& is_in) {
+std::pair<std::int64_t, std::int64_t> run_of(std::int64_t extent,
+                                             const std::function<bool(std::int64_t)>& is_in) {
   std::int64_t first = extent, last = -1, count = 0;
   for (std::int64_t i = 0; i < extent; ++i) {
     if (!is_in(i)) continue;
@@ -72,24 +84,34 @@ std::pair<std::int64_t, std::int64_t> run_of(std::int64_t extent, const std::fun
 
 /// Two matrices, a vector, indices, or what else stands in `inputs`.
 KernelSpec spec_of(const std::string& inputs) {
-  return parse_specs(R"({"name": "s", "kernel": {"source_code": "extern \"C\" __global__ void k() {}", "metadata": {"kernel_name": "k"}, "io": {"args": [)" + inputs +
-                         R"(, {"name": "y", "type": "tensor", "role": "output", "tensor_spec": {"shape": [40], "dtype": "float32"}}],
+  return parse_specs(
+             R"({"name": "s", "kernel": {"source_code": "extern \"C\" __global__ void k() {}", "metadata": {"kernel_name": "k"}, "io": {"args": [)" +
+                 inputs +
+                 R"(, {"name": "y", "type": "tensor", "role": "output", "tensor_spec": {"shape": [40], "dtype": "float32"}}],
                          "launch": {"grid": {"x": 1}, "block": {"x": 32}}}}})",
-                     "spec.json", ".")
+             "spec.json", ".")
       .front();
 }
 
-std::string input(const std::string& name, const std::string& shape, const std::string& dtype = "float32") {
+std::string input(const std::string& name,
+                  const std::string& shape,
+                  const std::string& dtype = "float32") {
   const std::string init = dtype == "int32" ? R"("randint", "low": 0, "high": 40)" : R"("randn")";
-  return R"({"name": ")" + name + R"(", "type": "tensor", "tensor_spec": {"shape": )" + shape + R"(, "dtype": ")" + dtype + R"(", "init": {"kind": )" + init + "}}}";
+  return R"({"name": ")" + name + R"(", "type": "tensor", "tensor_spec": {"shape": )" + shape +
+         R"(, "dtype": ")" + dtype + R"(", "init": {"kind": )" + init + "}}}";
 }
 
 /// Form numbers of each family in `of`, by what it is combined with.
 using Forms = std::map<InputFamily, std::multiset<int>>;
-Forms forms_of(const std::vector<FamilyChoice>& choices, Of of, bool but_for_one, bool against_specials) {
+Forms forms_of(const std::vector<FamilyChoice>& choices,
+               Of of,
+               bool but_for_one,
+               bool against_specials) {
   Forms out;
   for (const FamilyChoice& choice : choices) {
-    if (choice.of == of && choice.but_for_one == but_for_one && choice.against_specials == against_specials) out[choice.family].insert(choice.form);
+    if (choice.of == of && choice.but_for_one == but_for_one &&
+        choice.against_specials == against_specials)
+      out[choice.family].insert(choice.form);
   }
   return out;
 }
@@ -155,7 +177,8 @@ TEST_CASE("families have their meaning") {
   const auto count = [&](auto is) { return std::count_if(specials.begin(), specials.end(), is); };
   CHECK(count([](double x) { return std::isnan(x); }) > 0);
   CHECK(count([](double x) { return std::isinf(x) && x > 0; }) > 0);
-  CHECK(count([](double x) { return std::isinf(x) && x < 0; }) == 0);  // an honest online softmax may start from it
+  // an honest online softmax may start from it
+  CHECK(count([](double x) { return std::isinf(x) && x < 0; }) == 0);
   CHECK(count([](double x) { return x == 0 && std::signbit(x); }) > 0);
   const auto unit = values(InputFamily::unit_row);
   CHECK(unit[0] == 1);
@@ -167,32 +190,46 @@ TEST_CASE("each form of a structure has its meaning, whatever the seed") {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
     const Made identity(InputFamily::identity, 0, seed);
-    CHECK(identity.all([&](auto m, auto line, auto column) { return identity(m, line, column) == (line == column ? 1 : 0); }));
+    CHECK(identity.all([&](auto m, auto line, auto column) {
+      return identity(m, line, column) == (line == column ? 1 : 0);
+    }));
 
-    const Made shifted(InputFamily::permutation, 0, seed), reversed(InputFamily::permutation, 1, seed);
+    const Made shifted(InputFamily::permutation, 0, seed),
+        reversed(InputFamily::permutation, 1, seed);
     std::int64_t shift = 0, mirror = 0;
     while (shifted(0, 0, shift) == 0) ++shift;
     while (reversed(0, 0, mirror) == 0) ++mirror;
     CHECK(shift > 0);
-    CHECK(shifted.all([&](auto m, auto line, auto column) { return shifted(m, line, column) == (column == (line + shift) % kRow ? 1 : 0); }));
-    CHECK(reversed.all([&](auto m, auto line, auto column) { return reversed(m, line, column) == (column == (mirror - line + kRow) % kRow ? 1 : 0); }));
+    CHECK(shifted.all([&](auto m, auto line, auto column) {
+      return shifted(m, line, column) == (column == (line + shift) % kRow ? 1 : 0);
+    }));
+    CHECK(reversed.all([&](auto m, auto line, auto column) {
+      return reversed(m, line, column) == (column == (mirror - line + kRow) % kRow ? 1 : 0);
+    }));
 
     for (const int form : {0, 1}) {
       CAPTURE(form);
-      const Made triangle(InputFamily::triangular, form, seed), order(InputFamily::ascending, form, seed), halves(InputFamily::half_copy, form, seed);
+      const Made triangle(InputFamily::triangular, form, seed),
+          order(InputFamily::ascending, form, seed), halves(InputFamily::half_copy, form, seed);
       CHECK(triangle.all([&](auto m, auto line, auto column) {
-        return triangle(m, line, column) == ((form == 0 ? column > line : column < line) ? 0 : triangle.own.at((m * kLines + line) * kRow + column));
+        return triangle(m, line, column) ==
+               ((form == 0 ? column > line : column < line)
+                    ? 0
+                    : triangle.own.at((m * kLines + line) * kRow + column));
       }));
       CHECK(order.all([&](auto m, auto line, auto column) {
-        return column == 0 || (form == 0 ? order(m, line, column) > order(m, line, column - 1) : order(m, line, column) < order(m, line, column - 1));
+        return column == 0 || (form == 0 ? order(m, line, column) > order(m, line, column - 1)
+                                         : order(m, line, column) < order(m, line, column - 1));
       }));
       CHECK(halves.all([&](auto m, auto line, auto column) {
-        if (form == 0) return column < kRow / 2 || halves(m, line, column) == halves(m, line, column - kRow / 2);
+        if (form == 0)
+          return column < kRow / 2 || halves(m, line, column) == halves(m, line, column - kRow / 2);
         return m == 0 || halves(1, line, column) == halves(0, line, column);
       }));
       const Made one(InputFamily::one_value, form, seed);
       CHECK((one(0, 0, 0) == 0) == (form == 1));
-      CHECK(one.all([&](auto m, auto line, auto column) { return one(m, line, column) == one(0, 0, 0); }));
+      CHECK(one.all(
+          [&](auto m, auto line, auto column) { return one(m, line, column) == one(0, 0, 0); }));
     }
 
     for (const int form : {0, 1, 2}) {
@@ -200,7 +237,8 @@ TEST_CASE("each form of a structure has its meaning, whatever the seed") {
       const Made tiles(InputFamily::repeated_tile, form, seed);
       const auto repeats = [&](std::int64_t lines, std::int64_t columns) {
         return tiles.all([&](auto m, auto line, auto column) {
-          return line + lines >= kLines || column + columns >= kRow || tiles(m, line, column) == tiles(m, line + lines, column + columns);
+          return line + lines >= kLines || column + columns >= kRow ||
+                 tiles(m, line, column) == tiles(m, line + lines, column + columns);
         });
       };
       CHECK((repeats(0, 8) || repeats(0, 16) || repeats(0, 32)) == (form != 1));
@@ -209,13 +247,16 @@ TEST_CASE("each form of a structure has its meaning, whatever the seed") {
 
     const Made rank(InputFamily::low_rank, 0, seed);
     CHECK(rank.all([&](auto, auto line, auto column) {
-      const double left = rank(0, line, column) * rank(0, 0, 0), right = rank(0, line, 0) * rank(0, 0, column);
+      const double left = rank(0, line, column) * rank(0, 0, 0),
+                   right = rank(0, line, 0) * rank(0, 0, column);
       return std::abs(left - right) <= 1e-6 * std::abs(left);
     }));
   }
 }
 
-TEST_CASE("what is zero in a matrix is lines, columns or a rectangle, at the begin, amid it or at the end, whatever the seed") {
+TEST_CASE(
+    "what is zero in a matrix is lines, columns or a rectangle, at the begin, amid it or at the "
+    "end, whatever the seed") {
   std::set<std::int64_t> amid;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     for (int form = 0; form < 9; ++form) {
@@ -223,10 +264,17 @@ TEST_CASE("what is zero in a matrix is lines, columns or a rectangle, at the beg
       CAPTURE(form);
       const int kind = form / 3, place = form % 3;
       const Made zeros(InputFamily::zero_block, form, seed);
-      const auto lines = run_of(kLines, [&](std::int64_t line) { return std::ranges::any_of(std::vector<int>{0, kRow / 2, kRow - 1, kRow / 4, kRow * 3 / 4}, [&](int column) { return zeros(0, line, column) == 0; }); });
-      const auto columns = run_of(kRow, [&](std::int64_t column) { return zeros(0, (lines.first + lines.second) / 2, column) == 0; });
+      const auto lines = run_of(kLines, [&](std::int64_t line) {
+        return std::ranges::any_of(std::vector<int>{0, kRow / 2, kRow - 1, kRow / 4, kRow * 3 / 4},
+                                   [&](int column) { return zeros(0, line, column) == 0; });
+      });
+      const auto columns = run_of(kRow, [&](std::int64_t column) {
+        return zeros(0, (lines.first + lines.second) / 2, column) == 0;
+      });
       CHECK(zeros.all([&](auto m, auto line, auto column) {
-        return (zeros(m, line, column) == 0) == (line >= lines.first && line < lines.second && column >= columns.first && column < columns.second);
+        return (zeros(m, line, column) == 0) ==
+               (line >= lines.first && line < lines.second && column >= columns.first &&
+                column < columns.second);
       }));
       const auto lies = [&](std::pair<std::int64_t, std::int64_t> run, std::int64_t extent) {
         CHECK(run.second - run.first >= extent / 4);
@@ -245,7 +293,8 @@ TEST_CASE("what is zero in a matrix is lines, columns or a rectangle, at the beg
 }
 
 TEST_CASE("forms that a shape does not have are none of its own") {
-  const auto count = [](InputFamily family, const std::vector<std::int64_t>& shape, DType dtype = DType::f32) {
+  const auto count = [](InputFamily family, const std::vector<std::int64_t>& shape,
+                        DType dtype = DType::f32) {
     return portable::structure_forms(rule_for(family, 0, 1, shape, dtype));
   };
   CHECK(count(InputFamily::zero_block, {7, 9}) == 9);
@@ -253,7 +302,8 @@ TEST_CASE("forms that a shape does not have are none of its own") {
     CHECK(count(InputFamily::zero_block, shape) == 3);
     CHECK(count(InputFamily::repeated_tile, shape) == 1);
     CHECK(count(InputFamily::half_copy, shape) == 1);
-    for (int form = 0; form < 9; ++form) {  // all of the vector's places with any three forms in a row
+    // all of the vector's places with any three forms in a row
+    for (int form = 0; form < 9; ++form) {
       Tensor zeros = fill_tensor(InitRule{}, 5, DType::f32, shape, {}, nullptr, "here");
       apply_family(zeros, rule_for(InputFamily::zero_block, form, 3, shape));
       const auto run = run_of(63, [&](std::int64_t i) { return zeros.at(i) == 0; });
@@ -263,8 +313,10 @@ TEST_CASE("forms that a shape does not have are none of its own") {
   }
   CHECK(count(InputFamily::one_value, {7, 9}, DType::i32) == 1);
   // Down to one element everything ends.
-  for (int family = static_cast<int>(kFirstStructure); family < static_cast<int>(kInputFamilies.size()); ++family) {
-    for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{1}, {1, 1}, {2}, {2, 1}, {3, 2}, {2, 1, 2}}) {
+  for (int family = static_cast<int>(kFirstStructure);
+       family < static_cast<int>(kInputFamilies.size()); ++family) {
+    for (const std::vector<std::int64_t>& shape :
+         {std::vector<std::int64_t>{1}, {1, 1}, {2}, {2, 1}, {3, 2}, {2, 1, 2}}) {
       for (int form = 0; form < 9; ++form) {
         Tensor tensor = fill_tensor(InitRule{}, 5, DType::f32, shape, {}, nullptr, "here");
         apply_family(tensor, rule_for(static_cast<InputFamily>(family), form, 3, shape));
@@ -274,15 +326,19 @@ TEST_CASE("forms that a shape does not have are none of its own") {
   }
 }
 
-TEST_CASE("the one element that breaks a structure lies where a look at the first half does not find it, wherever that can be") {
+TEST_CASE(
+    "the one element that breaks a structure lies where a look at the first half does not find it, "
+    "wherever that can be") {
   std::set<std::uint64_t> places;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
-    for (int family = static_cast<int>(kFirstStructure); family < static_cast<int>(kInputFamilies.size()); ++family) {
+    for (int family = static_cast<int>(kFirstStructure);
+         family < static_cast<int>(kInputFamilies.size()); ++family) {
       for (int form = 0; form < 9; ++form) {
         CAPTURE(kInputFamilies[static_cast<std::size_t>(family)]);
         CAPTURE(form);
-        const FamilyRule rule = rule_for(static_cast<InputFamily>(family), form, seed, {kLines, kRow});
+        const FamilyRule rule =
+            rule_for(static_cast<InputFamily>(family), form, seed, {kLines, kRow});
         const std::uint64_t odd = portable::odd_element(rule, seed);
         REQUIRE(odd < rule.elements);
         std::uint64_t changed = 0;
@@ -298,7 +354,9 @@ TEST_CASE("the one element that breaks a structure lies where a look at the firs
   CHECK(places.size() > 10);
 }
 
-TEST_CASE("every kind of a structure is a choice of its own: in the even and the odd tensors, but for one element, beside special numbers, and whole") {
+TEST_CASE(
+    "every kind of a structure is a choice of its own: in the even and the odd tensors, but for "
+    "one element, beside special numbers, and whole") {
   const KernelSpec spec = spec_of(input("a", "[40, 60]") + "," + input("b", "[60, 50]"));
   const auto choices = structure_choices(spec, spec.workloads.front());
   for (const Of of : {Of::even_ones, Of::odd_ones}) {
@@ -307,10 +365,13 @@ TEST_CASE("every kind of a structure is a choice of its own: in the even and the
       CHECK(found.size() == kInputFamilies.size() - static_cast<std::size_t>(kFirstStructure));
       CHECK(kinds(found[InputFamily::zero_block]) == std::multiset<int>{0, 1, 2});
       CHECK(found[InputFamily::repeated_tile] == std::multiset<int>{0, 1, 2});
-      for (const InputFamily two : {InputFamily::permutation, InputFamily::triangular, InputFamily::one_value, InputFamily::half_copy, InputFamily::ascending}) {
+      for (const InputFamily two :
+           {InputFamily::permutation, InputFamily::triangular, InputFamily::one_value,
+            InputFamily::half_copy, InputFamily::ascending}) {
         CHECK(found[two] == std::multiset<int>{0, 1});
       }
-      for (const InputFamily one : {InputFamily::identity, InputFamily::low_rank}) CHECK(found[one] == std::multiset<int>{0});
+      for (const InputFamily one : {InputFamily::identity, InputFamily::low_rank})
+        CHECK(found[one] == std::multiset<int>{0});
     }
     Forms beside = forms_of(choices, of, false, true);
     CHECK(kinds(beside[InputFamily::zero_block]) == std::multiset<int>{0, 1, 2});
@@ -328,7 +389,9 @@ TEST_CASE("every kind of a structure is a choice of its own: in the even and the
   std::set<std::string> labels;
   for (const FamilyChoice& choice : choices) labels.insert(choice.label());
   CHECK(labels.size() == choices.size());
-  CHECK(labels.contains("zero_block (lines amid) in every other tensor, from the first, special numbers in the others"));
+  CHECK(
+      labels.contains("zero_block (lines amid) in every other tensor, from the first, special "
+                      "numbers in the others"));
 }
 
 TEST_CASE("a choice that changes nothing, or nothing else than another one, is not made") {
@@ -343,21 +406,29 @@ TEST_CASE("a choice that changes nothing, or nothing else than another one, is n
   }
   // A vector beside a matrix: what only matrices have is tried where the matrix is.
   const auto mixed = choices(input("a", "[40, 60]") + "," + input("x", "[60]"));
-  CHECK(forms_of(mixed, Of::even_ones, true, false)[InputFamily::repeated_tile] == std::multiset<int>{0, 1, 2});
-  CHECK(forms_of(mixed, Of::odd_ones, true, false)[InputFamily::repeated_tile] == std::multiset<int>{0});
-  CHECK(forms_of(mixed, Of::odd_ones, true, false)[InputFamily::zero_block] == std::multiset<int>{0, 1, 2});
+  CHECK(forms_of(mixed, Of::even_ones, true, false)[InputFamily::repeated_tile] ==
+        std::multiset<int>{0, 1, 2});
+  CHECK(forms_of(mixed, Of::odd_ones, true, false)[InputFamily::repeated_tile] ==
+        std::multiset<int>{0});
+  CHECK(forms_of(mixed, Of::odd_ones, true, false)[InputFamily::zero_block] ==
+        std::multiset<int>{0, 1, 2});
   // Indices have none but their own values, and no special numbers.
   for (const FamilyChoice& choice : choices(input("i", "[40]", "int32"))) {
-    CHECK((choice.family == InputFamily::repeated_tile || choice.family == InputFamily::half_copy || choice.family == InputFamily::one_value));
+    CHECK((choice.family == InputFamily::repeated_tile || choice.family == InputFamily::half_copy ||
+           choice.family == InputFamily::one_value));
     CHECK(choice.form == 0);
   }
-  for (const FamilyChoice& choice : choices(input("x", "[40]") + "," + input("i", "[40]", "int32"))) CHECK_FALSE(choice.against_specials);
+  for (const FamilyChoice& choice : choices(input("x", "[40]") + "," + input("i", "[40]", "int32")))
+    CHECK_FALSE(choice.against_specials);
   CHECK(choices(input("i", "[40]", "int32") + "," + input("x", "[40]")).size() > 0);
 }
 
-TEST_CASE("where not all choices are affordable those that remain are spread over all, from another one on for another seed") {
+TEST_CASE(
+    "where not all choices are affordable those that remain are spread over all, from another one "
+    "on for another seed") {
   std::vector<FamilyChoice> choices;
-  for (int form = 0; form < 90; ++form) choices.push_back({.family = InputFamily::identity, .form = form});
+  for (int form = 0; form < 90; ++form)
+    choices.push_back({.family = InputFamily::identity, .form = form});
   CHECK(spread(choices, 90, 5) == choices);
   std::set<int> seen;
   for (std::uint64_t seed = 0; seed < 23; ++seed) {
@@ -366,7 +437,8 @@ TEST_CASE("where not all choices are affordable those that remain are spread ove
     std::set<int> forms;
     for (const FamilyChoice& choice : some) forms.insert(choice.form);
     CHECK(forms.size() == 4);
-    for (std::size_t i = 1; i < some.size(); ++i) CHECK(std::abs((some[i].form - some[i - 1].form + 90) % 90 - 22) <= 1);
+    for (std::size_t i = 1; i < some.size(); ++i)
+      CHECK(std::abs((some[i].form - some[i - 1].form + 90) % 90 - 22) <= 1);
     seen.merge(forms);
   }
   CHECK(seen.size() == 90);

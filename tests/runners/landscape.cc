@@ -58,10 +58,12 @@ TEST_SUITE("landscape") {
   TEST_CASE("the default runs, whatever fails") {
     SyntheticOptions options;
     options.failure = 0.95;
-    for (std::uint64_t seed = 0; seed < 20; ++seed) CHECK(Landscape(options, seed).status({0, 0, 0, 0, 0, 0}) == Status::ok);
+    for (std::uint64_t seed = 0; seed < 20; ++seed)
+      CHECK(Landscape(options, seed).status({0, 0, 0, 0, 0, 0}) == Status::ok);
   }
 
-  TEST_CASE("failures have the share asked for, over every status that a variant can be to blame for") {
+  TEST_CASE(
+      "failures have the share asked for, over every status that a variant can be to blame for") {
     SyntheticOptions options;
     options.failure = 0.4;
     const Landscape landscape(options, 5);
@@ -119,11 +121,15 @@ TEST_SUITE("landscape") {
       static_cast<void>(with_preset(options, "flat", "--runner"));
       FAIL("no error");
     } catch (const Error& e) {
-      CHECK(std::string(e.what()) == "--runner: got flat, expected a landscape: one of smooth, rugged, deceptive, plateau, cyclic, failing");
+      CHECK(std::string(e.what()) ==
+            "--runner: got flat, expected a landscape: one of smooth, rugged, deceptive, plateau, "
+            "cyclic, failing");
     }
   }
 
-  TEST_CASE("what the runner measures depends on the seeds and the variant alone, and scatters as asked") {
+  TEST_CASE(
+      "what the runner measures depends on the seeds and the variant alone, and scatters as "
+      "asked") {
     Options options;
     options.synthetic.noise = 0.05;
     RunnerRegistry runners("runner");
@@ -134,7 +140,12 @@ TEST_SUITE("landscape") {
     CHECK(spec.name == "stand_in");
     const Variant variant = baseline_variant(spec);
     const auto measure = [&](std::uint64_t seed) {
-      return runner->run({.spec = spec, .variant = variant, .key = variant_key(variant), .seed = seed, .incumbent_ns = 0}, {});
+      return runner->run({.spec = spec,
+                          .variant = variant,
+                          .key = variant_key(variant),
+                          .seed = seed,
+                          .incumbent_ns = 0},
+                         {});
     };
     CHECK(measure(1) == measure(1));
     CHECK(measure(1) != measure(2));

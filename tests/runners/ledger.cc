@@ -16,27 +16,46 @@ using Mode = EvaluationLedger::Mode;
 
 namespace {
 
-/// A whole campaign over the synthetic runner under a ledger; in the mode `replay` without the runner.
-SessionResult campaign(const TemporaryFolder& folder, const std::string& name, Mode mode, std::uint64_t seed = 7) {
+/// A whole campaign over the synthetic runner under a ledger; in the mode `replay` without the
+/// runner.
+SessionResult campaign(const TemporaryFolder& folder,
+                       const std::string& name,
+                       Mode mode,
+                       std::uint64_t seed = 7) {
   Options options = small_options(20);
   options.run.seed = seed;
   CampaignBench bench(options);
   std::unique_ptr<Runner> inner;
   if (mode != Mode::replay) {
-    inner = bench.runners.create("--runner", "synthetic", RunnerConfig{.argument = "", .seed = seed, .options = &bench.options, .program = ""});
+    inner = bench.runners.create(
+        "--runner", "synthetic",
+        RunnerConfig{.argument = "", .seed = seed, .options = &bench.options, .program = ""});
   }
-  const auto runner = ledger_runner(std::move(inner), std::make_unique<EvaluationLedger>(folder / "evaluations.jsonl", mode), "synthetic", bench.spec, bench.options);
+  const auto runner = ledger_runner(
+      std::move(inner), std::make_unique<EvaluationLedger>(folder / "evaluations.jsonl", mode),
+      "synthetic", bench.spec, bench.options);
   RuleProposer rules(bench.moves);
-  const auto prior = bench.priors.create("run.prior", bench.options.run.prior, {.options = &bench.options});
-  return run_session({.spec = bench.spec, .options = bench.options, .runner_text = "synthetic", .runner = *runner, .make_evaluator = runner_pool, .moves = bench.moves, .proposers = {&rules},
-                      .prior = *prior, .folder = folder / name, .environment_json = "{}"});
+  const auto prior =
+      bench.priors.create("run.prior", bench.options.run.prior, {.options = &bench.options});
+  return run_session({.spec = bench.spec,
+                      .options = bench.options,
+                      .runner_text = "synthetic",
+                      .runner = *runner,
+                      .make_evaluator = runner_pool,
+                      .moves = bench.moves,
+                      .proposers = {&rules},
+                      .prior = *prior,
+                      .folder = folder / name,
+                      .environment_json = "{}"});
 }
 
 }  // namespace
 
 TEST_SUITE_BEGIN("ledger");
 
-TEST_CASE("a recorded campaign is repeated bit for bit without its runner, finals included, and nothing is written") {
+TEST_CASE(
+    "a recorded campaign is repeated bit for bit without its runner, finals included, and nothing "
+    "is written") {
   const TemporaryFolder folder;
   const SessionResult first = campaign(folder, "first", Mode::record);
   REQUIRE(first.baseline_ok);
@@ -50,7 +69,9 @@ TEST_CASE("a recorded campaign is repeated bit for bit without its runner, final
   CHECK(test::text_of(folder / "evaluations.jsonl") == ledger);
 }
 
-TEST_CASE("a replay that has another seed, or no ledger, is refused; a damaged ledger is named with its line") {
+TEST_CASE(
+    "a replay that has another seed, or no ledger, is refused; a damaged ledger is named with its "
+    "line") {
   const TemporaryFolder folder;
   CHECK_THROWS_AS(campaign(folder, "none", Mode::replay), Error);
   static_cast<void>(campaign(folder, "first", Mode::record));
@@ -60,13 +81,17 @@ TEST_CASE("a replay that has another seed, or no ledger, is refused; a damaged l
   REQUIRE(at != std::string::npos);
   text[at] = 'S';
   test::put_text(folder / "evaluations.jsonl", text);
-  CHECK_THROWS_WITH_AS(campaign(folder, "damaged", Mode::replay), doctest::Contains("evaluations.jsonl:"), Error);
+  CHECK_THROWS_WITH_AS(campaign(folder, "damaged", Mode::replay),
+                       doctest::Contains("evaluations.jsonl:"), Error);
 }
 
-TEST_CASE("one process writes a ledger at a time, and one that was written since it was read is not written over") {
+TEST_CASE(
+    "one process writes a ledger at a time, and one that was written since it was read is not "
+    "written over") {
   const TemporaryFolder folder;
   static_cast<void>(campaign(folder, "first", Mode::record));
-  EvaluationLedger one(folder / "evaluations.jsonl", Mode::record), other(folder / "evaluations.jsonl", Mode::record);
+  EvaluationLedger one(folder / "evaluations.jsonl", Mode::record),
+      other(folder / "evaluations.jsonl", Mode::record);
   one.open();
   CHECK_THROWS_WITH_AS(other.open(), doctest::Contains("another process"), Error);
   CHECK_THROWS_AS(campaign(folder, "second", Mode::record), Error);
@@ -77,7 +102,9 @@ TEST_CASE("one process writes a ledger at a time, and one that was written since
   CHECK_THROWS_WITH_AS(early.open(), doctest::Contains("meanwhile"), Error);
 }
 
-TEST_CASE("a ledger whose last line was cut is written on from there; what is served is not evaluated again") {
+TEST_CASE(
+    "a ledger whose last line was cut is written on from there; what is served is not evaluated "
+    "again") {
   const TemporaryFolder folder;
   const SessionResult first = campaign(folder, "first", Mode::record);
   const std::string whole = test::text_of(folder / "evaluations.jsonl");

@@ -20,14 +20,16 @@ namespace {
 /// Does what `body` says; counts how many run at once.
 class ScriptedRunner final : public Runner {
  public:
-  ScriptedRunner(int lanes, std::function<Outcome(const RunRequest&, std::stop_token)> body) : lanes_(lanes), body_(std::move(body)) {}
+  ScriptedRunner(int lanes, std::function<Outcome(const RunRequest&, std::stop_token)> body)
+      : lanes_(lanes), body_(std::move(body)) {}
   [[nodiscard]] std::string_view name() const override { return "scripted"; }
   [[nodiscard]] DeviceFacts device() const override { return {}; }
   [[nodiscard]] int lanes() const override { return lanes_; }
   void prepare(const KernelSpec&) override {}
   [[nodiscard]] Outcome run(const RunRequest& request, std::stop_token stop) override {
     const int now = ++running_;
-    for (int seen = most_; seen < now && !most_.compare_exchange_weak(seen, now);) {}
+    for (int seen = most_; seen < now && !most_.compare_exchange_weak(seen, now);) {
+    }
     struct Leave {
       std::atomic<int>& count;
       ~Leave() { --count; }
@@ -69,7 +71,8 @@ TEST_SUITE("pool") {
     });
     const auto pool = runner_pool(runner, spec);
     CHECK(pool->width() == 3);
-    for (std::uint64_t i = 0; i < 100; ++i) pool->submit({.sequence = i, .variant = {}, .key = {}, .seed = 1000 + i});
+    for (std::uint64_t i = 0; i < 100; ++i)
+      pool->submit({.sequence = i, .variant = {}, .key = {}, .seed = 1000 + i});
     std::set<std::uint64_t> seen;
     while (seen.size() < 100) {
       const auto done = pool->wait(10s);
@@ -91,12 +94,15 @@ TEST_SUITE("pool") {
       std::unique_lock lock(mutex);
       ++here;
       all_here.notify_all();
-      // Passes only when all lanes are in: the time-out makes a failure of what would be a deadlock.
-      if (!all_here.wait_for(lock, 20s, [&] { return here >= kLanes; })) throw std::runtime_error("alone");
+      // Passes only when all lanes are in: the time-out makes a failure of what would be a
+      // deadlock.
+      if (!all_here.wait_for(lock, 20s, [&] { return here >= kLanes; }))
+        throw std::runtime_error("alone");
       return good();
     });
     const auto pool = runner_pool(runner, spec);
-    for (std::uint64_t i = 0; i < kLanes; ++i) pool->submit({.sequence = i, .variant = {}, .key = {}, .seed = 0});
+    for (std::uint64_t i = 0; i < kLanes; ++i)
+      pool->submit({.sequence = i, .variant = {}, .key = {}, .seed = 0});
     for (int i = 0; i < kLanes; ++i) {
       const auto done = pool->wait(30s);
       REQUIRE(done.has_value());
@@ -104,7 +110,9 @@ TEST_SUITE("pool") {
     }
   }
 
-  TEST_CASE("a runner that throws on a candidate makes a crashed outcome; an Error reaches the one who waits") {
+  TEST_CASE(
+      "a runner that throws on a candidate makes a crashed outcome; an Error reaches the one who "
+      "waits") {
     const KernelSpec spec = test::stand_in_spec();
     ScriptedRunner runner(1, [](const RunRequest& r, std::stop_token) -> Outcome {
       if (r.seed == 0) throw std::runtime_error("out of luck");
@@ -130,7 +138,8 @@ TEST_SUITE("pool") {
       return good();
     });
     auto pool = runner_pool(runner, spec);
-    for (std::uint64_t i = 0; i < 10; ++i) pool->submit({.sequence = i, .variant = {}, .key = {}, .seed = 0});
+    for (std::uint64_t i = 0; i < 10; ++i)
+      pool->submit({.sequence = i, .variant = {}, .key = {}, .seed = 0});
     pool->cancel();
     CHECK_FALSE(pool->wait(1ms).has_value());
     pool.reset();

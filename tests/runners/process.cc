@@ -201,12 +201,14 @@ TEST_CASE("a worker is spoken to in frames of any size, and its folder goes with
     folder = std::filesystem::read_symlink("/proc/" + std::to_string(worker.pid()) + "/cwd");
     CHECK(std::filesystem::is_empty(folder));
     std::string large(5 << 20, 'x');
-    for (std::size_t i = 0; i < large.size(); i += 1000) large[i] = static_cast<char>('a' + i / 1000 % 26);
+    for (std::size_t i = 0; i < large.size(); i += 1000)
+      large[i] = static_cast<char>('a' + i / 1000 % 26);
     worker.send("first");
     worker.send(large);
     std::vector<std::string> echoed;
     while (echoed.size() < 2) {
-      pollfd wait{worker.fd(), static_cast<short>(worker.wants_to_write() ? POLLIN | POLLOUT : POLLIN), 0};
+      pollfd wait{worker.fd(),
+                  static_cast<short>(worker.wants_to_write() ? POLLIN | POLLOUT : POLLIN), 0};
       REQUIRE(::poll(&wait, 1, 10000) == 1);
       REQUIRE(worker.pump());
       while (auto message = worker.receive()) echoed.push_back(std::move(*message));

@@ -25,7 +25,8 @@ Tensor tensor(const std::vector<double>& values, DType dtype = DType::f32) {
 const Tolerance kTolerance{.atol = 1e-6, .rtol = 1e-6, .norm = 1e-6};
 const std::vector<double> kReference{1, 100, -2, 0.5};
 
-/// The verdict on kReference with `error` added to one element, where the baseline is off by `reached` there.
+/// The verdict on kReference with `error` added to one element, where the baseline is off by
+/// `reached` there.
 Comparison verdict(double error, double reached, std::size_t at = 2) {
   const Tensor reference = tensor(kReference, DType::f64);
   auto with = [&](double by) {
@@ -36,7 +37,8 @@ Comparison verdict(double error, double reached, std::size_t at = 2) {
   Reach reach;
   extend(reach, compare(with(reached), reference, kTolerance));
   const Tensor output = with(error);
-  return judge_by_reach(compare(output, reference, kTolerance), compare(output, reference, widened(kTolerance, reach)), reach);
+  return judge_by_reach(compare(output, reference, kTolerance),
+                        compare(output, reference, widened(kTolerance, reach)), reach);
 }
 
 }  // namespace
@@ -47,19 +49,23 @@ TEST_SUITE("reach") {
     CHECK(verdict(1e-7, 1).passed);
   }
 
-  TEST_CASE("beyond the tolerance an error passes if the baseline is off by a fraction of it, and not otherwise") {
+  TEST_CASE(
+      "beyond the tolerance an error passes if the baseline is off by a fraction of it, and not "
+      "otherwise") {
     CHECK(verdict(1e-3, 1e-3 / (Reach{}.factor - 1)).passed);
     CHECK_FALSE(verdict(1e-3, 1e-3 / (Reach{}.factor + 2)).passed);
     CHECK_FALSE(verdict(1e-3, 0).passed);
   }
 
-  TEST_CASE("a large error of one element in absolute terms does not excuse a relative one elsewhere") {
+  TEST_CASE(
+      "a large error of one element in absolute terms does not excuse a relative one elsewhere") {
     // 100 is off by 1e-3, ten times its bound; 0.5 off by 1e-3 is off by 700 times its bound.
     const Tensor reference = tensor(kReference, DType::f64);
     Reach reach;
     extend(reach, compare(tensor({1, 100.001, -2, 0.5}, DType::f64), reference, kTolerance));
     const Tensor output = tensor({1, 100, -2, 0.501}, DType::f64);
-    const Comparison by_tolerance = compare(output, reference, kTolerance), by_widened = compare(output, reference, widened(kTolerance, reach));
+    const Comparison by_tolerance = compare(output, reference, kTolerance),
+                     by_widened = compare(output, reference, widened(kTolerance, reach));
     CHECK(by_widened.bad_elements == 0);
     CHECK_FALSE(judge_by_reach(by_tolerance, by_widened, reach).passed);
   }
@@ -72,7 +78,9 @@ TEST_SUITE("reach") {
     extend(reach, wrong);
     CHECK(reach.ratio == 0);
     extend(reach, compare(tensor({1.5, kNan}), reference, kTolerance));
-    CHECK_FALSE(judge_by_reach(wrong, compare(tensor({1, 2}), reference, widened(kTolerance, reach)), reach).passed);
+    CHECK_FALSE(
+        judge_by_reach(wrong, compare(tensor({1, 2}), reference, widened(kTolerance, reach)), reach)
+            .passed);
   }
 
   TEST_CASE("NaN and infinities agree only where inputs are infinite") {
@@ -81,11 +89,13 @@ TEST_SUITE("reach") {
     CHECK(compare(output, reference, kTolerance, true).passed);
     CHECK_FALSE(compare(tensor({1, 5}), reference, kTolerance, true).passed);
     CHECK_FALSE(compare(tensor({kInfinity, kInfinity}), reference, kTolerance, true).passed);
-    CHECK(compare(tensor({kNan, kNan}), reference, kTolerance, true).passed);  // a sum that was rescaled by exp(-inf - -inf)
+    // a sum that was rescaled by exp(-inf - -inf)
+    CHECK(compare(tensor({kNan, kNan}), reference, kTolerance, true).passed);
     CHECK_FALSE(compare(tensor({kNan, kNan}), reference, kTolerance).passed);
   }
 
-  TEST_CASE("a sum of nudged terms moves by the rounding unit times the sum of their absolute values") {
+  TEST_CASE(
+      "a sum of nudged terms moves by the rounding unit times the sum of their absolute values") {
     std::vector<double> terms;
     double magnitudes = 0;
     for (int i = 0; i < 1000; ++i) {
@@ -100,27 +110,34 @@ TEST_SUITE("reach") {
     CHECK(moved == doctest::Approx(0x1p-23 * magnitudes).epsilon(0.3));
   }
 
-  TEST_CASE("errors that nudged 16-bit inputs cause count as much as nudged single precision would cause") {
+  TEST_CASE(
+      "errors that nudged 16-bit inputs cause count as much as nudged single precision would "
+      "cause") {
     CHECK(nudge_share(DType::f32) == 1);
     CHECK(nudge_share(DType::f64) == 1);
     CHECK(nudge_share(DType::bf16) == 0x1p-16);
     CHECK(nudge_share(DType::f16) == 0x1p-13);
   }
 
-  TEST_CASE("a result of many terms may be further off, as far as half the square root of their number") {
+  TEST_CASE(
+      "a result of many terms may be further off, as far as half the square root of their number") {
     const auto factor = [](const char* file) {
       const KernelSpec spec = load_specs(std::string(WARPATH_SOURCE_ROOT) + file).at(0);
       return reach_factor(spec, spec.workloads.at(0));
     };
     CHECK(factor("/specs/softmax_scaled.json") == Reach{}.factor);
-    CHECK(factor("/tests/data/honest/dot/spec.json") == doctest::Approx(0.5 * std::sqrt(2 * 4000003.0)).epsilon(1e-3));
+    CHECK(factor("/tests/data/honest/dot/spec.json") ==
+          doctest::Approx(0.5 * std::sqrt(2 * 4000003.0)).epsilon(1e-3));
   }
 
   TEST_CASE("large arguments of exponentials excuse relative errors, large terms of a sum do not") {
     const KernelSpec softmax = load_specs(WARPATH_SOURCE_ROOT "/specs/softmax_scaled.json").at(0);
     const KernelSpec dot = load_specs(WARPATH_SOURCE_ROOT "/tests/data/honest/dot/spec.json").at(0);
-    const auto relative = [](const KernelSpec& spec, const char* output, InputFamily family) { return tolerance_on(family, spec, output).rtol - spec.tolerance_of(output).rtol; };
-    CHECK(relative(softmax, "o", InputFamily::rare_outliers) == doctest::Approx(32 * 1024 * 0x1p-24));
+    const auto relative = [](const KernelSpec& spec, const char* output, InputFamily family) {
+      return tolerance_on(family, spec, output).rtol - spec.tolerance_of(output).rtol;
+    };
+    CHECK(relative(softmax, "o", InputFamily::rare_outliers) ==
+          doctest::Approx(32 * 1024 * 0x1p-24));
     CHECK(relative(softmax, "o", InputFamily::offset) == doctest::Approx(32 * 10 * 0x1p-24));
     CHECK(relative(softmax, "o", InputFamily::tiny) == 0);
     CHECK(relative(dot, "out", InputFamily::rare_outliers) == 0);

@@ -36,24 +36,33 @@ KernelSpec small_spec() {
   return spec;
 }
 
-/// `width` variants a step away from the baseline, and a better one a step behind each of them; the last of the first step failed.
+/// `width` variants a step away from the baseline, and a better one a step behind each of them; the
+/// last of the first step failed.
 RecordedGraph small_graph(std::uint32_t width = 4) {
   const KernelSpec spec = small_spec();
   std::vector<RecordedGraph::Node> nodes;
   std::vector<Recording::Row> rows;
   const auto add = [&](double time_ns) {
     RecordedGraph::Node node{.variant = baseline_variant(spec), .key = {}, .outcome = {}};
-    if (!nodes.empty()) node.variant.source.replace(node.variant.source.find("= 0;"), 4, "= " + std::to_string(nodes.size()) + ";");
+    if (!nodes.empty())
+      node.variant.source.replace(node.variant.source.find("= 0;"), 4,
+                                  "= " + std::to_string(nodes.size()) + ";");
     node.key = variant_key(node.variant);
     node.outcome.status = time_ns > 0 ? Status::ok : Status::compile_error;
     node.outcome.compile_seconds = 0.5;
-    if (time_ns > 0) node.outcome.timings = {{.workload = "default", .samples_ns = {time_ns}, .launch = {}, .cache = "recorded"}};
+    if (time_ns > 0)
+      node.outcome.timings = {
+          {.workload = "default", .samples_ns = {time_ns}, .launch = {}, .cache = "recorded"}};
     rows.push_back({.status = node.outcome.status, .time_ns = time_ns, .compile_seconds = 0.5});
     nodes.push_back(std::move(node));
     return static_cast<std::uint32_t>(nodes.size() - 1);
   };
   const auto join = [&](std::uint32_t from, std::uint32_t to, const char* move, double weight) {
-    nodes[from].actions.push_back({.instance = {.move = move, .site = "launch", .parameters = {{"to", to}}}, .source = "rules", .weight = weight, .target = to});
+    nodes[from].actions.push_back(
+        {.instance = {.move = move, .site = "launch", .parameters = {{"to", to}}},
+         .source = "rules",
+         .weight = weight,
+         .target = to});
   };
   add(1e6);
   for (std::uint32_t i = 0; i < width; ++i) {
@@ -63,14 +72,21 @@ RecordedGraph small_graph(std::uint32_t width = 4) {
     join(first, add(9e5 - 1e5 * i), "other", 1);
     join(first, 0, "back", 1);
   }
-  return {"small", {.runner = "cuda", .name = "a device", .arch = "sm_90a"}, spec, std::move(nodes), std::move(rows), "small_graph"};
+  return {"small",
+          {.runner = "cuda", .name = "a device", .arch = "sm_90a"},
+          spec,
+          std::move(nodes),
+          std::move(rows),
+          "small_graph"};
 }
 
 /// P(s,a) = weight.
 class Weights final : public Prior {
  public:
   [[nodiscard]] std::string_view name() const override { return "weights"; }
-  void evaluate(const ProposalContext& context, const std::vector<Proposal>& proposals, std::vector<double>& out) override {
+  void evaluate(const ProposalContext& context,
+                const std::vector<Proposal>& proposals,
+                std::vector<double>& out) override {
     CHECK(context.outcome->status == Status::ok);
     for (std::size_t i = 0; i < proposals.size(); ++i) out[i] = proposals[i].weight;
   }
@@ -87,11 +103,14 @@ std::string refusal(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a graph survives being written and read, gzipped, and is told from a space of tunables by its content") {
+TEST_CASE(
+    "a graph survives being written and read, gzipped, and is told from a space of tunables by its "
+    "content") {
   const TemporaryFolder folder;
   const RecordedGraph graph = small_graph();
   save_graph(graph, folder.path() / "g.graph.gz");
-  const auto again = std::dynamic_pointer_cast<const RecordedGraph>(load_recording(folder.path() / "g.graph.gz"));
+  const auto again =
+      std::dynamic_pointer_cast<const RecordedGraph>(load_recording(folder.path() / "g.graph.gz"));
   REQUIRE(again != nullptr);
   CHECK(graph_text(*again) == graph_text(graph));
   CHECK(again->facts().arch == "sm_90a");
@@ -115,7 +134,8 @@ TEST_CASE("a graph stands in for the kernel that it was recorded of, and for no 
   spec.name = "another_name";
   REQUIRE(runner->substitute(spec));
   CHECK(runner->substitute(spec)->name == "another_name");
-  for (const char* source : {"extern \"C\" __global__ void k(float* y) { y[0] = 1; }\n", "extern \"C\" __global__ void j(float* y) { y[0] = 0; }\n"}) {
+  for (const char* source : {"extern \"C\" __global__ void k(float* y) { y[0] = 1; }\n",
+                             "extern \"C\" __global__ void j(float* y) { y[0] = 0; }\n"}) {
     KernelSpec other = small_spec();
     other.source = source;
     std::string problem;
@@ -137,7 +157,8 @@ TEST_CASE("damage is refused with file and line") {
   std::string other = text;
   other.replace(other.find("= 2;"), 4, "= 7;");
   CHECK(refusal(other).find("x.graph:4:/key") != std::string::npos);
-  const std::string row = text.substr(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
+  const std::string row =
+      text.substr(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
   CHECK(refusal(text + row).find("each variant once") != std::string::npos);
   other = text;
   other.replace(other.find("\"time_ns\":1000000.0"), 19, "\"time_ns\":-1.0     ");
@@ -196,7 +217,9 @@ TEST_CASE("breadth first means breadth first, also with several devices") {
     }
     if (flights.empty()) break;
     const Recording::Row& row = graph.rows()[walk->row(flights.front().node)];
-    search.complete(flights.front().sequence, {.ok = row.status == Status::ok, .reward = row.status == Status::ok ? std::log(1e6 / row.time_ns) : 0});
+    search.complete(flights.front().sequence,
+                    {.ok = row.status == Status::ok,
+                     .reward = row.status == Status::ok ? std::log(1e6 / row.time_ns) : 0});
     flights.erase(flights.begin());
   }
   CHECK(depths.size() == graph.rows().size() - 1);

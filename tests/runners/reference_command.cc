@@ -79,9 +79,9 @@ TEST_CASE("a command that hangs or prints without end is killed") {
 
 TEST_CASE("a program that cannot be started and an empty command each give one line") {
   const TemporaryFolder scratch;
-  CHECK(
-      contains(ReferenceCase(ReferenceCommand{{"/no/such/program"}, 20}).complaint(scratch.path().string()),
-               "/no/such/program"));
+  CHECK(contains(
+      ReferenceCase(ReferenceCommand{{"/no/such/program"}, 20}).complaint(scratch.path().string()),
+      "/no/such/program"));
   CHECK(ReferenceCase(ReferenceCommand{{}, 20}).early_complaint() ==
         "case: reference command, argv: expected a program to run");
   CHECK(contains(helper("scale").complaint("/no/such/folder"),

@@ -54,7 +54,9 @@ void check_equal(const RecordedSpace& a, const RecordedSpace& b) {
 
 }  // namespace
 
-TEST_CASE("a Kernel Tuner cache is read: axes by value, constants left out, failures, repeats and costs") {
+TEST_CASE(
+    "a Kernel Tuner cache is read: axes by value, constants left out, failures, repeats and "
+    "costs") {
   const RecordedSpace space = parse_space(kKernelTuner, "s", "s.json");
   REQUIRE(space.axes() == 2);
   CHECK(space.axis(0).name == "block");

@@ -9,8 +9,8 @@
 
 #include "engine/run/session.h"
 #include "engine/spec/spec.h"
-#include "moves/register_moves.h"
 #include "moves/propose/rule_proposer.h"
+#include "moves/register_moves.h"
 #include "priors/register_priors.h"
 #include "runners/pool.h"
 #include "runners/register_runners.h"
@@ -45,20 +45,26 @@ inline Options small_options(std::int64_t builds, bool deterministic = true) {
   return options;
 }
 
-/// Everything a session over the synthetic runner needs, in one place; run() may be called again and again.
+/// Everything a session over the synthetic runner needs, in one place; run() may be called again
+/// and again.
 struct CampaignBench {
-  explicit CampaignBench(Options o, std::string text = "synthetic") : options(std::move(o)), runner_text(std::move(text)) {
+  explicit CampaignBench(Options o, std::string text = "synthetic")
+      : options(std::move(o)), runner_text(std::move(text)) {
     register_moves(moves);
     register_priors(priors);
     register_runners(runners);
   }
 
-  SessionResult run(const std::filesystem::path& folder, bool resume = false, std::stop_token stop = {}, std::stop_token abandon = {}) {
+  SessionResult run(const std::filesystem::path& folder,
+                    bool resume = false,
+                    std::stop_token stop = {},
+                    std::stop_token abandon = {}) {
     const auto colon = runner_text.find(':');
-    const RunnerConfig config{.argument = colon == std::string::npos ? "" : runner_text.substr(colon + 1),
-                              .seed = options.run.seed,
-                              .options = &options,
-                              .program = ""};
+    const RunnerConfig config{
+        .argument = colon == std::string::npos ? "" : runner_text.substr(colon + 1),
+        .seed = options.run.seed,
+        .options = &options,
+        .program = ""};
     const auto runner = runners.create("--runner", runner_text.substr(0, colon), config);
     RuleProposer rules(moves);
     const auto prior = priors.create("run.prior", options.run.prior, {.options = &options});

@@ -12,8 +12,8 @@
 
 namespace warpath::test {
 
-/// Runs variants of one spec on the host and compares with its reference; nothing is timed. One at a time in a program: all specs
-/// share a runner, each has its reference computed once.
+/// Runs variants of one spec on the host and compares with its reference; nothing is timed. One at
+/// a time in a program: all specs share a runner, each has its reference computed once.
 class HostCheck {
  public:
   explicit HostCheck(KernelSpec spec) : spec_(std::move(spec)) {
@@ -22,7 +22,9 @@ class HostCheck {
     for (Workload& workload : spec_.workloads) workload.role = WorkloadRole::regress;
     runner().prepare(spec_);
   }
-  [[nodiscard]] Outcome run(const Variant& variant) const { return runner().run(RunRequest{spec_, variant, variant_key(variant), 7}, {}); }
+  [[nodiscard]] Outcome run(const Variant& variant) const {
+    return runner().run(RunRequest{spec_, variant, variant_key(variant), 7}, {});
+  }
 
   /// Fails the test unless the variant's results are the reference's.
   void passes(const Variant& variant) const {
@@ -39,7 +41,8 @@ class HostCheck {
       Options options;
       std::unique_ptr<Runner> runner;
       Shared() {
-        options.host.threads = 2, options.host.optimization = "-O0", options.host.launch_seconds = 20;
+        options.host.threads = 2, options.host.optimization = "-O0",
+        options.host.launch_seconds = 20;
         RunnerRegistry registry("runner");
         register_runners(registry);
         RunnerConfig config;

@@ -27,7 +27,8 @@ bool send_all(int socket, std::string_view bytes) {
 }
 
 std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -49,7 +50,8 @@ bool read_request(int socket, ReceivedRequest& out) {
         const std::string line = text.substr(begin, at - begin);
         const std::size_t colon = line.find(':');
         if (colon == std::string::npos) continue;
-        out.headers.emplace_back(lower(line.substr(0, colon)), line.substr(line.find_first_not_of(' ', colon + 1)));
+        out.headers.emplace_back(lower(line.substr(0, colon)),
+                                 line.substr(line.find_first_not_of(' ', colon + 1)));
       }
       length = std::strtoull(out.header("content-length").c_str(), nullptr, 10);
     }
@@ -85,16 +87,26 @@ std::vector<std::string> deltas(const std::string& text) {
 }
 
 json chat_usage(const Said& s) {
-  return {{"prompt_tokens", s.input}, {"completion_tokens", s.output}, {"prompt_tokens_details", {{"cached_tokens", s.input / 2}}}};
+  return {{"prompt_tokens", s.input},
+          {"completion_tokens", s.output},
+          {"prompt_tokens_details", {{"cached_tokens", s.input / 2}}}};
 }
 
 json responses_object(const Said& s) {
   const bool cut = s.finish == "max_output_tokens" || s.finish == "content_filter";
-  json out{{"object", "response"}, {"model", "test-model"}, {"status", cut ? "incomplete" : "completed"},
-           {"output", json::array({{{"type", "reasoning"}, {"summary", json::array()}},
-                                   {{"type", "message"}, {"content", json::array({{{"type", "output_text"}, {"text", s.text}}})}}})}};
+  json out{
+      {"object", "response"},
+      {"model", "test-model"},
+      {"status", cut ? "incomplete" : "completed"},
+      {"output",
+       json::array({{{"type", "reasoning"}, {"summary", json::array()}},
+                    {{"type", "message"},
+                     {"content", json::array({{{"type", "output_text"}, {"text", s.text}}})}}})}};
   if (cut) out["incomplete_details"] = {{"reason", s.finish}};
-  if (s.input >= 0) out["usage"] = {{"input_tokens", s.input}, {"output_tokens", s.output}, {"output_tokens_details", {{"reasoning_tokens", s.output / 2}}}};
+  if (s.input >= 0)
+    out["usage"] = {{"input_tokens", s.input},
+                    {"output_tokens", s.output},
+                    {"output_tokens_details", {{"reasoning_tokens", s.output / 2}}}};
   return out;
 }
 
@@ -114,7 +126,8 @@ HttpServer::HttpServer(Handler handler) : handler_(std::move(handler)) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
   auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (listener_ < 0 || ::bind(listener_, any, size) != 0 || ::listen(listener_, 64) != 0 || ::getsockname(listener_, any, &size) != 0) {
+  if (listener_ < 0 || ::bind(listener_, any, size) != 0 || ::listen(listener_, 64) != 0 ||
+      ::getsockname(listener_, any, &size) != 0) {
     throw std::runtime_error("no loopback port");
   }
   port_ = ntohs(address.sin_port);
@@ -176,9 +189,11 @@ void HttpServer::serve(int socket) {
     if (!send_all(socket, head + "\r\n")) return;
     for (const std::string& piece : reply.pieces) {
       if (piece.empty()) continue;
-      if (!send_all(socket, reply.chunked ? hex(piece.size()) + "\r\n" + piece + "\r\n" : piece)) return;
+      if (!send_all(socket, reply.chunked ? hex(piece.size()) + "\r\n" + piece + "\r\n" : piece))
+        return;
     }
-    if (reply.end == ServerReply::End::close && reply.chunked) static_cast<void>(send_all(socket, "0\r\n\r\n"));
+    if (reply.end == ServerReply::End::close && reply.chunked)
+      static_cast<void>(send_all(socket, "0\r\n\r\n"));
   }
   if (reply.end == ServerReply::End::stall) {
     char byte = 0;
@@ -188,31 +203,46 @@ void HttpServer::serve(int socket) {
 }
 
 std::string chat_whole(const Said& s) {
-  json out{{"model", "test-model"}, {"choices", json::array({{{"index", 0}, {"message", {{"role", "assistant"}, {"content", s.text}}}, {"finish_reason", s.finish.empty() ? "stop" : s.finish}}})}};
+  json out{{"model", "test-model"},
+           {"choices", json::array({{{"index", 0},
+                                     {"message", {{"role", "assistant"}, {"content", s.text}}},
+                                     {"finish_reason", s.finish.empty() ? "stop" : s.finish}}})}};
   if (s.input >= 0) out["usage"] = chat_usage(s);
   return out.dump();
 }
 
 std::string chat_stream(const Said& s) {
   std::string out = ": keep-alive\n\n";
-  for (const std::string& d : deltas(s.text)) out += event({{"model", "test-model"}, {"choices", json::array({{{"index", 0}, {"delta", {{"content", d}}}}})}});
-  out += event({{"choices", json::array({{{"index", 0}, {"delta", json::object()}, {"finish_reason", s.finish.empty() ? "stop" : s.finish}}})}});
+  for (const std::string& d : deltas(s.text))
+    out += event({{"model", "test-model"},
+                  {"choices", json::array({{{"index", 0}, {"delta", {{"content", d}}}}})}});
+  out += event(
+      {{"choices", json::array({{{"index", 0},
+                                 {"delta", json::object()},
+                                 {"finish_reason", s.finish.empty() ? "stop" : s.finish}}})}});
   if (s.input >= 0) out += event({{"choices", json::array()}, {"usage", chat_usage(s)}});
   return out + "data: [DONE]\n\n";
 }
 
-std::string responses_whole(const Said& s) { return responses_object(s).dump(); }
+std::string responses_whole(const Said& s) {
+  return responses_object(s).dump();
+}
 
 std::string responses_stream(const Said& s) {
-  std::string out = event({{"type", "response.created"}, {"sequence_number", 0}}, "response.created");
-  for (const std::string& d : deltas(s.text)) out += event({{"type", "response.output_text.delta"}, {"delta", d}}, "response.output_text.delta");
+  std::string out =
+      event({{"type", "response.created"}, {"sequence_number", 0}}, "response.created");
+  for (const std::string& d : deltas(s.text))
+    out +=
+        event({{"type", "response.output_text.delta"}, {"delta", d}}, "response.output_text.delta");
   const json whole = responses_object(s);
   const std::string type = "response." + whole["status"].get<std::string>();
   return out + event({{"type", type}, {"response", whole}}, type);
 }
 
 std::string anthropic_whole(const Said& s) {
-  json out{{"model", "test-model"}, {"content", json::array({{{"type", "text"}, {"text", s.text}}})}, {"stop_reason", s.finish.empty() ? "end_turn" : s.finish}};
+  json out{{"model", "test-model"},
+           {"content", json::array({{{"type", "text"}, {"text", s.text}}})},
+           {"stop_reason", s.finish.empty() ? "end_turn" : s.finish}};
   if (s.input >= 0) out["usage"] = {{"input_tokens", s.input}, {"output_tokens", s.output}};
   return out.dump();
 }
@@ -221,8 +251,12 @@ std::string anthropic_stream(const Said& s) {
   json start{{"type", "message_start"}, {"message", {{"model", "test-model"}}}};
   if (s.input >= 0) start["message"]["usage"] = {{"input_tokens", s.input}, {"output_tokens", 1}};
   std::string out = event(start, "message_start") + event({{"type", "ping"}}, "ping");
-  for (const std::string& d : deltas(s.text)) out += event({{"type", "content_block_delta"}, {"delta", {{"type", "text_delta"}, {"text", d}}}}, "content_block_delta");
-  json end{{"type", "message_delta"}, {"delta", {{"stop_reason", s.finish.empty() ? "end_turn" : s.finish}}}};
+  for (const std::string& d : deltas(s.text))
+    out +=
+        event({{"type", "content_block_delta"}, {"delta", {{"type", "text_delta"}, {"text", d}}}},
+              "content_block_delta");
+  json end{{"type", "message_delta"},
+           {"delta", {{"stop_reason", s.finish.empty() ? "end_turn" : s.finish}}}};
   if (s.input >= 0) end["usage"] = {{"output_tokens", s.output}};
   return out + event(end, "message_delta") + event({{"type", "message_stop"}}, "message_stop");
 }

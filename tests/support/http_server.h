@@ -31,10 +31,11 @@ struct ServerReply {
     cut,    ///< the connection goes away without the last chunk
     stall,  ///< nothing more is said until the client leaves
   } end = End::close;
-  bool silent = false;                ///< not even a status line; then as `end` says
+  bool silent = false;  ///< not even a status line; then as `end` says
 };
 
-/// A real HTTP/1.1 server on a free loopback port, a thread a connection. The handler is called by several threads at once.
+/// A real HTTP/1.1 server on a free loopback port, a thread a connection. The handler is called by
+/// several threads at once.
 class HttpServer {
  public:
   using Handler = std::function<ServerReply(const ReceivedRequest&)>;
@@ -42,7 +43,9 @@ class HttpServer {
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
-  [[nodiscard]] std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/v1"; }
+  [[nodiscard]] std::string url() const {
+    return "http://127.0.0.1:" + std::to_string(port_) + "/v1";
+  }
   [[nodiscard]] std::vector<ReceivedRequest> requests() const;
   [[nodiscard]] std::size_t most_at_once() const { return most_; }
 
@@ -62,7 +65,8 @@ class HttpServer {
   std::thread acceptor_;
 };
 
-// Bodies that say `text`, whole or as streams, in the three formats. `input` and `output`: usage; negative: none is said.
+// Bodies that say `text`, whole or as streams, in the three formats. `input` and `output`: usage;
+// negative: none is said.
 struct Said {
   std::string text;
   std::int64_t input = 100, output = 20;

@@ -20,38 +20,51 @@ class TestClient {
     std::string key = "sk-secret-0123456789";
     std::filesystem::path cassette = {};
     llm::Cassette::Mode mode = llm::Cassette::Mode::live;
-    llm::BudgetLimits limits = {.calls = 1000, .input_tokens = 100'000'000, .output_tokens = 100'000'000, .money = 1e6, .seconds = 0};
+    llm::BudgetLimits limits = {.calls = 1000,
+                                .input_tokens = 100'000'000,
+                                .output_tokens = 100'000'000,
+                                .money = 1e6,
+                                .seconds = 0};
     llm::HttpLimits http = {};
-    llm::RetryPolicy retry = {.attempts = 4, .base_s = 0.001, .cap_s = 0.01, .hint_cap_s = 120, .total_s = 60};
+    llm::RetryPolicy retry = {
+        .attempts = 4, .base_s = 0.001, .cap_s = 0.01, .hint_cap_s = 120, .total_s = 60};
     int in_flight = 8;
     int breaker_failures = 1000;
     double breaker_open_s = 0.05;
     llm::Transport* transport = nullptr;  ///< null: over libcurl
   };
-  explicit TestClient(const Wish& wish) : budget(wish.limits), transport_(wish.transport == nullptr ? llm::make_curl_transport() : nullptr) {
+  explicit TestClient(const Wish& wish)
+      : budget(wish.limits),
+        transport_(wish.transport == nullptr ? llm::make_curl_transport() : nullptr) {
     llm::Redactor redactor;
     redactor.add(wish.key);
     cassette_ = std::make_unique<llm::Cassette>(wish.cassette, wish.mode, redactor);
-    llm::Profile profile = llm::builtin_profiles().find(wish.codec == "anthropic" ? "anthropic" : wish.codec == "responses" ? "openai-responses" : "openai")->second;
+    llm::Profile profile = llm::builtin_profiles()
+                               .find(wish.codec == "anthropic"   ? "anthropic"
+                                     : wish.codec == "responses" ? "openai-responses"
+                                                                 : "openai")
+                               ->second;
     profile.base_url = wish.url;
     profile.model = "test-model";
     profile.prices = llm::Prices{.input = 1, .cached = 0.5, .cache_write = 1.25, .output = 10};
     profile.limits = wish.http;
-    client = std::make_unique<llm::Client>(llm::Client::Setup{.profile = profile,
-                                                              .key = wish.key,
-                                                              .transport = wish.transport == nullptr ? *transport_ : *wish.transport,
-                                                              .cassette = *cassette_,
-                                                              .budget = budget,
-                                                              .redactor = redactor,
-                                                              .in_flight = wish.in_flight,
-                                                              .retry = wish.retry,
-                                                              .breaker_failures = wish.breaker_failures,
-                                                              .breaker_open_s = wish.breaker_open_s});
+    client = std::make_unique<llm::Client>(
+        llm::Client::Setup{.profile = profile,
+                           .key = wish.key,
+                           .transport = wish.transport == nullptr ? *transport_ : *wish.transport,
+                           .cassette = *cassette_,
+                           .budget = budget,
+                           .redactor = redactor,
+                           .in_flight = wish.in_flight,
+                           .retry = wish.retry,
+                           .breaker_failures = wish.breaker_failures,
+                           .breaker_open_s = wish.breaker_open_s});
   }
 
   [[nodiscard]] static llm::ModelRequest question(const std::string& text) {
     llm::ModelRequest out;
-    out.messages = {{llm::Message::Role::system, "You are asked."}, {llm::Message::Role::user, text}};
+    out.messages = {{llm::Message::Role::system, "You are asked."},
+                    {llm::Message::Role::user, text}};
     out.max_output_tokens = 100;
     return out;
   }

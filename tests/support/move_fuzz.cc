@@ -11,14 +11,22 @@ namespace warpath::test {
 namespace {
 
 DeviceFacts full_device() {
-  return {.runner = "cuda", .name = "fuzz", .arch = "sm_90a", .multiprocessors = 132, .max_smem_per_block_bytes = 227 << 10, .is_gpu = true};
+  return {.runner = "cuda",
+          .name = "fuzz",
+          .arch = "sm_90a",
+          .multiprocessors = 132,
+          .max_smem_per_block_bytes = 227 << 10,
+          .is_gpu = true};
 }
 
-/// Parts of the kernel that are not understood; a kernel that is not found has one more than any other.
+/// Parts of the kernel that are not understood; a kernel that is not found has one more than any
+/// other.
 std::size_t misunderstood(const KernelSpec& spec, const Variant& variant) {
   const model::Unit unit = model::parse(spec, variant);
   const model::Function* const kernel = unit.find_kernel(variant.kernel_name);
-  return kernel == nullptr || kernel->body == nullptr ? SIZE_MAX : unit.opaque().size() + (unit.ambiguous() ? 1 : 0);
+  return kernel == nullptr || kernel->body == nullptr
+             ? SIZE_MAX
+             : unit.opaque().size() + (unit.ambiguous() ? 1 : 0);
 }
 
 struct Made {
@@ -28,7 +36,11 @@ struct Made {
 
 }  // namespace
 
-void fuzz_moves_once(const std::vector<KernelSpec>& kernels, const MoveRegistry& moves, std::size_t most, Rng& rng, MoveFuzzFigures& figures,
+void fuzz_moves_once(const std::vector<KernelSpec>& kernels,
+                     const MoveRegistry& moves,
+                     std::size_t most,
+                     Rng& rng,
+                     MoveFuzzFigures& figures,
                      const std::function<void(const MadeKernel&)>& on_made) {
   const DeviceFacts device = full_device();
   const KernelSpec& spec = kernels[rng.below(kernels.size())];
@@ -52,7 +64,8 @@ void fuzz_moves_once(const std::vector<KernelSpec>& kernels, const MoveRegistry&
   ++figures.mutants;
   std::vector<Made> applying;
   for (const auto& move : all) {
-    for (MoveOffer& offer : offers(*move, {spec, variant, device})) applying.push_back({std::move(offer.instance), move.get()});
+    for (MoveOffer& offer : offers(*move, {spec, variant, device}))
+      applying.push_back({std::move(offer.instance), move.get()});
   }
   figures.offered += applying.size();
   figures.seen_through += applying.empty() ? 0 : 1;
@@ -66,7 +79,11 @@ void fuzz_moves_once(const std::vector<KernelSpec>& kernels, const MoveRegistry&
     ++figures.applied;
     const bool bent = misunderstood(spec, *after) > before;
     figures.bent += bent ? 1 : 0;
-    on_made({.spec = spec, .before = variant, .instance = made.instance, .after = *after, .problem = bent ? "the result is understood less than the kernel" : ""});
+    on_made({.spec = spec,
+             .before = variant,
+             .instance = made.instance,
+             .after = *after,
+             .problem = bent ? "the result is understood less than the kernel" : ""});
   }
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/plugin/move.h"
 #include "engine/base/rng.h"
+#include "engine/plugin/move.h"
 
 namespace warpath::test {
 
@@ -15,7 +15,8 @@ struct MoveFuzzFigures {
   std::uint64_t seen_through = 0;  ///< mutants that some move offers something for
   std::uint64_t offered = 0;       ///< instances that apply
   std::uint64_t applied = 0;       ///< of those, carried out once more and looked at
-  std::uint64_t bent = 0;          ///< results that the parser understands less of than of what they were made of
+  /// results that the parser understands less of than of what they were made of
+  std::uint64_t bent = 0;
 };
 
 /// A kernel that a move made, with what is wrong with it.
@@ -27,9 +28,14 @@ struct MadeKernel {
   std::string problem;  ///< empty: none
 };
 
-/// Puts one mutant through every move: what each offers, and up to `most` of the instances that apply, drawn by `rng`, carried out. The
-/// mutant is a spec's kernel after up to three drawn moves, varied nine times in ten. Every result is handed to `on_made`.
-void fuzz_moves_once(const std::vector<KernelSpec>& kernels, const MoveRegistry& moves, std::size_t most, Rng& rng, MoveFuzzFigures& figures,
+/// Puts one mutant through every move: what each offers, and up to `most` of the instances that
+/// apply, drawn by `rng`, carried out. The mutant is a spec's kernel after up to three drawn moves,
+/// varied nine times in ten. Every result is handed to `on_made`.
+void fuzz_moves_once(const std::vector<KernelSpec>& kernels,
+                     const MoveRegistry& moves,
+                     std::size_t most,
+                     Rng& rng,
+                     MoveFuzzFigures& figures,
                      const std::function<void(const MadeKernel&)>& on_made);
 
 }  // namespace warpath::test

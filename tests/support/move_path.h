@@ -18,16 +18,20 @@ namespace warpath::test {
 /// An argument of a kernel under test: a tensor ("float32", shape, role) or an integer.
 struct TestArgument {
   std::string name;
-  std::string role;                   ///< input, output, inout, scalar
+  std::string role;  ///< input, output, inout, scalar
   std::string dtype = "float32";
-  std::string shape;                  ///< "n", "N * C"
+  std::string shape;  ///< "n", "N * C"
   std::int64_t value = 0;
   nlohmann::json init = {{"kind", "randn"}, {"seed", 1}};
 };
 
 /// A spec whose reference is the kernel itself, called once more under another name.
-inline KernelSpec kernel_under_test(const std::string& source, const std::string& kernel, const std::vector<TestArgument>& arguments,
-                                    const std::string& grid, const std::string& block, double rtol = 1e-5,
+inline KernelSpec kernel_under_test(const std::string& source,
+                                    const std::string& kernel,
+                                    const std::vector<TestArgument>& arguments,
+                                    const std::string& grid,
+                                    const std::string& block,
+                                    double rtol = 1e-5,
                                     const std::map<std::string, std::int64_t>& tunables = {}) {
   nlohmann::json args = nlohmann::json::array();
   for (const TestArgument& a : arguments) {
@@ -43,21 +47,34 @@ inline KernelSpec kernel_under_test(const std::string& source, const std::string
     args.push_back(std::move(j));
   }
   std::string reference = source;
-  for (std::size_t at = 0; (at = reference.find(kernel + "(", at)) != std::string::npos; at += kernel.size() + 10) reference.insert(at + kernel.size(), "_reference");
+  for (std::size_t at = 0; (at = reference.find(kernel + "(", at)) != std::string::npos;
+       at += kernel.size() + 10)
+    reference.insert(at + kernel.size(), "_reference");
   nlohmann::json launch = {{"grid", {{"x", grid}}}, {"block", {{"x", block}}}};
-  nlohmann::json spec = {{"name", kernel},
-                         {"kernel", {{"kernel_type", "cuda"}, {"source_code", source}, {"metadata", {{"kernel_name", kernel}, {"compiler_options", nlohmann::json::array()}}},
-                                     {"io", {{"args", args}, {"launch", launch}}}}},
-                         {"reference", {{"kernel", {{"source_code", reference}, {"kernel_name", kernel + "_reference"}, {"launch", launch}}}}},
-                         {"tolerance", {{"atol", rtol}, {"rtol", rtol}, {"norm", rtol}}}};
-  for (const auto& [name, value] : tunables) spec["tunables"].push_back({{"name", name}, {"values", {32, 64, 128, 256}}, {"default", value}, {"help", name}});
+  nlohmann::json spec = {
+      {"name", kernel},
+      {"kernel",
+       {{"kernel_type", "cuda"},
+        {"source_code", source},
+        {"metadata", {{"kernel_name", kernel}, {"compiler_options", nlohmann::json::array()}}},
+        {"io", {{"args", args}, {"launch", launch}}}}},
+      {"reference",
+       {{"kernel",
+         {{"source_code", reference},
+          {"kernel_name", kernel + "_reference"},
+          {"launch", launch}}}}},
+      {"tolerance", {{"atol", rtol}, {"rtol", rtol}, {"norm", rtol}}}};
+  for (const auto& [name, value] : tunables)
+    spec["tunables"].push_back(
+        {{"name", name}, {"values", {32, 64, 128, 256}}, {"default", value}, {"help", name}});
   return parse_specs(spec.dump(), kernel + ".json", ".").front();
 }
 
 /// A variant and the moves that lead on from it.
 class MovePath {
  public:
-  explicit MovePath(KernelSpec spec) : spec_(std::move(spec)), variant_(baseline_variant(spec_)), registry_("move") {
+  explicit MovePath(KernelSpec spec)
+      : spec_(std::move(spec)), variant_(baseline_variant(spec_)), registry_("move") {
     register_moves(registry_);
     device_.runner = "host", device_.multiprocessors = 3;
   }
@@ -70,7 +87,8 @@ class MovePath {
   std::string tried(const std::string& text) {
     const MoveInstance wanted = MoveInstance::parse(text, "test");
     std::string why;
-    const auto next = registry_.create("test", wanted.move)->apply({spec_, variant_, device_}, wanted, why);
+    const auto next =
+        registry_.create("test", wanted.move)->apply({spec_, variant_, device_}, wanted, why);
     if (!next) return why.empty() ? "no reason given" : why;
     variant_ = *next;
     return "";
@@ -83,12 +101,16 @@ class MovePath {
   }
   [[nodiscard]] std::vector<std::string> listed(const std::string& move) const {
     std::vector<std::string> out;
-    for (const MoveInstance& i : registry_.create("test", move)->enumerate({spec_, variant_, device_})) out.push_back(i.text());
+    for (const MoveInstance& i :
+         registry_.create("test", move)->enumerate({spec_, variant_, device_}))
+      out.push_back(i.text());
     return out;
   }
   [[nodiscard]] const Variant& variant() const { return variant_; }
   [[nodiscard]] const std::string& source() const { return variant_.source; }
-  [[nodiscard]] bool has(const std::string& text) const { return variant_.source.find(text) != std::string::npos; }
+  [[nodiscard]] bool has(const std::string& text) const {
+    return variant_.source.find(text) != std::string::npos;
+  }
   MovePath& tunable(const std::string& name, std::int64_t value) {
     variant_.tunables[name] = value;
     return *this;

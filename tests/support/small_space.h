@@ -25,13 +25,16 @@ inline RecordedSpace small_space(int axes = 3, int levels = 4, const std::string
   for (std::size_t n = 1;; ++n) {
     if (n % 7 != 0) {
       double log_time = 0;
-      for (std::size_t i = 0; i < point.size(); ++i) log_time += 0.3 * std::abs(point[i] - static_cast<double>(i)) + 0.1 * point[i] * point[0];
-      RecordedSpace::Row row{.point = point, .compile_seconds = 1.0 + static_cast<double>(n % 3), .run_seconds = 0.5};
+      for (std::size_t i = 0; i < point.size(); ++i)
+        log_time += 0.3 * std::abs(point[i] - static_cast<double>(i)) + 0.1 * point[i] * point[0];
+      RecordedSpace::Row row{
+          .point = point, .compile_seconds = 1.0 + static_cast<double>(n % 3), .run_seconds = 0.5};
       if (n % 11 == 0) {
         row.status = Status::launch_error;
       } else {
         row.time_ns = 1e6 * std::exp(log_time + 1e-6 * static_cast<double>(n));
-        row.samples_ns = {static_cast<float>(row.time_ns * 0.99), static_cast<float>(row.time_ns * 1.01)};
+        row.samples_ns = {static_cast<float>(row.time_ns * 0.99),
+                          static_cast<float>(row.time_ns * 1.01)};
       }
       rows.push_back(std::move(row));
     }

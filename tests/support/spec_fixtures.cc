@@ -40,7 +40,9 @@ std::string gather_spec_text() {
 })json";
 }
 
-KernelSpec gather_spec() { return parse_specs(gather_spec_text(), "gather.json", ".").front(); }
+KernelSpec gather_spec() {
+  return parse_specs(gather_spec_text(), "gather.json", ".").front();
+}
 
 std::string foreign_spec_text() {
   return R"json([{

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/spec/compare.h"
 #include "engine/base/error.h"
+#include "engine/spec/compare.h"
 #include "runners/arguments.h"
 #include "runners/reference/reference.h"
 
@@ -35,8 +35,13 @@ double root_mean_square(const Tensor& values) {
 }  // namespace
 
 StressBench::StressBench(const KernelSpec& spec, std::size_t structures, std::uint64_t first)
-    : spec_(spec), compiler_(options()), worker_("/proc/self/exe", options()), baseline_(baseline_variant(spec)), reference_(baseline_) {
-  const auto it = std::ranges::find_if(spec_.workloads, [](const Workload& w) { return w.target == WorkloadTarget::host; });
+    : spec_(spec),
+      compiler_(options()),
+      worker_("/proc/self/exe", options()),
+      baseline_(baseline_variant(spec)),
+      reference_(baseline_) {
+  const auto it = std::ranges::find_if(
+      spec_.workloads, [](const Workload& w) { return w.target == WorkloadTarget::host; });
   if (it == spec_.workloads.end()) throw bad_input(spec.origin, "", "a workload for the host");
   workload_ = &*it;
   std::string why;
@@ -50,17 +55,23 @@ StressBench::StressBench(const KernelSpec& spec, std::size_t structures, std::ui
   if (!why.empty()) throw bad_input(spec.origin, "", "kernels that compile: " + why);
   add_family({});
   for (const FamilyChoice& choice : stress_choices(spec_, *workload_)) add_family(choice);
-  for (const FamilyChoice& choice : spread(structure_choices(spec_, *workload_), structures, first)) add_family(choice);
+  for (const FamilyChoice& choice : spread(structure_choices(spec_, *workload_), structures, first))
+    add_family(choice);
 }
 
 std::string StressBench::object(const Variant& variant, std::string& why) {
-  const host::Macros macros = host::macros_for(spec_, *workload_, variant.tunables, variant.compiler_options);
-  const host::Compiled compiled = compiler_.compile({variant.source, {variant.kernel_name}, macros.text, macros.integers});
+  const host::Macros macros =
+      host::macros_for(spec_, *workload_, variant.tunables, variant.compiler_options);
+  const host::Compiled compiled =
+      compiler_.compile({variant.source, {variant.kernel_name}, macros.text, macros.integers});
   if (compiled.status != Status::ok) why = compiled.log;
   return compiled.object_path;
 }
 
-TensorMap StressBench::run(const std::string& object, const LaunchPlan& plan, const Variant& variant, const host::InputSet& inputs,
+TensorMap StressBench::run(const std::string& object,
+                           const LaunchPlan& plan,
+                           const Variant& variant,
+                           const host::InputSet& inputs,
                            std::string& why) {
   TensorMap out;
   const auto loaded = worker_.load(object, 0, kLimit, {});
@@ -78,7 +89,9 @@ TensorMap StressBench::run(const std::string& object, const LaunchPlan& plan, co
   }
   const auto outputs = output_arguments(spec_);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    out.emplace(outputs[i]->name, Tensor{outputs[i]->tensor->dtype, spec_.shape_of(*outputs[i], *workload_), answer.reply.outputs[i]});
+    out.emplace(outputs[i]->name,
+                Tensor{outputs[i]->tensor->dtype, spec_.shape_of(*outputs[i], *workload_),
+                       answer.reply.outputs[i]});
   }
   return out;
 }
@@ -95,30 +108,39 @@ TensorMap StressBench::expected(const host::InputSet& inputs) {
 
 void StressBench::add_family(const FamilyChoice& choice) {
   const std::uint64_t seed = 77 + families_.size();
-  Family family{.name = choice.label(), .inputs = host::make_inputs(spec_, *workload_, seed), .tolerance = {},
+  Family family{.name = choice.label(),
+                .inputs = host::make_inputs(spec_, *workload_, seed),
+                .tolerance = {},
                 .is_declared = choice.family == InputFamily::as_declared,
-                .any_nonfinite = choice.has_infinities(), .reach = std::nullopt};
+                .any_nonfinite = choice.has_infinities(),
+                .reach = std::nullopt};
   std::size_t changed = 0;
   for (const ArgSpec& arg : spec_.io.args) {
     const auto tensor = family.inputs.tensors.find(arg.name);
-    if (tensor == family.inputs.tensors.end() || !changes(choice.family, spec_, arg, *workload_)) continue;
+    if (tensor == family.inputs.tensors.end() || !changes(choice.family, spec_, arg, *workload_))
+      continue;
     apply_family(tensor->second, family_rule(spec_, arg, *workload_, choice, changed++, seed));
   }
   family.inputs.expected = expected(family.inputs);
   for (const auto& [name, values] : family.inputs.expected) {
     Tolerance own = tolerance_on(choice.family, spec_, name);
     if (!family.is_declared) {
-      const double scale = root_mean_square(values) / root_mean_square(families_.front().inputs.expected.at(name));
-      const bool tail = choice.family == InputFamily::heavy_tail || choice.family == InputFamily::rare_outliers;
+      const double scale =
+          root_mean_square(values) / root_mean_square(families_.front().inputs.expected.at(name));
+      const bool tail =
+          choice.family == InputFamily::heavy_tail || choice.family == InputFamily::rare_outliers;
       own = scaled(own, (std::isfinite(scale) ? scale : 1) * (tail ? 32 : 1));
     }
     family.tolerance.emplace(name, own);
   }
   std::string why;
-  const TensorMap outputs = run(baseline_object_, launch_for(spec_, baseline_, *workload_), baseline_, family.inputs, why);
+  const TensorMap outputs = run(baseline_object_, launch_for(spec_, baseline_, *workload_),
+                                baseline_, family.inputs, why);
   if (outputs.empty()) throw bad_input(spec_.origin, "", "a baseline that runs: " + why);
   for (const auto& [name, values] : outputs) {
-    if (!classes_agree(compare(values, family.inputs.expected.at(name), family.tolerance.at(name), family.any_nonfinite))) return;
+    if (!classes_agree(compare(values, family.inputs.expected.at(name), family.tolerance.at(name),
+                               family.any_nonfinite)))
+      return;
   }
   families_.push_back(std::move(family));
 }
@@ -128,9 +150,13 @@ const std::map<std::string, Reach>& StressBench::reach(Family& family) {
   std::map<std::string, Reach> reach;
   const auto launch = [&](const host::InputSet& inputs, double share) {
     std::string why;
-    for (const auto& [name, values] : run(baseline_object_, launch_for(spec_, baseline_, *workload_), baseline_, inputs, why)) {
+    for (const auto& [name, values] :
+         run(baseline_object_, launch_for(spec_, baseline_, *workload_), baseline_, inputs, why)) {
       reach[name].factor = reach_factor(spec_, *workload_);
-      extend(reach[name], compare(values, family.inputs.expected.at(name), family.tolerance.at(name), family.any_nonfinite), share);
+      extend(reach[name],
+             compare(values, family.inputs.expected.at(name), family.tolerance.at(name),
+                     family.any_nonfinite),
+             share);
     }
   };
   launch(family.inputs, 1);
@@ -158,14 +184,20 @@ std::vector<StressBench::Finding> StressBench::judge(const Variant& variant) {
   std::vector<Finding> out;
   for (Family& family : families_) {
     Finding finding{family.name, true, ""};
-    const TensorMap outputs = run(binary, launch_for(spec_, variant, *workload_), variant, family.inputs, why);
+    const TensorMap outputs =
+        run(binary, launch_for(spec_, variant, *workload_), variant, family.inputs, why);
     if (outputs.empty()) return {{family.name, false, why}};
     for (const auto& [name, values] : outputs) {
       const Tensor& reference = family.inputs.expected.at(name);
-      Comparison found = compare(values, reference, family.tolerance.at(name), family.any_nonfinite);
+      Comparison found =
+          compare(values, reference, family.tolerance.at(name), family.any_nonfinite);
       if (!found.passed && !family.is_declared && !family.tolerance.at(name).exact) {
         const Reach within = reach(family).at(name);
-        found = judge_by_reach(found, compare(values, reference, widened(family.tolerance.at(name), within), family.any_nonfinite), within);
+        found =
+            judge_by_reach(found,
+                           compare(values, reference, widened(family.tolerance.at(name), within),
+                                   family.any_nonfinite),
+                           within);
       }
       if (found.passed) continue;
       finding.passed = false;

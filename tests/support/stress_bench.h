@@ -14,13 +14,15 @@
 #include "runners/input_family.h"
 #include "runners/reach.h"
 
-/// Judges kernels on every family of inputs as the gates of a device do, on the host's executor: same families, same reference, same
-/// reach of the baseline.
+/// Judges kernels on every family of inputs as the gates of a device do, on the host's executor:
+/// same families, same reference, same reach of the baseline.
 class StressBench {
  public:
-  /// `spec`: with a workload for the host. Of structured families at most `structures`, from number `first` on (spread()). Throws Error where
-  /// baseline or reference do not compile.
-  explicit StressBench(const warpath::KernelSpec& spec, std::size_t structures = 1000, std::uint64_t first = 0);
+  /// `spec`: with a workload for the host. Of structured families at most `structures`, from number
+  /// `first` on (spread()). Throws Error where baseline or reference do not compile.
+  explicit StressBench(const warpath::KernelSpec& spec,
+                       std::size_t structures = 1000,
+                       std::uint64_t first = 0);
 
   /// What a family found of a kernel.
   struct Finding {
@@ -28,7 +30,8 @@ class StressBench {
     bool passed = true;
     std::string detail;
   };
-  /// One finding a family that tells, the declared inputs first. A kernel that cannot be run has one finding that failed.
+  /// One finding a family that tells, the declared inputs first. A kernel that cannot be run has
+  /// one finding that failed.
   [[nodiscard]] std::vector<Finding> judge(const warpath::Variant& variant);
 
  private:
@@ -42,8 +45,11 @@ class StressBench {
   };
   [[nodiscard]] std::string object(const warpath::Variant& variant, std::string& why);
   /// Empty on failure, which `why` tells.
-  [[nodiscard]] warpath::TensorMap run(const std::string& object, const warpath::LaunchPlan& plan, const warpath::Variant& variant,
-                                       const warpath::host::InputSet& inputs, std::string& why);
+  [[nodiscard]] warpath::TensorMap run(const std::string& object,
+                                       const warpath::LaunchPlan& plan,
+                                       const warpath::Variant& variant,
+                                       const warpath::host::InputSet& inputs,
+                                       std::string& why);
   [[nodiscard]] warpath::TensorMap expected(const warpath::host::InputSet& inputs);
   [[nodiscard]] const std::map<std::string, warpath::Reach>& reach(Family& family);
   void add_family(const warpath::FamilyChoice& choice);

@@ -17,10 +17,12 @@ namespace warpath::test {
 inline constexpr int kIllegal = -1;
 inline constexpr double kFails = std::numeric_limits<double>::quiet_NaN();
 
-/// An explicit small graph: place 0 is the root. actions[v][a] is the place that action a of v leads to, or kIllegal.
+/// An explicit small graph: place 0 is the root. actions[v][a] is the place that action a of v
+/// leads to, or kIllegal.
 struct Table {
   std::vector<std::vector<int>> actions;
-  std::vector<double> rewards;                ///< by place; kFails: the evaluation fails; the root's must be 0
+  /// by place; kFails: the evaluation fails; the root's must be 0
+  std::vector<double> rewards;
   std::vector<std::vector<float>> priors = {};  ///< by place; empty: equal
 };
 
@@ -29,7 +31,8 @@ class TableSpace final : public Space {
  public:
   explicit TableSpace(const Table& table) : table_(&table), places_{0} {}
   /// As places() of another left it.
-  TableSpace(const Table& table, std::vector<int> places) : table_(&table), places_(std::move(places)) {}
+  TableSpace(const Table& table, std::vector<int> places)
+      : table_(&table), places_(std::move(places)) {}
 
   [[nodiscard]] static Hash128 key(int place) { return Hasher().add("place").add(place).digest(); }
   [[nodiscard]] int place(NodeId node) const { return places_.at(index(node)); }
@@ -53,7 +56,9 @@ class TableSpace final : public Space {
   }
   void adopt(NodeId child, NodeId parent, std::uint32_t action) override {
     if (index(child) >= places_.size()) places_.resize(index(child) + std::size_t{1}, kIllegal);
-    places_[index(child)] = action == kGraft ? grafted_ : table_->actions.at(static_cast<std::size_t>(place(parent))).at(action);
+    places_[index(child)] =
+        action == kGraft ? grafted_
+                         : table_->actions.at(static_cast<std::size_t>(place(parent))).at(action);
   }
   /// What the next Search::graft leads to.
   void graft_next(int place) { grafted_ = place; }
@@ -80,15 +85,18 @@ class TableSpace final : public Space {
   return seen;
 }
 
-/// A random table: up to `most_places` places, self-loops, parallel actions, cycles and illegal actions included; rewards are
-/// multiples of 1/8; a share `failure` of the places but the root fails.
+/// A random table: up to `most_places` places, self-loops, parallel actions, cycles and illegal
+/// actions included; rewards are multiples of 1/8; a share `failure` of the places but the root
+/// fails.
 [[nodiscard]] inline Table random_table(Rng& rng, int most_places, double failure) {
   const int n = 1 + static_cast<int>(rng.below(static_cast<std::uint64_t>(most_places)));
   Table table;
   for (int v = 0; v < n; ++v) {
     auto& actions = table.actions.emplace_back();
     for (std::uint64_t a = rng.below(5); a > 0; --a) {
-      actions.push_back(rng.uniform() < 0.1 ? kIllegal : static_cast<int>(rng.below(static_cast<std::uint64_t>(n))));
+      actions.push_back(rng.uniform() < 0.1
+                            ? kIllegal
+                            : static_cast<int>(rng.below(static_cast<std::uint64_t>(n))));
     }
     const double reward = static_cast<double>(rng.below(33)) / 8 - 2;
     table.rewards.push_back(v == 0 ? 0 : rng.uniform() < failure ? kFails : reward);

@@ -4,8 +4,9 @@
 #include <string>
 #include <string_view>
 
-/// C++ in the place of the PTX in the helper functions of moves/shared/tensor_ptx.cc and their like, after the PTX ISA's fragment and
-/// descriptor layouts, so that the host runner can run kernels for tensor cores. Asynchronous work is done at once.
+/// C++ in the place of the PTX in the helper functions of moves/shared/tensor_ptx.cc and their
+/// like, after the PTX ISA's fragment and descriptor layouts, so that the host runner can run
+/// kernels for tensor cores. Asynchronous work is done at once.
 namespace warpath::test {
 
 inline constexpr std::string_view kSharedWindow = R"(
@@ -29,7 +30,8 @@ inline constexpr std::string_view kAddressBody = R"(
   return static_cast<unsigned>(static_cast<const unsigned char*>(p) - emulated_window) + 1024u;
 )";
 
-// Lane l receives row l / 4, words 2 (l % 4) and the next, of each matrix; transposed: column l / 4, those rows.
+// Lane l receives row l / 4, words 2 (l % 4) and the next, of each matrix; transposed: column l /
+// 4, those rows.
 inline constexpr std::string_view kLoadBody = R"(
   int lane = threadIdx.x % 32;
   for (int m = 0; m < 4; m++) {
@@ -44,7 +46,8 @@ inline constexpr std::string_view kLoadBody = R"(
   }
 )";
 
-// Fragments of m16n8k16 (two values a register) and m16n8k32 (four): row l / 4 (+ 8 in odd registers of a), k in quarters by l % 4.
+// Fragments of m16n8k16 (two values a register) and m16n8k32 (four): row l / 4 (+ 8 in odd
+// registers of a), k in quarters by l % 4.
 inline constexpr std::string_view kMmaBody = R"(
   int lane = threadIdx.x % 32;
   unsigned left[4][4], right[2][4][2];
@@ -64,11 +67,15 @@ inline constexpr std::string_view kMmaBody = R"(
     }
   }
 )";
-inline constexpr std::string_view kAddFloats = "for (int e = 0; e < 2; e++) d[i] += emulated_float(x >> (16 * e) & 0xffff) * emulated_float(y >> (16 * e) & 0xffff);";
-inline constexpr std::string_view kAddBytes = "for (int e = 0; e < 4; e++) d[i] += emulated_byte(x, e) * emulated_byte(y, e);";
+inline constexpr std::string_view kAddFloats =
+    "for (int e = 0; e < 2; e++) d[i] += emulated_float(x >> (16 * e) & 0xffff) * emulated_float(y "
+    ">> (16 * e) & 0xffff);";
+inline constexpr std::string_view kAddBytes =
+    "for (int e = 0; e < 4; e++) d[i] += emulated_byte(x, e) * emulated_byte(y, e);";
 
-// Descriptor: bits 0-13 address / 16, 16-29 leading and 32-45 stride offset / 16, 62-63 the swizzle (1: 128 bytes). Lines along k:
-// eight of them a unit, units at the stride. Lines across k: 64 elements of m or n, panels at the leading offset, eight k a unit.
+// Descriptor: bits 0-13 address / 16, 16-29 leading and 32-45 stride offset / 16, 62-63 the swizzle
+// (1: 128 bytes). Lines along k: eight of them a unit, units at the stride. Lines across k: 64
+// elements of m or n, panels at the leading offset, eight k a unit.
 inline constexpr std::string_view kWgmmaBody = R"(
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const auto at = [](unsigned long long describes, bool across, int outer, int k) {
@@ -91,17 +98,25 @@ inline constexpr std::string_view kWgmmaBody = R"(
   }
 )";
 inline constexpr std::string_view kAddFloat =
-    "d[4 * j + i] += emulated_float(static_cast<unsigned>(x[0]) | static_cast<unsigned>(x[1]) << 8) * emulated_float(static_cast<unsigned>(y[0]) | static_cast<unsigned>(y[1]) << 8);";
-inline constexpr std::string_view kAddByte = "d[4 * j + i] += static_cast<signed char>(*x) * static_cast<signed char>(*y);";
+    "d[4 * j + i] += emulated_float(static_cast<unsigned>(x[0]) | static_cast<unsigned>(x[1]) << "
+    "8) * emulated_float(static_cast<unsigned>(y[0]) | static_cast<unsigned>(y[1]) << 8);";
+inline constexpr std::string_view kAddByte =
+    "d[4 * j + i] += static_cast<signed char>(*x) * static_cast<signed char>(*y);";
 
 /// `text` with each `from` replaced.
-[[nodiscard]] inline std::string with(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) text.replace(at, from.size(), to);
+[[nodiscard]] inline std::string with(std::string text,
+                                      std::string_view from,
+                                      std::string_view to) {
+  for (std::size_t at = text.find(from); at != std::string::npos;
+       at = text.find(from, at + to.size()))
+    text.replace(at, from.size(), to);
   return text;
 }
 
 /// What stands between `before` and the next `after` in `text`; empty if it does not occur.
-[[nodiscard]] inline std::string between(const std::string& text, std::string_view before, std::string_view after) {
+[[nodiscard]] inline std::string between(const std::string& text,
+                                         std::string_view before,
+                                         std::string_view after) {
   const std::size_t begin = text.find(before);
   if (begin == std::string::npos) return "";
   const std::size_t end = text.find(after, begin + before.size());
@@ -116,10 +131,13 @@ inline constexpr std::string_view kAddByte = "d[4 * j + i] += static_cast<signed
   if (name == "load_matrices") return with(std::string(kLoadBody), "@TRANSPOSED", "false");
   if (name == "load_transposed") return with(std::string(kLoadBody), "@TRANSPOSED", "true");
   if (name == "mma") return with(std::string(kMmaBody), "@ADD", bytes ? kAddBytes : kAddFloats);
-  if (name == "copy_pack") return "\n  *reinterpret_cast<float4*>(to) = wanted ? *reinterpret_cast<const float4*>(from) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);\n";
+  if (name == "copy_pack")
+    return "\n  *reinterpret_cast<float4*>(to) = wanted ? *reinterpret_cast<const float4*>(from) : "
+           "make_float4(0.0f, 0.0f, 0.0f, 0.0f);\n";
   if (name.starts_with("copy_async_")) {
     const std::string size = name.substr(11);
-    return "\n  if (wanted) __builtin_memcpy(to, from, " + size + ");\n  else __builtin_memset(to, 0, " + size + ");\n";
+    return "\n  if (wanted) __builtin_memcpy(to, from, " + size +
+           ");\n  else __builtin_memset(to, 0, " + size + ");\n";
   }
   if (name != "wgmma") return "";
   std::string out = with(std::string(kWgmmaBody), "@ADD", bytes ? kAddByte : kAddFloat);
@@ -136,7 +154,8 @@ inline constexpr std::string_view kAddByte = "d[4 * j + i] += static_cast<signed
   std::string out;
   std::size_t done = 0;
   bool window = false;
-  for (std::size_t at = source.find(kHead); at != std::string::npos; at = source.find(kHead, at + 1)) {
+  for (std::size_t at = source.find(kHead); at != std::string::npos;
+       at = source.find(kHead, at + 1)) {
     const std::size_t open = source.find('(', at);
     const std::size_t name = source.rfind(' ', open) + 1;
     const std::size_t body = source.find(") {", open) + 2;
@@ -153,7 +172,8 @@ inline constexpr std::string_view kAddByte = "d[4 * j + i] += static_cast<signed
     if (text.find("asm") == std::string::npos && text.find("__cvta") == std::string::npos) continue;
     out += source.substr(done, at - done);
     if (!window) out += kSharedWindow, window = true;
-    out += source.substr(at, body + 1 - at) + emulated_body(source.substr(name, open - name), text) + "}";
+    out += source.substr(at, body + 1 - at) +
+           emulated_body(source.substr(name, open - name), text) + "}";
     done = end;
   }
   return out + source.substr(done);

@@ -4,9 +4,9 @@
 namespace warpath {
 namespace {
 
-/// M(v) = (r(v) + sum_e N_e M(c_e)) / (1 + sum_e N_e) and Q_e = (1 - beta) M(c_e) + beta B(c_e): the goal is the best
-/// node, so the mean over playouts is mixed with the best reward reachable. The mean by edge visits is that of KataGo's
-/// notes on graph search (Wu 2023).
+/// M(v) = (r(v) + sum_e N_e M(c_e)) / (1 + sum_e N_e) and Q_e = (1 - beta) M(c_e) + beta B(c_e):
+/// the goal is the best node, so the mean over playouts is mixed with the best reward reachable.
+/// The mean by edge visits is that of KataGo's notes on graph search (Wu 2023).
 class MeanMax final : public BackupPolicy {
  public:
   explicit MeanMax(const SearchOptions& options) : beta_(options.beta) {}

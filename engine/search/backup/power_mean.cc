@@ -7,9 +7,10 @@
 namespace warpath {
 namespace {
 
-/// Power mean of speed-ups, written in logs: M(v) = (1/p) ln((e^(p r(v)) + sum_e N_e e^(p M(c_e))) / (1 + sum_e N_e)),
-/// Q_e = M(c_e). p near 0 is the mean of the logs, p = infinity the maximum. Dam et al. 2019 (Power-UCT), where the mean
-/// runs over values >= 0: a speed-up e^r is one. Not free of the reward's scale: p counts natural logs.
+/// Power mean of speed-ups, written in logs: M(v) = (1/p) ln((e^(p r(v)) + sum_e N_e e^(p M(c_e)))
+/// / (1 + sum_e N_e)), Q_e = M(c_e). p near 0 is the mean of the logs, p = infinity the maximum.
+/// Dam et al. 2019 (Power-UCT), where the mean runs over values >= 0: a speed-up e^r is one. Not
+/// free of the reward's scale: p counts natural logs.
 class PowerMean final : public BackupPolicy {
  public:
   explicit PowerMean(const SearchOptions& options) : p_(options.power_p) {}

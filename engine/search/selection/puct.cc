@@ -6,9 +6,9 @@
 namespace warpath {
 namespace {
 
-/// S(a) = Q(s,a) + c_puct * sigma * P(s,a) * sqrt(T + 1) / (1 + N(s,a) + O(s,a)); the widen arm has N = O = 0 and its
-/// first-play value for Q. Rosin 2011, with unobserved visits after Liu et al. 2020 (WU-UCT); sigma makes c_puct free of
-/// the reward's scale.
+/// S(a) = Q(s,a) + c_puct * sigma * P(s,a) * sqrt(T + 1) / (1 + N(s,a) + O(s,a)); the widen arm has
+/// N = O = 0 and its first-play value for Q. Rosin 2011, with unobserved visits after Liu et al.
+/// 2020 (WU-UCT); sigma makes c_puct free of the reward's scale.
 class Puct final : public SelectionPolicy {
  public:
   explicit Puct(const SearchOptions& options) : c_(options.c_puct) {}

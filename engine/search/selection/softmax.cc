@@ -7,8 +7,8 @@
 namespace warpath {
 namespace {
 
-/// A draw with probability proportional to P(s,a)^(1/2) exp(Q(s,a) / (softmax * sigma)) / sqrt(1 + N(s,a) + O(s,a)), by Gumbel noise:
-/// the visits wear an arm down, so that none is taken for ever.
+/// A draw with probability proportional to P(s,a)^(1/2) exp(Q(s,a) / (softmax * sigma)) / sqrt(1 +
+/// N(s,a) + O(s,a)), by Gumbel noise: the visits wear an arm down, so that none is taken for ever.
 class Softmax final : public SelectionPolicy {
  public:
   explicit Softmax(const SearchOptions& options) : temperature_(options.softmax) {}
@@ -20,7 +20,8 @@ class Softmax final : public SelectionPolicy {
       const Arm& a = arms[i];
       const double tried = 1 + static_cast<double>(a.visits) + static_cast<double>(a.in_flight);
       const double noise = gumbel(rng);
-      const double score = a.value / (temperature_ * node.sigma) + 0.5 * std::log((a.prior + 1e-12) / tried) + noise;
+      const double score =
+          a.value / (temperature_ * node.sigma) + 0.5 * std::log((a.prior + 1e-12) / tried) + noise;
       if (i == 0 || score > highest) chosen = i, highest = score;
     }
     return chosen;

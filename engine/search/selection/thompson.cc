@@ -6,8 +6,8 @@
 namespace warpath {
 namespace {
 
-/// The greatest of draws from a normal distribution around Q(s,a) of deviation c_ucb1 * sigma / sqrt(1 + N(s,a) + O(s,a)).
-/// Thompson 1933.
+/// The greatest of draws from a normal distribution around Q(s,a) of deviation c_ucb1 * sigma /
+/// sqrt(1 + N(s,a) + O(s,a)). Thompson 1933.
 class Thompson final : public SelectionPolicy {
  public:
   explicit Thompson(const SearchOptions& options) : c_(options.c_ucb1) {}

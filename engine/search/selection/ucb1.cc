@@ -6,15 +6,16 @@
 namespace warpath {
 namespace {
 
-/// S(a) = Q(s,a) + c_ucb1 * sigma * sqrt(2 ln(T + 1) / (1 + N(s,a) + O(s,a))). Auer, Cesa-Bianchi and Fischer 2002 with
-/// unobserved visits after Liu et al. 2020; the 1 in the denominator gives the untried widen arm a finite bound. Priors
-/// only order the untried actions.
+/// S(a) = Q(s,a) + c_ucb1 * sigma * sqrt(2 ln(T + 1) / (1 + N(s,a) + O(s,a))). Auer, Cesa-Bianchi
+/// and Fischer 2002 with unobserved visits after Liu et al. 2020; the 1 in the denominator gives
+/// the untried widen arm a finite bound. Priors only order the untried actions.
 class Ucb1 final : public SelectionPolicy {
  public:
   explicit Ucb1(const SearchOptions& options) : c_(options.c_ucb1) {}
 
   std::size_t select(std::span<const Arm> arms, const NodeView& node, Rng&) const override {
-    const double scale = c_ * node.sigma * std::sqrt(2 * std::log(static_cast<double>(node.total_visits) + 1));
+    const double scale =
+        c_ * node.sigma * std::sqrt(2 * std::log(static_cast<double>(node.total_visits) + 1));
     std::size_t chosen = 0;
     double highest = 0;
     for (std::size_t i = 0; i < arms.size(); ++i) {

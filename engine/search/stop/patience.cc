@@ -11,10 +11,12 @@ class Patience final : public StopPolicy {
  public:
   explicit Patience(const RunOptions& options)
       : patience_(static_cast<std::uint64_t>(options.patience)),
-        reason_(std::to_string(patience_) + (patience_ == 1 ? " build" : " builds") + " without a better one") {}
+        reason_(std::to_string(patience_) + (patience_ == 1 ? " build" : " builds") +
+                " without a better one") {}
 
   std::string_view reason(const Progress& progress) const override {
-    return patience_ > 0 && progress.since_improvement >= patience_ ? std::string_view(reason_) : std::string_view();
+    return patience_ > 0 && progress.since_improvement >= patience_ ? std::string_view(reason_)
+                                                                    : std::string_view();
   }
 
  private:

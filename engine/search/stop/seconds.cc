@@ -16,10 +16,12 @@ std::string seconds_text(double seconds) {
 /// Ends after run.budget_seconds of wall time, earlier sessions included; 0: never.
 class Seconds final : public StopPolicy {
  public:
-  explicit Seconds(const RunOptions& options) : budget_(options.budget_seconds), reason_(seconds_text(budget_)) {}
+  explicit Seconds(const RunOptions& options)
+      : budget_(options.budget_seconds), reason_(seconds_text(budget_)) {}
 
   std::string_view reason(const Progress& progress) const override {
-    return budget_ > 0 && progress.seconds >= budget_ ? std::string_view(reason_) : std::string_view();
+    return budget_ > 0 && progress.seconds >= budget_ ? std::string_view(reason_)
+                                                      : std::string_view();
   }
 
  private:

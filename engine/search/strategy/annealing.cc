@@ -1,14 +1,15 @@
 #include <cmath>
 
+#include "engine/base/statistics.h"
 #include "engine/plugin/options.h"
 #include "engine/register_strategies.h"
-#include "engine/base/statistics.h"
 
 namespace warpath {
 namespace {
 
-/// Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983): a neighbour that is worse by d is entered with probability exp(-d / T),
-/// T = temperature * deviation of the rewards so far * cooling^evaluations: free of the reward's scale.
+/// Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983): a neighbour that is worse by d is
+/// entered with probability exp(-d / T), T = temperature * deviation of the rewards so far *
+/// cooling^evaluations: free of the reward's scale.
 class Annealing final : public Strategy {
  public:
   explicit Annealing(const SearchOptions& options)
@@ -45,8 +46,10 @@ class Annealing final : public Strategy {
 }  // namespace
 
 void register_strategy_annealing(StrategyRegistry& registry) {
-  registry.add("annealing", "simulated annealing, temperatures in deviations of the rewards (Kirkpatrick et al. 1983)",
-               [](const SearchOptions& options) { return std::make_unique<Annealing>(options); });
+  registry.add(
+      "annealing",
+      "simulated annealing, temperatures in deviations of the rewards (Kirkpatrick et al. 1983)",
+      [](const SearchOptions& options) { return std::make_unique<Annealing>(options); });
 }
 
 }  // namespace warpath

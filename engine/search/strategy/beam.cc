@@ -7,11 +7,12 @@
 namespace warpath {
 namespace {
 
-/// Beam search: neighbours of the `beam_width` best, a round at a time; the best of beam and round are the next beam. A round that
-/// changes nothing begins anew from random variants.
+/// Beam search: neighbours of the `beam_width` best, a round at a time; the best of beam and round
+/// are the next beam. A round that changes nothing begins anew from random variants.
 class Beam final : public Strategy {
  public:
-  explicit Beam(const SearchOptions& options) : width_(static_cast<std::size_t>(options.beam_width)) {}
+  explicit Beam(const SearchOptions& options)
+      : width_(static_cast<std::size_t>(options.beam_width)) {}
 
   NodeId next(Field& field) override {
     if (asked_ >= width_ * kBranches) close_round(field);
@@ -42,7 +43,8 @@ class Beam final : public Strategy {
     std::vector<NodeId> all = beam_;
     all.insert(all.end(), round_.begin(), round_.end());
     round_.clear();
-    std::stable_sort(all.begin(), all.end(), [&](NodeId a, NodeId b) { return field.worth(a) > field.worth(b); });
+    std::stable_sort(all.begin(), all.end(),
+                     [&](NodeId a, NodeId b) { return field.worth(a) > field.worth(b); });
     all.resize(std::min(all.size(), width_));
     const bool same = std::is_permutation(all.begin(), all.end(), beam_.begin(), beam_.end());
     beam_ = std::move(all);
@@ -60,7 +62,8 @@ class Beam final : public Strategy {
 }  // namespace
 
 void register_strategy_beam(StrategyRegistry& registry) {
-  registry.add("beam", "beam search with restarts", [](const SearchOptions& options) { return std::make_unique<Beam>(options); });
+  registry.add("beam", "beam search with restarts",
+               [](const SearchOptions& options) { return std::make_unique<Beam>(options); });
 }
 
 }  // namespace warpath

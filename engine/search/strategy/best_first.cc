@@ -7,7 +7,8 @@
 namespace warpath {
 namespace {
 
-/// A neighbour of the best variant that still has an unknown one; with probability epsilon a random variant instead.
+/// A neighbour of the best variant that still has an unknown one; with probability epsilon a random
+/// variant instead.
 class BestFirst final : public Strategy {
  public:
   explicit BestFirst(const SearchOptions& options) : epsilon_(options.epsilon) {}

@@ -5,8 +5,9 @@
 namespace warpath {
 namespace {
 
-/// Every variant in order of its distance from the root, so that what was evaluated is all there is within that distance: a sweep to
-/// record. Variants whose outcomes are awaited are passed over and come back.
+/// Every variant in order of its distance from the root, so that what was evaluated is all there is
+/// within that distance: a sweep to record. Variants whose outcomes are awaited are passed over and
+/// come back.
 class BreadthFirst final : public Strategy {
  public:
   NodeId next(Field& field) override {
@@ -16,7 +17,8 @@ class BreadthFirst final : public Strategy {
       if (field.graph()[node].state == NodeState::pending) continue;
       const std::uint32_t actions = field.actions(node);
       while (tried_[i] < actions) {
-        if (const Field::Arrival arrival = field.act(node, tried_[i]++); arrival.fresh) return arrival.node;
+        if (const Field::Arrival arrival = field.act(node, tried_[i]++); arrival.fresh)
+          return arrival.node;
       }
       if (i == first_) ++first_;
     }

@@ -4,11 +4,13 @@
 namespace warpath {
 namespace {
 
-/// Descent over neighbours that differ in one or two tunables, from the best of a few random draws; a worse neighbour is entered with
-/// probability `escape`. The rule of KTT's Markov chain searcher (Petrovic et al. 2020).
+/// Descent over neighbours that differ in one or two tunables, from the best of a few random draws;
+/// a worse neighbour is entered with probability `escape`. The rule of KTT's Markov chain searcher
+/// (Petrovic et al. 2020).
 class Descent final : public Strategy {
  public:
-  explicit Descent(const SearchOptions& options) : initial_(options.initial), escape_(options.escape) {}
+  explicit Descent(const SearchOptions& options)
+      : initial_(options.initial), escape_(options.escape) {}
 
   NodeId next(Field& field) override {
     if (drawn_ < initial_) {
@@ -21,7 +23,9 @@ class Descent final : public Strategy {
 
   void complete(Field& field, NodeId node) override {
     if (!field.measured(node)) return;
-    if (field.worth(node) >= field.worth(current_) || (drawn_ >= initial_ && field.rng().uniform() < escape_)) current_ = node;
+    if (field.worth(node) >= field.worth(current_) ||
+        (drawn_ >= initial_ && field.rng().uniform() < escape_))
+      current_ = node;
   }
 
  private:
@@ -34,8 +38,10 @@ class Descent final : public Strategy {
 }  // namespace
 
 void register_strategy_descent(StrategyRegistry& registry) {
-  registry.add("descent", "first better neighbour within two tunables, rarely a worse one (KTT's Markov chain rule)",
-               [](const SearchOptions& options) { return std::make_unique<Descent>(options); });
+  registry.add(
+      "descent",
+      "first better neighbour within two tunables, rarely a worse one (KTT's Markov chain rule)",
+      [](const SearchOptions& options) { return std::make_unique<Descent>(options); });
 }
 
 }  // namespace warpath

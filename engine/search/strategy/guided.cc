@@ -4,19 +4,21 @@
 #include <unordered_set>
 #include <vector>
 
-#include "engine/search/design.h"
-#include "engine/search/forest.h"
+#include "engine/base/statistics.h"
 #include "engine/plugin/options.h"
 #include "engine/register_strategies.h"
-#include "engine/base/statistics.h"
+#include "engine/search/design.h"
+#include "engine/search/forest.h"
 
 namespace warpath {
 namespace {
 
-/// Graph search over tunables whose untried edges are weighed by what was measured so far: the frontier is the neighbourhood of the
-/// best nodes and a few random points; a forest predicts every one of them, and the least lower bound mean - kappa * deviation of the
-/// log time is expanded (Hutter, Hoos and Leyton-Brown 2011, for the model and the bound). It begins with a Design. Targets above the
-/// median are compressed: how bad a bad variant is says little about where the good ones are.
+/// Graph search over tunables whose untried edges are weighed by what was measured so far: the
+/// frontier is the neighbourhood of the best nodes and a few random points; a forest predicts every
+/// one of them, and the least lower bound mean - kappa * deviation of the log time is expanded
+/// (Hutter, Hoos and Leyton-Brown 2011, for the model and the bound). It begins with a Design.
+/// Targets above the median are compressed: how bad a bad variant is says little about where the
+/// good ones are.
 class Guided final : public Strategy {
  public:
   explicit Guided(const SearchOptions& options) : options_(options) {}
@@ -25,7 +27,8 @@ class Guided final : public Strategy {
     const Lattice* const space = field.lattice();
     if (space == nullptr) return greedy(field);
     if (!features_) begin(field, *space);
-    if (nodes_.size() + waiting_ < static_cast<std::size_t>(options_.initial)) return designed(field, *space);
+    if (nodes_.size() + waiting_ < static_cast<std::size_t>(options_.initial))
+      return designed(field, *space);
     if (due()) refresh(field, *space);
     while (at_ < queue_.size()) {
       const Candidate& c = queue_[at_++];
@@ -78,7 +81,8 @@ class Guided final : public Strategy {
   NodeId designed(Field& field, const Lattice& space) {
     std::vector<Level> point(space.axes());
     const NodeId node = field.fresh([&] {
-      return design_->draw(space, field.rng(), point) ? field.visit(NodeId{0}, point) : Field::Arrival{};
+      return design_->draw(space, field.rng(), point) ? field.visit(NodeId{0}, point)
+                                                      : Field::Arrival{};
     });
     if (node == kNoNode) return sent(field.fresh_draw());
     design_->add(point);
@@ -101,7 +105,10 @@ class Guided final : public Strategy {
 
   /// After an improvement, and whenever the observations grew by a share.
   [[nodiscard]] bool due() const {
-    return improved_ || static_cast<double>(nodes_.size()) >= static_cast<double>(fitted_) * (1 + options_.refit) || at_ >= queue_.size();
+    return improved_ ||
+           static_cast<double>(nodes_.size()) >=
+               static_cast<double>(fitted_) * (1 + options_.refit) ||
+           at_ >= queue_.size();
   }
 
   [[nodiscard]] std::uint64_t number(std::span<const Level> point) const {
@@ -110,7 +117,9 @@ class Guided final : public Strategy {
     return out;
   }
 
-  [[nodiscard]] std::span<const Level> point_of(const Candidate& c) const { return std::span(points_).subspan(c.at, scale_.size()); }
+  [[nodiscard]] std::span<const Level> point_of(const Candidate& c) const {
+    return std::span(points_).subspan(c.at, scale_.size());
+  }
 
   void refresh(Field& field, const Lattice& space) {
     improved_ = false;
@@ -118,7 +127,9 @@ class Guided final : public Strategy {
     fit(field);
     gather(field, space);
     weigh();
-    std::sort(queue_.begin(), queue_.end(), [](const Candidate& a, const Candidate& b) { return a.bound != b.bound ? a.bound < b.bound : a.at < b.at; });
+    std::sort(queue_.begin(), queue_.end(), [](const Candidate& a, const Candidate& b) {
+      return a.bound != b.bound ? a.bound < b.bound : a.at < b.at;
+    });
     at_ = 0;
   }
 
@@ -131,7 +142,8 @@ class Guided final : public Strategy {
     std::vector<float> targets;
     for (const double w : worths_) {
       const double y = -std::max(w, worst_);
-      targets.push_back(static_cast<float>(y <= middle ? y : middle + options_.compression * (y - middle)));
+      targets.push_back(
+          static_cast<float>(y <= middle ? y : middle + options_.compression * (y - middle)));
     }
     forest_->fit(rows_, targets, field.rng());
   }
@@ -145,7 +157,9 @@ class Guided final : public Strategy {
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     const auto top = std::min(order.size(), static_cast<std::size_t>(options_.frontier));
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top), order.end(),
-                      [&](std::uint32_t a, std::uint32_t b) { return worths_[a] != worths_[b] ? worths_[a] > worths_[b] : a < b; });
+                      [&](std::uint32_t a, std::uint32_t b) {
+                        return worths_[a] != worths_[b] ? worths_[a] > worths_[b] : a < b;
+                      });
     std::vector<Level> point(space.axes()), other(space.axes());
     for (std::size_t k = 0; k < top; ++k) {
       const NodeId from = nodes_[order[k]];
@@ -162,7 +176,8 @@ class Guided final : public Strategy {
       }
       for (int i = 0; i < options_.far_neighbours; ++i) {
         other = point;
-        for (int j = 0; j < 2; ++j) redraw_axis(space, field.rng(), field.rng().below(other.size()), other);
+        for (int j = 0; j < 2; ++j)
+          redraw_axis(space, field.rng(), field.rng().below(other.size()), other);
         add(space, from, other);
       }
     }
@@ -183,7 +198,8 @@ class Guided final : public Strategy {
     predictions_.resize(queue_.size());
     forest_->predict(candidate_rows_, predictions_);
     for (std::size_t i = 0; i < queue_.size(); ++i) {
-      queue_[i].bound = predictions_[i].mean - static_cast<float>(options_.kappa) * predictions_[i].deviation;
+      queue_[i].bound =
+          predictions_[i].mean - static_cast<float>(options_.kappa) * predictions_[i].deviation;
     }
   }
 
@@ -214,7 +230,8 @@ class Guided final : public Strategy {
 }  // namespace
 
 void register_strategy_guided(StrategyRegistry& registry) {
-  registry.add("guided", "graph search over tunables, the frontier weighed by a forest of what was measured",
+  registry.add("guided",
+               "graph search over tunables, the frontier weighed by a forest of what was measured",
                [](const SearchOptions& options) { return std::make_unique<Guided>(options); });
 }
 

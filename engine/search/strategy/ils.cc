@@ -4,14 +4,16 @@
 namespace warpath {
 namespace {
 
-/// Greedy iterated local search (Lourenco, Martin and Stutzle 2003): the first better neighbour, until there is none; then a kick of
-/// several changes from the best optimum so far.
+/// Greedy iterated local search (Lourenco, Martin and Stutzle 2003): the first better neighbour,
+/// until there is none; then a kick of several changes from the best optimum so far.
 class IteratedLocalSearch final : public Strategy {
  public:
   NodeId next(Field& field) override {
     const NodeId near = field.fresh([&] {
       const Field::Arrival arrival = field.neighbour(current_, 1);
-      if (!arrival.fresh && arrival.node != kNoNode && field.worth(arrival.node) > field.worth(current_)) current_ = arrival.node;
+      if (!arrival.fresh && arrival.node != kNoNode &&
+          field.worth(arrival.node) > field.worth(current_))
+        current_ = arrival.node;
       return arrival;
     });
     if (near != kNoNode) return near;

@@ -13,7 +13,8 @@ class RandomDraws final : public Strategy {
 }  // namespace
 
 void register_strategy_random(StrategyRegistry& registry) {
-  registry.add("random", "uniform draws without replacement", [](const SearchOptions&) { return std::make_unique<RandomDraws>(); });
+  registry.add("random", "uniform draws without replacement",
+               [](const SearchOptions&) { return std::make_unique<RandomDraws>(); });
 }
 
 }  // namespace warpath

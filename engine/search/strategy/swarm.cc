@@ -8,11 +8,13 @@
 namespace warpath {
 namespace {
 
-/// Particle swarm (Kennedy and Eberhart 1995; constants of Clerc and Kennedy 2002) over the levels of the tunables, rounded. A
-/// position that is illegal or known is stepped on; where there are no tunables a particle is recombined with its best and the swarm's.
+/// Particle swarm (Kennedy and Eberhart 1995; constants of Clerc and Kennedy 2002) over the levels
+/// of the tunables, rounded. A position that is illegal or known is stepped on; where there are no
+/// tunables a particle is recombined with its best and the swarm's.
 class Swarm final : public Strategy {
  public:
-  explicit Swarm(const SearchOptions& options) : particles_(static_cast<std::size_t>(options.population)) {}
+  explicit Swarm(const SearchOptions& options)
+      : particles_(static_cast<std::size_t>(options.population)) {}
 
   NodeId next(Field& field) override {
     turn_ = (turn_ + 1) % particles_.size();
@@ -63,7 +65,8 @@ class Swarm final : public Strategy {
       const double top = static_cast<double>(space->levels(i)) - 1;
       double& x = particle.position[i];
       double& v = particle.velocity[i];
-      v = kInertia * v + kPull * field.rng().uniform() * (own[i] - x) + kPull * field.rng().uniform() * (all[i] - x);
+      v = kInertia * v + kPull * field.rng().uniform() * (own[i] - x) +
+          kPull * field.rng().uniform() * (all[i] - x);
       v = std::clamp(v + 0.1 * field.rng().normal(), -top, top);
       x = std::clamp(x + v, 0.0, top);
       point[i] = static_cast<Level>(std::lround(x));
@@ -80,7 +83,8 @@ class Swarm final : public Strategy {
 }  // namespace
 
 void register_strategy_swarm(StrategyRegistry& registry) {
-  registry.add("swarm", "particle swarm over the levels of the tunables (Kennedy and Eberhart 1995)",
+  registry.add("swarm",
+               "particle swarm over the levels of the tunables (Kennedy and Eberhart 1995)",
                [](const SearchOptions& options) { return std::make_unique<Swarm>(options); });
 }
 

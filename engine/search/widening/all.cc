@@ -4,14 +4,17 @@
 namespace warpath {
 namespace {
 
-/// Every action of a node is tried before any child is descended, as in UCT (Kocsis and Szepesvari 2006).
+/// Every action of a node is tried before any child is descended, as in UCT (Kocsis and Szepesvari
+/// 2006).
 class All final : public WideningPolicy {
  public:
   explicit All(const SearchOptions& options) : rho_(options.rho) {}
 
   bool offer(std::uint64_t, std::uint32_t, std::uint32_t) const override { return true; }
   bool forced() const override { return true; }
-  double first_play_value(double own_reward, double, double sigma) const override { return own_reward - rho_ * sigma; }
+  double first_play_value(double own_reward, double, double sigma) const override {
+    return own_reward - rho_ * sigma;
+  }
 
  private:
   double rho_;

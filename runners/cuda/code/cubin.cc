@@ -34,7 +34,9 @@ std::string text_at(std::string_view table, std::uint64_t offset) {
 }
 
 std::string_view content_of(std::string_view file, const Elf64_Shdr& header) {
-  if (header.sh_type == SHT_NOBITS || header.sh_offset > file.size() || header.sh_size > file.size() - header.sh_offset) return {};
+  if (header.sh_type == SHT_NOBITS || header.sh_offset > file.size() ||
+      header.sh_size > file.size() - header.sh_offset)
+    return {};
   return file.substr(header.sh_offset, header.sh_size);
 }
 
@@ -71,7 +73,8 @@ void for_each_attribute(std::string_view info, Visitor&& visit) {
     struct Pair {
       std::uint32_t symbol, value;
     } pair{};
-    if (head.size == sizeof pair && read_at(info, at, pair)) visit(head.attribute, pair.symbol, pair.value);
+    if (head.size == sizeof pair && read_at(info, at, pair))
+      visit(head.attribute, pair.symbol, pair.value);
     at += head.size;
   }
 }
@@ -82,23 +85,30 @@ std::uint32_t symbol_index(const std::vector<Section>& sections, std::string_vie
   const Section* names = find(sections, ".strtab");
   if (symbols == nullptr || names == nullptr) return 0;
   Elf64_Sym symbol{};
-  for (std::uint32_t i = 0; read_at(symbols->content, std::uint64_t{i} * sizeof symbol, symbol); ++i) {
-    if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && text_at(names->content, symbol.st_name) == name) return i;
+  for (std::uint32_t i = 0; read_at(symbols->content, std::uint64_t{i} * sizeof symbol, symbol);
+       ++i) {
+    if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
+        text_at(names->content, symbol.st_name) == name)
+      return i;
   }
   return 0;
 }
 
 bool belongs_to_code(const Section& section) {
-  return section.name.starts_with(".text.") || section.name.starts_with(".nv.constant") || section.name.starts_with(".nv.global") ||
-         section.name.starts_with(".nv.shared") || section.name.starts_with(".nv.info");
+  return section.name.starts_with(".text.") || section.name.starts_with(".nv.constant") ||
+         section.name.starts_with(".nv.global") || section.name.starts_with(".nv.shared") ||
+         section.name.starts_with(".nv.info");
 }
 
 }  // namespace
 
-std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view entry, std::string& why) {
+std::optional<CubinFacts> read_cubin(std::string_view cubin,
+                                     std::string_view entry,
+                                     std::string& why) {
   Elf64_Ehdr elf{};
-  if (!read_at(cubin, 0, elf) || std::memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 || elf.e_ident[EI_CLASS] != ELFCLASS64 ||
-      elf.e_ident[EI_DATA] != ELFDATA2LSB || elf.e_shentsize != sizeof(Elf64_Shdr)) {
+  if (!read_at(cubin, 0, elf) || std::memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 ||
+      elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_ident[EI_DATA] != ELFDATA2LSB ||
+      elf.e_shentsize != sizeof(Elf64_Shdr)) {
     why = "the machine code is no 64-bit ELF file";
     return std::nullopt;
   }
@@ -113,18 +123,23 @@ std::optional<CubinFacts> read_cubin(std::string_view cubin, std::string_view en
   Hasher hasher;
   for (const Section& section : sections) {
     if (section.name.starts_with(".text.")) facts.functions.push_back(section.name.substr(6));
-    if (section.name.starts_with(".nv.global")) facts.global_bytes += static_cast<std::int64_t>(section.header.sh_size);
-    if (section.name == ".nv.constant3") facts.constant_bytes += static_cast<std::int64_t>(section.header.sh_size);
-    if (belongs_to_code(section)) hasher.add(section.name).add(section.header.sh_size).add(section.content);
+    if (section.name.starts_with(".nv.global"))
+      facts.global_bytes += static_cast<std::int64_t>(section.header.sh_size);
+    if (section.name == ".nv.constant3")
+      facts.constant_bytes += static_cast<std::int64_t>(section.header.sh_size);
+    if (belongs_to_code(section))
+      hasher.add(section.name).add(section.header.sh_size).add(section.content);
   }
   facts.code_hash = hasher.digest();
   if (const Section* info = find(sections, ".nv.info"); info != nullptr) {
     const std::uint32_t index = symbol_index(sections, entry);
-    for_each_attribute(info->content, [&](std::uint8_t attribute, std::uint32_t symbol, std::uint32_t value) {
-      if (symbol != index) return;
-      if (attribute == kAttributeRegisterCount) facts.registers = static_cast<int>(value);
-      if (attribute == kAttributeFrameSize) facts.frame_bytes = value;
-    });
+    for_each_attribute(info->content,
+                       [&](std::uint8_t attribute, std::uint32_t symbol, std::uint32_t value) {
+                         if (symbol != index) return;
+                         if (attribute == kAttributeRegisterCount)
+                           facts.registers = static_cast<int>(value);
+                         if (attribute == kAttributeFrameSize) facts.frame_bytes = value;
+                       });
   }
   return facts;
 }

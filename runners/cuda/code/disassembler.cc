@@ -23,7 +23,8 @@ constexpr std::size_t kMostBytes = std::size_t{256} << 20U;
 class Scratch {
  public:
   Scratch() : path_((fs::temp_directory_path() / "warpath-code-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr) throw environment_error(path_ + ": cannot be made: " + std::strerror(errno));
+    if (::mkdtemp(path_.data()) == nullptr)
+      throw environment_error(path_ + ": cannot be made: " + std::strerror(errno));
   }
   ~Scratch() {
     std::error_code ignored;
@@ -57,10 +58,14 @@ std::string disassemble(const Disassembler& tool, std::string_view cubin, std::s
   process.argv = {tool.path};
   process.argv.insert(process.argv.end(), tool.arguments.begin(), tool.arguments.end());
   process.argv.push_back(file.string());
-  process.environment = {"PATH=" + fs::path(tool.path).parent_path().string() + ":/usr/bin:/bin", "LC_ALL=C"};  // cuobjdump calls nvdisasm
+  // cuobjdump calls nvdisasm
+  process.environment = {"PATH=" + fs::path(tool.path).parent_path().string() + ":/usr/bin:/bin",
+                         "LC_ALL=C"};
   ProcessResult result = run_process(process, kLimit, kMostBytes);
   if (result.end == ProcessEnd::exited && result.code == 0) return std::move(result.output);
-  why = tool.name + (result.end == ProcessEnd::exited ? " refuses the code: " + result.output.substr(0, result.output.find('\n')) : " did not come to an end");
+  why = tool.name + (result.end == ProcessEnd::exited
+                         ? " refuses the code: " + result.output.substr(0, result.output.find('\n'))
+                         : " did not come to an end");
   return "";
 }
 

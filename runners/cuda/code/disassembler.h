@@ -16,7 +16,10 @@ struct Disassembler {
 /// nvdisasm, else cuobjdump.
 [[nodiscard]] Disassembler find_disassembler();
 
-/// `cubin` as text, by a process with limits of time and output and a file of its own; empty, with one line in `why`, where that fails.
-[[nodiscard]] std::string disassemble(const Disassembler& tool, std::string_view cubin, std::string& why);
+/// `cubin` as text, by a process with limits of time and output and a file of its own; empty, with
+/// one line in `why`, where that fails.
+[[nodiscard]] std::string disassemble(const Disassembler& tool,
+                                      std::string_view cubin,
+                                      std::string& why);
 
 }  // namespace warpath::cuda

@@ -37,13 +37,17 @@ void add(const std::vector<Place>& places, CountedCode& to) {
   to.loops += static_cast<std::int64_t>(last_of.size());
 }
 
-bool contains(std::span<const std::string> names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
+bool contains(std::span<const std::string> names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
 
 // ---- machine code ----
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
+    text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0)
+    text.remove_suffix(1);
   return text;
 }
 
@@ -59,14 +63,20 @@ std::optional<std::uint64_t> hexadecimal(std::string_view text) {
   if (text.starts_with("0x")) text.remove_prefix(2);
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  return error == std::errc() && !text.empty() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+  return error == std::errc() && !text.empty() && end == text.data() + text.size()
+             ? std::optional(value)
+             : std::nullopt;
 }
 
 bool is_constant_source(std::string_view operand) {
   operand = trimmed(operand);
-  while (!operand.empty() && (operand.front() == '-' || operand.front() == '!' || operand.front() == '|' || operand.front() == '+')) operand.remove_prefix(1);
+  while (!operand.empty() && (operand.front() == '-' || operand.front() == '!' ||
+                              operand.front() == '|' || operand.front() == '+'))
+    operand.remove_prefix(1);
   for (const std::string_view zero : {"RZ", "URZ", "SRZ", "PT", "UPT"}) {
-    if (operand.starts_with(zero) && (operand.size() == zero.size() || operand[zero.size()] == '.' || operand[zero.size()] == '|')) return true;
+    if (operand.starts_with(zero) && (operand.size() == zero.size() ||
+                                      operand[zero.size()] == '.' || operand[zero.size()] == '|'))
+      return true;
   }
   return !operand.empty() && std::isdigit(static_cast<unsigned char>(operand.front())) != 0;
 }
@@ -74,7 +84,8 @@ bool is_constant_source(std::string_view operand) {
 bool is_register(std::string_view operand) {
   operand = trimmed(operand);
   if (operand.starts_with('U')) operand.remove_prefix(1);
-  return operand.size() > 1 && operand[0] == 'R' && std::isdigit(static_cast<unsigned char>(operand[1])) != 0;
+  return operand.size() > 1 && operand[0] == 'R' &&
+         std::isdigit(static_cast<unsigned char>(operand[1])) != 0;
 }
 
 /// "R2, -RZ, RZ, 0, 0": a register, then nothing that could differ from run to run.
@@ -85,7 +96,8 @@ bool loads_constant(std::string_view operands) {
     parts.push_back(operands.substr(0, comma));
     operands.remove_prefix(comma == std::string_view::npos ? operands.size() : comma + 1);
   }
-  return parts.size() >= 2 && is_register(parts.front()) && std::all_of(parts.begin() + 1, parts.end(), is_constant_source);
+  return parts.size() >= 2 && is_register(parts.front()) &&
+         std::all_of(parts.begin() + 1, parts.end(), is_constant_source);
 }
 
 /// The functions of a listing, one after the other.
@@ -139,7 +151,9 @@ class Listing {
     if (line.starts_with('{')) line = trimmed(line.substr(1));  // dual issue of old chips
     if (line.starts_with('@')) static_cast<void>(take_word(line));
     const std::string_view opcode = take_word(line);
-    if (opcode.empty() || opcode == "NOP" || std::isupper(static_cast<unsigned char>(opcode.front())) == 0) return;
+    if (opcode.empty() || opcode == "NOP" ||
+        std::isupper(static_cast<unsigned char>(opcode.front())) == 0)
+      return;
     addresses_[*address] = places_.size();
     if (opcode.starts_with("BRA")) jumps_[places_.size()] = std::string(trimmed(line));
     places_.push_back({loads_constant(line) ? "CONSTANT.LOAD" : std::string(opcode), std::nullopt});
@@ -185,9 +199,11 @@ CountedCode count_ptx(const PtxModule& module, std::span<const std::string> entr
     std::vector<Place> places;
     for (const PtxInstruction& instruction : function.instructions) {
       Place place{std::string(instruction.opcode), std::nullopt};
-      for (const std::string_view modifier : instruction.modifiers) place.opcode.append(".").append(modifier);
+      for (const std::string_view modifier : instruction.modifiers)
+        place.opcode.append(".").append(modifier);
       if (instruction.opcode == "bra" && !instruction.operands.empty()) {
-        const auto label = std::ranges::find(function.labels, instruction.operands.back(), &PtxLabel::name);
+        const auto label =
+            std::ranges::find(function.labels, instruction.operands.back(), &PtxLabel::name);
         if (label != function.labels.end()) place.target = label->at;
       }
       places.push_back(std::move(place));

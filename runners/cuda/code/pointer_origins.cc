@@ -15,9 +15,13 @@ using Node = std::uint32_t;
 using Mask = std::uint64_t;
 constexpr std::size_t kMaxParameters = 64;
 
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) { return std::ranges::find(list, text) != list.end(); }
+bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) {
+  return std::ranges::find(list, text) != list.end();
+}
 
-bool is_address(std::string_view operand) { return operand.starts_with('['); }
+bool is_address(std::string_view operand) {
+  return operand.starts_with('[');
+}
 
 /// The first word of an operand: of "[%rd1+16]" %rd1, of "{%r1, %r2}" %r1.
 std::string_view first_word(std::string_view operand) {
@@ -40,17 +44,22 @@ bool keeps_low_bits(std::string_view operand) {
   const bool hexadecimal = operand.starts_with("0x") || operand.starts_with("0X");
   if (hexadecimal) operand.remove_prefix(2);
   std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(operand.data(), operand.data() + operand.size(), value, hexadecimal ? 16 : 10);
+  const auto [end, error] = std::from_chars(operand.data(), operand.data() + operand.size(), value,
+                                            hexadecimal ? 16 : 10);
   return error == std::errc{} && end != operand.data() && value < (std::uint64_t{1} << 32U);
 }
 
 bool is_wide(const PtxInstruction& instruction) {
-  return std::ranges::any_of(instruction.modifiers, [](std::string_view m) { return is_one_of(m, {"b64", "u64", "s64", "wide"}); });
+  return std::ranges::any_of(instruction.modifiers, [](std::string_view m) {
+    return is_one_of(m, {"b64", "u64", "s64", "wide"});
+  });
 }
 
 /// True if the instruction's memory is the block's or the thread's own.
 bool is_private(const PtxInstruction& instruction) {
-  return std::ranges::any_of(instruction.modifiers, [](std::string_view m) { return m.starts_with("shared") || is_one_of(m, {"local", "param", "const"}); });
+  return std::ranges::any_of(instruction.modifiers, [](std::string_view m) {
+    return m.starts_with("shared") || is_one_of(m, {"local", "param", "const"});
+  });
 }
 
 bool writes_buffers(const PtxInstruction& instruction) {
@@ -60,10 +69,13 @@ bool writes_buffers(const PtxInstruction& instruction) {
     }
     return false;
   }
-  return is_one_of(instruction.opcode, {"st", "atom", "red"}) && !is_private(instruction) && !instruction.has("async");
+  return is_one_of(instruction.opcode, {"st", "atom", "red"}) && !is_private(instruction) &&
+         !instruction.has("async");
 }
 
-bool reads_noncoherently(const PtxInstruction& instruction) { return instruction.opcode == "ldu" || (instruction.opcode == "ld" && instruction.has("nc")); }
+bool reads_noncoherently(const PtxInstruction& instruction) {
+  return instruction.opcode == "ldu" || (instruction.opcode == "ld" && instruction.has("nc"));
+}
 
 class Origins {
  public:
@@ -77,7 +89,8 @@ class Origins {
     spread();
     // The difference of two pointers is none.
     for (const Difference& difference : differences_) {
-      if (held_[difference.less] == 0) add_edge(difference.from, difference.to), work_.push_back(difference.from);
+      if (held_[difference.less] == 0)
+        add_edge(difference.from, difference.to), work_.push_back(difference.from);
     }
     spread();
     for (const PtxFunction& function : module.functions) {
@@ -103,14 +116,16 @@ class Origins {
   void connect(const PtxFunction& function) {
     if (function.is_entry) {
       for (std::size_t i = 0; i < function.parameters.size(); ++i) {
-        if (function.parameters[i].size_bytes != 8 || result.parameters.size() == kMaxParameters) continue;
+        if (function.parameters[i].size_bytes != 8 || result.parameters.size() == kMaxParameters)
+          continue;
         const Node parameter = node(function, function.parameters[i].name);
         held_[parameter] = Mask{1} << result.parameters.size();
         work_.push_back(parameter);
         result.parameters.push_back({&function, i});
       }
     }
-    std::unordered_map<std::string_view, Node> passed;  // by parameter of the next call: what was put there last
+    // by parameter of the next call: what was put there last
+    std::unordered_map<std::string_view, Node> passed;
     std::unordered_map<std::string_view, Node> returned;
     for (const PtxInstruction& instruction : function.instructions) {
       const auto& operands = instruction.operands;
@@ -126,7 +141,9 @@ class Origins {
       } else if (operands.size() >= 2 && instruction.opcode == "ld" && instruction.has("param")) {
         const std::string_view place = first_word(operands[1]);
         const auto result_of = returned.find(place);
-        if (is_wide(instruction) || !function.is_entry) add_edge(result_of != returned.end() ? result_of->second : node(function, place), node(function, first_word(operands[0])));
+        if (is_wide(instruction) || !function.is_entry)
+          add_edge(result_of != returned.end() ? result_of->second : node(function, place),
+                   node(function, first_word(operands[0])));
       } else {
         compute(function, instruction);
       }
@@ -134,7 +151,9 @@ class Origins {
   }
 
   /// "call.uni (retval0), name, (param0, param1);"
-  void call(const PtxInstruction& instruction, const std::unordered_map<std::string_view, Node>& passed, std::unordered_map<std::string_view, Node>& returned) {
+  void call(const PtxInstruction& instruction,
+            const std::unordered_map<std::string_view, Node>& passed,
+            std::unordered_map<std::string_view, Node>& returned) {
     const auto& operands = instruction.operands;
     const bool returns = !operands.empty() && operands.front().starts_with('(');
     const std::size_t at = returns ? 1 : 0;
@@ -146,7 +165,8 @@ class Origins {
     if (at + 1 >= operands.size()) return;
     const auto arguments = words_of(operands[at + 1]);
     for (std::size_t i = 0; i < std::min(arguments.size(), target.parameters.size()); ++i) {
-      if (const auto value = passed.find(arguments[i]); value != passed.end()) add_edge(value->second, node(target, target.parameters[i].name));
+      if (const auto value = passed.find(arguments[i]); value != passed.end())
+        add_edge(value->second, node(target, target.parameters[i].name));
     }
   }
 
@@ -159,24 +179,29 @@ class Origins {
       if (from.starts_with('%')) add_edge(node(function, from), node(function, to));
     };
     const std::string_view to = operands.front();
-    if (opcode == "mov" && operands[1].starts_with('{')) {  // halves: the upper one stands for the pointer, the lower one for its alignment
+    // halves: the upper one stands for the pointer, the lower one for its alignment
+    if (opcode == "mov" && operands[1].starts_with('{')) {
       const auto halves = words_of(operands[1]);
       if (!halves.empty()) edge(halves.back(), to);
     } else if (opcode == "mov" && to.starts_with('{')) {
       const auto halves = words_of(to);
       if (!halves.empty()) edge(operands[1], halves.back());
-    } else if (is_one_of(opcode, {"mov", "cvta", "selp", "slct", "min", "max", "or", "xor", "add"})) {
+    } else if (is_one_of(opcode,
+                         {"mov", "cvta", "selp", "slct", "min", "max", "or", "xor", "add"})) {
       if (!is_wide(instruction) && !is_one_of(opcode, {"mov", "selp"})) return;
       for (std::size_t i = 1; i < operands.size(); ++i) edge(operands[i], first_word(to));
     } else if (opcode == "cvt") {
-      if (instruction.modifiers.size() >= 2 && is_one_of(instruction.modifiers.back(), {"u64", "s64"}) &&
-          is_one_of(instruction.modifiers[instruction.modifiers.size() - 2], {"u64", "s64"})) edge(operands[1], to);
+      if (instruction.modifiers.size() >= 2 &&
+          is_one_of(instruction.modifiers.back(), {"u64", "s64"}) &&
+          is_one_of(instruction.modifiers[instruction.modifiers.size() - 2], {"u64", "s64"}))
+        edge(operands[1], to);
     } else if (opcode == "and" && is_wide(instruction) && operands.size() == 3) {
       if (!keeps_low_bits(operands[2])) edge(operands[1], to);
       if (!keeps_low_bits(operands[1])) edge(operands[2], to);
     } else if (opcode == "sub" && is_wide(instruction) && operands.size() == 3) {
       if (operands[2].starts_with('%')) {
-        differences_.push_back({node(function, operands[1]), node(function, operands[2]), node(function, to)});
+        differences_.push_back(
+            {node(function, operands[1]), node(function, operands[2]), node(function, to)});
       } else {
         edge(operands[1], to);
       }
@@ -209,13 +234,15 @@ class Origins {
       if (origins == 0) {
         ++(writes ? result.untraced_writes : result.untraced_reads);
       } else {
-        result.accesses.push_back({.function = &function, .instruction = i, .parameters = origins, .is_write = writes});
+        result.accesses.push_back(
+            {.function = &function, .instruction = i, .parameters = origins, .is_write = writes});
       }
     }
   }
 
   std::unordered_map<std::string_view, const PtxFunction*> bodies_;
-  std::unordered_map<std::string_view, std::unordered_map<std::string_view, Node>> names_;  // by function
+  // by function
+  std::unordered_map<std::string_view, std::unordered_map<std::string_view, Node>> names_;
   std::vector<Mask> held_;                // by node
   std::vector<std::vector<Node>> edges_;  // by node
   std::vector<Difference> differences_;
@@ -224,6 +251,8 @@ class Origins {
 
 }  // namespace
 
-BufferTraffic buffer_traffic(const PtxModule& module) { return std::move(Origins(module).result); }
+BufferTraffic buffer_traffic(const PtxModule& module) {
+  return std::move(Origins(module).result);
+}
 
 }  // namespace warpath::cuda

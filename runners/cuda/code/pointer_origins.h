@@ -23,19 +23,24 @@ struct BufferAccess {
   bool is_write = false;
 };
 
-/// Which buffers a module writes, and which it reads through the path that is not kept coherent within a launch (`ld.global.nc`, `ldu`).
+/// Which buffers a module writes, and which it reads through the path that is not kept coherent
+/// within a launch (`ld.global.nc`, `ldu`).
 struct BufferTraffic {
-  std::vector<PointerParameter> parameters;  ///< bit i of a mask stands for parameters[i]; 64 at most
-  std::uint64_t written = 0;                 ///< stores, atomics, reductions, bulk copies out of shared memory
+  /// bit i of a mask stands for parameters[i]; 64 at most
+  std::vector<PointerParameter> parameters;
+  /// stores, atomics, reductions, bulk copies out of shared memory
+  std::uint64_t written = 0;
   std::uint64_t read_noncoherently = 0;
   std::vector<BufferAccess> accesses;  ///< that can be traced
-  std::size_t untraced_reads = 0;   ///< such reads whose address comes from no parameter that is known here
+  /// such reads whose address comes from no parameter that is known here
+  std::size_t untraced_reads = 0;
   std::size_t untraced_writes = 0;  ///< likewise of writes
 };
 
-/// Follows addresses from the entries' 64-bit parameters through registers and calls without regard to order: what may be a pointer into a
-/// buffer counts as one. Pointers that pass through memory, and numbers made of pointers, are not followed: no buffer is named in vain.
-/// Linear in the size of the module, which outlives the result.
+/// Follows addresses from the entries' 64-bit parameters through registers and calls without regard
+/// to order: what may be a pointer into a buffer counts as one. Pointers that pass through memory,
+/// and numbers made of pointers, are not followed: no buffer is named in vain. Linear in the size
+/// of the module, which outlives the result.
 [[nodiscard]] BufferTraffic buffer_traffic(const PtxModule& module);
 
 }  // namespace warpath::cuda

@@ -19,12 +19,14 @@ struct TypeSize {
   std::int64_t bytes;
 };
 constexpr std::array<TypeSize, 22> kTypes{{
-    {"b8", 1}, {"u8", 1}, {"s8", 1}, {"b16", 2}, {"u16", 2}, {"s16", 2}, {"f16", 2}, {"bf16", 2}, {"b32", 4}, {"u32", 4}, {"s32", 4},
-    {"f32", 4}, {"f16x2", 4}, {"bf16x2", 4}, {"b64", 8}, {"u64", 8}, {"s64", 8}, {"f64", 8}, {"b128", 16}, {"pred", 1},
-    {"e4m3", 1}, {"e5m2", 1},
+    {"b8", 1},    {"u8", 1},     {"s8", 1},   {"b16", 2},  {"u16", 2}, {"s16", 2},
+    {"f16", 2},   {"bf16", 2},   {"b32", 4},  {"u32", 4},  {"s32", 4}, {"f32", 4},
+    {"f16x2", 4}, {"bf16x2", 4}, {"b64", 8},  {"u64", 8},  {"s64", 8}, {"f64", 8},
+    {"b128", 16}, {"pred", 1},   {"e4m3", 1}, {"e5m2", 1},
 }};
-constexpr std::array<std::string_view, 11> kSpaces{".global", ".shared", ".const", ".local", ".param", ".tex",
-                                                   ".texref", ".surfref", ".samplerref", ".reg", ".sreg"};
+constexpr std::array<std::string_view, 11> kSpaces{".global",     ".shared", ".const",  ".local",
+                                                   ".param",      ".tex",    ".texref", ".surfref",
+                                                   ".samplerref", ".reg",    ".sreg"};
 
 bool is_one_of(std::string_view text, std::span<const std::string_view> list) {
   return std::ranges::find(list, text) != list.end();
@@ -82,7 +84,8 @@ class Parser {
   void fail(const std::string& what) {
     if (failed()) return;
     const std::string_view near = peek().text.substr(0, 40);
-    why_ = "this is no PTX: " + what + (at_end() ? " at the end" : " near '" + std::string(near) + "'");
+    why_ = "this is no PTX: " + what +
+           (at_end() ? " at the end" : " near '" + std::string(near) + "'");
   }
 
   /// Moves past `open` ... `close` with nesting; the position is behind `open` already.
@@ -155,7 +158,8 @@ class Parser {
       return parse_function(found);
     }
     if (!is_one_of(peek().text, kSpaces)) return fail("expected a declaration");
-    variables(found, function != nullptr ? function->variables : module_.variables, function != nullptr);
+    variables(found, function != nullptr ? function->variables : module_.variables,
+              function != nullptr);
   }
 
   /// ".global .align 4 .v4 .f32 a[4][2] = {...}, b;" The position is at the state space.
@@ -193,7 +197,8 @@ class Parser {
         variable.type = word;
         variable.size_bytes = ptx_type_bytes(word) * lanes;
       } else if (variable.type.empty()) {
-        variable.type = word;  // an opaque type, or a state space that a pointer parameter refers to
+        // an opaque type, or a state space that a pointer parameter refers to
+        variable.type = word;
       }
     }
     return variable;
@@ -209,7 +214,8 @@ class Parser {
         continue;
       }
       const std::int64_t length = number(take().text);
-      if (length < 0 || (length > 0 && variable.size_bytes > kMaxBytes / length)) return fail("a bad array length");
+      if (length < 0 || (length > 0 && variable.size_bytes > kMaxBytes / length))
+        return fail("a bad array length");
       variable.size_bytes *= length;
       expect("]");
     }
@@ -247,7 +253,8 @@ class Parser {
     function.name = take().text;
     if (accept("(")) function.parameters = parameter_list();
     while (!failed() && !at_end() && !peek().is("{") && !peek().is(";")) {
-      if (peek().kind == PtxToken::Kind::word && peek().text.starts_with('.')) function.directives.push_back(peek().text.substr(1));
+      if (peek().kind == PtxToken::Kind::word && peek().text.starts_with('.'))
+        function.directives.push_back(peek().text.substr(1));
       ++at_;
     }
     if (accept("{")) {
@@ -284,7 +291,8 @@ class Parser {
     } else if (token.is(".reg")) {
       registers(function);
     } else if (token.kind == PtxToken::Kind::word && token.text.starts_with('.')) {
-      if (is_one_of(token.text, kSpaces) || token.is(".extern") || token.is(".visible") || token.is(".weak") || token.is(".common")) {
+      if (is_one_of(token.text, kSpaces) || token.is(".extern") || token.is(".visible") ||
+          token.is(".weak") || token.is(".common")) {
         return declaration(&function);
       }
       skip_to_semicolon();  // .pragma, .branchtargets, .callprototype
@@ -330,7 +338,8 @@ class Parser {
     const char* begin = nullptr;
     const char* end = nullptr;
     const auto flush = [&] {
-      if (begin != nullptr) found.operands.emplace_back(begin, static_cast<std::size_t>(end - begin));
+      if (begin != nullptr)
+        found.operands.emplace_back(begin, static_cast<std::size_t>(end - begin));
       begin = nullptr;
     };
     while (true) {

@@ -12,23 +12,24 @@ namespace warpath::cuda {
 /// A variable outside registers: module scope, function scope or a parameter.
 struct PtxVariable {
   std::string_view name;
-  std::string_view space;    ///< "global", "shared", "const", "local", "param", "tex"
-  std::string_view type;     ///< ".f32" without the dot; of a vector its element
+  std::string_view space;       ///< "global", "shared", "const", "local", "param", "tex"
+  std::string_view type;        ///< ".f32" without the dot; of a vector its element
   std::int64_t size_bytes = 0;  ///< 0: an array without a length ("extern .shared")
   bool is_extern = false;
-  bool is_managed = false;   ///< `.attribute(.managed)`
-  bool is_visible = false;   ///< .visible, .weak or .common
+  bool is_managed = false;  ///< `.attribute(.managed)`
+  bool is_visible = false;  ///< .visible, .weak or .common
   bool initialised = false;
   bool in_function = false;
 };
 
 /// One instruction: "@%p1 ld.global.nc.v4.f32 {%f1,%f2,%f3,%f4}, [%rd1+16];"
 struct PtxInstruction {
-  std::string_view opcode;                   ///< "ld"
-  std::vector<std::string_view> modifiers;   ///< "global", "nc", "v4", "f32"
-  std::string_view guard{};                  ///< "%p1" of "@%p1" and "@!%p1"; empty without one
+  std::string_view opcode;                  ///< "ld"
+  std::vector<std::string_view> modifiers;  ///< "global", "nc", "v4", "f32"
+  std::string_view guard{};                 ///< "%p1" of "@%p1" and "@!%p1"; empty without one
   bool guard_negated = false;
-  std::vector<std::string_view> operands;    ///< as written, cut at top-level commas: "{%f1,%f2,%f3,%f4}", "[%rd1+16]"
+  /// as written, cut at top-level commas: "{%f1,%f2,%f3,%f4}", "[%rd1+16]"
+  std::vector<std::string_view> operands;
   [[nodiscard]] bool has(std::string_view modifier) const;
 };
 
@@ -45,28 +46,30 @@ struct PtxFunction {
   bool is_extern = false;
   bool has_body = false;
   std::vector<PtxVariable> parameters;
-  std::vector<PtxVariable> variables;     ///< declared inside, at any depth
-  std::vector<std::string_view> directives;  ///< performance directives: "maxntid", "reqnctapercluster"
+  std::vector<PtxVariable> variables;  ///< declared inside, at any depth
+  /// performance directives: "maxntid", "reqnctapercluster"
+  std::vector<std::string_view> directives;
   std::vector<PtxInstruction> instructions;
-  std::vector<PtxLabel> labels;           ///< in the order of the text
-  std::int64_t registers = 0;             ///< virtual registers declared
+  std::vector<PtxLabel> labels;  ///< in the order of the text
+  std::int64_t registers = 0;    ///< virtual registers declared
 };
 
 /// A PTX text in pieces. Views point into the text that was parsed, which must outlive the module.
 struct PtxModule {
   std::string_view version;
-  std::string_view target;                 ///< "sm_90a"
+  std::string_view target;  ///< "sm_90a"
   std::int64_t address_size = 0;
   std::vector<PtxVariable> variables;
   std::vector<PtxFunction> functions;
-  std::vector<std::string_view> directives;  ///< others at module scope: "alias", "pragma", "file", "section"
+  /// others at module scope: "alias", "pragma", "file", "section"
+  std::vector<std::string_view> directives;
 
   [[nodiscard]] const PtxFunction* entry(std::string_view name) const;  ///< nullptr if absent
 };
 
-/// Reads the PTX that compilers write, and that inline assembly can add to it. Comments, strings and names are never taken for
-/// directives or opcodes. nullopt, with one line in `why`, for any text that does not have the form of PTX. Linear time; nothing
-/// crashes it.
+/// Reads the PTX that compilers write, and that inline assembly can add to it. Comments, strings
+/// and names are never taken for directives or opcodes. nullopt, with one line in `why`, for any
+/// text that does not have the form of PTX. Linear time; nothing crashes it.
 [[nodiscard]] std::optional<PtxModule> parse_ptx(std::string_view text, std::string& why);
 
 /// Bytes of an element ("b8" 1 ... "v4" is no element), 0 if `type` is none.

@@ -12,13 +12,47 @@ struct OpcodeClass {
 };
 /// Opcodes whose class does not depend on a type or a state space.
 constexpr std::array<OpcodeClass, 41> kByOpcode{{
-    {"ex2", "sfu"}, {"lg2", "sfu"}, {"sin", "sfu"}, {"cos", "sfu"}, {"tanh", "sfu"}, {"rcp", "sfu"}, {"rsqrt", "sfu"}, {"sqrt", "sfu"},
-    {"mma", "tensor"}, {"wmma", "tensor"}, {"wgmma", "tensor"}, {"tcgen05", "tensor"}, {"dp4a", "int32"}, {"dp2a", "int32"},
-    {"cvt", "convert"}, {"setp", "compare"}, {"set", "compare"}, {"selp", "compare"}, {"slct", "compare"}, {"testp", "compare"},
-    {"atom", "atomic"}, {"red", "atomic"}, {"bar", "barrier"}, {"barrier", "barrier"}, {"mbarrier", "barrier"},
-    {"shfl", "shuffle"}, {"vote", "vote"}, {"match", "vote"}, {"redux", "vote"}, {"activemask", "vote"}, {"elect", "vote"},
-    {"bra", "branch"}, {"brx", "branch"}, {"call", "branch"}, {"ret", "branch"}, {"exit", "branch"},
-    {"membar", "fence"}, {"fence", "fence"}, {"cp", "async_copy"}, {"ldmatrix", "load_shared"}, {"stmatrix", "store_shared"},
+    {"ex2", "sfu"},
+    {"lg2", "sfu"},
+    {"sin", "sfu"},
+    {"cos", "sfu"},
+    {"tanh", "sfu"},
+    {"rcp", "sfu"},
+    {"rsqrt", "sfu"},
+    {"sqrt", "sfu"},
+    {"mma", "tensor"},
+    {"wmma", "tensor"},
+    {"wgmma", "tensor"},
+    {"tcgen05", "tensor"},
+    {"dp4a", "int32"},
+    {"dp2a", "int32"},
+    {"cvt", "convert"},
+    {"setp", "compare"},
+    {"set", "compare"},
+    {"selp", "compare"},
+    {"slct", "compare"},
+    {"testp", "compare"},
+    {"atom", "atomic"},
+    {"red", "atomic"},
+    {"bar", "barrier"},
+    {"barrier", "barrier"},
+    {"mbarrier", "barrier"},
+    {"shfl", "shuffle"},
+    {"vote", "vote"},
+    {"match", "vote"},
+    {"redux", "vote"},
+    {"activemask", "vote"},
+    {"elect", "vote"},
+    {"bra", "branch"},
+    {"brx", "branch"},
+    {"call", "branch"},
+    {"ret", "branch"},
+    {"exit", "branch"},
+    {"membar", "fence"},
+    {"fence", "fence"},
+    {"cp", "async_copy"},
+    {"ldmatrix", "load_shared"},
+    {"stmatrix", "store_shared"},
 }};
 constexpr std::array<std::string_view, 5> kSpaces{"global", "shared", "local", "const", "param"};
 
@@ -46,7 +80,9 @@ std::string_view arithmetic_class(const PtxInstruction& instruction) {
     if (type == "f16" || type == "f16x2") return "fp16";
     if (type == "bf16" || type == "bf16x2") return "bf16";
     if (type == "u64" || type == "s64" || type == "b64") return "int64";
-    if (type == "u32" || type == "s32" || type == "b32" || type == "u16" || type == "s16" || type == "b16") return "int32";
+    if (type == "u32" || type == "s32" || type == "b32" || type == "u16" || type == "s16" ||
+        type == "b16")
+      return "int32";
   }
   return "other";
 }

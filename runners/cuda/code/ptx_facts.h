@@ -9,17 +9,19 @@
 
 namespace warpath::cuda {
 
-/// What can be read off the PTX of one entry and the functions it may call: counts of instructions as written, not as executed.
+/// What can be read off the PTX of one entry and the functions it may call: counts of instructions
+/// as written, not as executed.
 struct PtxFacts {
-  /// By class: fp64 fp32 fp16 bf16 int32 int64 sfu tensor convert compare load_global store_global load_shared store_shared
-  /// load_local store_local load_constant atomic async_copy barrier shuffle vote branch fence other.
+  /// By class: fp64 fp32 fp16 bf16 int32 int64 sfu tensor convert compare load_global store_global
+  /// load_shared store_shared load_local store_local load_constant atomic async_copy barrier
+  /// shuffle vote branch fence other.
   std::map<std::string, std::int64_t, std::less<>> instructions;
   std::int64_t total = 0;
   std::int64_t virtual_registers = 0;
   std::int64_t static_smem_bytes = 0;
-  std::int64_t local_bytes = 0;              ///< declared arrays; spills come later
-  std::int64_t vector_loads = 0;             ///< of 8 bytes and more a thread
-  std::int64_t global_load_bytes = 0;        ///< sum over the load instructions
+  std::int64_t local_bytes = 0;        ///< declared arrays; spills come later
+  std::int64_t vector_loads = 0;       ///< of 8 bytes and more a thread
+  std::int64_t global_load_bytes = 0;  ///< sum over the load instructions
   std::int64_t global_store_bytes = 0;
 };
 

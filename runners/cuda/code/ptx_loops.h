@@ -13,17 +13,21 @@ namespace warpath::cuda {
 /// A loop: the instructions from its head to the branch that goes back, both included.
 struct PtxLoop {
   std::size_t first = 0, last = 0;
-  int parent = -1;              ///< index of the smallest loop around it
-  int depth = 1;                ///< 1: outermost
-  std::optional<double> trips;  ///< of the whole body, each time the loop is entered; nullopt: not a counted loop, or a bound is unknown
+  int parent = -1;  ///< index of the smallest loop around it
+  int depth = 1;    ///< 1: outermost
+  /// of the whole body, each time the loop is entered; nullopt: not a counted loop, or a bound is
+  /// unknown
+  std::optional<double> trips;
 };
 
-/// Loops of a function by their backward branches, outermost first within equal starts. A loop is counted if its branch compares a
-/// register that the body changes by a constant with something known: parameters, block, grid, constants. Where that
-/// depends on the thread or block, the first thread of the first block counts.
+/// Loops of a function by their backward branches, outermost first within equal starts. A loop is
+/// counted if its branch compares a register that the body changes by a constant with something
+/// known: parameters, block, grid, constants. Where that depends on the thread or block, the first
+/// thread of the first block counts.
 [[nodiscard]] std::vector<PtxLoop> ptx_loops(const PtxFunction& function, const PtxLaunch& launch);
 
 /// Index of the instruction that `label` names; nullopt if there is none.
-[[nodiscard]] std::optional<std::size_t> label_target(const PtxFunction& function, std::string_view label);
+[[nodiscard]] std::optional<std::size_t> label_target(const PtxFunction& function,
+                                                      std::string_view label);
 
 }  // namespace warpath::cuda

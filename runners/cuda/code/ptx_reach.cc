@@ -23,7 +23,9 @@ void add_words(const PtxFunction& function, Names& names) {
 /// A call whose target is a register: "call (%r1), %rd4, (%p0), prototype_1".
 bool calls_an_address(const PtxFunction& function) {
   return std::ranges::any_of(function.instructions, [](const PtxInstruction& instruction) {
-    return instruction.opcode == "call" && std::ranges::any_of(instruction.operands, [](std::string_view operand) { return operand.starts_with('%'); });
+    return instruction.opcode == "call" &&
+           std::ranges::any_of(instruction.operands,
+                               [](std::string_view operand) { return operand.starts_with('%'); });
   });
 }
 

@@ -14,17 +14,25 @@ namespace {
 constexpr double kLanes = 32, kWarpgroup = 128;
 
 bool is_async_wait(const PtxInstruction& i) {
-  return (i.opcode == "cp" && (i.has("wait_group") || i.has("wait_all"))) || (i.opcode == "wgmma" && i.has("wait_group")) ||
+  return (i.opcode == "cp" && (i.has("wait_group") || i.has("wait_all"))) ||
+         (i.opcode == "wgmma" && i.has("wait_group")) ||
          (i.opcode == "mbarrier" && (i.has("try_wait") || i.has("test_wait")));
 }
 
 bool is_async_copy(const PtxInstruction& i) {
-  return i.opcode == "cp" && i.has("async") && !i.has("commit_group") && !i.has("mbarrier") && !is_async_wait(i);
+  return i.opcode == "cp" && i.has("async") && !i.has("commit_group") && !i.has("mbarrier") &&
+         !is_async_wait(i);
 }
 
-bool is_barrier(const PtxInstruction& i) { return (i.opcode == "bar" || i.opcode == "barrier") && !i.has("arrive"); }
-bool is_fence(const PtxInstruction& i) { return (i.opcode == "fence" || i.opcode == "membar") && !i.has("async"); }
-bool is_branch(const PtxInstruction& i) { return i.opcode == "bra" || i.opcode == "brx" || i.opcode == "ret" || i.opcode == "exit"; }
+bool is_barrier(const PtxInstruction& i) {
+  return (i.opcode == "bar" || i.opcode == "barrier") && !i.has("arrive");
+}
+bool is_fence(const PtxInstruction& i) {
+  return (i.opcode == "fence" || i.opcode == "membar") && !i.has("async");
+}
+bool is_branch(const PtxInstruction& i) {
+  return i.opcode == "bra" || i.opcode == "brx" || i.opcode == "ret" || i.opcode == "exit";
+}
 
 /// 128 bytes a matrix and warp.
 double matrix_bytes(const PtxInstruction& instruction) {
@@ -42,8 +50,12 @@ double number_or(std::string_view text, double otherwise) {
 double tensor_operations(const PtxInstruction& instruction) {
   for (const std::string_view modifier : instruction.modifiers) {
     const std::size_t n = modifier.find('n'), k = modifier.find('k');
-    if (!modifier.starts_with('m') || n == std::string_view::npos || k == std::string_view::npos || k < n) continue;
-    const double product = number_or(modifier.substr(1, n - 1), 0) * number_or(modifier.substr(n + 1, k - n - 1), 0) * number_or(modifier.substr(k + 1), 0);
+    if (!modifier.starts_with('m') || n == std::string_view::npos || k == std::string_view::npos ||
+        k < n)
+      continue;
+    const double product = number_or(modifier.substr(1, n - 1), 0) *
+                           number_or(modifier.substr(n + 1, k - n - 1), 0) *
+                           number_or(modifier.substr(k + 1), 0);
     if (product > 0) return 2 * product / (instruction.opcode == "wgmma" ? kWarpgroup : kLanes);
   }
   return 0;
@@ -55,8 +67,10 @@ void count_operations(const PtxInstruction& instruction, std::string_view kind, 
     return;
   }
   const bool fused = instruction.opcode == "fma" || instruction.opcode == "mad";
-  const double packed = instruction.has("f16x2") || instruction.has("bf16x2") || (instruction.has("f32x2")) ? 2 : 1;
-  constexpr std::array<std::string_view, 8> kMoves{"mov", "cvta", "ld", "st", "shfl", "prmt", "isspacep", "nop"};
+  const double packed =
+      instruction.has("f16x2") || instruction.has("bf16x2") || (instruction.has("f32x2")) ? 2 : 1;
+  constexpr std::array<std::string_view, 8> kMoves{"mov",  "cvta", "ld",       "st",
+                                                   "shfl", "prmt", "isspacep", "nop"};
   if (std::ranges::find(kMoves, instruction.opcode) != kMoves.end()) return;
   if (kind == "int64") kind = "int32";
   for (const std::string_view counted : {"fp32", "fp64", "fp16", "bf16", "int32", "sfu"}) {
@@ -69,11 +83,14 @@ void count(const PtxInstruction& instruction, PtxRegion& region) {
   ++region.classes[std::string(name)];
   region.operations["instructions"] += 1;
   if (name == "async_copy") {
-    const double bytes = instruction.operands.size() > 2 ? number_or(instruction.operands[2], 0) : 0;
+    const double bytes =
+        instruction.operands.size() > 2 ? number_or(instruction.operands[2], 0) : 0;
     if (bytes > 0) region.bytes["async_copy"] += bytes;
-  } else if (name == "global_load" || name == "global_store" || name == "shared_load" || name == "shared_store" || name == "local") {
+  } else if (name == "global_load" || name == "global_store" || name == "shared_load" ||
+             name == "shared_store" || name == "local") {
     const bool matrix = instruction.opcode == "ldmatrix" || instruction.opcode == "stmatrix";
-    region.bytes[std::string(name)] += matrix ? matrix_bytes(instruction) : static_cast<double>(access_bytes(instruction));
+    region.bytes[std::string(name)] +=
+        matrix ? matrix_bytes(instruction) : static_cast<double>(access_bytes(instruction));
   } else {
     count_operations(instruction, instruction_class(instruction), region);
   }
@@ -85,7 +102,9 @@ std::vector<std::size_t> cuts(const PtxFunction& function) {
   for (const PtxLabel& label : function.labels) places.insert(label.at);
   for (std::size_t i = 0; i < function.instructions.size(); ++i) {
     const PtxInstruction& instruction = function.instructions[i];
-    if (is_branch(instruction) || is_barrier(instruction) || is_async_wait(instruction) || is_fence(instruction)) places.insert(i + 1);
+    if (is_branch(instruction) || is_barrier(instruction) || is_async_wait(instruction) ||
+        is_fence(instruction))
+      places.insert(i + 1);
   }
   return {places.begin(), places.end()};
 }
@@ -101,14 +120,19 @@ std::string end_of(const PtxInstruction& last, bool at_end) {
 /// Fills regions, loops and edges of one function.
 class Builder {
  public:
-  Builder(const PtxFunction& function, const PtxLaunch& launch, const RegionRates& rates, RegionGraph& graph)
+  Builder(const PtxFunction& function,
+          const PtxLaunch& launch,
+          const RegionRates& rates,
+          RegionGraph& graph)
       : function_(function), launch_(launch), rates_(rates), graph_(graph) {}
 
   void build() {
     graph_.entry = function_.name;
     graph_.loops = ptx_loops(function_, launch_);
     for (std::size_t i = 0; i < graph_.loops.size(); ++i) {
-      if (!graph_.loops[i].trips) graph_.warnings.push_back("loop " + std::to_string(i) + " has no known trip count and counts once");
+      if (!graph_.loops[i].trips)
+        graph_.warnings.push_back("loop " + std::to_string(i) +
+                                  " has no known trip count and counts once");
     }
     const std::vector<std::size_t> places = cuts(function_);
     for (std::size_t i = 0; i + 1 < places.size(); ++i) add_region(places[i], places[i + 1]);
@@ -125,7 +149,8 @@ class Builder {
     region.first = first;
     region.last = last;
     for (std::size_t i = first; i < last; ++i) count(function_.instructions[i], region);
-    region.ends_by = end_of(function_.instructions[last - 1], last == function_.instructions.size());
+    region.ends_by =
+        end_of(function_.instructions[last - 1], last == function_.instructions.size());
     for (std::size_t l = 0; l < graph_.loops.size(); ++l) {  // inner loops come later
       if (graph_.loops[l].first <= first && last <= graph_.loops[l].last + 1) {
         region.loop = static_cast<int>(l);
@@ -172,14 +197,19 @@ class Builder {
     const bool leaves = is_branch(last) && last.guard.empty();
     if (!falls || leaves) return;
     const std::string& by = region.ends_by;
-    graph_.edges.push_back({r, r + 1, by == "barrier" || by == "async_wait" ? by : by == "fence" ? "mem_fence" : "flow"});
+    graph_.edges.push_back({r, r + 1,
+                            by == "barrier" || by == "async_wait" ? by
+                            : by == "fence"                       ? "mem_fence"
+                                                                  : "flow"});
   }
 
   /// Copies and tensor products that run on while the thread goes on.
   [[nodiscard]] bool starts_something(const PtxRegion& region) const {
     for (std::size_t i = region.first; i < region.last; ++i) {
       const PtxInstruction& instruction = function_.instructions[i];
-      if (is_async_copy(instruction) || (instruction.opcode == "wgmma" && instruction.has("mma_async"))) return true;
+      if (is_async_copy(instruction) ||
+          (instruction.opcode == "wgmma" && instruction.has("mma_async")))
+        return true;
     }
     return false;
   }
@@ -200,7 +230,9 @@ class Builder {
       graph_.edges.push_back({r, wait, "async_dep"});
       found = true;
     }
-    if (!found) graph_.warnings.push_back("region " + std::to_string(wait) + " waits and nothing was started");
+    if (!found)
+      graph_.warnings.push_back("region " + std::to_string(wait) +
+                                " waits and nothing was started");
   }
 
   void find_critical_path() {
@@ -208,7 +240,9 @@ class Builder {
     const std::size_t n = graph_.regions.size();
     Graph control(n);
     for (const RegionEdge& edge : graph_.edges) {
-      if (edge.kind != "back" && edge.from < edge.to) boost::add_edge(static_cast<std::size_t>(edge.from), static_cast<std::size_t>(edge.to), control);
+      if (edge.kind != "back" && edge.from < edge.to)
+        boost::add_edge(static_cast<std::size_t>(edge.from), static_cast<std::size_t>(edge.to),
+                        control);
     }
     std::vector<std::size_t> reversed;
     boost::topological_sort(control, std::back_inserter(reversed));
@@ -220,11 +254,13 @@ class Builder {
         if (next[r] >= 0 && longest[*it] <= longest[static_cast<std::size_t>(next[r])]) continue;
         next[r] = static_cast<int>(*it);
       }
-      longest[r] = graph_.regions[r].longest_ns + (next[r] < 0 ? 0 : longest[static_cast<std::size_t>(next[r])]);
+      longest[r] = graph_.regions[r].longest_ns +
+                   (next[r] < 0 ? 0 : longest[static_cast<std::size_t>(next[r])]);
     }
     if (n == 0) return;
     graph_.critical_ns = longest[0];
-    for (int r = 0; r >= 0; r = next[static_cast<std::size_t>(r)]) graph_.critical_path.push_back(r);
+    for (int r = 0; r >= 0; r = next[static_cast<std::size_t>(r)])
+      graph_.critical_path.push_back(r);
   }
 
   const PtxFunction& function_;
@@ -233,7 +269,9 @@ class Builder {
   RegionGraph& graph_;
 };
 
-double total(const std::vector<PtxRegion>& regions, Amounts PtxRegion::* amounts, std::string_view kind) {
+double total(const std::vector<PtxRegion>& regions,
+             Amounts PtxRegion::* amounts,
+             std::string_view kind) {
   double sum = 0;
   for (const PtxRegion& region : regions) {
     const auto it = (region.*amounts).find(kind);
@@ -244,8 +282,12 @@ double total(const std::vector<PtxRegion>& regions, Amounts PtxRegion::* amounts
 
 }  // namespace
 
-double RegionGraph::bytes(std::string_view kind) const { return total(regions, &PtxRegion::bytes, kind); }
-double RegionGraph::operations(std::string_view kind) const { return total(regions, &PtxRegion::operations, kind); }
+double RegionGraph::bytes(std::string_view kind) const {
+  return total(regions, &PtxRegion::bytes, kind);
+}
+double RegionGraph::operations(std::string_view kind) const {
+  return total(regions, &PtxRegion::operations, kind);
+}
 
 std::string_view op_class(const PtxInstruction& i) {
   if (is_async_wait(i)) return "async_wait";
@@ -262,14 +304,18 @@ std::string_view op_class(const PtxInstruction& i) {
   if (kind == "load_constant") return "data_move";
   if (kind == "atomic" || kind == "sfu" || kind == "tensor") return kind;
   if (kind == "shuffle" || kind == "vote") return "warp_transfer";
-  if (kind == "branch" || kind == "compare" || kind == "async_copy") return "control";  // the last: groups are closed, prefetches
+  // the last: groups are closed, prefetches
+  if (kind == "branch" || kind == "compare" || kind == "async_copy") return "control";
   if (i.opcode == "mov" || i.opcode == "cvt" || i.opcode == "prmt") return "data_move";
   if (kind == "int64" || i.opcode == "cvta") return "address";
-  if (kind == "fp32" || kind == "fp64" || kind == "fp16" || kind == "bf16" || kind == "int32") return "compute";
+  if (kind == "fp32" || kind == "fp64" || kind == "fp16" || kind == "bf16" || kind == "int32")
+    return "compute";
   return "other";
 }
 
-RegionGraph region_graph(const PtxFunction& function, const PtxLaunch& launch, const RegionRates& rates) {
+RegionGraph region_graph(const PtxFunction& function,
+                         const PtxLaunch& launch,
+                         const RegionRates& rates) {
   RegionGraph graph;
   if (!function.instructions.empty()) Builder(function, launch, rates, graph).build();
   return graph;

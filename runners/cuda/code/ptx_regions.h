@@ -15,20 +15,25 @@ using Amounts = std::map<std::string, double, std::less<>>;
 
 /// Instructions that run together: a part of a basic block up to the next barrier, wait or fence.
 struct PtxRegion {
-  std::size_t first = 0, last = 0;   ///< instructions [first, last)
-  int loop = -1;                     ///< index of the innermost loop; -1: none
-  double executions = 1;             ///< a thread: product of the trips around it; an unknown loop counts once
-  std::string ends_by;               ///< "barrier", "async_wait", "fence", "branch", "label", "end"
-  std::map<std::string, std::int64_t, std::less<>> classes;  ///< instructions as written, by op_class
-  /// A thread and execution. bytes: global_load global_store shared_load shared_store async_copy local; operations: fp32 fp64
-  /// fp16 bf16 tensor int32 sfu (a multiply-add is two; a product on tensor cores is shared out over its 32 lanes), instructions.
+  std::size_t first = 0, last = 0;  ///< instructions [first, last)
+  int loop = -1;                    ///< index of the innermost loop; -1: none
+  /// a thread: product of the trips around it; an unknown loop counts once
+  double executions = 1;
+  std::string ends_by;  ///< "barrier", "async_wait", "fence", "branch", "label", "end"
+  /// instructions as written, by op_class
+  std::map<std::string, std::int64_t, std::less<>> classes;
+  /// A thread and execution. bytes: global_load global_store shared_load shared_store async_copy
+  /// local; operations: fp32 fp64 fp16 bf16 tensor int32 sfu (a multiply-add is two; a product on
+  /// tensor cores is shared out over its 32 lanes), instructions.
   Amounts bytes, operations;
-  Amounts time_ns;                   ///< of the whole launch at the rates given, by resource; empty without rates
-  double longest_ns = 0;             ///< the largest of time_ns
+  /// of the whole launch at the rates given, by resource; empty without rates
+  Amounts time_ns;
+  double longest_ns = 0;  ///< the largest of time_ns
 };
 
-/// flow: control may pass; back: to the head of a loop; barrier, async_wait, mem_fence: control passes and something is waited
-/// for; async_dep: what was copied asynchronously in `from` is waited for in the region that ends `to`.
+/// flow: control may pass; back: to the head of a loop; barrier, async_wait, mem_fence: control
+/// passes and something is waited for; async_dep: what was copied asynchronously in `from` is
+/// waited for in the region that ends `to`.
 struct RegionEdge {
   int from = 0, to = 0;
   std::string kind;
@@ -40,23 +45,28 @@ struct RegionGraph {
   std::vector<PtxRegion> regions;
   std::vector<PtxLoop> loops;
   std::vector<RegionEdge> edges;
-  std::vector<int> critical_path;     ///< regions of the longest path without back edges, by longest_ns
+  /// regions of the longest path without back edges, by longest_ns
+  std::vector<int> critical_path;
   double critical_ns = 0;
-  std::vector<std::string> warnings;  ///< "loop 1 has no known trip count", "a wait without an asynchronous copy"
+  /// "loop 1 has no known trip count", "a wait without an asynchronous copy"
+  std::vector<std::string> warnings;
   /// Sum over the regions of executions times amount, a thread.
   [[nodiscard]] double bytes(std::string_view kind) const;
   [[nodiscard]] double operations(std::string_view kind) const;
 };
 
-/// Units a second of the whole device, by resource: dram (bytes of global memory), smem (bytes), and operations as in PtxRegion.
+/// Units a second of the whole device, by resource: dram (bytes of global memory), smem (bytes),
+/// and operations as in PtxRegion.
 using RegionRates = Amounts;
 
-/// global_load global_store shared_load shared_store local async_copy async_wait barrier fence mbarrier atomic compute sfu tensor
-/// warp_transfer data_move address control other.
+/// global_load global_store shared_load shared_store local async_copy async_wait barrier fence
+/// mbarrier atomic compute sfu tensor warp_transfer data_move address control other.
 [[nodiscard]] std::string_view op_class(const PtxInstruction& instruction);
 
 /// The regions of one entry. Throws nothing; loops that cannot be counted are named in `warnings`.
-[[nodiscard]] RegionGraph region_graph(const PtxFunction& function, const PtxLaunch& launch, const RegionRates& rates = {});
+[[nodiscard]] RegionGraph region_graph(const PtxFunction& function,
+                                       const PtxLaunch& launch,
+                                       const RegionRates& rates = {});
 
 [[nodiscard]] nlohmann::json to_json(const RegionGraph& graph);
 /// Graphviz: a box a region, solid edges for control, dashed ones for asynchronous dependences.

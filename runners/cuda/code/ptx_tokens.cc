@@ -6,8 +6,8 @@ namespace warpath::cuda {
 namespace {
 
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '%' ||
-         c == '.';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '$' || c == '%' || c == '.';
 }
 
 bool is_space(char c) {
@@ -50,9 +50,11 @@ std::vector<PtxToken> tokenize_ptx(std::string_view text) {
       size = string_length(text, at);
     } else if (is_word(text[at])) {
       kind = PtxToken::Kind::word;
-      while (at + size < text.size() && (is_word(text[at + size]) || (text[at + size] == ':' && at + size + 1 < text.size() &&
-                                                                       text[at + size + 1] == ':'))) {
-        size += text[at + size] == ':' ? 2 : 1;  // "::" joins words: "shared::cta", "L1::evict_last"
+      while (at + size < text.size() &&
+             (is_word(text[at + size]) || (text[at + size] == ':' && at + size + 1 < text.size() &&
+                                           text[at + size + 1] == ':'))) {
+        // "::" joins words: "shared::cta", "L1::evict_last"
+        size += text[at + size] == ':' ? 2 : 1;
       }
       size = std::min(size, text.size() - at);
     }

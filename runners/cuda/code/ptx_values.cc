@@ -53,16 +53,22 @@ Value subtract(const Value& a, const Value& b) {
   return each(*a, *b, a->shifted || b->shifted, minus);
 }
 
-/// (u + a) * (v + b), where u or v may be unknown: known up to what all lanes share only where the factor of the unknown is the same in all.
+/// (u + a) * (v + b), where u or v may be unknown: known up to what all lanes share only where the
+/// factor of the unknown is the same in all.
 Value multiply(const Value& a, const Value& b) {
   if (!a || !b) return std::nullopt;
-  if (a->shifted && b->shifted) return a->uniform() && b->uniform() ? Value(same(0, true)) : std::nullopt;
+  if (a->shifted && b->shifted)
+    return a->uniform() && b->uniform() ? Value(same(0, true)) : std::nullopt;
   if ((a->shifted && !b->uniform()) || (b->shifted && !a->uniform())) return std::nullopt;
   return each(*a, *b, a->shifted || b->shifted, times);
 }
 
-std::optional<Number> shifted_left(Number a, Number b) { return b >= 0 && b < 62 ? times(a, Number{1} << b) : std::nullopt; }
-std::optional<Number> shifted_right(Number a, Number b) { return b >= 0 && b < 63 ? std::optional(a >> b) : std::nullopt; }
+std::optional<Number> shifted_left(Number a, Number b) {
+  return b >= 0 && b < 62 ? times(a, Number{1} << b) : std::nullopt;
+}
+std::optional<Number> shifted_right(Number a, Number b) {
+  return b >= 0 && b < 63 ? std::optional(a >> b) : std::nullopt;
+}
 
 /// Operations of two known integers whose result says nothing of an unknown one.
 std::optional<Number> plain(std::string_view opcode, Number a, Number b) {
@@ -80,11 +86,14 @@ std::optional<Number> plain(std::string_view opcode, Number a, Number b) {
 
 bool is_floating(const PtxInstruction& instruction) {
   return std::ranges::any_of(instruction.modifiers, [](std::string_view m) {
-    return m.starts_with("bf16") || (m.size() > 1 && m[0] == 'f' && std::isdigit(static_cast<unsigned char>(m[1])) != 0);
+    return m.starts_with("bf16") ||
+           (m.size() > 1 && m[0] == 'f' && std::isdigit(static_cast<unsigned char>(m[1])) != 0);
   });
 }
 
-bool is_load(const PtxInstruction& instruction) { return instruction.opcode == "ld" || instruction.opcode == "ldu"; }
+bool is_load(const PtxInstruction& instruction) {
+  return instruction.opcode == "ld" || instruction.opcode == "ldu";
+}
 
 }  // namespace
 
@@ -107,33 +116,41 @@ std::optional<std::int64_t> ptx_literal(std::string_view text) {
   if (hexadecimal) text.remove_prefix(2);
   if (text.ends_with('U')) text.remove_suffix(1);
   Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value, hexadecimal ? 16 : 10);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return negative ? -value : value;
 }
 
 std::vector<std::string_view> ptx_registers(std::string_view operand) {
   std::vector<std::string_view> out;
-  for (std::size_t at = operand.find('%'); at != std::string_view::npos; at = operand.find('%', at)) {
+  for (std::size_t at = operand.find('%'); at != std::string_view::npos;
+       at = operand.find('%', at)) {
     std::size_t end = at + 1;
-    while (end < operand.size() && (std::isalnum(static_cast<unsigned char>(operand[end])) != 0 || operand[end] == '_')) ++end;
+    while (end < operand.size() &&
+           (std::isalnum(static_cast<unsigned char>(operand[end])) != 0 || operand[end] == '_'))
+      ++end;
     out.push_back(operand.substr(at, end - at));
     at = end;
   }
   return out;
 }
 
-PtxValues::PtxValues(const PtxFunction& function, const PtxLaunch& launch) : function_(function), launch_(launch), results_(function.instructions.size()) {
+PtxValues::PtxValues(const PtxFunction& function, const PtxLaunch& launch)
+    : function_(function), launch_(launch), results_(function.instructions.size()) {
   for (std::size_t i = 0; i < function.instructions.size(); ++i) {
     const PtxInstruction& instruction = function.instructions[i];
     if (instruction.operands.empty() || instruction.operands.front().starts_with('[')) continue;
     const std::string_view defined = instruction.operands.front();
-    if (defined.starts_with('%') && instruction.guard.empty()) results_[i] = computed(instruction, i);
+    if (defined.starts_with('%') && instruction.guard.empty())
+      results_[i] = computed(instruction, i);
     for (const std::string_view name : ptx_registers(defined)) definitions_[name].push_back(i);
   }
 }
 
-std::optional<std::size_t> PtxValues::definition(std::string_view name, std::size_t first, std::size_t last) const {
+std::optional<std::size_t> PtxValues::definition(std::string_view name,
+                                                 std::size_t first,
+                                                 std::size_t last) const {
   const auto found = definitions_.find(name);
   if (found == definitions_.end()) return std::nullopt;
   const auto after = std::ranges::lower_bound(found->second, last);
@@ -169,7 +186,8 @@ Value PtxValues::special_register(std::string_view name) const {
   const auto& block = launch_.block;
   const auto by_lane = [](auto&& f) {
     LaneValues out;
-    for (std::size_t lane = 0; lane < kPtxLanes; ++lane) out.at[lane] = f(static_cast<Number>(lane));
+    for (std::size_t lane = 0; lane < kPtxLanes; ++lane)
+      out.at[lane] = f(static_cast<Number>(lane));
     return out;
   };
   if (name == "%laneid") return by_lane([](Number lane) { return lane; });
@@ -182,16 +200,20 @@ Value PtxValues::special_register(std::string_view name) const {
     if (base == "%ctaid") return same(0);
     if (base != "%tid") continue;
     const Number below = i == 0 ? 1 : i == 1 ? block[0] : block[0] * block[1];
-    return by_lane([&](Number lane) { return lane / std::max<Number>(1, below) % std::max<Number>(1, block[i]); });
+    return by_lane([&](Number lane) {
+      return lane / std::max<Number>(1, below) % std::max<Number>(1, block[i]);
+    });
   }
   return std::nullopt;
 }
 
 LaneValues PtxValues::parameter(std::string_view operand) const {
-  const std::string_view name = operand.size() < 2 ? operand : operand.substr(1, operand.size() - 2);
+  const std::string_view name =
+      operand.size() < 2 ? operand : operand.substr(1, operand.size() - 2);
   for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
     if (function_.parameters[i].name != name) continue;
-    if (const auto found = launch_.parameters.find(i); found != launch_.parameters.end()) return same(found->second);
+    if (const auto found = launch_.parameters.find(i); found != launch_.parameters.end())
+      return same(found->second);
   }
   return same(0, true);
 }
@@ -204,7 +226,9 @@ Value PtxValues::computed(const PtxInstruction& made, std::size_t at) const {
     const Value from = address(made.operands[1], at);
     return from && from->uniform() ? Value(same(0, true)) : std::nullopt;
   }
-  const auto operand = [&](std::size_t i) { return i < made.operands.size() ? lanes(made.operands[i], at) : std::nullopt; };
+  const auto operand = [&](std::size_t i) {
+    return i < made.operands.size() ? lanes(made.operands[i], at) : std::nullopt;
+  };
   const Value a = operand(1);
   if (opcode == "mov" || opcode == "cvt" || opcode == "cvta") return a;
   if (opcode == "neg") return subtract(same(0), a);
@@ -215,10 +239,14 @@ Value PtxValues::computed(const PtxInstruction& made, std::size_t at) const {
   if (opcode == "mul") return multiply(a, b);
   if (opcode == "mad") return add(multiply(a, b), operand(3));
   if (!a || !b) return std::nullopt;
-  if (opcode == "shl" && !b->shifted && b->uniform() && b->at[0] >= 0 && b->at[0] < 62) return multiply(a, same(Number{1} << b->at[0]));
-  if (!a->shifted && !b->shifted) return each(*a, *b, false, [&](Number x, Number y) { return plain(opcode, x, y); });
-  constexpr std::array<std::string_view, 8> kUniform{"min", "max", "and", "or", "xor", "shr", "div", "rem"};
-  const bool keeps = std::ranges::find(kUniform, opcode) != kUniform.end() && a->uniform() && b->uniform();
+  if (opcode == "shl" && !b->shifted && b->uniform() && b->at[0] >= 0 && b->at[0] < 62)
+    return multiply(a, same(Number{1} << b->at[0]));
+  if (!a->shifted && !b->shifted)
+    return each(*a, *b, false, [&](Number x, Number y) { return plain(opcode, x, y); });
+  constexpr std::array<std::string_view, 8> kUniform{"min", "max", "and", "or",
+                                                     "xor", "shr", "div", "rem"};
+  const bool keeps =
+      std::ranges::find(kUniform, opcode) != kUniform.end() && a->uniform() && b->uniform();
   return keeps ? Value(same(0, true)) : std::nullopt;
 }
 

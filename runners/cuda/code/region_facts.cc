@@ -26,21 +26,30 @@ int loads_in_flight(const PtxFunction& function, const PtxRegion& region) {
     if (uses_any(instruction, loaded)) break;
     if (op_class(instruction) != "global_load" || instruction.operands.empty()) continue;
     ++loads;
-    for (const std::string_view name : ptx_registers(instruction.operands.front())) loaded.insert(name);
+    for (const std::string_view name : ptx_registers(instruction.operands.front()))
+      loaded.insert(name);
   }
   return loads;
 }
 
 }  // namespace
 
-void add_region_facts(const PtxFunction& function, const RegionGraph& graph, const PtxLaunch& launch, Diagnosis& diagnosis) {
-  const auto uncounted = std::ranges::count_if(graph.loops, [](const PtxLoop& loop) { return !loop.trips; });
+void add_region_facts(const PtxFunction& function,
+                      const RegionGraph& graph,
+                      const PtxLaunch& launch,
+                      Diagnosis& diagnosis) {
+  const auto uncounted =
+      std::ranges::count_if(graph.loops, [](const PtxLoop& loop) { return !loop.trips; });
   const FactSource source = uncounted == 0 ? FactSource::static_analysis : FactSource::assumed;
   const double threads = launch.threads();
-  const auto add = [&](const std::string& name, double value) { diagnosis.facts[name] = {value, source}; };
+  const auto add = [&](const std::string& name, double value) {
+    diagnosis.facts[name] = {value, source};
+  };
   const double copied = graph.bytes("async_copy");
-  add("work_global_bytes", threads * (graph.bytes("global_load") + graph.bytes("global_store") + copied));
-  add("work_shared_bytes", threads * (graph.bytes("shared_load") + graph.bytes("shared_store") + copied));
+  add("work_global_bytes",
+      threads * (graph.bytes("global_load") + graph.bytes("global_store") + copied));
+  add("work_shared_bytes",
+      threads * (graph.bytes("shared_load") + graph.bytes("shared_store") + copied));
   for (const char* kind : {"instructions", "fp32", "fp64", "tensor", "int32", "sfu"}) {
     add(std::string("work_") + kind, threads * graph.operations(kind));
   }
@@ -58,8 +67,11 @@ void add_region_facts(const PtxFunction& function, const RegionGraph& graph, con
   }
   add("work_atomics", threads * atomics);
   add("work_barriers", barriers);
-  if (hottest != nullptr) diagnosis.facts["loop_loads_in_flight"] = {static_cast<double>(loads_in_flight(function, *hottest)), FactSource::static_analysis};
-  diagnosis.facts["loops_uncounted"] = {static_cast<double>(uncounted), FactSource::static_analysis};
+  if (hottest != nullptr)
+    diagnosis.facts["loop_loads_in_flight"] = {
+        static_cast<double>(loads_in_flight(function, *hottest)), FactSource::static_analysis};
+  diagnosis.facts["loops_uncounted"] = {static_cast<double>(uncounted),
+                                        FactSource::static_analysis};
 }
 
 }  // namespace warpath::cuda

@@ -55,10 +55,12 @@ class Flow {
     return found->second;
   }
 
-  /// Edges from every source word to the destination, for instructions that compute a register from others.
+  /// Edges from every source word to the destination, for instructions that compute a register from
+  /// others.
   void connect(const PtxInstruction& instruction) {
-    if (instruction.operands.empty() || is_address(instruction.operands.front()) || instruction.opcode == "call" ||
-        instruction.opcode == "ld" || instruction.opcode == "setp") {
+    if (instruction.operands.empty() || is_address(instruction.operands.front()) ||
+        instruction.opcode == "call" || instruction.opcode == "ld" ||
+        instruction.opcode == "setp") {
       return;
     }
     for (const std::string_view target : words_of(instruction.operands.front())) {
@@ -77,8 +79,8 @@ class Flow {
     }
   }
 
-  /// A register that may hold several addresses is charged to the first: one culprit is enough to name, and the rest stay
-  /// address-taken.
+  /// A register that may hold several addresses is charged to the first: one culprit is enough to
+  /// name, and the rest stay address-taken.
   void hold(Name name, std::string_view symbol) {
     if (!held_[name].empty()) {
       if (held_[name] != symbol) also_[held_[name]].insert(symbol);
@@ -120,7 +122,8 @@ class Flow {
     for (std::size_t i = 0; i < instruction.operands.size(); ++i) {
       const std::string_view operand = instruction.operands[i];
       if (is_address(operand)) {
-        const bool written = writes_memory(instruction) || (copies_memory(instruction) && first_address);
+        const bool written =
+            writes_memory(instruction) || (copies_memory(instruction) && first_address);
         for_symbols(operand, [&](SymbolUse& use) { (written ? use.stored : use.loaded) = true; });
         first_address = false;
       } else if (instruction.opcode == "call" || writes_memory(instruction)) {
@@ -131,10 +134,11 @@ class Flow {
 
   std::map<std::string_view, SymbolUse>& uses_;
   std::unordered_map<std::string_view, Name> names_;
-  std::vector<std::vector<Name>> targets_;      // by name: registers computed from it
-  std::vector<std::string_view> held_;          // by name: the variable whose address it may hold
+  std::vector<std::vector<Name>> targets_;  // by name: registers computed from it
+  std::vector<std::string_view> held_;      // by name: the variable whose address it may hold
   std::vector<Name> work_;
-  std::map<std::string_view, std::set<std::string_view>> also_;  // variables that share a register with the key
+  // variables that share a register with the key
+  std::map<std::string_view, std::set<std::string_view>> also_;
 };
 
 }  // namespace

@@ -10,7 +10,8 @@
 namespace warpath::cuda {
 namespace {
 
-// Names and numbers of the driver's stable binary interface: this file is built where its header is missing, too.
+// Names and numbers of the driver's stable binary interface: this file is built where its header is
+// missing, too.
 constexpr int kMultiprocessorCount = 16;
 constexpr int kComputeMajor = 75;
 constexpr int kComputeMinor = 76;
@@ -29,8 +30,8 @@ void probe_devices(void* driver, Platform& platform) {
   auto* const memory = symbol<int(std::size_t*, int)>(driver, "cuDeviceTotalMem_v2");
   auto* uuid_of = symbol<int(unsigned char*, int)>(driver, "cuDeviceGetUuid_v2");
   if (uuid_of == nullptr) uuid_of = symbol<int(unsigned char*, int)>(driver, "cuDeviceGetUuid");
-  if (init == nullptr || version == nullptr || count_of == nullptr || name_of == nullptr || attribute == nullptr || memory == nullptr ||
-      version(&platform.driver_version) != 0) {
+  if (init == nullptr || version == nullptr || count_of == nullptr || name_of == nullptr ||
+      attribute == nullptr || memory == nullptr || version(&platform.driver_version) != 0) {
     platform.driver_problem = "libcuda.so.1 is no CUDA driver that this program knows";
     platform.device_problem = "no driver to ask for devices";
     return;
@@ -38,7 +39,8 @@ void probe_devices(void* driver, Platform& platform) {
   int count = 0;
   const int result = init(0);
   if (result != 0 || count_of(&count) != 0 || count == 0) {
-    platform.device_problem = "the driver finds no GPU (cuInit answers " + std::to_string(result) + ")";
+    platform.device_problem =
+        "the driver finds no GPU (cuInit answers " + std::to_string(result) + ")";
     return;
   }
   for (int i = 0; i < count; ++i) {
@@ -84,7 +86,8 @@ Platform probe() {
 Platform probe_platform() noexcept {
   try {
     return probe();
-  } catch (const std::exception&) {  // out of memory, or a file system that fails: nothing that could be used
+    // out of memory, or a file system that fails: nothing that could be used
+  } catch (const std::exception&) {
     Platform platform;
     platform.driver_problem = platform.device_problem = platform.nvrtc_problem = "cannot be probed";
     return platform;
@@ -93,7 +96,8 @@ Platform probe_platform() noexcept {
 
 bool cuda_available(std::string& why) noexcept {
   Platform platform = probe_platform();
-  for (std::string* const problem : {&platform.driver_problem, &platform.device_problem, &platform.nvrtc_problem}) {
+  for (std::string* const problem :
+       {&platform.driver_problem, &platform.device_problem, &platform.nvrtc_problem}) {
     if (problem->empty()) continue;
     why = std::move(*problem);
     return false;

@@ -16,7 +16,8 @@ void add(Hasher& hasher, const std::vector<StepNumbers>& steps) {
     hasher.add(static_cast<std::uint64_t>(step.kind)).add(step.kernel_name);
     add(hasher, step.launch);
     hasher.add(static_cast<std::uint64_t>(step.arguments.size()));
-    for (const std::uint32_t argument : step.arguments) hasher.add(static_cast<std::uint64_t>(argument));
+    for (const std::uint32_t argument : step.arguments)
+      hasher.add(static_cast<std::uint64_t>(argument));
   }
 }
 

@@ -5,18 +5,23 @@
 
 #include "engine/base/detailed_error.h"
 #include "runners/arguments.h"
-#include "runners/cuda/compile/binary_key.h"
 #include "runners/cuda/code/cubin.h"
 #include "runners/cuda/code/ptx.h"
 #include "runners/cuda/code/ptx_reach.h"
+#include "runners/cuda/compile/binary_key.h"
 #include "runners/cuda/compile/static_diagnosis.h"
 
 namespace warpath::cuda {
 namespace {
 
-/// Puts the gates of `phase` that run at `stage` to a subject, in running order; false once one has failed. A gate that has passed on an
-/// earlier subject keeps one line in the verdict.
-bool judge(const GateTable& table, const GatePlan& plan, Stage stage, GatePhase phase, const GateSubject& subject, Build& build) {
+/// Puts the gates of `phase` that run at `stage` to a subject, in running order; false once one has
+/// failed. A gate that has passed on an earlier subject keeps one line in the verdict.
+bool judge(const GateTable& table,
+           const GatePlan& plan,
+           Stage stage,
+           GatePhase phase,
+           const GateSubject& subject,
+           Build& build) {
   for (const std::string_view name : plan.run_at(stage, phase)) {
     const CodeGate* const gate = table.code_gate(name);
     if (gate == nullptr) continue;  // answered by the builder itself
@@ -43,7 +48,9 @@ std::vector<std::string> global_names(const PtxModule& ptx) {
 
 bool has_atomics(const PtxModule& ptx) {
   return std::ranges::any_of(ptx.functions, [](const PtxFunction& function) {
-    return std::ranges::any_of(function.instructions, [](const PtxInstruction& i) { return i.opcode == "atom" || i.opcode == "red"; });
+    return std::ranges::any_of(function.instructions, [](const PtxInstruction& i) {
+      return i.opcode == "atom" || i.opcode == "red";
+    });
   });
 }
 
@@ -66,12 +73,14 @@ std::string steps_problem(const ExtraNumbers& extra) {
 }
 
 /// What the kernel gets for its integers under `workload`, by position.
-std::map<std::size_t, std::int64_t> integer_parameters(const KernelSpec& spec, const Workload& workload) {
+std::map<std::size_t, std::int64_t> integer_parameters(const KernelSpec& spec,
+                                                       const Workload& workload) {
   std::map<std::size_t, std::int64_t> out;
   const auto arguments = kernel_arguments(spec);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto value = scalar_value(*arguments[i], workload);
-    if (value && std::holds_alternative<std::int64_t>(*value)) out[i] = std::get<std::int64_t>(*value);
+    if (value && std::holds_alternative<std::int64_t>(*value))
+      out[i] = std::get<std::int64_t>(*value);
   }
   return out;
 }
@@ -84,9 +93,12 @@ void refuse(Build& build, Status status, std::string_view gate, std::string why)
 
 }  // namespace
 
-Build Builder::build(const KernelSpec& spec, const Variant& variant,
-                     const std::vector<const Workload*>& workloads, const BaselineText* baseline,
-                     Stage stage, const std::stop_token& stop) const {
+Build Builder::build(const KernelSpec& spec,
+                     const Variant& variant,
+                     const std::vector<const Workload*>& workloads,
+                     const BaselineText* baseline,
+                     Stage stage,
+                     const std::stop_token& stop) const {
   Build build;
   GateSubject subject;
   subject.spec = &spec;
@@ -95,9 +107,9 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
   if (!judge(gates_, plan_, stage, GatePhase::text, subject, build)) return build;
   try {
     for (const Workload* const workload : workloads) {
-      build.candidate.numbers.push_back(
-          evaluate(launch_for(spec, variant, *workload), spec.bindings(*workload, variant.tunables),
-                   "launch of workload " + workload->name));
+      build.candidate.numbers.push_back(evaluate(launch_for(spec, variant, *workload),
+                                                 spec.bindings(*workload, variant.tunables),
+                                                 "launch of workload " + workload->name));
       const std::string problem = launch_problem(build.candidate.numbers.back());
       if (!problem.empty()) {
         refuse(build, Status::launch_error, kLaunchGate, problem);
@@ -146,13 +158,16 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
     if (baseline == nullptr) subject.baseline_ptx = &*ptx;
     if (!judge(gates_, plan_, stage, GatePhase::code, subject, build)) return build;
     if (c == compiled.code_of.front()) {
-      build.diagnosis = static_diagnosis(code, *ptx, build.candidate.numbers.front(), limits_, integer_parameters(spec, *workloads.front()));
+      build.diagnosis = static_diagnosis(code, *ptx, build.candidate.numbers.front(), limits_,
+                                         integer_parameters(spec, *workloads.front()));
       if (spec.bound.bytes) {
-        const double bytes = static_cast<double>(spec.bound.bytes->evaluate(spec.bindings(*workloads.front(), variant.tunables), spec.place("/bound/bytes")));
+        const double bytes = static_cast<double>(spec.bound.bytes->evaluate(
+            spec.bindings(*workloads.front(), variant.tunables), spec.place("/bound/bytes")));
         build.diagnosis.facts["compulsory_bytes"] = {bytes, FactSource::static_analysis};
       }
     }
-    build.candidate.codes.push_back({code.cubin, code.lowered_name, global_names(*ptx), code.ptx, has_atomics(*ptx)});
+    build.candidate.codes.push_back(
+        {code.cubin, code.lowered_name, global_names(*ptx), code.ptx, has_atomics(*ptx)});
     hashes.push_back(cubin->code_hash);
   }
   for (std::size_t w = 0; w < workloads.size(); ++w) {
@@ -164,11 +179,14 @@ Build Builder::build(const KernelSpec& spec, const Variant& variant,
   return build;
 }
 
-BaselineText Builder::text_of(const KernelSpec& spec, const Variant& variant,
+BaselineText Builder::text_of(const KernelSpec& spec,
+                              const Variant& variant,
                               const std::vector<const Workload*>& workloads) const {
   const CompiledVariant compiled = service_.compile(spec, variant, workloads, arch_);
   if (compiled.status != Status::ok) {
-    throw DetailedError(bad_input(spec.place("/kernel"), "", "a kernel that NVRTC compiles: " + compiled.log.substr(0, compiled.log.find('\n'))),
+    throw DetailedError(bad_input(spec.place("/kernel"), "",
+                                  "a kernel that NVRTC compiles: " +
+                                      compiled.log.substr(0, compiled.log.find('\n'))),
                         compiled.log);
   }
   BaselineText text;
@@ -183,7 +201,9 @@ PtxLaunch ptx_launch(const KernelSpec& spec, const Variant& variant, const Workl
   const LaunchNumbers numbers =
       evaluate(launch_for(spec, variant, workload), spec.bindings(workload, variant.tunables),
                "launch of workload " + workload.name);
-  return {.parameters = integer_parameters(spec, workload), .block = numbers.block, .grid = numbers.grid};
+  return {.parameters = integer_parameters(spec, workload),
+          .block = numbers.block,
+          .grid = numbers.grid};
 }
 
 std::optional<Variant> reference_variant(const KernelSpec& spec) {

@@ -22,7 +22,8 @@ std::optional<CompileResult> CodeCache::find(const Hash128& key) {
 }
 
 void CodeCache::store(const Hash128& key, const CompileResult& result) {
-  if (result.status == Status::ok || result.status == Status::compile_error) entries_.store(key, encode(result));
+  if (result.status == Status::ok || result.status == Status::compile_error)
+    entries_.store(key, encode(result));
 }
 
 }  // namespace warpath::cuda

@@ -17,11 +17,13 @@ namespace warpath::cuda {
 /// Compiled code in a folder (FolderCache), by content. Thread-safe.
 class CodeCache {
  public:
-  CodeCache(std::filesystem::path folder, std::uint64_t max_bytes) : entries_(std::move(folder), "code", max_bytes) {}
+  CodeCache(std::filesystem::path folder, std::uint64_t max_bytes)
+      : entries_(std::move(folder), "code", max_bytes) {}
 
   /// The result stored for `key`; its `seconds` are those of the compilation then.
   [[nodiscard]] std::optional<CompileResult> find(const Hash128& key);
-  /// Keeps results that depend on nothing but the key: status ok and compile_error. Others are ignored.
+  /// Keeps results that depend on nothing but the key: status ok and compile_error. Others are
+  /// ignored.
   void store(const Hash128& key, const CompileResult& result);
   [[nodiscard]] FolderCacheCounts counts() const { return entries_.counts(); }
 

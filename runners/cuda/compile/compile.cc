@@ -38,7 +38,8 @@ std::string_view quoted(std::string_view line) {
   const std::size_t begin = line.find('\'');
   if (begin == std::string_view::npos) return {};
   const std::size_t end = line.find('\'', begin + 1);
-  return end == std::string_view::npos ? std::string_view{} : line.substr(begin + 1, end - begin - 1);
+  return end == std::string_view::npos ? std::string_view{}
+                                       : line.substr(begin + 1, end - begin - 1);
 }
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -52,7 +53,8 @@ constexpr std::size_t kMaxQuoted = 300;  // of a line
 
 std::string printable(std::string_view line) {
   std::string out;
-  for (const char c : line.substr(0, kMaxQuoted)) out += static_cast<unsigned char>(c) < 0x20 ? (c == '\t' ? ' ' : '?') : c;
+  for (const char c : line.substr(0, kMaxQuoted))
+    out += static_cast<unsigned char>(c) < 0x20 ? (c == '\t' ? ' ' : '?') : c;
   return out + (line.size() > kMaxQuoted ? "..." : "");
 }
 
@@ -68,7 +70,8 @@ bool is_error(std::string_view line) {
   const std::size_t colon = line.find("): ");
   if (colon == std::string_view::npos) return false;
   const std::string_view kind = line.substr(colon + 3);
-  return kind.starts_with("error") || kind.starts_with("catastrophic error") || kind.starts_with("internal error");
+  return kind.starts_with("error") || kind.starts_with("catastrophic error") ||
+         kind.starts_with("internal error");
 }
 
 /// Of "12): error: ..."; 0 if there is none.
@@ -92,7 +95,8 @@ std::string filter_log(std::string_view log) {
   const std::string prefix = std::string(kSourceName) + "(";
   bool cut = false;
   for_each_line(log, [&](std::string_view line) {
-    const bool assembler = line.starts_with("ptxas") && line.find("error") != std::string_view::npos;
+    const bool assembler =
+        line.starts_with("ptxas") && line.find("error") != std::string_view::npos;
     if (cut || (!assembler && !line.starts_with(prefix))) return;
     if (kept.size() + line.size() + 1 > kMaxLogBytes - 4) {
       kept += "...\n";
@@ -113,7 +117,8 @@ std::string error_log(std::string_view log, std::string_view source) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string_view line = lines[i];
     const bool own = line.starts_with(prefix) && is_error(line.substr(0, 200));
-    const bool assembler = line.starts_with("ptxas") && line.find("error") != std::string_view::npos;
+    const bool assembler =
+        line.starts_with("ptxas") && line.find("error") != std::string_view::npos;
     const bool at_end = line.starts_with("At end of source: error");
     if (!own && !assembler && !at_end) continue;
     std::string entry = printable(line) + "\n";
@@ -124,7 +129,8 @@ std::string error_log(std::string_view log, std::string_view source) {
       // The compiler's own mark, where what it quotes is that line.
       if (i + 2 < lines.size() && trimmed(lines[i + 1]) == quoted && trimmed(lines[i + 2]) == "^") {
         const std::size_t indent = lines[i + 1].find(quoted), mark = lines[i + 2].find('^');
-        if (mark >= indent && quoted.size() <= kMaxQuoted) entry += "    " + std::string(mark - indent, ' ') + "^\n";
+        if (mark >= indent && quoted.size() <= kMaxQuoted)
+          entry += "    " + std::string(mark - indent, ' ') + "^\n";
       }
     }
     if (++errors > kMaxErrors || kept.size() + entry.size() > kMaxLogBytes - 64) {
@@ -133,7 +139,9 @@ std::string error_log(std::string_view log, std::string_view source) {
       kept += entry;
     }
   }
-  if (left_out > 0) kept += "and " + std::to_string(left_out) + (left_out == 1 ? " more error\n" : " more errors\n");
+  if (left_out > 0)
+    kept +=
+        "and " + std::to_string(left_out) + (left_out == 1 ? " more error\n" : " more errors\n");
   return kept;
 }
 
@@ -152,7 +160,8 @@ ResourceUsage parse_ptxas_info(std::string_view log, std::string_view entry) {
     }
     if (!inside) return;
     const auto take = [&](std::string_view label, auto& field) {
-      if (const auto value = number_before(line, label)) field = static_cast<std::decay_t<decltype(field)>>(*value);
+      if (const auto value = number_before(line, label))
+        field = static_cast<std::decay_t<decltype(field)>>(*value);
     };
     take(" bytes stack frame", usage.stack_bytes);
     take(" bytes spill stores", usage.spill_store_bytes);
@@ -166,21 +175,26 @@ ResourceUsage parse_ptxas_info(std::string_view log, std::string_view entry) {
   return usage;
 }
 
-CompileResult compile(const Nvrtc& nvrtc, const std::vector<Header>& headers, const CompileRequest& request,
+CompileResult compile(const Nvrtc& nvrtc,
+                      const std::vector<Header>& headers,
+                      const CompileRequest& request,
                       const CompileLimits& limits) {
-  if (request.source.size() > kMaxSourceBytes) return failed(Status::limits_exceeded, "the source exceeds 4 MiB");
+  if (request.source.size() > kMaxSourceBytes)
+    return failed(Status::limits_exceeded, "the source exceeds 4 MiB");
   if (const std::string problem = compile_problem(request); !problem.empty()) {
     return failed(Status::compile_error, problem);
   }
   const SourceText source = source_text(request.source);
-  if (!source.problem.empty()) return failed(Status::compile_error, "the source is not UTF-8: " + source.problem);
+  if (!source.problem.empty())
+    return failed(Status::compile_error, "the source is not UTF-8: " + source.problem);
   const std::vector<std::string> options = nvrtc_options(request, nvrtc.major());
   const auto start = std::chrono::steady_clock::now();
   NvrtcOutput output = nvrtc.compile({source.text, headers, options, request.kernel});
   CompileResult result;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   result.log = filter_log(output.log);
-  if (output.out_of_memory || output.log.find("catastrophic error: out of memory") != std::string::npos) {
+  if (output.out_of_memory ||
+      output.log.find("catastrophic error: out of memory") != std::string::npos) {
     result.status = Status::limits_exceeded;
     result.log += "the compiler ran out of memory\n";
   } else if (!output.compiled || output.cubin.empty()) {
@@ -205,7 +219,12 @@ CompileResult compile(const Nvrtc& nvrtc, const std::vector<Header>& headers, co
 }
 
 std::string encode(const CompileRequest& request) {
-  return WireWriter().text(request.source).text(request.kernel).text(request.arch).texts(request.options).bytes();
+  return WireWriter()
+      .text(request.source)
+      .text(request.kernel)
+      .text(request.arch)
+      .texts(request.options)
+      .bytes();
 }
 
 bool decode(std::string_view message, CompileRequest& request) {

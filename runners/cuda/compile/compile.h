@@ -21,48 +21,54 @@ struct CompileRequest {
 
 /// What ptxas says of the entry.
 struct ResourceUsage {
-  int registers = 0;                      ///< a thread
-  std::int64_t static_smem_bytes = 0;     ///< a block
-  std::int64_t stack_bytes = 0;           ///< local memory a thread, spills included
-  std::int64_t spill_store_bytes = 0;     ///< a thread
+  int registers = 0;                   ///< a thread
+  std::int64_t static_smem_bytes = 0;  ///< a block
+  std::int64_t stack_bytes = 0;        ///< local memory a thread, spills included
+  std::int64_t spill_store_bytes = 0;  ///< a thread
   std::int64_t spill_load_bytes = 0;
-  std::int64_t constant_bytes = 0;        ///< parameters and literals (bank 0) where stated
+  std::int64_t constant_bytes = 0;  ///< parameters and literals (bank 0) where stated
   int barriers = 0;
   bool operator==(const ResourceUsage&) const = default;
 };
 
-/// `status` ok: everything is filled; otherwise `log` says why. compile_error: the text is wrong; limits_exceeded: it takes more
-/// memory or output than allowed; timed_out, crashed: the compiler was killed, or died, over it.
+/// `status` ok: everything is filled; otherwise `log` says why. compile_error: the text is wrong;
+/// limits_exceeded: it takes more memory or output than allowed; timed_out, crashed: the compiler
+/// was killed, or died, over it.
 struct CompileResult {
   Status status = Status::crashed;
-  std::string log;            ///< filter_log's; of a compile_error error_log's
+  std::string log;  ///< filter_log's; of a compile_error error_log's
   std::string ptx;
   std::string cubin;
-  std::string lowered_name;   ///< the entry in PTX and machine code
+  std::string lowered_name;  ///< the entry in PTX and machine code
   ResourceUsage usage;
-  double seconds = 0;         ///< of the compiler alone
+  double seconds = 0;  ///< of the compiler alone
   bool operator==(const CompileResult&) const = default;
 };
 
 struct CompileLimits {
-  double seconds = 20;                                      ///< a request, watched by the parent
-  std::uint64_t memory_bytes = std::uint64_t{4} << 30U;     ///< address space of a worker; 0: none
-  std::uint64_t output_bytes = std::uint64_t{64} << 20U;    ///< PTX and machine code together
+  double seconds = 20;                                    ///< a request, watched by the parent
+  std::uint64_t memory_bytes = std::uint64_t{4} << 30U;   ///< address space of a worker; 0: none
+  std::uint64_t output_bytes = std::uint64_t{64} << 20U;  ///< PTX and machine code together
 };
 
 inline constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20U;
 inline constexpr std::size_t kMaxLogBytes = 4096;
 
-/// Compiles in this process. Never throws for a bad source. Refuses options and kernel names that compile_options.h refuses.
-[[nodiscard]] CompileResult compile(const Nvrtc& nvrtc, const std::vector<Header>& headers, const CompileRequest& request,
+/// Compiles in this process. Never throws for a bad source. Refuses options and kernel names that
+/// compile_options.h refuses.
+[[nodiscard]] CompileResult compile(const Nvrtc& nvrtc,
+                                    const std::vector<Header>& headers,
+                                    const CompileRequest& request,
                                     const CompileLimits& limits);
 
-/// The lines about the kernel's own text ("kernel.cu(12): error: ...") and the assembler's errors about the PTX made from it, at
-/// most kMaxLogBytes: a compiler quotes files that it reads, and nothing but the candidate's text may be quoted.
+/// The lines about the kernel's own text ("kernel.cu(12): error: ...") and the assembler's errors
+/// about the PTX made from it, at most kMaxLogBytes: a compiler quotes files that it reads, and
+/// nothing but the candidate's text may be quoted.
 [[nodiscard]] std::string filter_log(std::string_view log);
 
-/// Of a log that says why `source` does not compile: the first errors, each with the line of the source that it is about and the place in it,
-/// then how many more there are. Nothing but the source is quoted.
+/// Of a log that says why `source` does not compile: the first errors, each with the line of the
+/// source that it is about and the place in it, then how many more there are. Nothing but the
+/// source is quoted.
 [[nodiscard]] std::string error_log(std::string_view log, std::string_view source);
 
 /// What the lines "ptxas info" of a log say of `entry`; zeros where they are silent.

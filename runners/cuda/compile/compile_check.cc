@@ -11,7 +11,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// One device of a compute capability, and that capability's limits (CUDA C++ Programming Guide, technical specifications).
+/// One device of a compute capability, and that capability's limits (CUDA C++ Programming Guide,
+/// technical specifications).
 struct AssumedDevice {
   std::string_view arch, name;
   DeviceLimits limits;
@@ -19,7 +20,8 @@ struct AssumedDevice {
 
 constexpr std::int64_t kKiB = 1024;
 
-constexpr DeviceLimits limits_of(int major, int minor, int multiprocessors, int threads, int blocks, std::int64_t smem_kib) {
+constexpr DeviceLimits limits_of(
+    int major, int minor, int multiprocessors, int threads, int blocks, std::int64_t smem_kib) {
   return {.compute_major = major,
           .compute_minor = minor,
           .multiprocessors = multiprocessors,
@@ -33,24 +35,27 @@ constexpr DeviceLimits limits_of(int major, int minor, int multiprocessors, int 
           .reserved_smem_bytes = kKiB};
 }
 
-constexpr std::array<AssumedDevice, 6> kDevices{{{"sm_80", "A100", limits_of(8, 0, 108, 2048, 32, 164)},
-                                                 {"sm_86", "RTX 3090", limits_of(8, 6, 82, 1536, 16, 100)},
-                                                 {"sm_89", "RTX 4090", limits_of(8, 9, 128, 1536, 24, 100)},
-                                                 {"sm_90", "H100", limits_of(9, 0, 132, 2048, 32, 228)},
-                                                 {"sm_90a", "H200", limits_of(9, 0, 132, 2048, 32, 228)},
-                                                 {"sm_100a", "B200", limits_of(10, 0, 148, 2048, 32, 228)}}};
+constexpr std::array<AssumedDevice, 6> kDevices{
+    {{"sm_80", "A100", limits_of(8, 0, 108, 2048, 32, 164)},
+     {"sm_86", "RTX 3090", limits_of(8, 6, 82, 1536, 16, 100)},
+     {"sm_89", "RTX 4090", limits_of(8, 9, 128, 1536, 24, 100)},
+     {"sm_90", "H100", limits_of(9, 0, 132, 2048, 32, 228)},
+     {"sm_90a", "H200", limits_of(9, 0, 132, 2048, 32, 228)},
+     {"sm_100a", "B200", limits_of(10, 0, 148, 2048, 32, 228)}}};
 
 const AssumedDevice& assumed(const std::string& arch) {
   const auto it = std::ranges::find(kDevices, arch, &AssumedDevice::arch);
   if (it != kDevices.end()) return *it;
   std::string known;
-  for (const AssumedDevice& device : kDevices) known += (known.empty() ? "" : ", ") + std::string(device.arch);
+  for (const AssumedDevice& device : kDevices)
+    known += (known.empty() ? "" : ", ") + std::string(device.arch);
   throw bad_input("GPU architecture", arch, "one of " + known);
 }
 
 }  // namespace
 
-CompileCheck::CompileCheck(const CudaOptions& options, std::string program, const std::string& arch) : arch_(arch) {
+CompileCheck::CompileCheck(const CudaOptions& options, std::string program, const std::string& arch)
+    : arch_(arch) {
   const AssumedDevice& device = assumed(arch);
   limits_ = device.limits;
   facts_.runner = "compile";
@@ -65,10 +70,13 @@ CompileCheck::CompileCheck(const CudaOptions& options, std::string program, cons
 }
 
 void CompileCheck::prepare(const KernelSpec& spec) {
-  if (spec.kernel_type != KernelType::cuda) throw bad_input(spec.place("/kernel/kernel_type"), "another type", "cuda");
+  if (spec.kernel_type != KernelType::cuda)
+    throw bad_input(spec.place("/kernel/kernel_type"), "another type", "cuda");
   spec_ = &spec;
   workloads_ = workloads_for(spec, facts_);
-  if (workloads_.empty()) throw bad_input(spec.place("/kernel/workloads"), "", "a workload for a GPU (target gpu or any)");
+  if (workloads_.empty())
+    throw bad_input(spec.place("/kernel/workloads"), "",
+                    "a workload for a GPU (target gpu or any)");
   baseline_ = builder_->text_of(spec, baseline_variant(spec), workloads_);
 }
 
@@ -76,10 +84,11 @@ std::string CompileCheck::launch_refusal(const Build& build) const {
   const auto fact = [&](const char* name) { return build.diagnosis.facts.at(name).value; };
   for (std::size_t w = 0; w < workloads_.size(); ++w) {
     const LaunchNumbers& numbers = build.candidate.numbers[w];
-    const BlockNeeds needs{.threads = static_cast<int>(numbers.block[0] * numbers.block[1] * numbers.block[2]),
-                           .registers_per_thread = static_cast<int>(fact("registers_per_thread")),
-                           .static_smem_bytes = static_cast<std::int64_t>(fact("static_smem_bytes")),
-                           .dynamic_smem_bytes = numbers.dynamic_smem_bytes};
+    const BlockNeeds needs{
+        .threads = static_cast<int>(numbers.block[0] * numbers.block[1] * numbers.block[2]),
+        .registers_per_thread = static_cast<int>(fact("registers_per_thread")),
+        .static_smem_bytes = static_cast<std::int64_t>(fact("static_smem_bytes")),
+        .dynamic_smem_bytes = numbers.dynamic_smem_bytes};
     if (const auto problem = limits_problem(limits_, needs, numbers); !problem.empty()) {
       return "workload " + workloads_[w]->name + ": " + problem;
     }
@@ -88,7 +97,8 @@ std::string CompileCheck::launch_refusal(const Build& build) const {
 }
 
 Outcome CompileCheck::check(const Variant& variant, const std::stop_token& stop) const {
-  const Build build = builder_->build(*spec_, variant, workloads_, &baseline_, Stage::screening, stop);
+  const Build build =
+      builder_->build(*spec_, variant, workloads_, &baseline_, Stage::screening, stop);
   Outcome outcome;
   outcome.status = build.status;
   outcome.log = build.log;
@@ -98,17 +108,23 @@ Outcome CompileCheck::check(const Variant& variant, const std::stop_token& stop)
   outcome.binary_key = build.candidate.key;
   if (outcome.status != Status::ok) return outcome;
   const std::string problem = launch_refusal(build);
-  outcome.verdict.gates.push_back({std::string(kLaunchGate), problem.empty() ? GateResult::Answer::pass : GateResult::Answer::fail, problem});
+  outcome.verdict.gates.push_back(
+      {std::string(kLaunchGate),
+       problem.empty() ? GateResult::Answer::pass : GateResult::Answer::fail, problem});
   if (problem.empty()) return outcome;
   outcome.status = Status::limits_exceeded;
   outcome.log = problem;
   return outcome;
 }
 
-std::optional<CodeCounts> CompileCheck::code(const Variant& variant, const Disassembler& tool, std::string& why,
+std::optional<CodeCounts> CompileCheck::code(const Variant& variant,
+                                             const Disassembler& tool,
+                                             std::string& why,
                                              const std::stop_token& stop) const {
-  const Builder ungated(*service_, GatePlan{}, arch_, limits_);  // what the code holds is one thing, whether it may run another
-  const Build build = ungated.build(*spec_, variant, workloads_, &baseline_, Stage::screening, stop);
+  // what the code holds is one thing, whether it may run another
+  const Builder ungated(*service_, GatePlan{}, arch_, limits_);
+  const Build build =
+      ungated.build(*spec_, variant, workloads_, &baseline_, Stage::screening, stop);
   if (build.status != Status::ok) {
     why = std::string(name(build.status)) + ": " + build.log.substr(0, build.log.find('\n'));
     return std::nullopt;
@@ -124,9 +140,15 @@ std::optional<CodeCounts> CompileCheck::code(const Variant& variant, const Disas
   std::vector<std::string> entries = step_kernels(variant), left_out;
   entries.push_back(result.lowered_name);
   for (const PtxFunction& function : ptx->functions) {
-    if (function.is_entry && std::ranges::find(entries, function.name) == entries.end()) left_out.emplace_back(function.name);
+    if (function.is_entry && std::ranges::find(entries, function.name) == entries.end())
+      left_out.emplace_back(function.name);
   }
-  CodeCounts out{.arch = arch_, .tool = "", .ptx = {}, .machine = {}, .numbers = {}, .key = build.candidate.key};
+  CodeCounts out{.arch = arch_,
+                 .tool = "",
+                 .ptx = {},
+                 .machine = {},
+                 .numbers = {},
+                 .key = build.candidate.key};
   CountedCode counted = count_ptx(*ptx, entries);
   out.ptx = std::move(counted.opcodes);
   out.numbers["loops"] = static_cast<double>(counted.loops);

@@ -31,14 +31,30 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.size() <= 9 && std::ranges::all_of(text, is_digit);
 }
 
-constexpr std::array<std::string_view, 22> kPlainOptions{
-    "--use_fast_math", "-use_fast_math", "--extra-device-vectorization", "-extra-device-vectorization",
-    "--generate-line-info", "-lineinfo", "--device-as-default-execution-space", "-default-device",
-    "--disable-warnings", "-w", "--fmad=true", "--fmad=false", "-fmad=true", "-fmad=false",
-    "--ftz=true", "--ftz=false", "-ftz=true", "-ftz=false",
-    "--prec-div=true", "--prec-sqrt=true", "--prec-div=false", "--prec-sqrt=false"};
-constexpr std::array<std::string_view, 4> kNumberOptions{"--maxrregcount=", "-maxrregcount=", "--diag-suppress=",
-                                                         "-diag-suppress="};
+constexpr std::array<std::string_view, 22> kPlainOptions{"--use_fast_math",
+                                                         "-use_fast_math",
+                                                         "--extra-device-vectorization",
+                                                         "-extra-device-vectorization",
+                                                         "--generate-line-info",
+                                                         "-lineinfo",
+                                                         "--device-as-default-execution-space",
+                                                         "-default-device",
+                                                         "--disable-warnings",
+                                                         "-w",
+                                                         "--fmad=true",
+                                                         "--fmad=false",
+                                                         "-fmad=true",
+                                                         "-fmad=false",
+                                                         "--ftz=true",
+                                                         "--ftz=false",
+                                                         "-ftz=true",
+                                                         "-ftz=false",
+                                                         "--prec-div=true",
+                                                         "--prec-sqrt=true",
+                                                         "--prec-div=false",
+                                                         "--prec-sqrt=false"};
+constexpr std::array<std::string_view, 4> kNumberOptions{
+    "--maxrregcount=", "-maxrregcount=", "--diag-suppress=", "-diag-suppress="};
 constexpr std::array<std::string_view, 2> kStandardOptions{"--std=c++", "-std=c++"};
 
 }  // namespace
@@ -65,15 +81,20 @@ std::string option_problem(std::string_view option) {
 
 std::string compile_problem(const CompileRequest& request) {
   const std::string_view punctuation = "<>,:() *&-+'.";
-  const bool named = !request.kernel.empty() && request.kernel.size() <= kMaxNameBytes && is_name_start(request.kernel.front()) &&
-                     std::ranges::all_of(request.kernel, [&](char c) {
-                       return is_name_start(c) || is_digit(c) || punctuation.find(c) != std::string_view::npos;
-                     });
-  if (!named) return "kernel name '" + request.kernel.substr(0, 80) + "' is no name or template instantiation";
+  const bool named =
+      !request.kernel.empty() && request.kernel.size() <= kMaxNameBytes &&
+      is_name_start(request.kernel.front()) && std::ranges::all_of(request.kernel, [&](char c) {
+        return is_name_start(c) || is_digit(c) || punctuation.find(c) != std::string_view::npos;
+      });
+  if (!named)
+    return "kernel name '" + request.kernel.substr(0, 80) +
+           "' is no name or template instantiation";
   const std::string_view arch = request.arch;
   const bool real = arch.starts_with("sm_") && arch.size() <= 8 &&
-                    std::ranges::all_of(arch.substr(3), [](char c) { return is_digit(c) || c == 'a' || c == 'f'; });
-  if (!real) return "architecture '" + std::string(arch.substr(0, 20)) + "' is not of the form sm_90a";
+                    std::ranges::all_of(arch.substr(3),
+                                        [](char c) { return is_digit(c) || c == 'a' || c == 'f'; });
+  if (!real)
+    return "architecture '" + std::string(arch.substr(0, 20)) + "' is not of the form sm_90a";
   for (const std::string& option : request.options) {
     if (std::string problem = option_problem(option); !problem.empty()) return problem;
   }
@@ -81,7 +102,8 @@ std::string compile_problem(const CompileRequest& request) {
 }
 
 std::vector<std::string> nvrtc_options(const CompileRequest& request, int nvrtc_major) {
-  std::vector<std::string> options{"--gpu-architecture=" + request.arch, "-DNDEBUG", "--ptxas-options=-v"};
+  std::vector<std::string> options{"--gpu-architecture=" + request.arch, "-DNDEBUG",
+                                   "--ptxas-options=-v"};
   if (nvrtc_major >= 13) options.emplace_back("--no-cache");
   const bool leveled = std::ranges::any_of(request.options, [](const std::string& option) {
     return option.starts_with("--std=") || option.starts_with("-std=");

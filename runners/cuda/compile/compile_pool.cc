@@ -31,15 +31,20 @@ CompileResult verdict(Status status, std::string log) {
 
 struct CompilePool::Slot {
   std::unique_ptr<WorkerProcess> process;
-  bool ready = false;          // its hello has come
-  std::deque<Job> in_flight;   // the first one is being compiled
-  Clock::time_point since{};   // of the start, or of the first job's start
+  bool ready = false;         // its hello has come
+  std::deque<Job> in_flight;  // the first one is being compiled
+  Clock::time_point since{};  // of the start, or of the first job's start
 };
 
 CompilePool::CompilePool(CompilePoolOptions options)
-    : options_(std::move(options)), setup_message_(encode(options_.setup)), wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (wake_ < 0) throw environment_error(std::string("cannot make an event descriptor: ") + std::strerror(errno));
-  for (int i = 0; i < std::max(options_.workers, 1); ++i) slots_.push_back(std::make_unique<Slot>());
+    : options_(std::move(options)),
+      setup_message_(encode(options_.setup)),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (wake_ < 0)
+    throw environment_error(std::string("cannot make an event descriptor: ") +
+                            std::strerror(errno));
+  for (int i = 0; i < std::max(options_.workers, 1); ++i)
+    slots_.push_back(std::make_unique<Slot>());
   thread_ = std::jthread([this] { serve(); });
 }
 
@@ -64,7 +69,8 @@ void CompilePool::submit(std::uint64_t id, CompileRequest request) {
 
 std::optional<CompileDone> CompilePool::wait(std::chrono::milliseconds timeout) {
   std::unique_lock lock(mutex_);
-  if (!finished_changed_.wait_for(lock, timeout, [this] { return !finished_.empty(); })) return std::nullopt;
+  if (!finished_changed_.wait_for(lock, timeout, [this] { return !finished_.empty(); }))
+    return std::nullopt;
   CompileDone done = std::move(finished_.front());
   finished_.pop_front();
   return done;
@@ -103,10 +109,13 @@ void CompilePool::serve() {
     for (const auto& slot : slots_) {
       const int fd = slot->process != nullptr ? slot->process->fd() : -1;
       const bool writing = slot->process != nullptr && slot->process->wants_to_write();
-      polled.push_back({.fd = fd, .events = static_cast<short>(writing ? POLLIN | POLLOUT : POLLIN), .revents = 0});
+      polled.push_back({.fd = fd,
+                        .events = static_cast<short>(writing ? POLLIN | POLLOUT : POLLIN),
+                        .revents = 0});
     }
     static_cast<void>(::poll(polled.data(), polled.size(), 50));
-    if (eventfd_t ignored = 0; polled[0].revents != 0) static_cast<void>(::eventfd_read(wake_, &ignored));
+    if (eventfd_t ignored = 0; polled[0].revents != 0)
+      static_cast<void>(::eventfd_read(wake_, &ignored));
     for (std::size_t i = 0; i < slots_.size(); ++i) {
       if (slots_[i]->process != nullptr && polled[i + 1].revents != 0) read(*slots_[i]);
     }
@@ -117,8 +126,8 @@ void CompilePool::serve() {
 
 void CompilePool::start(Slot& slot) {
   try {
-    slot.process = std::make_unique<WorkerProcess>(
-        WorkerCommand{.argv = options_.worker_argv, .memory_bytes = options_.setup.limits.memory_bytes});
+    slot.process = std::make_unique<WorkerProcess>(WorkerCommand{
+        .argv = options_.worker_argv, .memory_bytes = options_.setup.limits.memory_bytes});
     slot.ready = false;
     slot.since = Clock::now();
     slot.process->send(setup_message_);
@@ -148,7 +157,8 @@ void CompilePool::read(Slot& slot) {
   while (const auto message = slot.process->receive()) {
     if (!slot.ready) {
       WorkerHello hello;
-      if (!decode(*message, hello)) return bury(slot, verdict(Status::crashed, "a compile worker sent a damaged hello"));
+      if (!decode(*message, hello))
+        return bury(slot, verdict(Status::crashed, "a compile worker sent a damaged hello"));
       if (!hello.problem.empty()) {
         slot.process.reset();
         ++failed_starts_;
@@ -180,15 +190,17 @@ void CompilePool::read(Slot& slot) {
   bury(slot, cause, killed);
 }
 
-/// `killed`: by a signal that no limit of ours sends; the system may have been short of memory for other reasons.
+/// `killed`: by a signal that no limit of ours sends; the system may have been short of memory for
+/// other reasons.
 CompileResult CompilePool::cause_of_death(const Slot& slot, bool& killed) const {
   const int status = slot.process->kill();
   const std::uint64_t limit = options_.setup.limits.memory_bytes;
   const bool signalled = WIFSIGNALED(status);
   killed = signalled && WTERMSIG(status) == SIGKILL;
-  const bool out_of_memory =
-      (signalled && WTERMSIG(status) == SIGKILL) || (limit > 0 && slot.process->peak_memory_bytes() > limit / 2);
-  if (out_of_memory) return verdict(Status::limits_exceeded, "the compiler used up its memory and died\n");
+  const bool out_of_memory = (signalled && WTERMSIG(status) == SIGKILL) ||
+                             (limit > 0 && slot.process->peak_memory_bytes() > limit / 2);
+  if (out_of_memory)
+    return verdict(Status::limits_exceeded, "the compiler used up its memory and died\n");
   const std::string how = signalled ? std::string("signal ") + std::to_string(WTERMSIG(status))
                                     : "exit status " + std::to_string(WEXITSTATUS(status));
   return verdict(Status::crashed, "the compiler died over this source (" + how + ")\n");
@@ -202,8 +214,9 @@ bool CompilePool::is_overdue(const Slot& slot) const {
   return !slot.in_flight.empty() && seconds > options_.setup.limits.seconds;
 }
 
-/// A process that held gigabytes takes seconds to end, and this thread waits for it. So all that are overdue are killed before the first is
-/// waited for, and none is judged before what it sent meanwhile was read.
+/// A process that held gigabytes takes seconds to end, and this thread waits for it. So all that
+/// are overdue are killed before the first is waited for, and none is judged before what it sent
+/// meanwhile was read.
 void CompilePool::check_times() {
   std::vector<Slot*> overdue;
   for (const auto& slot : slots_) {
@@ -213,7 +226,9 @@ void CompilePool::check_times() {
   for (const Slot* const slot : overdue) ::kill(slot->process->pid(), SIGKILL);
   for (Slot* const slot : overdue) {
     if (slot->ready) {
-      bury(*slot, verdict(Status::timed_out, "the compiler took longer than " + std::to_string(options_.setup.limits.seconds) + " s and was killed\n"));
+      bury(*slot, verdict(Status::timed_out, "the compiler took longer than " +
+                                                 std::to_string(options_.setup.limits.seconds) +
+                                                 " s and was killed\n"));
     } else {
       slot->process.reset();
       ++failed_starts_;
@@ -252,7 +267,9 @@ void CompilePool::give_up(const std::string& why) {
     slot->in_flight.clear();
     slot->process.reset();
   }
-  for (const Job& job : lost) finish(job.id, verdict(Status::crashed, "no compile worker can be started: " + problem() + "\n"));
+  for (const Job& job : lost)
+    finish(job.id,
+           verdict(Status::crashed, "no compile worker can be started: " + problem() + "\n"));
 }
 
 void CompilePool::finish(std::uint64_t id, CompileResult result) {

@@ -17,10 +17,11 @@
 namespace warpath::cuda {
 
 struct CompilePoolOptions {
-  std::vector<std::string> worker_argv;  ///< absolute path of the program and what makes it a compile worker
-  WorkerSetup setup;                     ///< its limits hold for every request
+  /// absolute path of the program and what makes it a compile worker
+  std::vector<std::string> worker_argv;
+  WorkerSetup setup;  ///< its limits hold for every request
   int workers = 1;
-  double start_seconds = 60;             ///< until a fresh worker's hello
+  double start_seconds = 60;  ///< until a fresh worker's hello
 };
 
 struct CompileDone {
@@ -37,10 +38,12 @@ struct CompilePoolCounts {
   std::uint64_t restarts = 0;  ///< workers started in place of dead ones
 };
 
-/// Compiles in worker processes, since neither threads scale nor does a compiler survive every text. Workers are fed as they
-/// finish, two requests each so that none waits for the other side. A request that outlives the time limit has its worker killed
-/// and is `timed_out`; one that kills its worker is `crashed` or `limits_exceeded`; neither is tried again. What else was with
-/// that worker goes to another. One thread serves all workers; submit, wait and counts may be called from any thread.
+/// Compiles in worker processes, since neither threads scale nor does a compiler survive every
+/// text. Workers are fed as they finish, two requests each so that none waits for the other side. A
+/// request that outlives the time limit has its worker killed and is `timed_out`; one that kills
+/// its worker is `crashed` or `limits_exceeded`; neither is tried again. What else was with that
+/// worker goes to another. One thread serves all workers; submit, wait and counts may be called
+/// from any thread.
 ///
 ///   submit -> pending -> [worker 0: compiling, next] -> finished -> wait
 ///                     -> [worker 1: compiling, next] ->
@@ -59,7 +62,8 @@ class CompilePool {
   [[nodiscard]] CompilePoolCounts counts() const;
   /// What the workers said of themselves; nullopt until the first one is up.
   [[nodiscard]] std::optional<WorkerHello> hello() const;
-  /// Why no worker can be started (three in a row failed); empty while they can. Requests then come back as `crashed`.
+  /// Why no worker can be started (three in a row failed); empty while they can. Requests then come
+  /// back as `crashed`.
   [[nodiscard]] std::string problem() const;
 
  private:
@@ -83,7 +87,7 @@ class CompilePool {
 
   const CompilePoolOptions options_;
   const std::string setup_message_;
-  int wake_ = -1;  // eventfd: something was submitted, or the pool ends
+  int wake_ = -1;                             // eventfd: something was submitted, or the pool ends
   std::vector<std::unique_ptr<Slot>> slots_;  // the serving thread's alone
   int failed_starts_ = 0;                     // in a row; the serving thread's alone
 

@@ -21,22 +21,26 @@ std::uint64_t bytes_of(const CompileResult& result) {
   return result.ptx.size() + result.cubin.size() + result.log.size() + sizeof(CompileResult);
 }
 
-/// No name in `source` is put together by the preprocessor, so that a search for it as text finds every use.
+/// No name in `source` is put together by the preprocessor, so that a search for it as text finds
+/// every use.
 bool spells_names_out(std::string_view source) {
   constexpr std::string_view kJoining[] = {"##", "%:", "\\\n", "\\\r", "\\ ", "\\\t", "??"};
-  return std::ranges::none_of(kJoining, [&](std::string_view text) { return source.find(text) != std::string_view::npos; });
+  return std::ranges::none_of(
+      kJoining, [&](std::string_view text) { return source.find(text) != std::string_view::npos; });
 }
 
-/// Leaves out of `texts` what neither the source nor an option can mean: a tunable of the launch plan alone is no reason to compile
-/// the same text again.
+/// Leaves out of `texts` what neither the source nor an option can mean: a tunable of the launch
+/// plan alone is no reason to compile the same text again.
 void drop_unused(const CompileRequest& request, const SplitOptions& split, MacroTexts& texts) {
   std::string mentioned = request.source + "\n" + request.kernel;
   for (const auto& [name, text] : split.macros) mentioned += "\n" + text;
   for (const auto& [name, text] : texts) mentioned += "\n" + text;
-  std::erase_if(texts, [&](const auto& macro) { return mentioned.find(macro.first) == std::string::npos; });
+  std::erase_if(
+      texts, [&](const auto& macro) { return mentioned.find(macro.first) == std::string::npos; });
 }
 
-/// Version and headers: a kernel that failed for want of a header must be tried again once it is there.
+/// Version and headers: a kernel that failed for want of a header must be tried again once it is
+/// there.
 std::string identity(const Nvrtc& nvrtc, const std::vector<Header>& headers) {
   Hasher hasher;
   for (const Header& header : headers) hasher.add(header.name).add(header.text);
@@ -45,11 +49,14 @@ std::string identity(const Nvrtc& nvrtc, const std::vector<Header>& headers) {
 
 }  // namespace
 
-CompileServiceOptions service_options(const CudaOptions& options, std::string program, int devices) {
+CompileServiceOptions service_options(const CudaOptions& options,
+                                      std::string program,
+                                      int devices) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   CompileServiceOptions out;
   out.program = std::move(program);
-  out.workers = options.compile_workers > 0 ? options.compile_workers : std::max(1, cores - devices);
+  out.workers =
+      options.compile_workers > 0 ? options.compile_workers : std::max(1, cores - devices);
   out.limits.seconds = options.compile_seconds;
   out.limits.memory_bytes = static_cast<std::uint64_t>(options.compile_memory_mib) << 20U;
   out.cache_bytes = static_cast<std::uint64_t>(options.cache_mib) << 20U;
@@ -57,12 +64,18 @@ CompileServiceOptions service_options(const CudaOptions& options, std::string pr
   return out;
 }
 
-CompileRequest request_for(const KernelSpec& spec, const Variant& variant, const Workload& workload, const std::string& arch) {
+CompileRequest request_for(const KernelSpec& spec,
+                           const Variant& variant,
+                           const Workload& workload,
+                           const std::string& arch) {
   SplitOptions split = split_options(variant.compiler_options);
   MacroTexts texts = workload_macros(spec, workload, variant.tunables);
   std::vector<std::string> kernels{variant.kernel_name};
   for (std::string& name : step_kernels(variant)) kernels.push_back(std::move(name));
-  CompileRequest request{.source = without_other_kernels(variant.source, kernels), .kernel = variant.kernel_name, .arch = arch, .options = std::move(split.others)};
+  CompileRequest request{.source = without_other_kernels(variant.source, kernels),
+                         .kernel = variant.kernel_name,
+                         .arch = arch,
+                         .options = std::move(split.others)};
   if (spells_names_out(variant.source)) drop_unused(request, split, texts);
   for (auto& [name, text] : split.macros) texts[name] = std::move(text);
   for (const auto& [name, text] : texts) request.options.push_back("-D" + name + "=" + text);
@@ -95,8 +108,11 @@ CodePtr CompileService::compile(const CompileRequest& request, const std::stop_t
   return await(begin(request), stop);
 }
 
-CompiledVariant CompileService::compile(const KernelSpec& spec, const Variant& variant, std::span<const Workload* const> workloads,
-                                        const std::string& arch, const std::stop_token& stop) {
+CompiledVariant CompileService::compile(const KernelSpec& spec,
+                                        const Variant& variant,
+                                        std::span<const Workload* const> workloads,
+                                        const std::string& arch,
+                                        const std::stop_token& stop) {
   CompiledVariant out;
   std::vector<std::vector<std::string>> distinct;
   std::vector<FlightPtr> flights;
@@ -175,16 +191,18 @@ void CompileService::submit(const FlightPtr& flight, const CompileRequest& reque
 /// Called with the lock held.
 void CompileService::start_pool() {
   if (pool_ != nullptr) return;
-  pool_ = std::make_unique<CompilePool>(CompilePoolOptions{.worker_argv = {options_.program, "worker", "compile"},
-                                                           .setup = {nvrtc_path_, headers_, options_.limits},
-                                                           .workers = options_.workers});
+  pool_ = std::make_unique<CompilePool>(
+      CompilePoolOptions{.worker_argv = {options_.program, "worker", "compile"},
+                         .setup = {nvrtc_path_, headers_, options_.limits},
+                         .workers = options_.workers});
   collector_ = std::jthread([this](const std::stop_token& ending) { collect(ending); });
 }
 
 CodePtr CompileService::await(const FlightPtr& flight, const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   if (!landed_.wait(lock, stop, [&] { return flight->result != nullptr; })) return stopped();
-  if (flight->failed_pool) throw environment_error("kernels cannot be compiled: " + pool_->problem());
+  if (flight->failed_pool)
+    throw environment_error("kernels cannot be compiled: " + pool_->problem());
   return flight->result;
 }
 

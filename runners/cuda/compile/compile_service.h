@@ -23,16 +23,21 @@
 
 namespace warpath::cuda {
 
-using CodePtr = std::shared_ptr<const CompileResult>;  // shared by the cache in memory and everyone who asked
+// shared by the cache in memory and everyone who asked
+using CodePtr = std::shared_ptr<const CompileResult>;
 
 /// Machine code of a variant. Workloads whose macros are equal share one.
 struct CompiledVariant {
-  Status status = Status::ok;            ///< ok, or that of the first code that failed
-  std::string log;                       ///< of that code
-  std::vector<CodePtr> codes;            ///< one for each distinct set of macros, in the order of the workloads
-  std::vector<std::size_t> code_of;      ///< [workload]: index in `codes`
-  double seconds = 0;                    ///< of the compilers, now; 0: everything came from the cache
-  [[nodiscard]] const CompileResult& code(std::size_t workload) const { return *codes[code_of[workload]]; }
+  Status status = Status::ok;  ///< ok, or that of the first code that failed
+  std::string log;             ///< of that code
+  /// one for each distinct set of macros, in the order of the workloads
+  std::vector<CodePtr> codes;
+  std::vector<std::size_t> code_of;  ///< [workload]: index in `codes`
+  /// of the compilers, now; 0: everything came from the cache
+  double seconds = 0;
+  [[nodiscard]] const CompileResult& code(std::size_t workload) const {
+    return *codes[code_of[workload]];
+  }
 };
 
 /// What became of the requests so far.
@@ -40,13 +45,14 @@ struct CompileServiceCounts {
   std::uint64_t requests = 0;
   std::uint64_t memory_hits = 0;
   std::uint64_t disk_hits = 0;
-  std::uint64_t joined = 0;      ///< asked for while the same was being compiled
-  std::uint64_t compiled = 0;    ///< with any result
-  double compile_seconds = 0;    ///< of the compilers, summed over processes
+  std::uint64_t joined = 0;    ///< asked for while the same was being compiled
+  std::uint64_t compiled = 0;  ///< with any result
+  double compile_seconds = 0;  ///< of the compilers, summed over processes
 };
 
 struct CompileServiceOptions {
-  std::string program;                   ///< absolute path; `program worker compile` is a compile worker
+  /// absolute path; `program worker compile` is a compile worker
+  std::string program;
   int workers = 1;
   CompileLimits limits;
   std::optional<std::filesystem::path> cache_folder;  ///< nullopt: nothing is kept on disk
@@ -55,30 +61,39 @@ struct CompileServiceOptions {
 };
 
 /// What the options of the cuda runner ask for. `devices`: how many cores are left to measuring.
-[[nodiscard]] CompileServiceOptions service_options(const CudaOptions& options, std::string program, int devices);
+[[nodiscard]] CompileServiceOptions service_options(const CudaOptions& options,
+                                                    std::string program,
+                                                    int devices);
 
-/// The request for `variant` under `workload`: its options, its macros (meta scalars, tunables, then -D options) by name. Scalars and
-/// tunables that the text does not name are left out, so that variants which differ in the launch alone share their code.
-[[nodiscard]] CompileRequest request_for(const KernelSpec& spec, const Variant& variant, const Workload& workload,
+/// The request for `variant` under `workload`: its options, its macros (meta scalars, tunables,
+/// then -D options) by name. Scalars and tunables that the text does not name are left out, so that
+/// variants which differ in the launch alone share their code.
+[[nodiscard]] CompileRequest request_for(const KernelSpec& spec,
+                                         const Variant& variant,
+                                         const Workload& workload,
                                          const std::string& arch);
 
-/// Compiles with a cache before it: memory, then disk, then worker processes, which are started by the first miss. Equal requests
-/// under way are one. Thread-safe.
+/// Compiles with a cache before it: memory, then disk, then worker processes, which are started by
+/// the first miss. Equal requests under way are one. Thread-safe.
 class CompileService {
  public:
-  /// Opens NVRTC for its version. Throws Error(environment) if it is missing or too old, naming where it was looked for. A cache
-  /// folder that cannot be written is left out; cache_problem() says so.
+  /// Opens NVRTC for its version. Throws Error(environment) if it is missing or too old, naming
+  /// where it was looked for. A cache folder that cannot be written is left out; cache_problem()
+  /// says so.
   explicit CompileService(CompileServiceOptions options);
   ~CompileService();
   CompileService(const CompileService&) = delete;
   CompileService& operator=(const CompileService&) = delete;
 
-  /// Waits for the result. A text that fails is a result. Status crashed with the log "stopped" soon after `stop` is requested.
-  /// Throws Error(environment) where no worker can be started.
+  /// Waits for the result. A text that fails is a result. Status crashed with the log "stopped"
+  /// soon after `stop` is requested. Throws Error(environment) where no worker can be started.
   [[nodiscard]] CodePtr compile(const CompileRequest& request, const std::stop_token& stop = {});
   /// All codes that `variant` needs for `workloads`, compiled side by side. Throws as above.
-  [[nodiscard]] CompiledVariant compile(const KernelSpec& spec, const Variant& variant, std::span<const Workload* const> workloads,
-                                        const std::string& arch, const std::stop_token& stop = {});
+  [[nodiscard]] CompiledVariant compile(const KernelSpec& spec,
+                                        const Variant& variant,
+                                        std::span<const Workload* const> workloads,
+                                        const std::string& arch,
+                                        const std::stop_token& stop = {});
 
   [[nodiscard]] CompileServiceCounts counts() const;
   [[nodiscard]] const std::string& nvrtc_version() const { return nvrtc_version_; }
@@ -94,7 +109,8 @@ class CompileService {
     CodePtr result;  // null until it is there
     bool failed_pool = false;
   };
-  using FlightPtr = std::shared_ptr<Flight>;  // of everyone who waits, and of the table while it is under way
+  // of everyone who waits, and of the table while it is under way
+  using FlightPtr = std::shared_ptr<Flight>;
 
   [[nodiscard]] FlightPtr begin(const CompileRequest& request);
   [[nodiscard]] CodePtr await(const FlightPtr& flight, const std::stop_token& stop);

@@ -10,13 +10,16 @@ namespace {
 constexpr int kExitEnvironment = 3;
 constexpr std::uint32_t kMaxRequestBytes = 16U << 20U;
 
-/// Loads what the compiler opens late (its builtins), and pays for the first compilation. Empty or why it failed.
+/// Loads what the compiler opens late (its builtins), and pays for the first compilation. Empty or
+/// why it failed.
 std::string warm_up(const Nvrtc& nvrtc) {
   const int newest = nvrtc.architectures().empty() ? 0 : nvrtc.architectures().back();
-  const CompileRequest request{.source = "extern \"C\" __global__ void warm(float* o, float x) { o[threadIdx.x] = expf(x); }",
-                               .kernel = "warm",
-                               .arch = "sm_" + std::to_string(newest),
-                               .options = {}};
+  const CompileRequest request{
+      .source =
+          "extern \"C\" __global__ void warm(float* o, float x) { o[threadIdx.x] = expf(x); }",
+      .kernel = "warm",
+      .arch = "sm_" + std::to_string(newest),
+      .options = {}};
   const CompileResult result = compile(nvrtc, {}, request, CompileLimits{});
   return result.status == Status::ok ? "" : "NVRTC cannot compile an empty kernel: " + result.log;
 }
@@ -82,7 +85,8 @@ int compile_worker_main(int in_fd, int out_fd) {
     hello.sandbox = sandbox.summary();
     hello.blocks_files = sandbox.blocks_files();
   }
-  if (write_frame(out_fd, encode(hello)) != FrameStatus::done || !hello.problem.empty()) return kExitEnvironment;
+  if (write_frame(out_fd, encode(hello)) != FrameStatus::done || !hello.problem.empty())
+    return kExitEnvironment;
 
   while (true) {
     const FrameStatus status = read_frame(in_fd, message, kMaxRequestBytes);

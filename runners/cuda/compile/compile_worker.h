@@ -17,9 +17,9 @@ struct WorkerSetup {
 };
 /// The worker's first frame.
 struct WorkerHello {
-  std::string problem;       ///< not empty: the worker cannot compile and has ended
+  std::string problem;  ///< not empty: the worker cannot compile and has ended
   std::string nvrtc_version;
-  std::string sandbox;       ///< Sandbox::summary()
+  std::string sandbox;  ///< Sandbox::summary()
   bool blocks_files = false;
 };
 
@@ -28,10 +28,11 @@ struct WorkerHello {
 [[nodiscard]] std::string encode(const WorkerHello& hello);
 [[nodiscard]] bool decode(std::string_view message, WorkerHello& hello);
 
-/// Body of `warpath worker compile`: reads a setup and then requests from `in_fd`, writes a hello and a result for each
-/// request, in order, to `out_fd`. Opens NVRTC and compiles once, then gives up the file system (runners/worker/sandbox.h) before it
-/// reads the first request. Returns the exit status when `in_fd` ends: 0, or 3 where the frames are damaged or it cannot
-/// compile. The parent starts it with an empty environment, in an empty folder.
+/// Body of `warpath worker compile`: reads a setup and then requests from `in_fd`, writes a hello
+/// and a result for each request, in order, to `out_fd`. Opens NVRTC and compiles once, then gives
+/// up the file system (runners/worker/sandbox.h) before it reads the first request. Returns the
+/// exit status when `in_fd` ends: 0, or 3 where the frames are damaged or it cannot compile. The
+/// parent starts it with an empty environment, in an empty folder.
 [[nodiscard]] int compile_worker_main(int in_fd, int out_fd);
 
 }  // namespace warpath::cuda

@@ -22,10 +22,12 @@ namespace fs = std::filesystem;
 constexpr std::size_t kHashDigits = 32;
 constexpr double kKeptShare = 0.8;  // of max_bytes, after an eviction
 
-/// Holds an exclusive lock between processes while it lives; `held()` is false if there is none to have now.
+/// Holds an exclusive lock between processes while it lives; `held()` is false if there is none to
+/// have now.
 class FolderLock {
  public:
-  explicit FolderLock(const fs::path& path) : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+  explicit FolderLock(const fs::path& path)
+      : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
     if (fd_ >= 0 && ::flock(fd_, LOCK_EX | LOCK_NB) != 0) {
       ::close(fd_);
       fd_ = -1;
@@ -52,7 +54,8 @@ struct Entry {
 std::vector<Entry> entries_of(const fs::path& folder) {
   std::vector<Entry> entries;
   std::error_code error;
-  for (auto it = fs::recursive_directory_iterator(folder, fs::directory_options::skip_permission_denied, error);
+  for (auto it = fs::recursive_directory_iterator(
+           folder, fs::directory_options::skip_permission_denied, error);
        !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
     std::error_code gone;
     if (!it->is_regular_file(gone) || it->path().filename() == "lock") continue;
@@ -74,7 +77,8 @@ FolderCache::FolderCache(fs::path folder, std::string kind, std::uint64_t max_by
     : folder_(std::move(folder)), kind_(std::move(kind)), max_bytes_(max_bytes) {
   std::error_code error;
   fs::create_directories(folder_, error);
-  if (error) throw environment_error(folder_.string() + ": cannot hold a cache: " + error.message());
+  if (error)
+    throw environment_error(folder_.string() + ": cannot hold a cache: " + error.message());
   estimate_bytes_ = bytes_of(entries_of(folder_));
 }
 
@@ -97,7 +101,8 @@ std::optional<std::string> FolderCache::find(const Hash128& key) {
   std::optional<std::string> text;
   if (sealed.starts_with(magic) && sealed.size() >= magic.size() + kHashDigits) {
     const std::string_view payload = sealed.substr(magic.size() + kHashDigits);
-    if (Hash128::parse(sealed.substr(magic.size(), kHashDigits)) == hash128(payload)) text = payload;
+    if (Hash128::parse(sealed.substr(magic.size(), kHashDigits)) == hash128(payload))
+      text = payload;
   }
   if (!text) {
     drop(key);
@@ -123,7 +128,8 @@ void FolderCache::store(const Hash128& key, std::string_view text) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   static std::atomic<std::uint64_t> serial{0};
-  const fs::path aside = path.string() + "." + std::to_string(::getpid()) + "." + std::to_string(serial++);
+  const fs::path aside =
+      path.string() + "." + std::to_string(::getpid()) + "." + std::to_string(serial++);
   {
     std::ofstream file(aside, std::ios::binary);
     file << bytes;
@@ -165,9 +171,12 @@ FolderCacheCounts FolderCache::counts() const {
 }
 
 fs::path default_cache_folder(std::string_view kind) {
-  if (const char* own = std::getenv("WARPATH_CACHE"); own != nullptr && *own != '\0') return fs::absolute(own) / kind;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/') return fs::path(cache) / "warpath" / kind;
-  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/') return fs::path(home) / ".cache" / "warpath" / kind;
+  if (const char* own = std::getenv("WARPATH_CACHE"); own != nullptr && *own != '\0')
+    return fs::absolute(own) / kind;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
+    return fs::path(cache) / "warpath" / kind;
+  if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+    return fs::path(home) / ".cache" / "warpath" / kind;
   return fs::temp_directory_path() / ("warpath-" + std::string(kind));
 }
 

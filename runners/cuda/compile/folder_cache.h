@@ -18,12 +18,15 @@ struct FolderCacheCounts {
   std::uint64_t evicted = 0;
 };
 
-/// Texts by key in a folder, shared by any number of processes and runs: FOLDER/ab/abcdef....KIND. An entry is written aside and
-/// renamed, so that readers see all of it or nothing, and carries a checksum. When the entries exceed `max_bytes`, those that were used
-/// longest ago go, under a lock. A cache that cannot be read or written behaves as an empty one: it never fails a run. Thread-safe.
+/// Texts by key in a folder, shared by any number of processes and runs: FOLDER/ab/abcdef....KIND.
+/// An entry is written aside and renamed, so that readers see all of it or nothing, and carries a
+/// checksum. When the entries exceed `max_bytes`, those that were used longest ago go, under a
+/// lock. A cache that cannot be read or written behaves as an empty one: it never fails a run.
+/// Thread-safe.
 class FolderCache {
  public:
-  /// Makes the folder. `kind` ends the names of the files and opens their text. Throws Error(environment) if that is impossible.
+  /// Makes the folder. `kind` ends the names of the files and opens their text. Throws
+  /// Error(environment) if that is impossible.
   FolderCache(std::filesystem::path folder, std::string kind, std::uint64_t max_bytes);
 
   [[nodiscard]] std::optional<std::string> find(const Hash128& key);

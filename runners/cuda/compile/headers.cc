@@ -45,35 +45,61 @@ struct Replacement {
 constexpr std::string_view kNothing = "#pragma once\n";
 constexpr std::string_view kIntegers =
     "#pragma once\n"
-    "typedef signed char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\ntypedef long long int64_t;\n"
-    "typedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\ntypedef unsigned int uint32_t;\n"
-    "typedef unsigned long long uint64_t;\ntypedef long long intptr_t;\ntypedef unsigned long long uintptr_t;\n"
-    "#define INT32_MAX 2147483647\n#define INT32_MIN (-2147483647 - 1)\n#define UINT32_MAX 4294967295u\n"
+    "typedef signed char int8_t;\ntypedef short int16_t;\ntypedef int int32_t;\ntypedef long long "
+    "int64_t;\n"
+    "typedef unsigned char uint8_t;\ntypedef unsigned short uint16_t;\ntypedef unsigned int "
+    "uint32_t;\n"
+    "typedef unsigned long long uint64_t;\ntypedef long long intptr_t;\ntypedef unsigned long long "
+    "uintptr_t;\n"
+    "#define INT32_MAX 2147483647\n#define INT32_MIN (-2147483647 - 1)\n#define UINT32_MAX "
+    "4294967295u\n"
     "#define INT64_MAX 9223372036854775807LL\n#define UINT64_MAX 18446744073709551615ULL\n";
 constexpr std::string_view kFloats =
     "#pragma once\n"
-    "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n#define FLT_EPSILON 1.192092896e-07f\n"
-    "#define DBL_MAX 1.7976931348623158e+308\n#define DBL_MIN 2.2250738585072014e-308\n#define DBL_EPSILON 2.2204460492503131e-016\n";
+    "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n#define FLT_EPSILON "
+    "1.192092896e-07f\n"
+    "#define DBL_MAX 1.7976931348623158e+308\n#define DBL_MIN 2.2250738585072014e-308\n#define "
+    "DBL_EPSILON 2.2204460492503131e-016\n";
 constexpr std::string_view kLimits =
     "#pragma once\n"
-    "#define CHAR_BIT 8\n#define INT_MAX 2147483647\n#define INT_MIN (-2147483647 - 1)\n#define UINT_MAX 4294967295u\n"
+    "#define CHAR_BIT 8\n#define INT_MAX 2147483647\n#define INT_MIN (-2147483647 - 1)\n#define "
+    "UINT_MAX 4294967295u\n"
     "#define LLONG_MAX 9223372036854775807LL\n#define ULLONG_MAX 18446744073709551615ULL\n";
 constexpr std::string_view kAssert = "#pragma once\n#define assert(condition) ((void)0)\n";
 constexpr std::string_view kMath =
     "#pragma once\n#ifndef INFINITY\n#define INFINITY __int_as_float(0x7f800000)\n#endif\n"
-    "#ifndef NAN\n#define NAN __int_as_float(0x7fffffff)\n#endif\n#ifndef M_PI\n#define M_PI 3.14159265358979323846\n#endif\n";
+    "#ifndef NAN\n#define NAN __int_as_float(0x7fffffff)\n#endif\n#ifndef M_PI\n#define M_PI "
+    "3.14159265358979323846\n#endif\n";
 constexpr std::array<Replacement, 20> kReplacements{{
-    {"cuda_runtime.h", kNothing}, {"cuda.h", kNothing}, {"device_launch_parameters.h", kNothing},
-    {"cuda_runtime_api.h", kNothing}, {"device_functions.h", kNothing}, {"math_constants.h", kNothing},
-    {"stdint.h", kIntegers}, {"cstdint", kIntegers}, {"stddef.h", kNothing}, {"cstddef", kNothing},
-    {"float.h", kFloats}, {"cfloat", kFloats}, {"limits.h", kLimits}, {"climits", kLimits},
-    {"string.h", kNothing}, {"cstring", kNothing}, {"assert.h", kAssert}, {"cassert", kAssert}, {"math.h", kMath}, {"cmath", kMath},
+    {"cuda_runtime.h", kNothing},
+    {"cuda.h", kNothing},
+    {"device_launch_parameters.h", kNothing},
+    {"cuda_runtime_api.h", kNothing},
+    {"device_functions.h", kNothing},
+    {"math_constants.h", kNothing},
+    {"stdint.h", kIntegers},
+    {"cstdint", kIntegers},
+    {"stddef.h", kNothing},
+    {"cstddef", kNothing},
+    {"float.h", kFloats},
+    {"cfloat", kFloats},
+    {"limits.h", kLimits},
+    {"climits", kLimits},
+    {"string.h", kNothing},
+    {"cstring", kNothing},
+    {"assert.h", kAssert},
+    {"cassert", kAssert},
+    {"math.h", kMath},
+    {"cmath", kMath},
 }};
-constexpr std::size_t kAllowedToolkitFiles = static_cast<std::size_t>(std::ranges::count_if(kToolkitFiles, &ToolkitFile::allowed));
+constexpr std::size_t kAllowedToolkitFiles =
+    static_cast<std::size_t>(std::ranges::count_if(kToolkitFiles, &ToolkitFile::allowed));
 
 std::optional<std::string> read_header(const std::filesystem::path& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) || std::filesystem::file_size(path, error) > kMaxHeaderBytes) return std::nullopt;
+  if (!std::filesystem::is_regular_file(path, error) ||
+      std::filesystem::file_size(path, error) > kMaxHeaderBytes)
+    return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   return std::string(std::istreambuf_iterator<char>(file), {});

@@ -37,8 +37,9 @@ class Program {
       texts.push_back(header.text.c_str());
       names.push_back(header.name.c_str());
     }
-    if (table_.nvrtcCreateProgram(&program_, input.source.c_str(), kSourceName.data(), static_cast<int>(texts.size()),
-                                  texts.data(), names.data()) != NVRTC_SUCCESS) {
+    if (table_.nvrtcCreateProgram(&program_, input.source.c_str(), kSourceName.data(),
+                                  static_cast<int>(texts.size()), texts.data(),
+                                  names.data()) != NVRTC_SUCCESS) {
       program_ = nullptr;
     }
   }
@@ -50,7 +51,8 @@ class Program {
 
   [[nodiscard]] nvrtcProgram get() const { return program_; }
 
-  /// Text or bytes that the library hands out by a size function and a copy function; empty if it has none.
+  /// Text or bytes that the library hands out by a size function and a copy function; empty if it
+  /// has none.
   template <class Size, class Copy>
   [[nodiscard]] std::string fetch(Size size_of, Copy copy) const {
     std::size_t size = 0;
@@ -79,11 +81,11 @@ std::optional<Nvrtc> Nvrtc::open(const std::string& library, std::string& why) {
     return std::nullopt;
   }
   auto table = std::make_shared<Table>();
-#define WARPATH_X(function)                                                                       \
-  table->function = reinterpret_cast<decltype(table->function)>(::dlsym(handle, #function));      \
-  if (table->function == nullptr) {                                                               \
-    why = library + ": lacks " #function ", which every NVRTC from CUDA 12 on has";               \
-    return std::nullopt;                                                                          \
+#define WARPATH_X(function)                                                                  \
+  table->function = reinterpret_cast<decltype(table->function)>(::dlsym(handle, #function)); \
+  if (table->function == nullptr) {                                                          \
+    why = library + ": lacks " #function ", which every NVRTC from CUDA 12 on has";          \
+    return std::nullopt;                                                                     \
   }
   WARPATH_NVRTC(WARPATH_X)
 #undef WARPATH_X
@@ -95,7 +97,8 @@ std::optional<Nvrtc> Nvrtc::open(const std::string& library, std::string& why) {
     return std::nullopt;
   }
   if (nvrtc.major_ < kOldestMajor) {
-    why = library + ": is NVRTC " + nvrtc.version() + "; " + std::to_string(kOldestMajor) + ".0 or newer is needed";
+    why = library + ": is NVRTC " + nvrtc.version() + "; " + std::to_string(kOldestMajor) +
+          ".0 or newer is needed";
     return std::nullopt;
   }
   nvrtc.architectures_.resize(static_cast<std::size_t>(std::max(count, 0)));
@@ -105,7 +108,8 @@ std::optional<Nvrtc> Nvrtc::open(const std::string& library, std::string& why) {
   std::ranges::sort(nvrtc.architectures_);
   nvrtc.path_ = library;
   link_map* map = nullptr;
-  if (::dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr) nvrtc.path_ = map->l_name;
+  if (::dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr)
+    nvrtc.path_ = map->l_name;
   nvrtc.table_ = std::move(table);
   return nvrtc;
 }
@@ -115,19 +119,22 @@ NvrtcOutput Nvrtc::compile(const NvrtcInput& input) const {
   const Table& table = *table_;
   const Program program(table, input);
   if (program.get() == nullptr) return output;
-  if (table.nvrtcAddNameExpression(program.get(), input.kernel.c_str()) != NVRTC_SUCCESS) return output;
+  if (table.nvrtcAddNameExpression(program.get(), input.kernel.c_str()) != NVRTC_SUCCESS)
+    return output;
   std::vector<const char*> options;
   for (const std::string& option : input.options) options.push_back(option.c_str());
   const nvrtcResult result =
       table.nvrtcCompileProgram(program.get(), static_cast<int>(options.size()), options.data());
-  output.log = without_final_nul(program.fetch(table.nvrtcGetProgramLogSize, table.nvrtcGetProgramLog));
+  output.log =
+      without_final_nul(program.fetch(table.nvrtcGetProgramLogSize, table.nvrtcGetProgramLog));
   output.out_of_memory = result == NVRTC_ERROR_OUT_OF_MEMORY;
   if (result == NVRTC_ERROR_INVALID_OPTION && output.log.empty()) {
     output.log = std::string(kSourceName) + "(0): error: the compiler refuses its options";
   }
   if (result != NVRTC_SUCCESS) return output;
   const char* lowered = nullptr;
-  if (table.nvrtcGetLoweredName(program.get(), input.kernel.c_str(), &lowered) != NVRTC_SUCCESS) return output;
+  if (table.nvrtcGetLoweredName(program.get(), input.kernel.c_str(), &lowered) != NVRTC_SUCCESS)
+    return output;
   output.lowered_name = lowered;
   output.ptx = without_final_nul(program.fetch(table.nvrtcGetPTXSize, table.nvrtcGetPTX));
   output.cubin = program.fetch(table.nvrtcGetCUBINSize, table.nvrtcGetCUBIN);

@@ -27,25 +27,29 @@ struct NvrtcOutput {
   bool out_of_memory = false;  ///< the compiler said so
   std::string log;             ///< as NVRTC wrote it: not to be shown unfiltered
   std::string ptx;
-  std::string cubin;           ///< empty unless the options ask for a real architecture (sm_XX)
-  std::string lowered_name;    ///< the entry's name in PTX and machine code
+  std::string cubin;         ///< empty unless the options ask for a real architecture (sm_XX)
+  std::string lowered_name;  ///< the entry's name in PTX and machine code
 };
 
 /// The name under which the kernel's own text is compiled; its diagnostics start with it.
 inline constexpr std::string_view kSourceName = "kernel.cu";
 
-/// NVIDIA's run-time compiler, opened when the program runs. Needs no GPU. Calls may come from any thread.
+/// NVIDIA's run-time compiler, opened when the program runs. Needs no GPU. Calls may come from any
+/// thread.
 class Nvrtc {
  public:
-  /// Opens `library` (a path or a name the loader knows); it stays open for the life of the process. nullopt and one line in
-  /// `why` if it is missing, is no NVRTC, is too old, or this program was built without the CUDA headers.
+  /// Opens `library` (a path or a name the loader knows); it stays open for the life of the
+  /// process. nullopt and one line in `why` if it is missing, is no NVRTC, is too old, or this
+  /// program was built without the CUDA headers.
   [[nodiscard]] static std::optional<Nvrtc> open(const std::string& library, std::string& why);
   /// Opens the first of nvrtc_candidates() that works.
   [[nodiscard]] static std::optional<Nvrtc> open_any(std::string& why);
 
   [[nodiscard]] int major() const { return major_; }
   [[nodiscard]] int minor() const { return minor_; }
-  [[nodiscard]] std::string version() const { return std::to_string(major_) + "." + std::to_string(minor_); }
+  [[nodiscard]] std::string version() const {
+    return std::to_string(major_) + "." + std::to_string(minor_);
+  }
   /// Absolute path of the library.
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Compute capabilities it makes machine code for, as major * 10 + minor, ascending.
@@ -56,15 +60,16 @@ class Nvrtc {
   struct Table;
   Nvrtc() = default;
 
-  std::shared_ptr<const Table> table_;  // shared by copies of this handle; the functions live as long as the process
+  // shared by copies of this handle; the functions live as long as the process
+  std::shared_ptr<const Table> table_;
   int major_ = 0;
   int minor_ = 0;
   std::string path_;
   std::vector<int> architectures_;
 };
 
-/// Where NVRTC may be, best first: lib/ beside the program or its folder (a bundle), CUDA_PATH and CUDA_HOME, the loader's
-/// own places, the usual installation folders.
+/// Where NVRTC may be, best first: lib/ beside the program or its folder (a bundle), CUDA_PATH and
+/// CUDA_HOME, the loader's own places, the usual installation folders.
 [[nodiscard]] std::vector<std::string> nvrtc_candidates();
 
 }  // namespace warpath::cuda

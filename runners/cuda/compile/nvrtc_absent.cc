@@ -5,7 +5,8 @@ namespace warpath::cuda {
 struct Nvrtc::Table {};
 
 std::optional<Nvrtc> Nvrtc::open(const std::string& library, std::string& why) {
-  why = library + ": this program was built without the CUDA headers; install them (nvrtc.h) and build again";
+  why = library +
+        ": this program was built without the CUDA headers; install them (nvrtc.h) and build again";
   return std::nullopt;
 }
 

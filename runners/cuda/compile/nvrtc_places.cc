@@ -24,7 +24,8 @@ std::vector<std::string> nvrtc_candidates() {
   std::vector<std::string> candidates;
   const auto add_existing = [&](const std::string& folder) {
     for (const std::string& name : names) {
-      if (std::filesystem::exists(folder + "/" + name, error)) candidates.push_back(folder + "/" + name);
+      if (std::filesystem::exists(folder + "/" + name, error))
+        candidates.push_back(folder + "/" + name);
     }
   };
   for (const std::string& folder : folders) add_existing(folder);
@@ -42,7 +43,9 @@ std::optional<Nvrtc> Nvrtc::open_any(std::string& why) {
     if (auto nvrtc = open(candidate, why)) return nvrtc;
     if (first_reason.empty() || std::filesystem::path(candidate).is_absolute()) first_reason = why;
   }
-  why = first_reason + "; looked in lib/ beside the program, CUDA_PATH, CUDA_HOME, the loader's folders, /usr/local/cuda and /opt/cuda; "
+  why = first_reason +
+        "; looked in lib/ beside the program, CUDA_PATH, CUDA_HOME, the loader's folders, "
+        "/usr/local/cuda and /opt/cuda; "
         "install it (Debian: nvidia-cuda-toolkit, pip: nvidia-cuda-nvrtc) or set CUDA_PATH";
   return std::nullopt;
 }

@@ -31,7 +31,8 @@ void add_machine_code(const CompileResult& code, Facts& facts) {
   facts.add("local_bytes", code.usage.stack_bytes);
   facts.add("static_smem_bytes", code.usage.static_smem_bytes);
   std::string ignored;
-  if (const auto cubin = read_cubin(code.cubin, code.lowered_name, ignored)) facts.add("code_bytes", cubin->code_bytes);
+  if (const auto cubin = read_cubin(code.cubin, code.lowered_name, ignored))
+    facts.add("code_bytes", cubin->code_bytes);
 }
 
 void add_ptx(const PtxFacts& ptx, Facts& facts) {
@@ -52,7 +53,10 @@ void add_launch(const LaunchNumbers& launch, const Occupancy& resident, Facts& f
   facts.add("occupancy", resident.fraction);
   facts.add("waves", resident.waves);
   facts.add("tail_fraction", resident.tail_fraction);
-  if (!resident.limit.empty()) facts.add("occupancy_limit_" + (resident.limit == "shared memory" ? "smem" : std::string(resident.limit)), 1);
+  if (!resident.limit.empty())
+    facts.add("occupancy_limit_" +
+                  (resident.limit == "shared memory" ? "smem" : std::string(resident.limit)),
+              1);
 }
 
 }  // namespace
@@ -64,7 +68,10 @@ BlockNeeds block_needs(const ResourceUsage& usage, const LaunchNumbers& launch) 
           .dynamic_smem_bytes = launch.dynamic_smem_bytes};
 }
 
-Diagnosis static_diagnosis(const CompileResult& code, const PtxModule& ptx, const LaunchNumbers& launch, const DeviceLimits& device,
+Diagnosis static_diagnosis(const CompileResult& code,
+                           const PtxModule& ptx,
+                           const LaunchNumbers& launch,
+                           const DeviceLimits& device,
                            const std::map<std::size_t, std::int64_t>& parameters) {
   Diagnosis diagnosis;
   Facts facts(diagnosis);

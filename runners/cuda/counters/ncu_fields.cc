@@ -48,7 +48,8 @@ std::optional<double> ncu_number(std::string_view text) {
   std::erase(digits, ',');
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size() || digits.empty()) return std::nullopt;
+  if (error != std::errc() || end != digits.data() + digits.size() || digits.empty())
+    return std::nullopt;
   return value;
 }
 

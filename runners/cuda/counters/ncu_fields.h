@@ -10,8 +10,8 @@ namespace warpath::cuda {
 /// The fields of one line of Nsight Compute's CSV (RFC 4180 without line breaks in fields).
 [[nodiscard]] std::vector<std::string> split_ncu_fields(std::string_view line);
 
-/// Factor that turns a value in `unit` into base units: decimal prefixes of bytes, rates and Hz, parts of a second to nanoseconds;
-/// 1 for others.
+/// Factor that turns a value in `unit` into base units: decimal prefixes of bytes, rates and Hz,
+/// parts of a second to nanoseconds; 1 for others.
 [[nodiscard]] double ncu_unit_scale(std::string_view unit);
 
 /// A number as Nsight Compute prints it ("1,234.5"), or nullopt.

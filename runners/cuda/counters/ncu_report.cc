@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kPercent = 0.01;
 
-/// A metric of a details page and the fact it is. A label may stand for a share and for a rate, told apart by the unit.
+/// A metric of a details page and the fact it is. A label may stand for a share and for a rate,
+/// told apart by the unit.
 struct Label {
   std::string_view label;
   std::string_view fact;
@@ -49,7 +50,8 @@ constexpr Label kLabels[] = {
     {"Dynamic Shared Memory Per Block", "dynamic_smem_bytes", kStatic},
 };
 /// Labels that are parts of a fact.
-constexpr std::string_view kDramRate = "Memory Throughput", kRateUnit = "byte/s", kBlockLimit = "Block Limit ";
+constexpr std::string_view kDramRate = "Memory Throughput", kRateUnit = "byte/s",
+                           kBlockLimit = "Block Limit ";
 
 /// Raw columns beside those of metrics().
 constexpr Label kColumns[] = {
@@ -91,8 +93,13 @@ constexpr Sentence kSentences[] = {
 };
 
 constexpr std::array<std::string_view, 14> kOwnFacts{
-    "dram_total_bytes", "occupancy", "registers_per_thread", "waves", "tail_fraction", "blocks", "threads_per_block", "static_smem_bytes",
-    "dynamic_smem_bytes", "occupancy_limit_registers", "occupancy_limit_smem", "occupancy_limit_threads", "occupancy_limit_blocks", "sm_busy"};
+    "dram_total_bytes",       "occupancy",
+    "registers_per_thread",   "waves",
+    "tail_fraction",          "blocks",
+    "threads_per_block",      "static_smem_bytes",
+    "dynamic_smem_bytes",     "occupancy_limit_registers",
+    "occupancy_limit_smem",   "occupancy_limit_threads",
+    "occupancy_limit_blocks", "sm_busy"};
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -121,23 +128,28 @@ class Launch {
     if (!value) return;
     const double base = *value * ncu_unit_scale(unit);
     for (const Label& known : kLabels) {
-      if (known.label == label && (known.unit.empty() || known.unit == unit)) set(known.fact, base * known.scale, known.source);
+      if (known.label == label && (known.unit.empty() || known.unit == unit))
+        set(known.fact, base * known.scale, known.source);
     }
     if (label == kDramRate && unit.find(kRateUnit) != std::string_view::npos) dram_rate_ = base;
     if (label == "SM Active Cycles") active_ = base;
     if (label == "Elapsed Cycles") elapsed_ = base;
-    if (label.starts_with(kBlockLimit)) limit(label.substr(kBlockLimit.size()), &Limit::details, base);
+    if (label.starts_with(kBlockLimit))
+      limit(label.substr(kBlockLimit.size()), &Limit::details, base);
   }
 
-  /// The text of a rule's advice. "... stalled waiting for X. This stall type represents about S% of the total average of T cycles
-  /// between issuing two instructions": one of those T issues and does not wait.
+  /// The text of a rule's advice. "... stalled waiting for X. This stall type represents about S%
+  /// of the total average of T cycles between issuing two instructions": one of those T issues and
+  /// does not wait.
   void advice(std::string_view text) {
     for (const Sentence& sentence : kSentences) {
       const std::size_t at = text.find(sentence.words);
       if (at == std::string_view::npos) continue;
       const auto share = number_after(text.substr(at), "represents about ");
       const auto total = number_after(text.substr(at), "total average of ");
-      if (share && total && *total > 1) set(sentence.fact, std::min(1.0, *share * kPercent * *total / (*total - 1)), FactSource::measured);
+      if (share && total && *total > 1)
+        set(sentence.fact, std::min(1.0, *share * kPercent * *total / (*total - 1)),
+            FactSource::measured);
       return;
     }
   }
@@ -145,19 +157,24 @@ class Launch {
   void counters(const NcuLaunch& launch) {
     add_facts(metric_values(launch), diagnosis_);
     for (const Label& known : kColumns) {
-      if (const auto found = launch.counters.find(known.label); found != launch.counters.end()) set(known.fact, found->second * known.scale, known.source);
+      if (const auto found = launch.counters.find(known.label); found != launch.counters.end())
+        set(known.fact, found->second * known.scale, known.source);
     }
     for (const auto& [name, value] : launch.counters) {
-      if (name.starts_with(kLimitColumn)) limit(std::string_view(name).substr(kLimitColumn.size()), &Limit::raw, value);
+      if (name.starts_with(kLimitColumn))
+        limit(std::string_view(name).substr(kLimitColumn.size()), &Limit::raw, value);
     }
   }
 
   [[nodiscard]] NcuFindings finish() {
     if (least_limit_ != nullptr) set(least_limit_->fact, 1, FactSource::static_analysis);
-    if (active_ && elapsed_ && *elapsed_ > 0) set("sm_busy", *active_ / *elapsed_, FactSource::measured);
+    if (active_ && elapsed_ && *elapsed_ > 0)
+      set("sm_busy", *active_ / *elapsed_, FactSource::measured);
     NcuFindings out{.kernel = std::move(kernel_), .diagnosis = {}, .time_ns = 0};
-    if (const auto time = diagnosis_.facts.find("profiled_time"); time != diagnosis_.facts.end()) out.time_ns = time->second.value;
-    if (dram_rate_ && out.time_ns > 0) set("dram_total_bytes", *dram_rate_ * out.time_ns * 1e-9, FactSource::measured);
+    if (const auto time = diagnosis_.facts.find("profiled_time"); time != diagnosis_.facts.end())
+      out.time_ns = time->second.value;
+    if (dram_rate_ && out.time_ns > 0)
+      set("dram_total_bytes", *dram_rate_ * out.time_ns * 1e-9, FactSource::measured);
     if (const auto waves = diagnosis_.facts.find("waves"); waves != diagnosis_.facts.end()) {
       const double part = waves->second.value - std::floor(waves->second.value);
       set("tail_fraction", part > 0 ? part : 1, FactSource::static_analysis);
@@ -171,7 +188,7 @@ class Launch {
     if (std::isfinite(value)) diagnosis_.facts[std::string(fact)] = {value, source};
   }
 
-  void limit(std::string_view word, std::string_view Limit::*words, double blocks) {
+  void limit(std::string_view word, std::string_view Limit::* words, double blocks) {
     for (const Limit& known : kLimits) {
       if (known.*words != word || (least_limit_ != nullptr && blocks >= least_blocks_)) continue;
       least_limit_ = &known;
@@ -194,7 +211,10 @@ class Launch {
 };
 
 std::vector<NcuFindings> finished(std::vector<Launch>& launches, const std::string& place) {
-  if (launches.empty()) throw bad_input(place, "", "a launch in a report of Nsight Compute: text, or CSV of its raw or details page");
+  if (launches.empty())
+    throw bad_input(
+        place, "",
+        "a launch in a report of Nsight Compute: text, or CSV of its raw or details page");
   std::vector<NcuFindings> out;
   for (Launch& launch : launches) out.push_back(launch.finish());
   return out;
@@ -212,9 +232,16 @@ std::optional<Columns> columns_of(const std::vector<std::string>& fields) {
     if (found == fields.end()) return std::nullopt;
     return static_cast<std::size_t>(found - fields.begin());
   };
-  const auto id = at("ID"), kernel = at("Kernel Name"), metric = at("Metric Name"), unit = at("Metric Unit"), value = at("Metric Value");
+  const auto id = at("ID"), kernel = at("Kernel Name"), metric = at("Metric Name"),
+             unit = at("Metric Unit"), value = at("Metric Value");
   if (!id || !kernel || !metric || !unit || !value) return std::nullopt;
-  return Columns{.count = fields.size(), .id = *id, .kernel = *kernel, .metric = *metric, .unit = *unit, .value = *value, .advice = at("Rule Description")};
+  return Columns{.count = fields.size(),
+                 .id = *id,
+                 .kernel = *kernel,
+                 .metric = *metric,
+                 .unit = *unit,
+                 .value = *value,
+                 .advice = at("Rule Description")};
 }
 
 std::vector<Launch> details_csv(std::string_view text, const std::string& place) {
@@ -229,10 +256,12 @@ std::vector<Launch> details_csv(std::string_view text, const std::string& place)
       return;
     }
     if (fields.size() != columns->count) {
-      throw bad_input(place + ":" + std::to_string(number), std::to_string(fields.size()) + " fields",
+      throw bad_input(place + ":" + std::to_string(number),
+                      std::to_string(fields.size()) + " fields",
                       std::to_string(columns->count) + " fields, as in the header");
     }
-    if (launches.empty() || fields[columns->id] != last_id) launches.emplace_back(fields[columns->kernel]);
+    if (launches.empty() || fields[columns->id] != last_id)
+      launches.emplace_back(fields[columns->kernel]);
     last_id = fields[columns->id];
     launches.back().metric(fields[columns->metric], fields[columns->unit], fields[columns->value]);
     if (columns->advice) launches.back().advice(fields[*columns->advice]);
@@ -240,13 +269,17 @@ std::vector<Launch> details_csv(std::string_view text, const std::string& place)
   return launches;
 }
 
-/// The kernel that a line of a text report begins: "  name(args) (64, 1, 1)x(256, 1, 1), Context 1, Stream 7, Device 0, CC 9.0", or
-/// without its launch as older versions print it. Empty for other lines.
+/// The kernel that a line of a text report begins: "  name(args) (64, 1, 1)x(256, 1, 1), Context 1,
+/// Stream 7, Device 0, CC 9.0", or without its launch as older versions print it. Empty for other
+/// lines.
 std::string kernel_of(std::string_view line) {
   const std::size_t context = line.find(", Context ");
-  if (context == std::string_view::npos || line.find(", Stream ", context) == std::string_view::npos) return "";
+  if (context == std::string_view::npos ||
+      line.find(", Stream ", context) == std::string_view::npos)
+    return "";
   std::string_view name = line.substr(0, context);
-  if (const std::size_t launch = name.rfind(")x("); launch != std::string_view::npos) name = name.substr(0, name.rfind('(', launch));
+  if (const std::size_t launch = name.rfind(")x("); launch != std::string_view::npos)
+    name = name.substr(0, name.rfind('(', launch));
   return std::string(trimmed(name));
 }
 
@@ -310,14 +343,17 @@ bool has_header(std::string_view text, std::string_view column) {
   each_line(text, [&](std::string_view line, std::size_t) {
     if (found || !(line.starts_with("\"ID\"") || line.starts_with("ID,"))) return;
     const auto fields = split_ncu_fields(line);
-    found = std::ranges::find(fields, "Kernel Name") != fields.end() && (column.empty() || std::ranges::find(fields, column) != fields.end());
+    found = std::ranges::find(fields, "Kernel Name") != fields.end() &&
+            (column.empty() || std::ranges::find(fields, column) != fields.end());
   });
   return found;
 }
 
 }  // namespace
 
-std::span<const std::string_view> ncu_report_facts() { return kOwnFacts; }
+std::span<const std::string_view> ncu_report_facts() {
+  return kOwnFacts;
+}
 
 std::vector<NcuFindings> read_ncu_report(std::string_view text, const std::string& place) {
   std::vector<Launch> launches;

@@ -38,9 +38,8 @@ inline void judge(
   const Word wanted = wanted_bits(rule, reference);
   const double out = portable::value_of(rule.output, output);
   const double ref = portable::value_of(rule.exact ? rule.output : rule.reference, wanted);
-  const double ratio =
-      portable::element_ratio(out, ref, output == wanted, rule.exact, rule.atol, rule.rtol,
-                                             rule.any_nonfinite);
+  const double ratio = portable::element_ratio(out, ref, output == wanted, rule.exact, rule.atol,
+                                               rule.rtol, rule.any_nonfinite);
   ++record.elements;
   if (ratio > 1) {
     ++record.bad_elements;

@@ -42,7 +42,8 @@ extern "C" __global__ void __launch_bounds__(256)
     const double own = portable::value_of(rule.dtype, load_one(data, width, i));
     // What others read stays as it is, so that they may read it at any time.
     const Word source = portable::family_source(rule, i);
-    const double other = source == i ? own : portable::value_of(rule.dtype, load_one(data, width, source));
+    const double other =
+        source == i ? own : portable::value_of(rule.dtype, load_one(data, width, source));
     const double value = portable::family_value(rule, i, own, other);
     store_one(data, width, i, portable::element_of(rule.dtype, value));
   }

@@ -1,5 +1,5 @@
-/// Guard zones: a pattern (engine/portable/guard.h) of the seed and the offset from the last multiple of 8 bytes at or before
-/// the zone, so that zones may begin and end anywhere.
+/// Guard zones: a pattern (engine/portable/guard.h) of the seed and the offset from the last
+/// multiple of 8 bytes at or before the zone, so that zones may begin and end anywhere.
 
 namespace warpath::cuda {
 

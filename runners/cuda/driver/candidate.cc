@@ -37,7 +37,8 @@ std::vector<StepNumbers> get_steps(WireReader& from) {
     step.kind = from.u32() == 0 ? LaunchStep::Kind::zero : LaunchStep::Kind::kernel;
     step.kernel_name = from.text();
     step.launch = get_launch(from);
-    for (std::uint32_t m = from.u32(); m > 0 && from.ok(); --m) step.arguments.push_back(from.u32());
+    for (std::uint32_t m = from.u32(); m > 0 && from.ok(); --m)
+      step.arguments.push_back(from.u32());
     steps.push_back(std::move(step));
   }
   return steps;
@@ -47,7 +48,12 @@ std::vector<StepNumbers> get_steps(WireReader& from) {
 
 void put(WireWriter& to, const Candidate& candidate) {
   to.text(candidate.key).u32(static_cast<std::uint32_t>(candidate.codes.size()));
-  for (const auto& code : candidate.codes) to.text(code.cubin).text(code.entry).texts(code.globals).text(code.ptx).u32(code.has_atomics ? 1 : 0);
+  for (const auto& code : candidate.codes)
+    to.text(code.cubin)
+        .text(code.entry)
+        .texts(code.globals)
+        .text(code.ptx)
+        .u32(code.has_atomics ? 1 : 0);
   to.u32(static_cast<std::uint32_t>(candidate.numbers.size()));
   for (std::size_t w = 0; w < candidate.numbers.size(); ++w) {
     to.u32(candidate.code_of[w]);
@@ -81,7 +87,8 @@ Candidate get_candidate(WireReader& from) {
   candidate.step_entries = from.texts();
   for (std::uint32_t n = from.u32(); n > 0 && from.ok(); --n) {
     ExtraNumbers extra;
-    for (std::uint32_t m = from.u32(); m > 0 && from.ok(); --m) extra.scratch_bytes.push_back(static_cast<std::int64_t>(from.u64()));
+    for (std::uint32_t m = from.u32(); m > 0 && from.ok(); --m)
+      extra.scratch_bytes.push_back(static_cast<std::int64_t>(from.u64()));
     extra.before = get_steps(from);
     extra.after = get_steps(from);
     candidate.extras.push_back(std::move(extra));

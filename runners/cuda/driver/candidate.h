@@ -17,7 +17,8 @@ struct CandidateCode {
   std::string entry;                 ///< lowered name
   std::vector<std::string> globals;  ///< names of its variables in device memory
   std::string ptx{};                 ///< what `cubin` was assembled from; empty: not known
-  bool has_atomics = false;          ///< threads meet in memory: sums may be added in another order from launch to launch
+  /// threads meet in memory: sums may be added in another order from launch to launch
+  bool has_atomics = false;
   bool operator==(const CandidateCode&) const = default;
 };
 
@@ -25,9 +26,9 @@ struct CandidateCode {
 struct Candidate {
   std::string key;  ///< level-1 identity (binary_key)
   std::vector<CandidateCode> codes;
-  std::vector<std::uint32_t> code_of;  ///< by workload: index into `codes`
-  std::vector<LaunchNumbers> numbers;  ///< by workload
-  std::vector<ExtraNumbers> extras;    ///< by workload; empty: there are none
+  std::vector<std::uint32_t> code_of;     ///< by workload: index into `codes`
+  std::vector<LaunchNumbers> numbers;     ///< by workload
+  std::vector<ExtraNumbers> extras;       ///< by workload; empty: there are none
   std::vector<std::string> step_entries;  ///< kernels of the steps; every code has them all
   [[nodiscard]] bool has_extras() const { return !extras.empty(); }
   bool operator==(const Candidate&) const = default;

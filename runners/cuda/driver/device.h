@@ -23,7 +23,8 @@ class Device {
   /// Makes the context current on the calling thread.
   void make_current() const;
   [[nodiscard]] std::string name() const;
-  /// "sm_90a": with the letter from compute capability 9.0 on, whose instructions for its own generation it unlocks.
+  /// "sm_90a": with the letter from compute capability 9.0 on, whose instructions for its own
+  /// generation it unlocks.
   [[nodiscard]] std::string arch() const;
   [[nodiscard]] int attribute(CUdevice_attribute which) const;
   [[nodiscard]] DeviceLimits limits() const;
@@ -51,12 +52,19 @@ struct LoadedKernel : KernelFunction {
   std::vector<KernelFunction> others;
 };
 
-/// Loads machine code, or PTX, which the driver assembles, and finds `entry` and `others`; there must be no more kernels. nullopt and one line in `why` where the driver
-/// refuses: that is the candidate's failing.
-[[nodiscard]] std::optional<LoadedKernel> load_kernel(const DriverApi& api, const std::string& code, const std::string& entry,
-                                                      std::string& why, const std::vector<std::string>& others = {});
+/// Loads machine code, or PTX, which the driver assembles, and finds `entry` and `others`; there
+/// must be no more kernels. nullopt and one line in `why` where the driver refuses: that is the
+/// candidate's failing.
+[[nodiscard]] std::optional<LoadedKernel> load_kernel(const DriverApi& api,
+                                                      const std::string& code,
+                                                      const std::string& entry,
+                                                      std::string& why,
+                                                      const std::vector<std::string>& others = {});
 
-/// Allows `bytes` of dynamic shared memory a block, beyond the 48 KiB that every kernel has. CUDA_SUCCESS or why not.
-[[nodiscard]] CUresult allow_dynamic_smem(const DriverApi& api, CUfunction function, std::int64_t bytes);
+/// Allows `bytes` of dynamic shared memory a block, beyond the 48 KiB that every kernel has.
+/// CUDA_SUCCESS or why not.
+[[nodiscard]] CUresult allow_dynamic_smem(const DriverApi& api,
+                                          CUfunction function,
+                                          std::int64_t bytes);
 
 }  // namespace warpath::cuda

@@ -22,11 +22,13 @@ std::optional<DriverApi> load_driver(std::string& why, const char* library) {
     return std::nullopt;
   }
   DriverApi api;
-#define WARPATH_X(function)                                                                                       \
-  api.function = reinterpret_cast<decltype(api.function)>(::dlsym(handle, WARPATH_STRING(function)));              \
-  if (api.function == nullptr) {                                                                                  \
-    why = std::string(library) + " lacks " WARPATH_STRING(function) ": a newer NVIDIA driver is needed (CUDA 12.4)"; \
-    return std::nullopt;                                                                                          \
+#define WARPATH_X(function)                                                                   \
+  api.function =                                                                              \
+      reinterpret_cast<decltype(api.function)>(::dlsym(handle, WARPATH_STRING(function)));    \
+  if (api.function == nullptr) {                                                              \
+    why = std::string(library) +                                                              \
+          " lacks " WARPATH_STRING(function) ": a newer NVIDIA driver is needed (CUDA 12.4)"; \
+    return std::nullopt;                                                                      \
   }
   WARPATH_CUDA_DRIVER(WARPATH_X)
 #undef WARPATH_X
@@ -36,13 +38,15 @@ std::optional<DriverApi> load_driver(std::string& why, const char* library) {
 std::string error_text(const DriverApi& api, CUresult result) {
   const char* name = nullptr;
   const char* meaning = nullptr;
-  if (api.cuGetErrorName(result, &name) != CUDA_SUCCESS || name == nullptr) return "CUDA error " + std::to_string(result);
+  if (api.cuGetErrorName(result, &name) != CUDA_SUCCESS || name == nullptr)
+    return "CUDA error " + std::to_string(result);
   if (api.cuGetErrorString(result, &meaning) != CUDA_SUCCESS || meaning == nullptr) return name;
   return std::string(name) + ": " + meaning;
 }
 
 void require(const DriverApi& api, CUresult result, const char* what) {
-  if (result != CUDA_SUCCESS) throw environment_error(std::string(what) + ": " + error_text(api, result));
+  if (result != CUDA_SUCCESS)
+    throw environment_error(std::string(what) + ": " + error_text(api, result));
 }
 
 std::uint64_t failed_releases() noexcept {
@@ -69,7 +73,8 @@ Stream make_stream(const DriverApi& api) {
 
 Event make_event(const DriverApi& api, bool timed) {
   CUevent event = nullptr;
-  require(api, api.cuEventCreate(&event, timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING), "cannot make an event");
+  require(api, api.cuEventCreate(&event, timed ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING),
+          "cannot make an event");
   return {api, event};
 }
 

@@ -31,39 +31,46 @@ namespace warpath::cuda {
   X(cuMemUnmap) X(cuMemSetAccess)
 // clang-format on
 
-/// Every driver function that this program calls; plain data, so that tests fill it with fakes. The header's renames
-/// (cuMemFree to cuMemFree_v2) reach both the member and the symbol, since macro arguments are expanded.
+/// Every driver function that this program calls; plain data, so that tests fill it with fakes. The
+/// header's renames (cuMemFree to cuMemFree_v2) reach both the member and the symbol, since macro
+/// arguments are expanded.
 struct DriverApi {
 #define WARPATH_X(function) decltype(&::function) function = nullptr;
   WARPATH_CUDA_DRIVER(WARPATH_X)
 #undef WARPATH_X
 };
 
-/// Opens `library`, which stays open for the life of the process. nullopt and one line in `why` if it is missing, or too old for a
-/// function of the table: no GPU is a normal state.
-[[nodiscard]] std::optional<DriverApi> load_driver(std::string& why, const char* library = "libcuda.so.1");
+/// Opens `library`, which stays open for the life of the process. nullopt and one line in `why` if
+/// it is missing, or too old for a function of the table: no GPU is a normal state.
+[[nodiscard]] std::optional<DriverApi> load_driver(std::string& why,
+                                                   const char* library = "libcuda.so.1");
 
-/// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered", or the number where the driver knows no name.
+/// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered", or the number where the
+/// driver knows no name.
 [[nodiscard]] std::string error_text(const DriverApi& api, CUresult result);
-/// Throws Error(environment) "WHAT: error" unless `result` is success. For what must work; a launch that fails is an outcome.
+/// Throws Error(environment) "WHAT: error" unless `result` is success. For what must work; a launch
+/// that fails is an outcome.
 void require(const DriverApi& api, CUresult result, const char* what);
 
-/// Releases that failed since the program started: destructors cannot throw. A faulted context makes every release fail.
+/// Releases that failed since the program started: destructors cannot throw. A faulted context
+/// makes every release fail.
 [[nodiscard]] std::uint64_t failed_releases() noexcept;
 void note_release(CUresult result) noexcept;
-/// From now on nothing is released: a context that faulted refuses it, and one with a kernel that does not end waits for it. For a
-/// process that is about to end.
+/// From now on nothing is released: a context that faulted refuses it, and one with a kernel that
+/// does not end waits for it. For a process that is about to end.
 void abandon_releases() noexcept;
 [[nodiscard]] bool releases_abandoned() noexcept;
 
-/// Owns one handle, freed by the table's function `Release`; the context that made it must be current then.
+/// Owns one handle, freed by the table's function `Release`; the context that made it must be
+/// current then.
 template <class Handle, auto Release>
 class Unique {
  public:
   Unique() noexcept = default;
   Unique(const DriverApi& api, Handle handle) noexcept : api_(&api), handle_(handle) {}
   Unique(const Unique&) = delete;
-  Unique(Unique&& other) noexcept : api_(other.api_), handle_(std::exchange(other.handle_, Handle{})) {}
+  Unique(Unique&& other) noexcept
+      : api_(other.api_), handle_(std::exchange(other.handle_, Handle{})) {}
   Unique& operator=(Unique other) noexcept {
     std::swap(api_, other.api_);
     std::swap(handle_, other.handle_);

@@ -6,7 +6,11 @@
 
 namespace warpath::cuda {
 
-FencedMemory::FencedMemory(const DriverApi& api, CUdevice device, std::size_t size_bytes, Align align, std::size_t alignment_bytes)
+FencedMemory::FencedMemory(const DriverApi& api,
+                           CUdevice device,
+                           std::size_t size_bytes,
+                           Align align,
+                           std::size_t alignment_bytes)
     : api_(&api) {
   WARPATH_CHECK(alignment_bytes > 0);
   CUmemAllocationProp properties{};
@@ -14,11 +18,16 @@ FencedMemory::FencedMemory(const DriverApi& api, CUdevice device, std::size_t si
   properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   properties.location.id = device;
   std::size_t granule = 0;
-  require(api, api.cuMemGetAllocationGranularity(&granule, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM), "cannot read the granularity of device memory");
-  const std::size_t bytes = std::max<std::size_t>(1, (size_bytes + granule - 1) / granule) * granule;
+  require(
+      api,
+      api.cuMemGetAllocationGranularity(&granule, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM),
+      "cannot read the granularity of device memory");
+  const std::size_t bytes =
+      std::max<std::size_t>(1, (size_bytes + granule - 1) / granule) * granule;
   CUdeviceptr mapped = 0;
   try {
-    require(api, api.cuMemAddressReserve(&reserved_, bytes + 2 * granule, 0, 0, 0), "cannot reserve device addresses");
+    require(api, api.cuMemAddressReserve(&reserved_, bytes + 2 * granule, 0, 0, 0),
+            "cannot reserve device addresses");
     reserved_bytes_ = bytes + 2 * granule;
     require(api, api.cuMemCreate(&memory_, bytes, &properties, 0), "cannot allocate device memory");
     mapped = reserved_ + granule;
@@ -28,7 +37,8 @@ FencedMemory::FencedMemory(const DriverApi& api, CUdevice device, std::size_t si
     CUmemAccessDesc access{};
     access.location = properties.location;
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    require(api, api.cuMemSetAccess(mapped_, bytes, &access, 1), "cannot open device memory for access");
+    require(api, api.cuMemSetAccess(mapped_, bytes, &access, 1),
+            "cannot open device memory for access");
   } catch (...) {
     release();
     throw;

@@ -58,14 +58,17 @@ bool throttled(const DeviceState& state) {
   return false;
 }
 
-std::optional<std::vector<long>> foreign_to(const std::vector<long>& processes, long self, long engine,
+std::optional<std::vector<long>> foreign_to(const std::vector<long>& processes,
+                                            long self,
+                                            long engine,
                                             const std::function<long(long)>& parent_of) {
   if (std::ranges::find(processes, self) == processes.end()) return std::nullopt;
   std::vector<long> out;
   for (const long process : processes) {
     long ancestor = process;
     constexpr int kMostGenerations = 64;
-    for (int i = 0; i < kMostGenerations && ancestor != engine && ancestor > 1; ++i) ancestor = parent_of(ancestor);
+    for (int i = 0; i < kMostGenerations && ancestor != engine && ancestor > 1; ++i)
+      ancestor = parent_of(ancestor);
     if (ancestor != engine && process != self) out.push_back(process);
   }
   return out;
@@ -130,7 +133,9 @@ std::optional<std::vector<long>> Nvml::compute_processes() const {
   constexpr unsigned kMost = 256;
   std::vector<NvmlApi::Process> found(kMost);
   unsigned count = kMost;
-  if (api_.compute_processes == nullptr || api_.compute_processes(device_, &count, found.data()) != kSuccess) return std::nullopt;
+  if (api_.compute_processes == nullptr ||
+      api_.compute_processes(device_, &count, found.data()) != kSuccess)
+    return std::nullopt;
   std::vector<long> out;
   for (unsigned i = 0; i < std::min(count, kMost); ++i) out.push_back(found[i].pid);
   return out;

@@ -42,19 +42,24 @@ struct NvmlApi {
   int (*throttle_bits)(Device, unsigned long long* bits) =
       nullptr;                                 ///< nvmlDeviceGetCurrentClocksThrottleReasons
   const char* (*error_string)(int) = nullptr;  ///< nvmlErrorString
-  struct Process {  ///< nvmlProcessInfo_v2_t
+  struct Process {                             ///< nvmlProcessInfo_v2_t
     unsigned pid;
     unsigned long long memory_bytes;
     unsigned gpu_instance, compute_instance;
   };
-  /// nvmlDeviceGetComputeRunningProcesses_v3: `count` is the room in `processes` before and what there is after. Null in old libraries.
+  /// nvmlDeviceGetComputeRunningProcesses_v3: `count` is the room in `processes` before and what
+  /// there is after. Null in old libraries.
   int (*compute_processes)(Device, unsigned* count, Process* processes) = nullptr;
 };
 
-/// Of `processes`, those that neither are `engine` nor descend from it. nullopt if `self`, which is one of the engine's with a context, is not
-/// among them: then they are numbered by another name space and nothing can be told. `parent_of`: 0 where there is none.
-[[nodiscard]] std::optional<std::vector<long>> foreign_to(const std::vector<long>& processes, long self, long engine,
-                                                          const std::function<long(long)>& parent_of);
+/// Of `processes`, those that neither are `engine` nor descend from it. nullopt if `self`, which is
+/// one of the engine's with a context, is not among them: then they are numbered by another name
+/// space and nothing can be told. `parent_of`: 0 where there is none.
+[[nodiscard]] std::optional<std::vector<long>> foreign_to(
+    const std::vector<long>& processes,
+    long self,
+    long engine,
+    const std::function<long(long)>& parent_of);
 /// The parent of a process of this machine, by /proc; 0: there is no such process.
 [[nodiscard]] long parent_process(long pid);
 

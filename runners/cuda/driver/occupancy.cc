@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kWarp = 32;
 constexpr int kPartitions = 4;
-constexpr int kRegisterUnit = 256;       // a warp
+constexpr int kRegisterUnit = 256;  // a warp
 constexpr std::int64_t kSmemUnit = 128;
 constexpr int kMaxRegistersPerThread = 255;
 
@@ -30,12 +30,14 @@ int blocks_by_registers(const DeviceLimits& device, const BlockNeeds& block) {
 }
 
 int blocks_by_smem(const DeviceLimits& device, const BlockNeeds& block) {
-  const std::int64_t used = round_up(block.static_smem_bytes + block.dynamic_smem_bytes + device.reserved_smem_bytes, kSmemUnit);
+  const std::int64_t used = round_up(
+      block.static_smem_bytes + block.dynamic_smem_bytes + device.reserved_smem_bytes, kSmemUnit);
   return used <= 0 ? device.blocks_per_sm : static_cast<int>(device.smem_per_sm_bytes / used);
 }
 
 std::string above(std::string_view what, std::int64_t value, std::int64_t limit) {
-  return std::string(what) + " " + std::to_string(value) + " exceeds this device's " + std::to_string(limit);
+  return std::string(what) + " " + std::to_string(value) + " exceeds this device's " +
+         std::to_string(limit);
 }
 
 }  // namespace
@@ -65,16 +67,23 @@ Occupancy occupancy(const DeviceLimits& device, const BlockNeeds& block, std::in
   return result;
 }
 
-std::string limits_problem(const DeviceLimits& device, const BlockNeeds& block, const LaunchNumbers& launch) {
+std::string limits_problem(const DeviceLimits& device,
+                           const BlockNeeds& block,
+                           const LaunchNumbers& launch) {
   if (std::string problem = launch_problem(launch); !problem.empty()) return problem;
   const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
-  if (threads > device.threads_per_block) return above("threads a block", threads, device.threads_per_block);
+  if (threads > device.threads_per_block)
+    return above("threads a block", threads, device.threads_per_block);
   const std::int64_t smem = block.static_smem_bytes + launch.dynamic_smem_bytes;
-  if (smem > device.smem_per_block_bytes) return above("shared memory a block", smem, device.smem_per_block_bytes);
-  if (block.registers_per_thread > kMaxRegistersPerThread) return above("registers a thread", block.registers_per_thread, kMaxRegistersPerThread);
+  if (smem > device.smem_per_block_bytes)
+    return above("shared memory a block", smem, device.smem_per_block_bytes);
+  if (block.registers_per_thread > kMaxRegistersPerThread)
+    return above("registers a thread", block.registers_per_thread, kMaxRegistersPerThread);
   const std::int64_t warps = (threads + kWarp - 1) / kWarp;
-  const std::int64_t registers = warps * round_up(block.registers_per_thread * kWarp, kRegisterUnit);
-  if (registers > device.registers_per_block) return above("registers a block", registers, device.registers_per_block);
+  const std::int64_t registers =
+      warps * round_up(block.registers_per_thread * kWarp, kRegisterUnit);
+  if (registers > device.registers_per_block)
+    return above("registers a block", registers, device.registers_per_block);
   const std::int64_t cluster = launch.cluster[0] * launch.cluster[1] * launch.cluster[2];
   if (cluster > 1 && device.compute_major < 9) return "clusters need compute capability 9.0";
   return "";

@@ -8,19 +8,20 @@
 
 namespace warpath::cuda {
 
-/// Attributes of a device that decide how many blocks run at once, as the driver reports them (in its comments: the attribute).
+/// Attributes of a device that decide how many blocks run at once, as the driver reports them (in
+/// its comments: the attribute).
 struct DeviceLimits {
   int compute_major = 0;
   int compute_minor = 0;
   int multiprocessors = 0;
-  int threads_per_sm = 0;               ///< MAX_THREADS_PER_MULTIPROCESSOR
-  int blocks_per_sm = 0;                ///< MAX_BLOCKS_PER_MULTIPROCESSOR
-  int registers_per_sm = 0;             ///< MAX_REGISTERS_PER_MULTIPROCESSOR
-  int registers_per_block = 0;          ///< MAX_REGISTERS_PER_BLOCK
-  int threads_per_block = 0;            ///< MAX_THREADS_PER_BLOCK
-  std::int64_t smem_per_sm_bytes = 0;   ///< MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
-  std::int64_t smem_per_block_bytes = 0;///< MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-  std::int64_t reserved_smem_bytes = 0; ///< RESERVED_SHARED_MEMORY_PER_BLOCK
+  int threads_per_sm = 0;                 ///< MAX_THREADS_PER_MULTIPROCESSOR
+  int blocks_per_sm = 0;                  ///< MAX_BLOCKS_PER_MULTIPROCESSOR
+  int registers_per_sm = 0;               ///< MAX_REGISTERS_PER_MULTIPROCESSOR
+  int registers_per_block = 0;            ///< MAX_REGISTERS_PER_BLOCK
+  int threads_per_block = 0;              ///< MAX_THREADS_PER_BLOCK
+  std::int64_t smem_per_sm_bytes = 0;     ///< MAX_SHARED_MEMORY_PER_MULTIPROCESSOR
+  std::int64_t smem_per_block_bytes = 0;  ///< MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+  std::int64_t reserved_smem_bytes = 0;   ///< RESERVED_SHARED_MEMORY_PER_BLOCK
 };
 
 /// What one block of a kernel takes.
@@ -32,21 +33,29 @@ struct BlockNeeds {
 };
 
 struct Occupancy {
-  int blocks_per_sm = 0;        ///< 0: the kernel cannot be launched
+  int blocks_per_sm = 0;  ///< 0: the kernel cannot be launched
   int active_warps_per_sm = 0;
-  double fraction = 0;          ///< active warps / warps that the SM can hold
-  std::string_view limit;       ///< first that binds: "threads", "blocks", "registers", "shared memory"
-  double waves = 0;             ///< blocks of the grid / blocks that run at once; not rounded
-  double tail_fraction = 0;     ///< share of the last wave that is filled; 1 if the grid is a whole number of waves
+  double fraction = 0;  ///< active warps / warps that the SM can hold
+  /// first that binds: "threads", "blocks", "registers", "shared memory"
+  std::string_view limit;
+  double waves = 0;  ///< blocks of the grid / blocks that run at once; not rounded
+  /// share of the last wave that is filled; 1 if the grid is a whole number of waves
+  double tail_fraction = 0;
 };
 
-/// Resident blocks a multiprocessor. Rules: registers are given out by the warp, in units of 256, to the four partitions of the
-/// SM; shared memory in units of 128 bytes after the driver's own share (NVIDIA, cuda_occupancy.h, for compute capability 7.0
-/// and newer). `blocks`: of the whole grid.
-[[nodiscard]] Occupancy occupancy(const DeviceLimits& device, const BlockNeeds& block, std::int64_t blocks);
+/// Resident blocks a multiprocessor. Rules: registers are given out by the warp, in units of 256,
+/// to the four partitions of the SM; shared memory in units of 128 bytes after the driver's own
+/// share (NVIDIA, cuda_occupancy.h, for compute capability 7.0 and newer). `blocks`: of the whole
+/// grid.
+[[nodiscard]] Occupancy occupancy(const DeviceLimits& device,
+                                  const BlockNeeds& block,
+                                  std::int64_t blocks);
 
-/// Empty if the kernel can be launched with these numbers on this device, otherwise one line naming the number and the limit.
-/// Checked before every launch: a refused launch must never look like a fast one.
-[[nodiscard]] std::string limits_problem(const DeviceLimits& device, const BlockNeeds& block, const LaunchNumbers& launch);
+/// Empty if the kernel can be launched with these numbers on this device, otherwise one line naming
+/// the number and the limit. Checked before every launch: a refused launch must never look like a
+/// fast one.
+[[nodiscard]] std::string limits_problem(const DeviceLimits& device,
+                                         const BlockNeeds& block,
+                                         const LaunchNumbers& launch);
 
 }  // namespace warpath::cuda

@@ -6,8 +6,10 @@
 
 namespace warpath::cuda {
 
-/// Copies to the device and waits until the bytes are there: cuMemcpyHtoD itself may return before that, and our streams do not
-/// wait for the default one. Throws Error(environment) that begins with `what`.
-void copy_to_device(const DriverApi& api, CUdeviceptr to, const void* from, std::size_t bytes, const char* what);
+/// Copies to the device and waits until the bytes are there: cuMemcpyHtoD itself may return before
+/// that, and our streams do not wait for the default one. Throws Error(environment) that begins
+/// with `what`.
+void copy_to_device(
+    const DriverApi& api, CUdeviceptr to, const void* from, std::size_t bytes, const char* what);
 
 }  // namespace warpath::cuda

@@ -28,7 +28,8 @@ Options checking_options(Options options, std::string gates) {
 const Workload* scored_workload(const FinalistSetup& setup) {
   for (const std::string& name : setup.problem.workloads) {
     const auto workload = std::ranges::find(setup.spec.workloads, name, &Workload::name);
-    if (workload != setup.spec.workloads.end() && workload->role == WorkloadRole::score) return &*workload;
+    if (workload != setup.spec.workloads.end() && workload->role == WorkloadRole::score)
+      return &*workload;
   }
   return nullptr;
 }
@@ -38,12 +39,16 @@ std::string sizes_text(const Workload& workload, const Workload& declared) {
   for (const auto& [name, value] : workload.scalars) {
     const auto before = declared.scalars.find(name);
     const bool same = before != declared.scalars.end() && before->second == value;
-    if (!same && std::holds_alternative<std::int64_t>(value)) out += (out.empty() ? "" : ", ") + name + " = " + std::to_string(std::get<std::int64_t>(value));
+    if (!same && std::holds_alternative<std::int64_t>(value))
+      out +=
+          (out.empty() ? "" : ", ") + name + " = " + std::to_string(std::get<std::int64_t>(value));
   }
   return out;
 }
 
-std::optional<FinalistCase> build_case(const FinalistSetup& setup, const KernelSpec& other, std::string& why) {
+std::optional<FinalistCase> build_case(const FinalistSetup& setup,
+                                       const KernelSpec& other,
+                                       std::string& why) {
   const std::vector<const Workload*> workloads{&other.workloads.front()};
   const Variant baseline = baseline_variant(other);
   FinalistCase out;
@@ -52,12 +57,15 @@ std::optional<FinalistCase> build_case(const FinalistSetup& setup, const KernelS
   out.problem.workloads = {other.workloads.front().name};
   const BaselineText text = setup.builder.text_of(other, baseline, workloads);
   const auto built = [&](const Variant& variant, const BaselineText* beside, Candidate& into) {
-    Build build = setup.builder.build(other, variant, workloads, beside, Stage::screening, setup.stop);
+    Build build =
+        setup.builder.build(other, variant, workloads, beside, Stage::screening, setup.stop);
     if (build.candidate.key.empty()) why = build.log;
     into = std::move(build.candidate);
     return !into.key.empty();
   };
-  if (!built(baseline, nullptr, out.problem.baseline) || !built(setup.variant, &text, out.candidate)) return std::nullopt;
+  if (!built(baseline, nullptr, out.problem.baseline) ||
+      !built(setup.variant, &text, out.candidate))
+    return std::nullopt;
   if (const auto reference = reference_variant(other)) {
     if (!built(*reference, nullptr, out.problem.reference.emplace())) return std::nullopt;
   }
@@ -67,11 +75,15 @@ std::optional<FinalistCase> build_case(const FinalistSetup& setup, const KernelS
 std::set<std::string> integers_in_code(const FinalistSetup& setup, const Workload& workload) {
   const std::vector<const Workload*> workloads{&workload};
   const BaselineText own = setup.builder.text_of(setup.spec, setup.variant, workloads);
-  const BaselineText theirs = setup.builder.text_of(setup.spec, baseline_variant(setup.spec), workloads);
+  const BaselineText theirs =
+      setup.builder.text_of(setup.spec, baseline_variant(setup.spec), workloads);
   return integers_in_code(setup.spec, theirs.ptx.front(), own.ptx.front());
 }
 
-LaneSetup checking_lane(const FinalistSetup& setup, std::string label, std::string gates, double seconds) {
+LaneSetup checking_lane(const FinalistSetup& setup,
+                        std::string label,
+                        std::string gates,
+                        double seconds) {
   LaneSetup lane;
   lane.label = std::move(label);
   lane.argv = {setup.program, "worker", "device", "--gpu", std::to_string(setup.gpu)};

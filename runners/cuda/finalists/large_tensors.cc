@@ -4,14 +4,15 @@
 
 #include "engine/base/error.h"
 #include "engine/base/statistics.h"
-#include "runners/cuda/gates/gate.h"
 #include "runners/cuda/finalists/large_workload.h"
+#include "runners/cuda/gates/gate.h"
 
 namespace warpath::cuda {
 namespace {
 
 const std::string kName(kLargeTensorsGate);
-constexpr const char* kGates = "launch_contract,reference,output_poison,guard_zones,inputs_unchanged";
+constexpr const char* kGates =
+    "launch_contract,reference,output_poison,guard_zones,inputs_unchanged";
 constexpr double kSeconds = 60;  // for placing a workload, and for an evaluation
 
 /// Rounding grows with sums, and a kernel is no reference: only what is grossly wrong counts.
@@ -36,7 +37,8 @@ KernelSpec spec_at(const KernelSpec& spec, const Workload& workload) {
 
 double launch_ns_of_baseline(const FinalistSetup& setup, const Workload& workload) {
   for (const WorkloadTiming& timing : setup.timings) {
-    if (timing.workload == workload.name && !timing.baseline_samples_ns.empty()) return median(timing.baseline_samples_ns);
+    if (timing.workload == workload.name && !timing.baseline_samples_ns.empty())
+      return median(timing.baseline_samples_ns);
   }
   return 0;
 }
@@ -55,13 +57,16 @@ Seen run(const FinalistSetup& setup, DeviceLane& lane, const Workload& workload)
   lane.prepare(of->problem);
   const TrialReply own = screen(lane, of->problem.baseline, setup.stop);
   if (!own.trouble.empty()) return {not_told, own.trouble};
-  if (own.status != Status::ok) return {not_told, "the spec's kernel is not right there: " + own.log};
+  if (own.status != Status::ok)
+    return {not_told, "the spec's kernel is not right there: " + own.log};
   // A worker may be killed from outside: who ends one is asked again.
   TrialReply reply = screen(lane, of->candidate, setup.stop);
-  if (reply.status == Status::crashed && reply.trouble.empty()) reply = screen(lane, of->candidate, setup.stop);
+  if (reply.status == Status::crashed && reply.trouble.empty())
+    reply = screen(lane, of->candidate, setup.stop);
   if (!reply.trouble.empty()) return {not_told, reply.trouble};
   if (reply.status == Status::ok) return {right, ""};
-  const bool is_wrong = reply.status == Status::wrong_result || reply.status == Status::rejected || reply.status == Status::crashed;
+  const bool is_wrong = reply.status == Status::wrong_result || reply.status == Status::rejected ||
+                        reply.status == Status::crashed;
   return {is_wrong ? wrong : not_told, reply.log};
 } catch (const Error& error) {  // memory that does not suffice after all
   return {Seen::What::not_told, error.what()};
@@ -75,21 +80,31 @@ GateResult check_large_tensors(const FinalistSetup& setup) {
   if (declared == nullptr) return {kName, not_run, "no workload of role score"};
   try {
     DeviceLane lane(checking_lane(setup, "a large workload", kGates, kSeconds));
-    LargePlan plan = larger_workloads(setup.spec, *declared, integers_in_code(setup, *declared),
-                                      {.memory_bytes = static_cast<std::int64_t>(lane.open().free_bytes), .launch_ns = launch_ns_of_baseline(setup, *declared)});
-    if (plan.beyond.empty()) return {kName, not_run, plan.reason.empty() ? "the declared workload has tensors as large" : plan.reason};
+    LargePlan plan =
+        larger_workloads(setup.spec, *declared, integers_in_code(setup, *declared),
+                         {.memory_bytes = static_cast<std::int64_t>(lane.open().free_bytes),
+                          .launch_ns = launch_ns_of_baseline(setup, *declared)});
+    if (plan.beyond.empty())
+      return {kName, not_run,
+              plan.reason.empty() ? "the declared workload has tensors as large" : plan.reason};
     lane.equip({.harness_cubin = setup.tools.harness_cubin, .peaks_cubin = ""});
     const auto text = [&](const LargeWorkload& at) { return sizes_text(at.workload, *declared); };
     const Seen within = run(setup, lane, plan.within.workload);
     if (within.what != Seen::What::right) {
-      const std::string what = within.what == Seen::What::wrong ? "it holds for the spec's sizes: at " + text(plan.within) + " it is wrong" : "at " + text(plan.within);
+      const std::string what =
+          within.what == Seen::What::wrong
+              ? "it holds for the spec's sizes: at " + text(plan.within) + " it is wrong"
+              : "at " + text(plan.within);
       return {kName, not_run, what + ": " + within.detail};
     }
     const LargeWorkload* spoken_for = nullptr;
     for (const LargeWorkload& at : plan.beyond) {
       const Seen seen = run(setup, lane, at.workload);
       if (seen.what == Seen::What::wrong) {
-        return {kName, fail, "with " + text(at) + ", a tensor of " + std::to_string(at.bytes) + " bytes, it is wrong, with " + text(plan.within) + " it is right: " + seen.detail};
+        return {kName, fail,
+                "with " + text(at) + ", a tensor of " + std::to_string(at.bytes) +
+                    " bytes, it is wrong, with " + text(plan.within) +
+                    " it is right: " + seen.detail};
       }
       if (seen.what == Seen::What::not_told) {
         plan.reason = "at " + text(at) + ": " + seen.detail;
@@ -98,7 +113,9 @@ GateResult check_large_tensors(const FinalistSetup& setup) {
       spoken_for = &at;
     }
     if (spoken_for == nullptr) return {kName, not_run, plan.reason};
-    const std::string up_to = "up to " + text(*spoken_for) + ", tensors of " + std::to_string(spoken_for->bytes) + " bytes, " + std::to_string(spoken_for->elements) + " elements";
+    const std::string up_to = "up to " + text(*spoken_for) + ", tensors of " +
+                              std::to_string(spoken_for->bytes) + " bytes, " +
+                              std::to_string(spoken_for->elements) + " elements";
     return {kName, pass, plan.reason.empty() ? up_to : up_to + "; no further: " + plan.reason};
   } catch (const Error& error) {
     return {kName, not_run, error.what()};

@@ -12,7 +12,8 @@
 namespace warpath::cuda {
 namespace {
 
-constexpr std::int64_t kOffsets = std::int64_t{1} << 31U;          // what signed offsets of 32 bits reach
+// what signed offsets of 32 bits reach
+constexpr std::int64_t kOffsets = std::int64_t{1} << 31U;
 constexpr std::int64_t kUnsignedOffsets = std::int64_t{1} << 32U;
 constexpr double kMostNs = 2e9;
 /// Contents that no rule draws element by element are made by the host.
@@ -22,7 +23,8 @@ constexpr std::int64_t kCopies = 4;
 
 /// A tensor whose outermost extent grows with the size.
 struct Growth {
-  std::int64_t once = 0, each = 0;  ///< elements under the declared workload, and with every further multiple
+  /// elements under the declared workload, and with every further multiple
+  std::int64_t once = 0, each = 0;
   std::int64_t width = 1;
 };
 
@@ -42,7 +44,8 @@ std::int64_t product(const std::vector<std::int64_t>& shape) {
 /// nullopt where anything but outermost extents follows the argument, or nothing does.
 std::optional<Size> size_of(const KernelSpec& spec, const Workload& declared, const ArgSpec& arg) {
   const auto value = scalar_value(arg, declared);
-  if (!value || !std::holds_alternative<std::int64_t>(*value) || std::get<std::int64_t>(*value) < 1) return std::nullopt;
+  if (!value || !std::holds_alternative<std::int64_t>(*value) || std::get<std::int64_t>(*value) < 1)
+    return std::nullopt;
   Size out{.arg = &arg, .value = std::get<std::int64_t>(*value), .tensors = {}};
   try {
     const Workload twice = with_sizes(declared, {{arg.name, 2 * out.value}});
@@ -50,10 +53,14 @@ std::optional<Size> size_of(const KernelSpec& spec, const Workload& declared, co
       if (tensor.type != ArgType::tensor) continue;
       const auto before = spec.shape_of(tensor, declared), after = spec.shape_of(tensor, twice);
       if (before == after) continue;
-      const bool outermost = after.front() > before.front() && std::equal(before.begin() + 1, before.end(), after.begin() + 1, after.end());
+      const bool outermost =
+          after.front() > before.front() &&
+          std::equal(before.begin() + 1, before.end(), after.begin() + 1, after.end());
       if (!outermost) return std::nullopt;
-      const auto width = static_cast<std::int64_t>(info(spec.tensor_of(tensor, declared).dtype).size_bytes);
-      out.tensors.push_back({.once = product(before), .each = product(after) - product(before), .width = width});
+      const auto width =
+          static_cast<std::int64_t>(info(spec.tensor_of(tensor, declared).dtype).size_bytes);
+      out.tensors.push_back(
+          {.once = product(before), .each = product(after) - product(before), .width = width});
     }
   } catch (const Error&) {
     return std::nullopt;
@@ -71,8 +78,9 @@ std::int64_t factor_past(const Size& size, std::int64_t least, bool in_bytes) {
   return factor;
 }
 
-/// Another value than the declared one with no growing tensor of more than 2^31 bytes: the greatest multiple, an odd one from 3 on, so that what
-/// relies on powers of two shows; a half of the declared one where there is none, which may be more than that.
+/// Another value than the declared one with no growing tensor of more than 2^31 bytes: the greatest
+/// multiple, an odd one from 3 on, so that what relies on powers of two shows; a half of the
+/// declared one where there is none, which may be more than that.
 std::int64_t value_within(const Size& size) {
   const std::int64_t most = factor_past(size, kOffsets, true) - 1;
   if (most < 2) return size.value - size.value / 2;
@@ -85,7 +93,9 @@ LargeWorkload measured(const KernelSpec& spec, Workload workload) {
     if (arg.type != ArgType::tensor) continue;
     const std::int64_t elements = product(spec.shape_of(arg, workload));
     out.elements = std::max(out.elements, elements);
-    out.bytes = std::max(out.bytes, elements * static_cast<std::int64_t>(info(spec.tensor_of(arg, workload).dtype).size_bytes));
+    out.bytes = std::max(
+        out.bytes,
+        elements * static_cast<std::int64_t>(info(spec.tensor_of(arg, workload).dtype).size_bytes));
   }
   out.workload = std::move(workload);
   return out;
@@ -94,7 +104,10 @@ LargeWorkload measured(const KernelSpec& spec, Workload workload) {
 /// Plans for one argument.
 class Planner {
  public:
-  Planner(const KernelSpec& spec, const Workload& declared, const Size& size, const LargeLimits& limits)
+  Planner(const KernelSpec& spec,
+          const Workload& declared,
+          const Size& size,
+          const LargeLimits& limits)
       : spec_(spec), declared_(declared), size_(size), limits_(limits) {}
 
   LargePlan plan() {
@@ -115,8 +128,12 @@ class Planner {
     if (last.elements > kOffsets) return out;
     if (last.bytes <= kOffsets) {
       out.reason = why;
-    } else if (!std::holds_alternative<ReferenceKernel>(spec_.reference) && info(size_.arg->dtype).size_bytes < sizeof(std::int64_t)) {
-      out.reason = "past 2^31 elements only a reference kernel could tell whether the spec's kernel, whose " + size_.arg->name + " has 32 bits, is right";
+    } else if (!std::holds_alternative<ReferenceKernel>(spec_.reference) &&
+               info(size_.arg->dtype).size_bytes < sizeof(std::int64_t)) {
+      out.reason =
+          "past 2^31 elements only a reference kernel could tell whether the spec's kernel, "
+          "whose " +
+          size_.arg->name + " has 32 bits, is right";
     } else if (auto found = at(size_.value * factor_past(size_, kOffsets, false), out.reason)) {
       out.beyond.push_back(*std::move(found));
     }
@@ -132,13 +149,18 @@ class Planner {
     };
     const std::string at = size_.arg->name + " = " + std::to_string(value);
     const bool is_narrow = info(size_.arg->dtype).size_bytes < sizeof(std::int64_t);
-    if (is_narrow && value > std::numeric_limits<std::int32_t>::max()) return refused(at + " has more than 32 bits");
+    if (is_narrow && value > std::numeric_limits<std::int32_t>::max())
+      return refused(at + " has more than 32 bits");
     LargeWorkload out;
     try {
       out = measured(spec_, with_sizes(declared_, {{size_.arg->name, value}}));
-      if (limits_.launch_ns * static_cast<double>(value) / static_cast<double>(size_.value) > kMostNs) return refused("a launch of the spec's kernel at " + at + " would take more than 2 s");
-      if (tensor_bytes(spec_, out.workload) > limits_.memory_bytes / kCopies) return refused("memory does not suffice at " + at);
-      if (made_by_host(out.workload)) return refused("inputs at " + at + " would be made by the host");
+      if (limits_.launch_ns * static_cast<double>(value) / static_cast<double>(size_.value) >
+          kMostNs)
+        return refused("a launch of the spec's kernel at " + at + " would take more than 2 s");
+      if (tensor_bytes(spec_, out.workload) > limits_.memory_bytes / kCopies)
+        return refused("memory does not suffice at " + at);
+      if (made_by_host(out.workload))
+        return refused("inputs at " + at + " would be made by the host");
       if (!is_valid_alone(spec_, out.workload)) return refused("the spec does not allow " + at);
     } catch (const Error& error) {
       return refused(error.what());
@@ -148,7 +170,8 @@ class Planner {
 
   [[nodiscard]] bool made_by_host(const Workload& workload) const {
     return std::ranges::any_of(spec_.io.args, [&](const ArgSpec& arg) {
-      return arg.type == ArgType::tensor && arg.role != ArgRole::output && product(spec_.shape_of(arg, workload)) > kMostHostElements &&
+      return arg.type == ArgType::tensor && arg.role != ArgRole::output &&
+             product(spec_.shape_of(arg, workload)) > kMostHostElements &&
              !element_rule(spec_, arg, workload, 0);
     });
   }
@@ -161,7 +184,10 @@ class Planner {
 
 }  // namespace
 
-LargePlan larger_workloads(const KernelSpec& spec, const Workload& declared, const std::set<std::string>& fixed, const LargeLimits& limits) {
+LargePlan larger_workloads(const KernelSpec& spec,
+                           const Workload& declared,
+                           const std::set<std::string>& fixed,
+                           const LargeLimits& limits) {
   std::optional<Size> best;
   bool any_fixed = false;
   for (const ArgSpec& arg : spec.io.args) {
@@ -169,11 +195,16 @@ LargePlan larger_workloads(const KernelSpec& spec, const Workload& declared, con
     if (!size) continue;
     if (fixed.contains(arg.name)) {
       any_fixed = true;
-    } else if (!best || factor_past(*size, kUnsignedOffsets, true) < factor_past(*best, kUnsignedOffsets, true)) {
+    } else if (!best || factor_past(*size, kUnsignedOffsets, true) <
+                            factor_past(*best, kUnsignedOffsets, true)) {
       best = size;
     }
   }
-  if (!best) return {.within = {}, .beyond = {}, .reason = any_fixed ? "its sizes are in its code" : "no integer argument is followed by outermost extents alone"};
+  if (!best)
+    return {.within = {},
+            .beyond = {},
+            .reason = any_fixed ? "its sizes are in its code"
+                                : "no integer argument is followed by outermost extents alone"};
   return Planner(spec, declared, *best, limits).plan();
 }
 

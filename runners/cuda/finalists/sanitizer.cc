@@ -12,9 +12,9 @@
 
 #include "engine/base/error.h"
 #include "engine/base/statistics.h"
-#include "runners/cuda/gates/gate.h"
-#include "runners/cuda/finalists/small_workload.h"
 #include "runners/cuda/driver/toolkit_program.h"
+#include "runners/cuda/finalists/small_workload.h"
+#include "runners/cuda/gates/gate.h"
 
 namespace warpath::cuda {
 namespace {
@@ -46,17 +46,20 @@ class ScratchFile {
   std::string path_;
 };
 
-/// Without a tool: what is wrong with the case; empty: spec's kernel and candidate are right, and nothing was written beside tensors.
+/// Without a tool: what is wrong with the case; empty: spec's kernel and candidate are right, and
+/// nothing was written beside tensors.
 std::string plain_problem(const FinalistSetup& setup, const FinalistCase& of) {
   constexpr double kSeconds = 15;
   try {
-    DeviceLane lane(checking_lane(setup, "a small workload", "launch_contract,reference,guard_zones", kSeconds));
+    DeviceLane lane(checking_lane(setup, "a small workload",
+                                  "launch_contract,reference,guard_zones", kSeconds));
     lane.equip({.harness_cubin = setup.tools.harness_cubin, .peaks_cubin = ""});
     lane.prepare(of.problem);
     for (const Candidate* const candidate : {&of.problem.baseline, &of.candidate}) {
       const TrialReply reply = screen(lane, *candidate, setup.stop);
       if (reply.status == Status::ok && reply.trouble.empty()) continue;
-      return std::string(candidate == &of.candidate ? "it" : "the spec's kernel") + " is not right there";
+      return std::string(candidate == &of.candidate ? "it" : "the spec's kernel") +
+             " is not right there";
     }
   } catch (const Error& error) {
     return error.what();
@@ -70,13 +73,24 @@ struct Checked {
   std::string detail;
 };
 
-Checked check(const FinalistSetup& setup, const FinalistCase& of, const char* which, double seconds) {
+Checked check(const FinalistSetup& setup,
+              const FinalistCase& of,
+              const char* which,
+              double seconds) {
   using enum GateResult::Answer;
   const ScratchFile log;
   // Instrumented code may be a thousand times slower: what does not end in time is not run.
-  LaneSetup lane_setup = checking_lane(setup, std::string("compute-sanitizer ") + which, "launch_contract,reference", seconds);
-  const std::vector<std::string> tool{toolkit_program("compute-sanitizer"), "--tool", which, "--report-api-errors", "no", "--kernel-name",
-                                      "kernel_name=" + of.candidate.codes.front().entry, "--log-file", log.path()};
+  LaneSetup lane_setup = checking_lane(setup, std::string("compute-sanitizer ") + which,
+                                       "launch_contract,reference", seconds);
+  const std::vector<std::string> tool{toolkit_program("compute-sanitizer"),
+                                      "--tool",
+                                      which,
+                                      "--report-api-errors",
+                                      "no",
+                                      "--kernel-name",
+                                      "kernel_name=" + of.candidate.codes.front().entry,
+                                      "--log-file",
+                                      log.path()};
   lane_setup.argv.insert(lane_setup.argv.begin(), tool.begin(), tool.end());
   TrialReply reply;
   try {
@@ -91,18 +105,28 @@ Checked check(const FinalistSetup& setup, const FinalistCase& of, const char* wh
     return {not_run, std::string(which) + ": " + error.what()};
   }
   const SanitizerLog found = read_sanitizer_log(log.text());
-  if (found.errors > 0) return {fail, std::string(which) + ": " + std::to_string(found.errors) + " errors, the first: " + found.first};
+  if (found.errors > 0)
+    return {fail, std::string(which) + ": " + std::to_string(found.errors) +
+                      " errors, the first: " + found.first};
   if (found.errors == 0) return {pass, which};
-  // An invalid access under memcheck ends the context, and with it the worker, before there is a summary.
+  // An invalid access under memcheck ends the context, and with it the worker, before there is a
+  // summary.
   const bool faulted = reply.status == Status::crashed && reply.poisoned && which == kTools[0];
-  if (faulted) return {fail, std::string(which) + ": " + (found.first.empty() ? reply.log : found.first)};
-  return {not_run, std::string(which) + " gave no summary" + (reply.log.empty() ? "" : ": " + reply.log)};
+  if (faulted)
+    return {fail, std::string(which) + ": " + (found.first.empty() ? reply.log : found.first)};
+  return {not_run,
+          std::string(which) + " gave no summary" + (reply.log.empty() ? "" : ": " + reply.log)};
 }
 
-/// A small workload on which everything is right, with what sets it apart in `sizes`; nullopt with the reason for the last that was tried.
-std::optional<FinalistCase> small_case(const FinalistSetup& setup, const Workload& declared, std::string& sizes, std::string& why) {
+/// A small workload on which everything is right, with what sets it apart in `sizes`; nullopt with
+/// the reason for the last that was tried.
+std::optional<FinalistCase> small_case(const FinalistSetup& setup,
+                                       const Workload& declared,
+                                       std::string& sizes,
+                                       std::string& why) {
   why = "its sizes are in its code";
-  for (const Workload& workload : smaller_workloads(setup.spec, declared, integers_in_code(setup, declared))) {
+  for (const Workload& workload :
+       smaller_workloads(setup.spec, declared, integers_in_code(setup, declared))) {
     KernelSpec small = setup.spec;
     small.workloads = {workload};
     sizes = sizes_text(workload, declared);
@@ -139,23 +163,30 @@ SanitizerLog read_sanitizer_log(const std::string& text) {
 
 GateResult sanitize(const FinalistSetup& setup) {
   using enum GateResult::Answer;
-  if (toolkit_program("compute-sanitizer").empty()) return {kName, not_run, "compute-sanitizer is not installed"};
+  if (toolkit_program("compute-sanitizer").empty())
+    return {kName, not_run, "compute-sanitizer is not installed"};
   constexpr double kShortNs = 3e5, kSmallSeconds = 20, kFullSeconds = 25;
   try {
     const Workload* const declared = scored_workload(setup);
     if (declared == nullptr) return {kName, not_run, "no workload of role score"};
     double longest_ns = 0;  // of its launches
-    for (const WorkloadTiming& timing : setup.timings) longest_ns = std::max(longest_ns, median(timing.samples_ns));
+    for (const WorkloadTiming& timing : setup.timings)
+      longest_ns = std::max(longest_ns, median(timing.samples_ns));
     std::string sizes, why;
     std::optional<FinalistCase> of = small_case(setup, *declared, sizes, why);
     const bool is_small = of.has_value();
     if (!of) {
-      if (longest_ns > kShortNs) return {kName, not_run, "no small workload (" + why + "), and launches of " + std::to_string(longest_ns * 1e-6) + " ms would take minutes"};
+      if (longest_ns > kShortNs)
+        return {kName, not_run,
+                "no small workload (" + why + "), and launches of " +
+                    std::to_string(longest_ns * 1e-6) + " ms would take minutes"};
       of = FinalistCase{.problem = setup.problem, .candidate = setup.candidate};
     }
     std::vector<std::future<Checked>> under_way;
     for (const char* const which : kTools) {
-      under_way.push_back(std::async(std::launch::async, [&, which] { return check(setup, *of, which, is_small ? kSmallSeconds : kFullSeconds); }));
+      under_way.push_back(std::async(std::launch::async, [&, which] {
+        return check(setup, *of, which, is_small ? kSmallSeconds : kFullSeconds);
+      }));
     }
     const std::string where = sizes.empty() || !is_small ? "" : " at " + sizes;
     std::string passed;
@@ -164,7 +195,8 @@ GateResult sanitize(const FinalistSetup& setup) {
       Checked one = under_way[i].get();
       if (one.answer == fail && i == 0 && !where.empty()) {
         // The contract names the declared sizes: what is wrong beyond them may rely on them.
-        one = check(setup, {.problem = setup.problem, .candidate = setup.candidate}, kTools[0], kFullSeconds);
+        one = check(setup, {.problem = setup.problem, .candidate = setup.candidate}, kTools[0],
+                    kFullSeconds);
         if (one.answer == pass) one.detail += " at the spec's sizes";
       }
       if (one.answer == pass) passed += (passed.empty() ? "" : ", ") + one.detail;

@@ -18,7 +18,8 @@ class Addresses final : public DeviceGate {
       for (std::size_t slot = 0; slot < trial.at(w).slots.size(); ++slot) {
         trial.launch_fresh(w, slot, set, 2 * trial.bench().secret());
         const Comparison result = trial.compare(w, slot, set, "another address");
-        if (!result.passed) return fail(where(trial, w, set) + "at another address: " + result.detail);
+        if (!result.passed)
+          return fail(where(trial, w, set) + "at another address: " + result.detail);
       }
     }
     return pass("references are masked in device memory");
@@ -27,6 +28,8 @@ class Addresses final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_addresses(GateTable& table) { table.add(std::make_unique<Addresses>()); }
+void register_gate_addresses(GateTable& table) {
+  table.add(std::make_unique<Addresses>());
+}
 
 }  // namespace warpath::cuda

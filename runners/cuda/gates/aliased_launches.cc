@@ -25,10 +25,13 @@ std::vector<Pair> pairs_of(const KernelSpec& spec, const std::vector<TensorPlace
         auto a = index_of(group[i]), b = index_of(group[k]);
         if (!a || !b) continue;
         if (tensors[*a].is_written()) std::swap(a, b);
-        if (tensors[*a].is_written()) continue;  // two results in one place: which one is there is not said
+        // two results in one place: which one is there is not said
+        if (tensors[*a].is_written()) continue;
         // Contents that are read under both names must be the same.
         const bool both_read = tensors[*b].is_read();
-        if (both_read && (tensors[*a].size_bytes != tensors[*b].size_bytes || tensors[*a].dtype != tensors[*b].dtype)) continue;
+        if (both_read && (tensors[*a].size_bytes != tensors[*b].size_bytes ||
+                          tensors[*a].dtype != tensors[*b].dtype))
+          continue;
         pairs.push_back({*a, *b});
       }
     }
@@ -36,8 +39,9 @@ std::vector<Pair> pairs_of(const KernelSpec& spec, const std::vector<TensorPlace
   return pairs;
 }
 
-/// A spec that says `may_alias` is called in place: so is the candidate, once for each pair, and its results are those of separate
-/// buffers. Where the baseline's are not, the spec promises too much and nothing is judged.
+/// A spec that says `may_alias` is called in place: so is the candidate, once for each pair, and
+/// its results are those of separate buffers. Where the baseline's are not, the spec promises too
+/// much and nothing is judged.
 class AliasedLaunches final : public DeviceGate {
  public:
   AliasedLaunches()
@@ -47,28 +51,33 @@ class AliasedLaunches final : public DeviceGate {
                     .help = "results are right where tensors that may be one buffer are",
                     .failure = Status::wrong_result}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
-    if (trial.problem().spec().io.may_alias.empty()) return not_run("the spec lets no tensors be one buffer");
+    if (trial.problem().spec().io.may_alias.empty())
+      return not_run("the spec lets no tensors be one buffer");
     std::size_t judged = 0;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       for (const Pair& pair : pairs_of(trial.problem().spec(), trial.at(w).tensors)) {
-        const std::string names = trial.at(w).tensors[pair.first].arg->name + " and " + trial.at(w).tensors[pair.second].arg->name;
+        const std::string names = trial.at(w).tensors[pair.first].arg->name + " and " +
+                                  trial.at(w).tensors[pair.second].arg->name;
         const bool both_read = trial.at(w).tensors[pair.second].is_read();
         std::unique_ptr<InputSet> equal;
         if (both_read) equal = trial.problem().set_with_equal(w, pair.first, pair.second);
         const InputSet& set = equal ? *equal : trial.declared_set(w, 0);
         if (!baseline_passes(trial, w, pair, set)) continue;
         const Comparison result = launch(trial, w, pair, set);
-        if (!result.passed) return fail(where(trial, w, set) + names + " in one buffer: " + result.detail);
+        if (!result.passed)
+          return fail(where(trial, w, set) + names + " in one buffer: " + result.detail);
         ++judged;
       }
     }
-    return judged == 0 ? not_run("the baseline is not right either where tensors share a buffer") : pass(std::to_string(judged) + " pairs");
+    return judged == 0 ? not_run("the baseline is not right either where tensors share a buffer")
+                       : pass(std::to_string(judged) + " pairs");
   }
 
  private:
   static bool baseline_passes(Trial& trial, std::size_t w, const Pair& pair, const InputSet& set) {
     auto& findings = trial.problem().task_findings;
-    const std::string key = "aliased_launches " + std::to_string(w) + " " + std::to_string(pair.first) + " " + std::to_string(pair.second);
+    const std::string key = "aliased_launches " + std::to_string(w) + " " +
+                            std::to_string(pair.first) + " " + std::to_string(pair.second);
     auto known = findings.find(key);
     if (known == findings.end()) {
       const TrialRequest request{.candidate = trial.problem().setup().baseline};
@@ -78,7 +87,8 @@ class AliasedLaunches final : public DeviceGate {
     return known->second.empty();
   }
 
-  /// One launch on the first slot, both tensors where the larger one is. The slot holds its declared set afterwards.
+  /// One launch on the first slot, both tensors where the larger one is. The slot holds its
+  /// declared set afterwards.
   static Comparison launch(Trial& trial, std::size_t w, const Pair& pair, const InputSet& set) {
     const PlacedWorkload& placed = trial.at(w);
     const DriverApi& api = trial.bench().api();
@@ -90,7 +100,10 @@ class AliasedLaunches final : public DeviceGate {
     trial.restore(w, 0, set);
     trial.problem().restore(w, 0, set);
     trial.problem().poison(w, 0, 2 * trial.bench().secret());
-    require(api, api.cuMemcpyDtoDAsync(shared, set.pristine[pair.first].get(), read.size_bytes, trial.bench().stream()), "cannot copy inputs");
+    require(api,
+            api.cuMemcpyDtoDAsync(shared, set.pristine[pair.first].get(), read.size_bytes,
+                                  trial.bench().stream()),
+            "cannot copy inputs");
     trial.launch_at(w, addresses, trial.bench().stream());
     const Comparison result = trial.compare_at(w, addresses, set, "a launch on one buffer");
     trial.restore(w, 0, trial.declared_set(w, 0));
@@ -101,6 +114,8 @@ class AliasedLaunches final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_aliased_launches(GateTable& table) { table.add(std::make_unique<AliasedLaunches>()); }
+void register_gate_aliased_launches(GateTable& table) {
+  table.add(std::make_unique<AliasedLaunches>());
+}
 
 }  // namespace warpath::cuda

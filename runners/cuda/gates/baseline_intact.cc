@@ -20,7 +20,8 @@ class BaselineIntegrity final : public DeviceGate {
       const InputSet& set = trial.declared_set(w, 0);
       baseline.launch_fresh(w, 0, set, 2 * trial.bench().secret());
       const Comparison result = baseline.compare(w, 0, set, "the baseline");
-      if (!result.passed) throw environment_error("the baseline fails beside a candidate: " + result.detail);
+      if (!result.passed)
+        throw environment_error("the baseline fails beside a candidate: " + result.detail);
     }
     return pass("compiled with the same options");
   }
@@ -28,6 +29,8 @@ class BaselineIntegrity final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_baseline_intact(GateTable& table) { table.add(std::make_unique<BaselineIntegrity>()); }
+void register_gate_baseline_intact(GateTable& table) {
+  table.add(std::make_unique<BaselineIntegrity>());
+}
 
 }  // namespace warpath::cuda

@@ -13,8 +13,9 @@ constexpr int kTogether = 8;
 constexpr double kMostRatio = 2;
 constexpr double kSlackNs = 15e3;
 
-/// Launches over freshly poisoned outputs, one by one between events, against what was timed in batches;
-/// and the host's clock from the first submission to the end. Skipped work, periodic work and work after the end show.
+/// Launches over freshly poisoned outputs, one by one between events, against what was timed in
+/// batches; and the host's clock from the first submission to the end. Skipped work, periodic work
+/// and work after the end show.
 class Clocks final : public DeviceGate {
  public:
   Clocks()
@@ -26,18 +27,21 @@ class Clocks final : public DeviceGate {
                     .by_times = true}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
-      if (trial.at(w).workload->role == WorkloadRole::regress || trial.at(w).mutates_inputs()) continue;
+      if (trial.at(w).workload->role == WorkloadRole::regress || trial.at(w).mutates_inputs())
+        continue;
       const std::vector<double> single = one_by_one(trial, w);
       const double typical = median(single);
       const Sampling& sampling = trial.timing(w);
       const double claimed = median(sampling.scored_ns());
       char text[160];
-      std::snprintf(text, sizeof text, "workload %s: %.3g us a launch over poisoned outputs, %.3g us as timed",
+      std::snprintf(text, sizeof text,
+                    "workload %s: %.3g us a launch over poisoned outputs, %.3g us as timed",
                     trial.at(w).workload->name.c_str(), typical * 1e-3, claimed * 1e-3);
       if (typical > kMostRatio * claimed + kSlackNs) return fail(text);
       const double host = by_host(trial, w);
       if (host > kMostRatio * typical + kSlackNs) {
-        return fail(std::string(text) + "; the host's clock says " + std::to_string(host * 1e-3) + " us");
+        return fail(std::string(text) + "; the host's clock says " + std::to_string(host * 1e-3) +
+                    " us");
       }
     }
     return pass();
@@ -60,7 +64,8 @@ class Clocks final : public DeviceGate {
       const int launches = trial.repeats(w, kTogether, 1, 100e6);
       for (int i = 0; i < launches; ++i) trial.launch(w, 0);
       trial.bench().synchronize("a launch");
-      const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+      const std::chrono::duration<double, std::nano> took =
+          std::chrono::steady_clock::now() - begin;
       shortest = std::min(shortest, took.count() / launches);
     }
     return shortest;
@@ -69,6 +74,8 @@ class Clocks final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_clocks(GateTable& table) { table.add(std::make_unique<Clocks>()); }
+void register_gate_clocks(GateTable& table) {
+  table.add(std::make_unique<Clocks>());
+}
 
 }  // namespace warpath::cuda

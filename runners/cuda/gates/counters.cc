@@ -41,6 +41,8 @@ class CounterGate final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_counters(GateTable& table) { table.add(std::make_unique<CounterGate>()); }
+void register_gate_counters(GateTable& table) {
+  table.add(std::make_unique<CounterGate>());
+}
 
 }  // namespace warpath::cuda

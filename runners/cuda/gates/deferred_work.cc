@@ -33,6 +33,8 @@ class DeferredWork final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_deferred_work(GateTable& table) { table.add(std::make_unique<DeferredWork>()); }
+void register_gate_deferred_work(GateTable& table) {
+  table.add(std::make_unique<DeferredWork>());
+}
 
 }  // namespace warpath::cuda

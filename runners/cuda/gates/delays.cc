@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "engine/base/error.h"
-#include "runners/cuda/gates/device_gate.h"
 #include "runners/cuda/code/ptx.h"
 #include "runners/cuda/code/ptx_delays.h"
+#include "runners/cuda/gates/device_gate.h"
 
 namespace warpath::cuda {
 namespace {
@@ -13,18 +13,22 @@ namespace {
 /// Launches of delayed code, in each of which other warps, blocks or lanes are slow.
 constexpr int kMostRounds = 24, kLeastRounds = 6;
 constexpr double kRoundsNs = 100e6;
-/// So many blocks are slow at most: a race in any of them shows, and a launch gets longer by few of a device's waves.
+/// So many blocks are slow at most: a race in any of them shows, and a launch gets longer by few of
+/// a device's waves.
 constexpr std::int64_t kSlowBlocks = 4096;
 constexpr std::uint32_t kAllBlocks = 65536;
-/// Launches besides, in each of which one place alone is late, where memory is written that other blocks see.
+/// Launches besides, in each of which one place alone is late, where memory is written that other
+/// blocks see.
 constexpr std::size_t kMostLateWrites = 8;
-/// So few are slow by about a millisecond: longer than most launches, so that what should come first comes last.
+/// So few are slow by about a millisecond: longer than most launches, so that what should come
+/// first comes last.
 constexpr std::int64_t kLateBlocks = 16, kBlocksOfLateWarps = 512;
 /// A warp runs so many stretches by halves of its lanes.
 constexpr std::uint32_t kSplits = 48;
 
-/// The same source with its order between threads changed: the PTX gets delays by warp, block and place, the driver assembles it, and what it
-/// computes must stay what it is without them. What changes waits for nothing where it should: for a barrier, for a copy, for another block.
+/// The same source with its order between threads changed: the PTX gets delays by warp, block and
+/// place, the driver assembles it, and what it computes must stay what it is without them. What
+/// changes waits for nothing where it should: for a barrier, for a copy, for another block.
 class Delays final : public DeviceGate {
  public:
   Delays()
@@ -60,13 +64,18 @@ class Delays final : public DeviceGate {
       return not_run(error.what());
     }
     const auto problem = launches(trial, *other, plans, exact);
-    for (std::size_t w = 0; w < trial.workloads(); ++w) trial.restore(w, 0, trial.declared_set(w, 0));
+    for (std::size_t w = 0; w < trial.workloads(); ++w)
+      trial.restore(w, 0, trial.declared_set(w, 0));
     if (problem) return *problem;
-    return pass(std::to_string(sites) + " places, " + (exact ? "the same bytes in every order" : "within the tolerance in every order"));
+    return pass(std::to_string(sites) + " places, " +
+                (exact ? "the same bytes in every order" : "within the tolerance in every order"));
   }
 
  private:
-  std::optional<GateResult> launches(Trial& trial, Trial& other, const std::vector<DelayedPtx>& plans, bool exact) const {
+  std::optional<GateResult> launches(Trial& trial,
+                                     Trial& other,
+                                     const std::vector<DelayedPtx>& plans,
+                                     bool exact) const {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       if (const std::string why = misfit(trial, other, w); !why.empty()) return not_run(why);
       const InputSet& set = trial.declared_set(w, 0);
@@ -77,8 +86,10 @@ class Delays final : public DeviceGate {
         if (fault.poisoned || fault.status != Status::launch_error) throw;
         return not_run("with delays " + fault.detail);
       }
-      if (const Comparison result = other.compare(w, 0, set, "a launch of the code with delays"); !result.passed) {
-        return fail(where(trial, w, set) + "the same PTX, assembled with places for delays: " + result.detail);
+      if (const Comparison result = other.compare(w, 0, set, "a launch of the code with delays");
+          !result.passed) {
+        return fail(where(trial, w, set) +
+                    "the same PTX, assembled with places for delays: " + result.detail);
       }
       const Hash128 expected = other.fingerprint(w, 0, "a launch of the code with delays");
       for (const Round& round : rounds(trial, w, plans[trial.candidate().code_of[w]].writes)) {
@@ -88,34 +99,44 @@ class Delays final : public DeviceGate {
         if (other.fingerprint(w, 0, "a delayed launch") == expected) continue;
         const Comparison result = other.compare(w, 0, set, "a delayed launch");
         if (!result.passed) return fail(where(trial, w, set) + round.kind + ": " + result.detail);
-        if (exact) return fail(where(trial, w, set) + round.kind + ": bytes differ, though no order is left open");
+        if (exact)
+          return fail(where(trial, w, set) + round.kind +
+                      ": bytes differ, though no order is left open");
       }
     }
     return std::nullopt;
   }
 
-  /// Why the delayed code cannot stand for the candidate's: empty if it can. Blocks may wait for each other as long as all of them fit at
-  /// once, and must then do so here too.
+  /// Why the delayed code cannot stand for the candidate's: empty if it can. Blocks may wait for
+  /// each other as long as all of them fit at once, and must then do so here too.
   static std::string misfit(Trial& trial, Trial& other, std::size_t w) {
     const LaunchNumbers& numbers = trial.numbers(w);
     const std::int64_t threads = numbers.block[0] * numbers.block[1] * numbers.block[2];
-    if (other.kernel(w).max_threads_per_block < threads) return "with delays the kernel needs more registers than a block of its size may have";
+    if (other.kernel(w).max_threads_per_block < threads)
+      return "with delays the kernel needs more registers than a block of its size may have";
     const auto resident = [&](const Trial& of) {
       int blocks = 0;
       const DriverApi& api = trial.bench().api();
-      const CUresult result = api.cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, of.kernel(w).function, static_cast<int>(threads),
-                                                                            static_cast<std::size_t>(numbers.dynamic_smem_bytes));
-      return result == CUDA_SUCCESS ? std::int64_t{blocks} * trial.bench().limits().multiprocessors : 0;
+      const CUresult result = api.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+          &blocks, of.kernel(w).function, static_cast<int>(threads),
+          static_cast<std::size_t>(numbers.dynamic_smem_bytes));
+      return result == CUDA_SUCCESS ? std::int64_t{blocks} * trial.bench().limits().multiprocessors
+                                    : 0;
     };
     const std::int64_t blocks = numbers.grid[0] * numbers.grid[1] * numbers.grid[2];
-    if (blocks <= resident(trial) && blocks > resident(other)) return "with delays fewer blocks fit on the device at once";
+    if (blocks <= resident(trial) && blocks > resident(other))
+      return "with delays fewer blocks fit on the device at once";
     return "";
   }
 
   static constexpr int kKinds = 6;
-  static constexpr std::array<const char*, kKinds> kinds{"one warp of a block is slow", "half of the lanes of a warp run ahead", "blocks begin late",
-                                                         "some warps are slow, and blocks begin late", "a few blocks begin after most others",
-                                                         "a few warps come after most others"};
+  static constexpr std::array<const char*, kKinds> kinds{
+      "one warp of a block is slow",
+      "half of the lanes of a warp run ahead",
+      "blocks begin late",
+      "some warps are slow, and blocks begin late",
+      "a few blocks begin after most others",
+      "a few warps come after most others"};
 
   struct Round {
     const char* kind;
@@ -123,24 +144,36 @@ class Delays final : public DeviceGate {
     bool is_cold = false;
   };
 
-  static std::vector<Round> rounds(Trial& trial, std::size_t w, const std::vector<std::uint32_t>& writes) {
+  static std::vector<Round> rounds(Trial& trial,
+                                   std::size_t w,
+                                   const std::vector<std::uint32_t>& writes) {
     const LaunchNumbers& numbers = trial.numbers(w);
     std::vector<Round> out;
     const int count = trial.repeats(w, kMostRounds, kLeastRounds, kRoundsNs);
-    for (int r = 0; r < count; ++r) out.push_back({kinds[r % kKinds], plan_of(r, numbers, trial.bench().secret()), r / kKinds % 2 == 1});
+    for (int r = 0; r < count; ++r)
+      out.push_back(
+          {kinds[r % kKinds], plan_of(r, numbers, trial.bench().secret()), r / kKinds % 2 == 1});
     const std::size_t late = std::min(writes.size(), kMostLateWrites);
-    for (std::size_t i = 0; i < late; ++i) out.push_back({"a write of a few warps comes after everything else", late_write(writes[i * writes.size() / late], numbers, trial.bench().secret())});
+    for (std::size_t i = 0; i < late; ++i)
+      out.push_back(
+          {"a write of a few warps comes after everything else",
+           late_write(writes[i * writes.size() / late], numbers, trial.bench().secret())});
     return out;
   }
 
   /// The share of a launch's blocks, of 65536, that are about `some`.
   static std::uint32_t about(std::int64_t some, const LaunchNumbers& numbers) {
     const std::int64_t blocks = numbers.grid[0] * numbers.grid[1] * numbers.grid[2];
-    return blocks <= some ? kAllBlocks : static_cast<std::uint32_t>(std::max<std::int64_t>(1, kAllBlocks * some / blocks));
+    return blocks <= some
+               ? kAllBlocks
+               : static_cast<std::uint32_t>(std::max<std::int64_t>(1, kAllBlocks * some / blocks));
   }
 
-  /// Few blocks, so that the others end long before, and half of their warps, so that some are late alone.
-  static DelayPlan late_write(std::uint32_t site, const LaunchNumbers& numbers, std::uint64_t secret) {
+  /// Few blocks, so that the others end long before, and half of their warps, so that some are late
+  /// alone.
+  static DelayPlan late_write(std::uint32_t site,
+                              const LaunchNumbers& numbers,
+                              std::uint64_t secret) {
     DelayPlan plan;
     plan.seed = static_cast<std::uint32_t>(secret) + site;
     plan.blocks = about(kLateBlocks, numbers);
@@ -161,7 +194,8 @@ class Delays final : public DeviceGate {
         plan.sites_mask = round / kKinds % 2 == 0 ? 15 : 3;
         break;
       case 1:
-        plan.split = 32U * kSplits + 2U * static_cast<std::uint32_t>((secret >> 40U) % 5) + static_cast<std::uint32_t>(round / kKinds % 2);
+        plan.split = 32U * kSplits + 2U * static_cast<std::uint32_t>((secret >> 40U) % 5) +
+                     static_cast<std::uint32_t>(round / kKinds % 2);
         break;
       case 2:  // some, so that others overtake them
         plan.blocks /= 4;
@@ -185,20 +219,28 @@ class Delays final : public DeviceGate {
     return plan;
   }
 
-  static void set_plan(Trial& trial, Trial& other, std::size_t w, const std::vector<DelayedPtx>& plans, const DelayPlan& plan) {
+  static void set_plan(Trial& trial,
+                       Trial& other,
+                       std::size_t w,
+                       const std::vector<DelayedPtx>& plans,
+                       const DelayPlan& plan) {
     const DriverApi& api = trial.bench().api();
     trial.bench().synchronize("a launch before one with delays");
     CUdeviceptr address = 0;
     std::size_t size = 0;
     const std::string& name = plans[trial.candidate().code_of[w]].plan;
-    require(api, api.cuModuleGetGlobal(&address, &size, other.kernel(w).module.get(), name.c_str()), "the delayed code lacks its plan");
-    require(api, api.cuMemcpyHtoD(address, &plan, std::min(size, sizeof plan)), "cannot set the delays");
+    require(api, api.cuModuleGetGlobal(&address, &size, other.kernel(w).module.get(), name.c_str()),
+            "the delayed code lacks its plan");
+    require(api, api.cuMemcpyHtoD(address, &plan, std::min(size, sizeof plan)),
+            "cannot set the delays");
   }
 
   /// Of all launches of code `c`.
   static std::int64_t most_threads(const Trial& trial, std::size_t c) {
     std::int64_t most = 0;
-    const auto grow = [&](const LaunchNumbers& n) { most = std::max(most, n.block[0] * n.block[1] * n.block[2]); };
+    const auto grow = [&](const LaunchNumbers& n) {
+      most = std::max(most, n.block[0] * n.block[1] * n.block[2]);
+    };
     for (std::size_t w = 0; w < trial.candidate().numbers.size(); ++w) {
       if (trial.candidate().code_of[w] != c) continue;
       grow(trial.numbers(w));
@@ -211,7 +253,8 @@ class Delays final : public DeviceGate {
     return most;
   }
 
-  /// True if, beside atomics, nothing lets threads see who came first: then any order must give the same bytes.
+  /// True if, beside atomics, nothing lets threads see who came first: then any order must give the
+  /// same bytes.
   static bool order_is_free(const Candidate& candidate) {
     return std::ranges::none_of(candidate.codes, [](const CandidateCode& code) {
       std::string why;
@@ -219,8 +262,10 @@ class Delays final : public DeviceGate {
       return !module || std::ranges::any_of(module->functions, [](const PtxFunction& function) {
         return std::ranges::any_of(function.instructions, [](const PtxInstruction& i) {
           if (i.opcode == "cp" && i.has("reduce")) return true;
-          if (i.opcode == "membar" || (i.opcode == "fence" && (i.has("acq_rel") || i.has("sc")))) return true;
-          return i.opcode == "ld" && (i.has("volatile") || i.has("relaxed") || i.has("acquire") || i.has("cg"));
+          if (i.opcode == "membar" || (i.opcode == "fence" && (i.has("acq_rel") || i.has("sc"))))
+            return true;
+          return i.opcode == "ld" &&
+                 (i.has("volatile") || i.has("relaxed") || i.has("acquire") || i.has("cg"));
         });
       });
     });
@@ -229,6 +274,8 @@ class Delays final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_delays(GateTable& table) { table.add(std::make_unique<Delays>()); }
+void register_gate_delays(GateTable& table) {
+  table.add(std::make_unique<Delays>());
+}
 
 }  // namespace warpath::cuda

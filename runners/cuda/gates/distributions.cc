@@ -3,7 +3,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// Every family of inputs that the baseline can compute, within the tolerance or what a correct kernel can reach there.
+/// Every family of inputs that the baseline can compute, within the tolerance or what a correct
+/// kernel can reach there.
 class Distributions final : public DeviceGate {
  public:
   Distributions()
@@ -31,6 +32,8 @@ class Distributions final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_distributions(GateTable& table) { table.add(std::make_unique<Distributions>()); }
+void register_gate_distributions(GateTable& table) {
+  table.add(std::make_unique<Distributions>());
+}
 
 }  // namespace warpath::cuda

@@ -3,8 +3,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// 20 launches with NaNs left in shared and local memory, beside a noisy neighbour, and with another split of
-/// cache and shared memory.
+/// 20 launches with NaNs left in shared and local memory, beside a noisy neighbour, and with
+/// another split of cache and shared memory.
 class Perturbation final : public DeviceGate {
  public:
   Perturbation()
@@ -20,14 +20,16 @@ class Perturbation final : public DeviceGate {
       trial.launch_fresh(w, 0, set, 2 * trial.bench().secret());
       const Hash128 expected = trial.fingerprint(w, 0, "a launch");
       const int runs = trial.repeats(w, 20, 4);
-    for (int run = 0; run < runs; ++run) {
+      for (int run = 0; run < runs; ++run) {
         disturbed_launch(trial, w, set, run);
         if (trial.fingerprint(w, 0, "a disturbed launch") == expected) continue;
         varied = true;
         const Comparison result = trial.compare(w, 0, set, "a disturbed launch");
-        if (!result.passed) return fail(where(trial, w, set) + kDisturbances[run % 4] + ": " + result.detail);
+        if (!result.passed)
+          return fail(where(trial, w, set) + kDisturbances[run % 4] + ": " + result.detail);
         if (!trial.may_vary()) {
-          return fail(where(trial, w, set) + kDisturbances[run % 4] + ": bytes differ, though two quiet runs agreed");
+          return fail(where(trial, w, set) + kDisturbances[run % 4] +
+                      ": bytes differ, though two quiet runs agreed");
         }
       }
     }
@@ -35,8 +37,9 @@ class Perturbation final : public DeviceGate {
   }
 
  private:
-  static constexpr const char* kDisturbances[4] = {"NaNs in shared memory", "NaNs in shared and local memory",
-                                                   "a noisy neighbour", "another split of cache and shared memory"};
+  static constexpr const char* kDisturbances[4] = {
+      "NaNs in shared memory", "NaNs in shared and local memory", "a noisy neighbour",
+      "another split of cache and shared memory"};
 
   static void disturbed_launch(Trial& trial, std::size_t w, const InputSet& set, int run) {
     Bench& bench = trial.bench();
@@ -48,17 +51,22 @@ class Perturbation final : public DeviceGate {
     if (kind == 2) bench.start_noise();
     const CUfunction function = trial.kernel(w).function;
     if (kind == 3) {
-      static_cast<void>(api.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, run % 8 == 3 ? 0 : 100));
+      static_cast<void>(api.cuFuncSetAttribute(
+          function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, run % 8 == 3 ? 0 : 100));
     }
     trial.launch_fresh(w, 0, set, 2 * bench.secret());
     bench.synchronize("a disturbed launch");
     if (kind == 2) bench.stop_noise();
-    if (kind == 3) static_cast<void>(api.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, -1));
+    if (kind == 3)
+      static_cast<void>(
+          api.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, -1));
   }
 };
 
 }  // namespace
 
-void register_gate_disturbed_launches(GateTable& table) { table.add(std::make_unique<Perturbation>()); }
+void register_gate_disturbed_launches(GateTable& table) {
+  table.add(std::make_unique<Perturbation>());
+}
 
 }  // namespace warpath::cuda

@@ -8,12 +8,16 @@ namespace {
 std::vector<Tolerance> last_place(const std::vector<TensorPlace>& tensors) {
   std::vector<Tolerance> out;
   for (const TensorPlace& tensor : tensors) {
-    out.push_back({.atol = 0x1p-20, .rtol = portable::nudge_step(tensor.dtype), .norm = 1, .exact = !info(tensor.dtype).is_float});
+    out.push_back({.atol = 0x1p-20,
+                   .rtol = portable::nudge_step(tensor.dtype),
+                   .norm = 1,
+                   .exact = !info(tensor.dtype).is_float});
   }
   return out;
 }
 
-/// Inputs of -1, 0 and 1 whose results are integers, so that sums are exact in any order and what is left out shows.
+/// Inputs of -1, 0 and 1 whose results are integers, so that sums are exact in any order and what
+/// is left out shows.
 class ExactIntegers final : public DeviceGate {
  public:
   ExactIntegers()
@@ -31,10 +35,12 @@ class ExactIntegers final : public DeviceGate {
         judged = true;
         trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
         const std::vector<TensorPlace>& tensors = trial.at(w).tensors;
-        const auto found = trial.compare_each(w, trial.at(w).slots[0].tensors, *check.set, last_place(tensors), "integer inputs");
+        const auto found = trial.compare_each(w, trial.at(w).slots[0].tensors, *check.set,
+                                              last_place(tensors), "integer inputs");
         for (std::size_t t = 0; t < found.size(); ++t) {
           if (!tensors[t].is_written() || found[t].passed) continue;
-          return fail(where(trial, w, *check.set) + tensors[t].arg->name + ": the baseline is exact, the candidate is not: " + found[t].detail);
+          return fail(where(trial, w, *check.set) + tensors[t].arg->name +
+                      ": the baseline is exact, the candidate is not: " + found[t].detail);
         }
       }
     }
@@ -44,6 +50,8 @@ class ExactIntegers final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_exact_integers(GateTable& table) { table.add(std::make_unique<ExactIntegers>()); }
+void register_gate_exact_integers(GateTable& table) {
+  table.add(std::make_unique<ExactIntegers>());
+}
 
 }  // namespace warpath::cuda

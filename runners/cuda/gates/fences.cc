@@ -4,30 +4,36 @@
 namespace warpath::cuda {
 namespace {
 
-/// Every tensor and scratch buffer ends, then begins, at addresses that nothing is mapped to: a load outside faults, which a
-/// pattern cannot see.
+/// Every tensor and scratch buffer ends, then begins, at addresses that nothing is mapped to: a
+/// load outside faults, which a pattern cannot see.
 class Fences final : public DeviceGate {
  public:
   Fences()
-      : DeviceGate({.name = "fences",
-                    .phase = GatePhase::device,
-                    .stage = Stage::confirmation,
-                    .help = "nothing is read or written outside the tensors, where addresses are unmapped",
-                    .former = "d7b_fences"}) {}
+      : DeviceGate(
+            {.name = "fences",
+             .phase = GatePhase::device,
+             .stage = Stage::confirmation,
+             .help = "nothing is read or written outside the tensors, where addresses are unmapped",
+             .former = "d7b_fences"}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       const InputSet& set = trial.declared_set(w, 0);
       for (const auto align : {FencedMemory::Align::right, FencedMemory::Align::left}) {
         const Comparison result = run(trial, w, set, align);
         const std::string side = align == FencedMemory::Align::right ? "end" : "begin";
-        if (!result.passed) return fail(where(trial, w, set) + "tensors that " + side + " at unmapped addresses: " + result.detail);
+        if (!result.passed)
+          return fail(where(trial, w, set) + "tensors that " + side +
+                      " at unmapped addresses: " + result.detail);
       }
     }
     return pass("begin and end");
   }
 
  private:
-  static Comparison run(Trial& trial, std::size_t w, const InputSet& set, FencedMemory::Align align) {
+  static Comparison run(Trial& trial,
+                        std::size_t w,
+                        const InputSet& set,
+                        FencedMemory::Align align) {
     Bench& bench = trial.bench();
     const auto& tensors = trial.at(w).tensors;
     std::vector<FencedMemory> memory;
@@ -41,7 +47,9 @@ class Fences final : public DeviceGate {
       bench.harness().poison(bench.stream(), at.mapped(), at.mapped_bytes() / 4, DType::f32, 0);
       addresses.push_back(at.buffer());
       if (!tensor.is_read() || tensor.size_bytes == 0) continue;
-      require(bench.api(), bench.api().cuMemcpyDtoDAsync(at.buffer(), set.pristine[t].get(), tensor.size_bytes, bench.stream()),
+      require(bench.api(),
+              bench.api().cuMemcpyDtoDAsync(at.buffer(), set.pristine[t].get(), tensor.size_bytes,
+                                            bench.stream()),
               "cannot copy inputs");
     }
     std::vector<CUdeviceptr> scratch;
@@ -49,7 +57,8 @@ class Fences final : public DeviceGate {
     for (std::size_t i = 0; extra != nullptr && i < extra->scratch_bytes.size(); ++i) {
       const auto bytes = static_cast<std::size_t>(extra->scratch_bytes[i]);
       memory.emplace_back(bench.api(), bench.device().handle(), bytes, align, kScratchAlignment);
-      bench.harness().poison(bench.stream(), memory.back().mapped(), memory.back().mapped_bytes(), DType::u8, bench.secret());
+      bench.harness().poison(bench.stream(), memory.back().mapped(), memory.back().mapped_bytes(),
+                             DType::u8, bench.secret());
       scratch.push_back(memory.back().buffer());
     }
     trial.launch_at(w, addresses, scratch, bench.stream());
@@ -59,6 +68,8 @@ class Fences final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_fences(GateTable& table) { table.add(std::make_unique<Fences>()); }
+void register_gate_fences(GateTable& table) {
+  table.add(std::make_unique<Fences>());
+}
 
 }  // namespace warpath::cuda

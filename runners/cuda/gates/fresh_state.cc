@@ -19,16 +19,19 @@ class FreshState final : public DeviceGate {
       const auto before = globals(trial, w);
       trial.launch_fresh(w, 0, set, 2 * trial.bench().secret());
       Comparison result = trial.compare(w, 0, set, "the first launch of a fresh module");
-      if (!result.passed) return fail(where(trial, w, set) + "first launch of a fresh module: " + result.detail);
+      if (!result.passed)
+        return fail(where(trial, w, set) + "first launch of a fresh module: " + result.detail);
       for (int i = 0; i < trial.warm_launches(w); ++i) {
         if (trial.at(w).mutates_inputs()) trial.problem().restore(w, 0, set);
         trial.launch(w, 0);
       }
       trial.launch_fresh(w, 0, set, 2 * trial.bench().secret());
       result = trial.compare(w, 0, set, "warm launches");
-      if (!result.passed) return fail(where(trial, w, set) + "after many launches: " + result.detail);
+      if (!result.passed)
+        return fail(where(trial, w, set) + "after many launches: " + result.detail);
       if (globals(trial, w) != before) {
-        return fail("variables of the module change from launch to launch: state that outlives a launch");
+        return fail(
+            "variables of the module change from launch to launch: state that outlives a launch");
       }
     }
     return pass();
@@ -44,7 +47,9 @@ class FreshState final : public DeviceGate {
     for (const std::string& name : trial.candidate().codes[code].globals) {
       CUdeviceptr address = 0;
       std::size_t bytes = 0;
-      if (api.cuModuleGetGlobal(&address, &bytes, trial.kernel(w).module.get(), name.c_str()) != CUDA_SUCCESS) continue;
+      if (api.cuModuleGetGlobal(&address, &bytes, trial.kernel(w).module.get(), name.c_str()) !=
+          CUDA_SUCCESS)
+        continue;
       const std::size_t begin = all.size();
       all.resize(begin + bytes);
       require(api, api.cuMemcpyDtoH(all.data() + begin, address, bytes), "cannot read a variable");
@@ -55,6 +60,8 @@ class FreshState final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_fresh_state(GateTable& table) { table.add(std::make_unique<FreshState>()); }
+void register_gate_fresh_state(GateTable& table) {
+  table.add(std::make_unique<FreshState>());
+}
 
 }  // namespace warpath::cuda

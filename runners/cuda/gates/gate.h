@@ -11,8 +11,8 @@
 #include "engine/plugin/runner.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
-#include "runners/cuda/compile/compile.h"
 #include "runners/cuda/code/ptx.h"
+#include "runners/cuda/compile/compile.h"
 
 namespace warpath::cuda {
 
@@ -29,17 +29,19 @@ inline constexpr std::array<std::string_view, 4> kGatePhaseNames{"text", "code",
 
 /// What a gate declares of itself.
 struct GateInfo {
-  std::string_view name;              ///< in verdicts, options and lists: "output_poison"
+  std::string_view name;  ///< in verdicts, options and lists: "output_poison"
   GatePhase phase = GatePhase::text;
   Stage stage = Stage::screening;     ///< the first that runs it, unless options say otherwise
   std::string_view help;              ///< what holds where it passes
   Status failure = Status::rejected;  ///< of a candidate that fails
   std::string_view former = {};       ///< its name in recordings of earlier versions
-  bool by_times = false;              ///< it compares times: a failure on a device that works for somebody else blames nobody
+  /// it compares times: a failure on a device that works for somebody else blames nobody
+  bool by_times = false;
 };
 
-/// Gates that other files ask for by name. `compile`, `sanitizer` and `large_tensors` are answered where the work is done; a launch that fails, a
-/// worker that dies and guard zones that were hit may be seen outside their gates.
+/// Gates that other files ask for by name. `compile`, `sanitizer` and `large_tensors` are answered
+/// where the work is done; a launch that fails, a worker that dies and guard zones that were hit
+/// may be seen outside their gates.
 inline constexpr std::string_view kCompileGate = "compile";
 inline constexpr std::string_view kPtxGate = "ptx_rules";
 inline constexpr std::string_view kLaunchGate = "launch_contract";
@@ -48,18 +50,20 @@ inline constexpr std::string_view kIsolationGate = "isolation";
 inline constexpr std::string_view kSanitizerGate = "sanitizer";
 inline constexpr std::string_view kLargeTensorsGate = "large_tensors";
 
-/// What gates on text and code may look at. A null pointer is something that is not there yet: text gates run before there is code.
+/// What gates on text and code may look at. A null pointer is something that is not there yet: text
+/// gates run before there is code.
 struct GateSubject {
-  const KernelSpec* spec = nullptr;         ///< the contract; never null
-  const std::string* source = nullptr;      ///< the candidate's text
-  const Variant* variant = nullptr;         ///< whose scratch buffers and steps count; null: there are none
+  const KernelSpec* spec = nullptr;     ///< the contract; never null
+  const std::string* source = nullptr;  ///< the candidate's text
+  /// whose scratch buffers and steps count; null: there are none
+  const Variant* variant = nullptr;
   const CompileResult* code = nullptr;      ///< the candidate as it will be loaded, status ok
   const PtxModule* ptx = nullptr;           ///< parse_ptx(code->ptx)
   const PtxModule* baseline_ptx = nullptr;  ///< of the spec's own kernel: what it does is allowed
 };
 
-/// Refuses candidates whose measured time would not mean what it says. One file each in this folder; meson.build there holds the
-/// list of names, in running order. Stateless and thread-safe.
+/// Refuses candidates whose measured time would not mean what it says. One file each in this
+/// folder; meson.build there holds the list of names, in running order. Stateless and thread-safe.
 class Gate {
  public:
   explicit Gate(const GateInfo& info) : info_(info) {}
@@ -70,9 +74,15 @@ class Gate {
 
  protected:
   using Answer = GateResult::Answer;
-  [[nodiscard]] GateResult pass(std::string detail = "") const { return {std::string(info_.name), Answer::pass, std::move(detail)}; }
-  [[nodiscard]] GateResult fail(std::string detail) const { return {std::string(info_.name), Answer::fail, std::move(detail)}; }
-  [[nodiscard]] GateResult not_run(std::string detail) const { return {std::string(info_.name), Answer::not_run, std::move(detail)}; }
+  [[nodiscard]] GateResult pass(std::string detail = "") const {
+    return {std::string(info_.name), Answer::pass, std::move(detail)};
+  }
+  [[nodiscard]] GateResult fail(std::string detail) const {
+    return {std::string(info_.name), Answer::fail, std::move(detail)};
+  }
+  [[nodiscard]] GateResult not_run(std::string detail) const {
+    return {std::string(info_.name), Answer::not_run, std::move(detail)};
+  }
 
  private:
   const GateInfo info_;
@@ -82,7 +92,8 @@ class Gate {
 class CodeGate : public Gate {
  public:
   using Gate::Gate;
-  /// `fail` with the reason, `pass` with what is worth knowing, or `not_run` where the subject lacks what the gate looks at.
+  /// `fail` with the reason, `pass` with what is worth knowing, or `not_run` where the subject
+  /// lacks what the gate looks at.
   [[nodiscard]] virtual GateResult judge(const GateSubject& subject) const = 0;
 };
 
@@ -97,7 +108,8 @@ class DeviceGate : public Gate {
 /// All gates of this build, in running order.
 class GateTable {
  public:
-  /// Fills the table with the gates of this folder: all where the CUDA headers were found, else those on text and code.
+  /// Fills the table with the gates of this folder: all where the CUDA headers were found, else
+  /// those on text and code.
   GateTable();
   /// For tests: nothing in it.
   struct Empty {};
@@ -106,11 +118,13 @@ class GateTable {
   /// A second gate of one name, or one whose phase has no judge of its kind, is a bug.
   void add(std::unique_ptr<CodeGate> gate);
   void add(std::unique_ptr<DeviceGate> gate);
-  /// A gate that is answered where the work is done: by the builder (phase code) or the runner (phase after).
+  /// A gate that is answered where the work is done: by the builder (phase code) or the runner
+  /// (phase after).
   void add(const GateInfo& info);
 
   [[nodiscard]] const std::vector<GateInfo>& rows() const { return rows_; }
-  /// The row that `word` names: by its name, or by its former one as a whole or up to the first "_". Null if there is none.
+  /// The row that `word` names: by its name, or by its former one as a whole or up to the first
+  /// "_". Null if there is none.
   [[nodiscard]] const GateInfo* find(std::string_view word) const;
   /// Null where the gate is of another kind or unknown.
   [[nodiscard]] const CodeGate* code_gate(std::string_view name) const;

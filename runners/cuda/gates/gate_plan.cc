@@ -31,23 +31,28 @@ bool stands_for(std::string_view word, const GateInfo& row) {
 }
 
 bool is_group(std::string_view word) {
-  return std::ranges::find(kStageNames, word) != kStageNames.end() || std::ranges::find(kGatePhaseNames, word) != kGatePhaseNames.end();
+  return std::ranges::find(kStageNames, word) != kStageNames.end() ||
+         std::ranges::find(kGatePhaseNames, word) != kGatePhaseNames.end();
 }
 
 Error unknown(const std::string& place, const std::string& word, const GateTable& table) {
   std::string all;
   for (const GateInfo& row : table.rows()) all += std::string(row.name) + ", ";
-  return bad_input(place, word, "a gate, a stage or a phase: one of " + all + "screening, confirmation, final, text, code, device, after");
+  return bad_input(place, word,
+                   "a gate, a stage or a phase: one of " + all +
+                       "screening, confirmation, final, text, code, device, after");
 }
 
 }  // namespace
 
 GatePlan::GatePlan(const GateTable& table) {
-  for (const GateInfo& row : table.rows()) stages_[static_cast<std::size_t>(row.stage)].push_back(row);
+  for (const GateInfo& row : table.rows())
+    stages_[static_cast<std::size_t>(row.stage)].push_back(row);
 }
 
 GatePlan::GatePlan(const CudaOptions& options, const GateTable& table) {
-  const std::array<std::vector<Word>, kStageNames.size()> lists{words_of(options.screening), words_of(options.confirmation), words_of(options.final)};
+  const std::array<std::vector<Word>, kStageNames.size()> lists{
+      words_of(options.screening), words_of(options.confirmation), words_of(options.final)};
   const auto place = [](std::size_t stage) { return "cuda." + std::string(kStageNames[stage]); };
   std::set<std::string_view> named, placed;
   for (std::size_t s = 0; s < lists.size(); ++s) {
@@ -55,24 +60,29 @@ GatePlan::GatePlan(const CudaOptions& options, const GateTable& table) {
       if (is_group(word.text)) continue;
       const GateInfo* const row = table.find(word.text);
       if (row == nullptr) throw unknown(place(s), word.text, table);
-      if (!word.leaves_out && !named.insert(row->name).second) throw bad_input(place(s), word.text, "every gate once, at its first stage");
+      if (!word.leaves_out && !named.insert(row->name).second)
+        throw bad_input(place(s), word.text, "every gate once, at its first stage");
     }
   }
   for (std::size_t s = 0; s < lists.size(); ++s) {
     const auto left_out = [&](const GateInfo& row) {
       return std::ranges::any_of(lists[s], [&](const Word& word) {
-        return word.leaves_out && (is_group(word.text) ? stands_for(word.text, row) : table.find(word.text)->name == row.name);
+        return word.leaves_out && (is_group(word.text) ? stands_for(word.text, row)
+                                                       : table.find(word.text)->name == row.name);
       });
     };
     for (const Word& word : lists[s]) {
       if (word.leaves_out) continue;
-      if (const GateInfo* const row = table.find(word.text); row != nullptr && !is_group(word.text)) {
+      if (const GateInfo* const row = table.find(word.text);
+          row != nullptr && !is_group(word.text)) {
         stages_[s].push_back(*row);
         placed.insert(row->name);
         continue;
       }
       for (const GateInfo& row : table.rows()) {
-        if (!stands_for(word.text, row) || named.contains(row.name) || left_out(row) || !placed.insert(row.name).second) continue;
+        if (!stands_for(word.text, row) || named.contains(row.name) || left_out(row) ||
+            !placed.insert(row.name).second)
+          continue;
         stages_[s].push_back(row);
       }
     }
@@ -108,16 +118,20 @@ bool GatePlan::runs(std::string_view gate, Stage stage) const {
 
 void GatePlan::complete(Stage stage, Outcome& outcome) const {
   const bool was_ok = outcome.status == Status::ok;
-  const std::string ended = outcome.status == Status::not_measured ? "the device was busy" : "an earlier gate failed";
+  const std::string ended =
+      outcome.status == Status::not_measured ? "the device was busy" : "an earlier gate failed";
   const auto add_unless_there = [&](const GateInfo& row, const std::string& why) {
-    const bool there = std::ranges::find(outcome.verdict.gates, row.name, &GateResult::gate) != outcome.verdict.gates.end();
-    if (!there) outcome.verdict.gates.push_back({std::string(row.name), GateResult::Answer::not_run, why});
+    const bool there = std::ranges::find(outcome.verdict.gates, row.name, &GateResult::gate) !=
+                       outcome.verdict.gates.end();
+    if (!there)
+      outcome.verdict.gates.push_back({std::string(row.name), GateResult::Answer::not_run, why});
     return !there;
   };
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     const bool due = was_ok && s <= static_cast<std::size_t>(stage);
     for (const GateInfo& row : stages_[s]) {
-      const bool added = add_unless_there(row, was_ok ? "only at " + std::string(kStageNames[s]) : ended);
+      const bool added =
+          add_unless_there(row, was_ok ? "only at " + std::string(kStageNames[s]) : ended);
       if (!added || !due) continue;
       GateResult& missing = outcome.verdict.gates.back();
       missing.answer = GateResult::Answer::fail;
@@ -127,7 +141,8 @@ void GatePlan::complete(Stage stage, Outcome& outcome) const {
       outcome.timings.clear();
     }
   }
-  for (const GateInfo& row : left_out_) add_unless_there(row, "left out by cuda.screening, cuda.confirmation and cuda.final");
+  for (const GateInfo& row : left_out_)
+    add_unless_there(row, "left out by cuda.screening, cuda.confirmation and cuda.final");
 }
 
 }  // namespace warpath::cuda

@@ -19,7 +19,8 @@ class Ghost final : public DeviceGate {
       trial.problem().restore(w, 0, set);
       trial.problem().poison(w, 0, 2 * trial.bench().secret());
       if (trial.compare(w, 0, set, "no launch at all").passed && !trial.at(w).mutates_inputs()) {
-        throw environment_error("outputs pass without a launch: the check of workload " + trial.at(w).workload->name + " is dead");
+        throw environment_error("outputs pass without a launch: the check of workload " +
+                                trial.at(w).workload->name + " is dead");
       }
     }
     return pass();
@@ -28,6 +29,8 @@ class Ghost final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_ghost_launch(GateTable& table) { table.add(std::make_unique<Ghost>()); }
+void register_gate_ghost_launch(GateTable& table) {
+  table.add(std::make_unique<Ghost>());
+}
 
 }  // namespace warpath::cuda

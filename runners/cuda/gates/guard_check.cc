@@ -6,8 +6,9 @@ namespace warpath::cuda {
 namespace {
 
 std::string hit(Trial& trial, std::size_t w, const std::string& place, const DeviceGuard& guard) {
-  return "workload " + trial.at(w).workload->name + ": " + std::to_string(guard.changed) + " bytes " + place + " were overwritten, the first " +
-         std::to_string(guard.first_offset) + " bytes into the guard zone";
+  return "workload " + trial.at(w).workload->name + ": " + std::to_string(guard.changed) +
+         " bytes " + place + " were overwritten, the first " + std::to_string(guard.first_offset) +
+         " bytes into the guard zone";
 }
 
 }  // namespace
@@ -25,12 +26,14 @@ void check_guards(Trial& trial, std::size_t w) {
     for (std::size_t z = 0; z < slot.zones.size(); ++z) {
       const std::string place = z == 0 ? "before " + name_of(0) : "behind " + name_of(z - 1);
       asked.push_back({place, answers.place<DeviceGuard>()});
-      trial.bench().harness().guard_check(trial.bench().stream(), slot.zones[z].address, slot.zones[z].size_bytes, slot.guard_seed, nonce,
+      trial.bench().harness().guard_check(trial.bench().stream(), slot.zones[z].address,
+                                          slot.zones[z].size_bytes, slot.guard_seed, nonce,
                                           answers.address(asked.back().answer));
     }
   };
   const auto& tensors = trial.at(w).tensors;
-  for (const Slot& slot : trial.at(w).slots) ask(slot, [&](std::size_t t) { return tensors[t].arg->name; });
+  for (const Slot& slot : trial.at(w).slots)
+    ask(slot, [&](std::size_t t) { return tensors[t].arg->name; });
   ask(trial.scratch(w), [](std::size_t i) { return "scratch buffer " + std::to_string(i + 1); });
   trial.bench().collect("guard zones");
   for (const Asked& one : asked) {

@@ -5,15 +5,16 @@
 namespace warpath::cuda {
 namespace {
 
-/// A number added to a random word, or a minimum with one, may leave it as it was: launches over each of the constant patterns, on the
-/// first slot and on the barely aligned one in turn.
+/// A number added to a random word, or a minimum with one, may leave it as it was: launches over
+/// each of the constant patterns, on the first slot and on the barely aligned one in turn.
 class GuardPatterns final : public DeviceGate {
  public:
   GuardPatterns()
       : DeviceGate({.name = "guard_patterns",
                     .phase = GatePhase::device,
                     .stage = Stage::confirmation,
-                    .help = "nothing outside the tensors was added to, masked, or replaced by a minimum or maximum"}) {}
+                    .help = "nothing outside the tensors was added to, masked, or replaced by a "
+                            "minimum or maximum"}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       check_guards(trial, w);
@@ -36,6 +37,8 @@ class GuardPatterns final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_guard_patterns(GateTable& table) { table.add(std::make_unique<GuardPatterns>()); }
+void register_gate_guard_patterns(GateTable& table) {
+  table.add(std::make_unique<GuardPatterns>());
+}
 
 }  // namespace warpath::cuda

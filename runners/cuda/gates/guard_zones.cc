@@ -20,6 +20,8 @@ class GuardZones final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_guard_zones(GateTable& table) { table.add(std::make_unique<GuardZones>()); }
+void register_gate_guard_zones(GateTable& table) {
+  table.add(std::make_unique<GuardZones>());
+}
 
 }  // namespace warpath::cuda

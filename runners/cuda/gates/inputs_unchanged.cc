@@ -33,8 +33,10 @@ class Inputs final : public DeviceGate {
         for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
           if (placed.tensors[t].role != ArgRole::input) continue;
           const auto& now = answers.at<DeviceDigest>(places[slot * placed.tensors.size() + t]);
-          if (now.nonce == nonce && now.low == set.digest[t].low && now.high == set.digest[t].high) continue;
-          return fail(where(trial, w, set) + "the kernel wrote to its input " + placed.tensors[t].arg->name);
+          if (now.nonce == nonce && now.low == set.digest[t].low && now.high == set.digest[t].high)
+            continue;
+          return fail(where(trial, w, set) + "the kernel wrote to its input " +
+                      placed.tensors[t].arg->name);
         }
       }
     }
@@ -44,6 +46,8 @@ class Inputs final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_inputs_unchanged(GateTable& table) { table.add(std::make_unique<Inputs>()); }
+void register_gate_inputs_unchanged(GateTable& table) {
+  table.add(std::make_unique<Inputs>());
+}
 
 }  // namespace warpath::cuda

@@ -12,20 +12,25 @@ constexpr std::string_view kLog2E = "0f3FB8AA3B";
 constexpr std::string_view kLn2 = "0f3F317218";
 
 bool any_of(const PtxInstruction& instruction, std::initializer_list<std::string_view> modifiers) {
-  return std::ranges::any_of(modifiers, [&](std::string_view modifier) { return instruction.has(modifier); });
+  return std::ranges::any_of(modifiers,
+                             [&](std::string_view modifier) { return instruction.has(modifier); });
 }
 
 bool is_mma(const PtxInstruction& instruction) {
-  return instruction.opcode == "mma" || instruction.opcode == "wgmma" || instruction.opcode == "tcgen05";
+  return instruction.opcode == "mma" || instruction.opcode == "wgmma" ||
+         instruction.opcode == "tcgen05";
 }
 
 bool is_arithmetic(const PtxInstruction& instruction) {
-  static constexpr std::string_view kOpcodes[] = {"add", "sub", "mul", "fma", "mad", "div", "ex2", "tanh", "rcp", "sqrt", "rsqrt", "lg2", "atom", "red"};
+  static constexpr std::string_view kOpcodes[] = {"add",   "sub", "mul",  "fma", "mad",
+                                                  "div",   "ex2", "tanh", "rcp", "sqrt",
+                                                  "rsqrt", "lg2", "atom", "red"};
   return std::ranges::find(kOpcodes, instruction.opcode) != std::end(kOpcodes);
 }
 
-/// Where ex2.approx and lg2.approx come from: __expf scales its argument by log2(e) and nothing else; expf and exp2f reduce it
-/// first, and erfcf, which scales too, flushes denormals in ex2. __logf scales the result by ln(2).
+/// Where ex2.approx and lg2.approx come from: __expf scales its argument by log2(e) and nothing
+/// else; expf and exp2f reduce it first, and erfcf, which scales too, flushes denormals in ex2.
+/// __logf scales the result by ln(2).
 class Products {
  public:
   explicit Products(const PtxFunction& function) {
@@ -37,27 +42,38 @@ class Products {
       }
     }
   }
-  [[nodiscard]] bool is_times_log2e(std::string_view name) const { return by_log2e_.contains(name); }
-  [[nodiscard]] bool is_scaled_by_ln2(std::string_view name) const { return times_ln2_.contains(name); }
+  [[nodiscard]] bool is_times_log2e(std::string_view name) const {
+    return by_log2e_.contains(name);
+  }
+  [[nodiscard]] bool is_scaled_by_ln2(std::string_view name) const {
+    return times_ln2_.contains(name);
+  }
 
  private:
   std::set<std::string_view> by_log2e_, times_ln2_;
 };
 
-/// Special functions of the hardware that the mathematical library does not use by itself in this form.
+/// Special functions of the hardware that the mathematical library does not use by itself in this
+/// form.
 std::string approximation(const PtxInstruction& instruction, const Products& products) {
   const std::string opcode(instruction.opcode);
   const bool approximate = instruction.has("approx");
-  if (opcode == "div" && (instruction.has("full") || (approximate && !instruction.has("ftz")))) return "approximate division";
+  if (opcode == "div" && (instruction.has("full") || (approximate && !instruction.has("ftz"))))
+    return "approximate division";
   if (!approximate) return "";
-  if (opcode == "sin" || opcode == "cos" || opcode == "tanh" || opcode == "sqrt") return "approximate " + opcode;
+  if (opcode == "sin" || opcode == "cos" || opcode == "tanh" || opcode == "sqrt")
+    return "approximate " + opcode;
   if (instruction.operands.size() < 2) return "";
-  if (opcode == "ex2" && !instruction.has("ftz") && products.is_times_log2e(instruction.operands[1])) return "approximate exp";
-  if (opcode == "lg2" && products.is_scaled_by_ln2(instruction.operands[0])) return "approximate log";
+  if (opcode == "ex2" && !instruction.has("ftz") &&
+      products.is_times_log2e(instruction.operands[1]))
+    return "approximate exp";
+  if (opcode == "lg2" && products.is_scaled_by_ln2(instruction.operands[0]))
+    return "approximate log";
   return "";
 }
 
-/// "wmma.mma" names the types of result and accumulator, and those of the factors unless they are half; other forms move data.
+/// "wmma.mma" names the types of result and accumulator, and those of the factors unless they are
+/// half; other forms move data.
 std::string wmma_class(const PtxInstruction& instruction) {
   if (!instruction.has("mma")) return "";
   if (any_of(instruction, {"s8", "u8"})) return "int8";
@@ -67,11 +83,13 @@ std::string wmma_class(const PtxInstruction& instruction) {
   return instruction.has("f16") ? "float16 accumulation" : "float16";
 }
 
-/// The class of reduced precision that an instruction belongs to; empty for what every contract allows. Conversions and exact
-/// operations (max, neg, moves) on small types are no loss by themselves.
+/// The class of reduced precision that an instruction belongs to; empty for what every contract
+/// allows. Conversions and exact operations (max, neg, moves) on small types are no loss by
+/// themselves.
 std::string precision_class(const PtxInstruction& instruction, const Products& products) {
   if (any_of(instruction, {"e4m3", "e5m2", "e4m3x2", "e5m2x2", "kind::f8f6f4"})) return "float8";
-  if (any_of(instruction, {"e2m1", "e3m2", "e2m3", "e2m1x2", "e3m2x2", "e2m3x2", "kind::mxf4"})) return "float4 or float6";
+  if (any_of(instruction, {"e2m1", "e3m2", "e2m3", "e2m1x2", "e3m2x2", "e2m3x2", "kind::mxf4"}))
+    return "float4 or float6";
   if (any_of(instruction, {"tf32", "kind::tf32"})) return "tf32";
   if (instruction.opcode == "wmma") return wmma_class(instruction);
   if (is_mma(instruction)) {
@@ -95,7 +113,8 @@ std::string precision_class(const PtxInstruction& instruction, const Products& p
     if (to == "f32" && instruction.modifiers.back() == "f64") return "rounding to float32";
   }
   if (instruction.opcode == "dp4a" || instruction.opcode == "dp2a") return "int8";
-  const bool plain = instruction.opcode == "add" || instruction.opcode == "sub" || instruction.opcode == "mul" || instruction.opcode == "fma";
+  const bool plain = instruction.opcode == "add" || instruction.opcode == "sub" ||
+                     instruction.opcode == "mul" || instruction.opcode == "fma";
   if (plain && instruction.has("f32") && instruction.has("ftz")) return "flushed denormals";
   return approximation(instruction, products);
 }
@@ -105,17 +124,21 @@ Classes classes_of(const PtxModule& module) {
   for (const PtxFunction& function : module.functions) {
     const Products products(function);
     for (const PtxInstruction& instruction : function.instructions) {
-      if (std::string name = precision_class(instruction, products); !name.empty()) found.insert(std::move(name));
+      if (std::string name = precision_class(instruction, products); !name.empty())
+        found.insert(std::move(name));
     }
   }
   return found;
 }
 
-/// What the spec allows: the types of its tensors may be stored, the types of its work bound may be multiplied, a declared use of
-/// special functions may be met by approximations, and its own options hold.
+/// What the spec allows: the types of its tensors may be stored, the types of its work bound may be
+/// multiplied, a declared use of special functions may be met by approximations, and its own
+/// options hold.
 Classes contract(const KernelSpec& spec) {
   Classes allowed;
-  const bool wide = std::ranges::any_of(spec.io.args, [](const ArgSpec& arg) { return arg.role != ArgRole::input && arg.tensor && arg.tensor->dtype == DType::f64; });
+  const bool wide = std::ranges::any_of(spec.io.args, [](const ArgSpec& arg) {
+    return arg.role != ArgRole::input && arg.tensor && arg.tensor->dtype == DType::f64;
+  });
   if (!wide) allowed.insert("rounding to float32");
   for (const ArgSpec& arg : spec.io.args) {
     const DType dtype = arg.tensor ? arg.tensor->dtype : DType::f32;
@@ -126,18 +149,24 @@ Classes contract(const KernelSpec& spec) {
   for (const auto& [type, amount] : spec.bound.flops) {
     allowed.insert(type);
     if (type == "float16" || type == "bfloat16") allowed.insert("rounding to " + type);
-    if (type == "sfu") allowed.merge(Classes{"approximate division", "approximate sin", "approximate cos", "approximate tanh", "approximate sqrt", "approximate exp", "approximate log"});
+    if (type == "sfu")
+      allowed.merge(Classes{"approximate division", "approximate sin", "approximate cos",
+                            "approximate tanh", "approximate sqrt", "approximate exp",
+                            "approximate log"});
   }
   for (const std::string& option : spec.compiler_options) {
     const bool fast = option.ends_with("use_fast_math");
     if (fast || option.ends_with("ftz=true")) allowed.insert("flushed denormals");
-    if (fast) allowed.merge(Classes{"approximate division", "approximate sin", "approximate cos", "approximate tanh", "approximate sqrt", "approximate exp", "approximate log"});
+    if (fast)
+      allowed.merge(Classes{"approximate division", "approximate sin", "approximate cos",
+                            "approximate tanh", "approximate sqrt", "approximate exp",
+                            "approximate log"});
   }
   return allowed;
 }
 
-/// A candidate may not be faster by being less precise than the contract: every class of reduced precision in its PTX must be
-/// declared by the spec or used by the spec's own kernel.
+/// A candidate may not be faster by being less precise than the contract: every class of reduced
+/// precision in its PTX must be declared by the spec or used by the spec's own kernel.
 class PrecisionGate final : public CodeGate {
  public:
   PrecisionGate()
@@ -152,7 +181,8 @@ class PrecisionGate final : public CodeGate {
     if (subject.baseline_ptx != nullptr) allowed.merge(classes_of(*subject.baseline_ptx));
     std::string used;
     for (const std::string& name : classes_of(*subject.ptx)) {
-      if (!allowed.contains(name)) return fail(name + ", which neither the contract nor the baseline has");
+      if (!allowed.contains(name))
+        return fail(name + ", which neither the contract nor the baseline has");
       used += (used.empty() ? "" : ", ") + name;
     }
     return pass(used);
@@ -161,6 +191,8 @@ class PrecisionGate final : public CodeGate {
 
 }  // namespace
 
-void register_gate_instruction_precision(GateTable& table) { table.add(std::make_unique<PrecisionGate>()); }
+void register_gate_instruction_precision(GateTable& table) {
+  table.add(std::make_unique<PrecisionGate>());
+}
 
 }  // namespace warpath::cuda

@@ -11,9 +11,10 @@ namespace {
 constexpr int kPairs = 20;
 constexpr double kConfidence = 0.99;
 
-/// Pairs of launches of candidate and incumbent (at first the baseline) in random order within pairs; bootstrap
-/// interval of the median log ratio. A gain counts where the interval is above zero and the gain above
-/// cuda.min_gain; the detail says so. What is reported is timed in longer blocks, and only while the device is quiet.
+/// Pairs of launches of candidate and incumbent (at first the baseline) in random order within
+/// pairs; bootstrap interval of the median log ratio. A gain counts where the interval is above
+/// zero and the gain above cuda.min_gain; the detail says so. What is reported is timed in longer
+/// blocks, and only while the device is quiet.
 class Interleaved final : public DeviceGate {
  public:
   Interleaved()
@@ -25,12 +26,14 @@ class Interleaved final : public DeviceGate {
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     const Rival& rival = trial.rival();
     const bool is_reported = trial.request().stage == Stage::final || trial.request().versus;
-    if (is_reported && rival.is_baseline && rival.candidate.key == trial.candidate().key) return not_run("it is the spec's own kernel, timed beside every finalist");
+    if (is_reported && rival.is_baseline && rival.candidate.key == trial.candidate().key)
+      return not_run("it is the spec's own kernel, timed beside every finalist");
     TrialRequest request{.candidate = rival.candidate, .seed = trial.request().seed};
     Trial other(trial.bench(), trial.problem(), request);
     if (is_reported) {
       const QuietPairs quiet = time_quietly(other, trial);
-      std::string text = verdict(trial, rival, quiet.gain.log_ratio, quiet.gain.interval.low, quiet.gain.interval.high, quiet.pairs);
+      std::string text = verdict(trial, rival, quiet.gain.log_ratio, quiet.gain.interval.low,
+                                 quiet.gain.interval.high, quiet.pairs);
       if (quiet.takes > 1) text += ", attempt " + std::to_string(quiet.takes);
       return pass(quiet.why.empty() ? text : text + "; " + quiet.why);
     }
@@ -39,13 +42,15 @@ class Interleaved final : public DeviceGate {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       const Workload& workload = *trial.at(w).workload;
       if (workload.role == WorkloadRole::regress) continue;
-      const Pairs pairs = sample_pairs(other, trial, w, std::min(trial.repeats(w, kPairs, 5), other.repeats(w, kPairs, 5)));
+      const Pairs pairs = sample_pairs(
+          other, trial, w, std::min(trial.repeats(w, kPairs, 5), other.repeats(w, kPairs, 5)));
       most = std::max(most, pairs.first_ns.size());
       if (rival.is_reported) trial.baseline_ns[w] = pairs.first_ns;
       trial.paired_ns[w] = pairs.second_ns;
       if (workload.role != WorkloadRole::score) continue;
       std::vector<double> logs;
-      for (std::size_t i = 0; i < pairs.first_ns.size(); ++i) logs.push_back(std::log(pairs.first_ns[i] / pairs.second_ns[i]));
+      for (std::size_t i = 0; i < pairs.first_ns.size(); ++i)
+        logs.push_back(std::log(pairs.first_ns[i] / pairs.second_ns[i]));
       const Interval interval = bootstrap_median(logs, kConfidence, 1000, trial.request().seed + w);
       log_gain += workload.weight * median(logs);
       low += workload.weight * interval.low;
@@ -56,21 +61,28 @@ class Interleaved final : public DeviceGate {
   }
 
  private:
-  static std::string verdict(Trial& trial, const Rival& rival, double gain, double low, double high, std::size_t pairs) {
+  static std::string verdict(
+      Trial& trial, const Rival& rival, double gain, double low, double high, std::size_t pairs) {
     const double least = std::log1p(trial.bench().options().min_gain);
     const char* word = "no difference";
     if (low > 0 && gain >= least) word = "faster";
     if (high < 0 && gain <= -least) word = "slower";
     trial.confirmed_faster = low > 0 && gain >= least;
     char text[160];
-    std::snprintf(text, sizeof text, "%s: %+.2f %% [%+.2f, %+.2f] over the %s, %zu pairs", word, 100 * std::expm1(gain),
-                  100 * std::expm1(low), 100 * std::expm1(high), rival.is_baseline ? "baseline" : rival.is_reported ? "other variant" : "incumbent", pairs);
+    std::snprintf(text, sizeof text, "%s: %+.2f %% [%+.2f, %+.2f] over the %s, %zu pairs", word,
+                  100 * std::expm1(gain), 100 * std::expm1(low), 100 * std::expm1(high),
+                  rival.is_baseline   ? "baseline"
+                  : rival.is_reported ? "other variant"
+                                      : "incumbent",
+                  pairs);
     return text;
   }
 };
 
 }  // namespace
 
-void register_gate_interleaved_pairs(GateTable& table) { table.add(std::make_unique<Interleaved>()); }
+void register_gate_interleaved_pairs(GateTable& table) {
+  table.add(std::make_unique<Interleaved>());
+}
 
 }  // namespace warpath::cuda

@@ -25,6 +25,8 @@ class Isolation final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_isolation(GateTable& table) { table.add(std::make_unique<Isolation>()); }
+void register_gate_isolation(GateTable& table) {
+  table.add(std::make_unique<Isolation>());
+}
 
 }  // namespace warpath::cuda

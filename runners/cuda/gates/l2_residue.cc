@@ -8,7 +8,8 @@ constexpr int kSamples = 7;
 constexpr double kLeast = 0.8;
 constexpr double kLongNs = 20e6;
 
-/// After a flush, data that the kernel has just used are no faster than equal data elsewhere that it has not.
+/// After a flush, data that the kernel has just used are no faster than equal data elsewhere that
+/// it has not.
 class L2Hygiene final : public DeviceGate {
  public:
   L2Hygiene()
@@ -20,12 +21,14 @@ class L2Hygiene final : public DeviceGate {
                     .by_times = true}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
-      if (trial.at(w).workload->role == WorkloadRole::regress || trial.at(w).mutates_inputs()) continue;
+      if (trial.at(w).workload->role == WorkloadRole::regress || trial.at(w).mutates_inputs())
+        continue;
       if (trial.launch_ns(w) > kLongNs) continue;  // what a cache could keep does not show
       std::vector<double> touched, untouched;
       const std::size_t far = trial.at(w).slots.size() > 2 ? trial.at(w).slots.size() - 2 : 0;
       if (far == 0) return not_run("too few input sets");
-      trial.problem().restore(w, far, trial.declared_set(w, 0));  // equal contents: other ones may take another time
+      // equal contents: other ones may take another time
+      trial.problem().restore(w, far, trial.declared_set(w, 0));
       for (int i = 0; i < kSamples; ++i) {
         for (int warm = 0; warm < 3; ++warm) trial.launch(w, 0);
         trial.bench().flush_l2();
@@ -38,7 +41,9 @@ class L2Hygiene final : public DeviceGate {
       trial.problem().restore(w, far, trial.declared_set(w, far));
       if (median(touched) >= kLeast * median(untouched)) continue;
       char text[128];
-      std::snprintf(text, sizeof text, "cold launches take %.3g us on data seen before, %.3g us on others", median(touched) * 1e-3, median(untouched) * 1e-3);
+      std::snprintf(text, sizeof text,
+                    "cold launches take %.3g us on data seen before, %.3g us on others",
+                    median(touched) * 1e-3, median(untouched) * 1e-3);
       return fail("workload " + trial.at(w).workload->name + ": " + text);
     }
     return pass();
@@ -47,6 +52,8 @@ class L2Hygiene final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_l2_residue(GateTable& table) { table.add(std::make_unique<L2Hygiene>()); }
+void register_gate_l2_residue(GateTable& table) {
+  table.add(std::make_unique<L2Hygiene>());
+}
 
 }  // namespace warpath::cuda

@@ -20,8 +20,10 @@ class LaunchContract final : public DeviceGate {
       const ExtraNumbers* const extra = trial.extra(w);
       const auto& places = trial.at(w).parameters;
       std::vector<std::size_t> sizes;
-      for (const ParameterPlace& place : places) sizes.push_back(place.bytes.empty() ? sizeof(CUdeviceptr) : place.bytes.size());
-      if (extra != nullptr) sizes.insert(sizes.end(), extra->scratch_bytes.size(), sizeof(CUdeviceptr));
+      for (const ParameterPlace& place : places)
+        sizes.push_back(place.bytes.empty() ? sizeof(CUdeviceptr) : place.bytes.size());
+      if (extra != nullptr)
+        sizes.insert(sizes.end(), extra->scratch_bytes.size(), sizeof(CUdeviceptr));
       std::string problem = kernel_problem(trial, trial.kernel(w), trial.numbers(w), sizes);
       const auto judge_steps = [&](const std::vector<StepNumbers>& steps) {
         for (const StepNumbers& step : steps) {
@@ -43,30 +45,39 @@ class LaunchContract final : public DeviceGate {
 
  private:
   /// `sizes`: bytes of what is passed.
-  static std::string kernel_problem(Trial& trial, const KernelFunction& kernel, const LaunchNumbers& numbers,
+  static std::string kernel_problem(Trial& trial,
+                                    const KernelFunction& kernel,
+                                    const LaunchNumbers& numbers,
                                     const std::vector<std::size_t>& sizes) {
     if (kernel.parameter_sizes.size() != sizes.size()) {
-      return "the kernel takes " + std::to_string(kernel.parameter_sizes.size()) + " parameters, " + std::to_string(sizes.size()) +
-             " are passed";
+      return "the kernel takes " + std::to_string(kernel.parameter_sizes.size()) + " parameters, " +
+             std::to_string(sizes.size()) + " are passed";
     }
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       if (kernel.parameter_sizes[i] == sizes[i]) continue;
-      return "parameter " + std::to_string(i + 1) + " has " + std::to_string(kernel.parameter_sizes[i]) + " bytes, " +
-             std::to_string(sizes[i]) + " are passed";
+      return "parameter " + std::to_string(i + 1) + " has " +
+             std::to_string(kernel.parameter_sizes[i]) + " bytes, " + std::to_string(sizes[i]) +
+             " are passed";
     }
-    const BlockNeeds needs{.threads = static_cast<int>(numbers.block[0] * numbers.block[1] * numbers.block[2]),
-                           .registers_per_thread = kernel.registers,
-                           .static_smem_bytes = kernel.static_smem_bytes,
-                           .dynamic_smem_bytes = numbers.dynamic_smem_bytes};
-    if (std::string problem = limits_problem(trial.bench().limits(), needs, numbers); !problem.empty()) return problem;
+    const BlockNeeds needs{
+        .threads = static_cast<int>(numbers.block[0] * numbers.block[1] * numbers.block[2]),
+        .registers_per_thread = kernel.registers,
+        .static_smem_bytes = kernel.static_smem_bytes,
+        .dynamic_smem_bytes = numbers.dynamic_smem_bytes};
+    if (std::string problem = limits_problem(trial.bench().limits(), needs, numbers);
+        !problem.empty())
+      return problem;
     if (kernel.local_bytes <= kMostLocalBytes) return "";
-    return "local memory of " + std::to_string(kernel.local_bytes) + " bytes a thread would stay with the context, at most " +
+    return "local memory of " + std::to_string(kernel.local_bytes) +
+           " bytes a thread would stay with the context, at most " +
            std::to_string(kMostLocalBytes) + " are allowed";
   }
 };
 
 }  // namespace
 
-void register_gate_launch_contract(GateTable& table) { table.add(std::make_unique<LaunchContract>()); }
+void register_gate_launch_contract(GateTable& table) {
+  table.add(std::make_unique<LaunchContract>());
+}
 
 }  // namespace warpath::cuda

@@ -24,7 +24,8 @@ class OutputPoison final : public DeviceGate {
       const Hash128 over_noise = trial.fingerprint(w, 0, "a launch on poisoned outputs");
       if (over_nans == over_noise) continue;
       const Comparison result = trial.compare(w, 0, set, "a launch on poisoned outputs");
-      if (!result.passed) return fail(where(trial, w, set) + "outputs held noise: " + result.detail);
+      if (!result.passed)
+        return fail(where(trial, w, set) + "outputs held noise: " + result.detail);
       trial.nondeterministic = true;
     }
     return pass(trial.nondeterministic ? "two runs differ in rounding: not deterministic" : "");
@@ -43,6 +44,8 @@ class OutputPoison final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_output_poison(GateTable& table) { table.add(std::make_unique<OutputPoison>()); }
+void register_gate_output_poison(GateTable& table) {
+  table.add(std::make_unique<OutputPoison>());
+}
 
 }  // namespace warpath::cuda

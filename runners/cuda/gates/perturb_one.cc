@@ -39,6 +39,8 @@ class PerturbOne final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_perturb_one(GateTable& table) { table.add(std::make_unique<PerturbOne>()); }
+void register_gate_perturb_one(GateTable& table) {
+  table.add(std::make_unique<PerturbOne>());
+}
 
 }  // namespace warpath::cuda

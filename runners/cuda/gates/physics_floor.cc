@@ -24,7 +24,8 @@ class PhysicsFloor final : public DeviceGate {
       const double ns = median(sampling.scored_ns());
       char text[96];
       std::snprintf(text, sizeof text, "workload %s: %.1f %% of the bound of %.3g us",
-                    placed.workload->name.c_str(), 100 * placed.floor_ns / ns, placed.floor_ns * 1e-3);
+                    placed.workload->name.c_str(), 100 * placed.floor_ns / ns,
+                    placed.floor_ns * 1e-3);
       if (ns < kSlack * placed.floor_ns) return fail(text);
       figures += (figures.empty() ? "" : "; ") + std::string(text);
     }
@@ -34,6 +35,8 @@ class PhysicsFloor final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_physics_floor(GateTable& table) { table.add(std::make_unique<PhysicsFloor>()); }
+void register_gate_physics_floor(GateTable& table) {
+  table.add(std::make_unique<PhysicsFloor>());
+}
 
 }  // namespace warpath::cuda

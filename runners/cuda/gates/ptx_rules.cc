@@ -2,8 +2,8 @@
 #include <array>
 #include <set>
 
-#include "runners/cuda/gates/register_gates.h"
 #include "runners/cuda/code/symbol_use.h"
+#include "runners/cuda/gates/register_gates.h"
 
 namespace warpath::cuda {
 namespace {
@@ -31,20 +31,30 @@ constexpr std::array<Rule, 2> kRefusedModifiers{{
 }};
 /// Special registers that tell launches or places apart.
 constexpr std::array<Rule, 9> kRefusedRegisters{{
-    {"%globaltimer", "time-dependent"}, {"%clock", "time-dependent"}, {"%clock64", "time-dependent"}, {"%clock_hi", "time-dependent"},
-    {"%globaltimer_lo", "time-dependent"}, {"%globaltimer_hi", "time-dependent"}, {"%gridid", "tells launches apart"},
-    {"%smid", "place-dependent"}, {"%nsmid", "place-dependent"},
+    {"%globaltimer", "time-dependent"},
+    {"%clock", "time-dependent"},
+    {"%clock64", "time-dependent"},
+    {"%clock_hi", "time-dependent"},
+    {"%globaltimer_lo", "time-dependent"},
+    {"%globaltimer_hi", "time-dependent"},
+    {"%gridid", "tells launches apart"},
+    {"%smid", "place-dependent"},
+    {"%nsmid", "place-dependent"},
 }};
 /// Worth saying, not worth refusing.
 constexpr std::array<std::string_view, 4> kNoted{"prefetch", "prefetchu", "nanosleep", "trap"};
 
 std::int64_t parameter_bytes(const ArgSpec& arg) {
   switch (arg.type) {
-    case ArgType::tensor: return 8;
-    case ArgType::boolean: return 1;
-    case ArgType::string: return 0;
+    case ArgType::tensor:
+      return 8;
+    case ArgType::boolean:
+      return 1;
+    case ArgType::string:
+      return 0;
     case ArgType::integer:
-    case ArgType::floating: break;
+    case ArgType::floating:
+      break;
   }
   return static_cast<std::int64_t>(info(arg.dtype).size_bytes);
 }
@@ -53,21 +63,25 @@ bool starts_with_register(std::string_view operand, std::string_view name) {
   return operand == name || (operand.starts_with(name) && operand[name.size()] == '.');
 }
 
-/// Judges the code that will be loaded, where macros, pasted tokens and split strings are gone: state that outlives a launch, work
-/// outside the entries that are launched, dependence on time and place, tampering with the caches.
+/// Judges the code that will be loaded, where macros, pasted tokens and split strings are gone:
+/// state that outlives a launch, work outside the entries that are launched, dependence on time and
+/// place, tampering with the caches.
 class PtxGate final : public CodeGate {
  public:
   PtxGate()
       : CodeGate({.name = kPtxGate,
                   .phase = GatePhase::code,
-                  .help = "the loaded PTX keeps no state, hides no work and does not tamper with caches or clocks",
+                  .help = "the loaded PTX keeps no state, hides no work and does not tamper with "
+                          "caches or clocks",
                   .former = "s1_ptx"}) {}
 
   [[nodiscard]] GateResult judge(const GateSubject& subject) const override {
     if (subject.ptx == nullptr || subject.code == nullptr) return not_run("there is no PTX");
-    if (subject.code->ptx.size() > kMaxPtxBytes) return fail("the PTX exceeds " + std::to_string(kMaxPtxBytes) + " bytes");
+    if (subject.code->ptx.size() > kMaxPtxBytes)
+      return fail("the PTX exceeds " + std::to_string(kMaxPtxBytes) + " bytes");
     const PtxModule& module = *subject.ptx;
-    for (const auto& problem : {functions_problem(module, subject), variables_problem(module), instructions_problem(module)}) {
+    for (const auto& problem : {functions_problem(module, subject), variables_problem(module),
+                                instructions_problem(module)}) {
       if (!problem.empty()) return fail(problem);
     }
     return pass(notes(module));
@@ -84,23 +98,32 @@ class PtxGate final : public CodeGate {
     }
     std::size_t entries = 0;
     for (const PtxFunction& function : module.functions) {
-      if (!function.has_body && defined(module, function.name)) continue;  // declared before it is used, and defined later
-      if (!function.has_body) return "needs the function " + std::string(function.name) + " from outside (printf, malloc, assert, device-side launch)";
+      // declared before it is used, and defined later
+      if (!function.has_body && defined(module, function.name)) continue;
+      if (!function.has_body)
+        return "needs the function " + std::string(function.name) +
+               " from outside (printf, malloc, assert, device-side launch)";
       if (!function.is_entry) continue;
       ++entries;
       if (std::ranges::find(expected, function.name) != expected.end()) continue;
-      return entries > 1 || module.entry(expected.front()) != nullptr ? "has more than one entry: " + expected.front() + " and " + std::string(function.name)
-                                                                       : "lacks the entry " + expected.front();
+      return entries > 1 || module.entry(expected.front()) != nullptr
+                 ? "has more than one entry: " + expected.front() + " and " +
+                       std::string(function.name)
+                 : "lacks the entry " + expected.front();
     }
     for (const std::string& name : expected) {
       if (module.entry(name) == nullptr) return "lacks the entry " + name;
     }
-    if (std::string problem = parameters_problem(*module.entry(expected.front()), main_parameters(subject)); !problem.empty()) return problem;
+    if (std::string problem =
+            parameters_problem(*module.entry(expected.front()), main_parameters(subject));
+        !problem.empty())
+      return problem;
     if (subject.variant == nullptr) return "";
     for (const auto* steps : {&subject.variant->before, &subject.variant->after}) {
       for (const LaunchStep& step : *steps) {
         if (step.kind != LaunchStep::Kind::kernel) continue;
-        std::string problem = parameters_problem(*module.entry(step.kernel_name), step_parameters(subject, step));
+        std::string problem =
+            parameters_problem(*module.entry(step.kernel_name), step_parameters(subject, step));
         if (!problem.empty()) return problem;
       }
     }
@@ -108,7 +131,9 @@ class PtxGate final : public CodeGate {
   }
 
   static bool defined(const PtxModule& module, std::string_view name) {
-    return std::ranges::any_of(module.functions, [&](const PtxFunction& function) { return function.has_body && function.name == name; });
+    return std::ranges::any_of(module.functions, [&](const PtxFunction& function) {
+      return function.has_body && function.name == name;
+    });
   }
 
   /// Bytes of what the main kernel receives.
@@ -121,16 +146,19 @@ class PtxGate final : public CodeGate {
     return sizes;
   }
 
-  static std::vector<std::int64_t> step_parameters(const GateSubject& subject, const LaunchStep& step) {
+  static std::vector<std::int64_t> step_parameters(const GateSubject& subject,
+                                                   const LaunchStep& step) {
     std::vector<std::int64_t> sizes;
     for (const std::string& name : step.arguments) {
       const ArgSpec* const arg = subject.spec->io.find(name);
-      sizes.push_back(arg == nullptr ? 8 : parameter_bytes(*arg));  // else a scratch buffer's address
+      // else a scratch buffer's address
+      sizes.push_back(arg == nullptr ? 8 : parameter_bytes(*arg));
     }
     return sizes;
   }
 
-  static std::string parameters_problem(const PtxFunction& entry, const std::vector<std::int64_t>& expected) {
+  static std::string parameters_problem(const PtxFunction& entry,
+                                        const std::vector<std::int64_t>& expected) {
     std::vector<std::int64_t> found;
     for (const PtxVariable& parameter : entry.parameters) found.push_back(parameter.size_bytes);
     if (found == expected) return "";
@@ -139,7 +167,8 @@ class PtxGate final : public CodeGate {
       for (const std::int64_t size : sizes) out += (out.empty() ? "" : " ") + std::to_string(size);
       return "[" + out + "]";
     };
-    return "the entry " + std::string(entry.name) + " takes parameters of " + text(found) + " bytes, the contract has " + text(expected);
+    return "the entry " + std::string(entry.name) + " takes parameters of " + text(found) +
+           " bytes, the contract has " + text(expected);
   }
 
   static std::string variables_problem(const PtxModule& module) {
@@ -148,13 +177,20 @@ class PtxGate final : public CodeGate {
     const auto problem_of = [&](const PtxVariable& variable) -> std::string {
       const std::string name(variable.name);
       if (variable.is_managed) return "managed variable " + name;
-      if (variable.space.starts_with("tex") || variable.space.starts_with("surf") || variable.space.starts_with("sampler")) return "texture or surface " + name;
-      if (variable.is_extern && variable.space != "shared") return "variable " + name + " from outside";
+      if (variable.space.starts_with("tex") || variable.space.starts_with("surf") ||
+          variable.space.starts_with("sampler"))
+        return "texture or surface " + name;
+      if (variable.is_extern && variable.space != "shared")
+        return "variable " + name + " from outside";
       if (variable.space != "global" && variable.space != "const") return "";
       const SymbolUse use = uses.at(variable.name);
-      if (use.stored) return "writes the " + std::string(variable.space) + " variable " + name + ", which outlives the launch";
-      if (use.escapes) return "hands out the address of the " + std::string(variable.space) + " variable " + name;
-      if (variable.space == "global" && !variable.initialised && use.address_taken) return "takes the address of " + name + ", which outlives the launch";
+      if (use.stored)
+        return "writes the " + std::string(variable.space) + " variable " + name +
+               ", which outlives the launch";
+      if (use.escapes)
+        return "hands out the address of the " + std::string(variable.space) + " variable " + name;
+      if (variable.space == "global" && !variable.initialised && use.address_taken)
+        return "takes the address of " + name + ", which outlives the launch";
       if (variable.initialised) table_bytes += variable.size_bytes;
       return "";
     };
@@ -166,31 +202,41 @@ class PtxGate final : public CodeGate {
         if (std::string problem = problem_of(variable); !problem.empty()) return problem;
       }
     }
-    if (table_bytes > kMaxTableBytes) return "carries tables of " + std::to_string(table_bytes) + " bytes, at most " + std::to_string(kMaxTableBytes) + " are allowed";
+    if (table_bytes > kMaxTableBytes)
+      return "carries tables of " + std::to_string(table_bytes) + " bytes, at most " +
+             std::to_string(kMaxTableBytes) + " are allowed";
     return "";
   }
 
   static std::string instructions_problem(const PtxModule& module) {
     for (const PtxFunction& function : module.functions) {
-      const bool makes_policy = std::ranges::any_of(function.instructions, [](const PtxInstruction& i) { return i.opcode == "createpolicy"; });
+      const bool makes_policy =
+          std::ranges::any_of(function.instructions,
+                              [](const PtxInstruction& i) { return i.opcode == "createpolicy"; });
       for (const PtxInstruction& instruction : function.instructions) {
-        if (std::string problem = instruction_problem(instruction, makes_policy); !problem.empty()) return problem;
+        if (std::string problem = instruction_problem(instruction, makes_policy); !problem.empty())
+          return problem;
       }
     }
     return "";
   }
 
   static std::string instruction_problem(const PtxInstruction& instruction, bool makes_policy) {
-    const auto because = [](std::string_view what, std::string_view reason) { return std::string(what) + ": " + std::string(reason); };
+    const auto because = [](std::string_view what, std::string_view reason) {
+      return std::string(what) + ": " + std::string(reason);
+    };
     for (const Rule& rule : kRefusedOpcodes) {
       if (instruction.opcode == rule.word) return because(rule.word, rule.reason);
     }
     for (const std::string_view modifier : instruction.modifiers) {
       const std::string_view last = modifier.substr(modifier.rfind(':') + 1);
       for (const Rule& rule : kRefusedModifiers) {
-        if (last == rule.word) return because(std::string(instruction.opcode) + " ." + std::string(rule.word), rule.reason);
+        if (last == rule.word)
+          return because(std::string(instruction.opcode) + " ." + std::string(rule.word),
+                         rule.reason);
       }
-      if (last == "cache_hint" && !makes_policy) return "a cache policy that no createpolicy made: it can be any";
+      if (last == "cache_hint" && !makes_policy)
+        return "a cache policy that no createpolicy made: it can be any";
     }
     for (const std::string_view operand : instruction.operands) {
       for (const Rule& rule : kRefusedRegisters) {
@@ -204,17 +250,21 @@ class PtxGate final : public CodeGate {
     std::set<std::string_view> found;
     for (const PtxFunction& function : module.functions) {
       for (const PtxInstruction& instruction : function.instructions) {
-        if (std::ranges::find(kNoted, instruction.opcode) != kNoted.end()) found.insert(instruction.opcode);
+        if (std::ranges::find(kNoted, instruction.opcode) != kNoted.end())
+          found.insert(instruction.opcode);
       }
     }
     std::string text;
-    for (const std::string_view opcode : found) text += (text.empty() ? "uses " : ", ") + std::string(opcode);
+    for (const std::string_view opcode : found)
+      text += (text.empty() ? "uses " : ", ") + std::string(opcode);
     return text;
   }
 };
 
 }  // namespace
 
-void register_gate_ptx_rules(GateTable& table) { table.add(std::make_unique<PtxGate>()); }
+void register_gate_ptx_rules(GateTable& table) {
+  table.add(std::make_unique<PtxGate>());
+}
 
 }  // namespace warpath::cuda

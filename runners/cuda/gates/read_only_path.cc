@@ -3,9 +3,9 @@
 #include <set>
 
 #include "runners/arguments.h"
-#include "runners/cuda/gates/register_gates.h"
 #include "runners/cuda/code/pointer_origins.h"
 #include "runners/cuda/code/thread_slots.h"
+#include "runners/cuda/gates/register_gates.h"
 
 namespace warpath::cuda {
 namespace {
@@ -13,7 +13,8 @@ namespace {
 /// Buffers of one launch: names of what each parameter of its entry receives.
 using Names = std::vector<std::string>;
 
-/// What a launch may see as one buffer: parameters of one name, and those that the spec says may alias.
+/// What a launch may see as one buffer: parameters of one name, and those that the spec says may
+/// alias.
 bool may_be_one(const KernelSpec& spec, const std::string& a, const std::string& b) {
   if (a == b) return true;
   return std::ranges::any_of(spec.io.may_alias, [&](const auto& group) {
@@ -21,34 +22,42 @@ bool may_be_one(const KernelSpec& spec, const std::string& a, const std::string&
   });
 }
 
-/// The read-only path of a multiprocessor (`ld.global.nc`: __ldg, loads through `const __restrict__`) keeps lines that stores of the same
-/// launch do not reach: what is written and read back through it may be old. Refuses a launch that does both to one buffer, unless each thread
-/// reads what it alone writes, and before it does, or the spec's own kernel does it to the same buffer.
+/// The read-only path of a multiprocessor (`ld.global.nc`: __ldg, loads through `const
+/// __restrict__`) keeps lines that stores of the same launch do not reach: what is written and read
+/// back through it may be old. Refuses a launch that does both to one buffer, unless each thread
+/// reads what it alone writes, and before it does, or the spec's own kernel does it to the same
+/// buffer.
 class ReadOnlyPathGate final : public CodeGate {
  public:
   ReadOnlyPathGate()
       : CodeGate({.name = "read_only_path",
                   .phase = GatePhase::code,
-                  .help = "nothing that a launch writes is read back through the path that is not kept coherent"}) {}
+                  .help = "nothing that a launch writes is read back through the path that is not "
+                          "kept coherent"}) {}
 
   [[nodiscard]] GateResult judge(const GateSubject& subject) const override {
     if (subject.ptx == nullptr || subject.code == nullptr) return not_run("there is no PTX");
     const BufferTraffic traffic = buffer_traffic(*subject.ptx);
     const bool is_own = subject.baseline_ptx == subject.ptx;
-    std::optional<std::set<std::string>> allowed;  // read off the spec's own kernel where there is something to allow
+    // read off the spec's own kernel where there is something to allow
+    std::optional<std::set<std::string>> allowed;
     std::string known;
     for (const PtxFunction& function : subject.ptx->functions) {
       if (!function.is_entry) continue;
-      for (const std::string& conflict : conflicts(traffic, function, names_of(subject, function.name), *subject.spec)) {
+      for (const std::string& conflict :
+           conflicts(traffic, function, names_of(subject, function.name), *subject.spec)) {
         if (!is_own && !allowed) allowed = conflicts_of_baseline(subject);
         if (!is_own && !allowed->contains(conflict)) {
-          return fail(conflict + " through the read-only path (ld.global.nc) in the launch of " + std::string(function.name) + ": what it reads may be old");
+          return fail(conflict + " through the read-only path (ld.global.nc) in the launch of " +
+                      std::string(function.name) + ": what it reads may be old");
         }
-        known += (known.empty() ? "like the spec's own kernel: " : "; ") + conflict + " through the read-only path";
+        known += (known.empty() ? "like the spec's own kernel: " : "; ") + conflict +
+                 " through the read-only path";
       }
     }
     if (traffic.untraced_reads > 0 && (traffic.written != 0 || traffic.untraced_writes > 0)) {
-      known += (known.empty() ? "" : "; ") + std::to_string(traffic.untraced_reads) + " reads through the read-only path cannot be traced to a buffer";
+      known += (known.empty() ? "" : "; ") + std::to_string(traffic.untraced_reads) +
+               " reads through the read-only path cannot be traced to a buffer";
     }
     return pass(known);
   }
@@ -59,22 +68,32 @@ class ReadOnlyPathGate final : public CodeGate {
     if (subject.baseline_ptx == nullptr) return out;
     const BufferTraffic own = buffer_traffic(*subject.baseline_ptx);
     for (const PtxFunction& function : subject.baseline_ptx->functions) {
-      if (function.is_entry) out.merge(conflicts(own, function, main_names(subject), *subject.spec));
+      if (function.is_entry)
+        out.merge(conflicts(own, function, main_names(subject), *subject.spec));
     }
     return out;
   }
 
   /// "writes y and reads it back"
-  static std::set<std::string> conflicts(const BufferTraffic& traffic, const PtxFunction& entry, const Names& names, const KernelSpec& spec) {
+  static std::set<std::string> conflicts(const BufferTraffic& traffic,
+                                         const PtxFunction& entry,
+                                         const Names& names,
+                                         const KernelSpec& spec) {
     std::set<std::string> out;
-    const auto name_of = [&](std::size_t index) { return index < names.size() ? names[index] : std::string(entry.parameters[index].name); };
+    const auto name_of = [&](std::size_t index) {
+      return index < names.size() ? names[index] : std::string(entry.parameters[index].name);
+    };
     for (std::size_t w = 0; w < traffic.parameters.size(); ++w) {
       if ((traffic.written >> w & 1U) == 0 || traffic.parameters[w].entry != &entry) continue;
       for (std::size_t r = 0; r < traffic.parameters.size(); ++r) {
-        if ((traffic.read_noncoherently >> r & 1U) == 0 || traffic.parameters[r].entry != &entry) continue;
-        const std::string written = name_of(traffic.parameters[w].index), read = name_of(traffic.parameters[r].index);
+        if ((traffic.read_noncoherently >> r & 1U) == 0 || traffic.parameters[r].entry != &entry)
+          continue;
+        const std::string written = name_of(traffic.parameters[w].index),
+                          read = name_of(traffic.parameters[r].index);
         if (!may_be_one(spec, written, read) || stays_in_own_slots(traffic, w, r)) continue;
-        out.insert(written == read ? "writes " + written + " and reads it back" : "writes " + written + " and reads " + read + ", which may be the same memory,");
+        out.insert(written == read ? "writes " + written + " and reads it back"
+                                   : "writes " + written + " and reads " + read +
+                                         ", which may be the same memory,");
       }
     }
     return out;
@@ -93,7 +112,8 @@ class ReadOnlyPathGate final : public CodeGate {
     if (subject.variant != nullptr && entry != subject.code->lowered_name) {
       for (const auto* steps : {&subject.variant->before, &subject.variant->after}) {
         for (const LaunchStep& step : *steps) {
-          if (step.kind == LaunchStep::Kind::kernel && step.kernel_name == entry) return step.arguments;
+          if (step.kind == LaunchStep::Kind::kernel && step.kernel_name == entry)
+            return step.arguments;
         }
       }
     }
@@ -103,6 +123,8 @@ class ReadOnlyPathGate final : public CodeGate {
 
 }  // namespace
 
-void register_gate_read_only_path(GateTable& table) { table.add(std::make_unique<ReadOnlyPathGate>()); }
+void register_gate_read_only_path(GateTable& table) {
+  table.add(std::make_unique<ReadOnlyPathGate>());
+}
 
 }  // namespace warpath::cuda

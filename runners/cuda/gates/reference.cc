@@ -20,7 +20,8 @@ class ReferenceGate final : public DeviceGate {
       for (std::size_t i = 0; i < slots; ++i) {
         const std::size_t slot = (slots - i) % slots;  // the first, then the barely aligned one
         const InputSet& set = trial.declared_set(w, slot);
-        if (i >= 2 && trial.is_steady(w)) {  // judged after its timed launches; gates before those find its inputs in place
+        // judged after its timed launches; gates before those find its inputs in place
+        if (i >= 2 && trial.is_steady(w)) {
           trial.problem().restore(w, slot, set);
           continue;
         }
@@ -36,6 +37,8 @@ class ReferenceGate final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_reference(GateTable& table) { table.add(std::make_unique<ReferenceGate>()); }
+void register_gate_reference(GateTable& table) {
+  table.add(std::make_unique<ReferenceGate>());
+}
 
 }  // namespace warpath::cuda

@@ -25,16 +25,21 @@ class Replay final : public DeviceGate {
         trial.problem().restore(w, 0, *set);
         trial.launch(w, 0);
         const Comparison result = trial.compare(w, 0, *set, "new contents at known addresses");
-        if (!result.passed) return fail(where(trial, w, *set) + "new contents at known addresses: " + result.detail);
+        if (!result.passed)
+          return fail(where(trial, w, *set) + "new contents at known addresses: " + result.detail);
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
       }
       warm(trial, w, a);
       trial.launch_fresh(w, trial.at(w).odd_slot(), a, 2 * trial.bench().secret());
-      Comparison result = trial.compare(w, trial.at(w).odd_slot(), a, "known contents at new addresses");
-      if (!result.passed) return fail(where(trial, w, a) + "known contents at new addresses: " + result.detail);
+      Comparison result =
+          trial.compare(w, trial.at(w).odd_slot(), a, "known contents at new addresses");
+      if (!result.passed)
+        return fail(where(trial, w, a) + "known contents at new addresses: " + result.detail);
       trial.launch_fresh(w, 0, a, 2 * trial.bench().secret());
       result = trial.compare(w, 0, a, "known contents and addresses, poisoned output");
-      if (!result.passed) return fail(where(trial, w, a) + "known contents and addresses, poisoned output: " + result.detail);
+      if (!result.passed)
+        return fail(where(trial, w, a) +
+                    "known contents and addresses, poisoned output: " + result.detail);
     }
     return pass();
   }
@@ -51,6 +56,8 @@ class Replay final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_replay(GateTable& table) { table.add(std::make_unique<Replay>()); }
+void register_gate_replay(GateTable& table) {
+  table.add(std::make_unique<Replay>());
+}
 
 }  // namespace warpath::cuda

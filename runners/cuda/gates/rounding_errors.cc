@@ -10,10 +10,13 @@ constexpr double kGrowth = 64;
 /// What fp32 arithmetic stays below.
 constexpr double kLeast = 0x1p-18;
 
-/// Where the contract allows approximations of functions an error may be as large as its tolerance says.
+/// Where the contract allows approximations of functions an error may be as large as its tolerance
+/// says.
 bool allows_approximations(const KernelSpec& spec) {
   return spec.bound.flops.contains("sfu") ||
-         std::ranges::any_of(spec.compiler_options, [](const std::string& option) { return option.ends_with("use_fast_math"); });
+         std::ranges::any_of(spec.compiler_options, [](const std::string& option) {
+           return option.ends_with("use_fast_math");
+         });
 }
 
 /// The greatest relative norm that a correct kernel's errors may have on `check`.
@@ -24,13 +27,14 @@ double allowed_norm(Trial& trial, std::size_t w, const FamilyCheck& check) {
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (!tensors[t].is_written()) continue;
     allowed = std::max(allowed, reach[t].factor * reach[t].norm);
-    if (allows_approximations(trial.problem().spec())) allowed = std::max(allowed, trial.problem().spec().tolerance_of(tensors[t].arg->name).norm);
+    if (allows_approximations(trial.problem().spec()))
+      allowed = std::max(allowed, trial.problem().spec().tolerance_of(tensors[t].arg->name).norm);
   }
   return allowed;
 }
 
-/// On inputs whose low bits matter, and on sums that cancel, the relative error stays within a factor of
-/// what the baseline's is there: a narrower type or a cut mantissa does not.
+/// On inputs whose low bits matter, and on sums that cancel, the relative error stays within a
+/// factor of what the baseline's is there: a narrower type or a cut mantissa does not.
 class Precision final : public DeviceGate {
  public:
   Precision()
@@ -44,16 +48,19 @@ class Precision final : public DeviceGate {
     bool judged = false;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       for (const FamilyCheck& check : trial.problem().family_checks(w)) {
-        const bool sensitive = check.set->family == InputFamily::mantissa || check.set->family == InputFamily::cancellation ||
+        const bool sensitive = check.set->family == InputFamily::mantissa ||
+                               check.set->family == InputFamily::cancellation ||
                                check.set->family == InputFamily::offset;
         if (!sensitive || !check.tells()) continue;
         judged = true;
         trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
-        const Comparison result = trial.compare(w, 0, *check.set, "inputs that need the whole mantissa");
+        const Comparison result =
+            trial.compare(w, 0, *check.set, "inputs that need the whole mantissa");
         if (result.passed && result.relative_norm <= kLeast) continue;
         if (result.passed && result.relative_norm <= allowed_norm(trial, w, check)) continue;
         char text[128];
-        std::snprintf(text, sizeof text, "relative error %.3g, the baseline's is %.3g; ", result.relative_norm, check.baseline.relative_norm);
+        std::snprintf(text, sizeof text, "relative error %.3g, the baseline's is %.3g; ",
+                      result.relative_norm, check.baseline.relative_norm);
         return fail(where(trial, w, *check.set) + text + result.detail);
       }
     }
@@ -63,6 +70,8 @@ class Precision final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_rounding_errors(GateTable& table) { table.add(std::make_unique<Precision>()); }
+void register_gate_rounding_errors(GateTable& table) {
+  table.add(std::make_unique<Precision>());
+}
 
 }  // namespace warpath::cuda

@@ -10,10 +10,14 @@ namespace {
 /// Least normal and greatest finite magnitude.
 std::pair<double, double> normal_range(DType dtype) {
   switch (dtype) {
-    case DType::f16: return {0x1p-14, 65504};
-    case DType::bf16: return {0x1p-126, 0x1.fep127};
-    case DType::f32: return {0x1p-126, 0x1.fffffep127};
-    default: return {0x1p-1022, 0x1.fffffffffffffp1023};
+    case DType::f16:
+      return {0x1p-14, 65504};
+    case DType::bf16:
+      return {0x1p-126, 0x1.fep127};
+    case DType::f32:
+      return {0x1p-126, 0x1.fffffep127};
+    default:
+      return {0x1p-1022, 0x1.fffffffffffffp1023};
   }
 }
 
@@ -32,7 +36,10 @@ double root_mean_square(const Tensor& values) {
 
 }  // namespace
 
-std::int64_t first_not_scaled(const Tensor& before, const Tensor& after, int power, double rounding) {
+std::int64_t first_not_scaled(const Tensor& before,
+                              const Tensor& after,
+                              int power,
+                              double rounding) {
   if (!info(before.dtype).is_float) {
     if (before.bytes == after.bytes) return -1;
     for (std::int64_t i = 0, n = before.elements(); i < n; ++i) {
@@ -46,7 +53,8 @@ std::int64_t first_not_scaled(const Tensor& before, const Tensor& after, int pow
     const double x = before.at(i), y = after.at(i);
     const double scaled = std::ldexp(x, power);
     if (scaled == y || (std::isnan(x) && std::isnan(y))) continue;
-    if (std::isfinite(y) && std::fabs(scaled - y) <= rounding * (std::fabs(scaled) + typical)) continue;
+    if (std::isfinite(y) && std::fabs(scaled - y) <= rounding * (std::fabs(scaled) + typical))
+      continue;
     const bool subnormal = std::fabs(x) < least || std::fabs(scaled) < least;
     if (subnormal || std::fabs(scaled) > most) continue;
     return i;

@@ -5,7 +5,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// All workloads, those that only guard correctness included, passed the gates before; the scope is told.
+/// All workloads, those that only guard correctness included, passed the gates before; the scope is
+/// told.
 class Shapes final : public DeviceGate {
  public:
   Shapes()
@@ -17,9 +18,11 @@ class Shapes final : public DeviceGate {
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     std::size_t largest = 0;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
-      for (const TensorPlace& tensor : trial.at(w).tensors) largest = std::max(largest, tensor.size_bytes);
+      for (const TensorPlace& tensor : trial.at(w).tensors)
+        largest = std::max(largest, tensor.size_bytes);
     }
-    std::string scope = std::to_string(trial.workloads()) + " workloads of the spec, tensors of up to " + std::to_string(largest) +
+    std::string scope = std::to_string(trial.workloads()) +
+                        " workloads of the spec, tensors of up to " + std::to_string(largest) +
                         " bytes; nothing is claimed beyond their shapes";
     constexpr std::size_t kOffsets = std::size_t{1} << 31U;
     if (largest < kOffsets) scope += ": offsets of 32 bits would do";
@@ -29,6 +32,8 @@ class Shapes final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_shapes(GateTable& table) { table.add(std::make_unique<Shapes>()); }
+void register_gate_shapes(GateTable& table) {
+  table.add(std::make_unique<Shapes>());
+}
 
 }  // namespace warpath::cuda

@@ -1,15 +1,16 @@
 #include <algorithm>
 
 #include "engine/text/tokens.h"
-#include "runners/cuda/gates/register_gates.h"
 #include "runners/cuda/compile/headers.h"
+#include "runners/cuda/gates/register_gates.h"
 
 namespace warpath::cuda {
 namespace {
 
-/// The compiler may be asked to include nothing but the names on the list, written out: it opens any path, by any spelling of the
-/// directive, and quotes what it finds. So the text is judged as the compiler reads it, after splices, digraphs and comments,
-/// and what includes by other means (macro operands, probes, other directives) is refused.
+/// The compiler may be asked to include nothing but the names on the list, written out: it opens
+/// any path, by any spelling of the directive, and quotes what it finds. So the text is judged as
+/// the compiler reads it, after splices, digraphs and comments, and what includes by other means
+/// (macro operands, probes, other directives) is refused.
 class SourceGate final : public CodeGate {
  public:
   SourceGate()
@@ -20,11 +21,16 @@ class SourceGate final : public CodeGate {
   [[nodiscard]] GateResult judge(const GateSubject& subject) const override {
     if (subject.source == nullptr) return not_run("there is no source");
     const std::string& source = *subject.source;
-    if (source.size() > kMaxSourceBytes) return fail("the source exceeds " + std::to_string(kMaxSourceBytes) + " bytes");
+    if (source.size() > kMaxSourceBytes)
+      return fail("the source exceeds " + std::to_string(kMaxSourceBytes) + " bytes");
     const TokenStream stream = tokenize(source);
-    if (stream.ambiguous) return fail("compilers disagree on how the text is read (trigraph, odd splice, NUL, open comment or string)");
+    if (stream.ambiguous)
+      return fail(
+          "compilers disagree on how the text is read (trigraph, odd splice, NUL, open comment or "
+          "string)");
     for (const Token& token : stream.tokens) {
-      std::string problem = token.kind == TokenKind::directive ? directive_problem(source, token) : word_problem(source, token);
+      std::string problem = token.kind == TokenKind::directive ? directive_problem(source, token)
+                                                               : word_problem(source, token);
       if (!problem.empty()) return fail(problem);
     }
     return pass();
@@ -39,36 +45,45 @@ class SourceGate final : public CodeGate {
   }
 
   static std::string directive_problem(const std::string& source, const Token& directive) {
-    static constexpr std::string_view kHarmless[] = {"",      "define", "undef", "if",      "ifdef", "ifndef", "elif",
-                                                     "elifdef", "elifndef", "else",  "endif", "error", "warning", "pragma"};
+    static constexpr std::string_view kHarmless[] = {
+        "",        "define",   "undef", "if",    "ifdef", "ifndef",  "elif",
+        "elifdef", "elifndef", "else",  "endif", "error", "warning", "pragma"};
     const std::string name = directive_name(source, directive);
-    const std::vector<Token> tokens = without_comments(tokenize_directive(source, directive).tokens);
+    const std::vector<Token> tokens =
+        without_comments(tokenize_directive(source, directive).tokens);
     if (name == "include") return include_problem(source, tokens);
-    if (std::ranges::find(kHarmless, name) == std::end(kHarmless)) return "#" + name + " is not allowed";
+    if (std::ranges::find(kHarmless, name) == std::end(kHarmless))
+      return "#" + name + " is not allowed";
     for (const Token& token : tokens) {
       if (std::string problem = word_problem(source, token); !problem.empty()) return problem;
       const std::string text = spelling(source, token);
-      if (name == "define" && token.kind == TokenKind::identifier && text.find("_include") != std::string::npos) return "a macro spells '" + text + "'";
+      if (name == "define" && token.kind == TokenKind::identifier &&
+          text.find("_include") != std::string::npos)
+        return "a macro spells '" + text + "'";
     }
     return "";
   }
 
   /// `tokens`: "#", "include", the operand.
   static std::string include_problem(const std::string& source, const std::vector<Token>& tokens) {
-    if (tokens.size() != 3 || tokens[2].kind != TokenKind::string) return "an include is computed, or holds more than a name";
+    if (tokens.size() != 3 || tokens[2].kind != TokenKind::string)
+      return "an include is computed, or holds more than a name";
     const std::string written = spelling(source, tokens[2]);
     const bool bracketed = written.size() > 2 && written.front() == '<' && written.back() == '>';
     const bool quoted = written.size() > 2 && written.front() == '"' && written.back() == '"';
     if (!bracketed && !quoted) return "an include has no plain name";
     const std::string file = written.substr(1, written.size() - 2);
     const auto allowed = allowed_includes();
-    if (std::ranges::find(allowed, file) == allowed.end()) return "include of '" + file.substr(0, 80) + "', which is not on the list";
+    if (std::ranges::find(allowed, file) == allowed.end())
+      return "include of '" + file.substr(0, 80) + "', which is not on the list";
     return "";
   }
 };
 
 }  // namespace
 
-void register_gate_source_text(GateTable& table) { table.add(std::make_unique<SourceGate>()); }
+void register_gate_source_text(GateTable& table) {
+  table.add(std::make_unique<SourceGate>());
+}
 
 }  // namespace warpath::cuda

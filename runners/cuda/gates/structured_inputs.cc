@@ -4,17 +4,19 @@
 namespace warpath::cuda {
 namespace {
 
-/// Inputs with a structure that a kernel may look for in a part of them: identities, zero blocks, repeated tiles, halves that are copies,
-/// one value, low rank, order. Where the structure holds but for one element at a random place, a kernel that took it for granted is
-/// wrong; where it holds, one that takes the wrong short cut is. Those that time and memory do not suffice for, and those that the baseline
-/// cannot compute, are left out.
+/// Inputs with a structure that a kernel may look for in a part of them: identities, zero blocks,
+/// repeated tiles, halves that are copies, one value, low rank, order. Where the structure holds
+/// but for one element at a random place, a kernel that took it for granted is wrong; where it
+/// holds, one that takes the wrong short cut is. Those that time and memory do not suffice for, and
+/// those that the baseline cannot compute, are left out.
 class StructuredInputs final : public DeviceGate {
  public:
   StructuredInputs()
       : DeviceGate({.name = "structured_inputs",
                     .phase = GatePhase::device,
                     .stage = Stage::confirmation,
-                    .help = "results are right where inputs have a structure, and where they have it but for one element",
+                    .help = "results are right where inputs have a structure, and where they have "
+                            "it but for one element",
                     .failure = Status::wrong_result}) {}
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     std::size_t judged = 0, structures = 0;
@@ -25,19 +27,26 @@ class StructuredInputs final : public DeviceGate {
         trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
         const Comparison result = trial.compare(w, 0, *check.set, "structured inputs");
         if (!result.passed) {
-          // By this candidate or an earlier one: it is judged once more by another worker, where only it can have done so.
-          if (!trial.problem().intact(w, *check.set)) throw CandidateFault{Status::crashed, "it overwrote inputs that it was never given", true};
+          // By this candidate or an earlier one: it is judged once more by another worker, where
+          // only it can have done so.
+          if (!trial.problem().intact(w, *check.set))
+            throw CandidateFault{Status::crashed, "it overwrote inputs that it was never given",
+                                 true};
           return fail(where(trial, w, *check.set) + result.detail);
         }
         ++judged;
       }
     }
-    return judged == 0 ? not_run("the baseline can compute no structure") : pass(std::to_string(judged) + " of " + std::to_string(structures) + " sets");
+    return judged == 0
+               ? not_run("the baseline can compute no structure")
+               : pass(std::to_string(judged) + " of " + std::to_string(structures) + " sets");
   }
 };
 
 }  // namespace
 
-void register_gate_structured_inputs(GateTable& table) { table.add(std::make_unique<StructuredInputs>()); }
+void register_gate_structured_inputs(GateTable& table) {
+  table.add(std::make_unique<StructuredInputs>());
+}
 
 }  // namespace warpath::cuda

@@ -8,13 +8,16 @@ namespace {
 
 template <class Kind>
 const Kind* find_in(const std::vector<std::unique_ptr<Kind>>& gates, std::string_view name) {
-  const auto it = std::ranges::find(gates, name, [](const auto& gate) { return gate->declared().name; });
+  const auto it =
+      std::ranges::find(gates, name, [](const auto& gate) { return gate->declared().name; });
   return it == gates.end() ? nullptr : it->get();
 }
 
 }  // namespace
 
-GateTable::GateTable() { register_gates(*this); }
+GateTable::GateTable() {
+  register_gates(*this);
+}
 
 void GateTable::add(const GateInfo& info) {
   WARPATH_CHECK(std::ranges::find(rows_, info.name, &GateInfo::name) == rows_.end());
@@ -35,13 +38,19 @@ void GateTable::add(std::unique_ptr<DeviceGate> gate) {
 
 const GateInfo* GateTable::find(std::string_view word) const {
   const auto named = [&](const GateInfo& row) {
-    return row.name == word || (!row.former.empty() && (row.former == word || row.former.substr(0, row.former.find('_')) == word));
+    return row.name == word ||
+           (!row.former.empty() &&
+            (row.former == word || row.former.substr(0, row.former.find('_')) == word));
   };
   const auto it = std::ranges::find_if(rows_, named);
   return it == rows_.end() ? nullptr : &*it;
 }
 
-const CodeGate* GateTable::code_gate(std::string_view name) const { return find_in(code_gates_, name); }
-const DeviceGate* GateTable::device_gate(std::string_view name) const { return find_in(device_gates_, name); }
+const CodeGate* GateTable::code_gate(std::string_view name) const {
+  return find_in(code_gates_, name);
+}
+const DeviceGate* GateTable::device_gate(std::string_view name) const {
+  return find_in(device_gates_, name);
+}
 
 }  // namespace warpath::cuda

@@ -29,6 +29,8 @@ class TimedLaunches final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_timed_launches(GateTable& table) { table.add(std::make_unique<TimedLaunches>()); }
+void register_gate_timed_launches(GateTable& table) {
+  table.add(std::make_unique<TimedLaunches>());
+}
 
 }  // namespace warpath::cuda

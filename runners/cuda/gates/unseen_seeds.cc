@@ -5,7 +5,8 @@
 namespace warpath::cuda {
 namespace {
 
-/// On inputs that the baseline itself is outside the tolerance for, a candidate may be off by this much more.
+/// On inputs that the baseline itself is outside the tolerance for, a candidate may be off by this
+/// much more.
 constexpr double kLuck = 2;
 
 /// How far outside its tolerance the baseline is on `set`; 0 if it is within.
@@ -33,7 +34,8 @@ class Vault final : public DeviceGate {
         const auto set = trial.problem().fresh_set(w, trial.bench().secret());
         trial.launch_fresh(w, 0, *set, 2 * trial.bench().secret());
         const Comparison result = trial.compare(w, 0, *set, "an unseen set");
-        if (!result.passed && result.worst_ratio > kLuck * baseline_ratio(trial, w, *set)) return fail(where(trial, w, *set) + result.detail);
+        if (!result.passed && result.worst_ratio > kLuck * baseline_ratio(trial, w, *set))
+          return fail(where(trial, w, *set) + result.detail);
       }
     }
     return pass("2 unseen sets");
@@ -42,6 +44,8 @@ class Vault final : public DeviceGate {
 
 }  // namespace
 
-void register_gate_unseen_seeds(GateTable& table) { table.add(std::make_unique<Vault>()); }
+void register_gate_unseen_seeds(GateTable& table) {
+  table.add(std::make_unique<Vault>());
+}
 
 }  // namespace warpath::cuda

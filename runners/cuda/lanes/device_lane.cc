@@ -8,8 +8,8 @@
 #include <cstdlib>
 
 #include "engine/base/error.h"
-#include "runners/cuda/lanes/device_worker.h"
 #include "runners/cuda/gates/gate.h"
+#include "runners/cuda/lanes/device_worker.h"
 #include "runners/worker/frames.h"
 
 namespace warpath::cuda {
@@ -23,15 +23,17 @@ constexpr double kOpenSeconds = 60;
 std::vector<std::string> worker_environment() {
   std::vector<std::string> out;
   for (const char* const name :
-       {"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_PATH", "SSH_AUTH_SOCK",
-        "NVIDIA_VISIBLE_DEVICES", "WARPATH_CACHE", "XDG_CACHE_HOME"}) {
+       {"PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+        "CUDA_PATH", "SSH_AUTH_SOCK", "NVIDIA_VISIBLE_DEVICES", "WARPATH_CACHE",
+        "XDG_CACHE_HOME"}) {
     if (const char* const value = std::getenv(name)) out.push_back(std::string(name) + "=" + value);
   }
   return out;
 }
 
 Clock::time_point after(double seconds) {
-  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 }  // namespace
@@ -72,7 +74,8 @@ class DeviceLane::Link {
     std::size_t done = 0;
     while (done < bytes.size()) {
       if (!wait(POLLOUT, deadline, {})) return false;
-      const ssize_t put = ::send(fd_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+      const ssize_t put =
+          ::send(fd_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (put < 0 && errno != EINTR && errno != EAGAIN) return false;
       if (put > 0) done += static_cast<std::size_t>(put);
     }
@@ -80,12 +83,17 @@ class DeviceLane::Link {
   }
 
   enum class Got { message, closed, late, stopped };
-  [[nodiscard]] Got receive(std::string& payload, Clock::time_point deadline, const std::stop_token& stop) {
+  [[nodiscard]] Got receive(std::string& payload,
+                            Clock::time_point deadline,
+                            const std::stop_token& stop) {
     if (!wait(POLLIN, deadline, stop)) return stop.stop_requested() ? Got::stopped : Got::late;
     switch (read_frame(fd_, payload, kMaxFrameBytes, deadline)) {
-      case FrameStatus::done: return Got::message;
-      case FrameStatus::timed_out: return Got::late;
-      default: return Got::closed;
+      case FrameStatus::done:
+        return Got::message;
+      case FrameStatus::timed_out:
+        return Got::late;
+      default:
+        return Got::closed;
     }
   }
 
@@ -100,8 +108,8 @@ class DeviceLane::Link {
   template <class Reply>
   [[nodiscard]] bool ask(const std::string& request, Reply& reply, double seconds) {
     std::string payload;
-    return send(request, after(seconds)) &&
-           receive(payload, after(seconds), {}) == Got::message && decode(payload, reply);
+    return send(request, after(seconds)) && receive(payload, after(seconds), {}) == Got::message &&
+           decode(payload, reply);
   }
 
   bool opening = false;  ///< its hello has been asked for
@@ -109,9 +117,12 @@ class DeviceLane::Link {
 
  private:
   /// False at the deadline, or when `stop` is requested.
-  [[nodiscard]] bool wait(short events, Clock::time_point deadline, const std::stop_token& stop) const {
+  [[nodiscard]] bool wait(short events,
+                          Clock::time_point deadline,
+                          const std::stop_token& stop) const {
     while (!stop.stop_requested()) {
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
+      const auto left =
+          std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
       if (left <= 0) return false;
       pollfd entry{.fd = fd_, .events = events, .revents = 0};
       constexpr std::int64_t kTick = 100;  // how late a stop may be seen
@@ -151,8 +162,9 @@ void DeviceLane::ensure_ready() {
     DeviceHello hello;
     std::string payload;
     payload = link_->hello;
-    const bool answers = !payload.empty() ||
-                         (link_->opening && link_->receive(payload, after(kOpenSeconds), {}) == Link::Got::message);
+    const bool answers =
+        !payload.empty() ||
+        (link_->opening && link_->receive(payload, after(kOpenSeconds), {}) == Link::Got::message);
     if (!answers || !decode(payload, hello)) {
       fail("the worker does not answer");
     }
@@ -161,21 +173,24 @@ void DeviceLane::ensure_ready() {
   }
   if (tools_ && !equipped_) {
     Done done;
-    if (!link_->ask(encode(*tools_), done, kOpenSeconds)) fail("the worker does not take its tools");
+    if (!link_->ask(encode(*tools_), done, kOpenSeconds))
+      fail("the worker does not take its tools");
     if (!done.problem.empty()) fail(done.problem);
     equipped_ = true;
   }
-  // A spare that opens the device slows what runs there: it starts beside the preparation, and nothing is
-  // evaluated before it stands by.
+  // A spare that opens the device slows what runs there: it starts beside the preparation, and
+  // nothing is evaluated before it stands by.
   if (setup_.spare && equipped_ && !spare_ && !setup_.argv.empty()) spare_ = start();
   if (problem_ && !prepared_) {
     Done done;
-    if (!link_->ask(encode(*problem_), done, setup_.prepare_seconds)) fail("the worker ended over the spec");
+    if (!link_->ask(encode(*problem_), done, setup_.prepare_seconds))
+      fail("the worker ended over the spec");
     if (!done.problem.empty()) fail(done.problem);
     prepared_ = true;
   }
   if (spare_ && spare_->hello.empty() &&
-      (!spare_->opening || spare_->receive(spare_->hello, after(kOpenSeconds), {}) != Link::Got::message)) {
+      (!spare_->opening ||
+       spare_->receive(spare_->hello, after(kOpenSeconds), {}) != Link::Got::message)) {
     spare_.reset();  // the next start will say why
   }
 }

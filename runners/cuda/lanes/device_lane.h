@@ -20,9 +20,10 @@ struct LaneSetup {
   int gpu = 0;                    ///< index on this machine
   bool is_local = false;          ///< `gpu` is its index
   std::string options;            ///< all options as JSON
-  double prepare_seconds = 600;     ///< for placing a spec; a longer one ends the worker
-  double evaluation_seconds = 120;  ///< likewise; references may be computed on the host, launches come on top
-  bool spare = true;              ///< a second worker stands by
+  double prepare_seconds = 600;   ///< for placing a spec; a longer one ends the worker
+  /// likewise; references may be computed on the host, launches come on top
+  double evaluation_seconds = 120;
+  bool spare = true;  ///< a second worker stands by
 };
 
 /// One device as the engine sees it: a worker process that evaluates, a spare that stands by with a
@@ -39,9 +40,9 @@ class DeviceLane {
   /// Places a spec. Throws Error(environment) where that fails.
   void prepare(const PrepareProblem& problem);
 
-  /// What one evaluation became. `trouble` in it is never of the candidate: the device has failed, or
-  /// `stop` was requested. Throws Error(environment) once the device has failed three times in a row
-  /// without a candidate to blame.
+  /// What one evaluation became. `trouble` in it is never of the candidate: the device has failed,
+  /// or `stop` was requested. Throws Error(environment) once the device has failed three times in a
+  /// row without a candidate to blame.
   [[nodiscard]] TrialReply evaluate(const Evaluate& request, const std::stop_token& stop);
 
   /// Ends the worker in good order and waits for it.
@@ -60,7 +61,7 @@ class DeviceLane {
   void retire();
 
   const LaneSetup setup_;
-  std::unique_ptr<Link> link_;   // null: none, or it was given up
+  std::unique_ptr<Link> link_;  // null: none, or it was given up
   std::unique_ptr<Link> spare_;
   std::optional<DeviceHello> hello_;
   std::optional<DeviceTools> tools_;

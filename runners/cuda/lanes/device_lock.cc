@@ -15,8 +15,8 @@
 #include <sstream>
 #include <thread>
 
-#include "engine/run/events.h"
 #include "engine/base/format.h"
+#include "engine/run/events.h"
 
 namespace warpath::cuda {
 namespace {
@@ -44,22 +44,25 @@ LockHolder read_holder(int fd) {
   std::getline(lines, holder.command);
   std::getline(lines, holder.since);
   holder.pid = std::strtol(pid.c_str(), nullptr, 10);
-  for (std::string* const field : {&holder.command, &holder.since}) std::ranges::replace_if(*field, [](char c) { return c < ' ' || c > '~'; }, '?');
+  for (std::string* const field : {&holder.command, &holder.since})
+    std::ranges::replace_if(*field, [](char c) { return c < ' ' || c > '~'; }, '?');
   return holder;
 }
 
-/// Opens the file, made where it is missing; for everybody to lock. Never through a link, which somebody else may have put there.
+/// Opens the file, made where it is missing; for everybody to lock. Never through a link, which
+/// somebody else may have put there.
 int open_lock(const std::filesystem::path& path) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 && errno == EACCES) fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0 && errno == ENOENT) {
-      // O_CREAT on a file of another user is refused in folders such as /tmp: only the first one makes it.
+      // O_CREAT on a file of another user is refused in folders such as /tmp: only the first one
+      // makes it.
       fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_CREAT | O_EXCL, 0666);
       if (fd >= 0) static_cast<void>(::fchmod(fd, 0666));
       if (fd < 0 && errno == EEXIST) continue;
     }
-    struct stat status {};
+    struct stat status{};
     if (fd >= 0 && (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_nlink > 1)) {
       ::close(fd);
       throw environment_error(path.string() + ": is no lock file");
@@ -81,10 +84,13 @@ std::map<std::string, std::weak_ptr<DeviceLock>>& held() {
 
 std::string LockHolder::text() const {
   if (pid == 0) return "another process";
-  return "process " + std::to_string(pid) + (command.empty() ? "" : " (" + command + ")") + (since.empty() ? "" : " since " + since);
+  return "process " + std::to_string(pid) + (command.empty() ? "" : " (" + command + ")") +
+         (since.empty() ? "" : " since " + since);
 }
 
-std::shared_ptr<DeviceLock> DeviceLock::try_take(const std::filesystem::path& folder, const std::string& uuid, LockHolder& holder) {
+std::shared_ptr<DeviceLock> DeviceLock::try_take(const std::filesystem::path& folder,
+                                                 const std::string& uuid,
+                                                 LockHolder& holder) {
   const std::filesystem::path path = folder / ("warpath-gpu-" + uuid + ".lock");
   const std::lock_guard guard(held_mutex);
   if (auto own = held()[path.string()].lock()) return own;
@@ -97,10 +103,12 @@ std::shared_ptr<DeviceLock> DeviceLock::try_take(const std::filesystem::path& fo
     const int why = errno;
     holder = read_holder(fd);
     ::close(fd);
-    if (why != EWOULDBLOCK) throw environment_error(path.string() + ": cannot be locked: " + std::strerror(why));
+    if (why != EWOULDBLOCK)
+      throw environment_error(path.string() + ": cannot be locked: " + std::strerror(why));
     return nullptr;
   }
-  const std::string text = std::to_string(::getpid()) + "\n" + own_command() + "\n" + utc_text(unix_now()) + "\n";
+  const std::string text =
+      std::to_string(::getpid()) + "\n" + own_command() + "\n" + utc_text(unix_now()) + "\n";
   // Who may lock may not always write: then the file says nothing, or who had it before.
   if (::ftruncate(fd, 0) == 0) static_cast<void>(!::pwrite(fd, text.data(), text.size(), 0));
   auto lock = std::make_shared<DeviceLock>(fd);
@@ -121,7 +129,9 @@ std::shared_ptr<DeviceLock> DeviceLock::take(const Wish& wish) {
   }
 }
 
-DeviceLock::~DeviceLock() { ::close(fd_); }
+DeviceLock::~DeviceLock() {
+  ::close(fd_);
+}
 
 std::filesystem::path default_lock_folder() {
   const char* const named = std::getenv("WARPATH_LOCKS");

@@ -46,10 +46,14 @@ class Worker {
     const auto kind = static_cast<DeviceMessage>(request.front());
     request.remove_prefix(1);
     switch (kind) {
-      case DeviceMessage::open: return open(request);
-      case DeviceMessage::tools: return tools(request);
-      case DeviceMessage::prepare: return prepare(request);
-      case DeviceMessage::evaluate: return evaluate(request);
+      case DeviceMessage::open:
+        return open(request);
+      case DeviceMessage::tools:
+        return tools(request);
+      case DeviceMessage::prepare:
+        return prepare(request);
+      case DeviceMessage::evaluate:
+        return evaluate(request);
     }
     return end(kFailed);
   }
@@ -78,7 +82,8 @@ class Worker {
       hello.facts.arch = device_->arch();
       hello.limits = device_->limits();
       hello.uuid = uuid_text(*api_, device_->handle());
-      require(*api_, api_->cuDriverGetVersion(&hello.driver_version), "cannot read the driver's version");
+      require(*api_, api_->cuDriverGetVersion(&hello.driver_version),
+              "cannot read the driver's version");
       std::size_t available = 0, total = 0;
       require(*api_, api_->cuMemGetInfo(&available, &total), "cannot tell how much memory is free");
       hello.free_bytes = available;
@@ -96,7 +101,8 @@ class Worker {
       if (!request.peaks_cubin.empty()) {
         peaks = find_peaks(*device_, default_peaks_folder(), [&] { return request.peaks_cubin; });
       }
-      bench_ = std::make_unique<Bench>(*device_, request.harness_cubin, std::move(peaks), options_.cuda);
+      bench_ =
+          std::make_unique<Bench>(*device_, request.harness_cubin, std::move(peaks), options_.cuda);
     });
   }
 
@@ -169,12 +175,13 @@ class Worker {
   std::unique_ptr<Evaluation> evaluation_;
 };
 
-/// Ends this process when the one that started it is gone, or the first of its group: a tool between the engine and its worker does not
-/// pass its own end on.
+/// Ends this process when the one that started it is gone, or the first of its group: a tool
+/// between the engine and its worker does not pass its own end on.
 void end_with_parent() {
   std::thread([parent = ::getppid(), group = ::getpgrp()] {
     constexpr std::chrono::milliseconds kTick{200};
-    while (::getppid() == parent && (::kill(group, 0) == 0 || errno != ESRCH)) std::this_thread::sleep_for(kTick);
+    while (::getppid() == parent && (::kill(group, 0) == 0 || errno != ESRCH))
+      std::this_thread::sleep_for(kTick);
     ::_exit(kFailed);
   }).detach();
 }

@@ -10,14 +10,20 @@
 namespace warpath::cuda {
 namespace {
 
-void say(const std::string& line) { std::fprintf(stderr, "warpath: %s\n", line.c_str()); }
+void say(const std::string& line) {
+  std::fprintf(stderr, "warpath: %s\n", line.c_str());
+}
 
 }  // namespace
 
 void Lane::claim(const std::string& uuid, bool waits) {
   if (lock || uuid.empty()) return;
   try {
-    lock = DeviceLock::take({.folder = default_lock_folder(), .uuid = uuid, .label = device.label(), .waits = waits, .say = say});
+    lock = DeviceLock::take({.folder = default_lock_folder(),
+                             .uuid = uuid,
+                             .label = device.label(),
+                             .waits = waits,
+                             .say = say});
   } catch (const DeviceTaken&) {
     throw;
   } catch (const Error& error) {
@@ -42,7 +48,8 @@ void Lane::tell_neighbours(const TrialReply& reply) {
     if (setup.is_local) std::getline(file, command);
     who = ": process " + pid + (command.empty() ? "" : " (" + command + ")");
   }
-  say(device.label() + ": other processes have a context there, " + std::to_string(static_cast<int>(count->second.value)) + who +
+  say(device.label() + ": other processes have a context there, " +
+      std::to_string(static_cast<int>(count->second.value)) + who +
       "; what cannot be timed quietly is not reported");
 }
 
@@ -51,7 +58,8 @@ void claim_local_devices(const std::vector<std::unique_ptr<Lane>>& lanes, bool w
   const auto devices = probe_platform().devices;
   for (const auto& lane : lanes) {
     const auto device = std::ranges::find(devices, lane->setup.gpu, &DeviceSummary::index);
-    if (lane->setup.is_local && device != devices.end()) by_uuid[device->uuid].push_back(lane.get());
+    if (lane->setup.is_local && device != devices.end())
+      by_uuid[device->uuid].push_back(lane.get());
   }
   for (const auto& [uuid, same] : by_uuid) {
     for (Lane* const lane : same) lane->claim(uuid, waits);

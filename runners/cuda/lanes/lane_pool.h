@@ -17,7 +17,8 @@ namespace warpath::cuda {
 class LanePool {
  public:
   void add(Lane& lane);
-  /// Waits for a device. Null once `stop` is requested. Throws Error(environment) where none is left.
+  /// Waits for a device. Null once `stop` is requested. Throws Error(environment) where none is
+  /// left.
   [[nodiscard]] Lane* take(const std::stop_token& stop);
   /// The same behind all who wait in take(). Null where none is left, too.
   [[nodiscard]] Lane* take_last(const std::stop_token& stop);

@@ -8,7 +8,8 @@
 
 namespace warpath::cuda {
 
-std::vector<LaneSetup> lane_setups(const CudaOptions& options, const std::string& program,
+std::vector<LaneSetup> lane_setups(const CudaOptions& options,
+                                   const std::string& program,
                                    const std::string& all_options) {
   std::vector<LaneSetup> setups;
   const auto local = [&](int gpu) {
@@ -37,7 +38,8 @@ std::vector<LaneSetup> lane_setups(const CudaOptions& options, const std::string
     }
   } else {
     std::ifstream file(gpus);
-    if (!file) throw bad_input("--gpus", gpus, "all, none, indices (0,1) or a file of worker command lines");
+    if (!file)
+      throw bad_input("--gpus", gpus, "all, none, indices (0,1) or a file of worker command lines");
     for (std::string line; std::getline(file, line);) {
       if (line.empty() || line.front() == '#') continue;
       LaneSetup setup;
@@ -46,7 +48,8 @@ std::vector<LaneSetup> lane_setups(const CudaOptions& options, const std::string
       for (std::string word; words >> word;) setup.argv.push_back(word);
       setups.push_back(std::move(setup));
     }
-    if (setups.empty()) throw bad_input("--gpus", gpus, "a file with a worker's command line on each line");
+    if (setups.empty())
+      throw bad_input("--gpus", gpus, "a file with a worker's command line on each line");
   }
   for (LaneSetup& setup : setups) {
     setup.options = all_options;

@@ -37,8 +37,10 @@ std::optional<Outcome> OutcomeCache::find(const Hash128& setup, std::string_view
 }
 
 void OutcomeCache::store(const Hash128& setup, const Outcome& outcome) {
-  const bool lasting = outcome.status == Status::ok || outcome.status == Status::wrong_result || outcome.status == Status::rejected;
-  if (lasting && !outcome.binary_key.empty()) entries_.store(entry_key(setup, outcome.binary_key), to_json(recordable(outcome)).dump());
+  const bool lasting = outcome.status == Status::ok || outcome.status == Status::wrong_result ||
+                       outcome.status == Status::rejected;
+  if (lasting && !outcome.binary_key.empty())
+    entries_.store(entry_key(setup, outcome.binary_key), to_json(recordable(outcome)).dump());
 }
 
 }  // namespace warpath::cuda

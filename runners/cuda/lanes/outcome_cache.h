@@ -20,17 +20,19 @@ struct MeasurementSetup {
   std::vector<std::string> devices;  ///< identity and driver of each device of the run
 };
 
-/// Outcomes of screening in a folder (FolderCache), by what was measured and with what. Another device, driver, program, spec or option
-/// finds nothing. Thread-safe.
+/// Outcomes of screening in a folder (FolderCache), by what was measured and with what. Another
+/// device, driver, program, spec or option finds nothing. Thread-safe.
 class OutcomeCache {
  public:
-  OutcomeCache(std::filesystem::path folder, std::uint64_t max_bytes) : entries_(std::move(folder), "outcome", max_bytes) {}
+  OutcomeCache(std::filesystem::path folder, std::uint64_t max_bytes)
+      : entries_(std::move(folder), "outcome", max_bytes) {}
 
   /// Identity of a setup; order of the devices does not count.
   [[nodiscard]] static Hash128 identity(const MeasurementSetup& setup);
   /// `binary_key`: the candidate's (Outcome::binary_key). An entry that is no outcome is dropped.
   [[nodiscard]] std::optional<Outcome> find(const Hash128& setup, std::string_view binary_key);
-  /// Keeps what follows from the key: status ok, wrong_result and rejected. A crash or a limit may be the machine's, and is tried again.
+  /// Keeps what follows from the key: status ok, wrong_result and rejected. A crash or a limit may
+  /// be the machine's, and is tried again.
   void store(const Hash128& setup, const Outcome& outcome);
   [[nodiscard]] FolderCacheCounts counts() const { return entries_.counts(); }
 

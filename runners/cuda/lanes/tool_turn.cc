@@ -34,7 +34,8 @@ void ToolTurn::run(Work work, const Turn& turn) {
       take_all();
       for (std::size_t begin = 0; begin < all.size(); begin += kMost) {
         std::vector<std::jthread> threads;
-        for (std::size_t i = begin; i < std::min(all.size(), begin + kMost); ++i) threads.emplace_back([&, i] { all[i]->work(gpu); });
+        for (std::size_t i = begin; i < std::min(all.size(), begin + kMost); ++i)
+          threads.emplace_back([&, i] { all[i]->work(gpu); });
       }
     });
     if (all.empty()) take_all();

@@ -23,9 +23,12 @@ Status status_of(CUresult result) {
     case CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
     case CUDA_ERROR_INVALID_VALUE:
     case CUDA_ERROR_OUT_OF_MEMORY:
-    case CUDA_ERROR_INVALID_CLUSTER_SIZE: return Status::launch_error;
-    case CUDA_ERROR_LAUNCH_TIMEOUT: return Status::timed_out;
-    default: return Status::crashed;
+    case CUDA_ERROR_INVALID_CLUSTER_SIZE:
+      return Status::launch_error;
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+      return Status::timed_out;
+    default:
+      return Status::crashed;
   }
 }
 
@@ -37,7 +40,9 @@ Answers::Answers(const DriverApi& api) : api_(api), memory_(allocate(api, kAnswe
   host_ = static_cast<std::byte*>(host);
 }
 
-Answers::~Answers() { note_release(api_.cuMemFreeHost(host_)); }
+Answers::~Answers() {
+  note_release(api_.cuMemFreeHost(host_));
+}
 
 std::size_t Answers::place(std::size_t bytes) {
   const std::size_t here = used_;
@@ -48,10 +53,13 @@ std::size_t Answers::place(std::size_t bytes) {
 
 void Answers::fetch() {
   if (used_ == 0) return;
-  require(api_, api_.cuMemcpyDtoH(host_, memory_.get(), used_), "cannot read the answers of the GPU");
+  require(api_, api_.cuMemcpyDtoH(host_, memory_.get(), used_),
+          "cannot read the answers of the GPU");
 }
 
-Bench::Bench(const Device& device, const std::string& harness_cubin, Peaks peaks,
+Bench::Bench(const Device& device,
+             const std::string& harness_cubin,
+             Peaks peaks,
              const CudaOptions& options)
     : device_(device),
       options_(options),
@@ -83,7 +91,9 @@ Counters* Bench::counters(std::string& why) {
   return counters_ ? &*counters_ : nullptr;
 }
 
-std::uint64_t Bench::secret() { return random_bits(secret_state_[0], secrets_++) ^ secret_state_[1]; }
+std::uint64_t Bench::secret() {
+  return random_bits(secret_state_[0], secrets_++) ^ secret_state_[1];
+}
 
 void Bench::synchronize(std::string_view doing, double expected_seconds) {
   using Clock = std::chrono::steady_clock;
@@ -110,7 +120,9 @@ void Bench::synchronize(std::string_view doing, double expected_seconds) {
   }
 }
 
-void Bench::launch(const KernelFunction& kernel, const LaunchNumbers& numbers, void** parameters,
+void Bench::launch(const KernelFunction& kernel,
+                   const LaunchNumbers& numbers,
+                   void** parameters,
                    CUstream stream) {
   CUlaunchConfig config{};
   const auto extent = [](std::int64_t n) { return static_cast<unsigned>(n); };
@@ -164,7 +176,8 @@ void Bench::flush_l2() {
 
 void Bench::start_noise() {
   constexpr std::uint64_t kMostNs = 1'000'000'000;
-  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 0, 1, side_stream()), "cannot set a flag");
+  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 0, 1, side_stream()),
+          "cannot set a flag");
   harness_.noise(side_stream(), flush_memory_.get(), harness_.flush_bytes(),
                  std::max(1, limits_.multiprocessors / 2), noise_flag_.get(), 1, kMostNs);
 }
@@ -179,8 +192,8 @@ double Bench::launch_floor_ns() {
   if (launch_floor_ns_ > 0) return launch_floor_ns_;
   std::vector<double> samples;
   for (int i = 0; i < 32; ++i) {
-    samples.push_back(time(
-        [&] { harness_.guard_fill(stream(), canary_memory_.get(), 16, 0); }, "a small kernel"));
+    samples.push_back(time([&] { harness_.guard_fill(stream(), canary_memory_.get(), 16, 0); },
+                           "a small kernel"));
   }
   return launch_floor_ns_ = median(samples);
 }
@@ -189,8 +202,10 @@ CanaryReading Bench::watch() {
   constexpr double kRowNs = 8e6;
   constexpr std::uint64_t kMostHeldNs = 100'000'000;
   double alone_ns = 0;
-  if (const std::string problem = canary(alone_ns); !problem.empty()) throw environment_error(problem);
-  // The stream is held until all of them are enqueued: a host that is interrupted then leaves no gap. No more than its queue takes.
+  if (const std::string problem = canary(alone_ns); !problem.empty())
+    throw environment_error(problem);
+  // The stream is held until all of them are enqueued: a host that is interrupted then leaves no
+  // gap. No more than its queue takes.
   const auto launches = static_cast<std::size_t>(std::clamp(kRowNs / alone_ns, 64.0, 256.0));
   require(api(), api().cuMemsetD32Async(noise_flag_.get(), 0, 1, stream()), "cannot set a flag");
   harness_.spin(stream(), noise_flag_.get(), 1, kMostHeldNs);
@@ -200,13 +215,15 @@ CanaryReading Bench::watch() {
     harness_.canary(stream(), canary_memory_.get(), seed);
     require(api(), api().cuEventRecord(event(i + 1), stream()), "cannot record an event");
   }
-  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 1, 1, side_stream()), "cannot set a flag");
+  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 1, 1, side_stream()),
+          "cannot set a flag");
   synchronize("the canary kernel");
   require(api(), api().cuStreamSynchronize(side_stream()), "a flag could not be set");
   std::vector<double> each;
   for (std::size_t i = 0; i < launches; ++i) each.push_back(elapsed_ns(i, i + 1));
   const CanaryReading reading = read_canary(each, elapsed_ns(0, launches));
-  canary_rest_ns_ = canary_rest_ns_ > 0 ? std::min(canary_rest_ns_, reading.median_ns) : reading.median_ns;
+  canary_rest_ns_ =
+      canary_rest_ns_ > 0 ? std::min(canary_rest_ns_, reading.median_ns) : reading.median_ns;
   return reading;
 }
 

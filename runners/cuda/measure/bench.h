@@ -7,10 +7,10 @@
 
 #include "engine/plugin/options.h"
 #include "engine/plugin/outcome.h"
-#include "runners/cuda/driver/device.h"
 #include "runners/cuda/counters/counters.h"
-#include "runners/cuda/measure/harness.h"
+#include "runners/cuda/driver/device.h"
 #include "runners/cuda/driver/nvml.h"
+#include "runners/cuda/measure/harness.h"
 #include "runners/cuda/measure/peaks.h"
 #include "runners/cuda/measure/quiet.h"
 
@@ -25,14 +25,17 @@ struct CandidateFault {
 };
 
 /// Answers of the trusted kernels: places in device memory, read back together. A record that was
-/// not written by its own launch fails its reader, so that nothing that a candidate left there counts.
+/// not written by its own launch fails its reader, so that nothing that a candidate left there
+/// counts.
 class Answers {
  public:
   explicit Answers(const DriverApi& api);
 
   /// Where the next record of type T goes, and its number among the answers.
   template <class T>
-  [[nodiscard]] std::size_t place() { return place(sizeof(T)); }
+  [[nodiscard]] std::size_t place() {
+    return place(sizeof(T));
+  }
   [[nodiscard]] CUdeviceptr address(std::size_t place) const { return memory_.get() + place; }
   /// Forgets all places and gives out nonces anew.
   void clear() { used_ = 0; }
@@ -59,7 +62,9 @@ class Answers {
 class Bench {
  public:
   /// `peaks` of this device; may lack everything.
-  Bench(const Device& device, const std::string& harness_cubin, Peaks peaks,
+  Bench(const Device& device,
+        const std::string& harness_cubin,
+        Peaks peaks,
         const CudaOptions& options);
 
   [[nodiscard]] const Device& device() const { return device_; }
@@ -78,8 +83,8 @@ class Bench {
   /// A number that no candidate can guess, another one at every call.
   [[nodiscard]] std::uint64_t secret();
 
-  /// Waits for the stream. Throws CandidateFault where it does not end within the launch limit (plus
-  /// `expected_seconds`) or the device reports an error; `doing` goes into its text.
+  /// Waits for the stream. Throws CandidateFault where it does not end within the launch limit
+  /// (plus `expected_seconds`) or the device reports an error; `doing` goes into its text.
   void synchronize(std::string_view doing, double expected_seconds = 0);
   /// synchronize, then answers().fetch().
   void collect(std::string_view doing) {
@@ -89,7 +94,9 @@ class Bench {
 
   /// Enqueues one launch. `parameters`: pointers to the kernel's parameters. Throws CandidateFault
   /// where the driver refuses.
-  void launch(const KernelFunction& kernel, const LaunchNumbers& numbers, void** parameters,
+  void launch(const KernelFunction& kernel,
+              const LaunchNumbers& numbers,
+              void** parameters,
               CUstream stream);
   /// Device time between two points of the stream, in ns; `work` enqueues what lies between. Waits.
   [[nodiscard]] double time(const std::function<void()>& work, std::string_view doing);
@@ -105,11 +112,13 @@ class Bench {
   /// Time of an empty kernel between two events, ns: what events cannot see below. Measured once.
   [[nodiscard]] double launch_floor_ns();
 
-  /// Launches the canary many times in a row, some 8 ms of them: does the device work for somebody else?
+  /// Launches the canary many times in a row, some 8 ms of them: does the device work for somebody
+  /// else?
   [[nodiscard]] CanaryReading watch();
   /// Median launch of the fastest of these rows so far, ns; 0: there was none.
   [[nodiscard]] double canary_rest_ns() const { return canary_rest_ns_; }
-  /// Processes with a context on this device that are not of this engine; nullopt where that cannot be told.
+  /// Processes with a context on this device that are not of this engine; nullopt where that cannot
+  /// be told.
   [[nodiscard]] std::optional<std::vector<long>> foreign_processes() const;
   /// A known kernel gives its known answer. Empty, or what is wrong; `ns` gets its time.
   [[nodiscard]] std::string canary(double& ns);

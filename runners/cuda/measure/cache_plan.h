@@ -16,7 +16,10 @@ struct CachePlan {
   bool operator==(const CachePlan&) const = default;
 };
 
-/// What the workload declares, else the option `cuda.l2` (hot, cold or both). Finalists are timed in both, whatever counts.
-[[nodiscard]] CachePlan cache_plan(std::optional<L2Timing> declared, std::string_view option, Stage stage);
+/// What the workload declares, else the option `cuda.l2` (hot, cold or both). Finalists are timed
+/// in both, whatever counts.
+[[nodiscard]] CachePlan cache_plan(std::optional<L2Timing> declared,
+                                   std::string_view option,
+                                   Stage stage);
 
 }  // namespace warpath::cuda

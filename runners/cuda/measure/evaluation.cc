@@ -16,7 +16,10 @@ struct Evaluation::Running {
 };
 
 Evaluation::Evaluation(Bench& bench, Problem& problem)
-    : bench_(bench), problem_(problem), plan_(bench.options(), gates_), rival_{problem.setup().baseline, true} {}
+    : bench_(bench),
+      problem_(problem),
+      plan_(bench.options(), gates_),
+      rival_{problem.setup().baseline, true} {}
 
 bool Evaluation::judge(Running& running, Stage stage) const {
   for (const std::string_view name : plan_.begin_at(stage, GatePhase::device)) {
@@ -27,13 +30,16 @@ bool Evaluation::judge(Running& running, Stage stage) const {
       result = gate.judge(running.trial);
     } catch (const CandidateFault& fault) {
       status = fault.status;
-      result = {std::string(name), is_refusal(status) ? GateResult::Answer::fail : GateResult::Answer::not_run, fault.detail};
+      result = {std::string(name),
+                is_refusal(status) ? GateResult::Answer::fail : GateResult::Answer::not_run,
+                fault.detail};
       running.reply.poisoned = running.reply.poisoned || fault.poisoned;
     }
     if (result.answer == GateResult::Answer::fail && gate.declared().by_times) {
       const CanaryReading reading = bench_.watch();
       constexpr QuietLimits kBehindLaunches{.canary_slower = 0.25};  // they may have heated it
-      if (const std::string why = other_work(reading, bench_.canary_rest_ns(), kBehindLaunches); !why.empty()) {
+      if (const std::string why = other_work(reading, bench_.canary_rest_ns(), kBehindLaunches);
+          !why.empty()) {
         status = Status::not_measured;
         result = {std::string(name), GateResult::Answer::not_run, "the device is busy: " + why};
       }
@@ -53,16 +59,21 @@ bool Evaluation::worth_confirming(Running& running, const TrialRequest& request)
   const double ns = running.reply.objective_ns;
   if (request.incumbent_ns <= 0 || ns >= request.incumbent_ns) return false;
   if (confirmed_ns_ > 0 && ns * (1 + bench_.options().confirm_gain) > confirmed_ns_) return false;
-  // One confirmation: launches of the candidate and, in pairs, of its rival; at the first one references of other inputs besides.
+  // One confirmation: launches of the candidate and, in pairs, of its rival; at the first one
+  // references of other inputs besides.
   constexpr double kLaunches = 130, kRivalLaunches = 50, kOtherwise = 0.3;
-  double seconds = kOtherwise + kRivalLaunches * 1e-9 * confirmed_ns_ + (confirming_seconds_ == 0 ? problem_.seconds_of_other_references() : 0);
-  for (std::size_t w = 0; w < running.trial.workloads(); ++w) seconds += kLaunches * 1e-9 * running.trial.launch_ns(w);
+  double seconds = kOtherwise + kRivalLaunches * 1e-9 * confirmed_ns_ +
+                   (confirming_seconds_ == 0 ? problem_.seconds_of_other_references() : 0);
+  for (std::size_t w = 0; w < running.trial.workloads(); ++w)
+    seconds += kLaunches * 1e-9 * running.trial.launch_ns(w);
   const bool first = confirming_seconds_ == 0 && seconds <= 1;
-  return first || confirming_seconds_ + seconds <= bench_.options().confirm_share * (lane_seconds_ + seconds);
+  return first || confirming_seconds_ + seconds <=
+                      bench_.options().confirm_share * (lane_seconds_ + seconds);
 }
 
-/// Ends an evaluation: whoever comes next finds guard zones and inputs as they were made, or another worker. A candidate that was
-/// refused before its guard zones were checked, or that wrote outside its tensors in launches after it, is told apart here.
+/// Ends an evaluation: whoever comes next finds guard zones and inputs as they were made, or
+/// another worker. A candidate that was refused before its guard zones were checked, or that wrote
+/// outside its tensors in launches after it, is told apart here.
 void Evaluation::leave_clean(Running& running, bool good) const {
   if (running.reply.poisoned) return;
   std::string damage;
@@ -78,7 +89,8 @@ void Evaluation::leave_clean(Running& running, bool good) const {
   running.reply.status = Status::rejected;
   running.reply.log = "at the end: " + damage;
   for (GateResult& result : running.reply.gates) {
-    if (result.gate == kGuardGate) result = {result.gate, GateResult::Answer::fail, running.reply.log};
+    if (result.gate == kGuardGate)
+      result = {result.gate, GateResult::Answer::fail, running.reply.log};
   }
 }
 
@@ -86,16 +98,21 @@ void Evaluation::leave_clean(Running& running, bool good) const {
 void Evaluation::note_neighbours(Trial& trial) const {
   const auto foreign = bench_.foreign_processes();
   if (!foreign) return;
-  trial.diagnosis.facts["foreign_processes"] = {static_cast<double>(foreign->size()), FactSource::measured};
-  if (!foreign->empty()) trial.diagnosis.facts["foreign_process"] = {static_cast<double>(foreign->front()), FactSource::measured};
+  trial.diagnosis.facts["foreign_processes"] = {static_cast<double>(foreign->size()),
+                                                FactSource::measured};
+  if (!foreign->empty())
+    trial.diagnosis.facts["foreign_process"] = {static_cast<double>(foreign->front()),
+                                                FactSource::measured};
 }
 
 /// What the device was like, and how near the first scored workload is to its bound.
 void Evaluation::diagnose(Trial& trial) const {
   auto& facts = trial.diagnosis.facts;
   const DeviceState state = bench_.state();
-  if (state.sm_clock_mhz) facts["sm_clock_mhz"] = {static_cast<double>(*state.sm_clock_mhz), FactSource::measured};
-  if (state.throttle_bits) facts["throttled"] = {throttled(state) ? 1.0 : 0.0, FactSource::measured};
+  if (state.sm_clock_mhz)
+    facts["sm_clock_mhz"] = {static_cast<double>(*state.sm_clock_mhz), FactSource::measured};
+  if (state.throttle_bits)
+    facts["throttled"] = {throttled(state) ? 1.0 : 0.0, FactSource::measured};
   facts["launch_floor_ns"] = {bench_.peaks().launch_event_ns, FactSource::measured};
   for (std::size_t w = 0; w < trial.workloads(); ++w) {
     const PlacedWorkload& placed = trial.at(w);
@@ -139,9 +156,12 @@ void Evaluation::report_times(Running& running, TrialReply& reply) const {
   }
 }
 
-/// The spec's own kernel, asked for at a later stage, where a launch of it takes long: what it is worth is seen beside every finalist.
+/// The spec's own kernel, asked for at a later stage, where a launch of it takes long: what it is
+/// worth is seen beside every finalist.
 bool Evaluation::is_slow_baseline(Trial& trial) const {
-  if (trial.request().stage == Stage::screening || trial.candidate().key != problem_.setup().baseline.key) return false;
+  if (trial.request().stage == Stage::screening ||
+      trial.candidate().key != problem_.setup().baseline.key)
+    return false;
   for (std::size_t w = 0; w < trial.workloads(); ++w) {
     if (trial.launch_ns(w) >= Trial::kSteadyNs) return true;
   }
@@ -153,7 +173,9 @@ void Evaluation::leave_out(Running& running) const {
   for (const Stage stage : {Stage::confirmation, Stage::final}) {
     if (stage > running.trial.request().stage) break;
     for (const std::string_view name : plan_.begin_at(stage, GatePhase::device)) {
-      running.reply.gates.push_back({std::string(name), GateResult::Answer::not_run, "the spec's own kernel is slow: it is judged beside every finalist"});
+      running.reply.gates.push_back(
+          {std::string(name), GateResult::Answer::not_run,
+           "the spec's own kernel is slow: it is judged beside every finalist"});
     }
   }
 }
@@ -163,23 +185,29 @@ TrialReply Evaluation::run(const TrialRequest& request) {
   TrialReply reply;
   reply.status = Status::ok;
   try {
-    // What is reported is a ratio to the baseline, taken side by side, or to what the request names.
+    // What is reported is a ratio to the baseline, taken side by side, or to what the request
+    // names.
     const bool reported = request.stage == Stage::final || request.versus;
-    const Rival other = request.versus ? Rival{.candidate = *request.versus, .is_baseline = false, .is_reported = true}
-                                       : Rival{.candidate = problem_.setup().baseline};
+    const Rival other =
+        request.versus
+            ? Rival{.candidate = *request.versus, .is_baseline = false, .is_reported = true}
+            : Rival{.candidate = problem_.setup().baseline};
     Trial trial(bench_, problem_, request, reported ? &other : &rival_);
     Running running{trial, reply};
     bool good = judge(running, Stage::screening);
     if (good) {
       reply.objective_ns = trial.objective_ns();
-      if (confirmed_ns_ == 0) confirmed_ns_ = request.incumbent_ns > 0 ? request.incumbent_ns : reply.objective_ns;
+      if (confirmed_ns_ == 0)
+        confirmed_ns_ = request.incumbent_ns > 0 ? request.incumbent_ns : reply.objective_ns;
       const auto asked = std::chrono::steady_clock::now();
-      const bool confirms = request.stage >= Stage::confirmation || worth_confirming(running, request);
+      const bool confirms =
+          request.stage >= Stage::confirmation || worth_confirming(running, request);
       const bool light = is_slow_baseline(trial);
       if (light) leave_out(running);
       if (confirms && !light) good = judge(running, Stage::confirmation);
       if (confirms && request.stage == Stage::screening) {
-        confirming_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
+        confirming_seconds_ +=
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - asked).count();
         if (good) confirmed_ns_ = std::min(confirmed_ns_, reply.objective_ns);
       }
       if (good && !light && request.stage >= Stage::final) good = judge(running, Stage::final);
@@ -190,7 +218,8 @@ TrialReply Evaluation::run(const TrialRequest& request) {
     leave_clean(running, good);
     good = reply.status == Status::ok;
     if (good) diagnose(trial);
-    if (request.stage == Stage::final || request.candidate.key == problem_.setup().baseline.key) note_neighbours(trial);
+    if (request.stage == Stage::final || request.candidate.key == problem_.setup().baseline.key)
+      note_neighbours(trial);
     reply.diagnosis = trial.diagnosis;
     if (good) {
       report_times(running, reply);

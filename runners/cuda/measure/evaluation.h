@@ -2,17 +2,19 @@
 
 #include <memory>
 
-#include "runners/cuda/gates/gate_plan.h"
 #include "runners/cuda/gates/device_gate.h"
+#include "runners/cuda/gates/gate_plan.h"
 #include "runners/cuda/measure/messages.h"
 #include "runners/cuda/measure/trial.h"
 
 namespace warpath::cuda {
 
-/// Evaluates candidates of one problem on one device: gates in the plan's order, timing, and, for a possible best or a later stage, the
-/// gates of confirmation and report. Remembers the best candidate it confirmed as the rival of the next ones. At screening a new best
-/// is confirmed where it is cuda.confirm_gain faster than the last one that was, and confirmations stay within cuda.confirm_share of
-/// the device's time: what a search reports passes them all at its end. One thread.
+/// Evaluates candidates of one problem on one device: gates in the plan's order, timing, and, for a
+/// possible best or a later stage, the gates of confirmation and report. Remembers the best
+/// candidate it confirmed as the rival of the next ones. At screening a new best is confirmed where
+/// it is cuda.confirm_gain faster than the last one that was, and confirmations stay within
+/// cuda.confirm_share of the device's time: what a search reports passes them all at its end. One
+/// thread.
 class Evaluation {
  public:
   Evaluation(Bench& bench, Problem& problem);
@@ -37,7 +39,8 @@ class Evaluation {
   const GateTable gates_;
   const GatePlan plan_;
   Rival rival_;
-  double confirmed_ns_ = 0;  ///< objective of the best that was confirmed here; 0: the baseline is not timed yet
+  /// objective of the best that was confirmed here; 0: the baseline is not timed yet
+  double confirmed_ns_ = 0;
   double lane_seconds_ = 0, confirming_seconds_ = 0;
 };
 

@@ -17,7 +17,7 @@ constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
 struct Entry {
   std::string_view name;
-  CUfunction HarnessFunctions::*function;
+  CUfunction HarnessFunctions::* function;
 };
 constexpr std::array<Entry, 18> kEntries{{
     {"harness_fill", &HarnessFunctions::fill},

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/spec/compare.h"
 #include "engine/base/dtype.h"
 #include "engine/portable/element.h"
+#include "engine/spec/compare.h"
 #include "runners/cuda/compile/compile.h"
-#include "runners/cuda/driver/device.h"
 #include "runners/cuda/device_code/records.h"
+#include "runners/cuda/driver/device.h"
 
 namespace warpath::cuda {
 
@@ -30,8 +30,8 @@ namespace warpath::cuda {
 /// point gives the host's bits. Needs no headers.
 [[nodiscard]] CompileRequest harness_request(std::string_view arch);
 
-/// The verdict that engine/spec/compare.h's compare would give. A record without `nonce`, or of another
-/// number of elements than `shape` has, fails: it is not this comparison's.
+/// The verdict that engine/spec/compare.h's compare would give. A record without `nonce`, or of
+/// another number of elements than `shape` has, fails: it is not this comparison's.
 [[nodiscard]] Comparison finish(const DeviceComparison& record,
                                 const Tolerance& tolerance,
                                 std::span<const std::int64_t> shape,
@@ -43,8 +43,9 @@ inline constexpr int kCanaryWords = 256;
 
 /// The kernels of a loaded module.
 struct HarnessFunctions {
-  CUfunction fill, family, nudge, poison, mask, compare, compare_finish, digest, digest_finish, guard_fill,
-      guard_check, guard_finish, flush, poison_shared, poison_local, canary, spin, noise;
+  CUfunction fill, family, nudge, poison, mask, compare, compare_finish, digest, digest_finish,
+      guard_fill, guard_check, guard_finish, flush, poison_shared, poison_local, canary, spin,
+      noise;
 };
 
 /// The trusted kernels on one device. Every method only enqueues; what it writes may be read once

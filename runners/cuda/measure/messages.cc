@@ -101,7 +101,10 @@ bool decode(std::string_view bytes, DeviceHello& message) {
 }
 
 std::string encode(const DeviceTools& message) {
-  return request(DeviceMessage::tools).text(message.harness_cubin).text(message.peaks_cubin).bytes();
+  return request(DeviceMessage::tools)
+      .text(message.harness_cubin)
+      .text(message.peaks_cubin)
+      .bytes();
 }
 bool decode(std::string_view bytes, DeviceTools& message) {
   WireReader from(bytes);
@@ -110,7 +113,9 @@ bool decode(std::string_view bytes, DeviceTools& message) {
   return from.complete();
 }
 
-std::string encode(const Done& message) { return WireWriter().text(message.problem).bytes(); }
+std::string encode(const Done& message) {
+  return WireWriter().text(message.problem).bytes();
+}
 bool decode(std::string_view bytes, Done& message) {
   WireReader from(bytes);
   message.problem = from.text();
@@ -154,7 +159,8 @@ bool decode(std::string_view bytes, Evaluate& message) {
   message.rival = get_optional(from);
   message.versus = from.u8() != 0;
   message.searched_ns = from.f64();
-  return from.complete() && (message.rival || !message.versus) && static_cast<std::size_t>(message.stage) < kStageNames.size();
+  return from.complete() && (message.rival || !message.versus) &&
+         static_cast<std::size_t>(message.stage) < kStageNames.size();
 }
 
 std::string encode(const TrialReply& message) {

@@ -10,8 +10,9 @@
 #include "runners/cuda/driver/candidate.h"
 #include "runners/cuda/driver/occupancy.h"
 
-/// What the engine and a device worker say to each other: one frame each (runners/worker/frames.h), the
-/// first byte of a request tells which. Every decoder returns false unless the message is whole.
+/// What the engine and a device worker say to each other: one frame each (runners/worker/frames.h),
+/// the first byte of a request tells which. Every decoder returns false unless the message is
+/// whole.
 namespace warpath::cuda {
 
 enum class DeviceMessage : std::uint8_t { open, tools, prepare, evaluate };
@@ -58,7 +59,8 @@ struct Evaluate {
   bool profile = false;
   std::optional<Candidate> rival;  ///< the incumbent, where it is another one than the worker has
   double searched_ns = 0;          ///< as in RunRequest
-  bool versus = false;             ///< `rival` is for this evaluation alone, and is what its pairs report in the baseline's place
+  /// `rival` is for this evaluation alone, and is what its pairs report in the baseline's place
+  bool versus = false;
 };
 
 struct TrialReply {

@@ -12,8 +12,8 @@ class Pace {
   void built(double seconds) { blend(building_, seconds); }
   void measured(double seconds) { blend(measuring_, seconds); }
 
-  /// Little's law: a device's queue holds what is built while one candidate is measured, and two more, so that it never runs dry.
-  /// `most` until a candidate has been measured.
+  /// Little's law: a device's queue holds what is built while one candidate is measured, and two
+  /// more, so that it never runs dry. `most` until a candidate has been measured.
   [[nodiscard]] int useful(std::size_t devices, int most) const {
     const std::lock_guard lock(mutex_);
     if (measuring_ <= 0) return most;

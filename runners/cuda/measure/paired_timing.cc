@@ -25,16 +25,21 @@ Take one_take(Trial& other, Trial& trial, std::vector<BlockPairs>& blocks) {
     blocks[w] = sample_blocks(other, trial, w);
     if (workload.role != WorkloadRole::score) continue;
     const Pairs& pairs = blocks[w].pairs;
-    PairedPart part{.weight = workload.weight, .log_ratios = {}, .residuals = blocks[w].residuals, .candidate_ns = median(pairs.second_ns)};
-    for (std::size_t i = 0; i < pairs.first_ns.size(); ++i) part.log_ratios.push_back(std::log(pairs.first_ns[i] / pairs.second_ns[i]));
+    PairedPart part{.weight = workload.weight,
+                    .log_ratios = {},
+                    .residuals = blocks[w].residuals,
+                    .candidate_ns = median(pairs.second_ns)};
+    for (std::size_t i = 0; i < pairs.first_ns.size(); ++i)
+      part.log_ratios.push_back(std::log(pairs.first_ns[i] / pairs.second_ns[i]));
     take.parts.push_back(std::move(part));
   }
   take.after = trial.bench().watch();
   return take;
 }
 
-/// Most that a side's blocks of one workload differ, of their median: which of the two kernels is not to be pinned down.
-double most_spread(std::span<const BlockPairs> blocks, std::vector<double> Pairs::*side) {
+/// Most that a side's blocks of one workload differ, of their median: which of the two kernels is
+/// not to be pinned down.
+double most_spread(std::span<const BlockPairs> blocks, std::vector<double> Pairs::* side) {
   double most = 0;
   for (const BlockPairs& of_workload : blocks) {
     const std::vector<double>& ns = of_workload.pairs.*side;
@@ -53,30 +58,42 @@ QuietPairs time_quietly(Trial& other, Trial& trial) {
   auto wait = kFirstWait;
   for (;;) {
     takes.push_back(one_take(other, trial, blocks.emplace_back()));
-    const QuietJudgement judgement = judge_takes(takes, trial.request().searched_ns, trial.bench().canary_rest_ns());
+    const QuietJudgement judgement =
+        judge_takes(takes, trial.request().searched_ns, trial.bench().canary_rest_ns());
     if (judgement.next == QuietJudgement::Next::give_up) {
-      const std::string spread = format("; its own blocks spread by %.1f %%, the other's by %.1f %%", 100 * most_spread(blocks.back(), &Pairs::second_ns), 100 * most_spread(blocks.back(), &Pairs::first_ns));
-      throw CandidateFault{Status::not_measured, "the device is busy: " + judgement.why + ", in " + std::to_string(takes.size()) + " attempts" + spread, false};
+      const std::string spread =
+          format("; its own blocks spread by %.1f %%, the other's by %.1f %%",
+                 100 * most_spread(blocks.back(), &Pairs::second_ns),
+                 100 * most_spread(blocks.back(), &Pairs::first_ns));
+      throw CandidateFault{Status::not_measured,
+                           "the device is busy: " + judgement.why + ", in " +
+                               std::to_string(takes.size()) + " attempts" + spread,
+                           false};
     }
     if (judgement.next == QuietJudgement::Next::again) {
       std::this_thread::sleep_for(wait);
       wait *= 2;
       continue;
     }
-    QuietPairs out{.gain = {}, .pairs = 0, .takes = static_cast<int>(takes.size()), .why = judgement.why};
+    QuietPairs out{
+        .gain = {}, .pairs = 0, .takes = static_cast<int>(takes.size()), .why = judgement.why};
     std::vector<Take> counted;
     for (const std::size_t i : judgement.counted) {
       counted.push_back(takes[i]);
       for (std::size_t w = 0; w < trial.workloads(); ++w) {
         const Pairs& pairs = blocks[i][w].pairs;
-        trial.baseline_ns[w].insert(trial.baseline_ns[w].end(), pairs.first_ns.begin(), pairs.first_ns.end());
-        trial.paired_ns[w].insert(trial.paired_ns[w].end(), pairs.second_ns.begin(), pairs.second_ns.end());
+        trial.baseline_ns[w].insert(trial.baseline_ns[w].end(), pairs.first_ns.begin(),
+                                    pairs.first_ns.end());
+        trial.paired_ns[w].insert(trial.paired_ns[w].end(), pairs.second_ns.begin(),
+                                  pairs.second_ns.end());
         out.pairs = std::max(out.pairs, trial.paired_ns[w].size());
       }
     }
     out.gain = gain_of(counted);
-    trial.diagnosis.facts["timing_attempts"] = {static_cast<double>(takes.size()), FactSource::measured};
-    trial.diagnosis.facts["canary_stolen"] = {std::max(takes.back().before.stolen, takes.back().after.stolen), FactSource::measured};
+    trial.diagnosis.facts["timing_attempts"] = {static_cast<double>(takes.size()),
+                                                FactSource::measured};
+    trial.diagnosis.facts["canary_stolen"] = {
+        std::max(takes.back().before.stolen, takes.back().after.stolen), FactSource::measured};
     return out;
   }
 }

@@ -16,7 +16,9 @@ constexpr std::size_t kZoneBytes = std::size_t{16} << 20U;
 /// Addresses are as aligned as an allocator's, in every slot but the odd one.
 constexpr std::size_t kSlotAlignment = 256;
 
-std::size_t round_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
+std::size_t round_up(std::size_t n, std::size_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
 
 }  // namespace
 
@@ -54,7 +56,8 @@ Problem::Problem(Bench& bench, ProblemSetup setup) : bench_(bench), setup_(std::
     }
     const auto begin = std::chrono::steady_clock::now();
     make_references(w, sets);
-    reference_seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    reference_seconds_ +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     for (std::uint64_t i = 0; i < declared; ++i) {
       placed_[w].slots.push_back(make_slot(placed_[w], i + 1 == declared));
     }
@@ -91,7 +94,8 @@ void Problem::place(const Workload& workload) {
   for (const auto& [type, count] : spec().bound.flops) {
     placed.operations[type] = static_cast<double>(count.evaluate(bindings, at));
   }
-  if (spec().bound.bytes) placed.bytes = static_cast<double>(spec().bound.bytes->evaluate(bindings, at));
+  if (spec().bound.bytes)
+    placed.bytes = static_cast<double>(spec().bound.bytes->evaluate(bindings, at));
   placed.cold_scored = cache_plan(workload.l2, bench_.options().l2, Stage::screening).cold_scored;
   placed.floor_ns = bench_.peaks().floor_ns(placed.bytes, placed.operations, !placed.cold_scored);
   placed_.push_back(std::move(placed));
@@ -106,7 +110,8 @@ Slot Problem::make_slot(const PlacedWorkload& placed, bool odd) {
     }
     return slot;
   }
-  // The odd slot's tensors start at odd multiples of the declared alignment: more cannot be relied on.
+  // The odd slot's tensors start at odd multiples of the declared alignment: more cannot be relied
+  // on.
   std::size_t total = kZoneBytes;
   std::vector<std::size_t> offsets;
   for (const TensorPlace& tensor : placed.tensors) {
@@ -153,8 +158,9 @@ void Problem::arm_guards(std::size_t w) {
   auto& slots = placed_[w].slots;
   for (std::size_t s = 0; s < slots.size(); ++s) {
     Slot& slot = slots[s];
-    // Where there are three, one that is not the first and not the barely aligned one has zeros: a small number added to a large one
-    // leaves no trace. What is read outside should be no zero in the others.
+    // Where there are three, one that is not the first and not the barely aligned one has zeros: a
+    // small number added to a large one leaves no trace. What is read outside should be no zero in
+    // the others.
     slot.guard_seed = s == 1 && s + 1 < slots.size() ? portable::kZeroGuard : bench_.secret();
     for (const Slot::Zone& zone : slot.zones) {
       bench_.harness().guard_fill(bench_.stream(), zone.address, zone.size_bytes, slot.guard_seed);

@@ -9,8 +9,8 @@
 
 #include "engine/spec/compare.h"
 #include "engine/spec/spec.h"
-#include "runners/cuda/measure/bench.h"
 #include "runners/cuda/driver/candidate.h"
+#include "runners/cuda/measure/bench.h"
 #include "runners/input_family.h"
 #include "runners/reach.h"
 
@@ -31,7 +31,7 @@ struct TensorPlace {
 
 /// One parameter of the kernel: a tensor's address or a scalar's bytes.
 struct ParameterPlace {
-  std::size_t tensor = 0;         ///< index among the tensors, if `bytes` is empty
+  std::size_t tensor = 0;  ///< index among the tensors, if `bytes` is empty
   std::vector<std::byte> bytes;
 };
 
@@ -47,12 +47,15 @@ struct InputSet {
   std::uint64_t seed = 0;
   InputFamily family = InputFamily::as_declared;
   std::string structure;  ///< FamilyChoice::label() of a structured set
-  bool has_infinities = false;  ///< what is not finite may be NaN or infinite then: the order of operations decides
-  /// By tensor: results of this family over those of the declared one, in root mean squares. Empty: 1.
+  /// what is not finite may be NaN or infinite then: the order of operations decides
+  bool has_infinities = false;
+  /// By tensor: results of this family over those of the declared one, in root mean squares.
+  /// Empty: 1.
   std::vector<double> result_scale;
   /// By tensor: what Problem::reach found; empty before.
   mutable std::vector<Reach> reach;
-  std::int64_t changed_element = -1;  ///< of the first floating-point input, against `seed`'s values
+  /// of the first floating-point input, against `seed`'s values
+  std::int64_t changed_element = -1;
   std::vector<DeviceMemory> pristine;       ///< empty where the tensor is not read
   std::vector<MaskedReference> reference;   ///< empty where it is not written
   std::vector<DeviceDigest> digest;         ///< of `pristine`, under kDigestSeed
@@ -95,8 +98,8 @@ struct PlacedWorkload {
   std::vector<Slot> slots;  ///< one for each declared set; the last one barely aligned
   double bytes = 0;         ///< compulsory traffic, as the spec declares it; 0: not declared
   std::map<std::string, double> operations;  ///< by type, likewise
-  double floor_ns = 0;      ///< least time that the declared work can take here; 0: not known
-  double launch_bytes = 0;  ///< of all tensors
+  double floor_ns = 0;       ///< least time that the declared work can take here; 0: not known
+  double launch_bytes = 0;   ///< of all tensors
   bool cold_scored = false;  ///< the time that counts is that with a flushed level-2 cache
   [[nodiscard]] bool mutates_inputs() const;  ///< an inout tensor: launches need restored inputs
   [[nodiscard]] std::size_t odd_slot() const { return slots.size() - 1; }
@@ -106,16 +109,18 @@ struct PlacedWorkload {
 struct ProblemSetup {
   KernelSpec spec;
   std::vector<std::string> workloads;  ///< names, in the candidates' order
-  std::optional<Candidate> reference;  ///< the spec's reference kernel, or its own where it has none
-  /// Every tensor in an allocation of exactly its size, for tools that watch allocations; no guards.
+  /// the spec's reference kernel, or its own where it has none
+  std::optional<Candidate> reference;
+  /// Every tensor in an allocation of exactly its size, for tools that watch allocations; no
+  /// guards.
   bool exact_memory = false;
   Candidate baseline;
-  std::uint64_t seed = 0;              ///< of all input sets
+  std::uint64_t seed = 0;  ///< of all input sets
 };
 
-/// A spec placed on a device: inputs, references and working memory of its workloads. References are
-/// computed before any candidate is loaded. Throws Error where the spec cannot be placed: no memory,
-/// a reference that fails.
+/// A spec placed on a device: inputs, references and working memory of its workloads. References
+/// are computed before any candidate is loaded. Throws Error where the spec cannot be placed: no
+/// memory, a reference that fails.
 class Problem {
  public:
   Problem(Bench& bench, ProblemSetup setup);
@@ -127,23 +132,30 @@ class Problem {
 
   /// A declared set on a seed that nothing has used before; references are computed now.
   [[nodiscard]] std::unique_ptr<InputSet> fresh_set(std::size_t w, std::uint64_t seed);
-  /// One set of every stress family, then structured ones (FamilyChoice): all of them where references are quick and memory suffices, else some. Made at the
-  /// first call.
+  /// One set of every stress family, then structured ones (FamilyChoice): all of them where
+  /// references are quick and memory suffices, else some. Made at the first call.
   [[nodiscard]] const std::vector<FamilyCheck>& family_checks(std::size_t w);
-  /// What a correct kernel can reach on `set`, a set of family_checks, by tensor: measured with the baseline in memory of its own, at
-  /// the first call.
+  /// What a correct kernel can reach on `set`, a set of family_checks, by tensor: measured with the
+  /// baseline in memory of its own, at the first call.
   [[nodiscard]] const std::vector<Reach>& reach(std::size_t w, const InputSet& set);
   /// The first declared set with one element of one input changed: the first, the last and random
   /// elements. Made at the first call; empty where no input has elements that may change alone.
   [[nodiscard]] const std::vector<std::unique_ptr<InputSet>>& perturbed_sets(std::size_t w);
 
-  /// What family_checks and perturbed_sets are expected to take at their first call, by what the declared sets took.
-  [[nodiscard]] double seconds_of_other_references() const { return kOtherReferences * reference_seconds_; }
+  /// What family_checks and perturbed_sets are expected to take at their first call, by what the
+  /// declared sets took.
+  [[nodiscard]] double seconds_of_other_references() const {
+    return kOtherReferences * reference_seconds_;
+  }
 
-  /// The first declared set with the contents of tensor `from` in tensor `to` as well, which has its type and size.
-  [[nodiscard]] std::unique_ptr<InputSet> set_with_equal(std::size_t w, std::size_t from, std::size_t to);
+  /// The first declared set with the contents of tensor `from` in tensor `to` as well, which has
+  /// its type and size.
+  [[nodiscard]] std::unique_ptr<InputSet> set_with_equal(std::size_t w,
+                                                         std::size_t from,
+                                                         std::size_t to);
 
-  /// The first declared set with the floating-point input `tensor` alone times 2^huge_exponent. Has no references.
+  /// The first declared set with the floating-point input `tensor` alone times 2^huge_exponent. Has
+  /// no references.
   [[nodiscard]] std::unique_ptr<InputSet> scaled_set(std::size_t w, std::size_t tensor);
 
   /// Copies a set's inputs into a slot; outputs are left alone.
@@ -164,13 +176,19 @@ class Problem {
  private:
   void place(const Workload& workload);
   [[nodiscard]] Slot make_slot(const PlacedWorkload& placed, bool odd);
-  [[nodiscard]] CUdeviceptr structure_of(std::size_t w, std::size_t t, InputFamily family, std::uint64_t seed) const;
-  [[nodiscard]] std::unique_ptr<InputSet> make_inputs(std::size_t w, InputFamily family,
+  [[nodiscard]] CUdeviceptr structure_of(std::size_t w,
+                                         std::size_t t,
+                                         InputFamily family,
+                                         std::uint64_t seed) const;
+  [[nodiscard]] std::unique_ptr<InputSet> make_inputs(std::size_t w,
+                                                      InputFamily family,
                                                       std::uint64_t seed);
-  [[nodiscard]] std::unique_ptr<InputSet> make_inputs(std::size_t w, const FamilyChoice& choice,
+  [[nodiscard]] std::unique_ptr<InputSet> make_inputs(std::size_t w,
+                                                      const FamilyChoice& choice,
                                                       std::uint64_t seed);
   [[nodiscard]] std::size_t affordable_structures(double launch_ns) const;
-  [[nodiscard]] std::unique_ptr<InputSet> perturbed_inputs(std::size_t w, std::size_t tensor,
+  [[nodiscard]] std::unique_ptr<InputSet> perturbed_inputs(std::size_t w,
+                                                           std::size_t tensor,
                                                            int probe);
   void make_references(std::size_t w, const std::vector<InputSet*>& sets);
   void run_reference_kernel(std::size_t w, InputSet& set);

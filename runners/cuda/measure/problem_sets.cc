@@ -9,8 +9,8 @@
 #include "engine/base/rng.h"
 #include "engine/spec/tensor_init.h"
 #include "runners/arguments.h"
-#include "runners/cuda/measure/problem.h"
 #include "runners/cuda/driver/transfer.h"
+#include "runners/cuda/measure/problem.h"
 #include "runners/cuda/measure/trial.h"
 #include "runners/input_family.h"
 #include "runners/reference/reference.h"
@@ -21,7 +21,8 @@ namespace {
 Tensor download(const DriverApi& api, const TensorPlace& place, CUdeviceptr from) {
   Tensor tensor = make_tensor(place.dtype, place.shape);
   if (place.size_bytes > 0) {
-    require(api, api.cuMemcpyDtoH(tensor.bytes.data(), from, place.size_bytes), "cannot read inputs");
+    require(api, api.cuMemcpyDtoH(tensor.bytes.data(), from, place.size_bytes),
+            "cannot read inputs");
   }
   return tensor;
 }
@@ -32,7 +33,9 @@ void upload(const DriverApi& api, const Tensor& tensor, CUdeviceptr to) {
 }
 
 /// Room that copies and 16-byte accesses may use as a whole.
-std::size_t room_for(std::size_t bytes) { return std::max<std::size_t>((bytes + 255) / 256 * 256, 256); }
+std::size_t room_for(std::size_t bytes) {
+  return std::max<std::size_t>((bytes + 255) / 256 * 256, 256);
+}
 
 /// True if the outputs in slot 0 hold integers only: the first million of each says so.
 bool are_integers(const DriverApi& api, const PlacedWorkload& placed) {
@@ -54,9 +57,14 @@ bool are_integers(const DriverApi& api, const PlacedWorkload& placed) {
 
 constexpr std::uint64_t kRandomNudges = 3;  // of one tensor's inputs, at most
 
-/// The output that is worst under the spec's tolerance: the first of a wrong class, else the one farthest outside its bound.
-Comparison by_tolerance(Trial& trial, std::size_t w, const std::vector<CUdeviceptr>& addresses, const InputSet& set) {
-  std::vector<Comparison> found = trial.compare_each(w, addresses, set, trial.tolerances(w, set), "the baseline");
+/// The output that is worst under the spec's tolerance: the first of a wrong class, else the one
+/// farthest outside its bound.
+Comparison by_tolerance(Trial& trial,
+                        std::size_t w,
+                        const std::vector<CUdeviceptr>& addresses,
+                        const InputSet& set) {
+  std::vector<Comparison> found =
+      trial.compare_each(w, addresses, set, trial.tolerances(w, set), "the baseline");
   Comparison worst;
   worst.passed = true;
   for (std::size_t t = 0; t < found.size(); ++t) {
@@ -74,19 +82,29 @@ Comparison by_tolerance(Trial& trial, std::size_t w, const std::vector<CUdevicep
 
 }  // namespace
 
-/// Where contents that no rule draws element by element (row pointers, embedded data) are there already: those of the same seed, and for
-/// other distributions, which change values alone, those of the first set. They take the host seconds to make.
-CUdeviceptr Problem::structure_of(std::size_t w, std::size_t t, InputFamily family, std::uint64_t seed) const {
+/// Where contents that no rule draws element by element (row pointers, embedded data) are there
+/// already: those of the same seed, and for other distributions, which change values alone, those
+/// of the first set. They take the host seconds to make.
+CUdeviceptr Problem::structure_of(std::size_t w,
+                                  std::size_t t,
+                                  InputFamily family,
+                                  std::uint64_t seed) const {
   const PlacedWorkload& placed = placed_[w];
-  if (placed.sets.empty() || (family == InputFamily::as_declared && placed.sets.front()->seed != seed)) return 0;
+  if (placed.sets.empty() ||
+      (family == InputFamily::as_declared && placed.sets.front()->seed != seed))
+    return 0;
   return placed.sets.front()->pristine[t].get();
 }
 
-std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w, InputFamily family, std::uint64_t seed) {
+std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w,
+                                               InputFamily family,
+                                               std::uint64_t seed) {
   return make_inputs(w, FamilyChoice{.family = family}, seed);
 }
 
-std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w, const FamilyChoice& choice, std::uint64_t seed) {
+std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w,
+                                               const FamilyChoice& choice,
+                                               std::uint64_t seed) {
   const InputFamily family = choice.family;
   std::size_t changed = 0;
   const DriverApi& api = bench_.api();
@@ -109,12 +127,15 @@ std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w, const FamilyChoice
     if (const auto rule = element_rule(spec(), *tensor.arg, *placed.workload, seed)) {
       bench_.harness().fill(bench_.stream(), data, tensor.elements, *rule);
     } else if (const CUdeviceptr known = structure_of(w, set->pristine.size() - 1, family, seed)) {
-      require(api, api.cuMemcpyDtoDAsync(data, known, tensor.size_bytes, bench_.stream()), "cannot copy inputs");
+      require(api, api.cuMemcpyDtoDAsync(data, known, tensor.size_bytes, bench_.stream()),
+              "cannot copy inputs");
     } else {
       upload(api, materialize(spec(), *tensor.arg, *placed.workload, seed), data);
     }
     if (changes(family, spec(), *tensor.arg, *placed.workload)) {
-      bench_.harness().family(bench_.stream(), data, family_rule(spec(), *tensor.arg, *placed.workload, choice, changed++, seed));
+      bench_.harness().family(
+          bench_.stream(), data,
+          family_rule(spec(), *tensor.arg, *placed.workload, choice, changed++, seed));
     }
   }
   digest_inputs(w, *set);
@@ -154,8 +175,9 @@ void Problem::run_reference_kernel(std::size_t w, InputSet& set) {
     out.dtype = tensor.dtype;
     addresses.push_back(out.memory.get());
     if (tensor.is_read()) {
-      require(api, api.cuMemcpyDtoDAsync(out.memory.get(), set.pristine[t].get(), tensor.size_bytes,
-                                         bench_.stream()),
+      require(api,
+              api.cuMemcpyDtoDAsync(out.memory.get(), set.pristine[t].get(), tensor.size_bytes,
+                                    bench_.stream()),
               "cannot copy inputs");
     } else if (tensor.elements > 0) {
       bench_.harness().poison(bench_.stream(), out.memory.get(), tensor.elements, tensor.dtype, 0);
@@ -163,9 +185,8 @@ void Problem::run_reference_kernel(std::size_t w, InputSet& set) {
   }
   std::vector<void*> parameters;
   for (const ParameterPlace& parameter : placed.parameters) {
-    parameters.push_back(parameter.bytes.empty()
-                             ? static_cast<void*>(&addresses[parameter.tensor])
-                             : const_cast<std::byte*>(parameter.bytes.data()));
+    parameters.push_back(parameter.bytes.empty() ? static_cast<void*>(&addresses[parameter.tensor])
+                                                 : const_cast<std::byte*>(parameter.bytes.data()));
   }
   const LoadedKernel& kernel = reference_kernels_[reference.code_of[w]];
   const LaunchNumbers& numbers = reference.numbers[w];
@@ -232,18 +253,23 @@ std::unique_ptr<InputSet> Problem::fresh_set(std::size_t w, std::uint64_t seed) 
   return set;
 }
 
-/// A structured set costs a reference and a launch of the baseline, of `launch_ns`, and every candidate a launch.
+/// A structured set costs a reference and a launch of the baseline, of `launch_ns`, and every
+/// candidate a launch.
 std::size_t Problem::affordable_structures(double launch_ns) const {
   constexpr double kSeconds = 2;
   constexpr std::size_t kLeast = 4;
   const auto workloads = static_cast<double>(placed_.size());
-  const double reference = reference_seconds_ / (workloads * static_cast<double>(bench_.options().input_sets));
+  const double reference =
+      reference_seconds_ / (workloads * static_cast<double>(bench_.options().input_sets));
   double bytes = 0;
   for (const PlacedWorkload& placed : placed_) bytes += placed.launch_bytes;
   std::size_t available = 0, total = 0;
-  require(bench_.api(), bench_.api().cuMemGetInfo(&available, &total), "cannot tell how much memory is free");
+  require(bench_.api(), bench_.api().cuMemGetInfo(&available, &total),
+          "cannot tell how much memory is free");
   const double kept = std::max(4e9, static_cast<double>(available) / 16);  // bytes of all sets
-  const double most = std::min(kSeconds / std::max((reference + 2e-9 * launch_ns) * workloads, 1e-9), kept / std::max(bytes, 1.0));
+  const double most =
+      std::min(kSeconds / std::max((reference + 2e-9 * launch_ns) * workloads, 1e-9),
+               kept / std::max(bytes, 1.0));
   return std::max(kLeast, static_cast<std::size_t>(std::min(most, 1e6)));
 }
 
@@ -255,7 +281,10 @@ const std::vector<FamilyCheck>& Problem::family_checks(std::size_t w) {
   std::vector<InputSet*> sets;
   std::vector<FamilyChoice> choices = stress_choices(spec(), *placed.workload);
   // What one workload leaves out the next one has.
-  for (const FamilyChoice& choice : spread(structure_choices(spec(), *placed.workload), affordable_structures(baseline.launch_ns(w)), setup_.seed + w)) choices.push_back(choice);
+  for (const FamilyChoice& choice :
+       spread(structure_choices(spec(), *placed.workload),
+              affordable_structures(baseline.launch_ns(w)), setup_.seed + w))
+    choices.push_back(choice);
   for (const FamilyChoice& choice : choices) {
     FamilyCheck check;
     check.set = make_inputs(w, choice, setup_.seed + placed.families.size() + 1);
@@ -267,17 +296,20 @@ const std::vector<FamilyCheck>& Problem::family_checks(std::size_t w) {
   for (FamilyCheck& check : placed.families) {
     std::vector<double> scale = baseline.reference_scale(w, *check.set);
     for (std::size_t t = 0; t < scale.size(); ++t) {
-      scale[t] = declared[t] > 0 && std::isfinite(scale[t] / declared[t]) ? scale[t] / declared[t] : 1;
+      scale[t] =
+          declared[t] > 0 && std::isfinite(scale[t] / declared[t]) ? scale[t] / declared[t] : 1;
       // A few large values cancel in more results than their root mean square says.
       constexpr double kTail = 32;
       const InputFamily family = check.set->family;
-      if (family == InputFamily::heavy_tail || family == InputFamily::rare_outliers) scale[t] *= kTail;
+      if (family == InputFamily::heavy_tail || family == InputFamily::rare_outliers)
+        scale[t] *= kTail;
     }
     check.set->result_scale = std::move(scale);
     baseline.launch_fresh(w, 0, *check.set, 0);
     check.baseline = by_tolerance(baseline, w, placed.slots[0].tensors, *check.set);
     check.baseline_exact = check.baseline.passed && check.baseline.max_abs_error == 0 &&
-                           check.set->family == InputFamily::small_integers && are_integers(bench_.api(), placed);
+                           check.set->family == InputFamily::small_integers &&
+                           are_integers(bench_.api(), placed);
   }
   return placed.families;
 }
@@ -288,18 +320,23 @@ const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
   const TrialRequest request{.candidate = setup_.baseline};
   Trial baseline(bench_, *this, request);
   const Slot slot = make_slot(placed, false);  // the candidate's outputs must stay
-  std::vector<Reach> reach(placed.tensors.size(), Reach{.factor = reach_factor(spec(), *placed.workload)});
+  std::vector<Reach> reach(placed.tensors.size(),
+                           Reach{.factor = reach_factor(spec(), *placed.workload)});
   const std::vector<Tolerance> tolerances = baseline.tolerances(w, set);
   const auto copy_inputs = [&] {
     for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
       if (!placed.tensors[t].is_read() || placed.tensors[t].size_bytes == 0) continue;
-      require(bench_.api(), bench_.api().cuMemcpyDtoDAsync(slot.tensors[t], set.pristine[t].get(), placed.tensors[t].size_bytes, bench_.stream()),
+      require(bench_.api(),
+              bench_.api().cuMemcpyDtoDAsync(slot.tensors[t], set.pristine[t].get(),
+                                             placed.tensors[t].size_bytes, bench_.stream()),
               "cannot copy inputs");
     }
   };
   const auto launch = [&](double share) {
-    const double ns = bench_.time([&] { baseline.launch_at(w, slot.tensors, bench_.stream()); }, "the baseline");
-    const std::vector<Comparison> found = baseline.compare_each(w, slot.tensors, set, tolerances, "the baseline");
+    const double ns =
+        bench_.time([&] { baseline.launch_at(w, slot.tensors, bench_.stream()); }, "the baseline");
+    const std::vector<Comparison> found =
+        baseline.compare_each(w, slot.tensors, set, tolerances, "the baseline");
     for (std::size_t t = 0; t < found.size(); ++t) {
       if (placed.tensors[t].is_written()) extend(reach[t], found[t], share);
     }
@@ -307,7 +344,8 @@ const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
   };
   copy_inputs();
   constexpr double kLongNs = 20e6;
-  const std::uint64_t at_random = launch(1) > kLongNs ? 1 : kRandomNudges;  // launches on inputs nudged at random
+  // launches on inputs nudged at random
+  const std::uint64_t at_random = launch(1) > kLongNs ? 1 : kRandomNudges;
   std::set<DType> types;
   for (const TensorPlace& tensor : placed.tensors) {
     if (tensor.is_read() && info(tensor.dtype).is_float) types.insert(tensor.dtype);
@@ -318,7 +356,8 @@ const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
       for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
         const TensorPlace& tensor = placed.tensors[t];
         if (!tensor.is_read() || tensor.dtype != type) continue;
-        bench_.harness().nudge(bench_.stream(), slot.tensors[t], tensor.elements, type, seed == 0 ? 0 : seed + kRandomNudges * t);
+        bench_.harness().nudge(bench_.stream(), slot.tensors[t], tensor.elements, type,
+                               seed == 0 ? 0 : seed + kRandomNudges * t);
       }
       launch(nudge_share(type));
     }
@@ -340,7 +379,8 @@ const std::vector<std::unique_ptr<InputSet>>& Problem::perturbed_sets(std::size_
   constexpr int kProbes = 4;
   std::vector<InputSet*> sets;
   for (int probe = 0; probe < kProbes && !eligible.empty(); ++probe) {
-    auto set = perturbed_inputs(w, eligible[static_cast<std::size_t>(probe) % eligible.size()], probe);
+    auto set =
+        perturbed_inputs(w, eligible[static_cast<std::size_t>(probe) % eligible.size()], probe);
     if (!set) continue;
     sets.push_back(set.get());
     placed.perturbed.push_back(std::move(set));
@@ -360,7 +400,8 @@ std::unique_ptr<InputSet> Problem::perturbed_inputs(std::size_t w, std::size_t t
   if (probe == 1) changed = 0;
   if (probe == 2) changed = tensor.elements - 1;
   std::array<std::byte, 16> before{};
-  require(api, api.cuMemcpyDtoH(before.data(), data + changed * width, width), "cannot read inputs");
+  require(api, api.cuMemcpyDtoH(before.data(), data + changed * width, width),
+          "cannot read inputs");
   auto after = before;
   constexpr int kTries = 64;
   for (int i = 0; i < kTries && before == after; ++i) {  // another element's value is a legal one
@@ -377,7 +418,8 @@ std::unique_ptr<InputSet> Problem::perturbed_inputs(std::size_t w, std::size_t t
 std::unique_ptr<InputSet> Problem::set_with_equal(std::size_t w, std::size_t from, std::size_t to) {
   auto set = make_inputs(w, InputFamily::as_declared, setup_.seed);
   require(bench_.api(),
-          bench_.api().cuMemcpyDtoDAsync(set->pristine[to].get(), set->pristine[from].get(), placed_[w].tensors[from].size_bytes, bench_.stream()),
+          bench_.api().cuMemcpyDtoDAsync(set->pristine[to].get(), set->pristine[from].get(),
+                                         placed_[w].tensors[from].size_bytes, bench_.stream()),
           "cannot copy inputs");
   digest_inputs(w, *set);
   make_references(w, {set.get()});
@@ -387,8 +429,9 @@ std::unique_ptr<InputSet> Problem::set_with_equal(std::size_t w, std::size_t fro
 std::unique_ptr<InputSet> Problem::scaled_set(std::size_t w, std::size_t t) {
   const TensorPlace& tensor = placed_[w].tensors[t];
   auto set = make_inputs(w, InputFamily::as_declared, setup_.seed);
-  bench_.harness().family(bench_.stream(), set->pristine[t].get(),
-                          family_rule(spec(), *tensor.arg, *placed_[w].workload, InputFamily::huge, setup_.seed));
+  bench_.harness().family(
+      bench_.stream(), set->pristine[t].get(),
+      family_rule(spec(), *tensor.arg, *placed_[w].workload, InputFamily::huge, setup_.seed));
   digest_inputs(w, *set);
   return set;
 }
@@ -396,15 +439,19 @@ std::unique_ptr<InputSet> Problem::scaled_set(std::size_t w, std::size_t t) {
 bool Problem::intact(std::size_t w, InputSet& set) {
   const auto before = set.digest;
   digest_inputs(w, set);
-  return std::equal(before.begin(), before.end(), set.digest.begin(), [](const DeviceDigest& a, const DeviceDigest& b) {
-    return a.low == b.low && a.high == b.high;
-  });
+  return std::equal(before.begin(), before.end(), set.digest.begin(),
+                    [](const DeviceDigest& a, const DeviceDigest& b) {
+                      return a.low == b.low && a.high == b.high;
+                    });
 }
 
 bool Problem::inputs_intact() {
   for (std::size_t w = 0; w < placed_.size(); ++w) {
     const PlacedWorkload& placed = placed_[w];
-    const auto all = [&](const auto& sets) { return std::all_of(sets.begin(), sets.end(), [&](const auto& set) { return intact(w, *set); }); };
+    const auto all = [&](const auto& sets) {
+      return std::all_of(sets.begin(), sets.end(),
+                         [&](const auto& set) { return intact(w, *set); });
+    };
     if (!all(placed.sets) || !all(placed.perturbed)) return false;
     for (const FamilyCheck& check : placed.families) {
       if (!is_structure(check.set->family) && !intact(w, *check.set)) return false;

@@ -13,7 +13,8 @@ constexpr int kDraws = 1000;
 
 /// What the device did beside the take; empty: nothing that shows.
 std::string other_work(const Take& take, double rest_ns, const QuietLimits& limits) {
-  const CanaryReading worse{.stolen = std::max(take.before.stolen, take.after.stolen), .median_ns = take.before.median_ns};
+  const CanaryReading worse{.stolen = std::max(take.before.stolen, take.after.stolen),
+                            .median_ns = take.before.median_ns};
   return other_work(worse, rest_ns, limits);
 }
 
@@ -21,7 +22,9 @@ std::string other_work(const Take& take, double rest_ns, const QuietLimits& limi
 std::string discord(const Take& take, const QuietLimits& limits) {
   const Gain gain = gain_of({&take, 1});
   const double width = gain.interval.high - gain.interval.low;
-  if (!(width <= limits.width)) return format("pairs lie between %+.2f and %+.2f %%", 100 * std::expm1(gain.interval.low), 100 * std::expm1(gain.interval.high));
+  if (!(width <= limits.width))
+    return format("pairs lie between %+.2f and %+.2f %%", 100 * std::expm1(gain.interval.low),
+                  100 * std::expm1(gain.interval.high));
   const bool humps = std::ranges::any_of(take.parts, [](const PairedPart& part) {
     std::vector<double> ratios;
     for (const double log_ratio : part.log_ratios) ratios.push_back(std::exp(log_ratio));
@@ -41,22 +44,26 @@ double candidate_ns(const Take& take) {
 }
 
 bool agree(const Take& a, const Take& b, double most) {
-  return std::abs(std::log(candidate_ns(a) / candidate_ns(b))) <= most && std::abs(gain_of({&a, 1}).log_ratio - gain_of({&b, 1}).log_ratio) <= most;
+  return std::abs(std::log(candidate_ns(a) / candidate_ns(b))) <= most &&
+         std::abs(gain_of({&a, 1}).log_ratio - gain_of({&b, 1}).log_ratio) <= most;
 }
 
 }  // namespace
 
 std::string other_work(const CanaryReading& reading, double rest_ns, const QuietLimits& limits) {
-  if (reading.stolen > limits.stolen) return format("something else takes %.0f %% of it", 100 * reading.stolen);
+  if (reading.stolen > limits.stolen)
+    return format("something else takes %.0f %% of it", 100 * reading.stolen);
   const double slower = reading.median_ns / rest_ns - 1;
-  if (rest_ns > 0 && slower > limits.canary_slower) return format("a known kernel takes %.0f %% longer than before", 100 * slower);
+  if (rest_ns > 0 && slower > limits.canary_slower)
+    return format("a known kernel takes %.0f %% longer than before", 100 * slower);
   return "";
 }
 
 CanaryReading read_canary(std::span<const double> launches_ns, double span_ns) {
   const double typical = median(launches_ns);
   const double explained = typical * static_cast<double>(launches_ns.size());
-  return {.stolen = span_ns > 0 ? std::clamp(1 - explained / span_ns, 0.0, 1.0) : 0, .median_ns = typical};
+  return {.stolen = span_ns > 0 ? std::clamp(1 - explained / span_ns, 0.0, 1.0) : 0,
+          .median_ns = typical};
 }
 
 Gain gain_of(std::span<const Take> takes) {
@@ -64,7 +71,8 @@ Gain gain_of(std::span<const Take> takes) {
   double weights = 0;
   for (std::size_t p = 0; !takes.empty() && p < takes.front().parts.size(); ++p) {
     std::vector<double> logs;
-    for (const Take& take : takes) logs.insert(logs.end(), take.parts[p].log_ratios.begin(), take.parts[p].log_ratios.end());
+    for (const Take& take : takes)
+      logs.insert(logs.end(), take.parts[p].log_ratios.begin(), take.parts[p].log_ratios.end());
     const double weight = takes.front().parts[p].weight;
     const Interval interval = bootstrap_median(logs, kConfidence, kDraws, p);
     out.log_ratio += weight * median(logs);
@@ -76,7 +84,10 @@ Gain gain_of(std::span<const Take> takes) {
   return {out.log_ratio / weights, {out.interval.low / weights, out.interval.high / weights}};
 }
 
-QuietJudgement judge_takes(std::span<const Take> takes, double searched_ns, double canary_rest_ns, const QuietLimits& limits) {
+QuietJudgement judge_takes(std::span<const Take> takes,
+                           double searched_ns,
+                           double canary_rest_ns,
+                           const QuietLimits& limits) {
   using Next = QuietJudgement::Next;
   QuietJudgement out;
   if (takes.empty()) return out;
@@ -90,9 +101,15 @@ QuietJudgement judge_takes(std::span<const Take> takes, double searched_ns, doub
     out.why = discord(takes[last], limits);
     if (out.why.empty()) {
       const double drift = searched_ns > 0 ? candidate_ns(takes[last]) / searched_ns - 1 : 0;
-      const bool confirmed = std::ranges::any_of(quiet, [&](std::size_t i) { return i != last && discord(takes[i], limits).empty() && agree(takes[i], takes[last], limits.agrees); });
+      const bool confirmed = std::ranges::any_of(quiet, [&](std::size_t i) {
+        return i != last && discord(takes[i], limits).empty() &&
+               agree(takes[i], takes[last], limits.agrees);
+      });
       const std::string difference = format("%+.1f %% against the search's time", 100 * drift);
-      if (std::abs(drift) <= limits.differs || confirmed) return {.next = Next::accept, .counted = {last}, .why = std::abs(drift) <= limits.differs ? "" : difference};
+      if (std::abs(drift) <= limits.differs || confirmed)
+        return {.next = Next::accept,
+                .counted = {last},
+                .why = std::abs(drift) <= limits.differs ? "" : difference};
       out.why = difference;
     }
   }
@@ -101,10 +118,13 @@ QuietJudgement judge_takes(std::span<const Take> takes, double searched_ns, doub
   if (quiet.size() < 2) return out;
   std::vector<Take> together;
   for (const std::size_t i : quiet) together.push_back(takes[i]);
-  const bool all_agree = std::ranges::all_of(together, [&](const Take& take) { return agree(take, together.front(), limits.agrees); });
+  const bool all_agree = std::ranges::all_of(
+      together, [&](const Take& take) { return agree(take, together.front(), limits.agrees); });
   const Gain gain = gain_of(together);
   if (!all_agree || !(gain.interval.high - gain.interval.low <= limits.width)) return out;
-  return {.next = Next::accept, .counted = quiet, .why = out.why + ", in " + std::to_string(quiet.size()) + " takes that agree"};
+  return {.next = Next::accept,
+          .counted = quiet,
+          .why = out.why + ", in " + std::to_string(quiet.size()) + " takes that agree"};
 }
 
 }  // namespace warpath::cuda

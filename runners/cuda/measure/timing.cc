@@ -17,8 +17,8 @@ namespace {
 constexpr double kGraphBelowNs = 50e3;
 constexpr double kBatchNs = 80e3;
 constexpr int kMostLaunches = 64;
-/// Samples enqueued on one slot before the next one's turn. All slots have equal parts in the samples: contents may decide the time, and
-/// the median must not depend on which slot came first.
+/// Samples enqueued on one slot before the next one's turn. All slots have equal parts in the
+/// samples: contents may decide the time, and the median must not depend on which slot came first.
 constexpr std::size_t kGroup = 3;
 /// One launch of this length says enough of a candidate that is far behind.
 constexpr double kLongNs = 1e6;
@@ -80,7 +80,8 @@ class Batch {
   GraphExec exec_;
 };
 
-/// One workload's sampling: all timing slots hold declared inputs and poisoned outputs at the start.
+/// One workload's sampling: all timing slots hold declared inputs and poisoned outputs at the
+/// start.
 class Sampler {
  public:
   Sampler(Trial& trial, std::size_t w)
@@ -96,9 +97,9 @@ class Sampler {
     out.cold_scored = plan.cold_scored;
     if (plan.hot) {
       // What a launch changes must be restored before the next: one launch a sample then.
-      out.launches_per_sample =
-          trial_.must_restore(w_) ? 1 : launches_per_sample(launch_ns);
-      for (std::size_t s = 0; s < slots_; ++s) batches_.emplace_back(trial_, w_, s, out.launches_per_sample);
+      out.launches_per_sample = trial_.must_restore(w_) ? 1 : launches_per_sample(launch_ns);
+      for (std::size_t s = 0; s < slots_; ++s)
+        batches_.emplace_back(trial_, w_, s, out.launches_per_sample);
       sample(out.hot_ns, out, false);
     }
     if (plan.cold && !out.raced_out && (plan.cold_scored || !trial_.is_steady(w_))) {
@@ -136,10 +137,12 @@ class Sampler {
     const int least = steady ? 2 : options.min_samples;
     while (static_cast<int>(samples.size()) < options.max_samples) {
       const std::size_t seen = samples.size();
-      for (std::size_t s = 0; s < slots_; ++s) group(samples, out, launches, cold, steady ? 1 : kGroup);
+      for (std::size_t s = 0; s < slots_; ++s)
+        group(samples, out, launches, cold, steady ? 1 : kGroup);
       for (std::size_t i = seen; i < samples.size(); ++i) spent_ns += samples[i] * launches;
       if (static_cast<int>(samples.size()) < least) continue;
-      if (spent_ns > options.timing_ms * 1e6 || relative_half_width(samples) < options.precision) return;
+      if (spent_ns > options.timing_ms * 1e6 || relative_half_width(samples) < options.precision)
+        return;
       if (!cold && clearly_slower(samples)) {
         out.raced_out = true;
         return;
@@ -147,36 +150,41 @@ class Sampler {
     }
   }
 
-  /// False if the candidate's first launches were so long that one more may be all that its time is worth.
+  /// False if the candidate's first launches were so long that one more may be all that its time is
+  /// worth.
   [[nodiscard]] bool samples_needed() const {
     const double launch_ns = trial_.launch_ns(w_);
     return launch_ns < kLongNs || !clearly_slower({launch_ns});
   }
 
   /// A group stays on one slot, whose data a first launch brings into the cache; groups take turns.
-  void group(std::vector<double>& samples, Sampling& out, int launches, bool cold, std::size_t size) {
+  void group(
+      std::vector<double>& samples, Sampling& out, int launches, bool cold, std::size_t size) {
     const DriverApi& api = bench_.api();
     const std::size_t slot = (trial_.request().seed + next_++) % slots_;
     const bool mutates = trial_.must_restore(w_);
     out.timed_slots[slot] = true;
     batches_[slot].ready();
-    if (!cold && !mutates && size > 1 && trial_.launch_ns(w_) < Trial::kSteadyNs) trial_.launch(w_, slot);
+    if (!cold && !mutates && size > 1 && trial_.launch_ns(w_) < Trial::kSteadyNs)
+      trial_.launch(w_, slot);
     for (std::size_t i = 0; i < size; ++i) {
       if (mutates) trial_.restore(w_, slot, trial_.declared_set(w_, slot));
       if (cold) bench_.flush_l2();
-      require(api, api.cuEventRecord(bench_.event(2 * i), bench_.stream()), "cannot record an event");
+      require(api, api.cuEventRecord(bench_.event(2 * i), bench_.stream()),
+              "cannot record an event");
       batches_[slot].enqueue();
       require(api, api.cuEventRecord(bench_.event(2 * i + 1), bench_.stream()),
               "cannot record an event");
     }
-    bench_.synchronize("a timed launch", 1e-9 * trial_.launch_ns(w_) * static_cast<double>(size) * (launches + 1));
+    bench_.synchronize("a timed launch",
+                       1e-9 * trial_.launch_ns(w_) * static_cast<double>(size) * (launches + 1));
     for (std::size_t i = 0; i < size; ++i) {
       samples.push_back(bench_.elapsed_ns(2 * i, 2 * i + 1) / launches);
     }
   }
 
-  /// Racing: is the objective far from the incumbent's, this workload's best sample taken for its time and single launches for those
-  /// of workloads that have no samples yet?
+  /// Racing: is the objective far from the incumbent's, this workload's best sample taken for its
+  /// time and single launches for those of workloads that have no samples yet?
   [[nodiscard]] bool clearly_slower(const std::vector<double>& samples) const {
     const double incumbent = trial_.request().incumbent_ns;
     const bool scored = trial_.at(w_).workload->role == WorkloadRole::score;
@@ -197,12 +205,15 @@ class Sampler {
 constexpr double kOwnBlockNs = 20e6;
 constexpr double kBlockNs = 10e6;
 constexpr double kLeastSettleNs = 30e6, kMostSettleNs = 250e6;
-constexpr double kLonger = 4;  ///< blocks, and how long they may take to settle, where usual ones differ
+/// blocks, and how long they may take to settle, where usual ones differ
+constexpr double kLonger = 4;
 constexpr double kSettled = 0.005;  ///< relative, between two blocks that show no noise
-/// Launches of one kernel may come in kinds (other waves of blocks, other places in the cache): some of each slot tell their mean.
+/// Launches of one kernel may come in kinds (other waves of blocks, other places in the cache):
+/// some of each slot tell their mean.
 constexpr double kKindsNs = 50e6, kLeastSamples = 2, kEnoughSamples = 8, kMostSamples = 64;
 
-/// Mean without an eighth at either end: launches of several kinds count by how often they come, a few interrupted ones do not count.
+/// Mean without an eighth at either end: launches of several kinds count by how often they come, a
+/// few interrupted ones do not count.
 double trimmed_mean(std::vector<double> samples) {
   std::ranges::sort(samples);
   const std::size_t cut = samples.size() / 8;
@@ -230,10 +241,13 @@ class Blocks {
   }
 
   BlockPairs run() {
-    constexpr double kConfidence = 0.99, kNarrow = 0.01, kUsualNs = 1.5e9, kMostNs = 5e9, kLeastPairs = 6;
+    constexpr double kConfidence = 0.99, kNarrow = 0.01, kUsualNs = 1.5e9, kMostNs = 5e9,
+                     kLeastPairs = 6;
     constexpr int kDraws = 500;
-    const std::size_t least = std::max(launch_ns(0), launch_ns(1)) >= kOwnBlockNs ? 3 : 5, most = 40;
-    const double both_ns = kLeastPairs * static_cast<double>(slots_) * (launch_ns(0) + launch_ns(1));
+    const std::size_t least = std::max(launch_ns(0), launch_ns(1)) >= kOwnBlockNs ? 3 : 5,
+                      most = 40;
+    const double both_ns =
+        kLeastPairs * static_cast<double>(slots_) * (launch_ns(0) + launch_ns(1));
     Rng rng(bench_.secret(), "blocks");
     BlockPairs out;
     std::vector<double> logs;
@@ -287,7 +301,8 @@ class Blocks {
       for (const double ns : samples) spread.add(ns);
       const double now = trimmed_mean(samples);
       done += spent_ns_ - start;
-      const double noise = 2 * spread.deviation() / (now * std::sqrt(static_cast<double>(samples.size())));
+      const double noise =
+          2 * spread.deviation() / (now * std::sqrt(static_cast<double>(samples.size())));
       if (done >= kLeastSettleNs && std::abs(now / before - 1) < kSettled + noise) return;
       before = now;
     }
@@ -298,18 +313,24 @@ class Blocks {
     const DriverApi& api = bench_.api();
     Trial& trial = *sides_[side];
     const double sample_ns = launch_ns(side) * launches_[side];
-    const double least = launch_ns(side) < kOwnBlockNs ? std::clamp(kKindsNs / sample_ns, kLeastSamples, kEnoughSamples) : 1;
-    const auto wanted = static_cast<std::size_t>(std::clamp(times_ * kBlockNs / sample_ns, least, times_ * kMostSamples));
+    const double least = launch_ns(side) < kOwnBlockNs
+                             ? std::clamp(kKindsNs / sample_ns, kLeastSamples, kEnoughSamples)
+                             : 1;
+    const auto wanted = static_cast<std::size_t>(
+        std::clamp(times_ * kBlockNs / sample_ns, least, times_ * kMostSamples));
     for (std::size_t i = 0; i < wanted; ++i) {
       if (mutates_) trial.restore(w_, slot, sides_[0]->declared_set(w_, slot));
       if (cold_) bench_.flush_l2();
-      require(api, api.cuEventRecord(bench_.event(2 * i), bench_.stream()), "cannot record an event");
+      require(api, api.cuEventRecord(bench_.event(2 * i), bench_.stream()),
+              "cannot record an event");
       batches_[side][slot].enqueue();
-      require(api, api.cuEventRecord(bench_.event(2 * i + 1), bench_.stream()), "cannot record an event");
+      require(api, api.cuEventRecord(bench_.event(2 * i + 1), bench_.stream()),
+              "cannot record an event");
     }
     bench_.synchronize("a timed launch", 1e-9 * sample_ns * static_cast<double>(2 * wanted));
     std::vector<double> samples;
-    for (std::size_t i = 0; i < wanted; ++i) samples.push_back(bench_.elapsed_ns(2 * i, 2 * i + 1) / launches_[side]);
+    for (std::size_t i = 0; i < wanted; ++i)
+      samples.push_back(bench_.elapsed_ns(2 * i, 2 * i + 1) / launches_[side]);
     // Short launches are less than what surrounds them.
     constexpr double kAroundNs = 5e3;
     for (const double ns : samples) spent_ns_ += ns * launches_[side] + kAroundNs;
@@ -332,9 +353,13 @@ class Blocks {
 
 }  // namespace
 
-BlockPairs sample_blocks(Trial& first, Trial& second, std::size_t w) { return Blocks(first, second, w).run(); }
+BlockPairs sample_blocks(Trial& first, Trial& second, std::size_t w) {
+  return Blocks(first, second, w).run();
+}
 
-Sampling sample(Trial& trial, std::size_t w) { return Sampler(trial, w).run(); }
+Sampling sample(Trial& trial, std::size_t w) {
+  return Sampler(trial, w).run();
+}
 
 Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs) {
   Pairs out;
@@ -355,7 +380,8 @@ Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs) {
     }
   }
   Rng rng(bench.secret(), "pairs");
-  pairs = static_cast<int>((static_cast<std::size_t>(pairs) + slots - 1) / slots * slots);  // as many of each slot
+  // as many of each slot
+  pairs = static_cast<int>((static_cast<std::size_t>(pairs) + slots - 1) / slots * slots);
   for (int pair = 0; pair < pairs; ++pair) {
     const std::size_t slot = static_cast<std::size_t>(pair) % slots;
     const int leader = static_cast<int>(rng.below(2));
@@ -370,7 +396,8 @@ Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs) {
       if (cold) bench.flush_l2();
       require(api, api.cuEventRecord(bench.event(at), bench.stream()), "cannot record an event");
       batches[side][slot].enqueue();
-      require(api, api.cuEventRecord(bench.event(at + 1), bench.stream()), "cannot record an event");
+      require(api, api.cuEventRecord(bench.event(at + 1), bench.stream()),
+              "cannot record an event");
     }
     bench.synchronize("a timed launch", 1e-9 * longest * 2 * kMostLaunches);
     out.first_ns.push_back(bench.elapsed_ns(0, 1) / launches[0]);

@@ -16,13 +16,17 @@ constexpr std::size_t kScratchZoneBytes = std::size_t{1} << 20U;
 constexpr int kEstimates = 3;
 constexpr double kLongEstimateNs = 1e6;
 
-std::size_t round_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
+std::size_t round_up(std::size_t n, std::size_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
 
 void allow_smem(const DriverApi& api, CUfunction function, std::int64_t bytes) {
   const CUresult result = allow_dynamic_smem(api, function, bytes);
   if (result == CUDA_SUCCESS) return;
   throw CandidateFault{Status::limits_exceeded,
-                       "dynamic shared memory of " + std::to_string(bytes) + " bytes is refused: " + error_text(api, result), false};
+                       "dynamic shared memory of " + std::to_string(bytes) +
+                           " bytes is refused: " + error_text(api, result),
+                       false};
 }
 
 }  // namespace
@@ -57,7 +61,8 @@ void Trial::load() {
     if (const ExtraNumbers* const own = extra(w)) {
       for (const auto* steps : {&own->before, &own->after}) {
         for (const StepNumbers& step : *steps) {
-          if (step.kind == LaunchStep::Kind::kernel) allow_smem(bench_.api(), step_kernel(w, step).function, step.launch.dynamic_smem_bytes);
+          if (step.kind == LaunchStep::Kind::kernel)
+            allow_smem(bench_.api(), step_kernel(w, step).function, step.launch.dynamic_smem_bytes);
         }
       }
     }
@@ -76,7 +81,9 @@ void Trial::reload() {
   load();
 }
 
-const LoadedKernel& Trial::kernel(std::size_t w) const { return kernels_[candidate().code_of[w]]; }
+const LoadedKernel& Trial::kernel(std::size_t w) const {
+  return kernels_[candidate().code_of[w]];
+}
 
 void Trial::launch(std::size_t w, std::size_t slot, CUstream stream) {
   launch_at(w, at(w).slots[slot].tensors, stream);
@@ -86,7 +93,8 @@ void Trial::launch(std::size_t w, std::size_t slot, CUstream stream) {
 
 const KernelFunction& Trial::step_kernel(std::size_t w, const StepNumbers& step) const {
   const auto& entries = candidate().step_entries;
-  const auto at = static_cast<std::size_t>(std::find(entries.begin(), entries.end(), step.kernel_name) - entries.begin());
+  const auto at = static_cast<std::size_t>(
+      std::find(entries.begin(), entries.end(), step.kernel_name) - entries.begin());
   return kernel(w).others.at(at);
 }
 
@@ -124,7 +132,8 @@ void Trial::place_scratch() {
 
 void Trial::arm(Slot& slot, std::uint64_t seed) {
   slot.guard_seed = seed;
-  for (const Slot::Zone& guard : slot.zones) bench_.harness().guard_fill(bench_.stream(), guard.address, guard.size_bytes, seed);
+  for (const Slot::Zone& guard : slot.zones)
+    bench_.harness().guard_fill(bench_.stream(), guard.address, guard.size_bytes, seed);
 }
 
 void Trial::arm_guards(std::size_t w, std::size_t slot, std::uint64_t seed) {
@@ -134,7 +143,8 @@ void Trial::arm_guards(std::size_t w, std::size_t slot, std::uint64_t seed) {
 
 void Trial::poison_scratch(std::size_t w, std::uint64_t pattern) {
   for (std::size_t i = 0; i < scratch_[w].tensors.size(); ++i) {
-    bench_.harness().poison(bench_.stream(), scratch_[w].tensors[i], static_cast<std::uint64_t>(extra(w)->scratch_bytes[i]), DType::u8,
+    bench_.harness().poison(bench_.stream(), scratch_[w].tensors[i],
+                            static_cast<std::uint64_t>(extra(w)->scratch_bytes[i]), DType::u8,
                             pattern + 2 * i);
   }
 }
@@ -145,7 +155,11 @@ void Trial::restore(std::size_t w, std::size_t slot, const InputSet& set) {
   poison_scratch(w, bench_.secret());
 }
 
-void Trial::run_step(std::size_t w, const StepNumbers& step, void** parameters, const std::vector<CUdeviceptr>& addresses, const std::vector<CUdeviceptr>& scratch,
+void Trial::run_step(std::size_t w,
+                     const StepNumbers& step,
+                     void** parameters,
+                     const std::vector<CUdeviceptr>& addresses,
+                     const std::vector<CUdeviceptr>& scratch,
                      CUstream stream) {
   if (step.kind == LaunchStep::Kind::kernel) {
     void* own[256];
@@ -157,13 +171,18 @@ void Trial::run_step(std::size_t w, const StepNumbers& step, void** parameters, 
     const bool is_scratch = argument >= places.size();
     const std::size_t i = is_scratch ? argument - places.size() : places[argument].tensor;
     const CUdeviceptr address = is_scratch ? scratch[i] : addresses[i];
-    const auto bytes = is_scratch ? static_cast<std::size_t>(extra(w)->scratch_bytes[i]) : at(w).tensors[i].size_bytes;
+    const auto bytes = is_scratch ? static_cast<std::size_t>(extra(w)->scratch_bytes[i])
+                                  : at(w).tensors[i].size_bytes;
     if (bytes == 0) continue;
-    require(bench_.api(), bench_.api().cuMemsetD8Async(address, 0, bytes, stream), "cannot zero a buffer");
+    require(bench_.api(), bench_.api().cuMemsetD8Async(address, 0, bytes, stream),
+            "cannot zero a buffer");
   }
 }
 
-void Trial::launch_at(std::size_t w, const std::vector<CUdeviceptr>& addresses, const std::vector<CUdeviceptr>& scratch, CUstream stream) {
+void Trial::launch_at(std::size_t w,
+                      const std::vector<CUdeviceptr>& addresses,
+                      const std::vector<CUdeviceptr>& scratch,
+                      CUstream stream) {
   const auto& places = at(w).parameters;
   void* parameters[256 + kMaxExtras];
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -171,18 +190,23 @@ void Trial::launch_at(std::size_t w, const std::vector<CUdeviceptr>& addresses, 
                         ? static_cast<void*>(const_cast<CUdeviceptr*>(&addresses[places[i].tensor]))
                         : const_cast<std::byte*>(places[i].bytes.data());
   }
-  for (std::size_t i = 0; i < scratch.size(); ++i) parameters[places.size() + i] = const_cast<CUdeviceptr*>(&scratch[i]);
+  for (std::size_t i = 0; i < scratch.size(); ++i)
+    parameters[places.size() + i] = const_cast<CUdeviceptr*>(&scratch[i]);
   const ExtraNumbers* const own = extra(w);
   if (own != nullptr) {
-    for (const StepNumbers& step : own->before) run_step(w, step, parameters, addresses, scratch, stream);
+    for (const StepNumbers& step : own->before)
+      run_step(w, step, parameters, addresses, scratch, stream);
   }
   bench_.launch(kernel(w), numbers(w), parameters, stream);
   if (own != nullptr) {
-    for (const StepNumbers& step : own->after) run_step(w, step, parameters, addresses, scratch, stream);
+    for (const StepNumbers& step : own->after)
+      run_step(w, step, parameters, addresses, scratch, stream);
   }
 }
 
-void Trial::launch_fresh(std::size_t w, std::size_t slot, const InputSet& set,
+void Trial::launch_fresh(std::size_t w,
+                         std::size_t slot,
+                         const InputSet& set,
                          std::uint64_t pattern) {
   problem_.restore(w, slot, set);
   problem_.poison(w, slot, pattern);
@@ -203,13 +227,17 @@ const InputSet& Trial::declared_set(std::size_t w, std::size_t slot) {
   return *at(w).sets[slot < odd ? (slot + request_.seed) % odd : slot];
 }
 
-Comparison Trial::compare(std::size_t w, std::size_t slot, const InputSet& set,
+Comparison Trial::compare(std::size_t w,
+                          std::size_t slot,
+                          const InputSet& set,
                           std::string_view doing) {
   return compare_at(w, at(w).slots[slot].tensors, set, doing);
 }
 
 bool Trial::may_vary() const {
-  return nondeterministic || std::ranges::any_of(candidate().codes, [](const CandidateCode& code) { return code.has_atomics; });
+  return nondeterministic || std::ranges::any_of(candidate().codes, [](const CandidateCode& code) {
+           return code.has_atomics;
+         });
 }
 
 std::vector<Tolerance> Trial::tolerances(std::size_t w, const InputSet& set) {
@@ -222,8 +250,11 @@ std::vector<Tolerance> Trial::tolerances(std::size_t w, const InputSet& set) {
   return out;
 }
 
-std::vector<Comparison> Trial::compare_each(std::size_t w, const std::vector<CUdeviceptr>& addresses, const InputSet& set,
-                                            const std::vector<Tolerance>& tolerances, std::string_view doing) {
+std::vector<Comparison> Trial::compare_each(std::size_t w,
+                                            const std::vector<CUdeviceptr>& addresses,
+                                            const InputSet& set,
+                                            const std::vector<Tolerance>& tolerances,
+                                            std::string_view doing) {
   Answers& answers = bench_.answers();
   answers.clear();
   struct Asked {
@@ -251,17 +282,22 @@ std::vector<Comparison> Trial::compare_each(std::size_t w, const std::vector<CUd
   bench_.collect(doing);
   std::vector<Comparison> out(tensors.size());
   for (const Asked& one : asked) {
-    out[one.tensor] = finish(answers.at<DeviceComparison>(one.place), tolerances[one.tensor], tensors[one.tensor].shape, one.nonce);
+    out[one.tensor] = finish(answers.at<DeviceComparison>(one.place), tolerances[one.tensor],
+                             tensors[one.tensor].shape, one.nonce);
   }
   return out;
 }
 
-Comparison Trial::compare_at(std::size_t w, const std::vector<CUdeviceptr>& addresses,
-                             const InputSet& set, std::string_view doing) {
+Comparison Trial::compare_at(std::size_t w,
+                             const std::vector<CUdeviceptr>& addresses,
+                             const InputSet& set,
+                             std::string_view doing) {
   const auto& tensors = at(w).tensors;
   std::vector<Tolerance> by = tolerances(w, set);
   std::vector<Comparison> found = compare_each(w, addresses, set, by, doing);
-  const auto refused = [&](std::size_t t) { return tensors[t].is_written() && !by[t].exact && !found[t].passed; };
+  const auto refused = [&](std::size_t t) {
+    return tensors[t].is_written() && !by[t].exact && !found[t].passed;
+  };
   bool any = false;
   for (std::size_t t = 0; t < tensors.size(); ++t) any = any || refused(t);
   if (any && !set.result_scale.empty()) {
@@ -278,9 +314,9 @@ Comparison Trial::compare_at(std::size_t w, const std::vector<CUdeviceptr>& addr
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (!tensors[t].is_written()) continue;
     Comparison& comparison = found[t];
-    const bool replaces = first || (!comparison.passed && worst.passed) ||
-                          (comparison.passed == worst.passed &&
-                           comparison.worst_ratio > worst.worst_ratio);
+    const bool replaces =
+        first || (!comparison.passed && worst.passed) ||
+        (comparison.passed == worst.passed && comparison.worst_ratio > worst.worst_ratio);
     if (!replaces) continue;
     comparison.detail = tensors[t].arg->name + ": " + comparison.detail;
     worst = std::move(comparison);
@@ -307,8 +343,8 @@ std::vector<double> Trial::reference_scale(std::size_t w, const InputSet& set) {
                            .exact = false,
                            .any_nonfinite = false};
     places[t] = answers.place<DeviceComparison>();
-    bench_.harness().compare(bench_.stream(), at(w).slots[0].tensors[t], reference.memory.get(), rule,
-                             answers.address(places[t]));
+    bench_.harness().compare(bench_.stream(), at(w).slots[0].tensors[t], reference.memory.get(),
+                             rule, answers.address(places[t]));
   }
   bench_.collect("references");
   std::vector<double> scale(tensors.size(), 0.0);
@@ -365,7 +401,8 @@ std::string Trial::profile() {
   counters = *readings;
   add_facts(counters, diagnosis);
   diagnosis.facts["counter_seconds"] = {
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), FactSource::measured};
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+      FactSource::measured};
   return "";
 }
 
@@ -377,8 +414,10 @@ const Sampling& Trial::timing(std::size_t w) {
 double Trial::launch_ns(std::size_t w) {
   if (estimates_[w] > 0) return estimates_[w];
   const InputSet& set = declared_set(w, 0);
-  if (!launched_[w]) launch_fresh(w, 0, set, bench_.secret());  // the first launch of a module is slow
-  // Whatever disturbs a launch makes it longer, and how often gates repeat a short one hangs on this.
+  // the first launch of a module is slow
+  if (!launched_[w]) launch_fresh(w, 0, set, bench_.secret());
+  // Whatever disturbs a launch makes it longer, and how often gates repeat a short one hangs on
+  // this.
   double least = INFINITY;
   for (int i = 0; i < kEstimates && (i == 0 || least < kLongEstimateNs); ++i) {
     if (must_restore(w)) restore(w, 0, set);
@@ -387,10 +426,13 @@ double Trial::launch_ns(std::size_t w) {
   return estimates_[w] = least;
 }
 
-bool Trial::is_steady(std::size_t w) { return request_.stage == Stage::screening && launch_ns(w) >= kSteadyNs; }
+bool Trial::is_steady(std::size_t w) {
+  return request_.stage == Stage::screening && launch_ns(w) >= kSteadyNs;
+}
 
 int Trial::repeats(std::size_t w, int wanted, int least, double budget_ns) {
-  return static_cast<int>(std::clamp(budget_ns / launch_ns(w), static_cast<double>(least), static_cast<double>(wanted)));
+  return static_cast<int>(std::clamp(budget_ns / launch_ns(w), static_cast<double>(least),
+                                     static_cast<double>(wanted)));
 }
 
 template <class TimeOf>
