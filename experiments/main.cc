@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "engine/base/detailed_error.h"
-#include "experiments/console/command.h"
 #include "experiments/setup/revision.h"
+#include "register_commands.h"
 
 namespace {
 
@@ -21,14 +21,9 @@ using warpath::Command;
 
 /// Every verb of the program.
 std::vector<Command> commands() {
-  return {warpath::run_command(),       warpath::ablate_command(),   warpath::sweep_command(),
-          warpath::record_command(),    warpath::train_command(),    warpath::tactics_command(),
-          warpath::apply_command(),     warpath::evaluate_command(), warpath::validate_command(),
-          warpath::attribute_command(), warpath::report_command(),   warpath::inspect_command(),
-          warpath::options_command(),   warpath::moves_command(),    warpath::priors_command(),
-          warpath::doctor_command(),    warpath::bundle_command(),   warpath::worker_command(),
-          warpath::prompt_command(),    warpath::ask_command(),      warpath::tell_command(),
-          warpath::mcp_command()};
+  std::vector<Command> out;
+  warpath::register_commands(out);
+  return out;
 }
 
 void print_overview(std::FILE* to) {

@@ -1,5 +1,5 @@
 #include "priors/evidence/shares.h"
-#include "priors/register_priors.h"
+#include "register_priors.h"
 
 namespace warpath {
 namespace {

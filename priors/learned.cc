@@ -3,8 +3,8 @@
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
 #include "priors/evidence/shares.h"
-#include "priors/register_priors.h"
 #include "priors/tactics/gain_model.h"
+#include "register_priors.h"
 
 namespace warpath {
 namespace {

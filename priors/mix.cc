@@ -6,8 +6,8 @@
 #include "engine/plugin/options.h"
 #include "priors/evidence/shares.h"
 #include "priors/evidence/source_weights.h"
-#include "priors/register_priors.h"
 #include "priors/tactics/experience.h"
+#include "register_priors.h"
 
 namespace warpath {
 namespace {

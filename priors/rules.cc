@@ -1,8 +1,8 @@
 #include <map>
 
 #include "priors/evidence/shares.h"
-#include "priors/register_priors.h"
 #include "priors/tactics/move_evidence.h"
+#include "register_priors.h"
 
 namespace warpath {
 namespace {

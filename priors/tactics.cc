@@ -4,8 +4,8 @@
 
 #include "engine/plugin/options.h"
 #include "priors/evidence/shares.h"
-#include "priors/register_priors.h"
 #include "priors/tactics/tactic_graph.h"
+#include "register_priors.h"
 
 namespace warpath {
 namespace {

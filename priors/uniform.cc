@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "priors/register_priors.h"
+#include "register_priors.h"
 
 namespace warpath {
 namespace {

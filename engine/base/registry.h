@@ -11,6 +11,8 @@
 
 namespace warpath {
 
+struct OptionGroupKind;  // engine/plugin/option_group.h
+
 /// Named factories of one interface. An ordinary object, filled by generated `register_*` calls
 /// (each folder's meson.build holds the only list of names); iterates in name order; no global
 /// state.
@@ -21,14 +23,18 @@ class Registry {
   struct Entry {
     std::string help;
     Factory make;
+    const OptionGroupKind* options;  ///< of its own; null: none
   };
 
   /// `kind` names the interface in messages ("move", "selection policy").
   explicit Registry(std::string kind) : kind_(std::move(kind)) {}
 
   /// A second registration of one name is a bug.
-  void add(const std::string& name, const std::string& help, Factory make) {
-    WARPATH_CHECK(entries_.try_emplace(name, Entry{help, std::move(make)}).second);
+  void add(const std::string& name,
+           const std::string& help,
+           Factory make,
+           const OptionGroupKind* options = nullptr) {
+    WARPATH_CHECK(entries_.try_emplace(name, Entry{help, std::move(make), options}).second);
   }
   [[nodiscard]] bool contains(std::string_view name) const {
     return entries_.find(name) != entries_.end();

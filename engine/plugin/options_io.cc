@@ -1,146 +1,67 @@
 #include "engine/plugin/options_io.h"
 
-#include <charconv>
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <type_traits>
-
-#include "engine/base/error.h"
+#include "engine/plugin/option_codec.h"
 
 namespace warpath {
-namespace {
 
 using nlohmann::json;
 
-template <class T>
-constexpr std::string_view type_name() {
-  if constexpr (std::is_same_v<T, bool>) {
-    return "true or false";
-  } else if constexpr (std::is_integral_v<T>) {
-    return "integer";
-  } else if constexpr (std::is_floating_point_v<T>) {
-    return "number";
-  } else {
-    return "text";
-  }
+const OptionGroupKind& SearchOptions::kind() {
+  return option_group_kind<SearchOptions>();
+}
+const OptionGroupKind& RunOptions::kind() {
+  return option_group_kind<RunOptions>();
+}
+const OptionGroupKind& PriorOptions::kind() {
+  return option_group_kind<PriorOptions>();
+}
+const OptionGroupKind& TuneOptions::kind() {
+  return option_group_kind<TuneOptions>();
+}
+const OptionGroupKind& RecordOptions::kind() {
+  return option_group_kind<RecordOptions>();
 }
 
-std::string number_text(double x) {
-  return json(x).dump();
-}
-std::string number_text(std::int64_t x) {
-  return std::to_string(x);
-}
-std::string number_text(int x) {
-  return std::to_string(x);
+void Options::add(const OptionGroupKind& kind) {
+  if (!added_.contains(kind.name)) added_.emplace(kind.name, Held{&kind, kind.make()});
 }
 
-template <class T>
-std::string range_text(const Range<T>& range) {
-  return number_text(range.low) + " to " + number_text(range.high);
-}
-std::string range_text(const AnyValue&) {
-  return "";
+Options Options::defaults() const {
+  Options out;
+  for (const auto& [name, held] : added_) out.add(*held.kind);
+  return out;
 }
 
-template <class T, class Valid>
-bool in_range(const T& value, const Valid& valid) {
-  if constexpr (std::is_same_v<Valid, AnyValue>) {
-    static_cast<void>(value), static_cast<void>(valid);
-    return true;
-  } else {
-    return valid.holds(value);
-  }
+bool operator==(const Options& a, const Options& b) {
+  json in_a = to_json(a.defaults()), in_b = to_json(b.defaults());
+  in_a.update(in_b);
+  in_b = in_a;
+  in_a.update(to_json(a));
+  in_b.update(to_json(b));
+  return in_a == in_b;
 }
 
-/// Reads `j` without loss: no 1.5 for an integer, no -1 for an unsigned, no number for a text.
-template <class T>
-bool read_exactly(const json& j, T& out) {
-  if constexpr (std::is_same_v<T, bool>) {
-    if (!j.is_boolean()) return false;
-    out = j.get<bool>();
-    return true;
-  } else if constexpr (std::is_same_v<T, std::string>) {
-    if (!j.is_string()) return false;
-    out = j.get<std::string>();
-    return true;
-  } else if constexpr (std::is_floating_point_v<T>) {
-    if (!j.is_number()) return false;
-    out = j.get<T>();
-    return std::isfinite(out);
-  } else if constexpr (std::is_unsigned_v<T>) {
-    if (!j.is_number_unsigned() && !(j.is_number_integer() && j.get<std::int64_t>() >= 0))
-      return false;
-    out = j.get<T>();
-    return true;
-  } else {
-    if (!j.is_number_integer()) return false;
-    if (j.is_number_unsigned() && j.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX))
-      return false;
-    const auto wide = j.get<std::int64_t>();
-    out = static_cast<T>(wide);
-    return static_cast<std::int64_t>(out) == wide;
-  }
-}
-
-template <class Group>
-void overlay_group(Group& group, const json& j, const std::string& place) {
-  if (!j.is_object()) throw bad_input(place, j.dump(), "an object of options");
-  std::size_t known = 0;
-  Group::describe([&](auto member, const OptionText& text, const auto& valid) {
-    const auto it = j.find(std::string(text.key));
-    if (it == j.end()) return;
-    ++known;
-    auto& field = group.*member;
-    auto value = field;
-    if (!read_exactly(*it, value) || !in_range(value, valid)) {
-      std::string expected(type_name<std::decay_t<decltype(field)>>());
-      if (const std::string range = range_text(valid); !range.empty()) expected += " from " + range;
-      throw bad_input(place + "/" + std::string(text.key), it->dump(), expected);
-    }
-    field = value;
+std::pair<const OptionGroupKind*, void*> Options::find(std::string_view name) {
+  std::pair<const OptionGroupKind*, void*> found{nullptr, nullptr};
+  for_each([&](const OptionGroupKind& kind, const void* group) {
+    if (kind.name == name) found = {&kind, const_cast<void*>(group)};  // of this object
   });
-  if (known == j.size()) return;
-  for (const auto& [key, value] : j.items()) {
-    bool found = false;
-    Group::describe(
-        [&](auto, const OptionText& text, const auto&) { found = found || text.key == key; });
-    if (!found)
-      throw bad_input(place + "/" + key, value.dump(),
-                      "a known option; `warpath options` lists them");
-  }
+  return found;
 }
 
-}  // namespace
-
-std::vector<OptionRow> option_rows() {
+std::vector<OptionRow> option_rows(const Options& groups) {
   std::vector<OptionRow> rows;
-  const Options defaults;
-  Options::describe_groups([&](auto group_member, std::string_view group_name) {
-    const auto& group = defaults.*group_member;
-    std::decay_t<decltype(group)>::describe(
-        [&](auto member, const OptionText& text, const auto& valid) {
-          rows.push_back({.group = std::string(group_name),
-                          .key = std::string(text.key),
-                          .flag = std::string(text.flag),
-                          .type = std::string(type_name<std::decay_t<decltype(group.*member)>>()),
-                          .default_value = json(group.*member).dump(),
-                          .range = range_text(valid),
-                          .help = std::string(text.help),
-                          .source = std::string(text.source)});
-        });
+  groups.for_each([&](const OptionGroupKind& kind, const void*) {
+    const std::vector<OptionRow> more = kind.rows();
+    rows.insert(rows.end(), more.begin(), more.end());
   });
   return rows;
 }
 
 json to_json(const Options& options) {
   json out = json::object();
-  Options::describe_groups([&](auto group_member, std::string_view group_name) {
-    const auto& group = options.*group_member;
-    json& j = out[std::string(group_name)] = json::object();
-    std::decay_t<decltype(group)>::describe([&](auto member, const OptionText& text, const auto&) {
-      j[std::string(text.key)] = group.*member;
-    });
+  options.for_each([&](const OptionGroupKind& kind, const void* group) {
+    out[std::string(kind.name)] = kind.to_json(group);
   });
   return out;
 }
@@ -149,17 +70,11 @@ Options overlay_options(const Options& base, const json& overlay, std::string_vi
   if (!overlay.is_object()) throw bad_input(place, overlay.dump(), "an object of option groups");
   Options out = base;
   for (const auto& [key, value] : overlay.items()) {
-    bool found = false;
-    Options::describe_groups(
-        [&, &key = key, &value = value](auto group_member, std::string_view group_name) {
-          if (group_name != key) return;
-          found = true;
-          overlay_group(out.*group_member, value, std::string(place) + "/" + key);
-        });
-    if (!found) {
-      throw bad_input(std::string(place) + "/" + key, value.dump(),
-                      "an option group; `warpath options` lists them");
-    }
+    const std::string at = std::string(place) + "/" + key;
+    const auto [kind, group] = out.find(key);
+    if (kind == nullptr)
+      throw bad_input(at, value.dump(), "an option group; `warpath options` lists them");
+    kind->overlay(group, value, at);
   }
   return out;
 }
@@ -174,7 +89,7 @@ Options set_option(const Options& base,
   const std::string key(dotted_key.substr(dot + 1));
   // A text option takes the words as they are; everything else must be a JSON value.
   json value = json::parse(text, nullptr, false);
-  for (const OptionRow& row : option_rows()) {
+  for (const OptionRow& row : option_rows(base)) {
     if (row.group == group && row.key == key && row.type == "text" && !value.is_string())
       value = std::string(text);
   }

@@ -9,14 +9,24 @@
 
 namespace warpath {
 
-/// One row of `warpath options`.
-struct OptionRow {
-  std::string group, key, flag, type, default_value, range, help, source;
-};
-[[nodiscard]] std::vector<OptionRow> option_rows();
+/// Every option of the groups that `groups` has, with its default.
+[[nodiscard]] std::vector<OptionRow> option_rows(const Options& groups);
 
 /// {"search": {...}, "run": {...}, ...}, every member present.
 [[nodiscard]] nlohmann::json to_json(const Options& options);
+
+/// One group alone: {"key": value, ...}, and back. Throws Error(bad_input) as overlay_options()
+/// does.
+template <class Group>
+[[nodiscard]] nlohmann::json group_to_json(const Group& group) {
+  return Group::kind().to_json(&group);
+}
+template <class Group>
+[[nodiscard]] Group group_from_json(const nlohmann::json& j, const std::string& place) {
+  Group group;
+  Group::kind().overlay(&group, j, place);
+  return group;
+}
 
 /// Overlays `overlay` (same shape, any subset) on `base`. Throws Error(bad_input) as
 /// "PLACE/search/c_puct: got ..., expected ..." for a key that is unknown, mistyped, lossy or out

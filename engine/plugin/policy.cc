@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "engine/plugin/options.h"
-#include "engine/register_backups.h"
-#include "engine/register_selections.h"
-#include "engine/register_stops.h"
-#include "engine/register_widenings.h"
+#include "register_backups.h"
+#include "register_selections.h"
+#include "register_stops.h"
+#include "register_widenings.h"
 
 namespace warpath {
 namespace {

@@ -95,7 +95,7 @@ void RunIdentity::refuse_other(const RunEvent& recorded, const std::filesystem::
 
 /// "search.c_puct=2" for the first option that shapes the graph and differs from config.json.
 std::string RunIdentity::changed_option() const {
-  const auto recorded = recorded_config(parts_.folder.path());
+  const auto recorded = recorded_config(parts_.folder.path(), parts_.options);
   const json before = to_json(recorded->options);
   const json now = to_json(parts_.options);
   for (const auto& [group, members] : now.items()) {
@@ -111,27 +111,28 @@ std::string RunIdentity::changed_option() const {
 }
 
 Hash128 config_hash(const Options& options, std::string_view runner_text) {
-  json shaping = to_json(options);
-  shaping.erase("record");
-  shaping.erase("llm");
-  shaping["run"].erase("budget_builds");
-  shaping["run"].erase("budget_seconds");
-  shaping["run"].erase("finalists");
-  shaping["run"].erase("final_candidates");
-  shaping["search"].erase("in_flight");
-  shaping["cuda"].erase("no_wait");
+  json shaping = json::object();
+  options.for_each([&](const OptionGroupKind& kind, const void* group) {
+    if (kind.of == OptionsOf::record || kind.of == OptionsOf::proposals) return;
+    json& members = shaping[std::string(kind.name)] = kind.to_json(group);
+    for (const OptionRow& row : kind.rows()) {
+      if (!row.shapes) members.erase(row.key);
+    }
+  });
   return Hasher().add(shaping.dump()).add(runner_text).digest();
 }
 
-std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folder) {
+std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folder,
+                                              const Options& groups) {
   if (!RunFolder::has_run(folder)) return std::nullopt;
   const std::string place = (folder / "config.json").string();
   const json document = read_json_file(place);
   const JsonCursor cursor(document, place);
   require_only(cursor, {"runner", "options", "hash"});
   const JsonCursor options = cursor.at("options");
-  return RecordedConfig{.options = overlay_options({}, options.value(), options.place()),
-                        .runner_text = cursor.at("runner").text()};
+  return RecordedConfig{
+      .options = overlay_options(groups.defaults(), options.value(), options.place()),
+      .runner_text = cursor.at("runner").text()};
 }
 
 }  // namespace warpath

@@ -51,15 +51,16 @@ class RunIdentity {
 };
 
 /// The options that the run in `folder` was started with (config.json), for `--resume` without
-/// repeating the flags; nullopt if there is no run. Throws Error(bad_input) naming file and key.
+/// repeating the flags, of the groups that `groups` has; nullopt if there is no run. Throws
+/// Error(bad_input) naming file and key.
 struct RecordedConfig {
   Options options;
   std::string runner_text;
 };
-[[nodiscard]] std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folder);
+[[nodiscard]] std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folder,
+                                                            const Options& groups);
 
-/// Hash of every option that shapes the graph: all but run.budget_*, run.finalists,
-/// run.final_candidates, record.*, llm.*, search.in_flight and cuda.no_wait.
+/// Hash of every option that shapes the graph (OptionsOf, OptionText::shapes).
 [[nodiscard]] Hash128 config_hash(const Options& options, std::string_view runner_text);
 
 }  // namespace warpath

@@ -5,8 +5,8 @@
 
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
-#include "engine/register_strategies.h"
 #include "engine/search/design.h"
+#include "register_strategies.h"
 
 namespace warpath {
 namespace {

@@ -11,9 +11,12 @@
 #include "engine/plugin/variant_io.h"
 #include "engine/run/run_identity.h"
 #include "experiments/propose/move_workers.h"
+#include "experiments/setup/option_groups.h"
 #include "moves/propose/rule_proposer.h"
 #include "priors/evidence/diagnosis_view.h"
 #include "priors/evidence/findings.h"
+#include "priors/llm/options.h"
+#include "runners/cuda/options.h"
 
 namespace warpath {
 namespace {
@@ -24,7 +27,7 @@ constexpr std::string_view kTeller = "tell";
 constexpr std::size_t kMemoryLines = 30;
 
 RecordedConfig config_of(const std::filesystem::path& folder) {
-  auto config = recorded_config(folder);
+  auto config = recorded_config(folder, default_options());
   if (!config) throw bad_input(folder.string(), "", "a run folder: OUTDIR/kernels/NAME");
   return std::move(*config);
 }
@@ -86,7 +89,7 @@ DeviceFacts Asking::device() const {
   if (auto known = recorded_device(folder_)) return *std::move(known);
   const RecordedConfig config = config_of(folder_);
   const RunnerChoice choice =
-      choose_runner(config.runner_text, plugins_.runners, config.options.cuda);
+      choose_runner(config.runner_text, plugins_.runners, config.options.of<CudaOptions>());
   const auto runner = plugins_.runners.create("runner", choice.name,
                                               RunnerConfig{.argument = choice.argument,
                                                            .seed = config.options.run.seed,
@@ -117,7 +120,8 @@ llm::Asked Asking::asked(const RecordedRun& run,
                                 .seed = config.options.run.seed};
   Rng rng(config.options.run.seed, "propose", mix64(out.key.high) ^ out.key.low);
   for (Proposal& p : rules.propose(context, rng)) {
-    if (out.legal.size() >= static_cast<std::size_t>(config.options.llm.offered)) break;
+    if (out.legal.size() >= static_cast<std::size_t>(config.options.of<LlmOptions>().offered))
+      break;
     out.legal.push_back(std::move(p));
   }
   return out;
@@ -148,7 +152,7 @@ std::vector<llm::Message> Asking::prompt(const std::string& node) const {
   const DeviceFacts facts = device();
   const llm::PromptBuilder builder(run.spec(), facts, move_cards(plugins_.moves));
   return builder.choose(asked(run, run.find(node), facts), memory(run), kMemoryLines,
-                        config_of(folder_).options.llm.moves);
+                        config_of(folder_).options.of<LlmOptions>().moves);
 }
 
 std::size_t Asking::next(const RecordedRun& run) const {
@@ -168,8 +172,8 @@ json Asking::ask(const std::optional<std::string>& node) const {
   const std::size_t id = node ? run.find(*node) : next(run);
   const llm::Asked at = asked(run, id, facts);
   const llm::PromptBuilder builder(run.spec(), facts, move_cards(plugins_.moves));
-  const auto messages =
-      builder.choose(at, memory(run), kMemoryLines, config_of(folder_).options.llm.moves);
+  const auto messages = builder.choose(at, memory(run), kMemoryLines,
+                                       config_of(folder_).options.of<LlmOptions>().moves);
   json legal = json::array();
   for (const Proposal& p : at.legal)
     legal.push_back({{"move", p.instance.text()}, {"weight", p.weight}});
@@ -204,7 +208,8 @@ json Asking::tell(const ToldCandidate& told,
     if (const RecordedNode* known = find(run, key)) return told_json(*known, false, parent_speedup);
     planned.spec = run.spec();
     planned.options = config.options;
-    planned.runner = choose_runner(config.runner_text, plugins_.runners, config.options.cuda);
+    planned.runner =
+        choose_runner(config.runner_text, plugins_.runners, config.options.of<CudaOptions>());
     planned.proposals.push_back(std::move(proposal));
   }
   planned.only_proposals = true;

@@ -5,12 +5,12 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
-#include "experiments/console/command.h"
 #include "experiments/console/interrupt.h"
 #include "experiments/evaluate/batch.h"
 #include "experiments/study/study.h"
 #include "experiments/study/study_runs.h"
 #include "experiments/study/study_tables.h"
+#include "register_commands.h"
 
 namespace warpath {
 namespace {
@@ -79,33 +79,32 @@ int ablate(const Arguments& arguments, const Program&) {
 
 }  // namespace
 
-Command ablate_command() {
+void register_command_ablate(CommandRegistry& registry) {
   using enum Flag::Takes;
-  return {
-      .name = "ablate",
-      .usage = "STUDY.json [--spaces DIR|FILE...] [FLAGS]",
-      .help =
-          "compare settings of the search on recorded spaces: scores with intervals, tables, "
-          "curves",
-      .flags =
-          {{.name = "spaces",
-            .value = "DIR|FILE...",
-            .help = "recorded spaces beside those of the study; trajectories of other programs "
-                    "there join the tables",
-            .takes = several},
-           {.name = "outdir",
-            .value = "DIR",
-            .help =
-                "results go to DIR/ablations/<study> (out); runs already there are not repeated"},
-           {.name = "seeds", .value = "N", .help = "in place of the study's"},
-           {.name = "shard",
-            .value = "I/N",
-            .help =
-                "only every N-th run from the I-th; a last call without it makes the tables (1/1)"},
-           {.name = "threads", .value = "N", .help = "runs at once (all cores)"}},
-      .least_words = 1,
-      .most_words = 1,
-      .run = ablate};
+  registry.push_back(
+      {.name = "ablate",
+       .usage = "STUDY.json [--spaces DIR|FILE...] [FLAGS]",
+       .help = "compare settings of the search on recorded spaces: scores with intervals, tables, "
+               "curves",
+       .flags =
+           {{.name = "spaces",
+             .value = "DIR|FILE...",
+             .help = "recorded spaces beside those of the study; trajectories of other programs "
+                     "there join the tables",
+             .takes = several},
+            {.name = "outdir",
+             .value = "DIR",
+             .help =
+                 "results go to DIR/ablations/<study> (out); runs already there are not repeated"},
+            {.name = "seeds", .value = "N", .help = "in place of the study's"},
+            {.name = "shard",
+             .value = "I/N",
+             .help = "only every N-th run from the I-th; a last call without it makes the tables "
+                     "(1/1)"},
+            {.name = "threads", .value = "N", .help = "runs at once (all cores)"}},
+       .least_words = 1,
+       .most_words = 1,
+       .run = ablate});
 }
 
 }  // namespace warpath

@@ -9,7 +9,6 @@
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_check.h"
 #include "experiments/build_facts.h"
-#include "experiments/console/command.h"
 #include "experiments/console/interrupt.h"
 #include "experiments/console/option_layers.h"
 #include "experiments/evaluate/batch.h"
@@ -17,8 +16,11 @@
 #include "experiments/evaluate/evaluation_setup.h"
 #include "experiments/evaluate/ladder.h"
 #include "experiments/propose/move_workers.h"
+#include "experiments/setup/option_groups.h"
 #include "moves/shared/kernel_contract.h"
+#include "register_commands.h"
 #include "runners/cuda/compile/compile_check.h"
+#include "runners/cuda/options.h"
 
 namespace warpath {
 namespace {
@@ -45,7 +47,7 @@ struct Request {
 
 Request read_request(const Arguments& arguments) {
   Request out;
-  out.options = apply_layers({}, arguments);
+  out.options = apply_layers(default_options(), arguments);
   out.spec = wanted_spec("warpath apply", arguments);
   out.patches = arguments.values("patch");
   if (const auto script = arguments.value("moves"))
@@ -197,7 +199,7 @@ int check_only(const Request& request,
     throw environment_error("--runner compile: this program was built without the CUDA headers");
   const std::size_t colon = runner_text.find(':');
   cuda::CompileCheck check(
-      request.options.cuda, program.path,
+      request.options.of<CudaOptions>(), program.path,
       colon == std::string::npos ? kDefaultArch : runner_text.substr(colon + 1));
   check.prepare(request.spec);
   std::vector<Rung> rungs{baseline_rung(request.spec)};
@@ -277,7 +279,8 @@ int apply(const Arguments& arguments, const Program& program) {
   const std::string runner = arguments.value("runner").value_or("auto");
   if (runner.substr(0, runner.find(':')) == kCompile)
     return check_only(request, moves, runner, program);
-  const RunnerChoice choice = choose_runner(runner, plugins.runners, request.options.cuda);
+  const RunnerChoice choice =
+      choose_runner(runner, plugins.runners, request.options.of<CudaOptions>());
   say_confinement(choice);
   return evaluate_ladder(request, moves, choice, plugins, program);
 }
@@ -330,15 +333,16 @@ std::vector<Flag> apply_flags() {
 
 }  // namespace
 
-Command apply_command() {
-  return {
-      .name = "apply",
-      .usage = "--input SPEC [--patch FILE...] [--moves \"MOVE; MOVE@SITE(NAME=INTEGER)\"] [FLAGS]",
-      .help =
-          "a scripted path of patches and moves: every step built, verified and timed in turn with "
-          "the baseline, printed as a ladder",
-      .flags = apply_flags(),
-      .run = apply};
+void register_command_apply(CommandRegistry& registry) {
+  registry.push_back(
+      {.name = "apply",
+       .usage =
+           "--input SPEC [--patch FILE...] [--moves \"MOVE; MOVE@SITE(NAME=INTEGER)\"] [FLAGS]",
+       .help = "a scripted path of patches and moves: every step built, verified and timed in turn "
+               "with "
+               "the baseline, printed as a ladder",
+       .flags = apply_flags(),
+       .run = apply});
 }
 
 }  // namespace warpath

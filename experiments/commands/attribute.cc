@@ -3,11 +3,13 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_identity.h"
-#include "experiments/console/command.h"
 #include "experiments/console/option_layers.h"
 #include "experiments/evaluate/attributing.h"
 #include "experiments/evaluate/evaluation_report.h"
 #include "experiments/evaluate/evaluation_setup.h"
+#include "experiments/setup/option_groups.h"
+#include "register_commands.h"
+#include "runners/cuda/options.h"
 
 namespace warpath {
 namespace {
@@ -26,12 +28,12 @@ void write_lines(const Attribution& attribution, const std::string& file) {
 
 int attribute_command_main(const Arguments& arguments, const Program& program) {
   AttributionRequest request{.folder = arguments.words()[0], .runner = {}, .options = {}};
-  const auto recorded = recorded_config(request.folder);
+  const auto recorded = recorded_config(request.folder, default_options());
   if (!recorded) throw bad_input(request.folder.string(), "", "a run folder: OUTDIR/kernels/NAME");
   const Plugins plugins;
   request.options = apply_layers(recorded->options, arguments);
   request.runner = choose_runner(arguments.value("runner").value_or(recorded->runner_text),
-                                 plugins.runners, request.options.cuda);
+                                 plugins.runners, request.options.of<CudaOptions>());
   say_confinement(request.runner);
   if (arguments.words().size() > 1) request.node = arguments.words()[1];
   if (const auto repeat = arguments.value("repeat"))
@@ -51,7 +53,7 @@ int attribute_command_main(const Arguments& arguments, const Program& program) {
 
 }  // namespace
 
-Command attribute_command() {
+void register_command_attribute(CommandRegistry& registry) {
   std::vector<Flag> flags{
       {.name = "repeat", .value = "N", .help = "evaluations of each variant (3)"},
       {.name = "stage",
@@ -65,15 +67,15 @@ Command attribute_command() {
       {.name = "json", .value = "FILE", .help = "one JSON line a move"},
       {.name = "runner", .value = "NAME[:ARG]", .help = "another runner than the run's"}};
   for (Flag& flag : option_flags()) flags.push_back(std::move(flag));
-  return {.name = "attribute",
-          .usage = "RUN [NODE] [FLAGS]",
-          .help =
-              "what each move on the way to a run's best kernel is worth: the path without it, "
-              "timed in turn with the kernel, and the code it led to",
-          .flags = std::move(flags),
-          .least_words = 1,
-          .most_words = 2,
-          .run = attribute_command_main};
+  registry.push_back(
+      {.name = "attribute",
+       .usage = "RUN [NODE] [FLAGS]",
+       .help = "what each move on the way to a run's best kernel is worth: the path without it, "
+               "timed in turn with the kernel, and the code it led to",
+       .flags = std::move(flags),
+       .least_words = 1,
+       .most_words = 2,
+       .run = attribute_command_main});
 }
 
 }  // namespace warpath

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "experiments/console/command.h"
 #include "experiments/setup/environment.h"
 #include "experiments/setup/revision.h"
+#include "register_commands.h"
 #include "runners/worker/process.h"
 
 namespace warpath {
@@ -134,18 +134,18 @@ int bundle(const Arguments& arguments, const Program& program) {
 
 }  // namespace
 
-Command bundle_command() {
-  return {.name = "bundle",
-          .usage = "DIR [--specs FOLDER]",
-          .help =
-              "make a folder that runs on another machine: the program, the libraries it needs, "
-              "the specs",
-          .flags = {{.name = "specs",
-                     .value = "FOLDER",
-                     .help = "the specs to take along (those of this program)"}},
-          .least_words = 1,
-          .most_words = 1,
-          .run = bundle};
+void register_command_bundle(CommandRegistry& registry) {
+  registry.push_back(
+      {.name = "bundle",
+       .usage = "DIR [--specs FOLDER]",
+       .help = "make a folder that runs on another machine: the program, the libraries it needs, "
+               "the specs",
+       .flags = {{.name = "specs",
+                  .value = "FOLDER",
+                  .help = "the specs to take along (those of this program)"}},
+       .least_words = 1,
+       .most_words = 1,
+       .run = bundle});
 }
 
 }  // namespace warpath

@@ -12,15 +12,18 @@
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
 #include "experiments/build_facts.h"
-#include "experiments/console/command.h"
 #include "experiments/console/option_layers.h"
 #include "experiments/setup/environment.h"
 #include "experiments/setup/llm_setup.h"
+#include "experiments/setup/option_groups.h"
+#include "priors/llm/options.h"
 #include "priors/llm/probe.h"
+#include "register_commands.h"
 #include "runners/cuda/code/disassembler.h"
 #include "runners/cuda/compile/availability.h"
 #include "runners/cuda/driver/toolkit_program.h"
 #include "runners/host/compile.h"
+#include "runners/host/options.h"
 #include "runners/worker/sandbox.h"
 
 namespace warpath {
@@ -228,7 +231,7 @@ nlohmann::json corrections(const llm::Profile& profile, const llm::ProbeReport& 
 }
 
 int doctor_of_model(const Arguments& arguments) {
-  const LlmOptions options = apply_layers({}, arguments).llm;
+  const LlmOptions options = apply_layers(default_options(), arguments).of<LlmOptions>();
   if (options.model.empty() && options.profile.empty())
     throw bad_input("--llm", "no model", "--llm-model, or a --llm-profile that names one");
   std::string why;
@@ -294,7 +297,7 @@ int doctor(const Arguments& arguments, const Program&) {
 
 }  // namespace
 
-Command doctor_command() {
+void register_command_doctor(CommandRegistry& registry) {
   std::vector<Flag> flags{
       {.name = "outdir", .value = "DIR", .help = "the output folder to try (out)"},
       {.name = "llm",
@@ -302,13 +305,13 @@ Command doctor_command() {
        .help = "instead: what the server of a language model can do, by a few small questions",
        .takes = Flag::Takes::nothing}};
   for (Flag& flag : model_flags()) flags.push_back(std::move(flag));
-  return {.name = "doctor",
-          .usage = "[--outdir DIR] | --llm --llm-model MODEL [FLAGS]",
-          .help =
-              "what this machine offers: compiler, GPU, CUDA libraries, tools; with --llm, what a "
-              "model's server offers; exit code 3 if something required is missing",
-          .flags = std::move(flags),
-          .run = doctor};
+  registry.push_back(
+      {.name = "doctor",
+       .usage = "[--outdir DIR] | --llm --llm-model MODEL [FLAGS]",
+       .help = "what this machine offers: compiler, GPU, CUDA libraries, tools; with --llm, what a "
+               "model's server offers; exit code 3 if something required is missing",
+       .flags = std::move(flags),
+       .run = doctor});
 }
 
 }  // namespace warpath

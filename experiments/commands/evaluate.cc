@@ -4,7 +4,6 @@
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_check.h"
-#include "experiments/console/command.h"
 #include "experiments/console/interrupt.h"
 #include "experiments/console/option_layers.h"
 #include "experiments/evaluate/batch.h"
@@ -12,7 +11,10 @@
 #include "experiments/evaluate/evaluation_report.h"
 #include "experiments/evaluate/evaluation_setup.h"
 #include "experiments/setup/candidates.h"
+#include "experiments/setup/option_groups.h"
 #include "moves/shared/kernel_contract.h"
+#include "register_commands.h"
+#include "runners/cuda/options.h"
 
 namespace warpath {
 namespace {
@@ -36,10 +38,10 @@ std::vector<Candidate> wanted_candidates(const Arguments& arguments,
 }
 
 int evaluate(const Arguments& arguments, const Program& program) {
-  const Options options = apply_layers({}, arguments);
+  const Options options = apply_layers(default_options(), arguments);
   const Plugins plugins;
-  const RunnerChoice choice =
-      choose_runner(arguments.value("runner").value_or("auto"), plugins.runners, options.cuda);
+  const RunnerChoice choice = choose_runner(arguments.value("runner").value_or("auto"),
+                                            plugins.runners, options.of<CudaOptions>());
   say_confinement(choice);
   KernelSpec spec = wanted_spec("warpath evaluate", arguments);
   const auto runner = plugins.runners.create("--runner", choice.name,
@@ -129,14 +131,15 @@ std::vector<Flag> evaluate_flags() {
 
 }  // namespace
 
-Command evaluate_command() {
-  return {.name = "evaluate",
-          .usage = "--input SPEC [--candidates FILE|DIR|LIST...] [FLAGS]",
-          .help =
-              "compile, check and time given variants of one kernel, without a search; exit code 2 "
-              "if any is not as expected",
-          .flags = evaluate_flags(),
-          .run = evaluate};
+void register_command_evaluate(CommandRegistry& registry) {
+  registry.push_back(
+      {.name = "evaluate",
+       .usage = "--input SPEC [--candidates FILE|DIR|LIST...] [FLAGS]",
+       .help =
+           "compile, check and time given variants of one kernel, without a search; exit code 2 "
+           "if any is not as expected",
+       .flags = evaluate_flags(),
+       .run = evaluate});
 }
 
 }  // namespace warpath

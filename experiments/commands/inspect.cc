@@ -6,13 +6,13 @@
 #include "engine/base/statistics.h"
 #include "engine/plugin/objective.h"
 #include "engine/run/record.h"
-#include "experiments/console/command.h"
 #include "experiments/report/profile_report.h"
 #include "experiments/report/region_report.h"
 #include "experiments/report/source_report.h"
 #include "experiments/setup/recorded_run.h"
 #include "moves/shared/source_contract.h"
 #include "priors/evidence/findings.h"
+#include "register_commands.h"
 
 namespace warpath {
 namespace {
@@ -145,22 +145,22 @@ int inspect(const Arguments& arguments, const Program&) {
 
 }  // namespace
 
-Command inspect_command() {
+void register_command_inspect(CommandRegistry& registry) {
   std::vector<Flag> flags = region_flags();
   for (Flag& flag : profile_flags()) flags.push_back(std::move(flag));
   flags.insert(flags.begin(),
                Flag{"parse", "FILE...", "instead: kernels, opaque spans and facts of CUDA sources",
                     Flag::Takes::several});
-  return {.name = "inspect",
-          .usage = "RUN [NODE] | --parse FILE... | --regions FILE | --ncu FILE",
-          .help =
-              "a recorded run and its best nodes, or one node: path, outcome, difference to its "
-              "parent, source; "
-              "NODE is the start of a key, best or baseline",
-          .flags = std::move(flags),
-          .least_words = 0,
-          .most_words = 2,
-          .run = inspect};
+  registry.push_back(
+      {.name = "inspect",
+       .usage = "RUN [NODE] | --parse FILE... | --regions FILE | --ncu FILE",
+       .help = "a recorded run and its best nodes, or one node: path, outcome, difference to its "
+               "parent, source; "
+               "NODE is the start of a key, best or baseline",
+       .flags = std::move(flags),
+       .least_words = 0,
+       .most_words = 2,
+       .run = inspect});
 }
 
 }  // namespace warpath

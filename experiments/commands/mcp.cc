@@ -13,8 +13,8 @@
 #include "experiments/agent/asking.h"
 #include "experiments/agent/mcp_server.h"
 #include "experiments/agent/mcp_tools.h"
-#include "experiments/console/command.h"
 #include "experiments/setup/revision.h"
+#include "register_commands.h"
 
 namespace warpath {
 namespace {
@@ -105,15 +105,15 @@ int mcp(const Arguments& arguments, const Program& program) {
 
 }  // namespace
 
-Command mcp_command() {
-  return {.name = "mcp",
-          .usage = "RUN",
-          .help =
-              "serve a recorded run to a coding agent over stdin and stdout by the Model Context "
-              "Protocol: tools ask, tell, inspect, diagnose and status",
-          .least_words = 1,
-          .most_words = 1,
-          .run = mcp};
+void register_command_mcp(CommandRegistry& registry) {
+  registry.push_back(
+      {.name = "mcp",
+       .usage = "RUN",
+       .help = "serve a recorded run to a coding agent over stdin and stdout by the Model Context "
+               "Protocol: tools ask, tell, inspect, diagnose and status",
+       .least_words = 1,
+       .most_words = 1,
+       .run = mcp});
 }
 
 }  // namespace warpath

@@ -3,10 +3,10 @@
 #include <sstream>
 
 #include "engine/base/error.h"
-#include "experiments/console/command.h"
 #include "moves/propose/example.h"
 #include "moves/propose/move_script.h"
-#include "moves/register_moves.h"
+#include "register_commands.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {
@@ -91,18 +91,18 @@ int print_moves(const Arguments& arguments, const Program&) {
 
 }  // namespace
 
-Command moves_command() {
-  return {
-      .name = "moves",
-      .usage = "[MOVE...] [--brief]",
-      .help =
-          "the moves that a search may make: other names, parameters, an example before and after",
-      .flags = {{.name = "brief",
-                 .value = "",
-                 .help = "without the examples' sources",
-                 .takes = Flag::Takes::nothing}},
-      .most_words = 64,
-      .run = print_moves};
+void register_command_moves(CommandRegistry& registry) {
+  registry.push_back(
+      {.name = "moves",
+       .usage = "[MOVE...] [--brief]",
+       .help =
+           "the moves that a search may make: other names, parameters, an example before and after",
+       .flags = {{.name = "brief",
+                  .value = "",
+                  .help = "without the examples' sources",
+                  .takes = Flag::Takes::nothing}},
+       .most_words = 64,
+       .run = print_moves});
 }
 
 }  // namespace warpath

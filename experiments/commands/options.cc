@@ -3,7 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/plugin/options_io.h"
-#include "experiments/console/command.h"
+#include "experiments/setup/option_groups.h"
+#include "register_commands.h"
 
 namespace warpath {
 namespace {
@@ -23,7 +24,7 @@ void print_json(const std::vector<OptionRow>& rows) {
 }
 
 int print_options(const Arguments& arguments, const Program&) {
-  const std::vector<OptionRow> rows = option_rows();
+  const std::vector<OptionRow> rows = option_rows(default_options());
   if (arguments.has("json")) {
     print_json(rows);
     return 0;
@@ -50,13 +51,13 @@ int print_options(const Arguments& arguments, const Program&) {
 
 }  // namespace
 
-Command options_command() {
-  return {
-      .name = "options",
-      .usage = "[--json]",
-      .help = "every option: key, flag, type, default, range, help, source",
-      .flags = {{.name = "json", .value = "", .help = "as JSON", .takes = Flag::Takes::nothing}},
-      .run = print_options};
+void register_command_options(CommandRegistry& registry) {
+  registry.push_back(
+      {.name = "options",
+       .usage = "[--json]",
+       .help = "every option: key, flag, type, default, range, help, source",
+       .flags = {{.name = "json", .value = "", .help = "as JSON", .takes = Flag::Takes::nothing}},
+       .run = print_options});
 }
 
 }  // namespace warpath

@@ -1,10 +1,10 @@
 #include <cstdio>
 
 #include "engine/base/error.h"
-#include "experiments/console/command.h"
 #include "priors/evidence/roofline.h"
 #include "priors/evidence/rule_table.h"
-#include "priors/register_priors.h"
+#include "register_commands.h"
+#include "register_priors.h"
 
 namespace warpath {
 namespace {
@@ -86,23 +86,22 @@ int print_priors(const Arguments& arguments, const Program&) {
 
 }  // namespace
 
-Command priors_command() {
-  return {
-      .name = "priors",
-      .usage = "[--rules [RULE...] | --methods]",
-      .help =
-          "the priors that weigh proposals; the rule matrix that reads a diagnosis, with its "
-          "thresholds; the registry of methods",
-      .flags = {{.name = "rules",
-                 .value = "",
-                 .help = "every rule with thresholds and moves; of named rules the skill text too",
-                 .takes = Flag::Takes::nothing},
-                {.name = "methods",
-                 .value = "",
-                 .help = "methods by axis: trigger from good to bad, moves that carry them out",
-                 .takes = Flag::Takes::nothing}},
-      .most_words = 64,
-      .run = print_priors};
+void register_command_priors(CommandRegistry& registry) {
+  registry.push_back(
+      {.name = "priors",
+       .usage = "[--rules [RULE...] | --methods]",
+       .help = "the priors that weigh proposals; the rule matrix that reads a diagnosis, with its "
+               "thresholds; the registry of methods",
+       .flags = {{.name = "rules",
+                  .value = "",
+                  .help = "every rule with thresholds and moves; of named rules the skill text too",
+                  .takes = Flag::Takes::nothing},
+                 {.name = "methods",
+                  .value = "",
+                  .help = "methods by axis: trigger from good to bad, moves that carry them out",
+                  .takes = Flag::Takes::nothing}},
+       .most_words = 64,
+       .run = print_priors});
 }
 
 }  // namespace warpath

@@ -2,7 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/agent/asking.h"
-#include "experiments/console/command.h"
+#include "register_commands.h"
 
 namespace warpath {
 namespace {
@@ -23,8 +23,6 @@ int ask(const Arguments& arguments, const Program& program) {
   std::printf("%s\n", asking.ask(arguments.value("node")).dump(2).c_str());
   return 0;
 }
-
-}  // namespace
 
 Command prompt_command() {
   return {
@@ -47,6 +45,13 @@ Command ask_command() {
           .least_words = 1,
           .most_words = 1,
           .run = ask};
+}
+
+}  // namespace
+
+void register_command_prompt(CommandRegistry& registry) {
+  registry.push_back(prompt_command());
+  registry.push_back(ask_command());
 }
 
 }  // namespace warpath

@@ -6,11 +6,12 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_identity.h"
-#include "experiments/console/command.h"
 #include "experiments/console/interrupt.h"
 #include "experiments/evaluate/batch.h"
 #include "experiments/propose/move_workers.h"
+#include "experiments/setup/option_groups.h"
 #include "experiments/study/graph_recorder.h"
+#include "register_commands.h"
 
 namespace warpath {
 namespace {
@@ -96,7 +97,7 @@ int sweep(const Arguments& arguments, const Program& program) {
   const fs::path kernels = fs::path(arguments.value("outdir").value_or("out")) / "kernels";
   std::vector<fs::path> folders;
   for (const auto& entry : fs::directory_iterator(kernels)) {
-    const auto config = recorded_config(entry.path());
+    const auto config = recorded_config(entry.path(), default_options());
     if (config && config->options.search.strategy == "breadth_first")
       folders.push_back(entry.path());
   }
@@ -105,8 +106,6 @@ int sweep(const Arguments& arguments, const Program& program) {
     record({folder}, "", graph_file(folder), program, interrupts.stop());
   return 0;
 }
-
-}  // namespace
 
 Command record_command() {
   return {.name = "record",
@@ -131,6 +130,13 @@ Command sweep_command() {
               "graph of them: OUTDIR/kernels/NAME/NAME.graph.gz",
           .flags = sweep_flags(),
           .run = sweep};
+}
+
+}  // namespace
+
+void register_command_record(CommandRegistry& registry) {
+  registry.push_back(sweep_command());
+  registry.push_back(record_command());
 }
 
 }  // namespace warpath

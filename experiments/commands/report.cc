@@ -1,9 +1,9 @@
 #include <cstdio>
 
 #include "engine/run/run_folder.h"
-#include "experiments/console/command.h"
 #include "experiments/evaluate/attributing.h"
 #include "experiments/report/run_report.h"
+#include "register_commands.h"
 
 namespace warpath {
 namespace {
@@ -21,17 +21,17 @@ int report(const Arguments& arguments, const Program&) {
 
 }  // namespace
 
-Command report_command() {
-  return {.name = "report",
-          .usage = "RUN",
-          .help =
-              "why the best kernel of a recorded run is the best: path, what each move is worth, "
-              "what the code shows, bottleneck before and after; "
-              "printed, and written to report.md and report.html in the run folder",
-          .flags = {},
-          .least_words = 1,
-          .most_words = 1,
-          .run = report};
+void register_command_report(CommandRegistry& registry) {
+  registry.push_back(
+      {.name = "report",
+       .usage = "RUN",
+       .help = "why the best kernel of a recorded run is the best: path, what each move is worth, "
+               "what the code shows, bottleneck before and after; "
+               "printed, and written to report.md and report.html in the run folder",
+       .flags = {},
+       .least_words = 1,
+       .most_words = 1,
+       .run = report});
 }
 
 }  // namespace warpath

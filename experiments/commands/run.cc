@@ -3,15 +3,16 @@
 #include <cstdio>
 
 #include "engine/base/detailed_error.h"
-#include "experiments/console/command.h"
 #include "experiments/console/interrupt.h"
 #include "experiments/console/option_layers.h"
 #include "experiments/console/progress.h"
 #include "experiments/console/summary_table.h"
 #include "experiments/evaluate/attributing.h"
 #include "experiments/evaluate/batch.h"
+#include "experiments/setup/option_groups.h"
 #include "experiments/setup/runner_choice.h"
 #include "experiments/setup/shipping.h"
+#include "register_commands.h"
 
 namespace warpath {
 namespace {
@@ -82,7 +83,7 @@ void attribute_all(const std::vector<KernelRun>& runs,
 
 int run(const Arguments& arguments, const Program& program) {
   if (arguments.has("print-config")) {
-    std::printf("%s\n", options_text(apply_layers({}, arguments)).c_str());
+    std::printf("%s\n", options_text(apply_layers(default_options(), arguments)).c_str());
     return 0;
   }
   const Plugins plugins;
@@ -168,6 +169,10 @@ Command run_command() {
           .help = "search for faster versions of one or many kernels",
           .flags = run_flags(),
           .run = run};
+}
+
+void register_command_run(CommandRegistry& registry) {
+  registry.push_back(run_command());
 }
 
 }  // namespace warpath

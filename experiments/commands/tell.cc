@@ -4,8 +4,8 @@
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
 #include "experiments/agent/asking.h"
-#include "experiments/console/command.h"
 #include "experiments/console/interrupt.h"
+#include "register_commands.h"
 
 namespace warpath {
 namespace {
@@ -35,22 +35,23 @@ int tell(const Arguments& arguments, const Program& program) {
 
 }  // namespace
 
-Command tell_command() {
-  return {
-      .name = "tell",
-      .usage = "RUN --node NODE [--move MOVE] [--source FILE] [--launch FILE]",
-      .help =
-          "evaluate one candidate for a node of a recorded run, under the same gates as any, and "
-          "record it; exit 2 if it is not ok",
-      .flags = {{"node", "NODE", "the version that it changes: start of a key, best or baseline"},
-                {"move", "MOVE",
-                 "what it does: MOVE[@SITE][(NAME=INTEGER,...)]; without --source the engine makes "
-                 "it (other)"},
-                {"source", "FILE", "a whole source, SEARCH/REPLACE blocks or a unified diff"},
-                {"launch", "FILE", "the whole launch plan as JSON, where it changes"}},
-      .least_words = 1,
-      .most_words = 1,
-      .run = tell};
+void register_command_tell(CommandRegistry& registry) {
+  registry.push_back(
+      {.name = "tell",
+       .usage = "RUN --node NODE [--move MOVE] [--source FILE] [--launch FILE]",
+       .help =
+           "evaluate one candidate for a node of a recorded run, under the same gates as any, and "
+           "record it; exit 2 if it is not ok",
+       .flags =
+           {{"node", "NODE", "the version that it changes: start of a key, best or baseline"},
+            {"move", "MOVE",
+             "what it does: MOVE[@SITE][(NAME=INTEGER,...)]; without --source the engine makes "
+             "it (other)"},
+            {"source", "FILE", "a whole source, SEARCH/REPLACE blocks or a unified diff"},
+            {"launch", "FILE", "the whole launch plan as JSON, where it changes"}},
+       .least_words = 1,
+       .most_words = 1,
+       .run = tell});
 }
 
 }  // namespace warpath

@@ -10,9 +10,9 @@
 
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
-#include "experiments/console/command.h"
 #include "experiments/evaluate/trials.h"
 #include "experiments/setup/memory.h"
+#include "register_commands.h"
 
 namespace warpath {
 namespace {
@@ -157,8 +157,6 @@ int tactics(const Arguments& arguments, const Program&) {
   return 0;
 }
 
-}  // namespace
-
 Command train_command() {
   return {.name = "train",
           .usage = "RUN|GRAPH... [--output FILE] [--folds DIR]",
@@ -190,6 +188,13 @@ Command tactics_command() {
                      .help = "a graph of all other kernels for each: KERNEL.tactics.json"}},
           .most_words = 1000,
           .run = tactics};
+}
+
+}  // namespace
+
+void register_command_train(CommandRegistry& registry) {
+  registry.push_back(train_command());
+  registry.push_back(tactics_command());
 }
 
 }  // namespace warpath

@@ -2,8 +2,8 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/spec_check.h"
-#include "experiments/console/command.h"
 #include "moves/shared/kernel_contract.h"
+#include "register_commands.h"
 
 namespace warpath {
 namespace {
@@ -19,15 +19,16 @@ int validate(const Arguments& arguments, const Program&) {
 
 }  // namespace
 
-Command validate_command() {
-  return {.name = "validate",
-          .usage = "FILE|FOLDER...",
-          .help =
-              "check specs and what their kernels say of their arguments: one line each, exit code "
-              "64 if there is a problem in any",
-          .least_words = 1,
-          .most_words = SIZE_MAX,
-          .run = validate};
+void register_command_validate(CommandRegistry& registry) {
+  registry.push_back(
+      {.name = "validate",
+       .usage = "FILE|FOLDER...",
+       .help =
+           "check specs and what their kernels say of their arguments: one line each, exit code "
+           "64 if there is a problem in any",
+       .least_words = 1,
+       .most_words = SIZE_MAX,
+       .run = validate});
 }
 
 }  // namespace warpath

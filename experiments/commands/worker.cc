@@ -2,9 +2,9 @@
 
 #include "engine/base/error.h"
 #include "experiments/build_facts.h"
-#include "experiments/console/command.h"
 #include "experiments/propose/move_service.h"
-#include "moves/register_moves.h"
+#include "register_commands.h"
+#include "register_moves.h"
 #include "runners/cuda/compile/compile_worker.h"
 #include "runners/cuda/lanes/device_worker.h"
 #include "runners/host/worker.h"
@@ -46,16 +46,16 @@ int serve(const Arguments& arguments, const Program&) {
 
 }  // namespace
 
-Command worker_command() {
-  return {
-      .name = "worker",
-      .usage = "host|compile|device|moves [--gpu N]",
-      .help =
-          "serve evaluations or moves over stdin and stdout; started by the program, not by people",
-      .flags = {{.name = "gpu", .value = "N", .help = "device: which GPU of this machine (0)"}},
-      .least_words = 1,
-      .most_words = 1,
-      .run = serve};
+void register_command_worker(CommandRegistry& registry) {
+  registry.push_back(
+      {.name = "worker",
+       .usage = "host|compile|device|moves [--gpu N]",
+       .help = "serve evaluations or moves over stdin and stdout; started by the program, not by "
+               "people",
+       .flags = {{.name = "gpu", .value = "N", .help = "device: which GPU of this machine (0)"}},
+       .least_words = 1,
+       .most_words = 1,
+       .run = serve});
 }
 
 }  // namespace warpath

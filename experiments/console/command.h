@@ -24,28 +24,10 @@ struct Command {
   int (*run)(const Arguments&, const Program&) = nullptr;
 };
 
-// One file each: experiments/command_<name>.cc.
+/// All verbs, in the order of `warpath --help`. One file each: experiments/commands/<name>.cc.
+using CommandRegistry = std::vector<Command>;
+
+/// `warpath run`, of which others are made (experiments/commands/run.cc).
 [[nodiscard]] Command run_command();
-[[nodiscard]] Command ablate_command();
-[[nodiscard]] Command sweep_command();
-[[nodiscard]] Command record_command();
-[[nodiscard]] Command train_command();
-[[nodiscard]] Command tactics_command();
-[[nodiscard]] Command validate_command();
-[[nodiscard]] Command evaluate_command();
-[[nodiscard]] Command apply_command();
-[[nodiscard]] Command attribute_command();
-[[nodiscard]] Command report_command();
-[[nodiscard]] Command inspect_command();
-[[nodiscard]] Command prompt_command();
-[[nodiscard]] Command ask_command();
-[[nodiscard]] Command tell_command();
-[[nodiscard]] Command mcp_command();
-[[nodiscard]] Command options_command();
-[[nodiscard]] Command moves_command();
-[[nodiscard]] Command priors_command();
-[[nodiscard]] Command doctor_command();
-[[nodiscard]] Command bundle_command();
-[[nodiscard]] Command worker_command();
 
 }  // namespace warpath

@@ -5,12 +5,13 @@
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
 #include "engine/plugin/options_io.h"
+#include "experiments/setup/option_groups.h"
 
 namespace warpath {
 
 std::vector<Flag> option_flags() {
   std::vector<Flag> flags;
-  for (const OptionRow& row : option_rows()) {
+  for (const OptionRow& row : option_rows(default_options())) {
     if (row.flag.empty()) continue;
     const bool is_switch = row.type == "true or false";
     flags.push_back({.name = row.flag,
@@ -33,7 +34,7 @@ Options apply_layers(const Options& base, const Arguments& arguments) {
   Options options = base;
   if (const auto file = arguments.value("config"))
     options = overlay_options(options, read_json_file(*file), *file);
-  for (const OptionRow& row : option_rows()) {
+  for (const OptionRow& row : option_rows(base)) {
     if (row.flag.empty() || !arguments.has(row.flag)) continue;
     options = set_option(options, row.group + "." + row.key,
                          arguments.value(row.flag).value_or("true"), "--" + row.flag);

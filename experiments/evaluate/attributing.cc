@@ -19,6 +19,7 @@
 #include "moves/propose/leave_one_out.h"
 #include "priors/evidence/signatures.h"
 #include "runners/cuda/compile/compile_check.h"
+#include "runners/cuda/options.h"
 
 namespace warpath {
 namespace {
@@ -63,7 +64,7 @@ class Attributing {
     try {
       if (!kHasCudaHeaders)
         throw environment_error("this program was built without the CUDA headers");
-      cuda::CompileCheck check(setup_.options.cuda, setup_.program, arch);
+      cuda::CompileCheck check(setup_.options.of<CudaOptions>(), setup_.program, arch);
       check.prepare(setup_.run.spec());
       const cuda::Disassembler tool = cuda::find_disassembler();
       out_.code_arch = arch;

@@ -18,16 +18,19 @@
 #include "experiments/propose/move_workers.h"
 #include "experiments/setup/environment.h"
 #include "experiments/setup/memory.h"
+#include "experiments/setup/option_groups.h"
 #include "experiments/setup/prior_files.h"
 #include "experiments/setup/shipping.h"
 #include "moves/propose/rule_proposer.h"
-#include "moves/register_moves.h"
 #include "moves/shared/kernel_contract.h"
 #include "priors/evidence/findings.h"
-#include "priors/register_priors.h"
+#include "priors/llm/options.h"
+#include "register_moves.h"
+#include "register_priors.h"
+#include "register_runners.h"
+#include "runners/cuda/options.h"
 #include "runners/ledger/ledger_runner.h"
 #include "runners/pool.h"
-#include "runners/register_runners.h"
 
 namespace warpath {
 namespace fs = std::filesystem;
@@ -80,7 +83,8 @@ RunnerChoice runner_of(const std::string& text,
                        const KernelSpec& spec,
                        const Options& options,
                        const Plugins& plugins) {
-  if (!only_replays(options)) return choose_runner(text, plugins.runners, options.cuda);
+  if (!only_replays(options))
+    return choose_runner(text, plugins.runners, options.of<CudaOptions>());
   const EvaluationLedger ledger(options.record.evaluations, LedgerMode::replay);
   const Hash128 hash = hash128(to_json(spec).dump());
   const std::string recorded =
@@ -191,9 +195,9 @@ std::vector<KernelRun> plan_batch(const Arguments& arguments,
     if (recorded && !resume)
       throw bad_input(folder.string(), "a run", "--resume to continue it, or another --outdir");
     std::optional<RecordedConfig> record;
-    if (recorded) record = recorded_config(folder);
+    if (recorded) record = recorded_config(folder, default_options());
     const std::string text = runner_text.value_or(record ? record->runner_text : "auto");
-    const Options options = apply_layers(record ? record->options : Options{}, arguments);
+    const Options options = apply_layers(record ? record->options : default_options(), arguments);
     KernelRun planned{.spec = spec,
                       .options = options,
                       .runner = runner_of(text, spec, options, plugins),
@@ -201,8 +205,9 @@ std::vector<KernelRun> plan_batch(const Arguments& arguments,
                       .proposals = proposals};
     if (!arguments.has("no-llm")) {
       std::string why;
-      planned.llm = llm_access(options.llm, why);
-      if (!planned.llm && !(options.llm.model.empty() && options.llm.profile.empty()) &&
+      planned.llm = llm_access(options.of<LlmOptions>(), why);
+      if (!planned.llm &&
+          !(options.of<LlmOptions>().model.empty() && options.of<LlmOptions>().profile.empty()) &&
           runs.empty())
         std::fprintf(stderr, "warpath: %s\n", why.c_str());
     }

@@ -18,6 +18,7 @@
 #include "engine/json/json_reader.h"
 #include "engine/json/json_record.h"
 #include "engine/plugin/variant_io.h"
+#include "runners/cuda/options.h"
 #include "runners/worker/worker_process.h"
 
 namespace warpath {
@@ -103,9 +104,10 @@ MoveWorkersSetup move_workers_setup(const Options& options,
                                     const Program& program,
                                     std::filesystem::path record) {
   const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  return {.argv = {program.path, "worker", "moves"},
-          .workers = options.cuda.isolation == "none" ? 0 : std::min(cores, kMostWorkers),
-          .record = std::move(record)};
+  return {
+      .argv = {program.path, "worker", "moves"},
+      .workers = options.of<CudaOptions>().isolation == "none" ? 0 : std::min(cores, kMostWorkers),
+      .record = std::move(record)};
 }
 
 struct MoveWorkers::Worker {

@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/run/run_folder.h"
 #include "moves/patch/patch.h"
+#include "priors/llm/options.h"
 
 namespace warpath {
 
@@ -66,35 +67,38 @@ LlmStack::LlmStack(const LlmAccess& access,
                    const Options& options,
                    const std::filesystem::path& folder)
     : profile_(access.profile),
-      budget_({.calls = options.llm.calls,
-               .input_tokens = options.llm.input_tokens,
-               .output_tokens = options.llm.output_tokens,
-               .money = options.llm.money,
-               .seconds = options.llm.seconds}),
+      budget_({.calls = options.of<LlmOptions>().calls,
+               .input_tokens = options.of<LlmOptions>().input_tokens,
+               .output_tokens = options.of<LlmOptions>().output_tokens,
+               .money = options.of<LlmOptions>().money,
+               .seconds = options.of<LlmOptions>().seconds}),
       transport_(llm::make_curl_transport()) {
   llm::Redactor redactor;
   redactor.add(access.key);
-  const bool own = options.llm.cassette.empty();
+  const bool own = options.of<LlmOptions>().cassette.empty();
   if (own) std::filesystem::create_directories(folder);
-  const auto mode = llm::Cassette::parse_mode(options.llm.cassette_mode, "llm.cassette_mode");
+  const auto mode =
+      llm::Cassette::parse_mode(options.of<LlmOptions>().cassette_mode, "llm.cassette_mode");
   cassette_ = std::make_unique<llm::Cassette>(
-      own ? folder / "llm.jsonl" : std::filesystem::path(options.llm.cassette), mode, redactor);
+      own ? folder / "llm.jsonl" : std::filesystem::path(options.of<LlmOptions>().cassette), mode,
+      redactor);
   if (own && mode == llm::Cassette::Mode::replay_or_live) {
     for (const auto& past : cassette_->past()) budget_.charge(past.usage, past.cost);
   }
-  client_ = std::make_unique<llm::Client>(llm::Client::Setup{.profile = profile_,
-                                                             .key = access.key,
-                                                             .transport = *transport_,
-                                                             .cassette = *cassette_,
-                                                             .budget = budget_,
-                                                             .redactor = redactor,
-                                                             .seed = options.run.seed,
-                                                             .in_flight = options.llm.in_flight});
+  client_ = std::make_unique<llm::Client>(
+      llm::Client::Setup{.profile = profile_,
+                         .key = access.key,
+                         .transport = *transport_,
+                         .cassette = *cassette_,
+                         .budget = budget_,
+                         .redactor = redactor,
+                         .seed = options.run.seed,
+                         .in_flight = options.of<LlmOptions>().in_flight});
   proposer_ = std::make_unique<llm::LlmProposer>(llm::LlmProposer::Parts{
       .spec = spec,
       .device = device,
       .catalogue = move_cards(moves),
-      .options = options.llm,
+      .options = options.of<LlmOptions>(),
       .client = *client_,
       .profile = profile_,
       .patch = [](const std::string& source, const std::string& text,

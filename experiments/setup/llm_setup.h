@@ -12,6 +12,7 @@
 #include "priors/llm/cassette.h"
 #include "priors/llm/client.h"
 #include "priors/llm/llm_proposer.h"
+#include "priors/llm/options.h"
 #include "priors/llm/profile.h"
 
 namespace warpath {

@@ -10,6 +10,7 @@
 #include "engine/run/event_log.h"
 #include "engine/run/run_identity.h"
 #include "engine/spec/spec_load.h"
+#include "experiments/setup/option_groups.h"
 
 namespace warpath {
 namespace {
@@ -34,7 +35,7 @@ DeviceFacts unrecorded_device(const std::string& runner) {
 }  // namespace
 
 RecordedRun::RecordedRun(const std::filesystem::path& folder) {
-  const auto config = recorded_config(folder);
+  const auto config = recorded_config(folder, default_options());
   if (!config) throw bad_input(folder.string(), "", "a run folder: OUTDIR/kernels/NAME");
   options_ = config->options.run;
   const std::string spec_file = (folder / "input_spec.json").string();

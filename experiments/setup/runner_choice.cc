@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "runners/cuda/compile/availability.h"
+#include "runners/cuda/options.h"
 #include "runners/worker/sandbox.h"
 
 namespace warpath {
@@ -48,8 +49,6 @@ void check_device_options(const CudaOptions& cuda) {
   if (!known)
     throw bad_input("--gpus", cuda.gpus.empty() ? "\"\"" : cuda.gpus,
                     "all, none, indices (0,1) or a file of worker command lines");
-  if (cuda.isolation != "process" && cuda.isolation != "none")
-    throw bad_input("--isolation", cuda.isolation, "process or none");
 }
 
 /// Refuses early what no run could do.

@@ -6,6 +6,7 @@
 
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
+#include "runners/cuda/options.h"
 
 namespace warpath {
 

@@ -9,6 +9,7 @@
 #include "engine/plugin/options_io.h"
 #include "engine/plugin/presets.h"
 #include "engine/search/search.h"
+#include "experiments/setup/option_groups.h"
 #include "runners/replay/recorded_graph.h"
 
 namespace warpath {
@@ -170,7 +171,7 @@ Study load_study(const std::filesystem::path& file) {
     if (at->text() != "mean" && at->text() != "draw") at->fail("mean or draw");
     study.served = at->text() == "draw" ? Served::draw : Served::mean;
   }
-  Options base;
+  Options base = default_options();
   if (const auto at = root.find("base")) base = overlay_options(base, at->value(), at->place());
   const std::vector<Factor> factors = read_factors(root);
   for (const Factor& f : factors) study.factors.push_back(f.name);

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "engine/base/error.h"
-#include "moves/register_moves.h"
 #include "moves/shared/code_template.h"
 #include "moves/shared/code_writer.h"
 #include "moves/shared/hinted_access.h"
@@ -13,6 +12,7 @@
 #include "moves/shared/loop_site.h"
 #include "moves/shared/range_sum.h"
 #include "moves/shared/span_rewrite.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

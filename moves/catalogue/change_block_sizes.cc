@@ -5,8 +5,8 @@
 #include <set>
 
 #include "engine/base/error.h"
-#include "moves/register_moves.h"
 #include "moves/shared/source_edit.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

@@ -2,10 +2,10 @@
 
 #include "engine/base/error.h"
 #include "moves/model/facts.h"
-#include "moves/register_moves.h"
 #include "moves/shared/code_writer.h"
 #include "moves/shared/hinted_access.h"
 #include "moves/shared/span_rewrite.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

@@ -3,12 +3,12 @@
 #include <vector>
 
 #include "moves/model/facts.h"
-#include "moves/register_moves.h"
 #include "moves/shared/code_template.h"
 #include "moves/shared/kernel_rewrite.h"
 #include "moves/shared/loop_site.h"
 #include "moves/shared/source_edit.h"
 #include "moves/shared/span_rewrite.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

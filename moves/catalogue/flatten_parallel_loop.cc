@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "moves/register_moves.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/lane_loops.h"
 #include "moves/shared/loop_site.h"
 #include "moves/shared/pack_accesses.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

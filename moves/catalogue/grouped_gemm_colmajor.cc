@@ -2,8 +2,8 @@
 #include <array>
 
 #include "moves/model/facts.h"
-#include "moves/register_moves.h"
 #include "moves/shared/source_edit.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

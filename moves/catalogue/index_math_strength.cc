@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/register_moves.h"
 #include "moves/shared/span_rewrite.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "moves/register_moves.h"
 #include "moves/shared/span_rewrite.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

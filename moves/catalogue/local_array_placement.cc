@@ -3,11 +3,11 @@
 
 #include "engine/base/error.h"
 #include "moves/model/facts.h"
-#include "moves/register_moves.h"
 #include "moves/shared/lanes.h"
 #include "moves/shared/row_sweeps.h"
 #include "moves/shared/source_edit.h"
 #include "moves/shared/span_rewrite.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "moves/model/facts.h"
-#include "moves/register_moves.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/lanes.h"
 #include "moves/shared/row_split.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

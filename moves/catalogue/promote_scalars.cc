@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "moves/register_moves.h"
 #include "moves/shared/hinted_access.h"
 #include "moves/shared/loop_site.h"
 #include "moves/shared/span_rewrite.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "moves/register_moves.h"
 #include "moves/shared/source_edit.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "engine/plugin/move.h"
-#include "moves/register_moves.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "moves/model/facts.h"
-#include "moves/register_moves.h"
 #include "moves/shared/source_edit.h"
 #include "moves/shared/span_rewrite.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

@@ -2,10 +2,10 @@
 #include <array>
 
 #include "moves/model/facts.h"
-#include "moves/register_moves.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/staging.h"
 #include "moves/shared/tile_kernel.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/register_moves.h"
 #include "moves/shared/keep_row.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/lanes.h"
 #include "moves/shared/loop_site.h"
 #include "moves/shared/row_statistics.h"
 #include "moves/shared/row_sweeps.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "moves/register_moves.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/span_rewrite.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

@@ -5,12 +5,12 @@
 
 #include "engine/base/error.h"
 #include "moves/model/facts.h"
-#include "moves/register_moves.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/lanes.h"
 #include "moves/shared/loop_site.h"
 #include "moves/shared/source_edit.h"
 #include "moves/shared/span_rewrite.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

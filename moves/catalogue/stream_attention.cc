@@ -1,9 +1,9 @@
 #include <array>
 
-#include "moves/register_moves.h"
 #include "moves/shared/attention.h"
 #include "moves/shared/kernel_rewrite.h"
 #include "moves/shared/known_shape.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

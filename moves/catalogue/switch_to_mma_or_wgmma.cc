@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/register_moves.h"
 #include "moves/shared/kernel_rewrite.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/tensor_tile.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/register_moves.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/tile_kernel.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

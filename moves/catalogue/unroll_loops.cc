@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/register_moves.h"
 #include "moves/shared/loop_site.h"
 #include "moves/shared/source_edit.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

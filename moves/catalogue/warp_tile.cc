@@ -3,10 +3,10 @@
 
 #include "engine/base/error.h"
 #include "moves/model/facts.h"
-#include "moves/register_moves.h"
 #include "moves/shared/code_writer.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/source_edit.h"
+#include "register_moves.h"
 
 namespace warpath {
 namespace {

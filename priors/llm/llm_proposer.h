@@ -13,6 +13,7 @@
 #include "engine/plugin/late_proposer.h"
 #include "engine/plugin/options.h"
 #include "priors/llm/client.h"
+#include "priors/llm/options.h"
 #include "priors/llm/prompt.h"
 
 namespace warpath::llm {

@@ -29,6 +29,7 @@
 #include "runners/cuda/measure/harness.h"
 #include "runners/cuda/measure/pace.h"
 #include "runners/cuda/measure/peaks.h"
+#include "runners/cuda/options.h"
 
 namespace warpath {
 namespace {
@@ -57,24 +58,20 @@ struct Known {
 class CudaRunner final : public Runner {
  public:
   explicit CudaRunner(const RunnerConfig& config)
-      : options_(config.options == nullptr ? Options{} : *config.options),
-        plan_(options_.cuda, GateTable()) {
+      : options_(config.options == nullptr ? CudaOptions{} : config.options->of<CudaOptions>()),
+        root_seed_(config.options == nullptr ? config.seed : config.options->run.seed),
+        plan_(options_, GateTable()) {
     if (!config.argument.empty()) throw bad_input("--runner cuda", config.argument, "no argument");
-    const std::string& l2 = options_.cuda.l2;
-    if (l2 != "hot" && l2 != "cold" && l2 != "both")
-      throw bad_input("cuda.l2", l2, "hot, cold or both");
-    if (options_.cuda.gpus == "none")
-      throw bad_input("--gpus", "none", "a device for --runner cuda");
+    if (options_.gpus == "none") throw bad_input("--gpus", "none", "a device for --runner cuda");
     program_ = config.program.empty() ? "/proc/self/exe" : config.program;
-    setups_ = lane_setups(options_.cuda, program_, to_json(options_).dump());
+    setups_ = lane_setups(options_, program_, group_to_json(options_).dump());
     for (const LaneSetup& setup : setups_) lanes_.push_back(std::make_unique<Lane>(setup));
-    claim_local_devices(lanes_, !options_.cuda.no_wait);
+    claim_local_devices(lanes_, !options_.no_wait);
     service_ = std::make_unique<CompileService>(
-        service_options(options_.cuda, program_, static_cast<int>(lanes_.size())));
-    if (options_.cuda.reuse_measurements && options_.cuda.cache_mib > 0) {
-      earlier_ = std::make_unique<OutcomeCache>(default_cache_folder("outcomes"),
-                                                static_cast<std::uint64_t>(options_.cuda.cache_mib)
-                                                    << 20U);
+        service_options(options_, program_, static_cast<int>(lanes_.size())));
+    if (options_.reuse_measurements && options_.cache_mib > 0) {
+      earlier_ = std::make_unique<OutcomeCache>(
+          default_cache_folder("outcomes"), static_cast<std::uint64_t>(options_.cache_mib) << 20U);
     }
     open_lanes();
   }
@@ -84,7 +81,7 @@ class CudaRunner final : public Runner {
   /// Enough to keep every compiler and every device busy, and to have the next candidate at hand.
   [[nodiscard]] int lanes() const override {
     const auto devices = static_cast<int>(lanes_.size());
-    return 3 * service_options(options_.cuda, "", devices).workers / 2 + 3 * devices;
+    return 3 * service_options(options_, "", devices).workers / 2 + 3 * devices;
   }
 
   [[nodiscard]] int useful_lanes() const override { return pace_.useful(lanes_.size(), lanes()); }
@@ -119,7 +116,8 @@ class CudaRunner final : public Runner {
                    const std::stop_token& stop);
   [[nodiscard]] bool profiles();
 
-  const Options options_;
+  const CudaOptions options_;
+  const std::uint64_t root_seed_;
   const GatePlan plan_;
   std::unique_ptr<CompileService> service_;
   std::unique_ptr<OutcomeCache> earlier_;  // null: nothing is reused
@@ -144,7 +142,7 @@ class CudaRunner final : public Runner {
 void CudaRunner::open_lanes() {
   // One after the other: the first says which machine code the tools must be.
   hello_ = lanes_.front()->device.open();
-  lanes_.front()->claim(hello_.uuid, !options_.cuda.no_wait);
+  lanes_.front()->claim(hello_.uuid, !options_.no_wait);
   std::future<CodePtr> peaks = std::async(
       std::launch::async, [&] { return service_->compile(peaks_request(hello_.facts.arch)); });
   const CodePtr tools = service_->compile(harness_request(hello_.facts.arch));
@@ -156,7 +154,7 @@ void CudaRunner::open_lanes() {
   for (auto& lane : lanes_) {
     const DeviceHello& hello = lane->device.open();
     // one behind a command of its own says only now which it is
-    lane->claim(hello.uuid, !options_.cuda.no_wait);
+    lane->claim(hello.uuid, !options_.no_wait);
     if (hello.facts.arch != hello_.facts.arch) {
       throw bad_input("--gpus", lane->device.label() + ": " + hello.facts.arch,
                       "devices of one architecture (" + hello_.facts.arch + ")");
@@ -189,7 +187,7 @@ void CudaRunner::prepare(const KernelSpec& spec) {
     known->problem.workloads.push_back(workload->name);
   }
   known->problem.baseline = own.candidate;
-  known->problem.seed = Rng(options_.run.seed, "inputs").next();
+  known->problem.seed = Rng(root_seed_, "inputs").next();
   if (const auto reference = reference_variant(known->spec)) {
     const Build build =
         builder_->build(known->spec, *reference, known->workloads, nullptr, Stage::screening, {});
@@ -213,7 +211,7 @@ void CudaRunner::prepare(const KernelSpec& spec) {
 }
 
 Hash128 CudaRunner::setup_of(std::string spec) const {
-  nlohmann::json options = to_json(options_).at("cuda");
+  nlohmann::json options = group_to_json(options_);
   for (const char* const name :
        {"gpus", "no_wait", "compile_workers", "cache_mib", "profile_every"})
     options.erase(name);
@@ -400,7 +398,7 @@ void CudaRunner::judge_apart(Known& known,
 }
 
 bool CudaRunner::profiles() {
-  return options_.cuda.profile_every > 0 && measured_++ % options_.cuda.profile_every == 0;
+  return options_.profile_every > 0 && measured_++ % options_.profile_every == 0;
 }
 
 Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
@@ -528,10 +526,12 @@ std::map<std::string, double> CudaRunner::figures() const {
 
 void register_runner_cuda(RunnerRegistry& registry);
 void register_runner_cuda(RunnerRegistry& registry) {
-  registry.add("cuda",
-               "CUDA C++ on GPUs: compiled by NVRTC in worker processes, judged and timed by one "
-               "worker process a device",
-               [](const RunnerConfig& config) { return std::make_unique<CudaRunner>(config); });
+  registry.add(
+      "cuda",
+      "CUDA C++ on GPUs: compiled by NVRTC in worker processes, judged and timed by one "
+      "worker process a device",
+      [](const RunnerConfig& config) { return std::make_unique<CudaRunner>(config); },
+      &CudaOptions::kind());
 }
 
 }  // namespace warpath

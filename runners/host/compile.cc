@@ -15,6 +15,7 @@
 #include "engine/text/one_kernel.h"
 #include "engine/text/source_text.h"
 #include "runners/host/imports.h"
+#include "runners/host/options.h"
 #include "runners/host/shim.h"
 #include "runners/host/toolchain.h"
 #include "runners/host/translate.h"

@@ -11,6 +11,7 @@
 #include "engine/base/hash.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/outcome.h"
+#include "runners/host/options.h"
 #include "runners/worker/sandbox.h"
 
 namespace warpath::host {

@@ -10,6 +10,7 @@
 #include "engine/base/statistics.h"
 #include "engine/portable/guard.h"
 #include "runners/arguments.h"
+#include "runners/host/options.h"
 
 namespace warpath::host {
 namespace {

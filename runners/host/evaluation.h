@@ -7,6 +7,7 @@
 #include "runners/host/baseline.h"
 #include "runners/host/families.h"
 #include "runners/host/gates.h"
+#include "runners/host/options.h"
 #include "runners/host/oracle.h"
 
 namespace warpath::host {

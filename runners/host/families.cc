@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/spec/compare.h"
 #include "runners/arguments.h"
+#include "runners/host/options.h"
 #include "runners/reach.h"
 
 namespace warpath::host {

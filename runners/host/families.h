@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runners/host/baseline.h"
+#include "runners/host/options.h"
 #include "runners/host/oracle.h"
 #include "runners/input_family.h"
 

@@ -4,6 +4,7 @@
 
 #include "engine/base/detailed_error.h"
 #include "runners/arguments.h"
+#include "runners/host/options.h"
 
 namespace warpath::host {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "runners/host/compile.h"
 #include "runners/host/inputs.h"
+#include "runners/host/options.h"
 #include "runners/host/worker_client.h"
 #include "runners/reference/reference.h"
 

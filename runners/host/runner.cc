@@ -13,6 +13,7 @@
 #include "engine/plugin/options.h"
 #include "runners/arguments.h"
 #include "runners/host/evaluation.h"
+#include "runners/host/options.h"
 
 namespace warpath {
 namespace {
@@ -41,7 +42,7 @@ std::string processor_name() {
 class HostRunner final : public Runner {
  public:
   explicit HostRunner(const RunnerConfig& config)
-      : options_(config.options == nullptr ? HostOptions{} : config.options->host),
+      : options_(config.options == nullptr ? HostOptions{} : config.options->of<HostOptions>()),
         program_(config.program.empty() ? "/proc/self/exe" : config.program) {
     if (!config.argument.empty()) throw bad_input("--runner host", config.argument, "no argument");
     if (options_.min_samples > options_.max_samples) {
@@ -161,10 +162,12 @@ class HostRunner final : public Runner {
 
 void register_runner_host(RunnerRegistry& registry);
 void register_runner_host(RunnerRegistry& registry) {
-  registry.add("host",
-               "CUDA C++ on the CPU: compiled by the system compiler, run in worker processes, "
-               "timed on the CPU",
-               [](const RunnerConfig& config) { return std::make_unique<HostRunner>(config); });
+  registry.add(
+      "host",
+      "CUDA C++ on the CPU: compiled by the system compiler, run in worker processes, "
+      "timed on the CPU",
+      [](const RunnerConfig& config) { return std::make_unique<HostRunner>(config); },
+      &HostOptions::kind());
 }
 
 }  // namespace warpath

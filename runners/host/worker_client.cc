@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "runners/host/options.h"
 #include "runners/host/worker.h"
 
 namespace warpath::host {

@@ -9,6 +9,7 @@
 
 #include "engine/plugin/options.h"
 #include "runners/host/fault.h"
+#include "runners/host/options.h"
 #include "runners/host/worker_protocol.h"
 #include "runners/worker/process.h"
 #include "runners/worker/sandbox.h"

@@ -111,14 +111,16 @@ class LedgerRunner final : public Runner {
 }  // namespace
 
 std::string evaluation_settings(const Options& options) {
-  const json now = to_json(options);
-  const json usual = to_json(Options{});
+  const Options defaults = options.defaults();
+  json usual = to_json(defaults);
   json out{{"seed", options.run.seed}};
-  for (const char* const group : {"host", "cuda", "synthetic", "replay"}) {
-    for (const auto& [key, value] : now[group].items()) {
-      if (usual[group][key] != value) out[std::string(group) + "." + key] = value;
+  options.for_each([&](const OptionGroupKind& kind, const void* group) {
+    if (kind.of != OptionsOf::runner) return;
+    const std::string name(kind.name);
+    for (const auto& [key, value] : kind.to_json(group).items()) {
+      if (usual[name][key] != value) out[name + "." + key] = value;
     }
-  }
+  });
   return out.dump();
 }
 

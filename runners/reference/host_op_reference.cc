@@ -1,5 +1,5 @@
+#include "register_host_ops.h"
 #include "runners/reference/host_op.h"
-#include "runners/reference/register_host_ops.h"
 
 namespace warpath {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
+#include "runners/replay/options.h"
 #include "runners/replay/virtual_clock.h"
 #include "runners/replay/virtual_lab.h"
 
@@ -13,8 +14,8 @@ class GraphRunner final : public Runner {
   GraphRunner(std::shared_ptr<const RecordedGraph> graph, const RunnerConfig& config)
       : graph_(std::move(graph)),
         file_(config.argument),
-        served_(served_by(config.options->replay.served)),
-        clock_(config.options->replay.devices) {}
+        served_(served_by(config.options->of<ReplayOptions>().served)),
+        clock_(config.options->of<ReplayOptions>().devices) {}
 
   [[nodiscard]] std::string_view name() const override { return "replay"; }
   [[nodiscard]] DeviceFacts device() const override {

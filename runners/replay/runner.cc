@@ -1,8 +1,9 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
-#include "runners/register_runners.h"
+#include "register_runners.h"
 #include "runners/replay/graph_runner.h"
+#include "runners/replay/options.h"
 #include "runners/replay/recorded_space.h"
 #include "runners/replay/virtual_clock.h"
 
@@ -16,8 +17,8 @@ class ReplayRunner final : public Runner {
   ReplayRunner(std::shared_ptr<const RecordedSpace> space, const RunnerConfig& config)
       : held_(std::move(space)),
         space_(*held_),
-        served_(served_by(config.options->replay.served)),
-        clock_(config.options->replay.devices) {
+        served_(served_by(config.options->of<ReplayOptions>().served)),
+        clock_(config.options->of<ReplayOptions>().devices) {
     if (space_.best_ns() == 0)
       throw bad_input(config.argument, "a space in which nothing runs", "one with times");
     std::uint64_t attempt = 0;
@@ -129,7 +130,7 @@ std::unique_ptr<Runner> make_replay_runner(const RunnerConfig& config) {
 
 void register_runner_replay(RunnerRegistry& registry) {
   registry.add("replay", "a recorded tuning space or graph in place of a device: replay:FILE",
-               make_replay_runner);
+               make_replay_runner, &ReplayOptions::kind());
 }
 
 }  // namespace warpath

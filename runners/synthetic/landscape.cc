@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/hash.h"
 #include "engine/base/rng.h"
+#include "runners/synthetic/options.h"
 
 namespace warpath {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "engine/plugin/options.h"
 #include "engine/plugin/outcome.h"
+#include "runners/synthetic/options.h"
 
 namespace warpath {
 

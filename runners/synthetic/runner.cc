@@ -8,7 +8,8 @@
 
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
-#include "runners/register_runners.h"
+#include "register_runners.h"
+#include "runners/synthetic/options.h"
 
 namespace warpath {
 namespace {
@@ -19,7 +20,8 @@ constexpr int kSamples = 7;
 class SyntheticRunner final : public Runner {
  public:
   explicit SyntheticRunner(const RunnerConfig& config)
-      : options_(with_preset(config.options->synthetic, config.argument, "--runner synthetic")),
+      : options_(with_preset(
+            config.options->of<SyntheticOptions>(), config.argument, "--runner synthetic")),
         landscape_(options_, config.seed) {}
 
   [[nodiscard]] std::string_view name() const override { return "synthetic"; }
@@ -123,7 +125,8 @@ void register_runner_synthetic(RunnerRegistry& registry) {
   registry.add(
       "synthetic",
       "a seeded landscape with a known optimum, searched instead of the kernel of the spec",
-      [](const RunnerConfig& config) { return std::make_unique<SyntheticRunner>(config); });
+      [](const RunnerConfig& config) { return std::make_unique<SyntheticRunner>(config); },
+      &SyntheticOptions::kind());
 }
 
 }  // namespace warpath

@@ -5,7 +5,7 @@
 #include "engine/base/rng.h"
 #include "engine/spec/spec_load.h"
 #include "moves/propose/rule_proposer.h"
-#include "moves/register_moves.h"
+#include "register_moves.h"
 
 namespace {
 

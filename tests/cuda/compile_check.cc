@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/base/error.h"
+#include "runners/cuda/options.h"
 #include "tests/cuda/extras_spec.h"
 #include "tests/cuda/support.h"
 

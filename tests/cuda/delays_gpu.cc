@@ -8,7 +8,8 @@
 #include "engine/plugin/runner.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/setup/candidates.h"
-#include "runners/register_runners.h"
+#include "register_runners.h"
+#include "runners/cuda/options.h"
 #include "tests/support/figure.h"
 
 using namespace warpath;
@@ -24,10 +25,11 @@ class Bench {
     const fs::path folder = fs::path(WARPATH_SOURCE_ROOT) / "tests" / "data" / "integrity" / family;
     spec_ = load_specs((folder / "spec.json").string()).front();
     candidates_ = read_candidates(spec_, {(folder / "list.jsonl").string()});
-    options_.cuda.cache_mib = 0;
-    options_.cuda.screening = "text,code,isolation,launch_contract,output_poison,reference";
-    options_.cuda.confirmation = "delays";
-    options_.cuda.final = "";
+    options_.of<CudaOptions>().cache_mib = 0;
+    options_.of<CudaOptions>().screening =
+        "text,code,isolation,launch_contract,output_poison,reference";
+    options_.of<CudaOptions>().confirmation = "delays";
+    options_.of<CudaOptions>().final = "";
     RunnerRegistry registry("runner");
     register_runners(registry);
     RunnerConfig config;

@@ -4,7 +4,8 @@
 
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
-#include "runners/register_runners.h"
+#include "register_runners.h"
+#include "runners/cuda/options.h"
 #include "tests/cuda/extras_spec.h"
 
 using namespace warpath;
@@ -17,7 +18,7 @@ namespace {
 class Bench {
  public:
   Bench() : spec_(summing()) {
-    options_.cuda.cache_mib = 0;
+    options_.of<CudaOptions>().cache_mib = 0;
     RunnerRegistry registry("runner");
     register_runners(registry);
     RunnerConfig config;

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "runners/cuda/options.h"
 
 using namespace warpath;
 using namespace warpath::cuda;

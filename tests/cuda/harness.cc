@@ -15,6 +15,7 @@
 #include "engine/spec/compare.h"
 #include "engine/spec/tensor_init.h"
 #include "runners/host/compile.h"
+#include "runners/host/options.h"
 #include "runners/host/worker_client.h"
 #include "runners/input_family.h"
 #include "runners/reach.h"

@@ -9,7 +9,8 @@
 #include "engine/plugin/runner.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/setup/candidates.h"
-#include "runners/register_runners.h"
+#include "register_runners.h"
+#include "runners/host/options.h"
 
 using warpath::Candidate;
 using warpath::GateResult;
@@ -24,10 +25,10 @@ const std::set<std::int64_t> kRows{11, 55, 66};
 
 std::unique_ptr<warpath::Runner> host_runner() {
   static warpath::Options options;  // outlives the runner
-  options.host.threads = 2;
-  options.host.timing_seconds = 0.01;
-  options.host.min_samples = options.host.max_samples = 3;
-  options.host.launch_seconds = 5;
+  options.of<HostOptions>().threads = 2;
+  options.of<HostOptions>().timing_seconds = 0.01;
+  options.of<HostOptions>().min_samples = options.of<HostOptions>().max_samples = 3;
+  options.of<HostOptions>().launch_seconds = 5;
   warpath::RunnerRegistry registry("runner");
   warpath::register_runners(registry);
   warpath::RunnerConfig config;

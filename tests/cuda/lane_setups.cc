@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "engine/base/error.h"
+#include "runners/cuda/options.h"
 #include "tests/support/temporary_folder.h"
 
 using namespace warpath;

@@ -11,11 +11,11 @@
 #include "engine/spec/spec_load.h"
 #include "experiments/setup/candidates.h"
 #include "moves/propose/example.h"
-#include "moves/register_moves.h"
+#include "register_gates.h"
+#include "register_moves.h"
 #include "runners/cuda/code/ptx.h"
 #include "runners/cuda/compile/compile_service.h"
 #include "runners/cuda/driver/toolkit_program.h"
-#include "runners/cuda/gates/register_gates.h"
 #include "tests/cuda/support.h"
 #include "tests/support/figure.h"
 

@@ -11,9 +11,10 @@
 #include "engine/base/statistics.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
+#include "register_runners.h"
 #include "runners/cuda/driver/device.h"
 #include "runners/cuda/measure/harness.h"
-#include "runners/register_runners.h"
+#include "runners/cuda/options.h"
 #include "runners/worker/process.h"
 #include "tests/cuda/extras_spec.h"
 #include "tests/cuda/support.h"
@@ -77,10 +78,10 @@ class Competitor {
 class Bench {
  public:
   Bench() : spec_(summing()) {
-    options_.cuda.cache_mib = 0;
-    options_.cuda.gpus = "0";
-    options_.cuda.confirmation = "clocks,interleaved_pairs";
-    options_.cuda.final = "shapes";
+    options_.of<CudaOptions>().cache_mib = 0;
+    options_.of<CudaOptions>().gpus = "0";
+    options_.of<CudaOptions>().confirmation = "clocks,interleaved_pairs";
+    options_.of<CudaOptions>().final = "shapes";
     for (ArgSpec& arg : spec_.io.args) {
       if (arg.name == "n") arg.value = std::int64_t{100'003};
     }

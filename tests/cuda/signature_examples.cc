@@ -7,9 +7,10 @@
 
 #include "engine/base/error.h"
 #include "moves/propose/example.h"
-#include "moves/register_moves.h"
 #include "priors/evidence/signatures.h"
+#include "register_moves.h"
 #include "runners/cuda/compile/compile_check.h"
+#include "runners/cuda/options.h"
 
 using namespace warpath;
 using namespace warpath::cuda;

@@ -15,6 +15,7 @@
 
 #include "engine/run/event_log.h"
 #include "engine/run/session.h"
+#include "runners/synthetic/options.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"
 
@@ -114,7 +115,7 @@ TEST_SUITE("final_stage") {
     int finals = 0;
     Options options = small_options(20);
     options.record.keep_variants = true;
-    options.synthetic.noise = 0.1;
+    options.of<SyntheticOptions>().noise = 0.1;
     WatchedBench bench(options, [&](const RunRequest& request, Outcome&) {
       const std::scoped_lock lock(mutex);
       CHECK(seeds.insert(request.seed).second);
@@ -157,7 +158,7 @@ TEST_SUITE("final_stage") {
         const TemporaryFolder folder;
         Options options = small_options(20);
         options.run.finalists = finalists;
-        options.synthetic.noise = 0.05;
+        options.of<SyntheticOptions>().noise = 0.05;
         WatchedBench bench(options, [&](const RunRequest&, Outcome& outcome) {
           for (WorkloadTiming& timing : outcome.timings) {
             if (pairs) timing.baseline_samples_ns = timing.samples_ns;
@@ -209,9 +210,9 @@ TEST_SUITE("final_stage") {
       Options options = small_options(25);
       options.run.seed = static_cast<std::uint64_t>(seed);
       options.run.finalists = 1;
-      options.synthetic.noise = 0.3;
-      options.synthetic.failure = 0;
-      options.synthetic.spread = 0.05;
+      options.of<SyntheticOptions>().noise = 0.3;
+      options.of<SyntheticOptions>().failure = 0;
+      options.of<SyntheticOptions>().spread = 0.05;
       CampaignBench bench(options);
       const SessionResult result = bench.run(folder.path());
       searched += std::log(result.searched_speedup) / kRuns;
@@ -316,8 +317,8 @@ TEST_SUITE("final_stage") {
     for (const int lanes : {1, 4}) {
       const TemporaryFolder folder;
       Options options = small_options(20);
-      options.synthetic.lanes = lanes;
-      options.synthetic.delay_ms = 2;
+      options.of<SyntheticOptions>().lanes = lanes;
+      options.of<SyntheticOptions>().delay_ms = 2;
       CampaignBench bench(options);
       static_cast<void>(bench.run(folder.path()));
       stories.insert(final_lines(folder.path()));
@@ -329,8 +330,8 @@ TEST_SUITE("final_stage") {
       "heats are recorded in one order, are no builds, leave the graph as it is and are paid for "
       "once") {
     Options options = small_options(20);
-    options.synthetic.noise = 0.1;
-    options.synthetic.delay_ms = 1;
+    options.of<SyntheticOptions>().noise = 0.1;
+    options.of<SyntheticOptions>().delay_ms = 1;
     const TemporaryFolder plain;
     CampaignBench bench(options);
     const SessionResult without = bench.run(plain.path());
@@ -357,7 +358,7 @@ TEST_SUITE("final_stage") {
         CAPTURE(lanes);
         CAPTURE(after);
         const TemporaryFolder folder;
-        bench.options.synthetic.lanes = lanes;
+        bench.options.of<SyntheticOptions>().lanes = lanes;
         FinalTaker stopped, resumed;
         stopped.stop_after_heats = after;
         const SessionResult cut = watched_run(bench, stopped, folder.path());

@@ -10,9 +10,9 @@
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
 #include "engine/plugin/options.h"
-#include "engine/register_backups.h"
-#include "engine/register_selections.h"
-#include "engine/register_widenings.h"
+#include "register_backups.h"
+#include "register_selections.h"
+#include "register_widenings.h"
 
 using namespace warpath;
 using doctest::Approx;

@@ -10,6 +10,7 @@
 #include "engine/run/run_identity.h"
 #include "engine/run/session.h"
 #include "engine/run/snapshot.h"
+#include "runners/synthetic/options.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"
 
@@ -188,8 +189,8 @@ TEST_SUITE("resume") {
   TEST_CASE("a run without the deterministic mode resumes from its recorded order") {
     Options options = small_options(15, false);
     options.search.in_flight = 4;
-    options.synthetic.lanes = 4;
-    options.synthetic.delay_ms = 1;
+    options.of<SyntheticOptions>().lanes = 4;
+    options.of<SyntheticOptions>().delay_ms = 1;
     FinishedRun run(options);
     const auto ends = line_ends(run.log);
     for (std::size_t lines = 2; lines <= ends.size(); lines += 3) {
@@ -423,15 +424,15 @@ TEST_SUITE("resume") {
 
   TEST_CASE("config.json gives back the options a run was started with") {
     FinishedRun run;
-    const auto recorded = recorded_config(run.path());
+    const auto recorded = recorded_config(run.path(), run.bench.options);
     REQUIRE(recorded.has_value());
     CHECK(recorded->options == run.bench.options);
     CHECK(recorded->runner_text == "synthetic");
-    CHECK_FALSE(recorded_config(run.folder.path() / "nothing").has_value());
+    CHECK_FALSE(recorded_config(run.folder.path() / "nothing", {}).has_value());
     put_text(run.path() / "config.json",
              "{\"runner\":\"synthetic\",\"options\":{\"search\":{\"c_puct\":-1}},\"hash\":\"\"}");
     CHECK(error_of([&] {
-            static_cast<void>(recorded_config(run.path()));
+            static_cast<void>(recorded_config(run.path(), run.bench.options));
           }).find("config.json:/options/search/c_puct") != std::string::npos);
   }
 }

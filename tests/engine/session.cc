@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "runners/synthetic/landscape.h"
+#include "runners/synthetic/options.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/temporary_folder.h"
 
@@ -196,11 +197,11 @@ TEST_SUITE("session") {
   TEST_CASE("a space smaller than the budget is searched to its end and its optimum is found") {
     const TemporaryFolder folder;
     Options options = small_options(1000);
-    options.synthetic.noise = 0;
+    options.of<SyntheticOptions>().noise = 0;
     CampaignBench bench(options);
     const SessionResult result = bench.run(folder.path());
     CHECK(result.stop_reason == "nothing left to try");
-    const Landscape landscape(options.synthetic, options.run.seed);
+    const Landscape landscape(options.of<SyntheticOptions>(), options.run.seed);
     CHECK(result.best_ms * 1e6 == doctest::Approx(landscape.time_ns(landscape.optimum()->point)));
   }
 
@@ -214,9 +215,9 @@ TEST_SUITE("session") {
         Options options = small_options(30);
         options.search.window = 8;
         options.search.in_flight = in_flight;
-        options.synthetic.lanes = 8;
-        options.synthetic.knobs = 4;
-        options.synthetic.delay_ms = delay_ms;
+        options.of<SyntheticOptions>().lanes = 8;
+        options.of<SyntheticOptions>().knobs = 4;
+        options.of<SyntheticOptions>().delay_ms = delay_ms;
         CampaignBench bench(options);
         fingerprints.insert(bench.run(folder.path()).fingerprint.hex());
       }
@@ -225,7 +226,7 @@ TEST_SUITE("session") {
     const TemporaryFolder folder;
     Options options = small_options(30);
     options.search.window = 8;
-    options.synthetic.knobs = 4;
+    options.of<SyntheticOptions>().knobs = 4;
     options.run.seed = 8;
     CampaignBench bench(options);
     CHECK_FALSE(fingerprints.contains(bench.run(folder.path()).fingerprint.hex()));
@@ -277,7 +278,7 @@ TEST_SUITE("session") {
       "each with its like") {
     const TemporaryFolder folder;
     Options options = small_options(12);
-    options.synthetic.noise = 0;
+    options.of<SyntheticOptions>().noise = 0;
     AlteredBench bench(options, [](Outcome& outcome) {
       if (outcome.timings.empty()) return;
       outcome.timings[0].cache = "hot";
@@ -320,7 +321,7 @@ TEST_SUITE("session") {
     CHECK(result.stop_reason != "nothing left to try");
     options = small_options(1000);
     options.run.budget_seconds = 0.05;
-    options.synthetic.delay_ms = 20;
+    options.of<SyntheticOptions>().delay_ms = 20;
     CampaignBench slow(options);
     const SessionResult cut = slow.run(folder.path() / "time");
     CHECK(cut.builds < 26);
@@ -333,7 +334,7 @@ TEST_SUITE("session") {
     AlteredBench bench(small_options(10), [&calls](Outcome&) {
       if (++calls == 5) throw environment_error("the device is gone");
     });
-    bench.options.synthetic.lanes = 1;
+    bench.options.of<SyntheticOptions>().lanes = 1;
     const auto run = [&](bool resume) { return bench.run(folder.path(), resume); };
     CHECK(error_of([&] { static_cast<void>(run(false)); }, ErrorCode::environment) ==
           "the device is gone");

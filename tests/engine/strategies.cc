@@ -7,9 +7,9 @@
 #include <string>
 
 #include "engine/base/error.h"
-#include "engine/register_strategies.h"
 #include "engine/search/forest.h"
 #include "engine/search/search.h"
+#include "register_strategies.h"
 #include "runners/replay/point_space.h"
 #include "runners/replay/virtual_lab.h"
 #include "tests/support/campaign_bench.h"

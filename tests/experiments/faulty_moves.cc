@@ -10,7 +10,7 @@
 
 #include "engine/base/error.h"
 #include "experiments/propose/move_service.h"
-#include "moves/register_moves.h"
+#include "register_moves.h"
 
 namespace warpath::testing {
 namespace {

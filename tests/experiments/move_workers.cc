@@ -14,7 +14,8 @@
 #include "engine/spec/spec_load.h"
 #include "experiments/evaluate/batch.h"
 #include "moves/propose/rule_proposer.h"
-#include "moves/register_moves.h"
+#include "register_moves.h"
+#include "runners/cuda/options.h"
 #include "tests/experiments/faulty_moves.h"
 #include "tests/experiments/program.h"
 
@@ -263,7 +264,7 @@ SessionResult searched(const std::filesystem::path& folder,
                     .options = {},
                     .runner = {.name = "synthetic", .argument = "rugged"},
                     .folder = folder};
-  planned.options.cuda.isolation = isolation;
+  planned.options.of<CudaOptions>().isolation = isolation;
   planned.options.run.budget_builds = builds;
   planned.options.run.finalists = 0;
   planned.options.search.deterministic = true;

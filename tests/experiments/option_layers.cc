@@ -6,6 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/plugin/options_io.h"
+#include "experiments/setup/option_groups.h"
 #include "tests/experiments/program.h"
 #include "tests/support/figure.h"
 
@@ -15,7 +16,7 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-Options layered(const Words& words, const Options& base = {}) {
+Options layered(const Words& words, const Options& base = warpath::default_options()) {
   const auto flags = warpath::option_flags();
   return warpath::apply_layers(base, warpath::parse_arguments("warpath run", flags, words));
 }
@@ -37,6 +38,7 @@ TEST_SUITE_BEGIN("option_layers");
 TEST_CASE("without arguments the base stands") {
   Options base;
   base.run.seed = 9;
+  CHECK(layered({}) == warpath::default_options());
   CHECK(layered({}) == Options{});
   CHECK(layered({}, base) == base);
 }
@@ -55,15 +57,16 @@ TEST_CASE("a file overlays the base, flags overlay the file, --set overlays all"
 }
 
 TEST_CASE("every flag reaches its option") {
-  for (const warpath::OptionRow& row : warpath::option_rows()) {
+  for (const warpath::OptionRow& row : warpath::option_rows(warpath::default_options())) {
     if (row.flag.empty()) continue;
     CAPTURE(row.flag);
     const bool is_switch = row.type == "true or false";
-    const std::string value = row.type == "text" ? "word" : "1";
+    const std::string word = row.range.empty() ? "word" : row.range.substr(0, row.range.find(','));
+    const std::string value = row.type == "text" ? word : "1";
     const auto words = is_switch ? Words{"--" + row.flag} : Words{"--" + row.flag, value};
     const auto json = warpath::to_json(layered(words));
     const auto& member = json.at(row.group).at(row.key);
-    CHECK((is_switch ? member == true : row.type == "text" ? member == "word" : member == 1));
+    CHECK((is_switch ? member == true : row.type == "text" ? member == word : member == 1));
   }
 }
 

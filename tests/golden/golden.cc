@@ -11,8 +11,8 @@
 
 #include "engine/base/hash.h"
 #include "moves/propose/rule_proposer.h"
-#include "moves/register_moves.h"
-#include "priors/register_priors.h"
+#include "register_moves.h"
+#include "register_priors.h"
 #include "runners/replay/virtual_lab.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/kernel_variations.h"

@@ -9,7 +9,7 @@
 #include "engine/base/error.h"
 #include "moves/propose/example.h"
 #include "moves/propose/move_script.h"
-#include "moves/register_moves.h"
+#include "register_moves.h"
 
 using namespace warpath;
 namespace fs = std::filesystem;

@@ -9,7 +9,7 @@
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
 #include "moves/propose/rule_proposer.h"
-#include "moves/register_moves.h"
+#include "register_moves.h"
 
 using namespace warpath;
 

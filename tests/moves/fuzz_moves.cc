@@ -18,7 +18,7 @@
 
 #include "experiments/propose/move_service.h"
 #include "experiments/propose/move_workers.h"
-#include "moves/register_moves.h"
+#include "register_moves.h"
 #include "tests/support/kernel_variations.h"
 #include "tests/support/move_fuzz.h"
 

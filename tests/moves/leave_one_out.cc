@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "moves/register_moves.h"
+#include "register_moves.h"
 
 using namespace warpath;
 

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "moves/register_moves.h"
+#include "register_moves.h"
 #include "tests/support/kernel_variations.h"
 #include "tests/support/move_fuzz.h"
 

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "engine/base/error.h"
-#include "moves/register_moves.h"
+#include "register_moves.h"
 
 using namespace warpath;
 

@@ -10,9 +10,9 @@
 #include "moves/propose/example.h"
 #include "moves/propose/move_script.h"
 #include "moves/propose/rule_proposer.h"
-#include "moves/register_moves.h"
 #include "moves/shared/row_sweeps.h"
 #include "moves/shared/source_edit.h"
+#include "register_moves.h"
 
 using namespace warpath;
 

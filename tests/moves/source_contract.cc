@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "moves/register_moves.h"
+#include "register_moves.h"
 #include "runners/worker/process.h"
 #include "tests/support/temporary_folder.h"
 

@@ -6,8 +6,8 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
-#include "moves/register_moves.h"
 #include "moves/shared/contraction.h"
+#include "register_moves.h"
 #include "tests/support/host_check.h"
 #include "tests/support/move_path.h"
 

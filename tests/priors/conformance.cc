@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/base/rng.h"
-#include "priors/register_priors.h"
+#include "register_priors.h"
 
 using namespace warpath;
 

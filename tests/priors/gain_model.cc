@@ -9,9 +9,9 @@
 #include "engine/base/rng.h"
 #include "engine/base/statistics.h"
 #include "engine/plugin/options.h"
-#include "priors/register_priors.h"
 #include "priors/tactics/experience.h"
 #include "priors/tactics/gain_training.h"
+#include "register_priors.h"
 
 using namespace warpath;
 

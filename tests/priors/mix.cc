@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
 #include "priors/evidence/source_weights.h"
-#include "priors/register_priors.h"
+#include "register_priors.h"
 
 using namespace warpath;
 

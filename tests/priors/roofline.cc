@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/base/rng.h"
-#include "moves/register_moves.h"
+#include "register_moves.h"
 
 using namespace warpath;
 

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "engine/base/error.h"
-#include "moves/register_moves.h"
 #include "priors/evidence/embedded.h"
 #include "priors/evidence/findings.h"
 #include "priors/evidence/roofline.h"
-#include "priors/register_priors.h"
+#include "register_moves.h"
+#include "register_priors.h"
 
 using namespace warpath;
 

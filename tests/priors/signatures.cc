@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "engine/base/error.h"
-#include "moves/register_moves.h"
+#include "register_moves.h"
 
 using namespace warpath;
 

@@ -4,8 +4,8 @@
 
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
-#include "priors/register_priors.h"
 #include "priors/tactics/tactic_graph.h"
+#include "register_priors.h"
 
 using namespace warpath;
 

@@ -8,7 +8,8 @@
 #include "engine/plugin/runner.h"
 #include "engine/spec/spec_load.h"
 #include "engine/spec/variant.h"
-#include "runners/register_runners.h"
+#include "register_runners.h"
+#include "runners/host/options.h"
 
 using namespace warpath;
 
@@ -17,9 +18,9 @@ namespace {
 /// The host runner with short timings.
 std::unique_ptr<Runner> host_runner() {
   static Options options;  // outlives the runner
-  options.host.timing_seconds = 0.01;
-  options.host.min_samples = 2;
-  options.host.max_samples = 4;
+  options.of<HostOptions>().timing_seconds = 0.01;
+  options.of<HostOptions>().min_samples = 2;
+  options.of<HostOptions>().max_samples = 4;
   RunnerRegistry registry("runner");
   register_runners(registry);
   RunnerConfig config;

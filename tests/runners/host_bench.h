@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runners/host/compile.h"
+#include "runners/host/options.h"
 #include "runners/host/worker_client.h"
 
 namespace warpath::host {

@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "engine/base/registry.h"
-#include "runners/register_runners.h"
+#include "register_runners.h"
+#include "runners/host/options.h"
 
 namespace warpath::test {
 
@@ -14,7 +15,7 @@ std::unique_ptr<Runner> make_host_runner(HostOptions host) {
   if (host.threads == 0) host.threads = 2;
   host.timing_seconds = 0.01;
   host.max_samples = std::max(host.max_samples, host.min_samples);
-  options.host = host;
+  options.of<HostOptions>() = host;
   RunnerRegistry registry("runner");
   register_runners(registry);
   RunnerConfig config;

@@ -8,6 +8,7 @@
 
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
+#include "runners/host/options.h"
 
 namespace warpath::test {
 

@@ -5,7 +5,8 @@
 #include "engine/base/registry.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
-#include "runners/register_runners.h"
+#include "register_runners.h"
+#include "runners/host/options.h"
 
 using namespace warpath;
 
@@ -78,9 +79,9 @@ Variant two_pass() {
 class Bench {
  public:
   Bench() : spec_(summing()) {
-    options_.host.threads = 2;
-    options_.host.timing_seconds = 0.01;
-    options_.host.launch_seconds = 2;
+    options_.of<HostOptions>().threads = 2;
+    options_.of<HostOptions>().timing_seconds = 0.01;
+    options_.of<HostOptions>().launch_seconds = 2;
     RunnerRegistry registry("runner");
     register_runners(registry);
     RunnerConfig config;

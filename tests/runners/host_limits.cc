@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "runners/host/options.h"
 #include "tests/runners/host_candidates.h"
 
 using namespace warpath;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "engine/base/error.h"
+#include "runners/host/options.h"
 #include "tests/runners/host_candidates.h"
 
 using namespace warpath;

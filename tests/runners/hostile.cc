@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "runners/host/compile.h"
+#include "runners/host/options.h"
 #include "runners/host/worker_client.h"
 #include "runners/worker/process.h"
 #include "runners/worker/sandbox.h"

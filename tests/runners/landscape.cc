@@ -8,7 +8,8 @@
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
 #include "engine/base/statistics.h"
-#include "runners/register_runners.h"
+#include "register_runners.h"
+#include "runners/synthetic/options.h"
 #include "runners/synthetic/runner.h"
 #include "tests/support/campaign_bench.h"
 
@@ -131,7 +132,7 @@ TEST_SUITE("landscape") {
       "what the runner measures depends on the seeds and the variant alone, and scatters as "
       "asked") {
     Options options;
-    options.synthetic.noise = 0.05;
+    options.of<SyntheticOptions>().noise = 0.05;
     RunnerRegistry runners("runner");
     register_runners(runners);
     const RunnerConfig config{.argument = "", .seed = 9, .options = &options, .program = ""};

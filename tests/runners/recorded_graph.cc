@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
 #include "engine/search/search.h"
-#include "runners/register_runners.h"
+#include "register_runners.h"
 #include "runners/replay/gzip.h"
 #include "runners/replay/recorded_graph.h"
 #include "runners/replay/virtual_lab.h"

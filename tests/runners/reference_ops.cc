@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "engine/base/rng.h"
+#include "register_host_ops.h"
 #include "runners/reference/host_op.h"
-#include "runners/reference/register_host_ops.h"
 #include "tests/runners/reference_spec.h"
 
 using warpath::ArgRole;

@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
-#include "runners/register_runners.h"
+#include "register_runners.h"
 #include "runners/replay/gzip.h"
 #include "runners/replay/recorded_space.h"
 #include "runners/replay/virtual_lab.h"

@@ -9,8 +9,9 @@
 #include "engine/spec/spec_check.h"
 #include "engine/spec/spec_load.h"
 #include "engine/spec/variant.h"
+#include "register_runners.h"
+#include "runners/host/options.h"
 #include "runners/reference/reference.h"
-#include "runners/register_runners.h"
 
 using namespace warpath;
 
@@ -24,9 +25,9 @@ const std::vector<KernelSpec>& specs() {
 /// The host runner with short timings.
 std::unique_ptr<Runner> host_runner() {
   static Options options;  // outlives the runner
-  options.host.timing_seconds = 0.01;
-  options.host.min_samples = 2;
-  options.host.max_samples = 4;
+  options.of<HostOptions>().timing_seconds = 0.01;
+  options.of<HostOptions>().min_samples = 2;
+  options.of<HostOptions>().max_samples = 4;
   RunnerRegistry registry("runner");
   register_runners(registry);
   RunnerConfig config;

@@ -10,10 +10,11 @@
 #include "engine/run/session.h"
 #include "engine/spec/spec.h"
 #include "moves/propose/rule_proposer.h"
-#include "moves/register_moves.h"
-#include "priors/register_priors.h"
+#include "register_moves.h"
+#include "register_priors.h"
+#include "register_runners.h"
 #include "runners/pool.h"
-#include "runners/register_runners.h"
+#include "runners/synthetic/options.h"
 
 namespace warpath::test {
 
@@ -38,10 +39,10 @@ inline Options small_options(std::int64_t builds, bool deterministic = true) {
   options.search.window = 4;
   options.record.sync = "never";
   options.record.keep_variants = false;
-  options.synthetic.knobs = 3;
-  options.synthetic.levels = 3;
-  options.synthetic.failure = 0.2;
-  options.synthetic.lanes = 2;
+  options.of<SyntheticOptions>().knobs = 3;
+  options.of<SyntheticOptions>().levels = 3;
+  options.of<SyntheticOptions>().failure = 0.2;
+  options.of<SyntheticOptions>().lanes = 2;
   return options;
 }
 

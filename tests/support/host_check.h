@@ -8,7 +8,8 @@
 
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
-#include "runners/register_runners.h"
+#include "register_runners.h"
+#include "runners/host/options.h"
 
 namespace warpath::test {
 
@@ -41,8 +42,8 @@ class HostCheck {
       Options options;
       std::unique_ptr<Runner> runner;
       Shared() {
-        options.host.threads = 2, options.host.optimization = "-O0",
-        options.host.launch_seconds = 20;
+        options.of<HostOptions>().threads = 2, options.of<HostOptions>().optimization = "-O0",
+        options.of<HostOptions>().launch_seconds = 20;
         RunnerRegistry registry("runner");
         register_runners(registry);
         RunnerConfig config;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/spec/spec_load.h"
-#include "moves/register_moves.h"
+#include "register_moves.h"
 #include "tests/support/host_check.h"
 
 namespace warpath::test {

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/spec/compare.h"
 #include "runners/arguments.h"
+#include "runners/host/options.h"
 #include "runners/reference/reference.h"
 
 using namespace warpath;

@@ -1,5 +1,5 @@
 #include "engine/plugin/options.h"
-#include "engine/register_backups.h"
+#include "register_backups.h"
 
 namespace warpath {
 namespace {

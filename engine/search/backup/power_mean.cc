@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "engine/plugin/options.h"
-#include "engine/register_backups.h"
+#include "register_backups.h"
 
 namespace warpath {
 namespace {

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "engine/plugin/options.h"
-#include "engine/register_selections.h"
+#include "register_selections.h"
 
 namespace warpath {
 namespace {

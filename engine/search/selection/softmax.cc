@@ -2,7 +2,7 @@
 
 #include "engine/base/gumbel.h"
 #include "engine/plugin/options.h"
-#include "engine/register_selections.h"
+#include "register_selections.h"
 
 namespace warpath {
 namespace {

@@ -1,7 +1,7 @@
 #include <string>
 
 #include "engine/plugin/options.h"
-#include "engine/register_stops.h"
+#include "register_stops.h"
 
 namespace warpath {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "engine/base/statistics.h"
 #include "engine/plugin/options.h"
-#include "engine/register_strategies.h"
+#include "register_strategies.h"
 
 namespace warpath {
 namespace {

@@ -2,7 +2,7 @@
 #include <vector>
 
 #include "engine/plugin/options.h"
-#include "engine/register_strategies.h"
+#include "register_strategies.h"
 
 namespace warpath {
 namespace {

@@ -1,6 +1,6 @@
 #include <vector>
 
-#include "engine/register_strategies.h"
+#include "register_strategies.h"
 
 namespace warpath {
 namespace {

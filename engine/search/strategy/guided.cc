@@ -6,9 +6,9 @@
 
 #include "engine/base/statistics.h"
 #include "engine/plugin/options.h"
-#include "engine/register_strategies.h"
 #include "engine/search/design.h"
 #include "engine/search/forest.h"
+#include "register_strategies.h"
 
 namespace warpath {
 namespace {

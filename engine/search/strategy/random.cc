@@ -1,5 +1,5 @@
 #include "engine/plugin/options.h"
-#include "engine/register_strategies.h"
+#include "register_strategies.h"
 
 namespace warpath {
 namespace {

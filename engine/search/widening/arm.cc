@@ -1,5 +1,5 @@
 #include "engine/plugin/options.h"
-#include "engine/register_widenings.h"
+#include "register_widenings.h"
 
 namespace warpath {
 namespace {

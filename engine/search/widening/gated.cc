@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "engine/plugin/options.h"
-#include "engine/register_widenings.h"
+#include "register_widenings.h"
 
 namespace warpath {
 namespace {

@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "runners/cuda/code/opcode_counts.h"
 #include "runners/cuda/code/ptx.h"
+#include "runners/cuda/options.h"
 
 namespace warpath::cuda {
 namespace {

@@ -11,6 +11,7 @@
 #include "engine/text/code_counts.h"
 #include "runners/cuda/code/disassembler.h"
 #include "runners/cuda/compile/build.h"
+#include "runners/cuda/options.h"
 
 namespace warpath::cuda {
 

@@ -7,6 +7,7 @@
 #include "engine/text/one_kernel.h"
 #include "runners/arguments.h"
 #include "runners/cuda/compile/headers.h"
+#include "runners/cuda/options.h"
 
 namespace warpath::cuda {
 namespace {

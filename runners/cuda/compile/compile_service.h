@@ -20,6 +20,7 @@
 #include "engine/spec/variant.h"
 #include "runners/cuda/compile/code_cache.h"
 #include "runners/cuda/compile/compile_pool.h"
+#include "runners/cuda/options.h"
 
 namespace warpath::cuda {
 

@@ -7,19 +7,20 @@
 #include "engine/plugin/options_io.h"
 #include "engine/spec/spec_load.h"
 #include "runners/cuda/finalists/small_workload.h"
+#include "runners/cuda/options.h"
 
 namespace warpath::cuda {
 namespace {
 
 /// Checked launches only: instrumented and large launches have no time.
-Options checking_options(Options options, std::string gates) {
-  options.cuda.screening = std::move(gates);
-  options.cuda.confirmation.clear();
-  options.cuda.final.clear();
-  options.cuda.input_sets = 2;
-  options.cuda.timing_ms = 0.1;
-  options.cuda.min_samples = options.cuda.max_samples = 5;
-  options.cuda.launch_seconds *= 20;  // instrumented kernels are slow
+CudaOptions checking_options(CudaOptions options, std::string gates) {
+  options.screening = std::move(gates);
+  options.confirmation.clear();
+  options.final.clear();
+  options.input_sets = 2;
+  options.timing_ms = 0.1;
+  options.min_samples = options.max_samples = 5;
+  options.launch_seconds *= 20;  // instrumented kernels are slow
   return options;
 }
 
@@ -87,7 +88,7 @@ LaneSetup checking_lane(const FinalistSetup& setup,
   LaneSetup lane;
   lane.label = std::move(label);
   lane.argv = {setup.program, "worker", "device", "--gpu", std::to_string(setup.gpu)};
-  lane.options = to_json(checking_options(setup.options, std::move(gates))).dump();
+  lane.options = group_to_json(checking_options(setup.options, std::move(gates))).dump();
   lane.spare = false;
   lane.prepare_seconds = lane.evaluation_seconds = seconds;
   return lane;

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "engine/plugin/options.h"
 #include "engine/plugin/outcome.h"
 #include "runners/cuda/compile/build.h"
 #include "runners/cuda/lanes/device_lane.h"
@@ -18,7 +17,7 @@ namespace warpath::cuda {
 struct FinalistSetup {
   const std::string& program;  ///< this one: device workers are started from it
   int gpu = 0;                 ///< index of a local device, on which nothing is timed meanwhile
-  const Options& options;
+  const CudaOptions& options;
   const DeviceTools& tools;
   const Builder& builder;
   const KernelSpec& spec;

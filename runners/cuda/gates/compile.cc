@@ -1,4 +1,4 @@
-#include "runners/cuda/gates/register_gates.h"
+#include "register_gates.h"
 
 namespace warpath::cuda {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "runners/cuda/gates/register_gates.h"
+#include "register_gates.h"
 #include "runners/cuda/measure/trial.h"
 
 namespace warpath::cuda {

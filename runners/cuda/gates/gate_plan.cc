@@ -4,6 +4,7 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "runners/cuda/options.h"
 
 namespace warpath::cuda {
 namespace {

@@ -8,6 +8,7 @@
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
 #include "runners/cuda/gates/gate.h"
+#include "runners/cuda/options.h"
 
 namespace warpath::cuda {
 

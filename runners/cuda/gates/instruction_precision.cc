@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <set>
 
-#include "runners/cuda/gates/register_gates.h"
+#include "register_gates.h"
 
 namespace warpath::cuda {
 namespace {

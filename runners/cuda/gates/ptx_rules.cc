@@ -2,8 +2,8 @@
 #include <array>
 #include <set>
 
+#include "register_gates.h"
 #include "runners/cuda/code/symbol_use.h"
-#include "runners/cuda/gates/register_gates.h"
 
 namespace warpath::cuda {
 namespace {

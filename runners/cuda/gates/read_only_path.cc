@@ -2,10 +2,10 @@
 #include <optional>
 #include <set>
 
+#include "register_gates.h"
 #include "runners/arguments.h"
 #include "runners/cuda/code/pointer_origins.h"
 #include "runners/cuda/code/thread_slots.h"
-#include "runners/cuda/gates/register_gates.h"
 
 namespace warpath::cuda {
 namespace {

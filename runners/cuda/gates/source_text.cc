@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "engine/text/tokens.h"
+#include "register_gates.h"
 #include "runners/cuda/compile/headers.h"
-#include "runners/cuda/gates/register_gates.h"
 
 namespace warpath::cuda {
 namespace {

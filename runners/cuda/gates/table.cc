@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
-#include "runners/cuda/gates/register_gates.h"
+#include "register_gates.h"
 
 namespace warpath::cuda {
 namespace {

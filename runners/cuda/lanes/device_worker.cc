@@ -16,6 +16,7 @@
 #include "engine/spec/spec_load.h"
 #include "runners/cuda/measure/evaluation.h"
 #include "runners/cuda/measure/messages.h"
+#include "runners/cuda/options.h"
 #include "runners/worker/frames.h"
 
 namespace warpath::cuda {
@@ -73,7 +74,7 @@ class Worker {
     if (!decode(bytes, request)) return end(kFailed);
     DeviceHello hello;
     try {
-      options_ = overlay_options(Options{}, nlohmann::json::parse(request.options), "options");
+      options_ = group_from_json<CudaOptions>(nlohmann::json::parse(request.options), "options");
       std::string why;
       api_ = load_driver(why);
       if (!api_) throw environment_error("no CUDA driver: " + why);
@@ -101,8 +102,7 @@ class Worker {
       if (!request.peaks_cubin.empty()) {
         peaks = find_peaks(*device_, default_peaks_folder(), [&] { return request.peaks_cubin; });
       }
-      bench_ =
-          std::make_unique<Bench>(*device_, request.harness_cubin, std::move(peaks), options_.cuda);
+      bench_ = std::make_unique<Bench>(*device_, request.harness_cubin, std::move(peaks), options_);
     });
   }
 
@@ -167,7 +167,7 @@ class Worker {
 
   int out_;
   int gpu_;
-  Options options_;
+  CudaOptions options_;
   std::optional<DriverApi> api_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Bench> bench_;

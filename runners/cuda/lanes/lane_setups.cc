@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "runners/cuda/compile/availability.h"
+#include "runners/cuda/options.h"
 
 namespace warpath::cuda {
 
@@ -22,9 +23,6 @@ std::vector<LaneSetup> lane_setups(const CudaOptions& options,
     setup.is_local = true;
     setups.push_back(std::move(setup));
   };
-  if (options.isolation != "process" && options.isolation != "none") {
-    throw bad_input("--isolation", options.isolation, "process or none");
-  }
   const std::string& gpus = options.gpus;
   const bool indices = !gpus.empty() && gpus.find_first_not_of("0123456789,") == std::string::npos;
   if (gpus == "all") {

@@ -5,12 +5,13 @@
 
 #include "engine/plugin/options.h"
 #include "runners/cuda/lanes/device_lane.h"
+#include "runners/cuda/options.h"
 
 namespace warpath::cuda {
 
 /// The devices that `--gpus` names: all of this machine, indices, or the lines of a file, each a
 /// worker's command line (`ssh host warpath worker device --gpu 0`). `program`: what starts local
-/// workers; `all_options`: JSON for them. Throws Error(bad_input) naming the flag,
+/// workers; `all_options`: the same as JSON. Throws Error(bad_input) naming the flag,
 /// Error(environment) where there is no GPU.
 [[nodiscard]] std::vector<LaneSetup> lane_setups(const CudaOptions& options,
                                                  const std::string& program,

@@ -11,6 +11,7 @@
 #include "engine/base/counter_random.h"
 #include "engine/base/error.h"
 #include "engine/base/statistics.h"
+#include "runners/cuda/options.h"
 
 namespace warpath::cuda {
 namespace {

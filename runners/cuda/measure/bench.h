@@ -13,6 +13,7 @@
 #include "runners/cuda/measure/harness.h"
 #include "runners/cuda/measure/peaks.h"
 #include "runners/cuda/measure/quiet.h"
+#include "runners/cuda/options.h"
 
 namespace warpath::cuda {
 

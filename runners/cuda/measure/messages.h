@@ -19,7 +19,7 @@ enum class DeviceMessage : std::uint8_t { open, tools, prepare, evaluate };
 
 /// Opens the worker's device; answered by DeviceHello.
 struct OpenDevice {
-  std::string options;  ///< all options as JSON (engine/plugin/options_io.h)
+  std::string options;  ///< CudaOptions as JSON
 };
 struct DeviceHello {
   std::string problem;  ///< not empty: there is no such device, and the worker has ended

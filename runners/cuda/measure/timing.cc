@@ -9,6 +9,7 @@
 #include "runners/cuda/measure/cache_plan.h"
 #include "runners/cuda/measure/paired_timing.h"
 #include "runners/cuda/measure/trial.h"
+#include "runners/cuda/options.h"
 
 namespace warpath::cuda {
 namespace {

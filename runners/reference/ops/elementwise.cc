@@ -2,8 +2,8 @@
 #include <array>
 #include <cmath>
 
+#include "register_host_ops.h"
 #include "runners/reference/host_op.h"
-#include "runners/reference/register_host_ops.h"
 #include "runners/reference/rows.h"
 
 namespace warpath {

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "register_host_ops.h"
 #include "runners/reference/host_op.h"
-#include "runners/reference/register_host_ops.h"
 #include "runners/reference/rows.h"
 
 namespace warpath {

@@ -1,8 +1,8 @@
 #include <array>
 #include <numeric>
 
+#include "register_host_ops.h"
 #include "runners/reference/host_op.h"
-#include "runners/reference/register_host_ops.h"
 #include "runners/reference/rows.h"
 
 namespace warpath {

@@ -1,7 +1,7 @@
 #include <array>
 
+#include "register_host_ops.h"
 #include "runners/reference/host_op.h"
-#include "runners/reference/register_host_ops.h"
 #include "runners/reference/rows.h"
 
 namespace warpath {
