@@ -35,6 +35,18 @@ bool is_nonnegative(const ElementRule& rule) {
   }
 }
 
+/// Of integers: can the rule draw 0?
+bool holds_zero(const ElementRule& rule) {
+  const auto base = static_cast<std::int64_t>(rule.base);
+  return rule.kind == ElementRule::Kind::integer && base <= 0 &&
+         static_cast<std::uint64_t>(-base) < rule.range;
+}
+
+/// Families that take a tensor's own values and zeros alone.
+bool is_of_own_values_and_zeros(InputFamily family) {
+  return family == InputFamily::zero_block || family == InputFamily::sparse;
+}
+
 /// Families that take a tensor's own values alone.
 bool is_of_own_values(InputFamily family) {
   return family == InputFamily::constant || family == InputFamily::one_value ||
@@ -96,7 +108,7 @@ std::string form_name(InputFamily family, int form) {
     case InputFamily::triangular:
       return first ? "zero above" : "zero below";
     case InputFamily::one_value:
-      return first ? "its own" : "0";
+      return first ? "its own" : form == 1 ? "0" : form == 2 ? "the least" : "the greatest";
     case InputFamily::half_copy:
       return first ? "of lines" : "of the tensor";
     case InputFamily::ascending:
@@ -163,6 +175,13 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
       }
     }
     for (const auto& round : rounds) out.insert(out.end(), round.begin(), round.end());
+    if (beside != Beside::but_for_one) continue;
+    // What is divided by may be a sum over several tensors: zeros in all of them, first of lines at
+    // their begin, where every tensor has some.
+    for (const InputFamily family : {InputFamily::zero_block, InputFamily::one_value}) {
+      if (rules(family, spec, workload).size() > 1)
+        out.push_back({.family = family, .form = family == InputFamily::one_value ? 1 : 0});
+    }
   }
   return out;
 }
@@ -187,7 +206,7 @@ FamilyRule family_rule(const KernelSpec& spec,
       choice.against_specials ? InputFamily::specials : InputFamily::as_declared;
   FamilyRule rule =
       family_rule(spec, arg, workload, choice.has(changed) ? choice.family : others, seed);
-  rule.form = choice.form;
+  rule.form = choice.family == InputFamily::opposed ? static_cast<int>(changed % 2) : choice.form;
   if (choice.but_for_one && choice.has(changed)) rule.odd = portable::odd_element(rule, rule.seed);
   return rule;
 }
@@ -213,6 +232,11 @@ FamilyRule family_rule(const KernelSpec& spec,
   if (const auto rule = element_rule(spec, arg, workload, 0)) {
     out.scale = spread_of(*rule);
     out.nonnegative = is_nonnegative(*rule);
+    out.holds_zero = holds_zero(*rule);
+    if (rule->kind == ElementRule::Kind::integer) {
+      out.least = static_cast<double>(static_cast<std::int64_t>(rule->base));
+      out.greatest = out.least + static_cast<double>(rule->range) - 1;
+    }
   }
   return out;
 }
@@ -232,13 +256,16 @@ bool changes(InputFamily family,
   const TensorSpec content = spec.tensor_of(arg, workload);
   if (info(content.dtype).is_float) return true;
   constexpr std::size_t kExact = 4;  // bytes of an integer that a double holds
-  return draws_each_alone(content) && is_of_own_values(family) &&
-         info(content.dtype).size_bytes <= kExact;
+  if (!draws_each_alone(content) || info(content.dtype).size_bytes > kExact) return false;
+  if (is_of_own_values(family)) return true;
+  const auto rule = element_rule(spec, arg, workload, 0);
+  return is_of_own_values_and_zeros(family) && rule && holds_zero(*rule);
 }
 
 bool applies(const FamilyRule& rule) {
   if (rule.family == InputFamily::as_declared || rule.elements == 0) return false;
-  return info(rule.dtype).is_float || is_of_own_values(rule.family);
+  return info(rule.dtype).is_float || is_of_own_values(rule.family) ||
+         (is_of_own_values_and_zeros(rule.family) && rule.holds_zero);
 }
 
 void apply_family(Tensor& tensor, const FamilyRule& rule) {

@@ -13,12 +13,12 @@
 namespace warpath {
 
 /// Names in reports, in enumerator order.
-inline constexpr std::array<std::string_view, 25> kInputFamilies{
-    "as_declared", "tiny",          "huge",           "shifted",    "constant",
-    "sparse",      "heavy_tail",    "small_integers", "mantissa",   "cancellation",
-    "sorted_ties", "rare_outliers", "specials",       "offset",     "far_offset",
-    "unit_row",    "identity",      "permutation",    "triangular", "zero_block",
-    "one_value",   "repeated_tile", "half_copy",      "low_rank",   "ascending"};
+inline constexpr std::array<std::string_view, 29> kInputFamilies{
+    "as_declared", "tiny",           "huge",       "shifted",      "constant",    "sparse",
+    "heavy_tail",  "small_integers", "mantissa",   "cancellation", "sorted_ties", "rare_outliers",
+    "specials",    "offset",         "far_offset", "unit_row",     "far_below",   "faint",
+    "peaked",      "opposed",        "identity",   "permutation",  "triangular",  "zero_block",
+    "one_value",   "repeated_tile",  "half_copy",  "low_rank",     "ascending"};
 [[nodiscard]] constexpr std::string_view name_of(InputFamily family) {
   return kInputFamilies[static_cast<std::size_t>(family)];
 }
@@ -60,7 +60,8 @@ struct FamilyChoice {
 [[nodiscard]] std::vector<FamilyChoice> stress_choices(const KernelSpec& spec,
                                                        const Workload& workload);
 /// Structures in the even and in the odd inputs of `workload`: every kind that their shapes have
-/// (FamilyRule::form), but for one element, beside special numbers where it has zeros, and whole.
+/// (FamilyRule::form), but for one element, beside special numbers where it has zeros, and whole;
+/// and zeros in all inputs at once.
 /// Whatever the seed, each is a choice of its own; the ones that expose most come first.
 [[nodiscard]] std::vector<FamilyChoice> structure_choices(const KernelSpec& spec,
                                                           const Workload& workload);
@@ -92,8 +93,8 @@ struct FamilyChoice {
 [[nodiscard]] bool draws_each_alone(const TensorSpec& content);
 
 /// True if `family` changes the values of `arg` under `workload`. Integers change where their rule
-/// draws each by itself, and to one of their own values only, so that they stay what the kernel may
-/// be given.
+/// draws each by itself, and to their own values and zeros that the rule could have drawn, so that
+/// they stay what the kernel may be given.
 [[nodiscard]] bool changes(InputFamily family,
                            const KernelSpec& spec,
                            const ArgSpec& arg,

@@ -50,6 +50,13 @@ void extend(Reach& reach, const Comparison& baseline, double share = 1);
                                         Comparison by_widened,
                                         const Reach& reach);
 
+/// Judges `output` by `tolerance`, and where that refuses it by what is within `reach`.
+[[nodiscard]] Comparison compare_within(const Tensor& output,
+                                        const Tensor& reference,
+                                        const Tolerance& tolerance,
+                                        const Reach& reach,
+                                        bool any_nonfinite);
+
 /// `tolerance` for inputs whose results are `scale` times as large as those it was written for. Its
 /// absolute part stays above 0, so that only a wrong class has an infinite ratio.
 [[nodiscard]] Tolerance scaled(Tolerance tolerance, double scale);

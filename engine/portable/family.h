@@ -22,10 +22,14 @@ enum class InputFamily : int {
   cancellation,    ///< +-(1 + u * 2^-10) * scale, the sign alternating along rows and columns
   sorted_ties,     ///< eight ascending steps of scale / 2 along the last dimension
   rare_outliers,   ///< one in 1024 is as in `huge`, none of the first 4096
-  specials,        ///< of 2048 one is NaN, infinite, -0 and nearly 0 each
+  specials,        ///< of 2048 one is infinite, -0 and nearly 0 each
   offset,          ///< plus 10 * scale
   far_offset,      ///< plus 100 * scale
   unit_row,        ///< the first row is 1, 0, 0, ...; the others as declared
+  far_below,       ///< less 2^17 * scale; 16-bit types: 1000 * scale
+  faint,           ///< times 2^-40; 16-bit types: 2^-10
+  peaked,          ///< one element of each line, anywhere, plus 16 * scale
+  opposed,         ///< plus 10 * scale in every other tensor, less as much in those between
   // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions. Of
   // several kinds, in brackets, each is a form of its own (FamilyRule::form); sizes and what else
   // is random follow from the seed.
@@ -49,13 +53,16 @@ enum class InputFamily : int {
 struct FamilyRule {
   InputFamily family;
   int form;     ///< of a structure: which of its kinds, modulo structure_forms()
-  DType dtype;  ///< a floating-point type; of others only families of own values change anything
+  DType dtype;  ///< a floating-point type; of others only families of own values and of zeros
+                ///< change anything
   portable::Word seed;
   portable::Word elements;
-  portable::Word row;    ///< last dimension, at least 1 where there are elements
-  portable::Word lines;  ///< last but one; 1 where there is none
-  double scale;          ///< spread of the declared rule
-  bool nonnegative;      ///< take the absolute value: the declared rule has no negative values
+  portable::Word row;      ///< last dimension, at least 1 where there are elements
+  portable::Word lines;    ///< last but one; 1 where there is none
+  double scale;            ///< spread of the declared rule
+  bool nonnegative;        ///< take the absolute value: the declared rule has no negative values
+  bool holds_zero;         ///< of integers: 0 is a value of the declared rule
+  double least, greatest;  ///< of integers: values of the declared rule
   /// this element keeps its own value: a structure that holds but for it; kNoElement: none does
   portable::Word odd;
 };
@@ -77,10 +84,14 @@ inline double family_growth(InputFamily family, DType dtype) {
     case InputFamily::heavy_tail:
     case InputFamily::shifted:
       return 1000;
+    case InputFamily::far_below:
+      return width_of(dtype) == 2 ? 1000 : 0x1p17;
     case InputFamily::far_offset:
       return 100;
     case InputFamily::offset:
-      return 10;
+    case InputFamily::peaked:
+    case InputFamily::opposed:
+      return 16;
     default:
       return 1;
   }
@@ -101,7 +112,7 @@ inline int structure_forms(const FamilyRule& rule) {
     case InputFamily::triangular:
       return rule.lines > 1 ? 2 : 1;
     case InputFamily::one_value:
-      return is_floating(rule.dtype) ? 2 : 1;
+      return is_floating(rule.dtype) ? 2 : 4;
     case InputFamily::half_copy:
       return rule.row > 1 && rule.elements > rule.row ? 2 : 1;
     case InputFamily::repeated_tile:
@@ -238,7 +249,6 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
     }
     case InputFamily::specials: {
       const Word kind = multiply_high(bits, 1U << 16U) / 32;
-      if (kind == 0) x = double_of(0x7ff8000000000000ULL);
       if (kind == 1) x = double_of(0x7ff0000000000000ULL);
       if (kind == 2) x = -0.0;
       if (kind == 3) x = own * 0x1p-126 * 0x1p-10;
@@ -252,6 +262,19 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       break;
     case InputFamily::unit_row:
       if (i < rule.row) x = i == 0 ? 1 : 0;
+      break;
+    case InputFamily::far_below:
+      x = own - (narrow ? 1000 : 0x1p17) * rule.scale;
+      break;
+    case InputFamily::faint:
+      x = own * (narrow ? 0x1p-10 : 0x1p-40);
+      break;
+    case InputFamily::opposed:
+      x = own + (rule.form % 2 == 0 ? 10 : -10) * rule.scale;
+      break;
+    case InputFamily::peaked:
+      if (column == multiply_high(random_word(rule.seed, i / rule.row, 9), rule.row))
+        x = own + 16 * rule.scale;
       break;
     case InputFamily::identity:
       x = column == line ? 1 : 0;
@@ -271,7 +294,19 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       break;
     }
     case InputFamily::one_value:
-      x = form_of(rule) == 0 ? source : 0;
+      switch (form_of(rule)) {
+        case 0:
+          x = source;
+          break;
+        case 1:
+          x = is_floating(rule.dtype) || rule.holds_zero ? 0 : rule.least;
+          break;
+        case 2:
+          x = rule.least;
+          break;
+        default:
+          x = rule.greatest;
+      }
       break;
     case InputFamily::low_rank: {
       const double u = (unit(random_word(rule.seed, i / rule.row, 6)) + 0.5) *

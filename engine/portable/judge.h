@@ -41,15 +41,15 @@ inline void add_difference(SquareSum& sum, double a, double b) {
 
 /// |out - reference| over atol + rtol*|reference|. Infinite where the class differs or the bound
 /// is 0 and the values are not equal; two infinities of one sign and two NaNs agree. With
-/// `any_nonfinite` two values agree that are both not finite, and a NaN with whatever should be
-/// there.
+/// `any_nonfinite` two values agree that are both not finite, and NaN on either side agrees with
+/// anything.
 inline double error_ratio(
     double out, double reference, double atol, double rtol, bool any_nonfinite = false) {
   const double infinity = double_of(0x7ff0000000000000ULL);
   if (!is_finite(out) || !is_finite(reference)) {
     const bool both = is_nan(out) && is_nan(reference);
-    const bool excused =
-        any_nonfinite && (is_nan(out) || (!is_finite(out) && !is_finite(reference)));
+    const bool nan = is_nan(out) || is_nan(reference);
+    const bool excused = any_nonfinite && (nan || (!is_finite(out) && !is_finite(reference)));
     return both || out == reference || excused ? 0 : infinity;
   }
   const double error = fabs(out - reference);

@@ -125,6 +125,8 @@ Comparison compare(const Tensor& output,
                  shape_text(reference.shape);
     return out;
   }
+  if (any_nonfinite && !info(output.dtype).is_float)
+    return {.passed = true, .detail = "integers of infinite inputs are not judged"};
   ComparisonFigures figures;
   const std::int64_t n = output.elements();
   for (std::int64_t i = 0; i < n; ++i) {

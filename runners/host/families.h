@@ -55,6 +55,7 @@ class Families {
  private:
   [[nodiscard]] bool is_right(const Workload& workload,
                               InputSet& inputs,
+                              InputFamily family,
                               const std::optional<SharedBuffer>& shared);
   /// All outputs of one launch; empty where it does not end well.
   [[nodiscard]] TensorMap run_baseline(const Workload& workload,
@@ -62,6 +63,7 @@ class Families {
                                        const std::optional<SharedBuffer>& shared);
   [[nodiscard]] bool judge_baseline(const Workload& workload,
                                     InputSet& inputs,
+                                    InputFamily family,
                                     const std::optional<SharedBuffer>& shared);
 
   const KernelSpec spec_;

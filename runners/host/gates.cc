@@ -219,11 +219,13 @@ Failure matches_reference(const Evidence& evidence, const CheckedLaunch& launch)
   const auto arguments = output_arguments(*evidence.spec);
   for (std::size_t i = 0; i < launch.outputs.size(); ++i) {
     const auto& name = arguments[i]->name;
-    const auto own = launch.inputs->tolerances.find(name);
-    const auto comparison = compare(
-        launch.outputs[i], launch.inputs->expected.at(name),
-        own != launch.inputs->tolerances.end() ? own->second : evidence.spec->tolerance_of(name),
-        launch.inputs->has_infinities);
+    const auto own = launch.inputs->allowances.find(name);
+    const Allowance allowed = own != launch.inputs->allowances.end()
+                                  ? own->second
+                                  : Allowance{.tolerance = evidence.spec->tolerance_of(name)};
+    const Comparison comparison =
+        compare_within(launch.outputs[i], launch.inputs->expected.at(name), allowed.tolerance,
+                       allowed.reach, launch.inputs->has_infinities);
     if (!comparison.passed)
       return GateFailure{Status::wrong_result, "output " + name + ": " + comparison.detail};
   }

@@ -10,9 +10,16 @@
 #include "engine/spec/variant.h"
 #include "runners/arguments.h"
 #include "runners/host/worker_protocol.h"
+#include "runners/reach.h"
 #include "runners/reference/reference.h"
 
 namespace warpath::host {
+
+/// How far an output may be off on inputs that the spec's tolerance was not written for.
+struct Allowance {
+  Tolerance tolerance;
+  Reach reach{};
+};
 
 /// The values of one launch: a workload's tensors under one seed. Expected outputs stay in this
 /// process.
@@ -24,7 +31,7 @@ struct InputSet {
   std::string family;  ///< what is particular about the values, in words; empty: as declared
   /// what is not finite may be NaN or infinite then: the order of operations decides
   bool has_infinities = false;
-  std::map<std::string, Tolerance> tolerances{};  ///< by output, in place of the spec's
+  std::map<std::string, Allowance> allowances{};  ///< by output, in place of the spec's tolerance
 };
 
 /// Tensors and scalars of `workload`; `expected` stays empty. Throws Error(bad_input).

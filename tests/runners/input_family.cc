@@ -175,11 +175,19 @@ TEST_CASE("families have their meaning") {
   CHECK(changed > 0);
   const auto specials = values(InputFamily::specials);
   const auto count = [&](auto is) { return std::count_if(specials.begin(), specials.end(), is); };
-  CHECK(count([](double x) { return std::isnan(x); }) > 0);
+  // what a comparison or a maximum makes of it no contract says
+  CHECK(count([](double x) { return std::isnan(x); }) == 0);
   CHECK(count([](double x) { return std::isinf(x) && x > 0; }) > 0);
   // an honest online softmax may start from it
   CHECK(count([](double x) { return std::isinf(x) && x < 0; }) == 0);
   CHECK(count([](double x) { return x == 0 && std::signbit(x); }) > 0);
+  const auto below = values(InputFamily::far_below), faint = values(InputFamily::faint),
+             peaked = values(InputFamily::peaked);
+  CHECK(std::all_of(below.begin(), below.end(), [](double x) { return x < -1e5; }));
+  CHECK(faint[7] == std::ldexp(declared[7], -40));
+  std::size_t peaks = 0;
+  for (std::size_t i = 0; i < declared.size(); ++i) peaks += peaked[i] != declared[i];
+  CHECK(peaks == declared.size() / 500);
   const auto unit = values(InputFamily::unit_row);
   CHECK(unit[0] == 1);
   CHECK(std::all_of(unit.begin() + 1, unit.begin() + 500, [](double x) { return x == 0; }));
@@ -292,6 +300,34 @@ TEST_CASE(
   CHECK(amid.size() > 8);
 }
 
+TEST_CASE("integers take their own values, the ends of their range, and 0 where the rule has it") {
+  const auto made = [](bool holds_zero, InputFamily family, int form) {
+    FamilyRule rule = rule_for(family, form, 1, {6, 50}, DType::i32);
+    rule.holds_zero = holds_zero, rule.least = holds_zero ? -8 : 3, rule.greatest = 40;
+    Tensor tensor = make_tensor(DType::i32, {6, 50});
+    for (std::int64_t i = 0; i < 300; ++i) tensor.set(i, static_cast<double>(5 + i % 30));
+    apply_family(tensor, rule);
+    return tensor;
+  };
+  CHECK(made(true, InputFamily::one_value, 1).at(7) == 0);
+  CHECK(made(false, InputFamily::one_value, 1).at(7) == 3);
+  CHECK(made(true, InputFamily::one_value, 2).at(7) == -8);
+  CHECK(made(true, InputFamily::one_value, 3).at(7) == 40);
+  CHECK(made(false, InputFamily::zero_block, 0).at(0) == 5);
+  CHECK(made(true, InputFamily::zero_block, 0).at(0) == 0);
+}
+
+TEST_CASE("every other tensor is far above, those between far below") {
+  const KernelSpec spec = load_specs(WARPATH_SOURCE_ROOT "/specs/attention_causal.json").at(0);
+  const FamilyChoice opposed{.family = InputFamily::opposed};
+  std::size_t changed = 0;
+  for (const char* const name : {"q", "k"}) {
+    const auto arg = std::ranges::find(spec.io.args, name, &ArgSpec::name);
+    FamilyRule rule = family_rule(spec, *arg, spec.workloads.at(0), opposed, changed++, 1);
+    CHECK(portable::family_value(rule, 5, 0.25, 0.25) == (changed == 1 ? 10.25 : -9.75));
+  }
+}
+
 TEST_CASE("forms that a shape does not have are none of its own") {
   const auto count = [](InputFamily family, const std::vector<std::int64_t>& shape,
                         DType dtype = DType::f32) {
@@ -311,7 +347,7 @@ TEST_CASE("forms that a shape does not have are none of its own") {
       CHECK((run.second == 63) == (form % 3 == 2));
     }
   }
-  CHECK(count(InputFamily::one_value, {7, 9}, DType::i32) == 1);
+  CHECK(count(InputFamily::one_value, {7, 9}, DType::i32) == 4);
   // Down to one element everything ends.
   for (int family = static_cast<int>(kFirstStructure);
        family < static_cast<int>(kInputFamilies.size()); ++family) {

@@ -51,32 +51,93 @@ constexpr std::string_view kIntegers =
     "uint32_t;\n"
     "typedef unsigned long long uint64_t;\ntypedef long long intptr_t;\ntypedef unsigned long long "
     "uintptr_t;\n"
+    "#define INT8_MAX 127\n#define INT8_MIN (-128)\n#define UINT8_MAX 255\n#define INT16_MAX "
+    "32767\n#define INT16_MIN (-32768)\n#define UINT16_MAX 65535\n"
+    "#define INT64_MIN (-9223372036854775807LL - 1)\n"
     "#define INT32_MAX 2147483647\n#define INT32_MIN (-2147483647 - 1)\n#define UINT32_MAX "
     "4294967295u\n"
     "#define INT64_MAX 9223372036854775807LL\n#define UINT64_MAX 18446744073709551615ULL\n";
 constexpr std::string_view kFloats =
     "#pragma once\n"
+    "#define FLT_DIG 6\n#define FLT_MANT_DIG 24\n#define DBL_DIG 15\n#define DBL_MANT_DIG 53\n"
     "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n#define FLT_EPSILON "
     "1.192092896e-07f\n"
     "#define DBL_MAX 1.7976931348623158e+308\n#define DBL_MIN 2.2250738585072014e-308\n#define "
     "DBL_EPSILON 2.2204460492503131e-016\n";
 constexpr std::string_view kLimits =
     "#pragma once\n"
-    "#define CHAR_BIT 8\n#define INT_MAX 2147483647\n#define INT_MIN (-2147483647 - 1)\n#define "
+    "#define CHAR_BIT 8\n#define SCHAR_MAX 127\n#define UCHAR_MAX 255\n#define SHRT_MAX 32767\n"
+    "#define USHRT_MAX 65535\n#define INT_MAX 2147483647\n#define INT_MIN (-2147483647 - "
+    "1)\n#define "
     "UINT_MAX 4294967295u\n"
     "#define LLONG_MAX 9223372036854775807LL\n#define ULLONG_MAX 18446744073709551615ULL\n";
 constexpr std::string_view kAssert = "#pragma once\n#define assert(condition) ((void)0)\n";
-constexpr std::string_view kMath =
-    "#pragma once\n#ifndef INFINITY\n#define INFINITY __int_as_float(0x7f800000)\n#endif\n"
-    "#ifndef NAN\n#define NAN __int_as_float(0x7fffffff)\n#endif\n#ifndef M_PI\n#define M_PI "
-    "3.14159265358979323846\n#endif\n";
+constexpr std::string_view kMath = R"(#pragma once
+#ifndef INFINITY
+#define INFINITY __int_as_float(0x7f800000)
+#endif
+#ifndef HUGE_VALF
+#define HUGE_VALF __int_as_float(0x7f800000)
+#define HUGE_VAL __longlong_as_double(0x7ff0000000000000LL)
+#endif
+#ifndef NAN
+#define NAN __int_as_float(0x7fffffff)
+#endif
+#ifndef M_PI
+#define M_E 2.7182818284590452354
+#define M_LOG2E 1.4426950408889634074
+#define M_LOG10E 0.43429448190325182765
+#define M_LN2 0.69314718055994530942
+#define M_LN10 2.30258509299404568402
+#define M_PI 3.14159265358979323846
+#define M_PI_2 1.57079632679489661923
+#define M_PI_4 0.78539816339744830962
+#define M_1_PI 0.31830988618379067154
+#define M_2_PI 0.63661977236758134308
+#define M_2_SQRTPI 1.12837916709551257390
+#define M_SQRT2 1.41421356237309504880
+#define M_SQRT1_2 0.70710678118654752440
+#endif
+)";
+/// The values of math_constants.h that kernels use.
+constexpr std::string_view kConstants = R"(#pragma once
+#define CUDART_INF_F __int_as_float(0x7f800000)
+#define CUDART_NAN_F __int_as_float(0x7fffffff)
+#define CUDART_MIN_DENORM_F __int_as_float(0x00000001)
+#define CUDART_MAX_NORMAL_F __int_as_float(0x7f7fffff)
+#define CUDART_NEG_ZERO_F __int_as_float(0x80000000)
+#define CUDART_ZERO_F 0.0f
+#define CUDART_ONE_F 1.0f
+#define CUDART_SQRT_HALF_F 0.707106781f
+#define CUDART_SQRT_TWO_F 1.414213562f
+#define CUDART_THIRD_F 0.333333333f
+#define CUDART_PIO4_F 0.785398163f
+#define CUDART_PIO2_F 1.570796327f
+#define CUDART_PI_F 3.141592654f
+#define CUDART_2_OVER_PI_F 0.636619772f
+#define CUDART_SQRT_2OVERPI_F 0.797884561f
+#define CUDART_L2E_F 1.442695041f
+#define CUDART_L2T_F 3.321928094f
+#define CUDART_LG2_F 0.301029996f
+#define CUDART_LGE_F 0.434294482f
+#define CUDART_LN2_F 0.693147181f
+#define CUDART_LNT_F 2.302585093f
+#define CUDART_INF __longlong_as_double(0x7ff0000000000000LL)
+#define CUDART_NAN __longlong_as_double(0xfff8000000000000ULL)
+#define CUDART_PI 3.1415926535897931e+0
+#define CUDART_PIO2 1.5707963267948966e+0
+#define CUDART_SQRT_HALF 7.0710678118654757e-1
+#define CUDART_SQRT_TWO 1.4142135623730951e+0
+#define CUDART_L2E 1.4426950408889634e+0
+#define CUDART_LN2 6.9314718055994529e-1
+)";
 constexpr std::array<Replacement, 20> kReplacements{{
-    {"cuda_runtime.h", kNothing},
+    {"cuda_runtime.h", kMath},
     {"cuda.h", kNothing},
     {"device_launch_parameters.h", kNothing},
     {"cuda_runtime_api.h", kNothing},
     {"device_functions.h", kNothing},
-    {"math_constants.h", kNothing},
+    {"math_constants.h", kConstants},
     {"stdint.h", kIntegers},
     {"cstdint", kIntegers},
     {"stddef.h", kNothing},

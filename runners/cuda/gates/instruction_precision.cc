@@ -2,6 +2,7 @@
 #include <set>
 
 #include "register_gates.h"
+#include "runners/cuda/code/narrow_chains.h"
 
 namespace warpath::cuda {
 namespace {
@@ -86,7 +87,9 @@ std::string wmma_class(const PtxInstruction& instruction) {
 /// The class of reduced precision that an instruction belongs to; empty for what every contract
 /// allows. Conversions and exact operations (max, neg, moves) on small types are no loss by
 /// themselves.
-std::string precision_class(const PtxInstruction& instruction, const Products& products) {
+std::string precision_class(const PtxInstruction& instruction,
+                            const Products& products,
+                            const NarrowChains& chains) {
   if (any_of(instruction, {"e4m3", "e5m2", "e4m3x2", "e5m2x2", "kind::f8f6f4"})) return "float8";
   if (any_of(instruction, {"e2m1", "e3m2", "e2m3", "e2m1x2", "e3m2x2", "e2m3x2", "kind::mxf4"}))
     return "float4 or float6";
@@ -103,8 +106,13 @@ std::string precision_class(const PtxInstruction& instruction, const Products& p
     return "";
   }
   if (is_arithmetic(instruction)) {
-    if (any_of(instruction, {"f16", "f16x2"})) return "float16 arithmetic";
-    if (any_of(instruction, {"bf16", "bf16x2"})) return "bfloat16 arithmetic";
+    // One operation, or a second behind it, has the bits of a wider one that is rounded.
+    constexpr std::size_t kRoundings = 2;
+    const std::size_t chain = chains.length(instruction);
+    const std::string kind = chain > 0 && chain <= kRoundings ? "rounding to " : "";
+    const std::string rest = kind.empty() ? " arithmetic" : "";
+    if (any_of(instruction, {"f16", "f16x2"})) return kind + "float16" + rest;
+    if (any_of(instruction, {"bf16", "bf16x2"})) return kind + "bfloat16" + rest;
   }
   if (instruction.opcode == "cvt" && instruction.modifiers.size() >= 2) {
     const std::string_view to = instruction.modifiers[instruction.modifiers.size() - 2];
@@ -123,8 +131,9 @@ Classes classes_of(const PtxModule& module) {
   Classes found;
   for (const PtxFunction& function : module.functions) {
     const Products products(function);
+    const NarrowChains chains(function);
     for (const PtxInstruction& instruction : function.instructions) {
-      if (std::string name = precision_class(instruction, products); !name.empty())
+      if (std::string name = precision_class(instruction, products, chains); !name.empty())
         found.insert(std::move(name));
     }
   }
