@@ -1,15 +1,14 @@
-#!/usr/bin/env python3
-"""Writes docs/results.md, the tables of docs/results/*.json.
-
-tests/tools/make_results [--check]     --check: writes nothing, exit code 1 if the file is not what would be written
-"""
-
+"""Writes docs/results.md, the tables of docs/results/*.json."""
 import json
-import pathlib
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from measurements.common import Failed, ROOT
+
+RESULT = None
 MOST_ROWS = 20
+
+
+def options(parser):
+    parser.add_argument("--check", action="store_true", help="writes nothing; exit code 1 if the page is not what would be written")
 
 
 def cell(value):
@@ -17,9 +16,7 @@ def cell(value):
         return f"{value:.4g}"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if value is None:
-        return "-"
-    return str(value).replace("|", "\\|")
+    return "-" if value is None else str(value).replace("|", "\\|")
 
 
 def flat(value, name=""):
@@ -61,22 +58,15 @@ def section(path):
 
 def page():
     lines = ["# Results", "", "Measured figures, one section a file of `docs/results`. Each file was written by the command that it",
-             "names; this page was made from them by `tests/tools/make_results`."]
+             "names; this page was made from them by `tests/measure results`."]
     for path in sorted((ROOT / "docs/results").glob("*.json")):
         lines += ["", *section(path)]
     return "\n".join(lines) + "\n"
 
 
-def main():
-    target = ROOT / "docs/results.md"
-    text = page()
-    if sys.argv[1:] == ["--check"]:
-        if not target.exists() or target.read_text() != text:
-            sys.exit(f"{target} is not what docs/results says: run tests/tools/make_results")
-    elif sys.argv[1:]:
-        sys.exit(__doc__)
-    else:
+def measure(args):
+    target, text = ROOT / "docs/results.md", page()
+    if not args.check:
         target.write_text(text)
-
-
-main()
+    elif not target.exists() or target.read_text() != text:
+        raise Failed(f"{target} is not what docs/results says: run tests/measure results")
