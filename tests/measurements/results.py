@@ -1,10 +1,16 @@
-"""Writes docs/results.md, the tables of docs/results/*.json."""
+"""Writes docs/results.md: of each file of docs/results its leading figures and first rows."""
 import json
 
-from measurements.common import Failed, ROOT
+from measurements.common import Failed, ROOT, say
 
 RESULT = None
-MOST_ROWS = 20
+MOST_FIGURES = 24
+MOST_WORDS = 6000
+HEAD = """# Results
+
+Measured figures, one section a file of `docs/results`: what leads it, and its first rows. The files have all of it. Each names the command
+that wrote it; `tests/measure results` made this page of them.
+"""
 
 
 def options(parser):
@@ -12,11 +18,15 @@ def options(parser):
 
 
 def cell(value):
-    if isinstance(value, float):
-        return f"{value:.4g}"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
     return "-" if value is None else str(value).replace("|", "\\|")
+
+
+def plain(value):
+    return not isinstance(value, (dict, list))
 
 
 def flat(value, name=""):
@@ -28,45 +38,38 @@ def flat(value, name=""):
         yield name, value
 
 
-def table(head, rows):
-    yield "| " + " | ".join(head) + " |"
-    yield "| " + " | ".join("---" for _ in head) + " |"
-    for row in rows:
-        yield "| " + " | ".join(cell(x) for x in row) + " |"
+def table(rows, most_rows=5, most_columns=5):
+    """The first rows and columns of plain values, what a row is about in front."""
+    columns = list(dict.fromkeys(key for row in rows for key, value in row.items() if plain(value)))
+    columns = sorted(columns, key=lambda column: column not in ("name", "kernel"))[:most_columns]
+    lines = [columns, ["---"] * len(columns), *([cell(row.get(key)) for key in columns] for row in rows[:most_rows])]
+    return ["", *("| " + " | ".join(line) + " |" for line in lines)] if columns else []
+
+
+def is_table(value):
+    """Of figures: many things by name, each with figures of its own."""
+    return isinstance(value, dict) and value and all(isinstance(inner, dict) and any(map(plain, inner.values())) for inner in value.values())
 
 
 def section(path):
     result = json.loads(path.read_text())
-    yield f"## {path.stem}"
-    yield ""
-    yield (f"`{result['command']}` at {result['revision']}, {result['date']}; device: {result['device']}, "
-           f"driver: {result['driver']}. [All of it](results/{path.name}).")
-    yield ""
-    yield from table(["figure", "value"], flat(result["figures"]))
-    rows = [row for row in result["rows"] if isinstance(row, dict)]
-    if not rows:
-        return
-    columns = []
-    for row in rows:  # plain values only: what is nested stays in the file
-        columns += [key for key, value in row.items() if key not in columns and not isinstance(value, (dict, list))]
-    yield ""
-    yield from table(columns, ([row.get(key) for key in columns] for row in rows[:MOST_ROWS]))
-    if len(rows) > MOST_ROWS:
-        yield ""
-        yield f"{len(rows) - MOST_ROWS} more rows in the file."
-
-
-def page():
-    lines = ["# Results", "", "Measured figures, one section a file of `docs/results`. Each file was written by the command that it",
-             "names; this page was made from them by `tests/measure results`."]
-    for path in sorted((ROOT / "docs/results").glob("*.json")):
-        lines += ["", *section(path)]
-    return "\n".join(lines) + "\n"
+    figures, rows = result["figures"], [row for row in result["rows"] if isinstance(row, dict)]
+    tables = {name: [{name: key, **inner} for key, inner in value.items()] for name, value in figures.items() if is_table(value)}
+    known = list(flat({name: value for name, value in figures.items() if name not in tables}))
+    listed = "; ".join(f"{name} {cell(value)}" for name, value in known[:MOST_FIGURES])
+    lines = ["", f"## {path.stem}", "", f"`{result['command']}` at {result['revision'][:12]}, {result['date'][:10]}; {result['device']}. [File](results/{path.name}), "
+             f"{len(result['rows'])} rows.", "", listed + (f"; {len(known) - MOST_FIGURES} more." if len(known) > MOST_FIGURES else ".")]
+    return lines + ([line for rows in tables.values() for line in table(rows, 9, 9)] if tables else table(rows))
 
 
 def measure(args):
-    target, text = ROOT / "docs/results.md", page()
-    if not args.check:
-        target.write_text(text)
-    elif not target.exists() or target.read_text() != text:
-        raise Failed(f"{target} is not what docs/results says: run tests/measure results")
+    lines = [line for path in sorted((ROOT / "docs/results").glob("*.json")) for line in section(path)]
+    page, target = HEAD + "\n".join(lines) + "\n", ROOT / "docs/results.md"
+    if len(page.split()) > MOST_WORDS:
+        raise Failed(f"the page would have {len(page.split())} words, more than {MOST_WORDS}")
+    if args.check:
+        if not target.exists() or target.read_text() != page:
+            raise Failed(f"{target} is not what docs/results says: run tests/measure results")
+    else:
+        target.write_text(page)
+        say(f"wrote {target}, {len(page.split())} words")
