@@ -13,7 +13,7 @@ TEST_SUITE_BEGIN("move_fuzz");
 
 namespace {
 
-/// A number of the environment; tests/tools/measure_moves_fuzzed runs 100,000 mutants.
+/// A number of the environment; tests/measure moves_fuzzed runs 100,000 mutants.
 std::uint64_t wanted(const char* name, std::uint64_t otherwise) {
   const char* const text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);

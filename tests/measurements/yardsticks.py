@@ -1,21 +1,25 @@
-#!/usr/bin/env python3
-"""What libraries take for the tasks of the twelve development kernels, on the first GPU: PyTorch, and cuBLAS, cuSPARSE and cuDNN
-through it. One JSON line a kernel with the fastest way that worked and its median time.
+"""What libraries take for the tasks of the twelve development kernels: PyTorch, and cuBLAS, cuSPARSE and cuDNN through it.
 
-tests/tools/yardsticks.py [KERNEL...]
-
-Where a library call does less than the task (no scale, no epilogue) it is taken all the same: it is a yardstick, not a rival."""
-
+Runs on the first GPU and prints one JSON line a kernel with the fastest way that worked and its median time. Where a library call does
+less than the task (no scale, no epilogue) it is taken all the same: it is a yardstick, not a rival. Needs a Python with PyTorch.
+"""
 import json
-import pathlib
 import sys
 
-import torch
-import torch.nn.functional as F
+try:
+    import torch
+    import torch.nn.functional as F
+except ImportError:  # its help is there without
+    torch = None
 
-SPECS = pathlib.Path(__file__).resolve().parents[2] / "specs"
-torch.backends.cuda.matmul.allow_tf32 = False
-torch.backends.cudnn.allow_tf32 = False
+from measurements.common import Failed, ROOT, one_of, shared
+
+RESULT = None
+SPECS = ROOT / "specs"
+
+
+def options(parser):
+    shared(parser, "kernels")
 
 
 def sizes(kernel):
@@ -29,8 +33,8 @@ def sizes(kernel):
     return values
 
 
-def randn(*shape, dtype=torch.float32):
-    return torch.randn(*shape, device="cuda", dtype=torch.float32).to(dtype)
+def randn(*shape, dtype=None):
+    return torch.randn(*shape, device="cuda", dtype=torch.float32).to(dtype or torch.float32)
 
 
 def compiled(function):
@@ -161,21 +165,23 @@ def time_us(work):
     return samples[len(samples) // 2]
 
 
-def main():
-    kernels = sys.argv[1:] or [path.stem for path in sorted(SPECS.glob("*.json")) if path.stem != "schema"]
+def fastest(kernel):
+    """(microseconds, name) of the fastest way; None if none works."""
+    times = []
+    for name, work in globals()[kernel](sizes(kernel)).items():
+        try:
+            times.append((time_us(work), name))
+        except Exception as error:  # a way that this version of the library lacks
+            print(f"{kernel}: {name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}", file=sys.stderr)
+    return min(times, default=None)
+
+
+def measure(args):
+    kernels = one_of(args.kernels, sorted(path.stem for path in SPECS.glob("*.json") if path.stem != "schema"), "kernels")
+    if not torch:
+        raise Failed("this Python has no PyTorch")
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     for kernel in kernels:
-        best = None
-        for name, work in globals()[kernel](sizes(kernel)).items():
-            try:
-                us = time_us(work)
-            except Exception as error:  # a way that this version of the library lacks
-                print(f"{kernel}: {name}: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}", file=sys.stderr)
-                continue
-            if best is None or us < best[0]:
-                best = (us, name)
-        if best:
+        if best := fastest(kernel):
             print(json.dumps({"kernel": kernel, "us": best[0], "yardstick": best[1], "torch": torch.__version__}), flush=True)
         torch.cuda.empty_cache()
-
-
-main()

@@ -1,0 +1,150 @@
+"""Is a reported speed-up what one measures?
+
+Searches, then times the reported kernel once more by `warpath evaluate` in a fresh process. Rows of other kernels, and those of the other
+mode, stay in the file: kernels may be measured one call after the other. Exit code 1 where a reported speed-up differs by more than 2 %,
+or one is missing without a competitor.
+"""
+import json
+import math
+import subprocess
+import time
+
+from measurements.common import Failed, begin, expect, fresh, last_line, on, one_of, read_lines, run, say, shared, spread, time_is_over, write_result
+
+MORE = "both, warpath run and evaluate"
+MOST_DIFFERENCE = 0.02
+
+# Two kernels of PyTorch, one bound by arithmetic, one by memory, launched for as long as the process lives.
+COMPETITOR = """
+import sys, torch
+torch.cuda.set_device(int(sys.argv[1]))
+a = torch.randn(4096, 4096, device="cuda")
+b = torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
+while True:
+    for _ in range(20):
+        c = a @ a
+        b.fill_(1)
+    torch.cuda.synchronize()
+    print("busy", flush=True)
+"""
+
+
+def options(parser):
+    shared(parser, "specs", "kernels", "python", gpus=("0", "the GPUs to measure on, a search at a time on each"), seeds="10", seconds=8.0, limit=540.0,
+           stage=("final", "of the evaluation, which leaves out what is no timing: sanitizer, large tensors and counters"))
+    parser.add_argument("--compete", action="store_true",
+                        help="a process that keeps the GPU busy runs beside the searches, finals included, but not beside the evaluation; needs PyTorch")
+
+
+class Competitor:
+    """A process on the GPU that knows nothing of locks; does nothing without --compete."""
+
+    def __init__(self, args, gpu):
+        self.process = None
+        if args.compete:
+            self.process = begin([args.python, "-c", COMPETITOR, gpu], stdout=subprocess.PIPE, text=True)
+            if not self.process.stdout.readline():
+                raise Failed("the competing process does not start: it needs PyTorch")
+            # What it prints must not fill the pipe.
+            begin(["cat"], stdin=self.process.stdout, stdout=subprocess.DEVNULL)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+
+def search(args, spec, seed, gpu):
+    """(exit code, seconds, run folder) of one search."""
+    folder, began = fresh(args.work / f"{spec.stem}.{seed}"), time.monotonic()
+    with Competitor(args, gpu):
+        done = run(["run", "--input", spec, "--outdir", folder, "--runner", "cuda", "--no-llm", "--seed", seed, "--budget-builds", 1000000,
+                    "--budget-seconds", f"{args.seconds:g}", "--set", "record.sync=never", *args.more, *on(gpu)])
+    found = next(folder.glob("kernels/*/best_summary.json"), None)
+    if done.returncode not in (0, 2, 3) or not found:
+        raise Failed(f"{spec.stem}, seed {seed}: exit code {done.returncode}: {last_line(done)}")
+    return done.returncode, time.monotonic() - began, found.parent
+
+
+def timed_alone(args, folder, name, seed, gpu):
+    """(speed-up, why there is none) of the reported kernel in a fresh process."""
+    file = args.work / f"{name}.{seed}.jsonl"
+    expect(run(["evaluate", "--input", folder / "input_spec.json", "--candidates", folder, "--runner", "cuda", "--stage", args.stage, "--seed", 1000 + seed,
+                "--json", file, "--set", "cuda.final=final,-sanitizer,-large_tensors,-counters", *args.more, *on(gpu)]), f"{name}, seed {seed}: evaluate")
+    line = next((line for line in read_lines(file) if not line.get("baseline")), {"status": "nothing"})
+    first = (line.get("log") or "").split("\n")[0]
+    return line.get("speedup"), "" if line["status"] == "ok" else f"evaluate: {line['status']}: {first}"
+
+
+def unreported(summary):
+    if not summary["baseline_ok"]:
+        return summary["stop_reason"]
+    return "; ".join(f"{d['gate'] or d['status']}: {d['detail']}" for d in summary.get("dismissed", [])[:2]) or "no gain"
+
+
+def row(args, spec, seed, gpu):
+    empty = {"kernel": spec.stem, "seed": seed, "compete": args.compete, "reported": None, "alone": None, "difference": None, "searched": None, "run_s": None,
+             "search_s": args.seconds, "exit": None, "why": ""}
+    try:
+        code, took, folder = search(args, spec, seed, gpu)
+        summary = json.loads((folder / "best_summary.json").read_text())
+        found = empty | {"searched": summary["searched_speedup"], "run_s": round(took, 1), "exit": code}
+        if summary["baseline_ok"] and summary["finalists"] > 0 and summary.get("measured", True) and summary["speedup"] > 1:
+            found["reported"] = summary["speedup"]
+            found["alone"], found["why"] = timed_alone(args, folder, spec.stem, seed, gpu)
+            if not found["why"]:
+                found["difference"] = abs(math.log(found["reported"] / found["alone"]))
+        else:
+            found["why"] = unreported(summary)
+    except Failed as error:  # others are measured all the same
+        found = empty | {"why": str(error)}
+    say(f"{spec.stem}, seed {seed}: reported {shown(found['reported'])}, alone {shown(found['alone'])}, in {found['run_s'] or 0:.0f} s {found['why']}")
+    return found
+
+
+def shown(value):
+    return "-" if value is None else f"{value:.4f}"
+
+
+def figures(rows):
+    def part(chosen):
+        known = [r["difference"] for r in chosen if r["difference"] is not None]
+        return {"count": len(chosen), "reported": sum(r["reported"] is not None for r in chosen), "unreported": sum(r["reported"] is None for r in chosen),
+                "not_timed_alone": sum(r["reported"] is not None and r["alone"] is None for r in chosen),
+                "worst_difference": max(known, default=None), "above_2_percent": sum(d > MOST_DIFFERENCE for d in known),
+                "longest_run_s": max((r["run_s"] for r in chosen if r["run_s"]), default=None)}
+    return {"alone": part([r for r in rows if not r["compete"]]), "beside_a_competitor": part([r for r in rows if r["compete"]])}
+
+
+def print_table(kernels, rows):
+    print(f"{'kernel':20} {'seeds':>5} {'reported':>8} {'worst':>8} {'longest s':>9}")
+    for kernel in kernels:
+        chosen = [r for r in rows if r["kernel"] == kernel]
+        known = [r["difference"] for r in chosen if r["difference"] is not None]
+        print(f"{kernel:20} {len(chosen):5} {sum(r['reported'] is not None for r in chosen):8} {f'{100 * max(known):.2f} %' if known else '-':>8} "
+              f"{max((r['run_s'] or 0 for r in chosen), default=0):9.1f}")
+
+
+def measure(args):
+    specs = {path.stem: path for path in args.specs}
+    kernels = one_of(args.kernels, specs, "kernels")
+
+    def one(task, gpu):
+        seed, kernel = task
+        if time_is_over(args):
+            return say(f"the time is over: {kernel}, seed {seed} is left out")
+        return row(args, specs[kernel], seed, gpu)
+
+    # By seeds: a call that is cut off has some of every kernel.
+    own = [found for found in spread(one, [(seed, kernel) for seed in args.seeds for kernel in kernels], args.gpus) if found]
+    before = json.loads(args.output.read_text())["rows"] if args.output.exists() else []
+    rows = {(r["kernel"], r["seed"], r["compete"]): r for r in before + own}
+    rows = [rows[key] for key in sorted(rows)]
+    write_result(args.output, figures(rows), rows)
+    print_table(kernels, own)
+    print(json.dumps(figures(own)["beside_a_competitor" if args.compete else "alone"]))
+    different = any((r["difference"] or 0) > MOST_DIFFERENCE for r in own)
+    return not different and (args.compete or all(r["reported"] is not None and r["alone"] is not None for r in own))
