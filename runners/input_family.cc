@@ -79,7 +79,9 @@ std::vector<int> forms(const FamilyChoice& choice,
   int count = 0;
   bool numbers_beside = false;
   for (std::size_t i = 0; i < rules.size(); ++i) {
-    if (choice.has(i)) count = std::max(count, portable::structure_forms(rules[i]));
+    const bool multiplies = portable::is_floating(rules[i].dtype);
+    if (choice.has(i) && (multiplies || beside != Beside::special_numbers))
+      count = std::max(count, portable::structure_forms(rules[i]));
     numbers_beside = numbers_beside || (!choice.has(i) && portable::is_floating(rules[i].dtype));
   }
   if (beside == Beside::special_numbers && !numbers_beside) return {};

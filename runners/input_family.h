@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/portable/family.h"
+#include "engine/portable/judge.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/tensor.h"
 
@@ -48,8 +49,10 @@ struct FamilyChoice {
   [[nodiscard]] bool has(std::size_t changed) const {
     return of == Of::all || (changed % 2 == 0) == (of == Of::even_ones);
   }
-  [[nodiscard]] bool has_infinities() const {
-    return family == InputFamily::specials || against_specials;
+  [[nodiscard]] Infinities infinities() const {
+    return family == InputFamily::specials ? Infinities::anywhere
+           : against_specials              ? Infinities::beside_zeros
+                                           : Infinities::none;
   }
   /// "triangular (zero above) in every other tensor, from the first, but for one element";
   /// "as_declared".

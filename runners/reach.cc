@@ -104,13 +104,12 @@ Comparison compare_within(const Tensor& output,
                           const Tensor& reference,
                           const Tolerance& tolerance,
                           const Reach& reach,
-                          bool any_nonfinite) {
-  Comparison found = compare(output, reference, tolerance, any_nonfinite);
+                          Infinities infinities) {
+  Comparison found = compare(output, reference, tolerance, infinities);
   const bool none = reach.error == 0 && reach.norm == 0;
   if (found.passed || tolerance.exact || none) return found;
   return judge_by_reach(std::move(found),
-                        compare(output, reference, widened(tolerance, reach), any_nonfinite),
-                        reach);
+                        compare(output, reference, widened(tolerance, reach), infinities), reach);
 }
 
 Tolerance scaled(Tolerance tolerance, double scale) {

@@ -55,7 +55,7 @@ void extend(Reach& reach, const Comparison& baseline, double share = 1);
                                         const Tensor& reference,
                                         const Tolerance& tolerance,
                                         const Reach& reach,
-                                        bool any_nonfinite);
+                                        Infinities infinities);
 
 /// `tolerance` for inputs whose results are `scale` times as large as those it was written for. Its
 /// absolute part stays above 0, so that only a wrong class has an infinite ratio.

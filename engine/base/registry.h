@@ -14,7 +14,7 @@ namespace warpath {
 struct OptionGroupKind;  // engine/plugin/option_group.h
 
 /// Named factories of one interface. An ordinary object, filled by generated `register_*` calls
-/// (each folder's meson.build holds the only list of names); iterates in name order; no global
+/// (the top meson.build holds the only list of names); iterates in name order; no global
 /// state.
 template <class Interface, class... Args>
 class Registry {

@@ -62,8 +62,8 @@ struct MoveContext {
 /// A canonical transformation. Pure: the same context and parameters give the same variant,
 /// whatever was called before. Chance enters only where parameters are chosen (Proposer, inner
 /// tuning), so an edge's label reproduces its child. A compound move is a Move of its own with the
-/// parameters of its parts. Thread-safe (const). One file each; `moves/meson.build` holds the list
-/// of names.
+/// parameters of its parts. Thread-safe (const). One file each; the top `meson.build` holds the
+/// list of names.
 class Move {
  public:
   virtual ~Move() = default;

@@ -14,8 +14,7 @@ namespace warpath {
 
 /// All options: the groups of the search, and those that plug-ins own. `--set search.c_puct=2`
 /// reaches any member; flags are shorthands. A value type.
-class Options {
- public:
+struct Options {
   SearchOptions search;
   RunOptions run;
   PriorOptions prior;

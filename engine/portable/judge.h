@@ -3,7 +3,21 @@
 #include "engine/portable/value.h"
 
 /// How one element is judged and how norms are summed: the same on the host and on a device.
-namespace warpath::portable {
+namespace warpath {
+
+/// What is made of infinite inputs depends on the order of operations: where they are, and so what
+/// may differ from the reference.
+enum class Infinities : int {
+  none,
+  /// Beside zeros, and what is left out since it multiplies a zero is seen: values agree that are
+  /// both not finite, and NaN agrees with anything; a number where the reference has none is wrong.
+  beside_zeros,
+  /// Anywhere: what the reference makes NaN of may be anything besides (a mask may multiply or
+  /// select).
+  anywhere,
+};
+
+namespace portable {
 
 /// Sum of squares that neither overflows nor vanishes: terms are summed in three classes of
 /// magnitude, the outer two scaled by 2^600 and 2^-600 (Blue 1978).
@@ -40,16 +54,19 @@ inline void add_difference(SquareSum& sum, double a, double b) {
 }
 
 /// |out - reference| over atol + rtol*|reference|. Infinite where the class differs or the bound
-/// is 0 and the values are not equal; two infinities of one sign and two NaNs agree. With
-/// `any_nonfinite` two values agree that are both not finite, and NaN on either side agrees with
-/// anything.
-inline double error_ratio(
-    double out, double reference, double atol, double rtol, bool any_nonfinite = false) {
+/// is 0 and the values are not equal; two infinities of one sign and two NaNs agree, and what
+/// `infinities` excuses.
+inline double error_ratio(double out,
+                          double reference,
+                          double atol,
+                          double rtol,
+                          Infinities infinities = Infinities::none) {
   const double infinity = double_of(0x7ff0000000000000ULL);
   if (!is_finite(out) || !is_finite(reference)) {
     const bool both = is_nan(out) && is_nan(reference);
-    const bool nan = is_nan(out) || is_nan(reference);
-    const bool excused = any_nonfinite && (nan || (!is_finite(out) && !is_finite(reference)));
+    const bool beside = is_nan(out) || (!is_finite(out) && !is_finite(reference));
+    const bool excused = (infinities != Infinities::none && beside) ||
+                         (infinities == Infinities::anywhere && is_nan(reference));
     return both || out == reference || excused ? 0 : infinity;
   }
   const double error = fabs(out - reference);
@@ -65,9 +82,10 @@ inline double element_ratio(double out,
                             bool exact,
                             double atol,
                             double rtol,
-                            bool any_nonfinite = false) {
+                            Infinities infinities = Infinities::none) {
   if (exact) return same_bytes ? 0 : double_of(0x7ff0000000000000ULL);
-  return error_ratio(out, reference, atol, rtol, any_nonfinite);
+  return error_ratio(out, reference, atol, rtol, infinities);
 }
 
-}  // namespace warpath::portable
+}  // namespace portable
+}  // namespace warpath

@@ -117,7 +117,7 @@ Comparison conclude(const ComparisonFigures& figures,
 Comparison compare(const Tensor& output,
                    const Tensor& reference,
                    const Tolerance& tolerance,
-                   bool any_nonfinite) {
+                   Infinities infinities) {
   if (output.shape != reference.shape) {
     Comparison out;
     out.worst_ratio = out.relative_norm = kInfinity;
@@ -125,7 +125,7 @@ Comparison compare(const Tensor& output,
                  shape_text(reference.shape);
     return out;
   }
-  if (any_nonfinite && !info(output.dtype).is_float)
+  if (infinities != Infinities::none && !info(output.dtype).is_float)
     return {.passed = true, .detail = "integers of infinite inputs are not judged"};
   ComparisonFigures figures;
   const std::int64_t n = output.elements();
@@ -133,7 +133,7 @@ Comparison compare(const Tensor& output,
     const Pair pair = pair_at(output, reference, tolerance.exact, i);
     const double ratio =
         portable::element_ratio(pair.output, pair.reference, pair.same_bytes, tolerance.exact,
-                                tolerance.atol, tolerance.rtol, any_nonfinite);
+                                tolerance.atol, tolerance.rtol, infinities);
     if (ratio > 1) ++figures.bad_elements;
     if (tolerance.exact ? ratio > figures.worst_ratio : i == 0 || ratio > figures.worst_ratio) {
       figures.worst_index = i;

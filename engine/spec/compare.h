@@ -47,15 +47,11 @@ struct ComparisonFigures {
 /// Judges `output` against `reference` as Tolerance says. The two must have equal shapes; the
 /// reference may be of another (wider) type, it is then rounded to the output's only for `exact`.
 /// Non-finite elements must agree: NaN with NaN, infinities by sign; NaN is never a wildcard.
-/// `any_nonfinite` is for inputs that hold infinities, where the order of operations decides what
-/// comes of them (a sum that is rescaled as larger terms appear makes NaN of two infinities that a
-/// sum in two passes never subtracts; a mask that multiplies makes NaN of one where a mask that
-/// selects does not): two values agree that are both not finite, NaN on either side agrees with
-/// anything, and integers, made of such numbers, are not judged. A shape that differs is a failed
-/// comparison, not an error.
+/// Where inputs are infinite, `infinities` says what is excused, and integers, made of such
+/// numbers, are not judged. A shape that differs is a failed comparison, not an error.
 [[nodiscard]] Comparison compare(const Tensor& output,
                                  const Tensor& reference,
                                  const Tolerance& tolerance,
-                                 bool any_nonfinite = false);
+                                 Infinities infinities = Infinities::none);
 
 }  // namespace warpath

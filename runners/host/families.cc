@@ -136,7 +136,7 @@ bool Families::judge_baseline(const Workload& workload,
     for (const auto& [name, values] : outputs) {
       Allowance& allowed = allowances.at(name);
       const Comparison comparison =
-          compare(values, inputs.expected.at(name), allowed.tolerance, inputs.has_infinities);
+          compare(values, inputs.expected.at(name), allowed.tolerance, inputs.infinities);
       extend(allowed.reach, comparison);
       told = told && (shared ? comparison.passed : classes_agree(comparison));
     }
@@ -195,7 +195,7 @@ std::shared_ptr<const InputSet> Families::of_family(const Workload& workload,
                  family_rule(spec_, arg, workload, choice, changed++, seed));
   }
   set->family = choice.label();
-  set->has_infinities = choice.has_infinities();
+  set->infinities = choice.infinities();
   if (!is_right(workload, *set, choice.family, std::nullopt)) set = nullptr;
   return families_.emplace(key, std::move(set)).first->second;
 }

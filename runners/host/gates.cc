@@ -225,7 +225,7 @@ Failure matches_reference(const Evidence& evidence, const CheckedLaunch& launch)
                                   : Allowance{.tolerance = evidence.spec->tolerance_of(name)};
     const Comparison comparison =
         compare_within(launch.outputs[i], launch.inputs->expected.at(name), allowed.tolerance,
-                       allowed.reach, launch.inputs->has_infinities);
+                       allowed.reach, launch.inputs->infinities);
     if (!comparison.passed)
       return GateFailure{Status::wrong_result, "output " + name + ": " + comparison.detail};
   }

@@ -30,7 +30,7 @@ struct InputSet {
   TensorMap expected;  ///< output and inout, by name
   std::string family;  ///< what is particular about the values, in words; empty: as declared
   /// what is not finite may be NaN or infinite then: the order of operations decides
-  bool has_infinities = false;
+  Infinities infinities = Infinities::none;
   std::map<std::string, Allowance> allowances{};  ///< by output, in place of the spec's tolerance
 };
 

@@ -25,10 +25,11 @@ const std::set<std::int64_t> kRows{11, 55, 66};
 
 std::unique_ptr<warpath::Runner> host_runner() {
   static warpath::Options options;  // outlives the runner
-  options.of<HostOptions>().threads = 2;
-  options.of<HostOptions>().timing_seconds = 0.01;
-  options.of<HostOptions>().min_samples = options.of<HostOptions>().max_samples = 3;
-  options.of<HostOptions>().launch_seconds = 5;
+  options.of<warpath::HostOptions>().threads = 2;
+  options.of<warpath::HostOptions>().timing_seconds = 0.01;
+  options.of<warpath::HostOptions>().min_samples = options.of<warpath::HostOptions>().max_samples =
+      3;
+  options.of<warpath::HostOptions>().launch_seconds = 5;
   warpath::RunnerRegistry registry("runner");
   warpath::register_runners(registry);
   warpath::RunnerConfig config;

@@ -60,6 +60,16 @@ std::vector<std::string> own_includes(const fs::path& file) {
   return names;
 }
 
+/// The folder of an included name; register_<plural>.h, which Meson makes, is of its plug-ins'.
+std::string folder_of(const std::string& name) {
+  static const std::map<std::string, std::string> kRegisters{
+      {"register_moves.h", "moves"},      {"register_priors.h", "priors"},
+      {"register_runners.h", "runners"},  {"register_gates.h", "runners"},
+      {"register_host_ops.h", "runners"}, {"register_commands.h", "experiments"}};
+  if (const auto it = kRegisters.find(name); it != kRegisters.end()) return it->second;
+  return name.starts_with("register_") ? "engine" : name.substr(0, name.find('/'));
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("layers");
@@ -72,7 +82,7 @@ TEST_CASE(
       for (const std::string& name : own_includes(file)) {
         CAPTURE(file.string());
         CAPTURE(name);
-        CHECK(allowed.count(name.substr(0, name.find('/'))) == 1);
+        CHECK(allowed.count(folder_of(name)) == 1);
       }
     }
   }

@@ -448,11 +448,11 @@ TEST_CASE("a choice that changes nothing, or nothing else than another one, is n
         std::multiset<int>{0});
   CHECK(forms_of(mixed, Of::odd_ones, true, false)[InputFamily::zero_block] ==
         std::multiset<int>{0, 1, 2});
-  // Indices have none but their own values, and no special numbers.
+  // Indices have none but their own values and zeros, and no special numbers.
   for (const FamilyChoice& choice : choices(input("i", "[40]", "int32"))) {
     CHECK((choice.family == InputFamily::repeated_tile || choice.family == InputFamily::half_copy ||
-           choice.family == InputFamily::one_value));
-    CHECK(choice.form == 0);
+           choice.family == InputFamily::one_value || choice.family == InputFamily::zero_block));
+    CHECK_FALSE(choice.against_specials);
   }
   for (const FamilyChoice& choice : choices(input("x", "[40]") + "," + input("i", "[40]", "int32")))
     CHECK_FALSE(choice.against_specials);

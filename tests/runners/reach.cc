@@ -86,12 +86,20 @@ TEST_SUITE("reach") {
   TEST_CASE("NaN and infinities agree only where inputs are infinite") {
     const Tensor reference = tensor({1, kInfinity}), output = tensor({1, kNan});
     CHECK_FALSE(compare(output, reference, kTolerance).passed);
-    CHECK(compare(output, reference, kTolerance, true).passed);
-    CHECK_FALSE(compare(tensor({1, 5}), reference, kTolerance, true).passed);
-    CHECK_FALSE(compare(tensor({kInfinity, kInfinity}), reference, kTolerance, true).passed);
+    CHECK(compare(output, reference, kTolerance, Infinities::anywhere).passed);
+    CHECK_FALSE(compare(tensor({1, 5}), reference, kTolerance, Infinities::anywhere).passed);
+    CHECK_FALSE(compare(tensor({kInfinity, kInfinity}), reference, kTolerance, Infinities::anywhere)
+                    .passed);
     // a sum that was rescaled by exp(-inf - -inf)
-    CHECK(compare(tensor({kNan, kNan}), reference, kTolerance, true).passed);
+    CHECK(compare(tensor({kNan, kNan}), reference, kTolerance, Infinities::anywhere).passed);
     CHECK_FALSE(compare(tensor({kNan, kNan}), reference, kTolerance).passed);
+    // What multiplies by zero makes NaN of an infinity; what leaves such terms out does not.
+    const Tensor times_zero = tensor({1, kNan});
+    CHECK(compare(tensor({1, 0}), times_zero, kTolerance, Infinities::anywhere).passed);
+    CHECK_FALSE(compare(tensor({1, 0}), times_zero, kTolerance, Infinities::beside_zeros).passed);
+    CHECK(compare(tensor({1, 7}, DType::i32), tensor({1, 2}), kTolerance, Infinities::anywhere)
+              .passed);
+    CHECK_FALSE(compare(tensor({1, 7}, DType::i32), tensor({1, 2}), kTolerance).passed);
   }
 
   TEST_CASE(

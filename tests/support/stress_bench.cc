@@ -113,7 +113,7 @@ void StressBench::add_family(const FamilyChoice& choice) {
                 .inputs = host::make_inputs(spec_, *workload_, seed),
                 .tolerance = {},
                 .is_declared = choice.family == InputFamily::as_declared,
-                .any_nonfinite = choice.has_infinities(),
+                .infinities = choice.infinities(),
                 .reach = std::nullopt};
   std::size_t changed = 0;
   for (const ArgSpec& arg : spec_.io.args) {
@@ -140,7 +140,7 @@ void StressBench::add_family(const FamilyChoice& choice) {
   if (outputs.empty()) throw bad_input(spec_.origin, "", "a baseline that runs: " + why);
   for (const auto& [name, values] : outputs) {
     if (!classes_agree(compare(values, family.inputs.expected.at(name), family.tolerance.at(name),
-                               family.any_nonfinite)))
+                               family.infinities)))
       return;
   }
   families_.push_back(std::move(family));
@@ -156,7 +156,7 @@ const std::map<std::string, Reach>& StressBench::reach(Family& family) {
       reach[name].factor = reach_factor(spec_, *workload_);
       extend(reach[name],
              compare(values, family.inputs.expected.at(name), family.tolerance.at(name),
-                     family.any_nonfinite),
+                     family.infinities),
              share);
     }
   };
@@ -190,14 +190,13 @@ std::vector<StressBench::Finding> StressBench::judge(const Variant& variant) {
     if (outputs.empty()) return {{family.name, false, why}};
     for (const auto& [name, values] : outputs) {
       const Tensor& reference = family.inputs.expected.at(name);
-      Comparison found =
-          compare(values, reference, family.tolerance.at(name), family.any_nonfinite);
+      Comparison found = compare(values, reference, family.tolerance.at(name), family.infinities);
       if (!found.passed && !family.is_declared && !family.tolerance.at(name).exact) {
         const Reach within = reach(family).at(name);
         found =
             judge_by_reach(found,
                            compare(values, reference, widened(family.tolerance.at(name), within),
-                                   family.any_nonfinite),
+                                   family.infinities),
                            within);
       }
       if (found.passed) continue;

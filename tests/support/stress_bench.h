@@ -40,7 +40,7 @@ class StressBench {
     warpath::host::InputSet inputs;
     std::map<std::string, warpath::Tolerance> tolerance;  ///< by output
     bool is_declared = false;
-    bool any_nonfinite = false;
+    warpath::Infinities infinities = warpath::Infinities::none;
     std::optional<std::map<std::string, warpath::Reach>> reach;
   };
   [[nodiscard]] std::string object(const warpath::Variant& variant, std::string& why);

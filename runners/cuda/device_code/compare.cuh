@@ -39,7 +39,7 @@ inline void judge(
   const double out = portable::value_of(rule.output, output);
   const double ref = portable::value_of(rule.exact ? rule.output : rule.reference, wanted);
   const double ratio = portable::element_ratio(out, ref, output == wanted, rule.exact, rule.atol,
-                                               rule.rtol, rule.any_nonfinite);
+                                               rule.rtol, rule.infinities);
   ++record.elements;
   if (ratio > 1) {
     ++record.bad_elements;

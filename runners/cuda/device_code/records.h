@@ -51,7 +51,7 @@ struct CompareRule {
   double atol, rtol;
   DType output, reference;
   bool exact;
-  bool any_nonfinite;  ///< as compare() has it
+  Infinities infinities;  ///< as compare() has it
 };
 
 // Every thread of the canary takes kCanarySteps steps x -> x * kCanaryFactor + kCanaryTerm

@@ -63,7 +63,8 @@ struct GateSubject {
 };
 
 /// Refuses candidates whose measured time would not mean what it says. One file each in this
-/// folder; meson.build there holds the list of names, in running order. Stateless and thread-safe.
+/// folder; the top meson.build holds the list of names, in running order. Stateless and
+/// thread-safe.
 class Gate {
  public:
   explicit Gate(const GateInfo& info) : info_(info) {}

@@ -48,7 +48,7 @@ struct InputSet {
   InputFamily family = InputFamily::as_declared;
   std::string structure;  ///< FamilyChoice::label() of a structured set
   /// what is not finite may be NaN or infinite then: the order of operations decides
-  bool has_infinities = false;
+  Infinities infinities = Infinities::none;
   /// By tensor: results of this family over those of the declared one, in root mean squares.
   /// Empty: 1.
   std::vector<double> result_scale;

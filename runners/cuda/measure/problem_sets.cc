@@ -112,7 +112,7 @@ std::unique_ptr<InputSet> Problem::make_inputs(std::size_t w,
   auto set = std::make_unique<InputSet>();
   set->seed = seed;
   set->family = family;
-  set->has_infinities = choice.has_infinities();
+  set->infinities = choice.infinities();
   if (is_structure(family)) set->structure = choice.label();
   for (const TensorPlace& tensor : placed.tensors) {
     set->pristine.emplace_back();

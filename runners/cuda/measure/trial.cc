@@ -265,7 +265,8 @@ std::vector<Comparison> Trial::compare_each(std::size_t w,
   const auto& tensors = at(w).tensors;
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (!tensors[t].is_written()) continue;
-    if (set.has_infinities && !info(tensors[t].dtype).is_float) continue;  // as compare() has it
+    if (set.infinities != Infinities::none && !info(tensors[t].dtype).is_float)
+      continue;  // as compare() has it
     const MaskedReference& reference = set.reference[t];
     const CompareRule rule{.nonce = bench_.secret(),
                            .elements = tensors[t].elements,
@@ -275,7 +276,7 @@ std::vector<Comparison> Trial::compare_each(std::size_t w,
                            .output = tensors[t].dtype,
                            .reference = reference.dtype,
                            .exact = tolerances[t].exact,
-                           .any_nonfinite = set.has_infinities};
+                           .infinities = set.infinities};
     asked.push_back({t, answers.place<DeviceComparison>(), rule.nonce});
     bench_.harness().compare(bench_.stream(), addresses[t], reference.memory.get(), rule,
                              answers.address(asked.back().place));
@@ -342,7 +343,7 @@ std::vector<double> Trial::reference_scale(std::size_t w, const InputSet& set) {
                            .output = tensors[t].dtype,
                            .reference = reference.dtype,
                            .exact = false,
-                           .any_nonfinite = false};
+                           .infinities = Infinities::none};
     places[t] = answers.place<DeviceComparison>();
     bench_.harness().compare(bench_.stream(), at(w).slots[0].tensors[t], reference.memory.get(),
                              rule, answers.address(places[t]));

@@ -1,7 +1,6 @@
 #pragma once
 
-/// What a compiled candidate and the executor agree on. Included by both: plain types, no library
-/// headers.
+/// What a compiled candidate and the executor agree on. Included by both: plain types, no library headers.
 
 struct WarpathIndex {
   unsigned x, y, z;
@@ -16,27 +15,21 @@ struct WarpathThread {
   void* dynamic_shared;  ///< arena of the running block, 1024-byte aligned
 };
 
-enum WarpathBarrier : int {
-  kWarpathBarrierPlain,
-  kWarpathBarrierAnd,
-  kWarpathBarrierOr,
-  kWarpathBarrierCount
-};
+enum WarpathBarrier : int { kWarpathBarrierPlain, kWarpathBarrierAnd, kWarpathBarrierOr, kWarpathBarrierCount };
 
-/// Warp operations. `value` and the result are 64-bit containers of the operand's bits; what
-/// `argument` means follows the name.
+/// Warp operations. `value` and the result are 64-bit containers of the operand's bits; what `argument` means follows the name.
 enum WarpathWarpOp : int {
   kWarpathSyncWarp,
   kWarpathShuffleIndex,  // argument: source lane; width
   kWarpathShuffleUp,     // argument: delta; width
   kWarpathShuffleDown,
-  kWarpathShuffleXor,  // argument: lane mask; width
+  kWarpathShuffleXor,    // argument: lane mask; width
   kWarpathAny,
   kWarpathAll,
   kWarpathBallot,
   kWarpathMatchAny,
-  kWarpathMatchAll,   // result: mask, or 0
-  kWarpathReduceAdd,  // 32-bit
+  kWarpathMatchAll,      // result: mask, or 0
+  kWarpathReduceAdd,     // 32-bit
   kWarpathReduceMinSigned,
   kWarpathReduceMaxSigned,
   kWarpathReduceMinUnsigned,
@@ -44,29 +37,22 @@ enum WarpathWarpOp : int {
   kWarpathReduceAnd,
   kWarpathReduceOr,
   kWarpathReduceXor,
-  kWarpathActiveMask,  // mask: ignored
+  kWarpathActiveMask,    // mask: ignored
 };
 
 enum WarpathFault : int { kWarpathFaultTrap, kWarpathFaultAssert };
 
 enum WarpathParameterKind : int {
-  kWarpathPointer,
-  kWarpathSigned,
-  kWarpathUnsigned,
-  kWarpathFloating,
-  kWarpathBool,
-  kWarpathHalf,
-  kWarpathOther,
+  kWarpathPointer, kWarpathSigned, kWarpathUnsigned, kWarpathFloating, kWarpathBool, kWarpathHalf, kWarpathOther,
 };
 struct WarpathParameter {
   WarpathParameterKind kind;
   unsigned size_bytes;
-  unsigned pointee_bytes;  ///< of a pointer; 0 for void
+  unsigned pointee_bytes;    ///< of a pointer; 0 for void
   int pointee_is_const;
 };
 
-/// One kernel. Every candidate exports a null-terminated list of pointers to them as
-/// `warpath_entries`.
+/// One kernel. Every candidate exports a null-terminated list of pointers to them as `warpath_entries`.
 struct WarpathEntry {
   unsigned parameter_count;
   const WarpathParameter* parameters;
@@ -76,13 +62,10 @@ struct WarpathEntry {
 };
 
 extern "C" {
-extern __attribute__((visibility("default"),
-                      tls_model("initial-exec"))) __thread WarpathThread warpath_thread;
+extern __attribute__((visibility("default"), tls_model("initial-exec"))) __thread WarpathThread warpath_thread;
 __attribute__((visibility("default"))) int warpath_barrier(int kind, int predicate);
-__attribute__((visibility("default"))) unsigned long long warpath_warp(
-    int op, unsigned mask, unsigned long long value, int argument, int width);
+__attribute__((visibility("default"))) unsigned long long warpath_warp(int op, unsigned mask, unsigned long long value,
+                                                                       int argument, int width);
 __attribute__((visibility("default"))) void warpath_yield();
-__attribute__((visibility("default"))) [[noreturn]] void warpath_fault(int fault,
-                                                                       const char* text,
-                                                                       int line);
+__attribute__((visibility("default"))) [[noreturn]] void warpath_fault(int fault, const char* text, int line);
 }

@@ -1,106 +1,49 @@
 #pragma once
 
-/// Atomic functions: relaxed, on global and shared memory alike; the value before the operation is
-/// returned.
+/// Atomic functions: relaxed, on global and shared memory alike; the value before the operation is returned.
 
 namespace warpath_atomic {
 
-template <class T>
-struct Word;  // the integer type that holds T's bits
-template <>
-struct Word<int> {
-  using type = unsigned;
-};
-template <>
-struct Word<unsigned> {
-  using type = unsigned;
-};
-template <>
-struct Word<float> {
-  using type = unsigned;
-};
-template <>
-struct Word<long> {
-  using type = unsigned long long;
-};
-template <>
-struct Word<unsigned long> {
-  using type = unsigned long long;
-};
-template <>
-struct Word<long long> {
-  using type = unsigned long long;
-};
-template <>
-struct Word<unsigned long long> {
-  using type = unsigned long long;
-};
-template <>
-struct Word<double> {
-  using type = unsigned long long;
-};
-template <>
-struct Word<unsigned short> {
-  using type = unsigned short;
-};
-template <>
-struct Word<__half> {
-  using type = unsigned short;
-};
-template <>
-struct Word<__nv_bfloat16> {
-  using type = unsigned short;
-};
-template <>
-struct Word<__half2> {
-  using type = unsigned;
-};
-template <>
-struct Word<__nv_bfloat162> {
-  using type = unsigned;
-};
+template <class T> struct Word;  // the integer type that holds T's bits
+template <> struct Word<int> { using type = unsigned; };
+template <> struct Word<unsigned> { using type = unsigned; };
+template <> struct Word<float> { using type = unsigned; };
+template <> struct Word<long> { using type = unsigned long long; };
+template <> struct Word<unsigned long> { using type = unsigned long long; };
+template <> struct Word<long long> { using type = unsigned long long; };
+template <> struct Word<unsigned long long> { using type = unsigned long long; };
+template <> struct Word<double> { using type = unsigned long long; };
+template <> struct Word<unsigned short> { using type = unsigned short; };
+template <> struct Word<__half> { using type = unsigned short; };
+template <> struct Word<__nv_bfloat16> { using type = unsigned short; };
+template <> struct Word<__half2> { using type = unsigned; };
+template <> struct Word<__nv_bfloat162> { using type = unsigned; };
 
 template <class T, class Change>
 static inline T update(T* address, Change change) {
   using W = typename Word<T>::type;
   W* const word = reinterpret_cast<W*>(address);
   W old = __atomic_load_n(word, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(word, &old, warpath_bits<W>(change(warpath_bits<T>(old))),
-                                      true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  while (!__atomic_compare_exchange_n(word, &old, warpath_bits<W>(change(warpath_bits<T>(old))), true, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED)) {
   }
   return warpath_bits<T>(old);
 }
 
 }  // namespace warpath_atomic
 
-#define WARPATH_ATOMIC_INTEGER(T)                                                            \
-  WARPATH_F T atomicAdd(T* p, T v) {                                                         \
-    return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);                                       \
-  }                                                                                          \
-  WARPATH_F T atomicSub(T* p, T v) {                                                         \
-    return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED);                                       \
-  }                                                                                          \
-  WARPATH_F T atomicAnd(T* p, T v) {                                                         \
-    return __atomic_fetch_and(p, v, __ATOMIC_RELAXED);                                       \
-  }                                                                                          \
-  WARPATH_F T atomicOr(T* p, T v) {                                                          \
-    return __atomic_fetch_or(p, v, __ATOMIC_RELAXED);                                        \
-  }                                                                                          \
-  WARPATH_F T atomicXor(T* p, T v) {                                                         \
-    return __atomic_fetch_xor(p, v, __ATOMIC_RELAXED);                                       \
-  }                                                                                          \
-  WARPATH_F T atomicExch(T* p, T v) {                                                        \
-    return __atomic_exchange_n(p, v, __ATOMIC_RELAXED);                                      \
-  }                                                                                          \
-  WARPATH_F T atomicMin(T* p, T v) {                                                         \
-    return warpath_atomic::update(p, [v](T x) { return v < x ? v : x; });                    \
-  }                                                                                          \
-  WARPATH_F T atomicMax(T* p, T v) {                                                         \
-    return warpath_atomic::update(p, [v](T x) { return x < v ? v : x; });                    \
-  }                                                                                          \
-  WARPATH_F T atomicCAS(T* p, T expected, T v) {                                             \
-    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
-    return expected;                                                                         \
+#define WARPATH_ATOMIC_INTEGER(T)                                                                              \
+  WARPATH_F T atomicAdd(T* p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }                      \
+  WARPATH_F T atomicSub(T* p, T v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }                      \
+  WARPATH_F T atomicAnd(T* p, T v) { return __atomic_fetch_and(p, v, __ATOMIC_RELAXED); }                      \
+  WARPATH_F T atomicOr(T* p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }                        \
+  WARPATH_F T atomicXor(T* p, T v) { return __atomic_fetch_xor(p, v, __ATOMIC_RELAXED); }                      \
+  WARPATH_F T atomicExch(T* p, T v) { return __atomic_exchange_n(p, v, __ATOMIC_RELAXED); }                    \
+  WARPATH_F T atomicMin(T* p, T v) { return warpath_atomic::update(p, [v](T x) { return v < x ? v : x; }); }   \
+  WARPATH_F T atomicMax(T* p, T v) { return warpath_atomic::update(p, [v](T x) { return x < v ? v : x; }); }   \
+  WARPATH_F T atomicCAS(T* p, T expected, T v) {                                                               \
+    __atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                   \
+    return expected;                                                                                           \
   }
 WARPATH_ATOMIC_INTEGER(int)
 WARPATH_ATOMIC_INTEGER(unsigned)
@@ -117,13 +60,10 @@ WARPATH_F unsigned atomicInc(unsigned* p, unsigned limit) {
   return warpath_atomic::update(p, [limit](unsigned x) { return x >= limit ? 0u : x + 1u; });
 }
 WARPATH_F unsigned atomicDec(unsigned* p, unsigned limit) {
-  return warpath_atomic::update(
-      p, [limit](unsigned x) { return x == 0u || x > limit ? limit : x - 1u; });
+  return warpath_atomic::update(p, [limit](unsigned x) { return x == 0u || x > limit ? limit : x - 1u; });
 }
-#define WARPATH_ATOMIC_FLOATING(T)                                                \
-  WARPATH_F T atomicAdd(T* p, T v) {                                              \
-    return warpath_atomic::update(p, [v](T x) { return static_cast<T>(x + v); }); \
-  }
+#define WARPATH_ATOMIC_FLOATING(T) \
+  WARPATH_F T atomicAdd(T* p, T v) { return warpath_atomic::update(p, [v](T x) { return static_cast<T>(x + v); }); }
 WARPATH_ATOMIC_FLOATING(float)
 WARPATH_ATOMIC_FLOATING(double)
 WARPATH_ATOMIC_FLOATING(__half)
@@ -134,12 +74,9 @@ WARPATH_ATOMIC_FLOATING(__nv_bfloat162)
 WARPATH_F float atomicExch(float* p, float v) {
   return warpath_atomic::update(p, [v](float) { return v; });
 }
-WARPATH_F float2 atomicAdd(float2* p, float2 v) {
-  return {atomicAdd(&p->x, v.x), atomicAdd(&p->y, v.y)};
-}
+WARPATH_F float2 atomicAdd(float2* p, float2 v) { return {atomicAdd(&p->x, v.x), atomicAdd(&p->y, v.y)}; }
 WARPATH_F float4 atomicAdd(float4* p, float4 v) {
-  return {atomicAdd(&p->x, v.x), atomicAdd(&p->y, v.y), atomicAdd(&p->z, v.z),
-          atomicAdd(&p->w, v.w)};
+  return {atomicAdd(&p->x, v.x), atomicAdd(&p->y, v.y), atomicAdd(&p->z, v.z), atomicAdd(&p->w, v.w)};
 }
 
 // One machine: block and system scope are device scope.

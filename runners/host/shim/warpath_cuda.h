@@ -12,12 +12,12 @@
 #include <type_traits>
 
 #include "warpath_abi.h"
-#include "warpath_atomic.h"
-#include "warpath_entry.h"
-#include "warpath_half.h"
-#include "warpath_math.h"
 #include "warpath_vector.h"
+#include "warpath_math.h"
+#include "warpath_half.h"
+#include "warpath_atomic.h"
 #include "warpath_warp.h"
+#include "warpath_entry.h"
 
 #define __global__
 #define __device__
@@ -51,16 +51,12 @@
 #define CUDART_PI 3.1415926535897931
 
 #undef assert
-#define assert(...)                                      \
-  (static_cast<bool>(__VA_ARGS__) ? static_cast<void>(0) \
-                                  : warpath_fault(kWarpathFaultAssert, #__VA_ARGS__, __LINE__))
+#define assert(...) (static_cast<bool>(__VA_ARGS__) ? static_cast<void>(0) : warpath_fault(kWarpathFaultAssert, #__VA_ARGS__, __LINE__))
 #define __trap() warpath_fault(kWarpathFaultTrap, "__trap()", __LINE__)
 
 /// Output of kernels is discarded; arguments are evaluated.
 template <class... T>
-static inline int printf(const char*, const T&...) {
-  return 0;
-}
+static inline int printf(const char*, const T&...) { return 0; }
 
 // A name put together by the preprocessor does not get past the lexical gate.
 #define asm warpath_refuses_inline_assembly

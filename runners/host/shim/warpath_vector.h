@@ -2,31 +2,15 @@
 
 /// CUDA's vector types with their sizes and alignments.
 
-#define WARPATH_VECTOR(NAME, T, ALIGN1, ALIGN2, ALIGN4)                \
-  struct __attribute__((aligned(ALIGN1))) NAME##1 {                    \
-    T x;                                                               \
-  };                                                                   \
-  struct __attribute__((aligned(ALIGN2))) NAME##2 {                    \
-    T x, y;                                                            \
-  };                                                                   \
-  struct __attribute__((aligned(ALIGN1))) NAME##3 {                    \
-    T x, y, z;                                                         \
-  };                                                                   \
-  struct __attribute__((aligned(ALIGN4))) NAME##4 {                    \
-    T x, y, z, w;                                                      \
-  };                                                                   \
-  static inline constexpr NAME##1 make_##NAME##1(T x) {                \
-    return {x};                                                        \
-  }                                                                    \
-  static inline constexpr NAME##2 make_##NAME##2(T x, T y) {           \
-    return {x, y};                                                     \
-  }                                                                    \
-  static inline constexpr NAME##3 make_##NAME##3(T x, T y, T z) {      \
-    return {x, y, z};                                                  \
-  }                                                                    \
-  static inline constexpr NAME##4 make_##NAME##4(T x, T y, T z, T w) { \
-    return {x, y, z, w};                                               \
-  }
+#define WARPATH_VECTOR(NAME, T, ALIGN1, ALIGN2, ALIGN4)                                            \
+  struct __attribute__((aligned(ALIGN1))) NAME##1 { T x; };                                        \
+  struct __attribute__((aligned(ALIGN2))) NAME##2 { T x, y; };                                     \
+  struct __attribute__((aligned(ALIGN1))) NAME##3 { T x, y, z; };                                  \
+  struct __attribute__((aligned(ALIGN4))) NAME##4 { T x, y, z, w; };                               \
+  static inline constexpr NAME##1 make_##NAME##1(T x) { return {x}; }                              \
+  static inline constexpr NAME##2 make_##NAME##2(T x, T y) { return {x, y}; }                      \
+  static inline constexpr NAME##3 make_##NAME##3(T x, T y, T z) { return {x, y, z}; }              \
+  static inline constexpr NAME##4 make_##NAME##4(T x, T y, T z, T w) { return {x, y, z, w}; }
 
 WARPATH_VECTOR(char, signed char, 1, 2, 4)
 WARPATH_VECTOR(uchar, unsigned char, 1, 2, 4)
