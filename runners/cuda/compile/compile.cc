@@ -187,7 +187,11 @@ CompileResult compile(const Nvrtc& nvrtc,
   const SourceText source = source_text(request.source);
   if (!source.problem.empty())
     return failed(Status::compile_error, "the source is not UTF-8: " + source.problem);
-  const std::vector<std::string> options = nvrtc_options(request, nvrtc.major());
+  std::vector<std::string> options = nvrtc_options(request, nvrtc.major());
+  // nvcc knows INFINITY and M_PI without an include.
+  constexpr std::string_view kKnown = "math.h";
+  if (std::ranges::find(headers, kKnown, &Header::name) != headers.end())
+    options.push_back("--pre-include=" + std::string(kKnown));
   const auto start = std::chrono::steady_clock::now();
   NvrtcOutput output = nvrtc.compile({source.text, headers, options, request.kernel});
   CompileResult result;

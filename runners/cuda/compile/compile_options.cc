@@ -103,9 +103,7 @@ std::string compile_problem(const CompileRequest& request) {
 
 std::vector<std::string> nvrtc_options(const CompileRequest& request, int nvrtc_major) {
   std::vector<std::string> options{"--gpu-architecture=" + request.arch, "-DNDEBUG",
-                                   "--ptxas-options=-v",
-                                   // nvcc knows INFINITY and M_PI without an include
-                                   "--pre-include=math.h"};
+                                   "--ptxas-options=-v"};
   if (nvrtc_major >= 13) options.emplace_back("--no-cache");
   const bool leveled = std::ranges::any_of(request.options, [](const std::string& option) {
     return option.starts_with("--std=") || option.starts_with("-std=");
