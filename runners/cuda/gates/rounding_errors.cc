@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/portable/nudge.h"
 #include "runners/cuda/gates/device_gate.h"
 
 namespace warpath::cuda {
@@ -26,6 +27,8 @@ double allowed_norm(Trial& trial, std::size_t w, const FamilyCheck& check) {
   const std::vector<Reach>& reach = trial.problem().reach(w, *check.set);
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (!tensors[t].is_written()) continue;
+    // A result of 16 bits is off by its own rounding, wherever else sums are rounded.
+    allowed = std::max(allowed, portable::nudge_step(tensors[t].dtype));
     allowed = std::max(allowed, reach[t].factor * reach[t].norm);
     if (allows_approximations(trial.problem().spec()))
       allowed = std::max(allowed, trial.problem().spec().tolerance_of(tensors[t].arg->name).norm);
