@@ -2,9 +2,9 @@
 #include <array>
 
 #include "engine/base/error.h"
+#include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
 #include "moves/shared/known_shape.h"
-#include "moves/shared/source_edit.h"
 #include "register_moves.h"
 
 namespace warpath {

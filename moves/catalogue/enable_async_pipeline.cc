@@ -2,11 +2,11 @@
 #include <array>
 #include <vector>
 
+#include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
 #include "moves/shared/code_template.h"
 #include "moves/shared/kernel_rewrite.h"
 #include "moves/shared/loop_site.h"
-#include "moves/shared/source_edit.h"
 #include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 

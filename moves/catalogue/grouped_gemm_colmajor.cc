@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
-#include "moves/shared/source_edit.h"
 #include "register_moves.h"
 
 namespace warpath {

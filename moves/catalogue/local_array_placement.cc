@@ -2,10 +2,10 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
 #include "moves/shared/lanes.h"
 #include "moves/shared/row_sweeps.h"
-#include "moves/shared/source_edit.h"
 #include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "moves/shared/source_edit.h"
+#include "engine/text/source_edit.h"
 #include "register_moves.h"
 
 namespace warpath {

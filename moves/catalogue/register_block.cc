@@ -2,11 +2,11 @@
 #include <array>
 
 #include "engine/base/error.h"
+#include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
 #include "moves/shared/code_writer.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/repeated_body.h"
-#include "moves/shared/source_edit.h"
 #include "moves/shared/tile_kernel.h"
 #include "register_moves.h"
 

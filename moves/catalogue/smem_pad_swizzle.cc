@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
-#include "moves/shared/source_edit.h"
 #include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 

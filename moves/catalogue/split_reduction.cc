@@ -4,11 +4,11 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/lanes.h"
 #include "moves/shared/loop_site.h"
-#include "moves/shared/source_edit.h"
 #include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 

@@ -3,11 +3,11 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/text/source_edit.h"
 #include "moves/shared/code_writer.h"
 #include "moves/shared/hinted_access.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/repeated_body.h"
-#include "moves/shared/source_edit.h"
 #include "moves/shared/stencil.h"
 #include "register_moves.h"
 

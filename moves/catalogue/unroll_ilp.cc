@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/text/source_edit.h"
 #include "moves/shared/lane_loops.h"
 #include "moves/shared/loop_site.h"
 #include "moves/shared/pack_accesses.h"
-#include "moves/shared/source_edit.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/lanes.h"
 #include "moves/shared/loop_site.h"
 #include "moves/shared/row_sweeps.h"
-#include "moves/shared/source_edit.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/text/source_edit.h"
 #include "moves/model/parser.h"
-#include "moves/shared/source_edit.h"
 
 namespace warpath::model {
 namespace {

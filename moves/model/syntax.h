@@ -16,7 +16,7 @@
 #include "engine/spec/variant.h"
 
 /// Source model of a CUDA C++ translation unit: a tree whose nodes are byte spans of the text.
-/// Moves read the tree, edit the text by spans (moves/shared/source_edit.h) and parse again;
+/// Moves read the tree, edit the text by spans (engine/text/source_edit.h) and parse again;
 /// nothing is printed from the tree. What the parser does not understand becomes an opaque node
 /// with its exact span.
 namespace warpath::model {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "engine/text/source_edit.h"
 #include "moves/model/facts_state.h"
 #include "moves/model/storage.h"
-#include "moves/shared/source_edit.h"
 
 namespace warpath::model {
 namespace {

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "engine/text/local_names.h"
+#include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
 #include "moves/shared/contraction_parts.h"
-#include "moves/shared/source_edit.h"
 
 namespace warpath {
 namespace {

@@ -2,8 +2,8 @@
 // store.
 #include <algorithm>
 
+#include "engine/text/source_edit.h"
 #include "moves/shared/contraction_parts.h"
-#include "moves/shared/source_edit.h"
 
 namespace warpath {
 

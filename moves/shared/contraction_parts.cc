@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/local_names.h"
-#include "moves/shared/source_edit.h"
+#include "engine/text/source_edit.h"
 
 namespace warpath {
 

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/text/source_edit.h"
 #include "moves/shared/lanes.h"
 #include "moves/shared/packs.h"
-#include "moves/shared/source_edit.h"
 
 namespace warpath {
 namespace {

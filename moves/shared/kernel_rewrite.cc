@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "moves/shared/source_edit.h"
+#include "engine/text/source_edit.h"
 
 namespace warpath {
 

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "engine/base/error.h"
-#include "moves/shared/source_edit.h"
+#include "engine/text/source_edit.h"
 
 namespace warpath {
 namespace {

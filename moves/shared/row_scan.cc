@@ -4,9 +4,9 @@
 #include <map>
 #include <set>
 
+#include "engine/text/source_edit.h"
 #include "moves/shared/packs.h"
 #include "moves/shared/row_sweeps.h"
-#include "moves/shared/source_edit.h"
 
 namespace warpath {
 namespace {

@@ -6,8 +6,8 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/text/source_edit.h"
 #include "moves/shared/row_plan.h"
-#include "moves/shared/source_edit.h"
 
 namespace warpath {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/text/source_edit.h"
 #include "moves/shared/lanes.h"
-#include "moves/shared/source_edit.h"
 
 namespace warpath {
 namespace {

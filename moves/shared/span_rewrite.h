@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "engine/plugin/move.h"
+#include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
-#include "moves/shared/source_edit.h"
 
 namespace warpath {
 

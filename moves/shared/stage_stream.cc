@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "engine/text/source_edit.h"
 #include "moves/shared/code_writer.h"
 #include "moves/shared/hinted_access.h"
-#include "moves/shared/source_edit.h"
 #include "moves/shared/span_rewrite.h"
 #include "moves/shared/staging.h"
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/text/source_edit.h"
 #include "moves/shared/code_writer.h"
 #include "moves/shared/contraction_parts.h"
 #include "moves/shared/hinted_access.h"
-#include "moves/shared/source_edit.h"
 #include "moves/shared/staging.h"
 
 namespace warpath {

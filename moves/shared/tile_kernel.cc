@@ -4,10 +4,10 @@
 #include <array>
 #include <set>
 
+#include "engine/text/source_edit.h"
 #include "moves/model/syntax.h"
 #include "moves/shared/code_writer.h"
 #include "moves/shared/contraction_parts.h"
-#include "moves/shared/source_edit.h"
 
 namespace warpath {
 namespace {

@@ -23,12 +23,10 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
 
 /// Folder -> its rooms: what stands in one may include what stands in it or in one before it. Files
 /// of the folder itself are above all rooms. Rooms of plug-ins (moves/catalogue,
-/// runners/cuda/gates, search policies) see the rooms of what they plug into; moves/model and
-/// moves/shared edit text by one header (moves/shared/source_edit.h), so that the model is not in
-/// the order yet.
+/// runners/cuda/gates, search policies) see the rooms of what they plug into.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
     {"engine", {"base", "json", "text", "spec", "plugin", "search", "run"}},
-    {"moves", {"shared", "patch", "propose", "catalogue"}},
+    {"moves", {"model", "shared", "patch", "propose", "catalogue"}},
     {"priors", {"evidence", "tactics"}},
     {"runners/cuda", {"driver", "code", "counters", "compile", "measure", "lanes", "finalists"}},
     {"experiments",

@@ -10,8 +10,8 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
+#include "engine/text/source_edit.h"
 #include "engine/text/tokens.h"
-#include "moves/shared/source_edit.h"
 #include "register_moves.h"
 
 using namespace warpath;

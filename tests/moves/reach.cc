@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "engine/text/source_edit.h"
 #include "engine/text/tokens.h"
 #include "moves/model/facts.h"
 #include "moves/propose/example.h"
 #include "moves/propose/move_script.h"
 #include "moves/propose/rule_proposer.h"
 #include "moves/shared/row_sweeps.h"
-#include "moves/shared/source_edit.h"
 #include "register_moves.h"
 
 using namespace warpath;

@@ -1,4 +1,4 @@
-#include "moves/shared/source_edit.h"
+#include "engine/text/source_edit.h"
 
 #include <algorithm>
 #include <charconv>
