@@ -1,0 +1,77 @@
+"""The size and shape of the tree at two revisions, as a reader meets them. Needs no GPU.
+
+With --build the program of each is built from nothing, apart from everything else, and its wall and CPU seconds are taken.
+"""
+import os
+import pathlib
+import re
+import resource
+import subprocess
+import tempfile
+import time
+
+from measurements.common import ROOT, Failed, execute, say, write_result
+
+PRODUCT = ["engine", "moves", "priors", "runners", "experiments"]
+SOURCES = {".cc", ".h", ".cuh"}
+
+
+def options(parser):
+    parser.add_argument("--before", default="529440f", help="a revision")
+    parser.add_argument("--after", default="HEAD", help="another one")
+    parser.add_argument("--build", action="store_true", help="build the program of each, too")
+
+
+def lines(files):
+    return sum(text.count(b"\n") for text in (file.read_bytes() for file in files))
+
+
+def sources(tree, folders):
+    """Those of C++, without the kernels of tests/data."""
+    return [file for folder in folders for file in (tree / folder).rglob("*")
+            if file.suffix in SOURCES and "tests/data/" not in file.as_posix()]
+
+
+def described_options(files):
+    return sum(len(re.findall(r"OptionText\{\s*\"", file.read_text())) for file in files)
+
+
+def figures_of(tree):
+    product, tests = sources(tree, PRODUCT), sources(tree, ["tests"])
+    folders = {}
+    for file in product + tests:
+        folders[file.parent] = folders.get(file.parent, 0) + 1
+    wide = [line for file in product for line in file.read_text(errors="replace").splitlines() if len(line) > 100]
+    largest = max(folders, key=folders.get)
+    return {"lines_of_product": lines(product), "characters_of_product": sum(file.stat().st_size for file in product), "lines_of_tests": lines(tests), "lines_over_100_columns": len(wide),
+            "longest_file_lines": max(lines([file]) for file in product), "largest_folder": largest.relative_to(tree).as_posix(),
+            "files_of_largest_folder": folders[largest], "options_in_engine": described_options(sources(tree, ["engine"])),
+            "options": described_options(product), "lists_of_plug_ins": len(list(tree.rglob("register*.in"))) // 2,
+            "lines_of_measuring_scripts": lines([f for f in (tree / "tests").rglob("*") if f.is_file() and re.search(r"tests/(tools|measurements|measure$)", f.as_posix())]),
+            "words_of_results_page": len((tree / "docs/results.md").read_text().split())}
+
+
+def built(tree):
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    for command in (["meson", "setup", tree / "build", tree], ["ninja", "-C", tree / "build", "experiments/warpath"]):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "CCACHE_DISABLE": "1"})
+        if done.returncode:
+            raise Failed(f"{command[0]}: {done.stdout[-500:]}")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return {"build_wall_s": round(time.monotonic() - began, 1), "build_cpu_s": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1)}
+
+
+def measure(args):
+    figures = {}
+    for when, revision in (("before", args.before), ("after", args.after)):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = pathlib.Path(folder) / "tree"
+            tree.mkdir()
+            done = subprocess.run(f"git -C '{ROOT}' archive '{revision}' | tar x -C '{tree}'", shell=True, capture_output=True, text=True, check=False)
+            if done.returncode or not (tree / "meson.build").exists():
+                raise Failed(f"no tree of {revision}: {done.stderr.strip()}")
+            named = execute(["git", "-C", ROOT, "rev-parse", "--short=12", revision]).stdout.strip()
+            figures[when] = {"revision": named, **figures_of(tree), **(built(tree) if args.build else {})}
+            say(f"{when}: {figures[when]}")
+    write_result(args.output, figures, [], device="none")
+    return True
