@@ -354,7 +354,7 @@ TEST_CASE("vector types, casts and bit operations") {
 
 TEST_CASE("math functions") {
   HostBench bench;
-  bench.open("math.cu", {"functions", "nan_rules"});
+  bench.open("math.cu", {"functions", "nan_rules", "constants"});
   const int n = 64;
   const auto x = filled<float>(n, [](int i) { return 0.05 + i * 0.11; });
   const auto got =
@@ -381,6 +381,9 @@ TEST_CASE("math functions") {
   }
   CHECK(bench.out<float>(6).values<float>("nan_rules", {1, 1, 1}, {1, 1, 1}) ==
         std::vector<float>{1, 2, 1, 3, 0, 2147483648.0F});
+  const float expected[] = {1, 1, 2, 1, 0, 1};
+  const auto constants = bench.out<float>(6).values<float>("constants", {1, 1, 1}, {1, 1, 1});
+  for (std::size_t k = 0; k < 6; ++k) CHECK(constants[k] == doctest::Approx(expected[k]));
   report_figure("host_conformance_kernels", bench.agreed());
 }
 

@@ -26,3 +26,12 @@ extern "C" __global__ void nan_rules(float* out) {
   out[4] = (float)__float2int_rz(nan);
   out[5] = (float)__float2int_rz(1e20f);
 }
+#include <math_constants.h>
+extern "C" __global__ void constants(float* out) {
+  out[0] = CUDART_SQRT_HALF_F * CUDART_SQRT_TWO_F;
+  out[1] = CUDART_L2E_F * CUDART_LN2_F;
+  out[2] = CUDART_PIO2_F / CUDART_PIO4_F;
+  out[3] = CUDART_2_OVER_PI_F * CUDART_PIO2_F;
+  out[4] = CUDART_ONE_F / CUDART_INF_F;
+  out[5] = 3.0f * CUDART_THIRD_F;
+}
