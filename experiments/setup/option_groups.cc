@@ -2,8 +2,8 @@
 
 #include "engine/plugin/runner.h"
 #include "priors/llm/options.h"
+#include "register_runners.h"
 #include "runners/cuda/options.h"
-#include "runners/register_runners.h"
 
 namespace warpath {
 

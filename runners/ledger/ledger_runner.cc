@@ -117,7 +117,8 @@ std::string evaluation_settings(const Options& options) {
   options.for_each([&](const OptionGroupKind& kind, const void* group) {
     if (kind.of != OptionsOf::runner) return;
     const std::string name(kind.name);
-    for (const auto& [key, value] : kind.to_json(group).items()) {
+    const json now = kind.to_json(group);
+    for (const auto& [key, value] : now.items()) {
       if (usual[name][key] != value) out[name + "." + key] = value;
     }
   });
