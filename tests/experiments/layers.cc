@@ -200,11 +200,26 @@ TEST_CASE("every test file and every suite is listed in tests/meson.build") {
   }
 }
 
-TEST_CASE("no file is longer than 800 lines") {
+/// Files that may be longer than 500 lines, and why each is not cut. A new one is cut by idea.
+const std::map<std::string, std::string> kLongFiles{
+    {"moves/catalogue/stencil_march.cc", "one writer of one kernel: its parts share all its state"},
+    {"moves/shared/tile_kernel.cc", "one writer of one kernel: its parts share all its state"},
+    {"runners/cuda/runner.cc", "one class: the order in which an evaluation meets its helpers"},
+    {"runners/host/translate.cc", "one pass over tokens: its rules look at the same place"},
+    {"tests/cuda/harness.cc", "the cases share a bench of 160 lines that no other suite needs"},
+    {"tests/experiments/llm_run.cc", "five cases share a server and its answers"},
+    {"tests/moves/thread_moves.cc", "the cases share their kernels"},
+    {"tests/priors/llm_client.cc", "the cases share a server and its answers"}};
+
+TEST_CASE("no file is longer than 500 lines but those that say why") {
+  constexpr std::size_t kMost = 500, kMostOfAny = 620;
   for (const auto& [folder, allowed] : kMayInclude) {
     for (const fs::path& file : sources_in(folder)) {
       CAPTURE(file.string());
-      CHECK(lines_of(read_file(source_root() / file)).size() <= 800);
+      const std::size_t lines = lines_of(read_file(source_root() / file)).size();
+      CHECK(lines <= kMostOfAny);
+      // an exception that is none any more is taken out
+      CHECK((lines > kMost) == kLongFiles.contains(file.string()));
     }
   }
 }
