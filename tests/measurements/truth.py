@@ -1,7 +1,7 @@
 """Is a reported speed-up what one measures?
 
-Searches, then times the reported kernel once more by `warpath evaluate` in a fresh process. Rows of other kernels, and those of the other
-mode, stay in the file: kernels may be measured one call after the other. Exit code 1 where a reported speed-up differs by more than 2 %,
+Searches, then times the reported kernel once more by `warpath evaluate` in a fresh process. Rows of other kernels, of other
+seeds, and of the other mode stay in the file, each with its revision: a measurement may be done in parts. Exit code 1 where a reported speed-up differs by more than 2 %,
 or one is missing without a competitor.
 """
 import json
@@ -9,7 +9,7 @@ import math
 import subprocess
 import time
 
-from measurements.common import Failed, begin, expect, fresh, last_line, on, one_of, read_lines, run, say, shared, spread, time_is_over, write_result
+from measurements.common import Failed, begin, expect, fresh, last_line, on, one_of, read_lines, revision, run, say, shared, spread, time_is_over, write_result
 
 MORE = "both, warpath run and evaluate"
 MOST_DIFFERENCE = 0.02
@@ -86,15 +86,16 @@ def unreported(summary):
 
 
 def row(args, spec, seed, gpu):
-    empty = {"kernel": spec.stem, "seed": seed, "compete": args.compete, "reported": None, "alone": None, "difference": None, "searched": None, "run_s": None,
-             "search_s": args.seconds, "exit": None, "why": ""}
+    empty = {"kernel": spec.stem, "seed": seed, "compete": args.compete, "revision": revision(), "reported": None, "alone": None, "difference": None,
+             "searched": None, "run_s": None, "alone_s": None, "search_s": args.seconds, "exit": None, "why": ""}
     try:
         code, took, folder = search(args, spec, seed, gpu)
         summary = json.loads((folder / "best_summary.json").read_text())
         found = empty | {"searched": summary["searched_speedup"], "run_s": round(took, 1), "exit": code}
         if summary["baseline_ok"] and summary["finalists"] > 0 and summary.get("measured", True) and summary["speedup"] > 1:
-            found["reported"] = summary["speedup"]
+            found["reported"], began = summary["speedup"], time.monotonic()
             found["alone"], found["why"] = timed_alone(args, folder, spec.stem, seed, gpu)
+            found["alone_s"] = round(time.monotonic() - began, 1)
             if not found["why"]:
                 found["difference"] = abs(math.log(found["reported"] / found["alone"]))
         else:
@@ -140,8 +141,8 @@ def measure(args):
 
     # By seeds: a call that is cut off has some of every kernel.
     own = [found for found in spread(one, [(seed, kernel) for seed in args.seeds for kernel in kernels], args.gpus) if found]
-    before = json.loads(args.output.read_text())["rows"] if args.output.exists() else []
-    rows = {(r["kernel"], r["seed"], r["compete"]): r for r in before + own}
+    before = json.loads(args.output.read_text()) if args.output.exists() else {"rows": []}
+    rows = {(r["kernel"], r["seed"], r["compete"]): {"revision": before.get("revision"), **r} for r in before["rows"] + own}
     rows = [rows[key] for key in sorted(rows)]
     write_result(args.output, figures(rows), rows)
     print_table(kernels, own)
