@@ -72,4 +72,24 @@ TEST_SUITE("scaling") {
     CHECK_FALSE(power_between(tensor(DType::f32, {0, kNan}), tensor(DType::f32, {0, kNan}), 10)
                     .has_value());
   }
+
+  TEST_CASE("of many elements the first that is wrong is found, wherever it lies") {
+    Tensor before = make_tensor(DType::f32, {300'000});
+    for (std::int64_t i = 0; i < before.elements(); ++i)
+      before.set(i, 1 + 1e-3 * static_cast<double>(i % 977));
+    Tensor after = before;
+    for (std::int64_t i = 0; i < before.elements(); ++i) after.set(i, 4 * before.at(i));
+    CHECK(first_not_scaled(before, after, 2) == -1);
+    for (const std::int64_t wrong : {299'999, 131'072, 131'071, 70'000, 0}) {
+      after.set(wrong, 5 * before.at(wrong));
+      CHECK(first_not_scaled(before, after, 2) == wrong);
+      CHECK(first_not_scaled(before, after, 2, 0x1p-20) == wrong);
+    }
+    // within the rounding of the typical element, but not of its own
+    after = before;
+    before.set(200'000, 1e-9);
+    after.set(200'000, 2e-9);
+    CHECK(first_not_scaled(before, after, 0) == 200'000);
+    CHECK(first_not_scaled(before, after, 0, 0x1p-20) == -1);
+  }
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/base/format.h"
 #include "engine/base/statistics.h"
 #include "runners/cuda/gates/device_gate.h"
 #include "runners/cuda/measure/paired_timing.h"
@@ -35,6 +36,10 @@ class Interleaved final : public DeviceGate {
       std::string text = verdict(trial, rival, quiet.gain.log_ratio, quiet.gain.interval.low,
                                  quiet.gain.interval.high, quiet.pairs);
       if (quiet.takes > 1) text += ", attempt " + std::to_string(quiet.takes);
+      constexpr double kWorthSaying = 1.02;
+      if (quiet.sustained_over_rested > kWorthSaying)
+        text += format("; launched without a break it takes %.0f %% longer",
+                       100 * (quiet.sustained_over_rested - 1));
       return pass(quiet.why.empty() ? text : text + "; " + quiet.why);
     }
     double log_gain = 0, low = 0, high = 0, weights = 0;

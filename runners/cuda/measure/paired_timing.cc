@@ -50,6 +50,17 @@ double most_spread(std::span<const BlockPairs> blocks, std::vector<double> Pairs
   return most;
 }
 
+/// The most of a scored workload; launches with a flushed cache rest while it is flushed.
+double sustained_over_rested(Trial& trial) {
+  double most = 1;
+  for (std::size_t w = 0; w < trial.workloads(); ++w) {
+    const bool counts = trial.at(w).workload->role == WorkloadRole::score &&
+                        !trial.at(w).cold_scored && !trial.paired_ns[w].empty();
+    if (counts) most = std::max(most, sustained_ns(trial, w) / median(trial.paired_ns[w]));
+  }
+  return most;
+}
+
 }  // namespace
 
 QuietPairs time_quietly(Trial& other, Trial& trial) {
@@ -90,6 +101,9 @@ QuietPairs time_quietly(Trial& other, Trial& trial) {
       }
     }
     out.gain = gain_of(counted);
+    out.sustained_over_rested = sustained_over_rested(trial);
+    trial.diagnosis.facts["sustained_over_rested"] = {out.sustained_over_rested,
+                                                      FactSource::measured};
     trial.diagnosis.facts["timing_attempts"] = {static_cast<double>(takes.size()),
                                                 FactSource::measured};
     trial.diagnosis.facts["canary_stolen"] = {

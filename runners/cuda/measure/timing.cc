@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <span>
+#include <thread>
 
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
@@ -205,10 +207,14 @@ class Sampler {
 /// A launch of this length settles within itself.
 constexpr double kOwnBlockNs = 20e6;
 constexpr double kBlockNs = 10e6;
-constexpr double kLeastSettleNs = 30e6, kMostSettleNs = 250e6;
-/// blocks, and how long they may take to settle, where usual ones differ
-constexpr double kLonger = 4;
-constexpr double kSettled = 0.005;  ///< relative, between two blocks that show no noise
+constexpr double kMostSettleNs = 250e6;
+/// relative, between two chunks that show no noise
+constexpr double kSettled = 0.005;
+/// A device that works without a break may reach its limit of power, which it keeps by clocks that
+/// rise and fall for longer than a block lasts. So it rests before each chunk for as long as it has
+/// worked since the last rest, and for several times as long where blocks differ all the same.
+constexpr double kMostWorkNs = 50e6;  ///< that is rested for at once
+constexpr double kUsualRest = 1, kLongRest = 4;
 /// Launches of one kernel may come in kinds (other waves of blocks, other places in the cache):
 /// some of each slot tell their mean.
 constexpr double kKindsNs = 50e6, kLeastSamples = 2, kEnoughSamples = 8, kMostSamples = 64;
@@ -264,9 +270,8 @@ class Blocks {
       const double width = interval.high - interval.low;
       const bool is_wide = width > QuietLimits{}.width;
       if (width <= kNarrow || spent_ns_ >= std::max(is_wide ? kMostNs : kUsualNs, both_ns)) break;
-      if (is_wide && times_ == 1 && spent_ns_ >= kUsualNs) {
-        // What makes blocks differ is slower than a block, such as clocks under a limit of power.
-        times_ = kLonger;
+      if (is_wide && rest_ < kLongRest && spent_ns_ >= kUsualNs) {
+        rest_ = kLongRest;
         out = {};
         logs.clear();
       }
@@ -274,17 +279,29 @@ class Blocks {
     return out;
   }
 
+  /// The mean launch of the second over all slots after a third of a second without a rest.
+  double sustained_ns() {
+    constexpr double kSustainedNs = 300e6;
+    rest_ = 0;
+    double mean = 0;
+    while (spent_ns_ < kSustainedNs) {
+      mean = 0;
+      for (std::size_t slot = 0; slot < slots_; ++slot)
+        mean += trimmed_mean(chunk(1, slot)) / static_cast<double>(slots_);
+    }
+    return mean;
+  }
+
  private:
   [[nodiscard]] double launch_ns(int side) const { return sides_[side]->launch_ns(w_); }
+  [[nodiscard]] bool settles(int side) const { return launch_ns(side) < kOwnBlockNs; }
 
   /// The mean launch over all slots, from `first_slot` on, after the candidate has settled on that.
   double block(int side, std::size_t first_slot, BlockPairs& out) {
-    const bool settles = launch_ns(side) < kOwnBlockNs;
-    if (settles) settle(side, first_slot);
+    if (settles(side)) settle(side, first_slot);
     double sum = 0;
     for (std::size_t i = 0; i < slots_; ++i) {
       const std::size_t slot = (first_slot + i) % slots_;
-      if (settles && i > 0) batches_[side][slot].enqueue();  // its data come into the cache
       const std::vector<double> samples = chunk(side, slot);
       const double middle = median(samples);
       for (const double ns : samples) out.residuals.push_back(ns / middle);
@@ -293,9 +310,15 @@ class Blocks {
     return sum / static_cast<double>(slots_);
   }
 
+  void rest() {
+    const double work_ns = std::min(spent_ns_ - rested_at_ns_, kMostWorkNs);
+    std::this_thread::sleep_for(std::chrono::duration<double, std::nano>(rest_ * work_ns));
+    rested_at_ns_ = spent_ns_;
+  }
+
   void settle(int side, std::size_t slot) {
     double before = 0;
-    for (double done = 0; done < times_ * kMostSettleNs;) {
+    for (double done = 0; done < kMostSettleNs;) {
       const double start = spent_ns_;
       const std::vector<double> samples = chunk(side, slot);
       Welford spread;
@@ -304,7 +327,7 @@ class Blocks {
       done += spent_ns_ - start;
       const double noise =
           2 * spread.deviation() / (now * std::sqrt(static_cast<double>(samples.size())));
-      if (done >= kLeastSettleNs && std::abs(now / before - 1) < kSettled + noise) return;
+      if (std::abs(now / before - 1) < kSettled + noise) return;
       before = now;
     }
   }
@@ -317,8 +340,10 @@ class Blocks {
     const double least = launch_ns(side) < kOwnBlockNs
                              ? std::clamp(kKindsNs / sample_ns, kLeastSamples, kEnoughSamples)
                              : 1;
-    const auto wanted = static_cast<std::size_t>(
-        std::clamp(times_ * kBlockNs / sample_ns, least, times_ * kMostSamples));
+    const auto wanted =
+        static_cast<std::size_t>(std::clamp(kBlockNs / sample_ns, least, kMostSamples));
+    rest();
+    if (settles(side) && !mutates_ && !cold_) batches_[side][slot].enqueue();  // fills the cache
     for (std::size_t i = 0; i < wanted; ++i) {
       if (mutates_) trial.restore(w_, slot, sides_[0]->declared_set(w_, slot));
       if (cold_) bench_.flush_l2();
@@ -348,14 +373,19 @@ class Blocks {
   bool cold_, mutates_;
   int launches_[2] = {1, 1};
   std::vector<Batch> batches_[2];
-  double spent_ns_ = 0;
-  double times_ = 1;  ///< how many times as long as usual blocks are
+  double spent_ns_ = 0;  ///< of work on the device
+  double rested_at_ns_ = 0;
+  double rest_ = kUsualRest;  ///< for each unit of work
 };
 
 }  // namespace
 
 BlockPairs sample_blocks(Trial& first, Trial& second, std::size_t w) {
   return Blocks(first, second, w).run();
+}
+
+double sustained_ns(Trial& trial, std::size_t w) {
+  return Blocks(trial, trial, w).sustained_ns();
 }
 
 Sampling sample(Trial& trial, std::size_t w) {
