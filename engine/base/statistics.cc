@@ -19,6 +19,36 @@ double quantile_of_sorted(std::span<const double> sorted, double q) {
   return share == 0 ? sorted[below] : sorted[below] + share * (sorted[above] - sorted[below]);
 }
 
+/// `sorted` ascending, not empty.
+double trimmed_mean_of_sorted(std::span<const double> sorted) {
+  const std::size_t cut = sorted.size() < 3 ? 0 : (sorted.size() + 7) / 8;
+  const auto kept = sorted.subspan(cut, sorted.size() - 2 * cut);
+  return std::accumulate(kept.begin(), kept.end(), 0.0) / static_cast<double>(kept.size());
+}
+
+/// Percentile bootstrap of an estimator of sorted samples.
+template <class Estimator>
+Interval bootstrap(std::span<const double> samples,
+                   double confidence,
+                   int draws,
+                   std::uint64_t seed,
+                   const Estimator& estimate) {
+  if (samples.empty() || draws < 1) {
+    return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  }
+  Rng rng(seed, "bootstrap");
+  std::vector<double> resample(samples.size());
+  std::vector<double> estimates(static_cast<std::size_t>(draws));
+  for (double& one : estimates) {
+    for (double& x : resample) x = samples[rng.below(samples.size())];
+    std::sort(resample.begin(), resample.end());
+    one = estimate(resample);
+  }
+  std::sort(estimates.begin(), estimates.end());
+  const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
+  return {quantile_of_sorted(estimates, tail), quantile_of_sorted(estimates, 1 - tail)};
+}
+
 }  // namespace
 
 void Welford::add(double x) {
@@ -107,24 +137,26 @@ bool two_humps(std::span<const double> samples) {
          high - low >= kDeviations * std::max(low_spread, high_spread);
 }
 
+double trimmed_mean(std::span<const double> samples) {
+  if (samples.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  return trimmed_mean_of_sorted(sorted);
+}
+
 Interval bootstrap_median(std::span<const double> samples,
                           double confidence,
                           int draws,
                           std::uint64_t seed) {
-  if (samples.empty() || draws < 1) {
-    return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
-  }
-  Rng rng(seed, "bootstrap");
-  std::vector<double> resample(samples.size());
-  std::vector<double> medians(static_cast<std::size_t>(draws));
-  for (double& m : medians) {
-    for (double& x : resample) x = samples[rng.below(samples.size())];
-    std::sort(resample.begin(), resample.end());
-    m = quantile_of_sorted(resample, 0.5);
-  }
-  std::sort(medians.begin(), medians.end());
-  const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
-  return {quantile_of_sorted(medians, tail), quantile_of_sorted(medians, 1 - tail)};
+  return bootstrap(samples, confidence, draws, seed,
+                   [](std::span<const double> sorted) { return quantile_of_sorted(sorted, 0.5); });
+}
+
+Interval bootstrap_trimmed_mean(std::span<const double> samples,
+                                double confidence,
+                                int draws,
+                                std::uint64_t seed) {
+  return bootstrap(samples, confidence, draws, seed, trimmed_mean_of_sorted);
 }
 
 }  // namespace warpath

@@ -41,6 +41,16 @@ struct Interval {
                                         int draws,
                                         std::uint64_t seed);
 
+/// Mean without an eighth of three or more samples, rounded up, at either end: of what comes in
+/// kinds each counts by how often it comes, and a few interrupted launches do not count. NaN if
+/// empty.
+[[nodiscard]] double trimmed_mean(std::span<const double> samples);
+/// Of the trimmed mean, as bootstrap_median.
+[[nodiscard]] Interval bootstrap_trimmed_mean(std::span<const double> samples,
+                                              double confidence,
+                                              int draws,
+                                              std::uint64_t seed);
+
 /// Whether positive samples come from two states of what is measured rather than one: the split of
 /// the sorted samples with the largest variance between its sides (Otsu 1979) leaves at least 15 %
 /// and three samples on either side, whose medians differ by 5 % and by six times the larger of the

@@ -15,24 +15,30 @@ namespace {
 /// Standard error of the median over that of the mean, of normal samples: sqrt(pi / 2).
 constexpr double kMedianError = 1.2533;
 
-double sound_median(const std::vector<double>& samples) {
+bool is_in_pairs(const WorkloadTiming& timing) {
+  return timing.samples_ns.size() > 1 &&
+         timing.samples_ns.size() == timing.baseline_samples_ns.size();
+}
+
+double typical(const WorkloadTiming& timing, const std::vector<double>& samples) {
   const bool sound =
       std::ranges::all_of(samples, [](double x) { return std::isfinite(x) && x > 0; });
-  return sound ? median(samples) : std::numeric_limits<double>::quiet_NaN();
+  if (!sound) return std::numeric_limits<double>::quiet_NaN();
+  return is_in_pairs(timing) ? trimmed_mean(samples) : median(samples);
 }
 
 }  // namespace
 
-double median_ns(const Outcome& outcome, std::string_view workload) {
+double typical_ns(const Outcome& outcome, std::string_view workload) {
   const auto timing = std::ranges::find(outcome.timings, workload, &WorkloadTiming::workload);
   return timing == outcome.timings.end() ? std::numeric_limits<double>::quiet_NaN()
-                                         : sound_median(timing->samples_ns);
+                                         : typical(*timing, timing->samples_ns);
 }
 
 double paired_baseline_ns(const Outcome& outcome, std::string_view workload, double otherwise) {
   const auto timing = std::ranges::find(outcome.timings, workload, &WorkloadTiming::workload);
   if (timing == outcome.timings.end() || timing->baseline_samples_ns.empty()) return otherwise;
-  return sound_median(timing->baseline_samples_ns);
+  return typical(*timing, timing->baseline_samples_ns);
 }
 
 ObjectiveFunction::ObjectiveFunction(const KernelSpec& spec,
@@ -62,7 +68,7 @@ std::string ObjectiveFunction::set_baseline(const Outcome& outcome) {
   double logs = 0;
   double times = 0;
   for (Term& term : terms_) {
-    term.baseline_ns = median_ns(outcome, term.workload);
+    term.baseline_ns = typical_ns(outcome, term.workload);
     if (!std::isfinite(term.baseline_ns)) return "workload " + term.workload + " has no time";
     if (term.role != WorkloadRole::score) continue;
     weights += term.weight;
@@ -82,7 +88,7 @@ void ObjectiveFunction::judge(Outcome& outcome) const {
   GateResult timed{.gate = "workloads_timed", .answer = pass, .detail = ""};
   GateResult floor{.gate = "guard_floor", .answer = not_run, .detail = "no workload of role guard"};
   for (const Term& term : terms_) {
-    const double candidate_ns = median_ns(outcome, term.workload);
+    const double candidate_ns = typical_ns(outcome, term.workload);
     const double baseline_ns = paired_baseline_ns(outcome, term.workload, term.baseline_ns);
     if (!std::isfinite(candidate_ns) || !std::isfinite(baseline_ns)) {
       timed = {.gate = "workloads_timed", .answer = fail, .detail = term.workload + " has no time"};
@@ -111,7 +117,7 @@ double ObjectiveFunction::reward(const Outcome& outcome) const {
   double worst = std::numeric_limits<double>::infinity();
   for (const Term& term : terms_) {
     if (term.role != WorkloadRole::score) continue;
-    const double ns = median_ns(outcome, term.workload);
+    const double ns = typical_ns(outcome, term.workload);
     const double baseline_ns = paired_baseline_ns(outcome, term.workload, term.baseline_ns);
     const double log_speedup = std::log(baseline_ns / ns);
     weights += term.weight;
@@ -195,7 +201,7 @@ Outcome resampled(const Outcome& outcome, Rng& rng) {
   out.timings = outcome.timings;
   for (WorkloadTiming& timing : out.timings) {
     const std::vector<std::size_t> own = draw(timing.samples_ns.size(), rng);
-    const bool pairs = timing.samples_ns.size() == timing.baseline_samples_ns.size();
+    const bool pairs = is_in_pairs(timing);
     timing.samples_ns = picked(timing.samples_ns, own);
     timing.baseline_samples_ns = picked(timing.baseline_samples_ns,
                                         pairs ? own : draw(timing.baseline_samples_ns.size(), rng));

@@ -58,8 +58,10 @@ class ObjectiveFunction {
   double baseline_ns_ = 0;
 };
 
-/// Median of `workload`'s samples; NaN if there are none, or one is not a positive finite number.
-[[nodiscard]] double median_ns(const Outcome& outcome, std::string_view workload);
+/// The time of `workload` that counts: the median of its samples, or their trimmed mean where each
+/// was taken beside one of the baseline, so that a kernel whose launches come in kinds has a time
+/// between them. NaN if there are none, or one is not a positive finite number.
+[[nodiscard]] double typical_ns(const Outcome& outcome, std::string_view workload);
 /// Median of the baseline's samples that were taken beside them; `otherwise` if none were. NaN as
 /// above.
 [[nodiscard]] double paired_baseline_ns(const Outcome& outcome,

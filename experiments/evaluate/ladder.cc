@@ -161,7 +161,7 @@ void relate(const KernelSpec& spec, const DeviceFacts& device, std::vector<Rung>
     rung.over_previous = before > 0 ? rung.result.speedup / before : 1;
     if (!rung.aside) before = rung.result.speedup;
     rung.bound_ns = bound_ns;
-    const double ns = median_ns(rung.result.outcome, scored);
+    const double ns = typical_ns(rung.result.outcome, scored);
     rung.bound_fraction = bound_ns > 0 && ns > 0 ? bound_ns / ns : 0;
   }
 }

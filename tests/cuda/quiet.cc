@@ -22,6 +22,7 @@ class FakeDevice {
   bool only_between = false;  ///< it rests while the canary runs
   int pairs = 10;
   bool flips = false;  ///< the candidate itself has two speeds
+  double flip_share = 0.4, flip_factor = 1.3;
 
   [[nodiscard]] CanaryReading canary() {
     constexpr double kLaunchNs = 40e3, kSliceNs = 2e6;
@@ -46,7 +47,8 @@ class FakeDevice {
     std::vector<double> times;
     for (int i = 0; i < pairs; ++i) {
       const double other = sample(baseline_ns),
-                   own = sample(candidate_ns) * (flips && rng_.uniform() < 0.4 ? 1.3 : 1);
+                   own = sample(candidate_ns) *
+                         (flips && rng_.uniform() < flip_share ? flip_factor : 1);
       part.log_ratios.push_back(std::log(other / own));
       part.residuals.push_back(other / baseline_ns);
       part.residuals.push_back(own / candidate_ns);
@@ -200,6 +202,28 @@ TEST_CASE(
     CHECK(gain.interval.high - gain.interval.low <= 0.02);
   }
   CHECK(accepted < 20);
+}
+
+TEST_CASE("launches of two kinds count by how often they come, the same in every measurement") {
+  Welford gains;
+  int accepted = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    FakeDevice device(seed);
+    device.flips = true;
+    device.flip_share = 1.0 / 3;
+    device.flip_factor = 1.066;
+    device.pairs = 40;
+    std::vector<Take> takes, counted;
+    const QuietJudgement judgement = measured(device, 0, takes);
+    if (judgement.next != Next::accept) continue;
+    ++accepted;
+    for (const std::size_t i : judgement.counted) counted.push_back(takes[i]);
+    gains.add(gain_of(counted).log_ratio);
+  }
+  CHECK(accepted >= 18);
+  CHECK(gains.mean > std::log(4 / 1.066) + 0.02);
+  CHECK(gains.mean < std::log(4) - 0.01);
+  CHECK(gains.deviation() < 0.005);
 }
 
 TEST_CASE(

@@ -87,6 +87,30 @@ TEST_CASE("the bootstrap interval is a function of its seed") {
   CHECK(std::isnan(bootstrap_median({}, 0.95, 100, 1).low));
 }
 
+TEST_CASE("the trimmed mean counts kinds by how often they come, and a few outliers not at all") {
+  CHECK(trimmed_mean(std::vector<double>{3, 1, 2}) == doctest::Approx(2));
+  CHECK(std::isnan(trimmed_mean({})));
+  std::vector<double> samples(16, 1.0);
+  samples[3] = 1000;
+  samples[9] = 0.001;
+  CHECK(trimmed_mean(samples) == doctest::Approx(1));
+  for (std::size_t i = 0; i < samples.size(); ++i) samples[i] = i % 2 == 0 ? 1.0 : 2.0;
+  CHECK(trimmed_mean(samples) == doctest::Approx(1.5));
+}
+
+TEST_CASE("the bootstrap interval covers the trimmed mean of two kinds as often as it says") {
+  int covered = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Rng rng(seed, "kinds");
+    std::vector<double> samples(40);
+    for (double& x : samples) x = (rng.uniform() < 0.5 ? 1 : 2) + 0.01 * rng.normal();
+    const Interval i = bootstrap_trimmed_mean(samples, 0.9, 300, seed);
+    covered += i.low <= 1.5 && 1.5 <= i.high ? 1 : 0;
+  }
+  CHECK(covered >= 165);
+  CHECK(covered <= 198);
+}
+
 TEST_CASE(
     "two states of a machine are two humps; noise, a few stray samples and a small step are not") {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {

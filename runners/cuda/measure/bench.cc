@@ -175,6 +175,14 @@ void Bench::flush_l2() {
                     static_cast<std::uint32_t>(secret()));
 }
 
+void Bench::stir() {
+  constexpr std::uint64_t kNs = 5000;
+  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 0, 1, stream()), "cannot set a flag");
+  const auto most = static_cast<std::uint64_t>(8 * std::max(1, limits_.multiprocessors));
+  harness_.noise(stream(), flush_memory_.get(), harness_.flush_bytes(),
+                 static_cast<int>(1 + secret() % most), noise_flag_.get(), 1, kNs);
+}
+
 void Bench::start_noise() {
   constexpr std::uint64_t kMostNs = 1'000'000'000;
   require(api(), api().cuMemsetD32Async(noise_flag_.get(), 0, 1, side_stream()),

@@ -107,6 +107,10 @@ class Bench {
 
   /// Evicts what is in the level-2 cache.
   void flush_l2();
+  /// Enqueues a few microseconds of work in a random number of blocks. Which multiprocessor gets
+  /// which block of a kernel depends on what ran before it, and so does the time of one whose
+  /// blocks differ, by 6 % of a naive causal attention; after this it depends on chance.
+  void stir();
   /// Keeps half of the device busy from another stream until stop_noise(), a second at most.
   void start_noise();
   void stop_noise();

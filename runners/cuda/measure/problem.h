@@ -176,6 +176,7 @@ class Problem {
  private:
   void place(const Workload& workload);
   [[nodiscard]] Slot make_slot(const PlacedWorkload& placed, bool odd);
+  [[nodiscard]] std::uint64_t structure_seed(std::uint64_t seed) const;
   [[nodiscard]] CUdeviceptr structure_of(std::size_t w,
                                          std::size_t t,
                                          InputFamily family,

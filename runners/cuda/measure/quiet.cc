@@ -43,9 +43,13 @@ double candidate_ns(const Take& take) {
   return weights > 0 ? std::exp(logs / weights) : 0;
 }
 
+/// Two takes agree where they differ by no more than `most`, or than their own intervals explain.
 bool agree(const Take& a, const Take& b, double most) {
+  const Gain one = gain_of({&a, 1}), other = gain_of({&b, 1});
+  const double explained =
+      0.5 * (one.interval.high - one.interval.low + other.interval.high - other.interval.low);
   return std::abs(std::log(candidate_ns(a) / candidate_ns(b))) <= most &&
-         std::abs(gain_of({&a, 1}).log_ratio - gain_of({&b, 1}).log_ratio) <= most;
+         std::abs(one.log_ratio - other.log_ratio) <= std::max(most, explained);
 }
 
 }  // namespace
@@ -74,8 +78,8 @@ Gain gain_of(std::span<const Take> takes) {
     for (const Take& take : takes)
       logs.insert(logs.end(), take.parts[p].log_ratios.begin(), take.parts[p].log_ratios.end());
     const double weight = takes.front().parts[p].weight;
-    const Interval interval = bootstrap_median(logs, kConfidence, kDraws, p);
-    out.log_ratio += weight * median(logs);
+    const Interval interval = bootstrap_trimmed_mean(logs, kConfidence, kDraws, p);
+    out.log_ratio += weight * trimmed_mean(logs);
     out.interval.low += weight * interval.low;
     out.interval.high += weight * interval.high;
     weights += weight;

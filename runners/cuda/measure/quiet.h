@@ -51,11 +51,12 @@ struct QuietLimits {
   double width = 0.02;  ///< most of the 99 % interval of the log ratio
   /// most between a candidate's time and what the search saw of it, before it is timed once more
   double differs = 0.03;
-  double agrees = 0.02;  ///< most between takes that confirm each other
-  int takes = 4;         ///< most
+  /// most between takes that confirm each other, or what their own intervals explain
+  double agrees = 0.02;
+  int takes = 4;  ///< most
 };
 
-/// Median log ratio over the parts and its 99 % interval, by weight. `takes`: pooled.
+/// Trimmed mean of the log ratios over the parts and its 99 % interval, by weight. `takes`: pooled.
 struct Gain {
   double log_ratio = 0;
   Interval interval;

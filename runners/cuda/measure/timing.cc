@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <numeric>
 #include <span>
 #include <thread>
 
@@ -219,15 +218,6 @@ constexpr double kUsualRest = 1, kLongRest = 4;
 /// some of each slot tell their mean.
 constexpr double kKindsNs = 50e6, kLeastSamples = 2, kEnoughSamples = 8, kMostSamples = 64;
 
-/// Mean without an eighth at either end: launches of several kinds count by how often they come, a
-/// few interrupted ones do not count.
-double trimmed_mean(std::vector<double> samples) {
-  std::ranges::sort(samples);
-  const std::size_t cut = samples.size() / 8;
-  const auto kept = std::span(samples).subspan(cut, samples.size() - 2 * cut);
-  return std::accumulate(kept.begin(), kept.end(), 0.0) / static_cast<double>(kept.size());
-}
-
 /// Blocks of launches of two candidates on one workload.
 class Blocks {
  public:
@@ -251,10 +241,8 @@ class Blocks {
     constexpr double kConfidence = 0.99, kNarrow = 0.01, kUsualNs = 1.5e9, kMostNs = 5e9,
                      kLeastPairs = 6;
     constexpr int kDraws = 500;
-    const std::size_t least = std::max(launch_ns(0), launch_ns(1)) >= kOwnBlockNs ? 3 : 5,
-                      most = 40;
-    const double both_ns =
-        kLeastPairs * static_cast<double>(slots_) * (launch_ns(0) + launch_ns(1));
+    const std::size_t least = has_long() ? (6 + slots_ - 1) / slots_ * slots_ : 5, most = 40;
+    const double both_ns = kLeastPairs * (launch_ns(0) + launch_ns(1));
     Rng rng(bench_.secret(), "blocks");
     BlockPairs out;
     std::vector<double> logs;
@@ -266,7 +254,7 @@ class Blocks {
       out.pairs.second_ns.push_back(ns[1]);
       logs.push_back(std::log(ns[0] / ns[1]));
       if (logs.size() < least) continue;
-      const Interval interval = bootstrap_median(logs, kConfidence, kDraws, 1);
+      const Interval interval = bootstrap_trimmed_mean(logs, kConfidence, kDraws, 1);
       const double width = interval.high - interval.low;
       const bool is_wide = width > QuietLimits{}.width;
       if (width <= kNarrow || spent_ns_ >= std::max(is_wide ? kMostNs : kUsualNs, both_ns)) break;
@@ -295,19 +283,22 @@ class Blocks {
  private:
   [[nodiscard]] double launch_ns(int side) const { return sides_[side]->launch_ns(w_); }
   [[nodiscard]] bool settles(int side) const { return launch_ns(side) < kOwnBlockNs; }
+  [[nodiscard]] bool has_long() const { return !settles(0) || !settles(1); }
 
   /// The mean launch over all slots, from `first_slot` on, after the candidate has settled on that.
+  /// Where launches are long, of that slot alone: others have their turn in other pairs.
   double block(int side, std::size_t first_slot, BlockPairs& out) {
     if (settles(side)) settle(side, first_slot);
+    const std::size_t slots = has_long() ? 1 : slots_;
     double sum = 0;
-    for (std::size_t i = 0; i < slots_; ++i) {
+    for (std::size_t i = 0; i < slots; ++i) {
       const std::size_t slot = (first_slot + i) % slots_;
       const std::vector<double> samples = chunk(side, slot);
       const double middle = median(samples);
       for (const double ns : samples) out.residuals.push_back(ns / middle);
       sum += trimmed_mean(samples);
     }
-    return sum / static_cast<double>(slots_);
+    return sum / static_cast<double>(slots);
   }
 
   void rest() {
@@ -343,6 +334,7 @@ class Blocks {
     const auto wanted =
         static_cast<std::size_t>(std::clamp(kBlockNs / sample_ns, least, kMostSamples));
     rest();
+    bench_.stir();
     if (settles(side) && !mutates_ && !cold_) batches_[side][slot].enqueue();  // fills the cache
     for (std::size_t i = 0; i < wanted; ++i) {
       if (mutates_) trial.restore(w_, slot, sides_[0]->declared_set(w_, slot));
