@@ -58,13 +58,6 @@ void Welford::add(double x) {
   m2 += delta * (x - mean);
 }
 
-void Welford::replace(double old_x, double new_x) {
-  const double delta = new_x - old_x;
-  const double old_mean = mean;
-  mean += delta / static_cast<double>(count);
-  m2 = std::max(0.0, m2 + delta * (new_x - mean + old_x - old_mean));
-}
-
 double Welford::deviation() const {
   return std::sqrt(variance());
 }

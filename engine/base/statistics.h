@@ -12,8 +12,6 @@ struct Welford {
   double mean = 0;
   double m2 = 0;
   void add(double x);
-  /// One of the numbers added was `old_x` and becomes `new_x`.
-  void replace(double old_x, double new_x);
   [[nodiscard]] double variance() const {
     return count > 1 ? m2 / static_cast<double>(count - 1) : 0;
   }

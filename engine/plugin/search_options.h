@@ -21,7 +21,6 @@ struct SearchOptions {
   std::string widening = "gated";
   std::string sharing = "graph";
   std::string parallel = "unobserved";
-  std::string descend = "forward";
   double c_puct = 0.3;
   double c_ucb1 = 0.3;
   double beta = 0.75;
@@ -30,10 +29,6 @@ struct SearchOptions {
   double widening_k = 2;
   double widening_alpha = 0.5;
   double sigma_floor = 0.02;
-  int rollout_steps = 0;
-  double rollout_epsilon = 0.1;
-  double recombination = 0;
-  double start_epsilon = 0;
   double root_noise_weight = 0.25;
   double root_noise_alpha = 0.3;
   int max_depth = 64;
@@ -69,7 +64,7 @@ struct SearchOptions {
       OptionText{
           "strategy",
           "registered strategy, mcgs, or auto: guided where only tunables are searched, else mcgs",
-          "docs/algorithm.md"},
+          "docs/search.md"},
       AnyValue{});
     v(&O::selection, OptionText{"selection", "registered selection policy", "Rosin 2011"},
       AnyValue{});
@@ -86,12 +81,6 @@ struct SearchOptions {
                  "virtual_loss (and as bad ones), ignored",
                  "Liu et al. 2020"},
       OneOf{"unobserved", "virtual_loss", "ignored"});
-    v(&O::descend,
-      OptionText{"descend",
-                 "forward: any edge to a greater depth is descended; creating: of these only the "
-                 "one that made the node",
-                 "docs/search.md"},
-      OneOf{"forward", "creating"});
     v(&O::c_puct,
       OptionText{"c_puct", "exploration constant, in units of the reward's standard deviation",
                  "NK landscapes, docs/search.md"},
@@ -124,24 +113,6 @@ struct SearchOptions {
       OptionText{"sigma_floor", "least standard deviation of rewards, as log ratio",
                  "2 % is the least gain worth having"},
       Range{1e-9, 10.0});
-    v(&O::rollout_steps,
-      OptionText{"rollout_steps",
-                 "moves that a new variant is followed by at once, best prior first, each "
-                 "evaluated; 0: none",
-                 "docs/search.md"},
-      Range{0, 100});
-    v(&O::rollout_epsilon,
-      OptionText{"rollout_epsilon", "share of random moves in roll-outs", "docs/search.md"},
-      Range{0.0, 1.0});
-    v(&O::recombination,
-      OptionText{"recombination", "share of evaluations that are a child of two good variants",
-                 "docs/search.md"},
-      Range{0.0, 1.0});
-    v(&O::start_epsilon,
-      OptionText{"start_epsilon",
-                 "share of descents that begin at a random node instead of the root",
-                 "docs/search.md"},
-      Range{0.0, 1.0});
     v(&O::root_noise_weight,
       OptionText{"root_noise_weight", "share of Dirichlet noise in the root's priors",
                  "Silver et al. 2017"},
@@ -175,55 +146,53 @@ struct SearchOptions {
     v(&O::initial,
       OptionText{"initial",
                  "guided, descent: evaluations before the first conclusion, the start included",
-                 "docs/algorithm.md"},
+                 "docs/search.md"},
       Range{1, 100000});
     v(&O::design_draws,
       OptionText{"design_draws", "guided: random points of which the first ones are chosen",
-                 "docs/algorithm.md"},
+                 "docs/search.md"},
       Range{1, 10000});
     v(&O::design_roundness,
       OptionText{"design_roundness",
                  "guided: weight of round values against distance in that choice",
-                 "docs/algorithm.md"},
+                 "docs/search.md"},
       Range{0.0, 100.0});
     v(&O::kappa,
       OptionText{"kappa", "guided: deviations of the forest that the bound lies below its mean",
-                 "docs/algorithm.md"},
+                 "docs/search.md"},
       Range{0.0, 100.0});
     v(&O::compression,
       OptionText{"compression",
                  "guided: share of what lies above the median that the forest is told",
-                 "docs/algorithm.md"},
+                 "docs/search.md"},
       Range{0.0, 1.0});
     v(&O::refit,
       OptionText{"refit",
                  "guided: growth of the observations after which the forest is fitted again",
-                 "docs/algorithm.md"},
+                 "docs/search.md"},
       Range{0.0, 10.0});
-    v(&O::trees, OptionText{"trees", "guided: trees of the forest", "docs/algorithm.md"},
+    v(&O::trees, OptionText{"trees", "guided: trees of the forest", "docs/search.md"},
       Range{1, 10000});
     v(&O::frontier,
-      OptionText{"frontier", "guided: best nodes whose neighbourhood is weighed",
-                 "docs/algorithm.md"},
+      OptionText{"frontier", "guided: best nodes whose neighbourhood is weighed", "docs/search.md"},
       Range{1, 100000});
     v(&O::far_neighbours,
       OptionText{"far_neighbours", "guided: random points two tunables away from each of them",
-                 "docs/algorithm.md"},
+                 "docs/search.md"},
       Range{0, 100000});
     v(&O::random_candidates,
       OptionText{"random_candidates", "guided: random points of the whole space among the frontier",
-                 "docs/algorithm.md"},
+                 "docs/search.md"},
       Range{0, 1000000});
     v(&O::draws,
       OptionText{"draws",
                  "strategies but mcgs and guided, where they draw a move: uniform, or prior (nine "
                  "in ten by P(s,a), so that priors do not set them apart from mcgs)",
-                 "docs/algorithm.md"},
+                 "docs/search.md"},
       OneOf{"uniform", "prior"});
     v(&O::escape, OptionText{"escape", "descent: probability of entering a worse neighbour", "KTT"},
       Range{0.0, 1.0});
-    v(&O::epsilon,
-      OptionText{"epsilon", "best_first: share of random variants", "docs/algorithm.md"},
+    v(&O::epsilon, OptionText{"epsilon", "best_first: share of random variants", "docs/search.md"},
       Range{0.0, 1.0});
     v(&O::beam_width, OptionText{"beam_width", "beam: variants kept", ""}, Range{1, 100000});
     v(&O::population, OptionText{"population", "genetic, swarm: variants kept", ""},

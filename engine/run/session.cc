@@ -354,7 +354,7 @@ class Session {
 
   void save_snapshot() {
     since_snapshot_ = 0;
-    if (!campaign_->search().restorable() || log_->position().lines == saved_lines_) return;
+    if (campaign_->search().has_strategy() || log_->position().lines == saved_lines_) return;
     log_->sync();  // a snapshot is never ahead of the log
     const Snapshot snapshot{.log = log_->position(),
                             .arenas = campaign_->search().graph().arenas(),

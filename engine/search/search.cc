@@ -26,13 +26,6 @@ bool parse_draws(const std::string& text) {
   return text == "prior";
 }
 
-/// True for "creating".
-bool parse_descend(const std::string& text) {
-  if (text != "forward" && text != "creating")
-    throw bad_input("search.descend", text, "forward or creating");
-  return text == "creating";
-}
-
 Parallel parse_parallel(const std::string& text) {
   if (text == "unobserved") return Parallel::unobserved;
   if (text == "virtual_loss") return Parallel::virtual_loss;
@@ -45,7 +38,6 @@ Parallel parse_parallel(const std::string& text) {
 void check_search_options(const SearchOptions& options) {
   static_cast<void>(parse_sharing(options.sharing));
   static_cast<void>(parse_draws(options.draws));
-  static_cast<void>(parse_descend(options.descend));
   static_cast<void>(parse_parallel(options.parallel));
   static_cast<void>(make_selection(options));
   static_cast<void>(make_widening(options));
@@ -64,12 +56,11 @@ Search::Impl::Impl(Space& space_in, const SearchOptions& options_in, std::uint64
       widening(make_widening(options)),
       backup_policy(make_backup(options)),
       backup(*backup_policy),
-      live(options.max_depth, parse_descend(options.descend)),
+      live(options.max_depth),
       orders(seed),
       stream(seed, "select"),
       strategy(make_strategy(options, space.lattice())),
-      strategy_stream(seed, "strategy"),
-      rollouts(options) {}
+      strategy_stream(seed, "strategy") {}
 
 void Search::Impl::open(NodeId v) {
   priors.clear();
@@ -130,7 +121,7 @@ EdgeId Search::Impl::select(NodeId v) {
   for (EdgeId e = n.first_out; e != kNoEdge; e = nodes[e].next_out, ++children) {
     const Edge& edge = nodes[e];
     const Node& child = nodes[edge.target];
-    if (!child.live || !live.descends(nodes, e)) continue;
+    if (!child.live || !nodes.forward(edge)) continue;
     Arm& arm = arms.emplace_back();
     arm.value = backup_policy->edge_value(child.value, child.best);
     arm.mean = child.value;
@@ -218,10 +209,9 @@ std::optional<Dispatch> Search::Impl::graft(NodeId parent, const Hash128& key, f
 
 std::optional<Dispatch> Search::Impl::next() {
   if (strategy) return next_of_strategy();
-  if (auto step = next_of_rollout()) return step;
-  if (auto child = recombined()) return child;
   if (selection->draws()) stream = Rng(seed, "select", state.next_sequence);
-  NodeId at = start();
+  path.clear();
+  NodeId at = kRoot;
   for (;;) {
     while (!nodes[at].live) {  // closed by what was tried just now, perhaps with its parents
       if (path.empty()) return std::nullopt;
@@ -238,7 +228,6 @@ std::optional<Dispatch> Search::Impl::next() {
       at = nodes[down].target;
     } else if (const EdgeId made = expand(at); made != kNoEdge) {
       path.push_back(made);
-      rollouts.begin(state.next_sequence);
       return dispatch();
     }
   }
@@ -283,25 +272,8 @@ void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation
   for (auto e = done.path.rbegin(); e != done.path.rend(); ++e)
     backup.recompute_value(nodes, nodes[*e].source, state.floor);
   asked_in_vain = false;
-  rollouts.complete(sequence, leaf, evaluation.ok);
   // a graft is none of its own
   if (strategy && done.dispatch.action != kGraft) strategy->complete(*this, leaf);
-}
-
-void Search::Impl::remeasure(NodeId node, double reward) {
-  WARPATH_CHECK(index(node) < nodes.node_count() && nodes[node].state == NodeState::measured &&
-                std::isfinite(reward));
-  state.rewards.replace(nodes[node].reward, reward);
-  nodes[node].reward = reward;
-  state.best = kRoot;
-  state.floor = nodes[kRoot].reward;
-  for (std::uint32_t i = 0; i < nodes.node_count(); ++i) {
-    const Node& n = nodes[NodeId{i}];
-    if (n.state != NodeState::measured) continue;
-    state.floor = std::min(state.floor, n.reward);
-    if (n.reward > nodes[state.best].reward) state.best = NodeId{i};
-  }
-  backup.rebuild(nodes, state.floor);
 }
 
 Search::Search(Space& space,
@@ -344,9 +316,6 @@ std::optional<Dispatch> Search::graft(NodeId parent, const Hash128& key, float p
 void Search::complete(std::uint64_t sequence, const Evaluation& evaluation) {
   impl_->complete(sequence, evaluation);
 }
-void Search::remeasure(NodeId node, double reward) {
-  impl_->remeasure(node, reward);
-}
 
 Idle Search::idle() const {
   if (impl_->strategy ? !impl_->asked_in_vain : impl_->nodes[kRoot].live) return Idle::none;
@@ -359,18 +328,6 @@ const Graph& Search::graph() const {
 NodeId Search::best() const {
   return impl_->state.best;
 }
-const Welford& Search::rewards() const {
-  return impl_->state.rewards;
-}
-bool Search::is_in_flight(std::uint64_t sequence) const {
-  return impl_->find_pending(sequence) != impl_->state.pending.end();
-}
-
-std::vector<Dispatch> Search::in_flight() const {
-  std::vector<Dispatch> out;
-  for (const auto& pending : impl_->state.pending) out.push_back(pending.dispatch);
-  return out;
-}
 
 std::uint32_t Search::in_flight(EdgeId edge) const {
   return impl_->in_flight(edge);
@@ -382,13 +339,6 @@ std::vector<EdgeId> Search::path_of(std::uint64_t sequence) const {
   return it->path;
 }
 
-std::vector<EdgeId> Search::creating_path(NodeId node) const {
-  return impl_->creating_path(node);
-}
-
-bool Search::restorable() const {
-  return impl_->strategy == nullptr && !impl_->rollouts.enabled();
-}
 bool Search::has_strategy() const {
   return impl_->strategy != nullptr;
 }

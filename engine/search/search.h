@@ -94,23 +94,16 @@ class Search {
   /// that variant is a node already or would lie too deep.
   [[nodiscard]] std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
   [[nodiscard]] Idle idle() const;
-  [[nodiscard]] bool is_in_flight(std::uint64_t sequence) const;
   /// Applies the outcome of a dispatch: O -= 1, N += 1 along its path, M recomputed leaf to root, B
   /// propagated. `sequence` must be in flight; a reward must be finite.
   void complete(std::uint64_t sequence, const Evaluation& evaluation);
-  /// A better measurement of a measured node: rebuilds every B and M.
-  void remeasure(NodeId node, double reward);
 
   [[nodiscard]] const Graph& graph() const;
-  [[nodiscard]] NodeId best() const;                      ///< highest reward; ties to the lowest id
-  [[nodiscard]] const Welford& rewards() const;           ///< of all measured nodes, root included
-  [[nodiscard]] std::vector<Dispatch> in_flight() const;  ///< by sequence
+  [[nodiscard]] NodeId best() const;  ///< highest reward; ties to the lowest id
   /// O_e: paths in flight through `edge`
   [[nodiscard]] std::uint32_t in_flight(EdgeId edge) const;
   /// Edges from the root to the node of a dispatch in flight.
   [[nodiscard]] std::vector<EdgeId> path_of(std::uint64_t sequence) const;
-  /// Edges from the root to `node` along creating edges.
-  [[nodiscard]] std::vector<EdgeId> creating_path(NodeId node) const;
   /// Graph fingerprint plus counters and paths in flight.
   [[nodiscard]] Hash128 fingerprint() const;
 
@@ -118,20 +111,19 @@ class Search {
   struct State {
     std::uint64_t next_sequence = 0;
     std::uint64_t playouts = 0;  ///< completed
-    Welford rewards;
-    double floor = 0;  ///< lowest measured reward
+    Welford rewards;             ///< of all measured nodes, root included
+    double floor = 0;            ///< lowest measured reward
     NodeId best = kNoNode;
     struct Pending {
       Dispatch dispatch;
       std::vector<EdgeId> path;
     };
-    std::vector<Pending> pending;
+    std::vector<Pending> pending;  ///< by sequence
   };
   [[nodiscard]] State state() const;
-  /// False: a strategy, or roll-outs, hold state beyond `State`; a run continues from its log
-  /// alone.
-  [[nodiscard]] bool restorable() const;
-  [[nodiscard]] bool has_strategy() const;  ///< another than select, widen, back up decides
+  /// True if another than select, widen, back up decides. It holds state beyond `State`: a run
+  /// continues from its log alone.
+  [[nodiscard]] bool has_strategy() const;
   /// Continues from a snapshot, bit for bit as the search that made it would. Nodes that were open
   /// are opened again, once each, before their next action is tried. Throws Error(bad_input) with
   /// `place` when the parts contradict each other.

@@ -1,7 +1,6 @@
 #include "engine/search/search_backup.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace warpath {
@@ -19,19 +18,6 @@ Neighbours::Neighbours(const Graph& graph, Side side)
     const Edge& e = graph[EdgeId{i}];
     ends_[next[own(e)]++] = side == Side::sources ? e.source : e.target;
   }
-}
-
-std::vector<NodeId> deepest_first(const Graph& graph) {
-  // By counting: depths are small numbers.
-  std::vector<std::uint32_t> begin(std::size_t{std::numeric_limits<std::uint16_t>::max()} + 2);
-  const auto rank = [&](std::uint32_t i) {
-    return std::size_t{std::numeric_limits<std::uint16_t>::max()} - graph[NodeId{i}].depth;
-  };
-  for (std::uint32_t i = 0; i < graph.node_count(); ++i) ++begin[rank(i) + 1];
-  for (std::size_t k = 1; k < begin.size(); ++k) begin[k] += begin[k - 1];
-  std::vector<NodeId> order(graph.node_count());
-  for (std::uint32_t i = 0; i < graph.node_count(); ++i) order[begin[rank(i)]++] = NodeId{i};
-  return order;
 }
 
 std::vector<double> reachable_best(const Graph& graph) {
@@ -88,14 +74,6 @@ void Backup::recompute_value(Graph& graph, NodeId node, double floor) {
     terms_.push_back({edge.visits, measured ? child.value : floor, measured ? child.best : floor});
   }
   n.value = policy_->node_value(n.reward, terms_);
-}
-
-void Backup::rebuild(Graph& graph, double floor) {
-  const std::vector<double> best = reachable_best(graph);
-  for (std::uint32_t i = 0; i < graph.node_count(); ++i) graph[NodeId{i}].best = best[i];
-  for (const NodeId v : deepest_first(graph)) {
-    if (graph[v].state == NodeState::measured) recompute_value(graph, v, floor);
-  }
 }
 
 }  // namespace warpath

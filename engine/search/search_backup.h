@@ -24,10 +24,6 @@ class Neighbours {
   std::vector<NodeId> ends_;
 };
 
-/// Ids of all nodes, deepest first: forward edges point from later to earlier entries. Equal depths
-/// by id.
-[[nodiscard]] std::vector<NodeId> deepest_first(const Graph& graph);
-
 /// B of every node from scratch: nodes by reward descending, a backward search from each, the first
 /// label wins. O(V log V + E). 0 unless measured.
 [[nodiscard]] std::vector<double> reachable_best(const Graph& graph);
@@ -45,8 +41,6 @@ class Backup {
   /// M(node) from its own reward and its children by edge visits. A failed child counts as `floor`,
   /// the lowest reward. Idempotent.
   void recompute_value(Graph& graph, NodeId node, double floor);
-  /// Every B and M from scratch, as after a reward fell.
-  void rebuild(Graph& graph, double floor);
 
  private:
   const BackupPolicy* policy_;

@@ -119,7 +119,7 @@ std::string check_live(const Graph& graph, const LiveFlags& flags) {
   std::vector<std::uint32_t> live_out(graph.node_count());
   for (std::uint32_t i = 0; i < graph.edge_count(); ++i) {
     const Edge& e = graph[EdgeId{i}];
-    if (flags.descends(graph, EdgeId{i}) && graph[e.target].live) ++live_out[index(e.source)];
+    if (graph.forward(e) && graph[e.target].live) ++live_out[index(e.source)];
   }
   for (std::uint32_t i = 0; i < graph.node_count(); ++i) {
     const Node& n = graph[NodeId{i}];

@@ -12,7 +12,6 @@
 #include "engine/plugin/options.h"
 #include "engine/search/action_order.h"
 #include "engine/search/edges_in_flight.h"
-#include "engine/search/rollouts.h"
 #include "engine/search/search.h"
 #include "engine/search/search_backup.h"
 #include "engine/search/search_live.h"
@@ -23,8 +22,8 @@ namespace warpath {
 /// What selection makes of evaluations under way.
 enum class Parallel : std::uint8_t { unobserved, virtual_loss, ignored };
 
-/// What a Search is made of: for search.cc, which selects, widens and backs up, and search_ways.cc,
-/// the other ways to a node.
+/// What a Search is made of: for search.cc, which selects, widens and backs up, and
+/// search_strategy.cc, what strategies may ask of it.
 struct Search::Impl final : Field {
   Impl(Space& space_in, const SearchOptions& options_in, std::uint64_t seed_in);
 
@@ -38,18 +37,12 @@ struct Search::Impl final : Field {
   [[nodiscard]] std::uint32_t draw_action(NodeId node) override;
   [[nodiscard]] Arrival act(NodeId node, std::uint32_t action) override;
   std::optional<Dispatch> next_of_strategy();
-  /// The next step of a roll-out that waits for one.
-  std::optional<Dispatch> next_of_rollout();
-  /// A child of two good nodes, where search.recombination has it that one is due.
-  std::optional<Dispatch> recombined();
-  /// Where the next descent begins; sets `path`.
-  NodeId start();
+  /// Edges from the root to `node` along creating edges.
   [[nodiscard]] std::vector<EdgeId> creating_path(NodeId node) const;
 
   std::optional<Dispatch> next();
   std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
   void complete(std::uint64_t sequence, const Evaluation& evaluation);
-  void remeasure(NodeId node, double reward);
 
   void open(NodeId v);
   /// The live edge to descend, or kNoEdge: try the next action.
@@ -82,7 +75,6 @@ struct Search::Impl final : Field {
   Rng stream;                          ///< of the playout under way, if the selection draws
   std::unique_ptr<Strategy> strategy;  ///< null: select, widen, back up
   Rng strategy_stream;
-  Rollouts rollouts;
   bool asked_in_vain = false;  ///< the strategy had nothing; no outcome came since
   Graph nodes;
   State state;

@@ -16,7 +16,7 @@ void LiveFlags::update(Graph& graph, NodeId node) {
     if (n.live == expected(n)) continue;
     n.live = !n.live;
     for (EdgeId e = n.first_in; e != kNoEdge; e = graph[e].next_in) {
-      if (!descends(graph, e)) continue;
+      if (!graph.forward(graph[e])) continue;
       const NodeId source = graph[e].source;
       n.live ? ++graph[source].live_out : --graph[source].live_out;
       worklist_.push_back(source);
@@ -26,7 +26,7 @@ void LiveFlags::update(Graph& graph, NodeId node) {
 
 void LiveFlags::count_edge(Graph& graph, EdgeId edge) {
   const Edge& e = graph[edge];
-  if (!descends(graph, edge) || !graph[e.target].live) return;
+  if (!graph.forward(e) || !graph[e.target].live) return;
   ++graph[e.source].live_out;
   update(graph, e.source);
 }

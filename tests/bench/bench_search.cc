@@ -173,14 +173,6 @@ void bm_replay(benchmark::State& bench) {
                           static_cast<std::int64_t>(bench.iterations()));
 }
 
-/// A better measurement of the best node: every B and M anew.
-void bm_rebuild(benchmark::State& bench) {
-  Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
-  const NodeId best = grown.search.best();
-  const double reward = grown.search.graph()[best].reward;
-  for (auto _ : bench) grown.search.remeasure(best, reward);
-}
-
 /// A snapshot written, as pools where it is large.
 void bm_save(benchmark::State& bench) {
   Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
@@ -289,7 +281,6 @@ BENCHMARK_CAPTURE(bm_to_optimum, tree, "tree")->Iterations(1)->Unit(benchmark::k
 BENCHMARK(bm_load)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
 BENCHMARK(bm_save)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
 BENCHMARK(bm_replay)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
-BENCHMARK(bm_rebuild)->RangeMultiplier(10)->Range(1000, 1000000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 

@@ -63,6 +63,14 @@ std::size_t in_degree(const Graph& graph, NodeId v) {
   return n;
 }
 
+/// The way on which `node` was found: edges from the root.
+std::vector<EdgeId> creating_path(const Graph& graph, NodeId node) {
+  std::vector<EdgeId> path;
+  for (NodeId at = node; at != NodeId{0}; at = graph[path.front()].source)
+    path.insert(path.begin(), graph[at].first_in);
+  return path;
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("search");
@@ -72,7 +80,7 @@ TEST_CASE("a search starts from a root measured with reward 0") {
   CHECK(f.search.graph().node_count() == 1);
   CHECK(f.at(0).state == NodeState::measured);
   CHECK(f.at(0).visits == 1);
-  CHECK(f.search.rewards().count == 1);
+  CHECK(f.search.state().rewards.count == 1);
   CHECK(f.search.best() == NodeId{0});
   CHECK(f.search.idle() == Idle::none);
   CHECK(f.search.violated_invariant() == "");
@@ -86,9 +94,8 @@ TEST_CASE("a dispatch reserves its path and its completion gives it back as visi
   CHECK(d->sequence == 1);
   CHECK(f.space.place(d->node) == 2);
   CHECK(f.space.place(d->parent) == 1);
-  CHECK(f.search.path_of(1) == f.search.creating_path(d->node));
-  CHECK(f.search.is_in_flight(1));
-  CHECK(!f.search.is_in_flight(0));
+  CHECK(f.search.path_of(1) == creating_path(f.search.graph(), d->node));
+  CHECK(f.search.state().pending.size() == 1);
   CHECK(f.at(0).in_flight == 1);
   CHECK(f.at(1).in_flight == 1);
   CHECK(f.at(2).in_flight == 1);
@@ -101,7 +108,7 @@ TEST_CASE("a dispatch reserves its path and its completion gives it back as visi
   CHECK(f.at(0).visits == 3);
   CHECK(f.at(1).visits == 2);
   CHECK(f.at(2).visits == 1);
-  CHECK(f.search.in_flight().empty());
+  CHECK(f.search.state().pending.empty());
 }
 
 TEST_CASE("actions are tried by prior, and equals in an order of the seed and the key") {
@@ -243,8 +250,7 @@ TEST_CASE("a failed node counts as the lowest reward, is never best and never ex
   CHECK(f.id(3) == kNoNode);
   CHECK(f.at(0).best == 0);
   CHECK(f.search.best() == NodeId{0});
-  f.search.remeasure(f.id(2), -4);
-  CHECK(f.at(0).value == doctest::Approx((0 - 4 - 4) / 3.0));
+  CHECK(f.at(0).value == doctest::Approx((0 - 2 - 2) / 3.0));
 }
 
 TEST_CASE("a graph where everything fails ends cleanly") {
@@ -294,7 +300,7 @@ TEST_CASE("paths are no longer than max_depth") {
   Fixture f(chain, options);
   CHECK(f.run().size() == 5);
   CHECK(f.search.idle() == Idle::exhausted);
-  CHECK(f.search.creating_path(f.id(5)).size() == 5);
+  CHECK(creating_path(f.search.graph(), f.id(5)).size() == 5);
 }
 
 TEST_CASE("sharing as a tree evaluates a shared variant once a path") {
@@ -308,20 +314,6 @@ TEST_CASE("sharing as a tree evaluates a shared variant once a path") {
   CHECK(places == std::vector<int>{0, 1, 2, 3, 3});
   for (std::uint32_t i = 1; i < f.search.graph().node_count(); ++i)
     CHECK(in_degree(f.search.graph(), NodeId{i}) == 1);
-  CHECK(f.search.violated_invariant() == "");
-}
-
-TEST_CASE("a lower measurement dethrones the champion everywhere") {
-  Fixture f({.actions = {{1, 2}, {3, 0}, {3}, {1}}, .rewards = {0, 0.5, 0.75, 3}});
-  f.run();
-  CHECK(f.search.best() == f.id(3));
-  f.search.remeasure(f.id(3), 0.25);
-  CHECK(f.search.best() == f.id(2));
-  CHECK(f.at(3).best == 0.75);  // by way of 1 and the root
-  CHECK(f.at(0).best == 0.75);
-  CHECK(f.search.violated_invariant() == "");
-  f.search.remeasure(f.id(0), -1);
-  CHECK(f.search.rewards().mean == doctest::Approx((0.5 + 0.75 + 0.25 - 1) / 4));
   CHECK(f.search.violated_invariant() == "");
 }
 

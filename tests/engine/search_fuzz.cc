@@ -19,13 +19,12 @@ namespace {
 
 /// One call of a search, as a record would hold it.
 struct Call {
-  enum class Kind : std::uint8_t { next, complete, remeasure, graft };
+  enum class Kind : std::uint8_t { next, complete, graft };
   Kind kind = Kind::next;
   std::uint64_t sequence = 0;  ///< complete
   Evaluation evaluation;       ///< complete
-  NodeId node = kNoNode;       ///< remeasure, graft: the parent
+  NodeId node = kNoNode;       ///< graft: the parent
   int place = 0;               ///< graft
-  double reward = 0;           ///< remeasure
 };
 
 void apply(Search& search, TableSpace& space, const Call& call) {
@@ -36,9 +35,6 @@ void apply(Search& search, TableSpace& space, const Call& call) {
     case Call::Kind::complete:
       search.complete(call.sequence, call.evaluation);
       break;
-    case Call::Kind::remeasure:
-      search.remeasure(call.node, call.reward);
-      break;
     case Call::Kind::graft:
       space.graft_next(call.place);
       static_cast<void>(search.graft(call.node, TableSpace::key(call.place), 0.5F));
@@ -48,36 +44,24 @@ void apply(Search& search, TableSpace& space, const Call& call) {
 
 /// A call that is legal now.
 Call random_call(const Search& search, const TableSpace& space, const Table& table, Rng& rng) {
-  const std::vector<Dispatch> in_flight = search.in_flight();
+  const std::vector<Search::State::Pending> in_flight = search.state().pending;
   const std::uint64_t choice = rng.below(20);
-  if (choice < 3) {
+  if (choice < 2) {
     const NodeId node{static_cast<std::uint32_t>(rng.below(search.graph().node_count()))};
     if (search.graph()[node].state == NodeState::measured) {
       const auto place = static_cast<int>(rng.below(table.rewards.size()));
-      if (choice > 0)
-        return {.kind = Call::Kind::graft,
-                .sequence = 0,
-                .evaluation = {},
-                .node = node,
-                .place = place,
-                .reward = 0};
-      return {.kind = Call::Kind::remeasure,
-              .sequence = 0,
-              .evaluation = {},
-              .node = node,
-              .place = 0,
-              .reward = static_cast<double>(rng.below(33)) / 8 - 2};
+      return {
+          .kind = Call::Kind::graft, .sequence = 0, .evaluation = {}, .node = node, .place = place};
     }
   }
   if (choice < 10 && !in_flight.empty()) {
-    const Dispatch& d = in_flight[rng.below(in_flight.size())];
+    const Dispatch& d = in_flight[rng.below(in_flight.size())].dispatch;
     const Evaluation evaluation = rng.below(8) == 0 ? Evaluation{} : space.evaluate(d.node);
     return {.kind = Call::Kind::complete,
             .sequence = d.sequence,
             .evaluation = evaluation,
             .node = kNoNode,
-            .place = 0,
-            .reward = 0};
+            .place = 0};
   }
   return {};
 }
@@ -85,8 +69,8 @@ Call random_call(const Search& search, const TableSpace& space, const Table& tab
 /// O_e of every edge, as the paths in flight say.
 std::vector<std::uint32_t> counted_in_flight(const Search& search) {
   std::vector<std::uint32_t> out(search.graph().edge_count());
-  for (const Dispatch& d : search.in_flight()) {
-    for (const EdgeId e : search.path_of(d.sequence)) ++out[index(e)];
+  for (const auto& pending : search.state().pending) {
+    for (const EdgeId e : pending.path) ++out[index(e)];
   }
   return out;
 }
@@ -108,10 +92,6 @@ SearchOptions random_options(Rng& rng) {
   options.parallel = pick({"unobserved", "virtual_loss", "ignored"});
   options.max_depth = options.sharing == "tree" ? 4 : 64;
   options.root_noise_weight = rng.below(2) == 0 ? 0 : 0.25;
-  if (rng.below(3) == 0) options.descend = "creating";
-  if (rng.below(4) == 0) options.recombination = 0.3;
-  if (rng.below(4) == 0) options.start_epsilon = 0.3;
-  if (rng.below(4) == 0) options.rollout_steps = 1 + static_cast<int>(rng.below(4));
   return options;
 }
 
@@ -160,8 +140,6 @@ TEST_CASE(
     for (const Call& call : journal) apply(replayed, replay_space, call);
     CHECK(replayed.fingerprint() == search.fingerprint());
 
-    CHECK(search.restorable() == (options.rollout_steps == 0));
-    if (!search.restorable()) continue;
     Graph graph = Graph::from_arenas(arenas, "snapshot");
     TableSpace resumed_space(table, std::move(places));
     Search resumed(resumed_space, options, seed, std::move(graph), state, "snapshot");

@@ -104,7 +104,7 @@ struct Oracle {
   /// Nodes from the root to the one whose next action is tried now; empty if there is none.
   [[nodiscard]] std::vector<NodeId> descent() const {
     const Graph& graph = search.graph();
-    const double sigma = std::max(options.sigma_floor, search.rewards().deviation());
+    const double sigma = std::max(options.sigma_floor, search.state().rewards.deviation());
     std::vector<NodeId> path;
     for (NodeId v{0}; v != kNoNode && leads_on(v);) {
       path.push_back(v);
@@ -132,6 +132,19 @@ struct Oracle {
     return path;
   }
 };
+
+/// A search whose root has another reward than 0.
+Search from_root_worth(double reward,
+                       TableSpace& space,
+                       const SearchOptions& options,
+                       std::uint64_t seed) {
+  const Search usual(space, options, seed, TableSpace::key(0));
+  Graph::Arenas arenas = usual.graph().arenas();
+  Search::State state = usual.state();
+  arenas.nodes[0].reward = arenas.nodes[0].best = arenas.nodes[0].value = reward;
+  state.rewards.mean = state.floor = reward;
+  return Search(space, options, seed, Graph::from_arenas(std::move(arenas), "root"), state, "root");
+}
 
 }  // namespace
 
@@ -312,8 +325,7 @@ TEST_CASE("the reward's scale and origin do not change what is tried") {
     std::vector<std::vector<int>> tried;
     for (const Table* t : {&table, static_cast<const Table*>(&scaled)}) {
       TableSpace space(*t);
-      Search search(space, options, seed, TableSpace::key(0));
-      search.remeasure(NodeId{0}, t->rewards[0]);
+      Search search = from_root_worth(t->rewards[0], space, options, seed);
       Rng order(seed, "order");
       tried.push_back(exhaust(search, space, 2, order, SIZE_MAX));
     }

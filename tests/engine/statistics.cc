@@ -38,20 +38,6 @@ TEST_CASE("fewer than two samples have no deviation") {
   CHECK(running.mean == 5);
 }
 
-TEST_CASE("replacing a sample equals having added the new one") {
-  Rng rng(2, "samples");
-  Welford replaced, direct;
-  for (int i = 0; i < 50; ++i) {
-    const double old_x = rng.normal();
-    const double new_x = i % 3 == 0 ? rng.normal() : old_x;
-    replaced.add(old_x);
-    if (new_x != old_x) replaced.replace(old_x, new_x);
-    direct.add(new_x);
-    CHECK(replaced.mean == Approx(direct.mean));
-    CHECK(replaced.deviation() == Approx(direct.deviation()));
-  }
-}
-
 TEST_CASE("quantiles interpolate between order statistics") {
   const std::vector<double> samples{4, 1, 3, 2};
   CHECK(quantile(samples, 0) == 1);

@@ -40,6 +40,6 @@ def measure(args):
         "bytes_per_node_middle": of(MIDDLE, "bytes_per_node"), "edges_per_node_middle": of(MIDDLE, "edges_per_node"),
         "bytes_per_node_sparse": of(SPARSE, "bytes_per_node"), "edges_per_node_sparse": of(SPARSE, "edges_per_node"),
         "snapshot_load_s": of("bm_load/1000000", "seconds"), "snapshot_save_s": of("bm_save/1000000", "seconds"),
-        "replay_s": digits(1e6 / events) if events else None, "rebuild_s": of("bm_rebuild/1000000", "seconds"),
+        "replay_s": digits(1e6 / events) if events else None,
         "evaluations_to_optimum_graph": of(TO_OPTIMUM.format("graph"), "evaluations"), "evaluations_to_optimum_tree": of(TO_OPTIMUM.format("tree"), "evaluations"),
         "duplicates_in_tree": of(TO_OPTIMUM.format("tree"), "duplicates")}, rows)

@@ -2,8 +2,7 @@
 
 #include "engine/search/search_impl.h"
 
-// Ways to a node other than selection: those of strategies, roll-outs, recombination, descents from
-// elsewhere than the root.
+// What strategies ask of their search (Field).
 namespace warpath {
 namespace {
 
@@ -77,65 +76,6 @@ std::vector<EdgeId> Search::Impl::creating_path(NodeId node) const {
     out.push_back(nodes[at].first_in);
   std::reverse(out.begin(), out.end());
   return out;
-}
-
-std::optional<Dispatch> Search::Impl::next_of_rollout() {
-  while (const auto waiting = rollouts.next()) {
-    const auto [node, left] = *waiting;
-    if (actions(node) == 0) continue;
-    Rng rng(seed, "rollout", state.next_sequence);
-    NodeId child = kNoNode;
-    if (rng.uniform() < options.rollout_epsilon) {
-      const Arrival arrival =
-          act(node, static_cast<std::uint32_t>(rng.below(nodes[node].action_count)));
-      if (arrival.fresh) child = arrival.node;
-    }
-    while (child == kNoNode && nodes[node].next_action < nodes[node].action_count) {
-      if (const EdgeId made = expand(node); made != kNoEdge) child = nodes[made].target;
-    }
-    if (child == kNoNode) continue;
-    path = creating_path(child);
-    rollouts.step(state.next_sequence, left);
-    return dispatch();
-  }
-  return std::nullopt;
-}
-
-std::optional<Dispatch> Search::Impl::recombined() {
-  constexpr int kEntrants = 3, kTries = 10;
-  if (options.recombination <= 0) return std::nullopt;
-  Rng rng(seed, "recombination", state.next_sequence);
-  if (rng.uniform() >= options.recombination) return std::nullopt;
-  const auto entrant = [&] {
-    return NodeId{static_cast<std::uint32_t>(rng.below(nodes.node_count()))};
-  };
-  const auto parent = [&] {  // the best of a few
-    NodeId best = entrant();
-    for (int i = 1; i < kEntrants; ++i) {
-      if (const NodeId other = entrant(); worth(other) > worth(best)) best = other;
-    }
-    return best;
-  };
-  const NodeId a = parent(), b = parent();
-  strategy_stream = Rng(seed, "crossover", state.next_sequence);
-  for (int i = 0; i < kTries; ++i) {
-    const Arrival arrival = recombine(a, b, 0);
-    if (!arrival.fresh) continue;
-    path = creating_path(arrival.node);
-    return dispatch();
-  }
-  return std::nullopt;
-}
-
-NodeId Search::Impl::start() {
-  path.clear();
-  if (options.start_epsilon <= 0) return kRoot;
-  Rng rng(seed, "start", state.next_sequence);
-  if (rng.uniform() >= options.start_epsilon) return kRoot;
-  const NodeId node{static_cast<std::uint32_t>(rng.below(nodes.node_count()))};
-  if (!nodes[node].live) return kRoot;
-  path = creating_path(node);
-  return node;
 }
 
 }  // namespace warpath
