@@ -276,8 +276,21 @@ void Campaign::adopt(Snapshot snapshot, const std::string& place) {
                         pending, pending_, {}, [](const auto& p) { return p.dispatch.sequence; },
                         &Pending::sequence);
   if (!same) throw bad_input(place, "", "the nodes and evaluations in flight of events.jsonl");
+  links_ = std::move(snapshot.links);
+  links_seen_ = graph.edge_count();
   search_.emplace(space_, options_.search, options_.run.seed, std::move(graph),
                   std::move(snapshot.state), place);
+}
+
+const std::map<EdgeId, std::string>& Campaign::links() {
+  const Graph& graph = search_->graph();
+  for (; links_seen_ < graph.edge_count(); ++links_seen_) {
+    const EdgeId id{links_seen_};
+    const Edge& edge = graph[id];
+    if (graph[edge.target].first_in != id)
+      links_.emplace(id, space_.instance(edge.source, edge.action).text());
+  }
+  return links_;
 }
 
 void Campaign::begin_session() {

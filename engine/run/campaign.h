@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -103,6 +104,7 @@ class Campaign {
 
   [[nodiscard]] const KernelSpace& space() const { return space_; }
   [[nodiscard]] const Search& search() const { return *search_; }  ///< once begun
+  [[nodiscard]] const std::map<EdgeId, std::string>& links();      ///< Snapshot::links, once begun
   [[nodiscard]] std::uint64_t dispatched() const { return dispatched_; }
   [[nodiscard]] const StatusCounts& by_status() const { return by_status_; }
   [[nodiscard]] Progress progress(double seconds) const;
@@ -151,6 +153,8 @@ class Campaign {
   const Options& options_;
   ObjectiveFunction objective_;
   std::optional<Search> search_;
+  std::map<EdgeId, std::string> links_;  // of the first `links_seen_` edges
+  std::uint32_t links_seen_ = 0;
   Tuner tuner_;
   bool finals_kept_ = false;
   std::optional<Finals> finals_;

@@ -81,6 +81,10 @@ class KernelSpace final : public Space {
   [[nodiscard]] NodeId parent(NodeId node) const { return at(node).parent; }
   /// that created it
   [[nodiscard]] const MoveInstance& instance(NodeId node) const { return at(node).instance; }
+  /// of an action of a node that was opened in this process
+  [[nodiscard]] const MoveInstance& instance(NodeId node, std::uint32_t action) const {
+    return at(node).actions->at(action).instance;
+  }
   /// proposer of `instance`
   [[nodiscard]] const std::string& source(NodeId node) const { return at(node).source; }
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }

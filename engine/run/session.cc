@@ -358,7 +358,8 @@ class Session {
     log_->sync();  // a snapshot is never ahead of the log
     const Snapshot snapshot{.log = log_->position(),
                             .arenas = campaign_->search().graph().arenas(),
-                            .state = campaign_->search().state()};
+                            .state = campaign_->search().state(),
+                            .links = campaign_->links()};
     warpath::save_snapshot(snapshot, folder_->file("search_state.json"), sync_ != SyncRule::never);
     saved_lines_ = snapshot.log.lines;
   }

@@ -164,7 +164,10 @@ Search::State state_from(const JsonCursor& c) {
 namespace {
 
 json head_of(const Snapshot& snapshot) {
+  json links = json::array();
+  for (const auto& [edge, move] : snapshot.links) links.push_back({index(edge), move});
   return {{"schema", kSnapshotSchema},
+          {"links", std::move(links)},
           {"log",
            {{"lines", snapshot.log.lines},
             {"bytes", snapshot.log.bytes},
@@ -185,6 +188,19 @@ std::string sealed(const json& document) {
 /// Pools beside the snapshot `path`, as of a line of the log.
 std::filesystem::path pools_of(const std::filesystem::path& path, const std::string& name) {
   return path.parent_path() / name;
+}
+
+std::map<EdgeId, std::string> links_from(const JsonCursor& c) {
+  std::map<EdgeId, std::string> out;
+  const auto links = c.find("links");
+  if (!links) return out;
+  links->require_array();
+  for (std::size_t i = 0; i < links->size(); ++i) {
+    Row row(links->element(i), 2);
+    const EdgeId edge{row.natural()};
+    out.emplace(edge, row.next().text());
+  }
+  return out;
 }
 
 Graph::Arenas arenas_from(const JsonCursor& c, const std::string& place) {
@@ -263,13 +279,14 @@ Snapshot decode_snapshot(std::string_view text, const std::string& place) {
   const JsonCursor c(document, place);
   if (c.at("schema").unsigned_integer() != kSnapshotSchema)
     c.at("schema").fail("schema " + std::to_string(kSnapshotSchema));
-  require_only(c, {"schema", "log", "search", "nodes", "edges", "pools"});
+  require_only(c, {"schema", "log", "search", "links", "nodes", "edges", "pools"});
   const JsonCursor log = c.at("log");
   return {.log = {.lines = log.at("lines").unsigned_integer(),
                   .bytes = log.at("bytes").unsigned_integer(),
                   .chain = hash_from_json(log.at("chain"))},
           .arenas = arenas_from(c, place),
-          .state = state_from(c.at("search"))};
+          .state = state_from(c.at("search")),
+          .links = links_from(c)};
 }
 
 std::optional<Snapshot> load_snapshot(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ struct Snapshot {
   LogPosition log;
   Graph::Arenas arenas;
   Search::State state;
+  /// MoveInstance::text() of the edges that made no node: the log names those of the others. Not
+  /// complete where an earlier snapshot had none.
+  std::map<EdgeId, std::string> links = {};
 };
 
 /// JSON text with a checksum. Lossless.

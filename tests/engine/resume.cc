@@ -435,4 +435,36 @@ TEST_SUITE("resume") {
             static_cast<void>(recorded_config(run.path(), run.bench.options));
           }).find("config.json:/options/search/c_puct") != std::string::npos);
   }
+
+  TEST_CASE(
+      "a snapshot names the moves of edges that made no node, after a resume from it and after one "
+      "from the log") {
+    FinishedRun run(small_options(24));
+    const Snapshot whole = decode_snapshot(run.state, "search_state.json");
+    std::size_t links = 0;
+    for (std::uint32_t i = 0; i < whole.arenas.edges.size(); ++i) {
+      const Edge& edge = whole.arenas.edges[i];
+      if (whole.arenas.nodes[index(edge.target)].first_in == EdgeId{i}) continue;
+      ++links;
+      CHECK_FALSE(whole.links.at(EdgeId{i}).empty());
+    }
+    CHECK(links > 3);
+    CHECK(whole.links.size() == links);
+    for (const bool from_log : {false, true}) {
+      CAPTURE(from_log);
+      Options options = small_options(12);
+      FinishedRun shorter(options);
+      if (from_log) fs::remove(shorter.path() / "search_state.json");
+      shorter.bench.options.run.budget_builds = 24;
+      static_cast<void>(shorter.bench.run(shorter.path(), true));
+      const auto now = load_snapshot(shorter.path() / "search_state.json");
+      REQUIRE(now);
+      CHECK(now->arenas.edges.size() > decode_snapshot(shorter.state, "s").arenas.edges.size());
+      for (std::uint32_t i = 0; i < now->arenas.edges.size(); ++i) {
+        const NodeId target = now->arenas.edges[i].target;
+        const bool made = now->arenas.nodes[index(target)].first_in == EdgeId{i};
+        CHECK(now->links.contains(EdgeId{i}) != made);
+      }
+    }
+  }
 }
