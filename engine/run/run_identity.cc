@@ -20,6 +20,24 @@ std::string new_run_id() {
   return Hasher().add(unix_now()).add(entropy()).add(entropy()).digest().hex();
 }
 
+/// Throws Error(bad_input) naming the first of the recorded `options` that this program lacks.
+void refuse_removed_options(const JsonCursor& options, const Options& groups) {
+  const json known = to_json(groups);
+  const auto refuse = [&](const std::string& key, const json& value) {
+    throw bad_input(options.place() + "/" + key, value.dump(),
+                    "no such option: this program lacks it; continue with the revision that "
+                    "environment.json names");
+  };
+  if (!options.value().is_object()) return;  // overlay_options() says so
+  for (const auto& [group, members] : options.value().items()) {
+    if (!known.contains(group)) refuse(group, members);
+    if (!members.is_object()) continue;
+    for (const auto& [key, value] : members.items()) {
+      if (!known[group].contains(key)) refuse(group + "/" + key, value);
+    }
+  }
+}
+
 /// False where reading fails.
 template <class Read>
 bool reads(const Read& read) {
@@ -130,6 +148,7 @@ std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folde
   const JsonCursor cursor(document, place);
   require_only(cursor, {"runner", "options", "hash"});
   const JsonCursor options = cursor.at("options");
+  refuse_removed_options(options, groups);
   return RecordedConfig{
       .options = overlay_options(groups.defaults(), options.value(), options.place()),
       .runner_text = cursor.at("runner").text()};

@@ -7,10 +7,10 @@
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
 #include "engine/plugin/device_io.h"
+#include "engine/plugin/options_io.h"
 #include "engine/run/event_log.h"
-#include "engine/run/run_identity.h"
+#include "engine/run/run_folder.h"
 #include "engine/spec/spec_load.h"
-#include "experiments/setup/option_groups.h"
 
 namespace warpath {
 namespace {
@@ -35,9 +35,13 @@ DeviceFacts unrecorded_device(const std::string& runner) {
 }  // namespace
 
 RecordedRun::RecordedRun(const std::filesystem::path& folder) {
-  const auto config = recorded_config(folder, default_options());
-  if (!config) throw bad_input(folder.string(), "", "a run folder: OUTDIR/kernels/NAME");
-  options_ = config->options.run;
+  if (!RunFolder::has_run(folder))
+    throw bad_input(folder.string(), "", "a run folder: OUTDIR/kernels/NAME");
+  // Of the options what finals depend on: a run may name others that this program lacks.
+  const std::string config_file = (folder / "config.json").string();
+  const nlohmann::json config = read_json_file(config_file);
+  const JsonCursor options = JsonCursor(config, config_file).at("options").at(RunOptions::kGroup);
+  options_ = group_from_json<RunOptions>(options.value(), options.place());
   const std::string spec_file = (folder / "input_spec.json").string();
   spec_ = spec_from_json(read_json_file(spec_file), spec_file);
   const auto known = recorded_device(folder);

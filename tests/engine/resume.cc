@@ -436,6 +436,24 @@ TEST_SUITE("resume") {
           }).find("config.json:/options/search/c_puct") != std::string::npos);
   }
 
+  TEST_CASE("a run with an option that there is no more is refused in one line that names it") {
+    FinishedRun run;
+    const auto refused = [&](const std::string& group, const std::string& key) {
+      auto config = nlohmann::json::parse(text_of(run.path() / "config.json"));
+      config["options"][group][key] = 0.1;
+      put_text(run.path() / "config.json", config.dump());
+      return error_of([&] { static_cast<void>(recorded_config(run.path(), run.bench.options)); });
+    };
+    CHECK(
+        refused("search", "recombination") ==
+        (run.path() / "config.json").string() +
+            ":/options/search/recombination: got 0.1, expected no such option: this program lacks "
+            "it; continue with the revision that environment.json names");
+    CHECK(
+        refused("gone", "key").find("/options/gone: got {\"key\":0.1}, expected no such option") !=
+        std::string::npos);
+  }
+
   TEST_CASE(
       "a snapshot names the moves of edges that made no node, after a resume from it and after one "
       "from the log") {

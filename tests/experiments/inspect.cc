@@ -6,6 +6,24 @@
 
 using namespace warpath::testing;
 
+namespace {
+
+/// A run over the synthetic landscape.
+std::string synthetic_run(const TemporaryFolder& out, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words{"run",
+                                 "--input",
+                                 (source_root() / "specs/softmax_scaled.json").string(),
+                                 "--runner",
+                                 "synthetic",
+                                 "--outdir",
+                                 out.path().string()};
+  words.insert(words.end(), more.begin(), more.end());
+  REQUIRE(run_program(words).code == 0);
+  return out / "kernels/softmax_scaled";
+}
+
+}  // namespace
+
 TEST_SUITE_BEGIN("inspect");
 
 TEST_CASE(
@@ -50,6 +68,23 @@ TEST_CASE(
   CHECK(run_program({"inspect", run, "zz"}).code == 64);
   CHECK(run_program({"inspect", out.path().string()}).code == 64);
   CHECK(run_program({"inspect", out / "absent"}).code == 64);
+}
+
+TEST_CASE("a run can be looked at whatever options it was searched with") {
+  const TemporaryFolder out;
+  const std::string folder = synthetic_run(out, {"--budget-builds", "5"});
+  const std::string config = folder + "/config.json";
+  std::string text = read_file(config);
+  text.replace(text.find("\"c_puct\""), 0, "\"recombination\": 0.0, ");
+  std::ofstream(config) << text;
+  CHECK(run_program({"inspect", folder}).code == 0);
+  CHECK(run_program({"report", folder}).code == 0);
+  const ProgramResult resumed =
+      run_program({"run", "--resume", "--outdir", out.path().string(), "--budget-builds", "9"});
+  CHECK(resumed.code == 64);
+  CHECK(lines_of(resumed.err).size() == 1);
+  CHECK(resumed.err.find("/options/search/recombination: got 0.0, expected no such option") !=
+        std::string::npos);
 }
 
 TEST_CASE(
