@@ -146,7 +146,7 @@ namespace warpath {
   return out_degree(v, g) + in_degree(v, g);
 }
 
-/// boost::vertex_index and boost::edge_index: the ids as numbers.
+/// boost::vertex_index: the ids as numbers.
 struct NodeIndexMap {
   using key_type = NodeId;
   using value_type = std::size_t;
@@ -154,27 +154,14 @@ struct NodeIndexMap {
   using category = boost::readable_property_map_tag;
   friend std::size_t get(NodeIndexMap, NodeId v) { return index(v); }
 };
-struct EdgeIndexMap {
-  using key_type = EdgeId;
-  using value_type = std::size_t;
-  using reference = std::size_t;
-  using category = boost::readable_property_map_tag;
-  friend std::size_t get(EdgeIndexMap, EdgeId e) { return index(e); }
-};
 [[nodiscard]] inline NodeIndexMap get(boost::vertex_index_t, const Graph&) {
-  return {};
-}
-[[nodiscard]] inline EdgeIndexMap get(boost::edge_index_t, const Graph&) {
   return {};
 }
 [[nodiscard]] inline std::size_t get(boost::vertex_index_t, const Graph&, NodeId v) {
   return index(v);
 }
-[[nodiscard]] inline std::size_t get(boost::edge_index_t, const Graph&, EdgeId e) {
-  return index(e);
-}
 
-/// A member of every node or edge as a readable property map: `node_map(graph, &Node::value)`.
+/// A member of every node or edge as a readable property map: `node_map(graph, &Node::visits)`.
 /// `graph` outlives it.
 template <class T>
 [[nodiscard]] auto node_map(const Graph& graph, T Node::* member) {
@@ -187,12 +174,6 @@ template <class T>
       [&graph, member](EdgeId e) { return graph[e].*member; });
 }
 
-/// Edge predicate for boost::filtered_graph: the acyclic subgraph that playouts descend.
-struct ForwardEdges {
-  const Graph* graph = nullptr;
-  bool operator()(EdgeId e) const { return graph->forward((*graph)[e]); }
-};
-
 }  // namespace warpath
 
 namespace boost {
@@ -200,10 +181,5 @@ template <>
 struct property_map<warpath::Graph, vertex_index_t> {
   using type = warpath::NodeIndexMap;
   using const_type = warpath::NodeIndexMap;
-};
-template <>
-struct property_map<warpath::Graph, edge_index_t> {
-  using type = warpath::EdgeIndexMap;
-  using const_type = warpath::EdgeIndexMap;
 };
 }  // namespace boost
