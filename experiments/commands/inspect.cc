@@ -6,6 +6,7 @@
 #include "engine/base/statistics.h"
 #include "engine/plugin/objective.h"
 #include "engine/run/record.h"
+#include "experiments/report/graph_file.h"
 #include "experiments/report/profile_report.h"
 #include "experiments/report/region_report.h"
 #include "experiments/report/source_report.h"
@@ -97,13 +98,17 @@ void print_node(const RecordedRun& run, std::size_t id) {
 struct Subject {
   std::string flag;
   std::vector<Flag> flags;
+  bool of_run = false;
 };
 std::vector<Subject> subjects() {
-  return {{"parse", {}}, {"regions", region_flags()}, {"ncu", profile_flags()}};
+  return {{"parse", {}},
+          {"regions", region_flags()},
+          {"ncu", profile_flags()},
+          {"graph", graph_flags(), true}};
 }
 
-/// The subject that a flag names, "" for a run. Throws Error(bad_input) where words or flags belong
-/// to another one.
+/// The subject that a flag names, "" for a run or a node of it. Throws Error(bad_input) where words
+/// or flags belong to another one.
 std::string subject_of(const Arguments& arguments) {
   std::string wanted;
   for (const Subject& subject : subjects()) {
@@ -118,10 +123,13 @@ std::string subject_of(const Arguments& arguments) {
         throw bad_input("warpath inspect", "--" + flag.name,
                         "it beside --" + subject.flag + " alone");
     }
+    if (subject.flag != wanted) continue;
+    const std::size_t most_words = subject.of_run ? 1 : 0;
+    if (arguments.words().size() > most_words)
+      throw bad_input("warpath inspect", arguments.words()[most_words],
+                      subject.of_run ? "RUN --" + wanted + " FILE; --around NODE for a part"
+                                     : "--" + wanted + " alone, without a run");
   }
-  if (!wanted.empty() && !arguments.words().empty())
-    throw bad_input("warpath inspect", arguments.words()[0],
-                    "--" + wanted + " alone, without a run");
   return wanted;
 }
 
@@ -130,10 +138,14 @@ int inspect(const Arguments& arguments, const Program&) {
   if (subject == "parse") print_source_reports(arguments.values("parse"));
   if (subject == "regions") print_regions(arguments);
   if (subject == "ncu") print_profile(arguments);
-  if (!subject.empty()) return 0;
+  if (!subject.empty() && subject != "graph") return 0;
   if (arguments.words().empty())
     throw bad_input("warpath inspect", "no RUN",
-                    "RUN [NODE], --parse FILE..., --regions FILE or --ncu FILE");
+                    "RUN [NODE], RUN --graph FILE, --parse FILE..., --regions FILE or --ncu FILE");
+  if (subject == "graph") {
+    write_graph_file(arguments.words()[0], arguments);
+    return 0;
+  }
   const RecordedRun run(arguments.words()[0]);
   if (arguments.words().size() == 1) {
     print_summary(run);
@@ -146,14 +158,14 @@ int inspect(const Arguments& arguments, const Program&) {
 }  // namespace
 
 void register_command_inspect(CommandRegistry& registry) {
-  std::vector<Flag> flags = region_flags();
+  std::vector<Flag> flags = graph_flags();
+  flags.push_back({"parse", "FILE...", "instead: kernels, opaque spans and facts of CUDA sources",
+                   Flag::Takes::several});
+  for (Flag& flag : region_flags()) flags.push_back(std::move(flag));
   for (Flag& flag : profile_flags()) flags.push_back(std::move(flag));
-  flags.insert(flags.begin(),
-               Flag{"parse", "FILE...", "instead: kernels, opaque spans and facts of CUDA sources",
-                    Flag::Takes::several});
   registry.push_back(
       {.name = "inspect",
-       .usage = "RUN [NODE] | --parse FILE... | --regions FILE | --ncu FILE",
+       .usage = "RUN [NODE] | RUN --graph FILE | --parse FILE... | --regions FILE | --ncu FILE",
        .help = "a recorded run and its best nodes, or one node: path, outcome, difference to its "
                "parent, source; "
                "NODE is the start of a key, best or baseline",

@@ -1,12 +1,23 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <set>
 
+#include "experiments/setup/search_graph.h"
 #include "tests/experiments/program.h"
 
+using namespace warpath;
 using namespace warpath::testing;
 
 namespace {
+
+std::size_t count(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
 
 /// A run over the synthetic landscape.
 std::string synthetic_run(const TemporaryFolder& out, const std::vector<std::string>& more = {}) {
@@ -68,6 +79,126 @@ TEST_CASE(
   CHECK(run_program({"inspect", run, "zz"}).code == 64);
   CHECK(run_program({"inspect", out.path().string()}).code == 64);
   CHECK(run_program({"inspect", out / "absent"}).code == 64);
+}
+
+TEST_CASE("the search graph is written for Graphviz and as GraphML, whole or around a node") {
+  const TemporaryFolder out;
+  const std::string run =
+      synthetic_run(out, {"--budget-builds", "40", "--set", "search.strategy=mcgs"});
+  const std::string dot = out / "graph.dot", graphml = out / "graph.graphml";
+  const RecordedRun recorded(run);
+  const SearchGraph of = recorded_search_graph(run, recorded);
+  CHECK(of.gap.empty());
+  CHECK(of.graph.edge_count() > 40);
+
+  const ProgramResult as_dot = run_program({"inspect", run, "--graph", dot});
+  CHECK(as_dot.code == 0);
+  CHECK(as_dot.err.empty());
+  CHECK(as_dot.out == dot + ": 41 nodes, " + std::to_string(of.graph.edge_count()) + " edges\n");
+  const std::string drawn = read_file(dot);
+  CHECK(drawn.starts_with("digraph"));
+  CHECK(count(drawn, "->") == of.graph.edge_count());
+  CHECK(count(drawn, "status=") == 41);
+  CHECK(count(drawn, "best=1") == 1);
+  CHECK(count(drawn, "on_best_path=1") == recorded.path(recorded.find("best")).size());
+  CHECK(count(drawn, "move=\"\"") == 0);  // every edge has one, whichever way it was found
+
+  CHECK(run_program({"inspect", run, "--graph", graphml}).code == 0);
+  const std::string document = read_file(graphml);
+  CHECK(count(document, "<node ") == 41);
+  CHECK(count(document, "<edge ") == of.graph.edge_count());
+  CHECK(document.find("attr.name=\"speedup\" attr.type=\"double\"") != std::string::npos);
+  CHECK(document.find("attr.name=\"prior\"") != std::string::npos);
+
+  // The baseline, and what it is joined with directly.
+  std::set<NodeId> near{NodeId{0}};
+  for (std::uint32_t e = 0; e < of.graph.edge_count(); ++e) {
+    const Edge& edge = of.graph[EdgeId{e}];
+    if (edge.source == NodeId{0} || edge.target == NodeId{0})
+      near.insert({edge.source, edge.target});
+  }
+  CHECK(near.size() < 41);
+  CHECK(
+      run_program({"inspect", run, "--graph", dot, "--around", "baseline", "--radius", "1"}).code ==
+      0);
+  CHECK(count(read_file(dot), "status=") == near.size());
+  CHECK(run_program({"inspect", run, "--graph", dot, "--around", "best", "--radius", "40"}).code ==
+        0);
+  CHECK(count(read_file(dot), "status=") == 41);
+
+  // Without the snapshot there is what the log tells.
+  std::filesystem::remove(std::filesystem::path(run) / "search_state.json");
+  const ProgramResult partly = run_program({"inspect", run, "--graph", dot});
+  CHECK(partly.code == 0);
+  CHECK(lines_of(partly.err) ==
+        std::vector<std::string>{"warpath: search_state.json is missing: only the moves on which "
+                                 "variants were found and evaluations went are known"});
+  CHECK(count(read_file(dot), "status=") == 41);
+  CHECK(count(read_file(dot), "->") >= 40);
+  const Graph of_log = recorded_search_graph(run, recorded).graph;
+  for (std::uint32_t i = 0; i < of_log.node_count(); ++i) {
+    CAPTURE(i);
+    CHECK(of_log[NodeId{i}].visits == of.graph[NodeId{i}].visits);
+  }
+}
+
+TEST_CASE("where a run was killed the graph is that of the last snapshot and of the log after it") {
+  const TemporaryFolder out;
+  const std::string run =
+      synthetic_run(out, {"--budget-builds", "20", "--set", "search.strategy=mcgs"});
+  const std::string file = run + "/search_state.json", early = read_file(file);
+  REQUIRE(run_program({"run", "--resume", "--outdir", out.path().string(), "--budget-builds", "40"})
+              .code == 0);
+  const RecordedRun recorded(run);
+  const SearchGraph whole = recorded_search_graph(run, recorded);
+  CHECK(whole.gap.empty());
+  write_file(file, early);
+  const SearchGraph grown = recorded_search_graph(run, recorded);
+  CHECK(grown.gap.find("older than the log") != std::string::npos);
+  REQUIRE(grown.graph.node_count() == 41);
+  for (std::uint32_t i = 0; i < 41; ++i) {
+    CAPTURE(i);
+    const Node &now = grown.graph[NodeId{i}], &then = whole.graph[NodeId{i}];
+    CHECK(now.visits == then.visits);
+    if (i == 0) continue;
+    CHECK(grown.graph[now.first_in].source == recorded.nodes()[i].parent);
+    CHECK(grown.moves[index(now.first_in)] == recorded.nodes()[i].move);
+  }
+  // A snapshot of another run is none.
+  const TemporaryFolder other;
+  const std::string stranger = synthetic_run(
+      other, {"--budget-builds", "20", "--set", "search.strategy=mcgs", "--seed", "2"});
+  write_file(file, read_file(stranger + "/search_state.json"));
+  const SearchGraph alone = recorded_search_graph(run, recorded);
+  CHECK(alone.gap.find("not a state of this log") != std::string::npos);
+  CHECK(alone.graph.node_count() == 41);
+}
+
+TEST_CASE("what is wrong with a graph that is asked for is said in one line") {
+  const TemporaryFolder out;
+  const std::string run = synthetic_run(out, {"--budget-builds", "5"});
+  const std::string dot = out / "graph.dot";
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {run, "--graph", out / "graph.svg"},
+           {run, "--graph", out / "graph"},
+           {run, "best", "--graph", dot},
+           {"--graph", dot},
+           {out / "absent", "--graph", dot},
+           {run, "--around", "best"},
+           {run, "--graph", dot, "--radius", "2"},
+           {run, "--graph", dot, "--around", "zz"},
+           {run, "--graph", dot, "--around", "best", "--radius", "0"},
+           {run, "--graph", dot, "--around", "best", "--radius", "near"},
+           {run, "--graph", dot, "--ncu", "report.csv"}}) {
+    std::vector<std::string> all{"inspect"};
+    all.insert(all.end(), words.begin(), words.end());
+    CAPTURE(words.back());
+    const ProgramResult result = run_program(all);
+    CHECK(result.code == 64);
+    CHECK(lines_of(result.err).size() == 1);
+    CHECK_FALSE(std::filesystem::exists(dot));
+  }
+  CHECK(run_program({"inspect", run, "--graph", out / "absent/graph.dot"}).code == 3);
 }
 
 TEST_CASE("a run can be looked at whatever options it was searched with") {
