@@ -11,7 +11,8 @@ namespace {
 int report(const Arguments& arguments, const Program&) {
   const std::filesystem::path folder = arguments.words()[0];
   const RecordedRun run(folder);
-  const Document page = run_report(run, recorded_attribution(folder));
+  const Document page =
+      run_report(run, recorded_search_graph(folder, run), recorded_attribution(folder));
   const std::string text = page.markdown();
   write_file_atomically(folder / "report.md", text);
   write_file_atomically(folder / "report.html", page.html());
@@ -25,9 +26,10 @@ void register_command_report(CommandRegistry& registry) {
   registry.push_back(
       {.name = "report",
        .usage = "RUN",
-       .help = "why the best kernel of a recorded run is the best: path, what each move is worth, "
-               "what the code shows, bottleneck before and after; "
-               "printed, and written to report.md and report.html in the run folder",
+       .help =
+           "why the best kernel of a recorded run is the best: path, other ways to it, what each "
+           "move is worth, what the code shows, bottleneck before and after; "
+           "printed, and written to report.md and report.html in the run folder",
        .flags = {},
        .least_words = 1,
        .most_words = 1,

@@ -7,6 +7,7 @@
 #include "engine/json/json_record.h"
 #include "engine/run/record.h"
 #include "experiments/evaluate/attributing.h"
+#include "experiments/report/derivation_report.h"
 #include "experiments/setup/runner_choice.h"
 #include "moves/shared/source_contract.h"
 #include "priors/evidence/diagnosis_view.h"
@@ -186,7 +187,9 @@ void add_bottleneck(const Outcome& before, const Outcome& after, Document& to) {
 
 }  // namespace
 
-Document run_report(const RecordedRun& run, const std::optional<Attribution>& attribution) {
+Document run_report(const RecordedRun& run,
+                    const SearchGraph& graph,
+                    const std::optional<Attribution>& attribution) {
   const std::size_t best = run.find("best");
   Document out;
   out.heading(1, run.run().name);
@@ -215,6 +218,7 @@ Document run_report(const RecordedRun& run, const std::optional<Attribution>& at
   for (const std::string& line : contract.lines()) terms.push_back(valid_utf8(line));
   out.list(terms);
   add_path(run, best, out);
+  add_derivation(run, graph, best, out);
   if (attribution && attribution->best == run.nodes()[best].key) {
     add_attribution(*attribution, run.nodes()[best], out);
   } else {

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "experiments/setup/search_graph.h"
+#include "experiments/report/derivation_report.h"
 #include "tests/experiments/program.h"
 
 using namespace warpath;
@@ -31,6 +31,28 @@ std::string synthetic_run(const TemporaryFolder& out, const std::vector<std::str
   words.insert(words.end(), more.begin(), more.end());
   REQUIRE(run_program(words).code == 0);
   return out / "kernels/softmax_scaled";
+}
+
+/// The graph that the log alone tells of: nodes and edges by which they were found.
+SearchGraph tree_of(const RecordedRun& run) {
+  SearchGraph out;
+  bool created = false;
+  for (std::size_t i = 0; i < run.nodes().size(); ++i) {
+    const NodeId parent = run.nodes()[i].parent;
+    const auto depth =
+        static_cast<std::uint16_t>(parent == kNoNode ? 0 : out.graph[parent].depth + 1);
+    const NodeId node = out.graph.find_or_insert(run.nodes()[i].key, depth, created);
+    if (parent == kNoNode) continue;
+    out.graph.add_edge(parent, node, 0, 0);
+    out.moves.push_back(run.nodes()[i].move);
+  }
+  return out;
+}
+
+std::string section(const RecordedRun& run, const SearchGraph& of) {
+  Document page;
+  add_derivation(run, of, run.find("best"), page);
+  return page.markdown();
 }
 
 }  // namespace
@@ -199,6 +221,45 @@ TEST_CASE("what is wrong with a graph that is asked for is said in one line") {
     CHECK_FALSE(std::filesystem::exists(dot));
   }
   CHECK(run_program({"inspect", run, "--graph", out / "absent/graph.dot"}).code == 3);
+}
+
+TEST_CASE("the report says how the best can be reached: cycles, the shortest way, what all share") {
+  const TemporaryFolder out;
+  const std::string folder = synthetic_run(out, {"--budget-builds", "40"});
+  const RecordedRun run(folder);
+  const NodeId best{static_cast<std::uint32_t>(run.find("best"))};
+  const std::vector<std::size_t> path = run.path(index(best));
+  REQUIRE(path.size() > 2);
+
+  SearchGraph of = tree_of(run);
+  std::string text = section(run, of);
+  CHECK(text.find("41 variants and 40 moves between them. No moves in it undo each other.") !=
+        std::string::npos);
+  CHECK(text.find("No known way to the best kernel is shorter than the path above, of " +
+                  std::to_string(path.size() - 1) + " moves.") != std::string::npos);
+  for (std::size_t i = 1; i < path.size(); ++i)
+    CHECK(text.find(run.nodes()[path[i]].key.short_hex()) != std::string::npos);
+
+  // A short cut, and a way back from the best.
+  of.graph.add_edge(NodeId{0}, best, 0, 0);
+  of.moves.emplace_back("short_cut");
+  of.graph.add_edge(best, NodeId{0}, 0, 0);
+  of.moves.emplace_back("");
+  of.gap = "something is missing";
+  text = section(run, of);
+  CHECK(text.find(std::to_string(path.size()) + " variants lie on cycles, where moves undo each "
+                                                "other: 1 group.") != std::string::npos);
+  CHECK(text.find("It is not complete: something is missing.") != std::string::npos);
+  CHECK(text.find("was found by " + std::to_string(path.size() - 1) +
+                  " moves; the shortest known way has 1: short") != std::string::npos);
+  CHECK(text.find(run.nodes()[path[1]].key.short_hex()) == std::string::npos);
+  CHECK(text.find(" or short") != std::string::npos);
+
+  const ProgramResult report = run_program({"report", folder});
+  CHECK(report.code == 0);
+  CHECK(report.out.find("## Ways to the best kernel") != std::string::npos);
+  CHECK(read_file(std::filesystem::path(folder) / "report.html")
+            .find("<h2>Ways to the best kernel</h2>") != std::string::npos);
 }
 
 TEST_CASE("a run can be looked at whatever options it was searched with") {
