@@ -13,9 +13,8 @@
 namespace warpath {
 namespace {
 
-constexpr std::string_view kSumKey = ",\"sum\":\"";
 constexpr std::size_t kSumDigits = 32;
-constexpr std::size_t kTailSize = kSumKey.size() + kSumDigits + 2;  // ,"sum":"...."}
+constexpr std::size_t kLineTail = kSumKey.size() + kSumDigits + 2;  // ,"sum":"...."}
 constexpr std::chrono::seconds kBatch{1};
 
 Hash128 first_link() {
@@ -66,14 +65,14 @@ std::optional<std::string> EventReader::next() {
     torn_ = true;
     return std::nullopt;
   }
-  if (line.size() <= kTailSize ||
-      line.compare(line.size() - kTailSize, kSumKey.size(), kSumKey) != 0 ||
+  if (line.size() <= kLineTail ||
+      line.compare(line.size() - kLineTail, kSumKey.size(), kSumKey) != 0 ||
       !line.ends_with("\"}")) {
     throw bad_input(at, line, "an event that ends in its sum");
   }
   const auto sum =
       Hash128::parse(std::string_view(line).substr(line.size() - kSumDigits - 2, kSumDigits));
-  std::string object = line.substr(0, line.size() - kTailSize) + "}";
+  std::string object = line.substr(0, line.size() - kLineTail) + "}";
   const Hash128 expected = link(position_.chain, object);
   // Compared as text: an upper-case digit is an altered digit.
   if (!sum || line.compare(line.size() - kSumDigits - 2, kSumDigits, expected.hex()) != 0) {

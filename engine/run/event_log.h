@@ -12,6 +12,9 @@
 
 namespace warpath {
 
+/// Stands before the sum of a line of the log, and of a snapshot: ,"sum":"..."}
+inline constexpr std::string_view kSumKey = ",\"sum\":\"";
+
 /// Position after a line of an event log: how much of it is behind, and the checksum of all that.
 struct LogPosition {
   std::uint64_t lines = 0;

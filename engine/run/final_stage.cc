@@ -14,7 +14,7 @@
 namespace warpath {
 namespace {
 
-constexpr std::chrono::milliseconds kTick{100};
+constexpr std::chrono::milliseconds kStopCheck{100};
 
 void submit(const FinalStage& stage, std::uint64_t sequence, const Finals::Due& due) {
   const KernelSpace& space = stage.campaign.space();
@@ -90,7 +90,7 @@ bool time_finalists(const FinalStage& stage) {
       begun.push_back(next);
     }
     if (under_way.empty()) return false;
-    if (std::optional<Completion> done = stage.evaluator.wait(kTick)) {
+    if (std::optional<Completion> done = stage.evaluator.wait(kStopCheck)) {
       const auto which = under_way.extract(done->sequence);
       ready.emplace(which.mapped(), std::move(done->outcome));
     } else {

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/json/json_record.h"
+#include "engine/run/event_log.h"
 #include "engine/run/run_folder.h"
 #include "engine/search/pools.h"
 
@@ -16,8 +17,7 @@ using nlohmann::json;
 constexpr std::string_view kPoolsSuffix = ".pools";
 
 // The file is the document with its sum put before the last brace, like a line of the log.
-constexpr std::string_view kSumKey = ",\"sum\":\"";
-constexpr std::size_t kTailSize = kSumKey.size() + 32 + 3;  // ,"sum":"..."}\n
+constexpr std::size_t kSnapshotTail = kSumKey.size() + 32 + 3;  // ,"sum":"..."}\n
 
 // Nodes and edges are rows of numbers, in the order of these functions: a million of them are a
 // file of 150 MB, not of 1 GB.
@@ -261,10 +261,10 @@ void save_snapshot(const Snapshot& snapshot, const std::filesystem::path& path, 
 
 Snapshot decode_snapshot(std::string_view text, const std::string& place) {
   const std::string_view tail =
-      text.size() > kTailSize ? text.substr(text.size() - kTailSize) : std::string_view();
+      text.size() > kSnapshotTail ? text.substr(text.size() - kSnapshotTail) : std::string_view();
   if (!tail.starts_with(kSumKey) || !tail.ends_with("\"}\n"))
     throw bad_input(place, "", "a document that ends in its sum");
-  const std::string body = std::string(text.substr(0, text.size() - kTailSize)) + "}";
+  const std::string body = std::string(text.substr(0, text.size() - kSnapshotTail)) + "}";
   const std::string sum = hash128(body).hex();
   if (tail.substr(kSumKey.size(), 32) != sum) {
     throw bad_input(place + ":/sum", tail.substr(kSumKey.size(), 32),

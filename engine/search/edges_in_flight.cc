@@ -8,12 +8,12 @@
 namespace warpath {
 namespace {
 
-constexpr std::size_t kLeastSlots = 64;
+constexpr std::size_t kLeastEdgeSlots = 64;
 
 }  // namespace
 
 void EdgesInFlight::grow() {
-  std::vector<Slot> old(std::max(kLeastSlots, 2 * slots_.size()));
+  std::vector<Slot> old(std::max(kLeastEdgeSlots, 2 * slots_.size()));
   old.swap(slots_);
   for (const Slot& s : old) {
     if (s.edge != kNoEdge) slots_[slot_of(s.edge)] = s;

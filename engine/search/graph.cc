@@ -11,7 +11,7 @@
 namespace warpath {
 namespace {
 
-constexpr std::size_t kLeastSlots = 16;
+constexpr std::size_t kLeastNodeSlots = 16;
 
 /// Follows every list of `count` links from `first`; calls `visit(edge)`, which says whether the
 /// edge belongs there. False on a link out of range, a foreign edge or a cycle.
@@ -79,7 +79,7 @@ std::size_t Graph::slot_of(const Hash128& key) const {
 }
 
 void Graph::grow_table() {
-  const std::size_t size = std::max(kLeastSlots, slots_.size() * 2);
+  const std::size_t size = std::max(kLeastNodeSlots, slots_.size() * 2);
   slots_.assign(size, kNoNode);
   for (std::uint32_t i = 0; i < node_count(); ++i) slots_[slot_of(keys_[i])] = NodeId{i};
 }
@@ -163,7 +163,7 @@ Graph Graph::from_arenas(Arenas arenas, std::string_view place) {
   g.edges_ = std::move(arenas.edges);
   g.keys_ = std::move(arenas.keys);
   while (4 * g.nodes_.size() > 3 * g.slots_.size()) {
-    g.slots_.resize(std::max(kLeastSlots, g.slots_.size() * 2));
+    g.slots_.resize(std::max(kLeastNodeSlots, g.slots_.size() * 2));
   }
   std::fill(g.slots_.begin(), g.slots_.end(), kNoNode);
   for (std::uint32_t i = 0; i < g.node_count(); ++i) {

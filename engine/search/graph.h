@@ -11,6 +11,9 @@
 
 namespace warpath {
 
+/// The baseline.
+inline constexpr NodeId kRoot{0};
+
 enum class NodeState : std::uint8_t {
   pending,   ///< dispatched, no outcome yet
   measured,  ///< has a reward

@@ -11,8 +11,6 @@
 namespace warpath {
 namespace {
 
-constexpr NodeId kRoot{0};
-
 /// True for "tree".
 bool parse_sharing(const std::string& text) {
   if (text != "graph" && text != "tree") throw bad_input("search.sharing", text, "graph or tree");

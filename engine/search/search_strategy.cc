@@ -4,11 +4,7 @@
 
 // What strategies ask of their search (Field).
 namespace warpath {
-namespace {
-
-constexpr NodeId kRoot{0};
-
-}  // namespace
+namespace {}  // namespace
 
 std::uint32_t Search::Impl::actions(NodeId node) {
   if (nodes[node].state != NodeState::measured || nodes[node].depth >= options.max_depth) return 0;

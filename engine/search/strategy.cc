@@ -11,7 +11,6 @@
 namespace warpath {
 namespace {
 
-constexpr NodeId kRoot{0};
 constexpr int kLongestWalk = 64;
 
 /// What "auto" stands for.

@@ -27,7 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kNotAsExpected = 2;
 constexpr std::string_view kCompile = "compile";
 constexpr const char* kDefaultArch = "sm_90a";
 

@@ -19,8 +19,6 @@
 namespace warpath {
 namespace {
 
-constexpr int kNotAsExpected = 2;
-
 /// Lists, sources, combinations of tunables; with none of them but --repeat, the spec's own kernel;
 /// else only the baseline is measured.
 std::vector<Candidate> wanted_candidates(const Arguments& arguments,

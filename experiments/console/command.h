@@ -7,6 +7,9 @@
 
 namespace warpath {
 
+/// Exit code of a command that ran and found what was not to be.
+inline constexpr int kNotAsExpected = 2;
+
 /// What the program knows of itself.
 struct Program {
   std::string path;                ///< of this executable, for worker processes

@@ -24,8 +24,8 @@
 namespace warpath {
 namespace {
 
-constexpr double kConfidence = 0.95;
-constexpr int kDraws = 1000;
+constexpr double kWorthConfidence = 0.95;
+constexpr int kWorthDraws = 1000;
 constexpr const char* kFile = "attribution.json";
 
 /// Without floors for guard workloads: a kernel that lacks a move may be slow wherever it likes.
@@ -198,8 +198,8 @@ class Attributing {
                    bad->log.substr(0, bad->log.find('\n'));
     } else {
       ObjectiveFunction objective(spec_, device_, 0);
-      const SpeedupEstimate over = speedup_estimate(objective, kernel_, outcomes, kConfidence,
-                                                    kDraws, setup_.options.run.seed);
+      const SpeedupEstimate over = speedup_estimate(objective, kernel_, outcomes, kWorthConfidence,
+                                                    kWorthDraws, setup_.options.run.seed);
       answer.speedup = 1 / over.speedup;  // of the kernel over this one
       answer.interval = {1 / over.interval.high, 1 / over.interval.low};
       answer.paired = std::ranges::all_of(outcomes, [](const Outcome& o) {

@@ -15,22 +15,20 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kTick{100};
-constexpr double kConfidence = 0.95;
-constexpr int kDraws = 100;
 
 double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 /// One call of evaluate_candidates. Sequence 0 is the baseline, i + 1 the i-th evaluation.
-class Evaluation {
+class CandidateEvaluation {
  public:
-  Evaluation(const EvaluationPlan& plan,
-             Runner& runner,
-             const std::function<void(const Evaluated&)>& on_result,
-             const std::function<void(const EvaluationFigures&)>& on_tick,
-             const std::stop_token& stop,
-             const std::stop_token& abandon)
+  CandidateEvaluation(const EvaluationPlan& plan,
+                      Runner& runner,
+                      const std::function<void(const Evaluated&)>& on_result,
+                      const std::function<void(const EvaluationFigures&)>& on_tick,
+                      const std::stop_token& stop,
+                      const std::stop_token& abandon)
       : plan_(plan),
         runner_(runner),
         on_result_(on_result),
@@ -161,7 +159,7 @@ EvaluationFigures evaluate_candidates(const EvaluationPlan& plan,
                                       const std::function<void(const EvaluationFigures&)>& on_tick,
                                       const std::stop_token& stop,
                                       const std::stop_token& abandon) {
-  return Evaluation(plan, runner, on_result, on_tick, stop, abandon).run();
+  return CandidateEvaluation(plan, runner, on_result, on_tick, stop, abandon).run();
 }
 
 TimeSummary time_summary(const KernelSpec& spec,

@@ -14,6 +14,10 @@
 
 namespace warpath {
 
+/// Of the intervals of times and speed-ups.
+inline constexpr double kConfidence = 0.95;
+inline constexpr int kDraws = 100;
+
 /// What to evaluate. References outlive the call.
 struct EvaluationPlan {
   const KernelSpec& spec;  ///< the runner's substitute where it has one

@@ -28,9 +28,6 @@ using nlohmann::json;
 constexpr std::size_t kBarWidth = 20;
 constexpr std::size_t kMaxGateText = 120;
 
-constexpr double kConfidence = 0.95;
-constexpr int kDraws = 100;
-
 json milliseconds(double ns) {
   return number_to_json(ns * 1e-6);
 }

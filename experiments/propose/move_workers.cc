@@ -26,20 +26,20 @@ namespace {
 
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
-using Kind = MoveQuestion::Kind;
+using Question = MoveQuestion::Kind;
 
 constexpr int kMostWorkers = 8;
 constexpr int kMaxFailedStarts = 3;
 constexpr double kStartSeconds = 60;
 constexpr std::size_t kMostRecordBytes = std::size_t{1} << 30U;
 
-constexpr std::string_view name(Kind kind) {
+constexpr std::string_view name(Question kind) {
   switch (kind) {
-    case Kind::apply:
+    case Question::apply:
       return "apply";
-    case Kind::domain:
+    case Question::domain:
       return "domain";
-    case Kind::inverse:
+    case Question::inverse:
       return "inverse";
     default:
       return "enumerate";
@@ -93,7 +93,7 @@ void append_line(const std::filesystem::path& file, std::string line) {
 }
 
 /// What a move gave away of its answer by a throw.
-std::string described(const std::exception& thrown) {
+std::string thrown_text(const std::exception& thrown) {
   const std::string text = std::string("it threw: ") + thrown.what();
   return text.substr(0, text.find('\n'));
 }
@@ -125,28 +125,29 @@ class MoveWorkers::Guarded final : public OfferingMove {
   [[nodiscard]] bool structural() const override { return own_->structural(); }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& at) const override {
-    return workers_.ask(*own_, at, {.kind = Kind::enumerate, .instance = alone()})
+    return workers_.ask(*own_, at, {.kind = Question::enumerate, .instance = alone()})
         .listed.value_or(std::vector<MoveInstance>{});
   }
   [[nodiscard]] std::vector<MoveOffer> offers(const MoveContext& at) const override {
-    return workers_.ask(*own_, at, {.kind = Kind::offers, .instance = alone()}).offers;
+    return workers_.ask(*own_, at, {.kind = Question::offers, .instance = alone()}).offers;
   }
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext& at,
                                             std::string_view site) const override {
     MoveInstance instance = alone();
     instance.site = site;
-    return workers_.ask(*own_, at, {.kind = Kind::domain, .instance = std::move(instance)}).domain;
+    return workers_.ask(*own_, at, {.kind = Question::domain, .instance = std::move(instance)})
+        .domain;
   }
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& at,
                                              const MoveInstance& instance,
                                              std::string& why) const override {
-    MoveAnswer answer = workers_.ask(*own_, at, {.kind = Kind::apply, .instance = instance});
+    MoveAnswer answer = workers_.ask(*own_, at, {.kind = Question::apply, .instance = instance});
     why = std::move(answer.why);
     return std::move(answer.variant);
   }
   [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& at,
                                                     const MoveInstance& instance) const override {
-    return workers_.ask(*own_, at, {.kind = Kind::inverse, .instance = instance}).inverse;
+    return workers_.ask(*own_, at, {.kind = Question::inverse, .instance = instance}).inverse;
   }
 
  private:
@@ -250,7 +251,7 @@ std::shared_ptr<const std::string> MoveWorkers::scene(const MoveContext& at) {
 }
 
 MoveAnswer MoveWorkers::ask(const Move& own, const MoveContext& at, MoveQuestion question) {
-  const Kind kind = question.kind;
+  const Question kind = question.kind;
   const std::string asked(name(kind));
   {
     const std::lock_guard lock(mutex_);
@@ -261,7 +262,7 @@ MoveAnswer MoveWorkers::ask(const Move& own, const MoveContext& at, MoveQuestion
         known.why = "the move failed here before";
         return known;
       }
-      if (kind == Kind::offers) {
+      if (kind == Question::offers) {
         const FailureKey first{key, "apply " + std::string(own.name())};
         for (auto it = known_.lower_bound(first);
              it != known_.end() && it->first == key && it->second.starts_with(first.second); ++it) {
@@ -286,19 +287,19 @@ MoveAnswer MoveWorkers::ask_here(const Move& own,
   MoveAnswer out;
   try {
     switch (question.kind) {
-      case Kind::enumerate:
+      case Question::enumerate:
         out.listed = own.enumerate(at);
         break;
-      case Kind::apply:
+      case Question::apply:
         out.variant = own.apply(at, question.instance, out.why);
         break;
-      case Kind::domain:
+      case Question::domain:
         out.domain = own.domain(at, question.instance.site);
         break;
-      case Kind::inverse:
+      case Question::inverse:
         out.inverse = own.inverse(at, question.instance);
         break;
-      case Kind::offers:
+      case Question::offers:
         for (const MoveInstance& instance : own.enumerate(at)) {
           if (std::ranges::find(question.excluded, instance.text()) != question.excluded.end())
             continue;
@@ -308,12 +309,12 @@ MoveAnswer MoveWorkers::ask_here(const Move& own,
             if (next && satisfies_constraints(at.spec, *next, why))
               out.offers.push_back({instance, variant_key(*next)});
           } catch (const std::exception& thrown) {
-            out.thrown.emplace_back(instance, described(thrown));
+            out.thrown.emplace_back(instance, thrown_text(thrown));
           }
         }
     }
   } catch (const std::exception& thrown) {
-    out.failure = described(thrown);
+    out.failure = thrown_text(thrown);
   }
   return out;
 }
@@ -345,7 +346,7 @@ MoveAnswer MoveWorkers::ask_worker(const MoveContext& at, MoveQuestion question)
     if (death.empty()) return answer;
     const std::string reason = answer.failure.value_or(death);
     answer.failure.reset();
-    const bool listed = question.kind == Kind::offers && answer.listed;
+    const bool listed = question.kind == Question::offers && answer.listed;
     deaths = died_at == answer.next ? deaths + 1 : 1;
     died_at = answer.next;
     if (deaths < attempts(death)) continue;

@@ -13,7 +13,7 @@
 namespace warpath {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20U;
+constexpr std::size_t kMostReportBytes = std::size_t{256} << 20U;
 
 /// As if the launch had been measured here.
 Outcome outcome_of(const cuda::NcuFindings& launch) {
@@ -41,7 +41,8 @@ std::vector<Flag> profile_flags() {
 
 void print_profile(const Arguments& arguments) {
   const std::string file = arguments.value("ncu").value();
-  const auto launches = cuda::read_ncu_report(read_text_file(file, kMostBytes, "--ncu"), file);
+  const auto launches =
+      cuda::read_ncu_report(read_text_file(file, kMostReportBytes, "--ncu"), file);
   nlohmann::json out = nlohmann::json::array();
   for (const cuda::NcuFindings& launch : launches) {
     const Outcome outcome = outcome_of(launch);

@@ -18,7 +18,7 @@
 namespace warpath {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+constexpr std::size_t kMostSourceBytes = std::size_t{64} << 20U;
 
 std::int64_t whole(const std::string& flag, std::string_view text, std::int64_t least) {
   std::int64_t value = 0;
@@ -121,7 +121,7 @@ Subject subject_of(const Arguments& arguments, const std::string& file) {
   if (file.ends_with(".json")) return spec_subject(file, arch);
   if (file.ends_with(".ptx") && arguments.has("arch"))
     throw bad_input("--arch", arch, "it with a file that is compiled, not PTX");
-  std::string text = read_text_file(file, kMostBytes, "--regions");
+  std::string text = read_text_file(file, kMostSourceBytes, "--regions");
   if (file.ends_with(".ptx")) return {std::move(text), {}};
   const auto kernel = arguments.value("kernel");
   if (!kernel) throw bad_input("--kernel", "", "the kernel's name, with a CUDA file");

@@ -2,6 +2,7 @@
 
 #include "moves/shared/grid_stride.h"
 #include "moves/shared/known_shape.h"
+#include "moves/shared/sites.h"
 #include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 
@@ -10,7 +11,6 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kSitePrefix = "argument:";
 constexpr std::int64_t kCopies[] = {0, 1, 2, 4, 8, 16, 32};
 
 /// The atomics on one array.
@@ -77,7 +77,7 @@ std::optional<Target> find_target(const MoveContext& context,
   const KernelFacts& facts = model.facts;
   for (std::size_t a = 0; a < facts.arrays.size(); ++a) {
     const Array& array = facts.arrays[a];
-    if (array.spec_name.empty() || std::string(kSitePrefix) + array.spec_name != site) continue;
+    if (array.spec_name.empty() || std::string(kArgumentPrefix) + array.spec_name != site) continue;
     if (!array.atomic || array.space != Space::global || array.escapes)
       return why = array.name + " takes no atomics that the model follows", std::nullopt;
     if (!can_be_added(array.type)) return why = "no shared copy of " + array.type, std::nullopt;
@@ -128,7 +128,7 @@ class AvoidAtomicsReduce final : public Move {
     if (model == nullptr) return out;
     for (const ArgSpec& arg : context.spec.io.args) {
       if (arg.type != ArgType::tensor || arg.role == ArgRole::input) continue;
-      const std::string site = std::string(kSitePrefix) + arg.name;
+      const std::string site = std::string(kArgumentPrefix) + arg.name;
       for (const std::int64_t blocks : {8, 0}) {
         const auto strided =
             blocks > 0 ? on_strided_grid(context, *model, blocks, why) : std::nullopt;
@@ -148,7 +148,7 @@ class AvoidAtomicsReduce final : public Move {
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
-    if (!site.starts_with(kSitePrefix)) return {};
+    if (!site.starts_with(kArgumentPrefix)) return {};
     std::vector<std::int64_t> blocks{0};
     blocks.insert(blocks.end(), std::begin(kBlocksPerMultiprocessor),
                   std::end(kBlocksPerMultiprocessor));

@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "moves/shared/code_template.h"
 #include "moves/shared/code_writer.h"
+#include "moves/shared/device_limits.h"
 #include "moves/shared/hinted_access.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/loop_site.h"
@@ -19,10 +20,9 @@ namespace {
 
 using namespace model;
 
-constexpr std::array<std::int64_t, 6> kLanes{1, 2, 4, 8, 16, 32};
-constexpr std::array<std::int64_t, 5> kTiles{512, 1024, 2048, 4096, 8192};
-constexpr std::int64_t kWarp = 32;
-constexpr std::int64_t kMostUnrolled = 8;
+constexpr std::array<std::int64_t, 6> kRowLanes{1, 2, 4, 8, 16, 32};
+constexpr std::array<std::int64_t, 5> kRangeTiles{512, 1024, 2048, 4096, 8192};
+constexpr std::int64_t kMostUnroll = 8;
 constexpr std::int64_t kOtherSmemBytes = 1 << 10;
 
 constexpr std::string_view kHead =
@@ -101,11 +101,7 @@ constexpr std::string_view kPutAway = R"(if (@row_first >= @tile_first && @row_e
 }
 )";
 
-std::string number(std::int64_t value) {
-  return std::to_string(value);
-}
-
-struct TileShape {
+struct RangeTile {
   std::int64_t tile = 4096, lanes = 4;
 };
 
@@ -114,7 +110,7 @@ class TileWriter {
  public:
   TileWriter(const KernelModel& model,
              const RangeSum& ranges,
-             const TileShape& shape,
+             const RangeTile& shape,
              const std::string& threads,
              std::int64_t unroll)
       : unit_(model.unit),
@@ -295,7 +291,7 @@ class TileWriter {
   const Unit& unit_;
   const KernelFacts& facts_;
   const RangeSum& ranges_;
-  const TileShape shape_;
+  const RangeTile shape_;
   const std::string step_;
   CodeTemplate code_;
 };
@@ -328,7 +324,8 @@ class BalanceRanges final : public Move {
                                       {8192, best},
                                       {2048, best / 2},
                                       {1024, best}}) {
-      if (std::find(kLanes.begin(), kLanes.end(), lanes) == kLanes.end() || !fits(*ranges, tile))
+      if (std::find(kRowLanes.begin(), kRowLanes.end(), lanes) == kRowLanes.end() ||
+          !fits(*ranges, tile))
         continue;
       out.push_back(
           {std::string(name()), loop_site(ranges->ordinal), {{"lanes", lanes}, {"tile", tile}}});
@@ -339,19 +336,24 @@ class BalanceRanges final : public Move {
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
     if (!is_loop_site(site)) return {};
-    return {
-        Tunable{"lanes", {kLanes.begin(), kLanes.end()}, 4, "threads that share a row of the tile"},
-        Tunable{"tile", {kTiles.begin(), kTiles.end()}, 4096, "consecutive elements of a block"}};
+    return {Tunable{"lanes",
+                    {kRowLanes.begin(), kRowLanes.end()},
+                    4,
+                    "threads that share a row of the tile"},
+            Tunable{"tile",
+                    {kRangeTiles.begin(), kRangeTiles.end()},
+                    4096,
+                    "consecutive elements of a block"}};
   }
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
     if (!takes(wanted, {"lanes", "tile"}, why)) return std::nullopt;
-    const TileShape shape{wanted.parameters.at("tile"), wanted.parameters.at("lanes")};
-    if (std::find(kLanes.begin(), kLanes.end(), shape.lanes) == kLanes.end())
+    const RangeTile shape{wanted.parameters.at("tile"), wanted.parameters.at("lanes")};
+    if (std::find(kRowLanes.begin(), kRowLanes.end(), shape.lanes) == kRowLanes.end())
       return why = "lanes is a power of two of at most 32", std::nullopt;
-    if (std::find(kTiles.begin(), kTiles.end(), shape.tile) == kTiles.end())
+    if (std::find(kRangeTiles.begin(), kRangeTiles.end(), shape.tile) == kRangeTiles.end())
       return why = "tile is a power of two from 512 to 8192", std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return std::nullopt;
@@ -399,7 +401,7 @@ class BalanceRanges final : public Move {
   static std::optional<Variant> rewritten(const MoveContext& context,
                                           const KernelModel& model,
                                           const RangeSum& ranges,
-                                          const TileShape& shape,
+                                          const RangeTile& shape,
                                           std::string& why) {
     Variant out = context.variant;
     const Expression& block = context.variant.launch.block[0];
@@ -412,7 +414,7 @@ class BalanceRanges final : public Move {
     const std::int64_t threads = size.evaluate(
         context.spec.bindings(*workloads_of(context).front(), context.variant.tunables), "block");
     const std::int64_t unroll =
-        std::clamp<std::int64_t>(shape.tile / std::max<std::int64_t>(threads, 1), 1, kMostUnrolled);
+        std::clamp<std::int64_t>(shape.tile / std::max<std::int64_t>(threads, 1), 1, kMostUnroll);
     const Span body = model.kernel->body->span;
     const std::string text = TileWriter(model, ranges, shape, size.text(), unroll).body();
     out.source =

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "moves/shared/hinted_access.h"
+#include "moves/shared/sites.h"
 #include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 
@@ -9,8 +10,6 @@ namespace warpath {
 namespace {
 
 using namespace model;
-
-constexpr std::string_view kSitePrefix = "argument:";
 
 /// How the caches treat an array: values of the parameter.
 enum Policy : std::int64_t { kDefault, kStreaming, kL2Only, kReadOnly };
@@ -121,8 +120,9 @@ class CachePolicy final : public Move {
     for (const Array& array : model->facts.arrays) {
       if (array.spec_name.empty()) continue;
       for (const std::int64_t policy : {kStreaming, kL2Only, kReadOnly}) {
-        MoveInstance instance{
-            std::string(name()), std::string(kSitePrefix) + array.spec_name, {{"policy", policy}}};
+        MoveInstance instance{std::string(name()),
+                              std::string(kArgumentPrefix) + array.spec_name,
+                              {{"policy", policy}}};
         if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
       }
     }
@@ -131,7 +131,7 @@ class CachePolicy final : public Move {
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
-    if (!site.starts_with(kSitePrefix)) return {};
+    if (!site.starts_with(kArgumentPrefix)) return {};
     return {Tunable{"policy",
                     {kStreaming, kL2Only, kReadOnly},
                     kStreaming,
@@ -156,7 +156,7 @@ class CachePolicy final : public Move {
     const KernelFacts& facts = model.facts;
     for (std::size_t a = 0; a < facts.arrays.size(); ++a) {
       const Array& array = facts.arrays[a];
-      if (array.spec_name.empty() || std::string(kSitePrefix) + array.spec_name != wanted.site)
+      if (array.spec_name.empty() || std::string(kArgumentPrefix) + array.spec_name != wanted.site)
         continue;
       if (array.space != Space::global || array.escapes)
         return why = array.name + " is not followed everywhere", std::nullopt;

@@ -6,14 +6,14 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/shared/device_limits.h"
+#include "moves/shared/sites.h"
 #include "register_moves.h"
 
 namespace warpath {
 namespace {
 
-constexpr std::string_view kSite = "launch";
 constexpr std::size_t kMostShapes = 64;
-constexpr std::int64_t kMaxThreads = 1024, kWarp = 32;
 constexpr std::array<std::string_view, 3> kAxisNames{"x", "y", "z"};
 
 /// One number that shapes the block: a tunable in its expressions, or an axis that is a plain
@@ -167,7 +167,7 @@ class ChangeBlockSizes final : public Move {
     std::vector<MoveInstance> out;
     std::string why;
     for (auto& [distance, shape] : shapes) {
-      MoveInstance instance{std::string(name()), std::string(kSite), std::move(shape)};
+      MoveInstance instance{std::string(name()), std::string(kLaunchSite), std::move(shape)};
       if (!whole_warps(dims, instance.parameters)) continue;
       if (out.size() < kMostShapes && rewritten(context, dims, instance.parameters, why))
         out.push_back(std::move(instance));
@@ -178,7 +178,7 @@ class ChangeBlockSizes final : public Move {
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext& context,
                                             std::string_view site) const override {
     std::vector<Tunable> out;
-    if (site != kSite) return out;
+    if (site != kLaunchSite) return out;
     for (const Dimension& d : dimensions(context)) {
       if (!d.values.empty())
         out.push_back(
@@ -190,14 +190,14 @@ class ChangeBlockSizes final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    if (wanted.site != kSite)
+    if (wanted.site != kLaunchSite)
       return why = "change_block_sizes applies to the launch only", std::nullopt;
     return rewritten(context, dimensions(context), wanted.parameters, why);
   }
 
   [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context,
                                                     const MoveInstance& done) const override {
-    MoveInstance out{std::string(name()), std::string(kSite), {}};
+    MoveInstance out{std::string(name()), std::string(kLaunchSite), {}};
     for (const Dimension& d : dimensions(context)) {
       if (!contains(d.values, d.current)) return std::nullopt;
       const auto value = done.parameters.find(d.parameter);
@@ -205,7 +205,7 @@ class ChangeBlockSizes final : public Move {
       if (d.axis && value != done.parameters.end() && value->second == 1) return std::nullopt;
       out.parameters[d.parameter] = d.current;
     }
-    return done.site == kSite && !out.parameters.empty() ? std::optional(out) : std::nullopt;
+    return done.site == kLaunchSite && !out.parameters.empty() ? std::optional(out) : std::nullopt;
   }
 
  private:

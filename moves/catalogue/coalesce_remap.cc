@@ -14,7 +14,7 @@ using namespace model;
 
 constexpr std::array<std::string_view, 3> kSites{"axes:xy", "axes:xz", "axes:yz"};
 constexpr std::array<std::array<std::size_t, 2>, 3> kPairs{{{0, 1}, {0, 2}, {1, 2}}};
-constexpr std::int64_t kMostBlocks = 65535;  // in y and z
+constexpr std::int64_t kMostGridBlocks = 65535;  // in y and z
 
 /// How well the accesses to global memory would be coalesced if `axis` were the fast one: bytes of
 /// accesses that grow by one element, or not at all, along it, inner loops counted more.
@@ -130,7 +130,8 @@ class CoalesceRemap final : public Move {
       try {
         const LaunchNumbers numbers = evaluate(
             variant.launch, context.spec.bindings(workload, variant.tunables), "launch plan");
-        if (numbers.grid[1] > kMostBlocks || numbers.grid[2] > kMostBlocks || numbers.block[2] > 64)
+        if (numbers.grid[1] > kMostGridBlocks || numbers.grid[2] > kMostGridBlocks ||
+            numbers.block[2] > 64)
           return why = "the grid would be too long in y or z", false;
       } catch (const Error& e) {
         return why = "the launch of " + workload.name + " cannot be evaluated", false;

@@ -4,6 +4,7 @@
 #include "moves/model/facts.h"
 #include "moves/shared/code_writer.h"
 #include "moves/shared/hinted_access.h"
+#include "moves/shared/sites.h"
 #include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 
@@ -12,7 +13,6 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kSitePrefix = "argument:";
 constexpr std::int64_t kRegisters = 0, kShared = 1;
 constexpr std::int64_t kMostRegisters = 32, kMostShared = 4096;
 
@@ -112,7 +112,7 @@ class ConstantOperand final : public Move {
     for (const Operand& operand : find_operands(context, *kernel)) {
       for (const std::int64_t form : {kRegisters, kShared}) {
         MoveInstance instance{std::string(name()),
-                              std::string(kSitePrefix) + operand.array->spec_name,
+                              std::string(kArgumentPrefix) + operand.array->spec_name,
                               {{"form", form}}};
         if (copied(context, *kernel, operand, form, why)) out.push_back(std::move(instance));
       }
@@ -122,7 +122,7 @@ class ConstantOperand final : public Move {
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
-    if (!site.starts_with(kSitePrefix)) return {};
+    if (!site.starts_with(kArgumentPrefix)) return {};
     return {Tunable{"form",
                     {kRegisters, kShared},
                     kRegisters,
@@ -140,7 +140,7 @@ class ConstantOperand final : public Move {
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
     for (const Operand& operand : find_operands(context, *kernel)) {
-      if (wanted.site == std::string(kSitePrefix) + operand.array->spec_name)
+      if (wanted.site == std::string(kArgumentPrefix) + operand.array->spec_name)
         return copied(context, *kernel, operand, form->second, why);
     }
     return why = "no small input that is only read at " + wanted.site, std::nullopt;

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "moves/shared/device_limits.h"
+#include "moves/shared/sites.h"
 #include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 
@@ -8,8 +10,7 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kSite = "launch";
-constexpr std::int64_t kMostBlocks = 16, kThreadsPerMultiprocessor = 2048, kWarp = 32;
+constexpr std::int64_t kMostResidentBlocks = 16, kThreadsPerMultiprocessor = 2048;
 
 /// The block's threads as C text: a number, or tunables that the compiler sees as macros. nullopt
 /// if sizes of the spec enter.
@@ -56,7 +57,8 @@ class LaunchBounds final : public Move {
     std::vector<MoveInstance> out;
     std::string why;
     for (const std::int64_t blocks : {1, 2, 4, 3, 8, 0}) {
-      MoveInstance instance{std::string(name()), std::string(kSite), {{"min_blocks", blocks}}};
+      MoveInstance instance{
+          std::string(name()), std::string(kLaunchSite), {{"min_blocks", blocks}}};
       if (apply(context, instance, why)) out.push_back(std::move(instance));
     }
     return out;
@@ -64,10 +66,10 @@ class LaunchBounds final : public Move {
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext& context,
                                             std::string_view site) const override {
-    if (site != kSite || !threads_text(context)) return {};
+    if (site != kLaunchSite || !threads_text(context)) return {};
     Tunable t{"min_blocks", {}, 0, "blocks that must fit on a multiprocessor; 0: no bounds"};
     for (std::int64_t b = 0;
-         b <= std::min(kMostBlocks, kThreadsPerMultiprocessor / threads_of(context)); ++b)
+         b <= std::min(kMostResidentBlocks, kThreadsPerMultiprocessor / threads_of(context)); ++b)
       t.values.push_back(b);
     return {t};
   }
@@ -75,14 +77,15 @@ class LaunchBounds final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    if (wanted.site != kSite) return why = "launch_bounds applies to the launch only", std::nullopt;
+    if (wanted.site != kLaunchSite)
+      return why = "launch_bounds applies to the launch only", std::nullopt;
     if (!takes(wanted, {"min_blocks"}, why)) return std::nullopt;
     if (has_own_plans(context.spec))
       return why = "workloads have launch plans of their own", std::nullopt;
     const std::int64_t blocks = wanted.parameters.at("min_blocks");
     const auto threads = threads_text(context);
     if (!threads) return why = "the block's size is no constant", std::nullopt;
-    if (blocks < 0 || blocks > kMostBlocks ||
+    if (blocks < 0 || blocks > kMostResidentBlocks ||
         blocks * threads_of(context) > kThreadsPerMultiprocessor) {
       return why = std::to_string(blocks) + " blocks do not fit on a multiprocessor", std::nullopt;
     }

@@ -20,10 +20,10 @@ using model::KernelModel;
 using model::Loop;
 using model::Stmt;
 
-constexpr std::string_view kSitePrefix = "array:";
-constexpr std::int64_t kMostUnrolled = 256;  ///< copies of an innermost body
+constexpr std::string_view kArrayPrefix = "array:";
+constexpr std::int64_t kMostCopies = 256;  ///< copies of an innermost body
 
-enum Place : std::int64_t { registers, shared, place_count };
+enum Place : std::int64_t { register_array, shared_array, place_count };
 
 /// A local array that is indexed by run-time values lives in local memory. Unrolling every loop
 /// that indexes it makes the indices constant, so that it becomes registers; or it moves to shared
@@ -43,7 +43,7 @@ class LocalArrayPlacement final : public Move {
       for (std::int64_t place = 0; place < place_count; ++place) {
         if (rewritten(context, *model, array, place, why))
           out.push_back(
-              {std::string(name()), std::string(kSitePrefix) + array.name, {{"place", place}}});
+              {std::string(name()), std::string(kArrayPrefix) + array.name, {{"place", place}}});
       }
     }
     return out;
@@ -51,10 +51,10 @@ class LocalArrayPlacement final : public Move {
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
-    if (!site.starts_with(kSitePrefix)) return {};
+    if (!site.starts_with(kArrayPrefix)) return {};
     return {Tunable{"place",
-                    {registers, shared},
-                    registers,
+                    {register_array, shared_array},
+                    register_array,
                     "0: registers, by unrolling; 1: shared memory, a column a thread"}};
   }
 
@@ -68,7 +68,7 @@ class LocalArrayPlacement final : public Move {
     if (!model) return std::nullopt;
     for (const model::Array& array : model->facts.arrays) {
       if (array.space != model::Space::local || array.declarator == nullptr ||
-          std::string(kSitePrefix) + array.name != wanted.site)
+          std::string(kArrayPrefix) + array.name != wanted.site)
         continue;
       return rewritten(context, *model, array, place->second, why);
     }
@@ -84,9 +84,9 @@ class LocalArrayPlacement final : public Move {
                                           std::string& why) {
     if (array.escapes) return why = "the address of " + array.name + " is taken", std::nullopt;
     switch (place) {
-      case registers:
+      case register_array:
         return unrolled(context, model, array, why);
-      case shared:
+      case shared_array:
         return in_shared(context, model, array, why);
       default:
         return why = std::to_string(place) + " is no place of local_array_placement", std::nullopt;
@@ -117,9 +117,9 @@ class LocalArrayPlacement final : public Move {
     for (const Loop* loop : indexing) {
       std::int64_t copies = 1;
       for (const Loop* l = loop; l != nullptr; l = l->parent) {
-        if (indexing.contains(l)) copies *= trips(model, *l).value_or(kMostUnrolled + 1);
+        if (indexing.contains(l)) copies *= trips(model, *l).value_or(kMostCopies + 1);
       }
-      if (copies > kMostUnrolled)
+      if (copies > kMostCopies)
         return why = "a loop over " + array.name +
                      " is too long to unroll, or its length no constant: specialise_shape",
                std::nullopt;

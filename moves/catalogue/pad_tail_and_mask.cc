@@ -8,7 +8,7 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kSite = "guard";
+constexpr std::string_view kGuardSite = "guard";
 
 /// Values of `form`.
 constexpr std::int64_t kEnclose = 0, kDrop = 1, kClamp = 2;
@@ -63,7 +63,7 @@ class PadTailAndMask final : public Move {
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return out;
     for (const std::int64_t form : {kDrop, kEnclose, kClamp}) {
-      MoveInstance instance{std::string(name()), std::string(kSite), {{"form", form}}};
+      MoveInstance instance{std::string(name()), std::string(kGuardSite), {{"form", form}}};
       if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
     }
     return out;
@@ -71,7 +71,7 @@ class PadTailAndMask final : public Move {
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
-    if (site != kSite) return {};
+    if (site != kGuardSite) return {};
     return {Tunable{"form",
                     {kEnclose, kDrop, kClamp},
                     kEnclose,
@@ -81,7 +81,7 @@ class PadTailAndMask final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    if (wanted.site != kSite)
+    if (wanted.site != kGuardSite)
       return why = "pad_tail_and_mask applies to the guard only", std::nullopt;
     if (!takes(wanted, {"form"}, why)) return std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);

@@ -11,7 +11,7 @@
 namespace warpath {
 namespace {
 
-constexpr std::array<std::int64_t, 10> kLanes{2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+constexpr std::array<std::int64_t, 10> kGroupSizes{2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 constexpr std::array<std::int64_t, 4> kClusters{1, 2, 4, 8};
 
 /// Lets the threads of a warp, a part of one, a block or a cluster of blocks share the work that
@@ -48,7 +48,7 @@ class ParalleliseRowLoop final : public Move {
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext& context,
                                             std::string_view site) const override {
     if (!site.empty()) return {};
-    std::vector<std::int64_t> lanes(kLanes.begin(), kLanes.end()), clusters{1};
+    std::vector<std::int64_t> lanes(kGroupSizes.begin(), kGroupSizes.end()), clusters{1};
     if (has_clusters(context.device)) {
       clusters.assign(kClusters.begin(), kClusters.end());
       lanes.insert(lanes.end(), {2048, 4096, 8192});
@@ -97,7 +97,7 @@ class ParalleliseRowLoop final : public Move {
     const bool known =
         std::find(kClusters.begin(), kClusters.end(), group.cluster) != kClusters.end();
     if (!known || group.lanes % group.cluster != 0 ||
-        std::find(kLanes.begin(), kLanes.end(), group.block()) == kLanes.end()) {
+        std::find(kGroupSizes.begin(), kGroupSizes.end(), group.block()) == kGroupSizes.end()) {
       return why = "lanes is a power of two of at most 1024 a block, cluster 1, 2, 4 or 8", false;
     }
     if (group.cluster > 1 && (group.block() <= kWarpLanes || !has_clusters(context.device))) {
@@ -120,7 +120,7 @@ class ParalleliseRowLoop final : public Move {
     double best = trips > 0 ? trips / 16 : 16;
     if (threads > 0 && threads * best < machine) best = machine / threads;
     if (trips > 0) best = std::min(best, trips);
-    std::vector<std::int64_t> out(kLanes.begin(), kLanes.end());
+    std::vector<std::int64_t> out(kGroupSizes.begin(), kGroupSizes.end());
     if (trips > 0)
       std::erase_if(out,
                     [&](std::int64_t lanes) { return static_cast<double>(lanes) > 2 * trips; });

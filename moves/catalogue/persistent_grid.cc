@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "moves/shared/grid_stride.h"
+#include "moves/shared/sites.h"
 #include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 
@@ -9,7 +10,6 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kThreadSite = "thread";
 constexpr std::string_view kBlockSite = "block";
 
 /// An expression of the launch plan as C text over the kernel's parameters; nullopt if it has names

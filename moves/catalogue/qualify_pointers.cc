@@ -1,13 +1,13 @@
 #include <algorithm>
 
 #include "engine/text/source_edit.h"
+#include "moves/shared/sites.h"
 #include "register_moves.h"
 
 namespace warpath {
 namespace {
 
-constexpr std::string_view kSitePrefix = "argument:";
-constexpr std::string_view kAllSite = "arguments";
+constexpr std::string_view kArgumentsSite = "arguments";
 
 /// One pointer parameter of the kernel and the argument of the spec that it receives.
 struct Pointer {
@@ -150,12 +150,12 @@ class QualifyPointers final : public Move {
       // What changes one pointer is listed at its own site.
       if (changed < 2 || std::find(seen.begin(), seen.end(), states) != seen.end()) continue;
       seen.push_back(std::move(states));
-      out.push_back(instance(std::string(kAllSite), wanted));
+      out.push_back(instance(std::string(kArgumentsSite), wanted));
     }
     for (const Pointer& p : pointers) {
       const Qualifiers now = qualifiers_of(p), goal = extended(p, {true, true});
       if (goal == now) continue;
-      const std::string site = std::string(kSitePrefix) + p.arg->name;
+      const std::string site = std::string(kArgumentPrefix) + p.arg->name;
       out.push_back(instance(site, goal));
       if (goal.is_const != now.is_const && goal.is_restricted != now.is_restricted) {
         out.push_back(instance(site, {now.is_const, true}));
@@ -178,7 +178,7 @@ class QualifyPointers final : public Move {
     const CodeText code(context.variant.source);
     const std::vector<Pointer> pointers = find_pointers(code, context);
     std::vector<Edit> edits;
-    if (wanted.site == kAllSite) {
+    if (wanted.site == kArgumentsSite) {
       edits = edits_for_all(code, pointers, *state);
     } else {
       const auto p = find(pointers, wanted.site);
@@ -216,8 +216,8 @@ class QualifyPointers final : public Move {
   }
   static std::vector<Pointer>::const_iterator find(const std::vector<Pointer>& pointers,
                                                    std::string_view site) {
-    if (!site.starts_with(kSitePrefix)) return pointers.end();
-    site.remove_prefix(kSitePrefix.size());
+    if (!site.starts_with(kArgumentPrefix)) return pointers.end();
+    site.remove_prefix(kArgumentPrefix.size());
     return std::find_if(pointers.begin(), pointers.end(),
                         [&](const Pointer& p) { return p.arg->name == site; });
   }

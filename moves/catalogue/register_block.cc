@@ -7,6 +7,7 @@
 #include "moves/shared/code_writer.h"
 #include "moves/shared/known_shape.h"
 #include "moves/shared/repeated_body.h"
+#include "moves/shared/sites.h"
 #include "moves/shared/tile_kernel.h"
 #include "register_moves.h"
 
@@ -15,14 +16,10 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kSumSite = "sum", kPointsSite = "points";
+constexpr std::string_view kPointsSite = "points";
 constexpr std::array<std::array<std::int64_t, 2>, 4> kBlocks{{{8, 8}, {4, 4}, {8, 4}, {2, 2}}};
 constexpr std::array<std::int64_t, 3> kPoints{4, 2, 8};
 constexpr std::int64_t kThreadsM = 16, kThreadsN = 16;
-
-std::string number(std::int64_t value) {
-  return std::to_string(value);
-}
 
 /// A contraction with tm x tn outputs a thread and the sum's loop outside: each loaded element is
 /// used tm or tn times.

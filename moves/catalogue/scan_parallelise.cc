@@ -9,9 +9,9 @@
 namespace warpath {
 namespace {
 
-constexpr std::array<std::int64_t, 9> kLanes{4, 8, 16, 32, 64, 128, 256, 512, 1024};
+constexpr std::array<std::int64_t, 9> kScanLanes{4, 8, 16, 32, 64, 128, 256, 512, 1024};
 constexpr std::array<std::int64_t, 4> kPacks{1, 2, 4, 8};
-constexpr std::array<std::int64_t, 4> kVectors{1, 2, 4, 8};
+constexpr std::array<std::int64_t, 4> kScanVectors{1, 2, 4, 8};
 
 template <class List>
 bool contains(const List& list, std::int64_t value) {
@@ -53,12 +53,13 @@ class ScanParallelise final : public Move {
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
     if (!site.empty()) return {};
-    return {Tunable{"lanes", {kLanes.begin(), kLanes.end()}, 32, "threads that share a row"},
-            Tunable{"packs", {kPacks.begin(), kPacks.end()}, 1, "packs a thread has in flight"},
-            Tunable{"vector",
-                    {kVectors.begin(), kVectors.end()},
-                    1,
-                    "neighbours in a pack, moved at once"}};
+    return {
+        Tunable{"lanes", {kScanLanes.begin(), kScanLanes.end()}, 32, "threads that share a row"},
+        Tunable{"packs", {kPacks.begin(), kPacks.end()}, 1, "packs a thread has in flight"},
+        Tunable{"vector",
+                {kScanVectors.begin(), kScanVectors.end()},
+                1,
+                "neighbours in a pack, moved at once"}};
   }
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
@@ -80,8 +81,9 @@ class ScanParallelise final : public Move {
     const ScanShape shape{read("packs"), read("vector")};
     LaneGroup group;
     group.lanes = read("lanes");
-    if (!wanted.site.empty() || wanted.parameters.size() != 3 || !contains(kLanes, group.lanes) ||
-        !contains(kPacks, shape.packs) || !contains(kVectors, shape.vector)) {
+    if (!wanted.site.empty() || wanted.parameters.size() != 3 ||
+        !contains(kScanLanes, group.lanes) || !contains(kPacks, shape.packs) ||
+        !contains(kScanVectors, shape.vector)) {
       return why = "scan_parallelise takes lanes, packs and vector, and no site", std::nullopt;
     }
     if (!group.within_warp() && group.lanes / kWarpLanes * shape.packs > kWarpLanes) {

@@ -8,12 +8,12 @@
 namespace warpath {
 namespace {
 
-constexpr std::string_view kSitePrefix = "tunable:";
+constexpr std::string_view kTunablePrefix = "tunable:";
 constexpr std::size_t kListAll = 8;
 
 const Tunable* find_tunable(const KernelSpec& spec, std::string_view site) {
-  if (!site.starts_with(kSitePrefix)) return nullptr;
-  site.remove_prefix(kSitePrefix.size());
+  if (!site.starts_with(kTunablePrefix)) return nullptr;
+  site.remove_prefix(kTunablePrefix.size());
   const auto it = std::find_if(spec.tunables.begin(), spec.tunables.end(),
                                [&](const Tunable& t) { return t.name == site; });
   return it == spec.tunables.end() ? nullptr : &*it;
@@ -157,7 +157,7 @@ class SetTunable final : public Move {
       return why = "set_tunable without a site takes values by tunable", std::nullopt;
     Variant out = context.variant;
     for (const auto& [name, value] : instance.parameters) {
-      const Tunable* const tunable = find_tunable(context.spec, std::string(kSitePrefix) + name);
+      const Tunable* const tunable = find_tunable(context.spec, std::string(kTunablePrefix) + name);
       const auto current = out.tunables.find(name);
       if (tunable == nullptr || current == out.tunables.end())
         return why = "there is no tunable " + name, std::nullopt;
@@ -183,7 +183,7 @@ class SetTunable final : public Move {
   }
 
   static MoveInstance instance(const std::string& tunable, std::int64_t value) {
-    return {"set_tunable", std::string(kSitePrefix) + tunable, {{"value", value}}};
+    return {"set_tunable", std::string(kTunablePrefix) + tunable, {{"value", value}}};
   }
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kSitePrefix = "shared:";
+constexpr std::string_view kSharedPrefix = "shared:";
 
 std::vector<std::int64_t> pads() {
   return {1, 2, 4, 8};
@@ -32,7 +32,7 @@ class SmemPadSwizzle final : public Move {
       for (const std::int64_t pad : {1, 4}) {
         if (padded(context, *kernel, array, pad, why))
           out.push_back(
-              {std::string(name()), std::string(kSitePrefix) + array.name, {{"pad", pad}}});
+              {std::string(name()), std::string(kSharedPrefix) + array.name, {{"pad", pad}}});
       }
     }
     return out;
@@ -40,7 +40,7 @@ class SmemPadSwizzle final : public Move {
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
-    if (!site.starts_with(kSitePrefix)) return {};
+    if (!site.starts_with(kSharedPrefix)) return {};
     return {Tunable{"pad", pads(), 1, "elements more a row"}};
   }
 
@@ -56,7 +56,7 @@ class SmemPadSwizzle final : public Move {
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
     for (const Array& array : kernel->facts.arrays) {
-      if (array.space == Space::shared && wanted.site == std::string(kSitePrefix) + array.name)
+      if (array.space == Space::shared && wanted.site == std::string(kSharedPrefix) + array.name)
         return padded(context, *kernel, array, pad->second, why);
     }
     return why = "no array in shared memory at " + wanted.site, std::nullopt;

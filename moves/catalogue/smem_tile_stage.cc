@@ -3,6 +3,7 @@
 
 #include "moves/model/facts.h"
 #include "moves/shared/known_shape.h"
+#include "moves/shared/sites.h"
 #include "moves/shared/staging.h"
 #include "moves/shared/tile_kernel.h"
 #include "register_moves.h"
@@ -12,7 +13,7 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kSumSite = "sum", kExchangeSite = "exchange", kStreamPrefix = "stream:";
+constexpr std::string_view kExchangeSite = "exchange", kStreamPrefix = "stream:";
 // tile, step
 constexpr std::array<std::array<std::int64_t, 2>, 5> kSums{
     {{32, 32}, {32, 16}, {16, 32}, {16, 16}, {16, 64}}};

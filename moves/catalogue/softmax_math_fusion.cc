@@ -12,7 +12,7 @@
 namespace warpath {
 namespace {
 
-constexpr std::array<std::int64_t, 4> kVectors{1, 2, 4, 8};
+constexpr std::array<std::int64_t, 4> kExponentialVectors{1, 2, 4, 8};
 
 enum Form : std::int64_t { registers, shared, one_pass, online, recompute, reverse, form_count };
 
@@ -57,7 +57,7 @@ class SoftmaxMathFusion final : public Move {
                     "sweep, 3: maximum and sum in one sweep, "
                     "4: compute again instead of store and load, 5: every second sweep backwards"},
             Tunable{"vector",
-                    {kVectors.begin(), kVectors.end()},
+                    {kExponentialVectors.begin(), kExponentialVectors.end()},
                     1,
                     "elements a load or store takes at once; form 0 only"}};
   }
@@ -105,7 +105,8 @@ class SoftmaxMathFusion final : public Move {
                                           std::int64_t vector,
                                           std::string& why) {
     const bool packs = form == registers
-                           ? std::find(kVectors.begin(), kVectors.end(), vector) != kVectors.end()
+                           ? std::find(kExponentialVectors.begin(), kExponentialVectors.end(),
+                                       vector) != kExponentialVectors.end()
                            : vector == 1;
     if (!packs) return why = std::to_string(vector) + " is no vector for this form", std::nullopt;
     switch (form) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "moves/shared/known_shape.h"
+#include "moves/shared/sites.h"
 #include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 
@@ -9,8 +10,7 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kAllSite = "shape";
-constexpr std::string_view kSitePrefix = "argument:";
+constexpr std::string_view kShapeSite = "shape";
 
 /// An integer parameter that has one value in every workload of the device.
 struct Size {
@@ -83,10 +83,10 @@ class SpecialiseShape final : public Move {
     std::vector<MoveInstance> out;
     if (model == nullptr) return out;
     const std::vector<Size> sizes = find_sizes(context, *model);
-    if (!sizes.empty()) out.push_back({std::string(name()), std::string(kAllSite), {}});
+    if (!sizes.empty()) out.push_back({std::string(name()), std::string(kShapeSite), {}});
     for (const Size& size : sizes) {
       if (sizes.size() > 1)
-        out.push_back({std::string(name()), std::string(kSitePrefix) + size.argument, {}});
+        out.push_back({std::string(name()), std::string(kArgumentPrefix) + size.argument, {}});
     }
     return out;
   }
@@ -98,9 +98,9 @@ class SpecialiseShape final : public Move {
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return std::nullopt;
     std::vector<Size> sizes = find_sizes(context, *model);
-    if (wanted.site != kAllSite)
+    if (wanted.site != kShapeSite)
       std::erase_if(sizes, [&](const Size& s) {
-        return std::string(kSitePrefix) + s.argument != wanted.site;
+        return std::string(kArgumentPrefix) + s.argument != wanted.site;
       });
     if (sizes.empty())
       return why = "no integer argument with one value in all workloads at " + wanted.site,
@@ -121,7 +121,7 @@ class SpecialiseShape final : public Move {
 
 std::optional<Variant> with_known_shape(const MoveContext& context) {
   std::string why;
-  return SpecialiseShape().apply(context, {"specialise_shape", std::string(kAllSite), {}}, why);
+  return SpecialiseShape().apply(context, {"specialise_shape", std::string(kShapeSite), {}}, why);
 }
 
 void register_move_specialise_shape(MoveRegistry& registry) {

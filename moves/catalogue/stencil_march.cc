@@ -17,13 +17,9 @@ namespace {
 using namespace model;
 
 // planes, width, ahead
-constexpr std::array<std::array<std::int64_t, 3>, 7> kShapes{
+constexpr std::array<std::array<std::int64_t, 3>, 7> kMarches{
     {{64, 4, 1}, {64, 4, 0}, {32, 4, 1}, {64, 1, 1}, {64, 1, 0}, {32, 1, 1}, {16, 1, 0}}};
 constexpr std::int64_t kWide = 4;
-
-std::string number(std::int64_t value) {
-  return std::to_string(value);
-}
 
 struct MarchShape {
   std::int64_t planes = 64;  ///< points along the marched axis a thread
@@ -554,7 +550,7 @@ class StencilMarch final : public Move {
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
     std::vector<MoveInstance> out;
     std::string why;
-    for (const auto& [planes, width, ahead] : kShapes) {
+    for (const auto& [planes, width, ahead] : kMarches) {
       if (marched(context, {planes, width, ahead}, why))
         out.push_back(
             {std::string(name()), "", {{"planes", planes}, {"width", width}, {"ahead", ahead}}});

@@ -8,13 +8,13 @@
 namespace warpath {
 namespace {
 
-struct Parameter {
+struct AttentionParameter {
   Tunable tunable;
   int AttentionTile::* field;
 };
 
-const std::array<Parameter, 6>& parameters() {
-  static const std::array<Parameter, 6> all{{
+const std::array<AttentionParameter, 6>& attention_parameters() {
+  static const std::array<AttentionParameter, 6> all{{
       {{"queries", {16, 32, 64, 128, 256}, 128, "queries of a block"}, &AttentionTile::queries},
       {{"keys", {8, 16, 32, 64, 128}, 64, "keys and values in shared memory at a time"},
        &AttentionTile::keys},
@@ -32,7 +32,7 @@ const std::array<Parameter, 6>& parameters() {
 
 /// queries, keys, threads, lanes, blocks. Best guess first: 8 x 4 scores a thread, and as many
 /// blocks as fit.
-constexpr std::array<std::array<int, 5>, 8> kTiles{{
+constexpr std::array<std::array<int, 5>, 8> kAttentionTiles{{
     {64, 64, 128, 16, 4},
     {128, 128, 256, 16, 1},
     {128, 64, 128, 8, 2},
@@ -56,12 +56,13 @@ class StreamAttention final : public Move {
     std::string why;
     const auto attention = find_attention(context, why);
     if (!attention) return out;
-    for (const auto& [queries, keys, threads, lanes, blocks] : kTiles) {
+    for (const auto& [queries, keys, threads, lanes, blocks] : kAttentionTiles) {
       const AttentionTile tile{queries, keys,   threads,
                                lanes,   blocks, context.device.is_gpu ? 1 : 0};
       if (!problem(context.device, *attention, tile).empty()) continue;
       MoveInstance instance{std::string(name()), "", {}};
-      for (const Parameter& p : parameters()) instance.parameters[p.tunable.name] = tile.*p.field;
+      for (const AttentionParameter& p : attention_parameters())
+        instance.parameters[p.tunable.name] = tile.*p.field;
       out.push_back(std::move(instance));
     }
     return out;
@@ -71,7 +72,7 @@ class StreamAttention final : public Move {
                                             std::string_view site) const override {
     std::vector<Tunable> out;
     if (!site.empty()) return out;
-    for (const Parameter& p : parameters()) out.push_back(p.tunable);
+    for (const AttentionParameter& p : attention_parameters()) out.push_back(p.tunable);
     return out;
   }
 
@@ -81,10 +82,10 @@ class StreamAttention final : public Move {
     if (!wanted.site.empty())
       return why = "stream_attention applies to the whole kernel", std::nullopt;
     AttentionTile tile;
-    for (const Parameter& p : parameters()) {
+    for (const AttentionParameter& p : attention_parameters()) {
       if (!read_parameter(wanted, p.tunable, tile.*p.field, why)) return std::nullopt;
     }
-    if (wanted.parameters.size() != parameters().size())
+    if (wanted.parameters.size() != attention_parameters().size())
       return why = "stream_attention takes queries, keys, threads, lanes, blocks and async",
              std::nullopt;
     const auto attention = find_attention(context, why);

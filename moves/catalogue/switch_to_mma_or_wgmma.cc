@@ -21,13 +21,13 @@ int compute_capability(std::string_view arch) {
   return out;
 }
 
-struct Parameter {
+struct TensorParameter {
   Tunable tunable;
   int TensorTile::* field;
 };
 
 /// What can be chosen at a site; empty for an unknown one.
-std::vector<Parameter> parameters(std::string_view site) {
+std::vector<TensorParameter> tensor_parameters(std::string_view site) {
   if (site == kWgmma) {
     return {{{"block_m",
               {64, 128, 192, 256},
@@ -106,7 +106,7 @@ class SwitchToMmaOrWgmma final : public Move {
       for (const TensorTile& tile : tiles) {
         if (!device_problem(context.device, *c, tile).empty()) continue;
         MoveInstance instance{std::string(name()), std::string(site), {}};
-        for (const Parameter& p : parameters(site))
+        for (const TensorParameter& p : tensor_parameters(site))
           instance.parameters[p.tunable.name] = tile.*p.field;
         out.push_back(std::move(instance));
       }
@@ -119,19 +119,19 @@ class SwitchToMmaOrWgmma final : public Move {
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
     std::vector<Tunable> out;
-    for (const Parameter& p : parameters(site)) out.push_back(p.tunable);
+    for (const TensorParameter& p : tensor_parameters(site)) out.push_back(p.tunable);
     return out;
   }
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const std::vector<Parameter> known = parameters(wanted.site);
+    const std::vector<TensorParameter> known = tensor_parameters(wanted.site);
     if (known.empty())
       return why = "switch_to_mma_or_wgmma applies at mma.sync or wgmma", std::nullopt;
     TensorTile tile;
     tile.wgmma = wanted.site == kWgmma;
-    for (const Parameter& p : known) {
+    for (const TensorParameter& p : known) {
       if (!read_parameter(wanted, p.tunable, tile.*p.field, why)) return std::nullopt;
     }
     if (wanted.parameters.size() != known.size())

@@ -8,15 +8,15 @@
 namespace warpath {
 namespace {
 
-struct Parameter {
+struct TileParameter {
   std::string_view name;
   std::int64_t TileShape::* field;
   std::vector<std::int64_t> values;
   std::string_view help;
 };
 
-const std::array<Parameter, 6>& parameters() {
-  static const std::array<Parameter, 6> all{{
+const std::array<TileParameter, 6>& tile_parameters() {
+  static const std::array<TileParameter, 6> all{{
       {"bm", &TileShape::bm, {16, 32, 64, 128, 256}, "rows of the output that a block makes"},
       {"bn", &TileShape::bn, {16, 32, 64, 128, 256}, "columns of the output that a block makes"},
       {"bk", &TileShape::bk, {4, 8, 16, 32, 64}, "elements of the sum a step"},
@@ -31,7 +31,7 @@ const std::array<Parameter, 6>& parameters() {
 }
 
 /// Best guess first: large tiles reuse most, small ones fill the machine.
-constexpr std::array<std::array<std::int64_t, 6>, 8> kShapes{{
+constexpr std::array<std::array<std::int64_t, 6>, 8> kTileShapes{{
     {128, 128, 8, 8, 8, 2},
     {128, 64, 16, 8, 8, 2},
     {128, 128, 16, 8, 8, 2},
@@ -53,12 +53,12 @@ class TileAndBlock final : public Move {
     std::string why;
     const auto contraction = find_contraction(context, why);
     if (!contraction) return out;
-    for (const auto& values : kShapes) {
+    for (const auto& values : kTileShapes) {
       MoveInstance instance{std::string(name()), "", {}};
       TileShape shape;
       for (std::size_t i = 0; i < values.size(); ++i) {
-        instance.parameters[std::string(parameters()[i].name)] = values[i];
-        shape.*parameters()[i].field = values[i];
+        instance.parameters[std::string(tile_parameters()[i].name)] = values[i];
+        shape.*tile_parameters()[i].field = values[i];
       }
       if (tiled_variant(context, *contraction, shape, why)) out.push_back(std::move(instance));
     }
@@ -69,7 +69,7 @@ class TileAndBlock final : public Move {
                                             std::string_view site) const override {
     std::vector<Tunable> out;
     if (!site.empty()) return out;
-    for (const Parameter& p : parameters())
+    for (const TileParameter& p : tile_parameters())
       out.push_back({std::string(p.name), p.values, p.values.front(), std::string(p.help)});
     return out;
   }
@@ -80,9 +80,10 @@ class TileAndBlock final : public Move {
     TileShape shape;
     if (!wanted.site.empty())
       return why = "tile_and_block applies to the whole kernel", std::nullopt;
-    for (const Parameter& p : parameters()) {
+    for (const TileParameter& p : tile_parameters()) {
       const auto value = wanted.parameters.find(p.name);
-      if (value == wanted.parameters.end() || wanted.parameters.size() != parameters().size()) {
+      if (value == wanted.parameters.end() ||
+          wanted.parameters.size() != tile_parameters().size()) {
         return why = "tile_and_block takes bm, bn, bk, tm, tn and stages", std::nullopt;
       }
       if (!std::binary_search(p.values.begin(), p.values.end(), value->second)) {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace model;
 
-constexpr std::int64_t kFactors[] = {2, 3, 4, 6, 8, 16};
+constexpr std::int64_t kIlpFactors[] = {2, 3, 4, 6, 8, 16};
 /// Values of `tail`: iterations that fill no round go to a loop behind, or each load and use is
 /// tested.
 constexpr std::int64_t kPeeled = 0, kTested = 1;
@@ -188,7 +188,7 @@ class UnrollIlp final : public Move {
                                             std::string_view site) const override {
     if (!is_loop_site(site)) return {};
     return {Tunable{"factor",
-                    {std::begin(kFactors), std::end(kFactors)},
+                    {std::begin(kIlpFactors), std::end(kIlpFactors)},
                     4,
                     "iterations whose loads are in flight together"},
             Tunable{"tail",
@@ -211,7 +211,7 @@ class UnrollIlp final : public Move {
                                           const MoveInstance& wanted,
                                           std::string& why) {
     const std::int64_t factor = wanted.parameters.at("factor"), tail = wanted.parameters.at("tail");
-    if (std::find(std::begin(kFactors), std::end(kFactors), factor) == std::end(kFactors))
+    if (std::find(std::begin(kIlpFactors), std::end(kIlpFactors), factor) == std::end(kIlpFactors))
       return why = "no such factor", std::nullopt;
     if (tail != kPeeled && tail != kTested) return why = "tail is 0 or 1", std::nullopt;
     const KernelFacts& facts = model.facts;

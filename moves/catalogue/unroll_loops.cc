@@ -9,11 +9,11 @@ namespace warpath {
 namespace {
 
 constexpr std::int64_t kRemove = 0;
-constexpr std::array<std::int64_t, 5> kFactors{4, 8, 2, 16, 1};  // best guess first
+constexpr std::array<std::int64_t, 5> kFirstFactors{4, 8, 2, 16, 1};  // best guess first
 constexpr std::array<std::int64_t, 10> kDomain{kRemove, 1, 2, 3, 4, 6, 8, 12, 16, 32};
 
 /// An innermost for loop of a function.
-struct Loop {
+struct InnermostLoop {
   std::size_t ordinal = 0;  ///< among the `for` tokens of the file
   std::size_t token = 0;    ///< its `for`
   /// token of the "#pragma unroll N" directly before it
@@ -54,15 +54,15 @@ bool is_innermost(const CodeText& code, std::size_t body, std::size_t limit) {
   return true;
 }
 
-std::vector<Loop> find_loops(const CodeText& code) {
-  std::vector<Loop> out;
+std::vector<InnermostLoop> find_loops(const CodeText& code) {
+  std::vector<InnermostLoop> out;
   std::size_t ordinal = 0;
   auto counted = std::size_t{0};
   for (const FunctionText& function : find_functions(code, {})) {
     for (; counted < function.body; ++counted) ordinal += code.is(counted, "for") ? 1U : 0U;
     for (std::size_t i = function.body; i < function.end; ++i) {
       if (!code.is(i, "for")) continue;
-      Loop loop{ordinal++, i, std::nullopt, kRemove};
+      InnermostLoop loop{ordinal++, i, std::nullopt, kRemove};
       if (!code.is(i + 1, "(") || !is_innermost(code, code.match[i + 1] + 1, function.end))
         continue;
       const std::size_t before = i - 1;
@@ -91,7 +91,7 @@ bool is_blank(std::string_view text) {
 
 /// A line of its own above the loop, indented like it; in the middle of a line (or behind a
 /// continued one) the line is cut.
-Edit insertion(const CodeText& code, const Loop& loop, std::int64_t factor) {
+Edit insertion(const CodeText& code, const InnermostLoop& loop, std::int64_t factor) {
   const std::size_t at = code.tokens[loop.token].begin;
   const std::size_t begin = line_begin(code.source, at);
   const std::string_view indent = code.source.substr(begin, at - begin);
@@ -122,8 +122,8 @@ class UnrollLoops final : public Move {
     const CodeText code(context.variant.source);
     std::vector<MoveInstance> out;
     if (code.ambiguous) return out;
-    for (const Loop& loop : find_loops(code)) {
-      for (const std::int64_t factor : kFactors) {
+    for (const InnermostLoop& loop : find_loops(code)) {
+      for (const std::int64_t factor : kFirstFactors) {
         if (factor != loop.factor) out.push_back(instance(loop.ordinal, factor));
       }
       if (loop.factor != kRemove) out.push_back(instance(loop.ordinal, kRemove));
@@ -153,7 +153,7 @@ class UnrollLoops final : public Move {
     }
     const CodeText code(context.variant.source);
     if (code.ambiguous) return why = "the source has no undisputed tokens", std::nullopt;
-    for (const Loop& loop : find_loops(code)) {
+    for (const InnermostLoop& loop : find_loops(code)) {
       if (loop_site(loop.ordinal) != wanted.site) continue;
       if (loop.factor == factor->second)
         return why = "the loop has this factor already", std::nullopt;
@@ -167,7 +167,7 @@ class UnrollLoops final : public Move {
   [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& context,
                                                     const MoveInstance& done) const override {
     const CodeText code(context.variant.source);
-    for (const Loop& loop : find_loops(code)) {
+    for (const InnermostLoop& loop : find_loops(code)) {
       const bool known = std::binary_search(kDomain.begin(), kDomain.end(), loop.factor);
       if (loop_site(loop.ordinal) == done.site && known) return instance(loop.ordinal, loop.factor);
     }
@@ -178,7 +178,7 @@ class UnrollLoops final : public Move {
   static MoveInstance instance(std::size_t ordinal, std::int64_t factor) {
     return {"unroll_loops", loop_site(ordinal), {{"factor", factor}}};
   }
-  static Edit edit(const CodeText& code, const Loop& loop, std::int64_t factor) {
+  static Edit edit(const CodeText& code, const InnermostLoop& loop, std::int64_t factor) {
     if (!loop.pragma) return insertion(code, loop, factor);
     const Token& pragma = code.tokens[*loop.pragma];
     if (factor == kRemove) return removal(code, pragma);

@@ -5,14 +5,13 @@
 #include "moves/shared/loop_site.h"
 #include "moves/shared/pack_accesses.h"
 #include "moves/shared/repeated_body.h"
+#include "moves/shared/sites.h"
 #include "register_moves.h"
 
 namespace warpath {
 namespace {
 
 using namespace model;
-
-constexpr std::string_view kThreadSite = "thread";
 
 /// A number of elements a thread takes at once.
 constexpr std::int64_t kWidths[] = {2, 4, 8, 16};

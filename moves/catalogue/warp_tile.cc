@@ -5,6 +5,7 @@
 #include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
 #include "moves/shared/code_writer.h"
+#include "moves/shared/device_limits.h"
 #include "moves/shared/known_shape.h"
 #include "register_moves.h"
 
@@ -13,9 +14,8 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kSitePrefix = "map:";
-constexpr std::int64_t kWarp = 32;
-constexpr std::array<std::int64_t, 3> kLanes{4, 8, 16};
+constexpr std::string_view kMapPrefix = "map:";
+constexpr std::array<std::int64_t, 3> kMapLanes{4, 8, 16};
 
 /// threadIdx.x / width and threadIdx.x % width: how a block's threads are laid over a tile.
 struct ThreadMap {
@@ -126,10 +126,10 @@ class WarpTile final : public Move {
     if (kernel == nullptr) return out;
     const std::vector<ThreadMap> maps = find_maps(*kernel);
     for (std::size_t i = 0; i < maps.size(); ++i) {
-      for (const std::int64_t lanes : kLanes) {
+      for (const std::int64_t lanes : kMapLanes) {
         if (regrouped(context, *kernel, maps[i], lanes, why))
           out.push_back({std::string(name()),
-                         std::string(kSitePrefix) + std::to_string(i),
+                         std::string(kMapPrefix) + std::to_string(i),
                          {{"lanes", lanes}}});
       }
     }
@@ -138,7 +138,7 @@ class WarpTile final : public Move {
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
-    if (!site.starts_with(kSitePrefix)) return {};
+    if (!site.starts_with(kMapPrefix)) return {};
     return {Tunable{"lanes", {2, 4, 8, 16}, 4, "columns of a warp's rectangle, in threads"}};
   }
 
@@ -155,7 +155,7 @@ class WarpTile final : public Move {
     if (kernel == nullptr) return std::nullopt;
     const std::vector<ThreadMap> maps = find_maps(*kernel);
     for (std::size_t i = 0; i < maps.size(); ++i) {
-      if (wanted.site == std::string(kSitePrefix) + std::to_string(i))
+      if (wanted.site == std::string(kMapPrefix) + std::to_string(i))
         return regrouped(context, *kernel, maps[i], lanes->second, why);
     }
     return why = "the kernel has no thread map " + wanted.site, std::nullopt;

@@ -6,18 +6,18 @@
 namespace warpath::model {
 namespace {
 
-using Value = std::optional<std::int64_t>;
+using Constant = std::optional<std::int64_t>;
 
 class Evaluator {
  public:
   Evaluator(const Unit& unit, const Bindings& extra) : unit_(unit), extra_(extra) {}
 
-  Value value(const Expr& e) {
+  Constant value(const Expr& e) {
     switch (e.kind) {
       case ExprKind::number:
         return integer_value(e.name);
       case ExprKind::literal:
-        return e.name == "true" ? Value(1) : e.name == "false" ? Value(0) : std::nullopt;
+        return e.name == "true" ? Constant(1) : e.name == "false" ? Constant(0) : std::nullopt;
       case ExprKind::name:
         return named(e);
       case ExprKind::unary:
@@ -38,7 +38,7 @@ class Evaluator {
   }
 
  private:
-  Value named(const Expr& e) {
+  Constant named(const Expr& e) {
     if (const auto found = extra_.find(e.name); found != extra_.end()) return found->second;
     if (const Declarator* d = declaration_of(unit_, e)) {
       constexpr int kDepth = 64;
@@ -49,16 +49,16 @@ class Evaluator {
           type != "auto" && !is_integer_type(unit_.resolved_type(type)))
         return std::nullopt;
       ++depth_;
-      const Value out = value(*d->value());
+      const Constant out = value(*d->value());
       --depth_;
       return out;
     }
     const auto found = unit_.constants().find(e.name);
-    return found == unit_.constants().end() ? std::nullopt : Value(found->second);
+    return found == unit_.constants().end() ? std::nullopt : Constant(found->second);
   }
 
-  Value unary(const Expr& e) {
-    const Value a = value(e.arg(0));
+  Constant unary(const Expr& e) {
+    const Constant a = value(e.arg(0));
     if (!a) return a;
     if (e.op == "-") return apply_integer("-", 0, *a);
     if (e.op == "+") return a;
@@ -67,28 +67,28 @@ class Evaluator {
     return std::nullopt;
   }
 
-  Value binary(const Expr& e) {
-    const Value a = value(e.arg(0));
+  Constant binary(const Expr& e) {
+    const Constant a = value(e.arg(0));
     const bool both = e.op == "&&" || e.op == "and";
     const bool either = e.op == "||" || e.op == "or";
     if (a && both && *a == 0) return 0;
     if (a && either && *a != 0) return 1;
     if (!a) return a;
-    const Value b = value(e.arg(1));
+    const Constant b = value(e.arg(1));
     return b ? apply_integer(e.op, *a, *b) : b;
   }
 
-  Value conditional(const Expr& e) {
-    const Value condition = value(e.arg(0));
+  Constant conditional(const Expr& e) {
+    const Constant condition = value(e.arg(0));
     if (!condition) return condition;
     return value(e.arg(*condition != 0 ? 1 : 2));
   }
 
-  Value cast(const Expr& e) {
+  Constant cast(const Expr& e) {
     if (e.args.size() != 1) return std::nullopt;
     const auto dtype = dtype_of_type(unit_.resolved_type(plain_type(e)));
     if (!dtype || info(*dtype).is_float) return std::nullopt;
-    const Value a = value(e.arg(0));
+    const Constant a = value(e.arg(0));
     if (!a || info(*dtype).size_bytes == 8) return a;
     if (*dtype == DType::boolean) return *a != 0 ? 1 : 0;
     const std::int64_t range = std::int64_t{1} << (8 * info(*dtype).size_bytes);
@@ -96,7 +96,7 @@ class Evaluator {
     return *a >= low && *a < low + range ? a : std::nullopt;
   }
 
-  Value sized(const Expr& e) {
+  Constant sized(const Expr& e) {
     if (e.op != "sizeof") return std::nullopt;
     std::string words;
     if (!e.type.empty()) {
@@ -109,14 +109,14 @@ class Evaluator {
       words = unit_.resolved_type(unit_.text(d->type));
     }
     const std::size_t size = size_of_type(words);
-    return size == 0 ? std::nullopt : Value(static_cast<std::int64_t>(size));
+    return size == 0 ? std::nullopt : Constant(static_cast<std::int64_t>(size));
   }
 
-  Value called(const Expr& e) {
+  Constant called(const Expr& e) {
     const std::string_view f = callee(e);
     if (e.args.size() != 3) return std::nullopt;
-    const Value a = value(e.arg(1));
-    const Value b = value(e.arg(2));
+    const Constant a = value(e.arg(1));
+    const Constant b = value(e.arg(2));
     if (!a || !b) return std::nullopt;
     if (f == "min" || f == "std::min") return std::min(*a, *b);
     if (f == "max" || f == "std::max") return std::max(*a, *b);

@@ -82,6 +82,10 @@ struct Expansion {
 };
 /// Nullopt for other calls, wrong numbers of arguments and bodies with effects.
 [[nodiscard]] std::optional<Expansion> expansion_of(const Unit& unit, const Expr& call);
+/// Expansions inside one another that are followed.
+inline constexpr int kHelperDepth = 4;
+/// __ldg and the loads with a cache hint.
+[[nodiscard]] bool is_load_intrinsic(std::string_view name);
 
 /// Turns expressions into values with what a walk has noted.
 class ValueReader {

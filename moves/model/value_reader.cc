@@ -7,8 +7,6 @@
 namespace warpath::model {
 namespace {
 
-constexpr int kHelperDepth = 4;
-
 bool is_launch_name(std::string_view name) {
   return name == "threadIdx" || name == "blockIdx" || name == "blockDim" || name == "gridDim";
 }
@@ -19,12 +17,12 @@ Value integer(const Polynomial& p) {
   return out;
 }
 
+}  // namespace
+
 bool is_load_intrinsic(std::string_view name) {
   return name == "__ldg" || name == "__ldcs" || name == "__ldca" || name == "__ldcg" ||
          name == "__ldlu" || name == "__ldcv";
 }
-
-}  // namespace
 
 std::optional<Expansion> expansion_of(const Unit& unit, const Expr& call) {
   const std::string_view name = callee(call);

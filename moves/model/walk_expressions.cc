@@ -5,7 +5,6 @@
 namespace warpath::model {
 namespace {
 
-constexpr int kHelperDepth = 4;
 constexpr std::size_t kMostAccesses = 20000;
 
 bool is_barrier(std::string_view name) {
@@ -24,9 +23,6 @@ bool is_harmless(std::string_view name) {
          name == "__cvta_generic_to_shared" || name == "__nanosleep" || name == "clock" ||
          name == "clock64" || name == "__builtin_unreachable" || name == "__isShared" ||
          name == "__isGlobal";
-}
-bool is_load_intrinsic(std::string_view name) {
-  return name.starts_with("__ld") && name.size() <= 6;
 }
 bool is_store_intrinsic(std::string_view name) {
   return name == "__stcs" || name == "__stcg" || name == "__stwb" || name == "__stwt";

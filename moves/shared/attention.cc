@@ -15,9 +15,9 @@ namespace {
 using namespace model;
 
 /// Reads a kernel as an attention. Each step returns false with one line in `why`.
-class Finder {
+class AttentionFinder {
  public:
-  Finder(const MoveContext& context, const KernelModel& kernel, std::string& why)
+  AttentionFinder(const MoveContext& context, const KernelModel& kernel, std::string& why)
       : context_(context),
         unit_(kernel.unit),
         kernel_(*kernel.kernel),
@@ -435,7 +435,7 @@ class Finder {
 std::optional<Attention> find_attention(const MoveContext& context, std::string& why) {
   const auto kernel = model_kernel(context.spec, context.variant, why);
   if (kernel == nullptr) return std::nullopt;
-  return Finder(context, *kernel, why).run();
+  return AttentionFinder(context, *kernel, why).run();
 }
 
 }  // namespace warpath

@@ -1,10 +1,15 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace warpath {
+
+[[nodiscard]] inline std::string number(std::int64_t value) {
+  return std::to_string(value);
+}
 
 /// Lines of C with indentation, for moves that write a new body.
 class CodeWriter {

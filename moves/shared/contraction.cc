@@ -14,9 +14,9 @@ namespace {
 using namespace model;
 
 /// Reads the parts of a kernel into a Contraction. Each step returns false with one line in `why`.
-class Finder {
+class ContractionFinder {
  public:
-  Finder(const MoveContext& context, const KernelModel& kernel, std::string& why)
+  ContractionFinder(const MoveContext& context, const KernelModel& kernel, std::string& why)
       : context_(context),
         unit_(kernel.unit),
         kernel_(*kernel.kernel),
@@ -312,7 +312,7 @@ std::string Contraction::uniform_prologue(std::string_view indent) const {
 std::optional<Contraction> find_contraction(const MoveContext& context, std::string& why) {
   const auto kernel = model_kernel(context.spec, context.variant, why);
   if (kernel == nullptr) return std::nullopt;
-  return Finder(context, *kernel, why).run();
+  return ContractionFinder(context, *kernel, why).run();
 }
 
 }  // namespace warpath

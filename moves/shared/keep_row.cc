@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/shared/device_limits.h"
 #include "moves/shared/lanes.h"
 #include "moves/shared/packs.h"
 
@@ -24,8 +25,6 @@ using model::Unit;
 
 /// of all kept operands a lane: beyond it registers spill
 constexpr std::int64_t kMostElements = 128;
-constexpr std::int64_t kRegisters = 65536;  ///< of a multiprocessor, 4 bytes each
-constexpr std::int64_t kStaticSmemBytes = 48 << 10;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
@@ -99,7 +98,8 @@ class RowKeeper {
     std::int64_t words = 0;
     for (const RowOperand* o : kept)
       words += ceil_div(*items * static_cast<std::int64_t>(array_of(*o).element_bytes), 4);
-    if (words > 2 * kMostElements || (words / 2 + 24) * sweeps_.threads > kRegisters) {
+    if (words > 2 * kMostElements ||
+        (words / 2 + 24) * sweeps_.threads > kMultiprocessorRegisters) {
       return why = std::to_string(words) + " registers a thread would hold the row", std::nullopt;
     }
     if (*items < 2) return why = "a lane has one element of the row", std::nullopt;
@@ -396,7 +396,6 @@ class RowKeeper {
     return true;
   }
 
-  static constexpr std::int64_t kWarp = 32;
   const MoveContext& context_;
   const Unit& unit_;
   const KernelFacts& facts_;

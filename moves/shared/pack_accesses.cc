@@ -11,7 +11,7 @@ using namespace model;
 
 namespace {
 
-constexpr std::int64_t kMostStride = 8;
+constexpr std::int64_t kMostPackStride = 8;
 
 /// Names declared in the statements, at any depth.
 std::set<std::string, std::less<>> declared_in(const std::vector<const Stmt*>& body) {
@@ -293,7 +293,7 @@ class PackFinder {
       const Polynomial& index = places_.indices[low];
       if (taken.contains(low) || !is_plain(low) || !index.affine_in(plan_.variable)) continue;
       const std::int64_t stride = index.coefficient_of(plan_.variable).constant().value_or(0);
-      if (stride < 2 || stride > kMostStride) continue;
+      if (stride < 2 || stride > kMostPackStride) continue;
       std::vector<std::pair<std::size_t, std::int64_t>> members;
       std::set<std::int64_t> offsets;
       for (std::size_t i = 0; i < places_.accesses.size(); ++i) {

@@ -64,9 +64,9 @@ bool ascends_from_zero(const KernelSpec& spec, const ArgSpec& arg, const Workloa
   return true;
 }
 
-class Finder {
+class RangeSumFinder {
  public:
-  Finder(const MoveContext& context, const KernelModel& model, std::string& why)
+  RangeSumFinder(const MoveContext& context, const KernelModel& model, std::string& why)
       : context_(context), model_(model), unit_(model.unit), facts_(model.facts), why_(why) {}
 
   std::optional<RangeSum> find() {
@@ -470,7 +470,7 @@ class Finder {
 std::optional<RangeSum> find_range_sum(const MoveContext& context,
                                        const KernelModel& model,
                                        std::string& why) {
-  return Finder(context, model, why).find();
+  return RangeSumFinder(context, model, why).find();
 }
 
 }  // namespace warpath

@@ -11,6 +11,7 @@
 #include "engine/plugin/move.h"
 #include "engine/text/source_edit.h"
 #include "moves/model/facts.h"
+#include "moves/shared/device_limits.h"
 
 namespace warpath {
 
@@ -132,8 +133,6 @@ struct GuardedBody {
 /// The bound of the thread's index as the guard writes it.
 [[nodiscard]] std::string bound_text(const model::Unit& unit, const GuardedBody& body);
 
-/// What a block may declare, in bytes.
-inline constexpr std::int64_t kStaticSmemBytes = 48 << 10;
 /// Shared memory that the kernel declares with a size of its own, in bytes; `except` is left out.
 /// What a move adds must fit beside it.
 [[nodiscard]] std::int64_t static_smem_bytes(const model::KernelFacts& facts,

@@ -12,11 +12,7 @@ using namespace model;
 
 namespace {
 
-std::string number(std::int64_t value) {
-  return std::to_string(value);
-}
-
-constexpr std::int64_t kMostStride = 8, kMostSpan = 64;
+constexpr std::int64_t kMostStreamStride = 8, kMostSpan = 64;
 
 /// Elements that all threads of a block load: stride * j + base + offset, `span` + 1 of them in one
 /// step.
@@ -82,7 +78,7 @@ std::vector<Stream> find_streams(const MoveContext& context,
     const Polynomial base = access->index.without(loop.variable),
                      source_base = access->source_index.without(loop.variable);
     const std::int64_t stride = access->index.coefficient_of(loop.variable).constant().value_or(0);
-    if (facts.uniformity(base) == Uniformity::thread || stride < 1 || stride > kMostStride ||
+    if (facts.uniformity(base) == Uniformity::thread || stride < 1 || stride > kMostStreamStride ||
         access->source_index.coefficient_of(loop.variable).constant() != stride)
       continue;
     const std::set<std::string> names = source_base.names();

@@ -13,10 +13,6 @@ using namespace model;
 
 namespace {
 
-std::string number(std::int64_t value) {
-  return std::to_string(value);
-}
-
 /// What the rewrite needs to know of a kernel that copies from one order of elements to another.
 struct Exchange {
   const ThreadIndex* in_axis = nullptr;   ///< contiguous where it loads

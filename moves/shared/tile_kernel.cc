@@ -8,19 +8,15 @@
 #include "moves/model/syntax.h"
 #include "moves/shared/code_writer.h"
 #include "moves/shared/contraction_parts.h"
+#include "moves/shared/device_limits.h"
 
 namespace warpath {
 namespace {
 
-constexpr std::int64_t kStaticSmemBytes = 48 << 10, kMaxThreads = 1024, kWarp = 32;
-// of a multiprocessor; of a thread with 64 outputs
-constexpr std::int64_t kRegisters = 65536, kRegistersOf64 = 128;
+constexpr std::int64_t kRegistersOf64 = 128;  // of a thread with 64 outputs
 constexpr std::int64_t kBoundedThreads = 256;
 constexpr std::int64_t kPack = 4;  // bytes of one dot product
 
-std::string number(std::int64_t value) {
-  return std::to_string(value);
-}
 bool divides(std::optional<std::int64_t> size, std::int64_t by) {
   return size && *size % by == 0;
 }
@@ -76,7 +72,8 @@ class TileWriter {
     // threads at work. Smaller blocks load more a thread: the bound would make them spill.
     const std::int64_t registers =
         s_.tm * s_.tn == 64 && s_.threads() >= kBoundedThreads ? kRegistersOf64 : 0;
-    const std::int64_t blocks = registers == 0 ? 0 : kRegisters / (registers * s_.threads());
+    const std::int64_t blocks =
+        registers == 0 ? 0 : kMultiprocessorRegisters / (registers * s_.threads());
     out.source = with_body(context_, c_, w_.text(), s_.threads(), blocks);
     set_tile_launch(out.launch, c_, s_.bm, s_.bn, s_.threads());
     return out;

@@ -9,6 +9,9 @@
 
 namespace warpath::llm {
 
+/// Tokens around the messages of a request.
+inline constexpr std::int64_t kFraming = 64;
+
 struct BudgetLimits {
   std::int64_t calls = 200;  ///< requests sent, retries included
   std::int64_t input_tokens = 4'000'000;

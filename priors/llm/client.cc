@@ -19,7 +19,6 @@ using std::chrono::duration_cast;
 constexpr int kCalibrated = 3;
 constexpr double kMargin = 1.5;
 constexpr std::chrono::seconds kMostWait{5};  // for a transport to let go of what it was told to
-constexpr std::int64_t kFraming = 64;         // tokens around the messages
 
 std::string one_line(std::string text) {
   std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');

@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-void set_usage(const json& usage, ModelAnswer& answer) {
+void set_anthropic_usage(const json& usage, ModelAnswer& answer) {
   if (!usage.is_object()) return;
   Usage& u = answer.usage;
   if (usage.count("input_tokens") != 0) {
@@ -21,7 +21,7 @@ void set_usage(const json& usage, ModelAnswer& answer) {
   u.known = true;
 }
 
-void set_end(const std::string& reason, ModelAnswer& answer) {
+void set_anthropic_end(const std::string& reason, ModelAnswer& answer) {
   if (reason.empty()) return;
   using enum ModelAnswer::End;
   answer.end = reason == "max_tokens" || reason == "model_context_window_exceeded" ? length
@@ -64,12 +64,12 @@ class Anthropic final : public Codec {
     if (type == "message_start") {
       const json& message = member(data, "message");
       answer.model = text_of(message, "model");
-      set_usage(member(message, "usage"), answer);
+      set_anthropic_usage(member(message, "usage"), answer);
     } else if (type == "content_block_delta") {
       const json& delta = member(data, "delta");
       if (text_of(delta, "type") == "text_delta") answer.text += text_of(delta, "text");
     } else if (type == "message_delta") {
-      set_usage(member(data, "usage"), answer);
+      set_anthropic_usage(member(data, "usage"), answer);
       reason(member(data, "delta"), answer);
     } else if (type == "error") {
       absorb_error(data, answer);
@@ -80,7 +80,7 @@ class Anthropic final : public Codec {
 
   void absorb_whole(const json& body, ModelAnswer& answer) const override {
     answer.model = text_of(body, "model");
-    set_usage(member(body, "usage"), answer);
+    set_anthropic_usage(member(body, "usage"), answer);
     const json& parts = member(body, "content");
     for (std::size_t i = 0; parts.is_array() && i < parts.size(); ++i) {
       if (text_of(parts[i], "type") == "text") answer.text += text_of(parts[i], "text");
@@ -98,7 +98,7 @@ class Anthropic final : public Codec {
 
  private:
   static void reason(const json& object, ModelAnswer& answer) {
-    set_end(text_of(object, "stop_reason"), answer);
+    set_anthropic_end(text_of(object, "stop_reason"), answer);
     if (answer.end == ModelAnswer::End::refusal && answer.refusal.empty())
       answer.refusal = "refused";
   }

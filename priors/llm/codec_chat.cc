@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-void set_usage(const json& usage, ModelAnswer& answer) {
+void set_chat_usage(const json& usage, ModelAnswer& answer) {
   if (!usage.is_object()) return;
   const json& input = member(usage, "prompt_tokens_details");
   answer.usage = {
@@ -23,7 +23,7 @@ void set_usage(const json& usage, ModelAnswer& answer) {
       .known = true};
 }
 
-void set_end(const std::string& reason, ModelAnswer& answer) {
+void set_chat_end(const std::string& reason, ModelAnswer& answer) {
   if (reason.empty()) return;
   using enum ModelAnswer::End;
   answer.end = reason == "length" ? length : reason == "content_filter" ? filtered : complete;
@@ -68,20 +68,20 @@ class Chat final : public Codec {
     if (chunk.is_discarded()) return;
     if (!member(chunk, "error").is_null()) return absorb_error(chunk, answer);
     if (answer.model.empty()) answer.model = text_of(chunk, "model");
-    set_usage(member(chunk, "usage"), answer);
+    set_chat_usage(member(chunk, "usage"), answer);
     const json& choices = member(chunk, "choices");
     if (!choices.is_array() || choices.empty()) return;
     const json& delta = member(choices[0], "delta");
     answer.text += text_of(delta, "content");
     answer.refusal += text_of(delta, "refusal");
-    set_end(text_of(choices[0], "finish_reason"), answer);
+    set_chat_end(text_of(choices[0], "finish_reason"), answer);
     if (answer.end == ModelAnswer::End::complete && !answer.refusal.empty())
       answer.end = ModelAnswer::End::refusal;
   }
 
   void absorb_whole(const json& body, ModelAnswer& answer) const override {
     answer.model = text_of(body, "model");
-    set_usage(member(body, "usage"), answer);
+    set_chat_usage(member(body, "usage"), answer);
     const json& choices = member(body, "choices");
     if (!choices.is_array() || choices.empty()) {
       answer.error_message = "a response without choices";
@@ -90,7 +90,7 @@ class Chat final : public Codec {
     const json& message = member(choices[0], "message");
     answer.text = text_of(message, "content");
     answer.refusal = text_of(message, "refusal");
-    set_end(text_of(choices[0], "finish_reason"), answer);
+    set_chat_end(text_of(choices[0], "finish_reason"), answer);
     if (!answer.refusal.empty()) answer.end = ModelAnswer::End::refusal;
   }
 

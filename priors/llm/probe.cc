@@ -19,7 +19,6 @@ using State = Probed::State;
 using Next = Judgement::Next;
 
 constexpr std::int64_t kMostOutput = 512;  // a model that reasons needs some before it says a word
-constexpr std::int64_t kFraming = 64;      // tokens around the messages
 constexpr std::size_t kShownText = 60;
 constexpr int kMostDropped = 4;  // options that one question may lose
 

@@ -6,7 +6,7 @@
 namespace warpath::llm {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_line(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
   return first == std::string_view::npos
              ? std::string_view{}
@@ -25,10 +25,10 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 std::string without_fence(const std::vector<std::string_view>& lines) {
   std::size_t begin = 0, end = lines.size();
-  while (begin < end && trimmed(lines[begin]).empty()) ++begin;
-  while (end > begin && trimmed(lines[end - 1]).empty()) --end;
-  if (end - begin >= 2 && trimmed(lines[begin]).starts_with("```") &&
-      trimmed(lines[end - 1]) == "```")
+  while (begin < end && trimmed_line(lines[begin]).empty()) ++begin;
+  while (end > begin && trimmed_line(lines[end - 1]).empty()) --end;
+  if (end - begin >= 2 && trimmed_line(lines[begin]).starts_with("```") &&
+      trimmed_line(lines[end - 1]) == "```")
     ++begin, --end;
   std::string out;
   for (std::size_t i = begin; i < end; ++i) out += std::string(lines[i]) + "\n";
@@ -46,7 +46,7 @@ std::optional<WrittenKernel> written_kernel(std::string_view reply,
   std::vector<std::string_view> inside;
   enum class At : std::uint8_t { ahead, within, behind } at = At::ahead;
   for (const std::string_view line : lines_of(reply)) {
-    const std::string_view word = trimmed(line);
+    const std::string_view word = trimmed_line(line);
     if (word == begin) {
       if (at != At::ahead) return why = "two kernels in one reply", std::nullopt;
       at = At::within;
@@ -56,15 +56,15 @@ std::optional<WrittenKernel> written_kernel(std::string_view reply,
     } else if (at == At::within) {
       inside.push_back(line);
     } else if (at == At::behind && word.starts_with("PLAN ")) {
-      out.plan = trimmed(word.substr(5));
+      out.plan = trimmed_line(word.substr(5));
     } else if (at == At::behind && word.starts_with("CLAIM ")) {
-      out.claims = trimmed(word.substr(6));
+      out.claims = trimmed_line(word.substr(6));
     }
   }
   if (at == At::ahead) return why = "no line '" + begin + "'", std::nullopt;
   if (at == At::within) return why = "no line '" + end + "'", std::nullopt;
   out.text = without_fence(inside);
-  if (trimmed(out.text).empty() || out.text.find_first_not_of(" \t\r\n") == std::string::npos)
+  if (trimmed_line(out.text).empty() || out.text.find_first_not_of(" \t\r\n") == std::string::npos)
     return why = "nothing between the two lines", std::nullopt;
   return out;
 }

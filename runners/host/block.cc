@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/base/round_up.h"
 #include "runners/host/warp_operation.h"
 
 namespace warpath::host {
@@ -16,16 +17,12 @@ namespace {
 
 namespace context = boost::context::detail;
 
-constexpr std::size_t kPage = 4096;
 constexpr std::size_t kThreadStack = 128 << 10;  // a device thread's local memory is rarely more
 constexpr std::size_t kPlainStack = 1 << 20;
 constexpr std::size_t kSharedAlignment = 128;
 
 thread_local BlockRunner* running = nullptr;
 
-constexpr std::size_t round_up(std::size_t value, std::size_t to) {
-  return (value + to - 1) / to * to;
-}
 bool in(const void* address, const std::byte* begin, std::size_t size) {
   if (begin == nullptr) return false;
   const auto a = reinterpret_cast<std::uintptr_t>(address),

@@ -6,17 +6,13 @@
 #include <utility>
 
 #include "engine/base/rng.h"
+#include "engine/base/round_up.h"
 #include "engine/portable/guard.h"
 
 namespace warpath::host {
 namespace {
 
-constexpr std::size_t kPage = 4096;
 constexpr std::size_t kFenceBytes = 4 << 20;  // address space only
-
-constexpr std::size_t round_up(std::size_t value, std::size_t to) {
-  return (value + to - 1) / to * to;
-}
 
 }  // namespace
 

@@ -15,6 +15,7 @@ enum class Placement : std::uint8_t {
   fence_before,  ///< its begin at an unmapped page: the last access before it faults
 };
 
+inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kCanaryBytes = 64 << 10;
 
 /// One tensor's memory with its guards.

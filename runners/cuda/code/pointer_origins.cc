@@ -15,28 +15,12 @@ using Node = std::uint32_t;
 using Mask = std::uint64_t;
 constexpr std::size_t kMaxParameters = 64;
 
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) {
-  return std::ranges::find(list, text) != list.end();
-}
-
-bool is_address(std::string_view operand) {
-  return operand.starts_with('[');
-}
-
 /// The first word of an operand: of "[%rd1+16]" %rd1, of "{%r1, %r2}" %r1.
 std::string_view first_word(std::string_view operand) {
   for (const PtxToken& token : tokenize_ptx(operand)) {
     if (token.kind == PtxToken::Kind::word) return token.text;
   }
   return {};
-}
-
-std::vector<std::string_view> words_of(std::string_view operand) {
-  std::vector<std::string_view> words;
-  for (const PtxToken& token : tokenize_ptx(operand)) {
-    if (token.kind == PtxToken::Kind::word) words.push_back(token.text);
-  }
-  return words;
 }
 
 /// A mask that keeps low bits only: "and" with it asks how a pointer is aligned.

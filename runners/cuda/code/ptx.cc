@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 11> kSpaces{".global",     ".shared", ".c
                                                    ".param",      ".tex",    ".texref", ".surfref",
                                                    ".samplerref", ".reg",    ".sreg"};
 
-bool is_one_of(std::string_view text, std::span<const std::string_view> list) {
+bool is_among(std::string_view text, std::span<const std::string_view> list) {
   return std::ranges::find(list, text) != list.end();
 }
 
@@ -157,7 +157,7 @@ class Parser {
       if (function != nullptr) return fail("a function inside a function");
       return parse_function(found);
     }
-    if (!is_one_of(peek().text, kSpaces)) return fail("expected a declaration");
+    if (!is_among(peek().text, kSpaces)) return fail("expected a declaration");
     variables(found, function != nullptr ? function->variables : module_.variables,
               function != nullptr);
   }
@@ -232,7 +232,7 @@ class Parser {
   std::vector<PtxVariable> parameter_list() {
     std::vector<PtxVariable> parameters;
     while (!failed() && !accept(")")) {
-      if (at_end() || !is_one_of(peek().text, kSpaces)) {
+      if (at_end() || !is_among(peek().text, kSpaces)) {
         fail("expected a parameter");
         break;
       }
@@ -291,7 +291,7 @@ class Parser {
     } else if (token.is(".reg")) {
       registers(function);
     } else if (token.kind == PtxToken::Kind::word && token.text.starts_with('.')) {
-      if (is_one_of(token.text, kSpaces) || token.is(".extern") || token.is(".visible") ||
+      if (is_among(token.text, kSpaces) || token.is(".extern") || token.is(".visible") ||
           token.is(".weak") || token.is(".common")) {
         return declaration(&function);
       }

@@ -16,10 +16,6 @@ constexpr std::size_t kMostSplits = 48;
 constexpr std::size_t kMostSplitInstructions = 200;
 constexpr std::size_t kMostPtxBytes = std::size_t{1} << 20U;
 
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) {
-  return std::ranges::find(list, text) != list.end();
-}
-
 /// "ld.shared::cta.f32" has "shared::cta"; true for `part` "shared" as well.
 bool has_part(std::string_view word, std::string_view part) {
   for (std::size_t at = word.find(part); at != std::string_view::npos;

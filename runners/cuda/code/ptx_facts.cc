@@ -54,13 +54,14 @@ constexpr std::array<OpcodeClass, 41> kByOpcode{{
     {"ldmatrix", "load_shared"},
     {"stmatrix", "store_shared"},
 }};
-constexpr std::array<std::string_view, 5> kSpaces{"global", "shared", "local", "const", "param"};
+constexpr std::array<std::string_view, 5> kAddressSpaces{"global", "shared", "local", "const",
+                                                         "param"};
 
 /// "shared" of "shared::cta"; empty if the instruction names no state space (generic addressing).
 std::string_view space_of(const PtxInstruction& instruction) {
   for (const std::string_view modifier : instruction.modifiers) {
     const std::string_view name = modifier.substr(0, modifier.find(':'));
-    if (std::ranges::find(kSpaces, name) != kSpaces.end()) return name;
+    if (std::ranges::find(kAddressSpaces, name) != kAddressSpaces.end()) return name;
   }
   return {};
 }

@@ -8,7 +8,7 @@
 namespace warpath::cuda {
 namespace {
 
-std::string number(double value) {
+std::string decimal(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);
   return text;
@@ -17,7 +17,7 @@ std::string number(double value) {
 std::string amounts_text(const char* what, const Amounts& amounts) {
   std::string out;
   for (const auto& [kind, amount] : amounts)
-    out += (out.empty() ? std::string(what) + ": " : ", ") + kind + " " + number(amount);
+    out += (out.empty() ? std::string(what) + ": " : ", ") + kind + " " + decimal(amount);
   return out.empty() ? "" : out + "\\l";
 }
 
@@ -59,7 +59,7 @@ std::string to_dot(const RegionGraph& graph) {
     std::string label = "region " + std::to_string(i) + ", instructions " +
                         std::to_string(r.first) + " to " + std::to_string(r.last - 1) +
                         (r.loop < 0 ? "" : ", loop " + std::to_string(r.loop)) + ", x" +
-                        number(r.executions) + ", to " + r.ends_by + "\\l";
+                        decimal(r.executions) + ", to " + r.ends_by + "\\l";
     label += amounts_text("bytes", r.bytes) + amounts_text("operations", r.operations) +
              amounts_text("ns", r.time_ns);
     const bool critical =

@@ -64,4 +64,12 @@ std::vector<PtxToken> tokenize_ptx(std::string_view text) {
   return tokens;
 }
 
+std::vector<std::string_view> words_of(std::string_view operand) {
+  std::vector<std::string_view> words;
+  for (const PtxToken& token : tokenize_ptx(operand)) {
+    if (token.kind == PtxToken::Kind::word) words.push_back(token.text);
+  }
+  return words;
+}
+
 }  // namespace warpath::cuda

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -21,5 +23,17 @@ struct PtxToken {
 /// Comments are dropped. An unterminated comment or string ends at the end of the text. Linear
 /// time.
 [[nodiscard]] std::vector<PtxToken> tokenize_ptx(std::string_view text);
+/// The words of an operand: of "[%rd1+16]" %rd1 and 16.
+[[nodiscard]] std::vector<std::string_view> words_of(std::string_view operand);
+
+/// An operand in brackets.
+[[nodiscard]] inline bool is_address(std::string_view operand) {
+  return operand.starts_with('[');
+}
+
+[[nodiscard]] inline bool is_one_of(std::string_view text,
+                                    std::initializer_list<std::string_view> list) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
 
 }  // namespace warpath::cuda

@@ -13,19 +13,6 @@ namespace {
 
 using Name = std::uint32_t;
 
-/// Names inside an operand: "[%rd1+16]" -> %rd1, 16.
-std::vector<std::string_view> words_of(std::string_view operand) {
-  std::vector<std::string_view> words;
-  for (const PtxToken& token : tokenize_ptx(operand)) {
-    if (token.kind == PtxToken::Kind::word) words.push_back(token.text);
-  }
-  return words;
-}
-
-bool is_address(std::string_view operand) {
-  return operand.starts_with('[');
-}
-
 bool writes_memory(const PtxInstruction& instruction) {
   static constexpr std::string_view kWriters[] = {"st", "atom", "red", "stmatrix", "multimem"};
   return std::ranges::find(kWriters, instruction.opcode) != std::end(kWriters);

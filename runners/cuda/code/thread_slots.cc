@@ -13,6 +13,7 @@
 
 #include "runners/cuda/code/ptx_facts.h"
 #include "runners/cuda/code/ptx_loops.h"
+#include "runners/cuda/code/ptx_tokens.h"
 #include "runners/cuda/code/ptx_values.h"
 
 namespace warpath::cuda {
@@ -25,10 +26,6 @@ constexpr std::int64_t kMostNumber = std::int64_t{1} << 40U;
 constexpr std::int64_t kMostStep = std::int64_t{1} << 20U;
 constexpr std::string_view kThread = "%tid.x";
 
-bool is_one_of(std::string_view text, std::initializer_list<std::string_view> list) {
-  return std::ranges::find(list, text) != list.end();
-}
-
 /// A sum of numbers that a thread never changes, times constants. Wrapping is not modelled.
 struct Affine {
   std::map<std::string, std::int64_t, std::less<>> terms;
@@ -36,16 +33,16 @@ struct Affine {
   bool bends = false;  ///< a term but threadIdx.x itself differs from thread to thread
   [[nodiscard]] bool varies() const { return bends || terms.contains(kThread); }
 };
-using Value = std::optional<Affine>;
+using Sum = std::optional<Affine>;
 
-Value number(std::int64_t value) {
+Sum number(std::int64_t value) {
   return Affine{.terms = {}, .constant = value};
 }
-Value named(std::string_view name, bool bends = false) {
+Sum named(std::string_view name, bool bends = false) {
   return Affine{.terms = {{std::string(name), 1}}, .constant = 0, .bends = bends};
 }
 
-Value sum(const Value& a, const Value& b, std::int64_t factor = 1) {
+Sum sum(const Sum& a, const Sum& b, std::int64_t factor = 1) {
   if (!a || !b) return std::nullopt;
   Affine out = *a;
   out.bends = out.bends || b->bends;
@@ -59,11 +56,11 @@ Value sum(const Value& a, const Value& b, std::int64_t factor = 1) {
     if (!add(at->second, count)) return std::nullopt;
     if (at->second == 0) out.terms.erase(at);
   }
-  return out.terms.size() > kMostTerms ? std::nullopt : Value(std::move(out));
+  return out.terms.size() > kMostTerms ? std::nullopt : Sum(std::move(out));
 }
 
 /// The product where one of the two is a number.
-Value product(const Value& a, const Value& b) {
+Sum product(const Sum& a, const Sum& b) {
   if (!a || !b || (!a->terms.empty() && !b->terms.empty())) return std::nullopt;
   const bool first = a->terms.empty();
   return sum(number(0), first ? b : a, (first ? a : b)->constant);
@@ -88,29 +85,29 @@ class Sums {
       const auto results = results_of(instruction);
       if (results.size() != 1 || definitions[results.front()] != 1 || !instruction.guard.empty())
         continue;
-      if (Value made = computed(instruction, results.front()))
+      if (Sum made = computed(instruction, results.front()))
         values_.emplace(results.front(), *std::move(made));
     }
   }
 
   /// "[%rd1+16]"; nullopt where it may change while the thread runs, or is not followed.
-  [[nodiscard]] Value address(std::string_view operand) const {
+  [[nodiscard]] Sum address(std::string_view operand) const {
     if (operand.size() < 3 || operand.front() != '[' || operand.back() != ']') return std::nullopt;
     operand = operand.substr(1, operand.size() - 2);
     const std::size_t sign = operand.find('+');
-    const Value base = value(operand.substr(0, sign));
+    const Sum base = value(operand.substr(0, sign));
     return sign == std::string_view::npos ? base : sum(base, value(operand.substr(sign + 1)));
   }
 
  private:
-  [[nodiscard]] Value value(std::string_view operand) const {
+  [[nodiscard]] Sum value(std::string_view operand) const {
     if (const auto literal = ptx_literal(operand)) return number(*literal);
     if (operand.find('.') != std::string_view::npos) return named(operand);  // "%ctaid.x"
     const auto found = values_.find(operand);
-    return found == values_.end() ? std::nullopt : Value(found->second);
+    return found == values_.end() ? std::nullopt : Sum(found->second);
   }
 
-  [[nodiscard]] Value computed(const PtxInstruction& instruction, std::string_view result) const {
+  [[nodiscard]] Sum computed(const PtxInstruction& instruction, std::string_view result) const {
     const auto& operands = instruction.operands;
     const std::string_view opcode = instruction.opcode;
     if (opcode == "ld") {
@@ -125,14 +122,14 @@ class Sums {
     if (!is_one_of(opcode, {"mov", "cvta", "cvt", "add", "sub", "mul", "mad", "shl", "shr", "and",
                             "or", "xor", "div", "rem", "min", "max", "neg", "not", "abs"}))
       return std::nullopt;
-    std::vector<Value> of;
+    std::vector<Sum> of;
     bool varies = false;
     for (std::size_t i = 1; i < operands.size(); ++i) {
       of.push_back(value(operands[i]));
       if (!of.back()) return std::nullopt;
       varies = varies || of.back()->varies();
     }
-    const auto else_itself = [&](Value found) { return found ? found : named(result, varies); };
+    const auto else_itself = [&](Sum found) { return found ? found : named(result, varies); };
     const bool plain = std::ranges::all_of(instruction.modifiers, [](std::string_view m) {
       return is_one_of(m, {"s32", "u32", "b32", "s64", "u64", "b64", "lo", "wide", "to", "global"});
     });
@@ -146,7 +143,7 @@ class Sums {
       return else_itself(sum(number(0), of[0], std::int64_t{1} << of[1]->constant));
     }
     if (of.size() == 3 && opcode == "mad") {
-      const Value factor = product(of[0], of[1]);
+      const Sum factor = product(of[0], of[1]);
       return else_itself(
           sum(factor ? factor
                      : named(std::string(result) + " of two", of[0]->varies() || of[1]->varies()),
@@ -257,8 +254,8 @@ std::vector<Access> slot_accesses(const BufferTraffic& traffic,
       return {};
     const std::int64_t bytes = access_bytes(instruction);
     const std::size_t place = access.is_write ? 0 : 1;
-    Value at = place < instruction.operands.size() ? sums.address(instruction.operands[place])
-                                                   : std::nullopt;
+    Sum at = place < instruction.operands.size() ? sums.address(instruction.operands[place])
+                                                 : std::nullopt;
     if (!at || bytes <= 0 || at->bends) return {};
     const auto base = at->terms.find(entry.parameters[traffic.parameters[parameter].index].name);
     if (base == at->terms.end() || base->second != 1) return {};

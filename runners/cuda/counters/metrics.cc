@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 
+#include "runners/cuda/counters/ncu_fields.h"
+
 namespace warpath::cuda {
 namespace {
 
@@ -14,7 +16,6 @@ constexpr Source kDramRead[] = {{.numerator = "dram__bytes_read.sum"},
                                 {.numerator = "dram__bytes_op_read.sum"}};
 constexpr Source kDramWritten[] = {{.numerator = "dram__bytes_write.sum"},
                                    {.numerator = "dram__bytes_op_write.sum"}};
-constexpr double kPercent = 0.01;
 constexpr Source kDramShare[] = {
     {.numerator = "dram__throughput.avg.pct_of_peak_sustained_elapsed", .scale = kPercent},
     {.numerator = "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed", .scale = kPercent}};

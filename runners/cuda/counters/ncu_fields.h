@@ -7,6 +7,9 @@
 
 namespace warpath::cuda {
 
+/// Of one: shares are written in percent.
+inline constexpr double kPercent = 0.01;
+
 /// The fields of one line of Nsight Compute's CSV (RFC 4180 without line breaks in fields).
 [[nodiscard]] std::vector<std::string> split_ncu_fields(std::string_view line);
 

@@ -13,8 +13,6 @@
 namespace warpath::cuda {
 namespace {
 
-constexpr double kPercent = 0.01;
-
 /// A metric of a details page and the fact it is. A label may stand for a share and for a rate,
 /// told apart by the unit.
 struct Label {

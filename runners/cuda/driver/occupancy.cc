@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "engine/base/round_up.h"
+
 namespace warpath::cuda {
 namespace {
 
@@ -12,11 +14,6 @@ constexpr int kPartitions = 4;
 constexpr int kRegisterUnit = 256;  // a warp
 constexpr std::int64_t kSmemUnit = 128;
 constexpr int kMaxRegistersPerThread = 255;
-
-template <class Integer>
-constexpr Integer round_up(Integer value, Integer unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 int warps_of(int threads) {
   return (threads + kWarp - 1) / kWarp;

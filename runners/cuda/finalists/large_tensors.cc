@@ -10,7 +10,7 @@
 namespace warpath::cuda {
 namespace {
 
-const std::string kName(kLargeTensorsGate);
+const std::string kLargeTensors(kLargeTensorsGate);
 constexpr const char* kGates =
     "launch_contract,reference,output_poison,guard_zones,inputs_unchanged";
 constexpr double kSeconds = 60;  // for placing a workload, and for an evaluation
@@ -77,7 +77,7 @@ Seen run(const FinalistSetup& setup, DeviceLane& lane, const Workload& workload)
 GateResult check_large_tensors(const FinalistSetup& setup) {
   using enum GateResult::Answer;
   const Workload* const declared = scored_workload(setup);
-  if (declared == nullptr) return {kName, not_run, "no workload of role score"};
+  if (declared == nullptr) return {kLargeTensors, not_run, "no workload of role score"};
   try {
     DeviceLane lane(checking_lane(setup, "a large workload", kGates, kSeconds));
     LargePlan plan =
@@ -85,7 +85,7 @@ GateResult check_large_tensors(const FinalistSetup& setup) {
                          {.memory_bytes = static_cast<std::int64_t>(lane.open().free_bytes),
                           .launch_ns = launch_ns_of_baseline(setup, *declared)});
     if (plan.beyond.empty())
-      return {kName, not_run,
+      return {kLargeTensors, not_run,
               plan.reason.empty() ? "the declared workload has tensors as large" : plan.reason};
     lane.equip({.harness_cubin = setup.tools.harness_cubin, .peaks_cubin = ""});
     const auto text = [&](const LargeWorkload& at) { return sizes_text(at.workload, *declared); };
@@ -95,13 +95,13 @@ GateResult check_large_tensors(const FinalistSetup& setup) {
           within.what == Seen::What::wrong
               ? "it holds for the spec's sizes: at " + text(plan.within) + " it is wrong"
               : "at " + text(plan.within);
-      return {kName, not_run, what + ": " + within.detail};
+      return {kLargeTensors, not_run, what + ": " + within.detail};
     }
     const LargeWorkload* spoken_for = nullptr;
     for (const LargeWorkload& at : plan.beyond) {
       const Seen seen = run(setup, lane, at.workload);
       if (seen.what == Seen::What::wrong) {
-        return {kName, fail,
+        return {kLargeTensors, fail,
                 "with " + text(at) + ", a tensor of " + std::to_string(at.bytes) +
                     " bytes, it is wrong, with " + text(plan.within) +
                     " it is right: " + seen.detail};
@@ -112,13 +112,14 @@ GateResult check_large_tensors(const FinalistSetup& setup) {
       }
       spoken_for = &at;
     }
-    if (spoken_for == nullptr) return {kName, not_run, plan.reason};
+    if (spoken_for == nullptr) return {kLargeTensors, not_run, plan.reason};
     const std::string up_to = "up to " + text(*spoken_for) + ", tensors of " +
                               std::to_string(spoken_for->bytes) + " bytes, " +
                               std::to_string(spoken_for->elements) + " elements";
-    return {kName, pass, plan.reason.empty() ? up_to : up_to + "; no further: " + plan.reason};
+    return {kLargeTensors, pass,
+            plan.reason.empty() ? up_to : up_to + "; no further: " + plan.reason};
   } catch (const Error& error) {
-    return {kName, not_run, error.what()};
+    return {kLargeTensors, not_run, error.what()};
   }
 }
 

@@ -20,7 +20,7 @@ namespace warpath::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-const std::string kName(kSanitizerGate);
+const std::string kSanitizer(kSanitizerGate);
 constexpr const char* kTools[] = {"memcheck", "racecheck", "synccheck"};
 
 /// A file that goes with its owner.
@@ -164,11 +164,11 @@ SanitizerLog read_sanitizer_log(const std::string& text) {
 GateResult sanitize(const FinalistSetup& setup) {
   using enum GateResult::Answer;
   if (toolkit_program("compute-sanitizer").empty())
-    return {kName, not_run, "compute-sanitizer is not installed"};
+    return {kSanitizer, not_run, "compute-sanitizer is not installed"};
   constexpr double kShortNs = 3e5, kSmallSeconds = 20, kFullSeconds = 25;
   try {
     const Workload* const declared = scored_workload(setup);
-    if (declared == nullptr) return {kName, not_run, "no workload of role score"};
+    if (declared == nullptr) return {kSanitizer, not_run, "no workload of role score"};
     double longest_ns = 0;  // of its launches
     for (const WorkloadTiming& timing : setup.timings)
       longest_ns = std::max(longest_ns, median(timing.samples_ns));
@@ -177,7 +177,7 @@ GateResult sanitize(const FinalistSetup& setup) {
     const bool is_small = of.has_value();
     if (!of) {
       if (longest_ns > kShortNs)
-        return {kName, not_run,
+        return {kSanitizer, not_run,
                 "no small workload (" + why + "), and launches of " +
                     std::to_string(longest_ns * 1e-6) + " ms would take minutes"};
       of = FinalistCase{.problem = setup.problem, .candidate = setup.candidate};
@@ -204,10 +204,10 @@ GateResult sanitize(const FinalistSetup& setup) {
         if (trouble.answer != fail) trouble = std::move(one);
       }
     }
-    if (trouble.answer != pass) return {kName, trouble.answer, trouble.detail + where};
-    return {kName, pass, passed + where};
+    if (trouble.answer != pass) return {kSanitizer, trouble.answer, trouble.detail + where};
+    return {kSanitizer, pass, passed + where};
   } catch (const Error& error) {
-    return {kName, not_run, error.what()};
+    return {kSanitizer, not_run, error.what()};
   }
 }
 

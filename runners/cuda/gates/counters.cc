@@ -6,7 +6,7 @@ namespace warpath::cuda {
 namespace {
 
 /// Of the declared traffic: lines at the edges may be shared, and counters are sampled.
-constexpr double kLeast = 0.9;
+constexpr double kLeastCounted = 0.9;
 
 /// A cold launch moves the compulsory bytes. What was written may still be in the level-2 cache.
 class CounterGate final : public DeviceGate {
@@ -31,7 +31,7 @@ class CounterGate final : public DeviceGate {
     for (const TensorPlace& tensor : placed.tensors) {
       if (tensor.is_written()) writable += static_cast<double>(tensor.size_bytes);
     }
-    const double least = kLeast * (placed.bytes - writable);
+    const double least = kLeastCounted * (placed.bytes - writable);
     char text[96];
     std::snprintf(text, sizeof text, "%.4g bytes read, %.4g declared to be moved", read->second,
                   placed.bytes);

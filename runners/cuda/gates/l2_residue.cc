@@ -5,7 +5,7 @@ namespace warpath::cuda {
 namespace {
 
 constexpr int kSamples = 7;
-constexpr double kLeast = 0.8;
+constexpr double kLeastOfUntouched = 0.8;
 constexpr double kLongNs = 20e6;
 
 /// After a flush, data that the kernel has just used are no faster than equal data elsewhere that
@@ -39,7 +39,7 @@ class L2Hygiene final : public DeviceGate {
         trial.bench().flush_l2();
       }
       trial.problem().restore(w, far, trial.declared_set(w, far));
-      if (median(touched) >= kLeast * median(untouched)) continue;
+      if (median(touched) >= kLeastOfUntouched * median(untouched)) continue;
       char text[128];
       std::snprintf(text, sizeof text,
                     "cold launches take %.3g us on data seen before, %.3g us on others",

@@ -9,7 +9,7 @@ namespace {
 /// Another order of summation changes an error by less than this factor; another type by far more.
 constexpr double kGrowth = 64;
 /// What fp32 arithmetic stays below.
-constexpr double kLeast = 0x1p-18;
+constexpr double kLeastNorm = 0x1p-18;
 
 /// Where the contract allows approximations of functions an error may be as large as its tolerance
 /// says.
@@ -22,7 +22,7 @@ bool allows_approximations(const KernelSpec& spec) {
 
 /// The greatest relative norm that a correct kernel's errors may have on `check`.
 double allowed_norm(Trial& trial, std::size_t w, const FamilyCheck& check) {
-  double allowed = std::max(kGrowth * check.baseline.relative_norm, kLeast);
+  double allowed = std::max(kGrowth * check.baseline.relative_norm, kLeastNorm);
   const std::vector<TensorPlace>& tensors = trial.at(w).tensors;
   const std::vector<Reach>& reach = trial.problem().reach(w, *check.set);
   for (std::size_t t = 0; t < tensors.size(); ++t) {
@@ -59,7 +59,7 @@ class Precision final : public DeviceGate {
         trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
         const Comparison result =
             trial.compare(w, 0, *check.set, "inputs that need the whole mantissa");
-        if (result.passed && result.relative_norm <= kLeast) continue;
+        if (result.passed && result.relative_norm <= kLeastNorm) continue;
         if (result.passed && result.relative_norm <= allowed_norm(trial, w, check)) continue;
         char text[128];
         std::snprintf(text, sizeof text, "relative error %.3g, the baseline's is %.3g; ",

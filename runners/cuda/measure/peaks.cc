@@ -15,7 +15,6 @@ namespace warpath::cuda {
 namespace {
 
 constexpr std::uint64_t kSchema = 1;  // grows whenever a kernel or an estimator changes
-constexpr double kNsPerS = 1e9;
 
 /// Resource that works on a type.
 constexpr std::pair<std::string_view, std::string_view> kResources[] = {

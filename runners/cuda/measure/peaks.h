@@ -15,6 +15,8 @@ namespace warpath::cuda {
 
 class Device;
 
+inline constexpr double kNsPerS = 1e9;
+
 /// Operations a second of one type.
 struct Rate {
   double per_s = 0;

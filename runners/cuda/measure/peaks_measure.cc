@@ -13,11 +13,10 @@ namespace warpath::cuda {
 namespace {
 
 constexpr double kNsPerMs = 1e6;
-constexpr double kNsPerS = 1e9;
 constexpr int kSamples = 7;
 constexpr double kSampleNs =
     1.5e6;  // long enough that launching and the events' resolution do not count
-constexpr unsigned kThreads = 256;
+constexpr unsigned kPeakThreads = 256;
 
 /// Graph with everything that `submit` puts on `stream`, ready to run.
 GraphExec capture(const DriverApi& api, CUstream stream, const std::function<void()>& submit) {
@@ -33,9 +32,9 @@ GraphExec capture(const DriverApi& api, CUstream stream, const std::function<voi
 }
 
 /// What the measurements share: the kernels, a stream, a pair of events, two buffers.
-class Bench {
+class PeakBench {
  public:
-  Bench(const Device& device, const std::string& cubin)
+  PeakBench(const Device& device, const std::string& cubin)
       : api_(device.api()),
         stream_(make_stream(api_)),
         begin_(make_event(api_)),
@@ -83,7 +82,7 @@ class Bench {
     const auto blocks =
         static_cast<unsigned>((count + elements_per_block - 1) / elements_per_block);
     return moved * static_cast<double>(buffer_bytes_) /
-           time_ns(require_function(name), blocks, kThreads, arguments) * kNsPerS;
+           time_ns(require_function(name), blocks, kPeakThreads, arguments) * kNsPerS;
   }
 
   /// Rounds of a kernel (out, iterations) a second, over all its blocks; `blocks` a multiprocessor.
@@ -107,9 +106,9 @@ class Bench {
     auto mask = static_cast<unsigned>(region / kElementBytes - 1);
     unsigned iterations = 16;
     void* arguments[] = {&in, &out, &mask, &iterations};
-    iterations = long_enough(function, blocks, kThreads, arguments, iterations);
-    const double bytes = 4.0 * kElementBytes * kThreads * blocks * iterations;
-    return bytes / time_ns(function, blocks, kThreads, arguments) * kNsPerS;
+    iterations = long_enough(function, blocks, kPeakThreads, arguments, iterations);
+    const double bytes = 4.0 * kElementBytes * kPeakThreads * blocks * iterations;
+    return bytes / time_ns(function, blocks, kPeakThreads, arguments) * kNsPerS;
   }
 
   void measure_launches(Peaks& peaks);
@@ -179,7 +178,7 @@ class Bench {
   unsigned multiprocessors_ = 0;
 };
 
-void Bench::measure_launches(Peaks& peaks) {
+void PeakBench::measure_launches(Peaks& peaks) {
   const CUfunction empty = require_function("peak_empty");
   constexpr int kRepeats = 101;
   constexpr int kBatch = 50;
@@ -250,9 +249,9 @@ struct Probe {
   double operations;  ///< a block and round
 };
 
-constexpr unsigned kWarps = kThreads / 32;
+constexpr unsigned kWarps = kPeakThreads / 32;
 constexpr double kChains = 8;
-constexpr double kLane = 2 * 4 * kChains * kThreads;  // multiply-adds of every thread
+constexpr double kLane = 2 * 4 * kChains * kPeakThreads;  // multiply-adds of every thread
 constexpr double mma(double m, double n, double k) {
   return 2 * m * n * k * kChains * kWarps;
 }
@@ -261,15 +260,15 @@ constexpr double wgmma(double k) {
 }  // two a round
 
 constexpr Probe kProbes[] = {
-    {"float32", "fma", "peak_fma_f32", 8, kThreads, kLane},
-    {"float64", "fma", "peak_fma_f64", 8, kThreads, kLane},
-    {"int32", "mad and three-way add", "peak_int32", 8, kThreads, kLane},
-    {"sfu", "ex2.approx", "peak_ex2", 8, kThreads, kLane / 2},
-    {"bfloat16", "mma.sync", "peak_mma_bf16", 4, kThreads, mma(16, 8, 16)},
-    {"float16", "mma.sync", "peak_mma_bf16", 4, kThreads, mma(16, 8, 16)},
-    {"float16", "mma.sync, fp16 sums", "peak_mma_f16", 4, kThreads, mma(16, 8, 16)},
-    {"tf32", "mma.sync", "peak_mma_tf32", 4, kThreads, mma(16, 8, 8)},
-    {"int8", "mma.sync", "peak_mma_s8", 4, kThreads, mma(16, 8, 32)},
+    {"float32", "fma", "peak_fma_f32", 8, kPeakThreads, kLane},
+    {"float64", "fma", "peak_fma_f64", 8, kPeakThreads, kLane},
+    {"int32", "mad and three-way add", "peak_int32", 8, kPeakThreads, kLane},
+    {"sfu", "ex2.approx", "peak_ex2", 8, kPeakThreads, kLane / 2},
+    {"bfloat16", "mma.sync", "peak_mma_bf16", 4, kPeakThreads, mma(16, 8, 16)},
+    {"float16", "mma.sync", "peak_mma_bf16", 4, kPeakThreads, mma(16, 8, 16)},
+    {"float16", "mma.sync, fp16 sums", "peak_mma_f16", 4, kPeakThreads, mma(16, 8, 16)},
+    {"tf32", "mma.sync", "peak_mma_tf32", 4, kPeakThreads, mma(16, 8, 8)},
+    {"int8", "mma.sync", "peak_mma_s8", 4, kPeakThreads, mma(16, 8, 32)},
     {"bfloat16", "wgmma", "peak_wgmma_bf16", 3, 128, wgmma(16)},
     {"float16", "wgmma", "peak_wgmma_bf16", 3, 128, wgmma(16)},
     {"tf32", "wgmma", "peak_wgmma_tf32", 3, 128, wgmma(8)},
@@ -285,7 +284,7 @@ bool is_limit(std::string_view type, int compute_major) {
   return compute_major < kFirstUnknown;
 }
 
-void measure_operations(Bench& bench, const Device& device, Peaks& peaks) {
+void measure_operations(PeakBench& bench, const Device& device, Peaks& peaks) {
   const int major = device.attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   std::map<std::string, double, std::less<>>
       known;  // rounds a second by kernel: two types share one
@@ -302,14 +301,14 @@ void measure_operations(Bench& bench, const Device& device, Peaks& peaks) {
   };
   for (const Probe& probe : kProbes) offer(probe);
   const double products = major >= 9 ? mma(16, 8, 16) / 2 : mma(8, 8, 4);
-  offer({"float64", "mma.sync", "peak_mma_f64", 4, kThreads, products});
+  offer({"float64", "mma.sync", "peak_mma_f64", 4, kPeakThreads, products});
 }
 
 }  // namespace
 
 Peaks measure_peaks(const Device& device, const std::string& cubin) {
-  Bench bench(device, cubin);
-  bench.round_rate("peak_fma_f32", 8, kThreads);  // raises the clocks
+  PeakBench bench(device, cubin);
+  bench.round_rate("peak_fma_f32", 8, kPeakThreads);  // raises the clocks
   Peaks peaks;
   peaks.gpu = device.name();
   peaks.uuid = uuid_of(device);

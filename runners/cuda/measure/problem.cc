@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "engine/base/error.h"
+#include "engine/base/round_up.h"
 #include "engine/portable/guard.h"
 #include "runners/arguments.h"
 #include "runners/cuda/measure/cache_plan.h"
@@ -15,10 +16,6 @@ namespace {
 constexpr std::size_t kZoneBytes = std::size_t{16} << 20U;
 /// Addresses are as aligned as an allocator's, in every slot but the odd one.
 constexpr std::size_t kSlotAlignment = 256;
-
-std::size_t round_up(std::size_t n, std::size_t unit) {
-  return (n + unit - 1) / unit * unit;
-}
 
 }  // namespace
 

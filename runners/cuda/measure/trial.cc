@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "engine/base/round_up.h"
 #include "engine/base/statistics.h"
 
 namespace warpath::cuda {
@@ -15,10 +16,6 @@ constexpr std::size_t kScratchZoneBytes = std::size_t{1} << 20U;
 /// A launch's length is the least of so many, unless one is long.
 constexpr int kEstimates = 3;
 constexpr double kLongEstimateNs = 1e6;
-
-std::size_t round_up(std::size_t n, std::size_t unit) {
-  return (n + unit - 1) / unit * unit;
-}
 
 void allow_smem(const DriverApi& api, CUfunction function, std::int64_t bytes) {
   const CUresult result = allow_dynamic_smem(api, function, bytes);

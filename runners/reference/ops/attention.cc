@@ -9,15 +9,6 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"q", Operand::Kind::tensor, true, "[..., T, D]"},
-    Operand{"k", Operand::Kind::tensor, true, "[..., S, D]"},
-    Operand{"v", Operand::Kind::tensor, true, "[..., S, E]"},
-    Operand{"out", Operand::Kind::output, true, "[..., T, E]"},
-    Operand{"causal", Operand::Kind::flag, false, "query t sees keys 0 to t only, default false"},
-    Operand{"scale", Operand::Kind::number, false, "factor of the scores, default 1 / sqrt(D)"},
-};
-
 OpCall::Shape replaced_end(OpCall::Shape shape, std::int64_t rows, std::int64_t columns) {
   shape[shape.size() - 2] = rows;
   shape[shape.size() - 1] = columns;
@@ -37,7 +28,18 @@ void softmax_rows(Matrix& scores, bool causal) {
 
 class Attention final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"q", Operand::Kind::tensor, true, "[..., T, D]"},
+        Operand{"k", Operand::Kind::tensor, true, "[..., S, D]"},
+        Operand{"v", Operand::Kind::tensor, true, "[..., S, E]"},
+        Operand{"out", Operand::Kind::output, true, "[..., T, E]"},
+        Operand{"causal", Operand::Kind::flag, false,
+                "query t sees keys 0 to t only, default false"},
+        Operand{"scale", Operand::Kind::number, false, "factor of the scores, default 1 / sqrt(D)"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override {
     const OpCall::Shape& q = call.shape("q");
     const OpCall::Shape& v = call.shape("v");

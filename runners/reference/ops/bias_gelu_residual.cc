@@ -8,14 +8,6 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"x", Operand::Kind::tensor, true, "any shape"},
-    Operand{"bias", Operand::Kind::tensor, true, "[C]; element i of x gets bias[i % C]"},
-    Operand{"residual", Operand::Kind::tensor, true, "the shape of x"},
-    Operand{"out", Operand::Kind::output, true, "the shape of x"},
-    Operand{"form", Operand::Kind::word, false, "erf|tanh"},
-};
-
 double gelu_erf(double a) {
   return 0.5 * a * std::erfc(-a / std::sqrt(2.0));
 }
@@ -28,7 +20,16 @@ double gelu_tanh(double a) {
 
 class BiasGeluResidual final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"x", Operand::Kind::tensor, true, "any shape"},
+        Operand{"bias", Operand::Kind::tensor, true, "[C]; element i of x gets bias[i % C]"},
+        Operand{"residual", Operand::Kind::tensor, true, "the shape of x"},
+        Operand{"out", Operand::Kind::output, true, "the shape of x"},
+        Operand{"form", Operand::Kind::word, false, "erf|tanh"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override {
     call.require(call.shape("bias").size() == 1 && call.shape("bias")[0] > 0, "bias",
                  "one dimension, not empty");

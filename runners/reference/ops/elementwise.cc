@@ -9,18 +9,6 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"x", Operand::Kind::tensor, true, "any shape"},
-    Operand{"y", Operand::Kind::tensor, false,
-            "second argument: the shape of x, or [C], repeated; two-argument functions"},
-    Operand{"out", Operand::Kind::output, true, "the shape of x"},
-    Operand{"function", Operand::Kind::word, true,
-            "identity|abs|neg|square|sqrt|exp|log|tanh|sigmoid|silu|relu|gelu_erf|gelu_tanh|add|"
-            "sub|mul|div|min|max"},
-    Operand{"scale", Operand::Kind::number, false, "factor of the result, default 1"},
-    Operand{"offset", Operand::Kind::number, false, "added to the scaled result, default 0"},
-};
-
 struct Function {
   std::string_view name;
   double (*one)(double);          // null for two arguments
@@ -64,7 +52,21 @@ const Function& function_of(const OpCall& call) {
 
 class Elementwise final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"x", Operand::Kind::tensor, true, "any shape"},
+        Operand{"y", Operand::Kind::tensor, false,
+                "second argument: the shape of x, or [C], repeated; two-argument functions"},
+        Operand{"out", Operand::Kind::output, true, "the shape of x"},
+        Operand{
+            "function", Operand::Kind::word, true,
+            "identity|abs|neg|square|sqrt|exp|log|tanh|sigmoid|silu|relu|gelu_erf|gelu_tanh|add|"
+            "sub|mul|div|min|max"},
+        Operand{"scale", Operand::Kind::number, false, "factor of the result, default 1"},
+        Operand{"offset", Operand::Kind::number, false, "added to the scaled result, default 0"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override {
     const OpCall::Shape& x = call.shape("x");
     call.require_shape("out", x);

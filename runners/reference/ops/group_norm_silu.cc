@@ -9,19 +9,20 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"x", Operand::Kind::tensor, true, "[B, C, ...]"},
-    Operand{"out", Operand::Kind::output, true, "the shape of x"},
-    Operand{"groups", Operand::Kind::integer, true, "number of groups, a divisor of C"},
-    Operand{"weight", Operand::Kind::tensor, false, "[C], default 1"},
-    Operand{"bias", Operand::Kind::tensor, false, "[C], default 0"},
-    Operand{"eps", Operand::Kind::number, false, "added to the variance, default 1e-5"},
-    Operand{"activation", Operand::Kind::word, false, "silu|none"},
-};
-
 class GroupNormSilu final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"x", Operand::Kind::tensor, true, "[B, C, ...]"},
+        Operand{"out", Operand::Kind::output, true, "the shape of x"},
+        Operand{"groups", Operand::Kind::integer, true, "number of groups, a divisor of C"},
+        Operand{"weight", Operand::Kind::tensor, false, "[C], default 1"},
+        Operand{"bias", Operand::Kind::tensor, false, "[C], default 0"},
+        Operand{"eps", Operand::Kind::number, false, "added to the variance, default 1e-5"},
+        Operand{"activation", Operand::Kind::word, false, "silu|none"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override {
     const OpCall::Shape& x = call.shape("x");
     call.require(x.size() >= 2, "x", "at least two dimensions");

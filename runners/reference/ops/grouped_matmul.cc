@@ -8,18 +8,19 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"x", Operand::Kind::tensor, true, "[R, K]"},
-    Operand{"offsets", Operand::Kind::tensor, true,
-            "integers [G + 1]: group g owns rows offsets[g] to offsets[g + 1] - 1"},
-    Operand{"w", Operand::Kind::tensor, true, "[G, K, N], or [G, N, K] with transpose_w"},
-    Operand{"out", Operand::Kind::output, true, "[R, N]"},
-    Operand{"transpose_w", Operand::Kind::flag, false, "default false"},
-};
-
 class GroupedMatmul final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"x", Operand::Kind::tensor, true, "[R, K]"},
+        Operand{"offsets", Operand::Kind::tensor, true,
+                "integers [G + 1]: group g owns rows offsets[g] to offsets[g + 1] - 1"},
+        Operand{"w", Operand::Kind::tensor, true, "[G, K, N], or [G, N, K] with transpose_w"},
+        Operand{"out", Operand::Kind::output, true, "[R, N]"},
+        Operand{"transpose_w", Operand::Kind::flag, false, "default false"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override {
     const OpCall::Shape& x = call.shape("x");
     const OpCall::Shape& w = call.shape("w");

@@ -10,15 +10,16 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"x", Operand::Kind::tensor, true, "integers in [0, bins), any shape"},
-    Operand{"out", Operand::Kind::output, true,
-            "integers [bins]; counts are added to an inout argument's value"},
-};
-
 class Histogram final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"x", Operand::Kind::tensor, true, "integers in [0, bins), any shape"},
+        Operand{"out", Operand::Kind::output, true,
+                "integers [bins]; counts are added to an inout argument's value"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override {
     if (info(call.dtype("x")).is_float)
       throw call.problem("x", info(call.dtype("x")).name, "an integer tensor");

@@ -9,17 +9,18 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
-    Operand{"out", Operand::Kind::output, true, "[..., C]"},
-    Operand{"weight", Operand::Kind::tensor, false, "[C], default 1"},
-    Operand{"bias", Operand::Kind::tensor, false, "[C], default 0"},
-    Operand{"eps", Operand::Kind::number, false, "added to the variance, default 1e-5"},
-};
-
 class LayerNorm final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
+        Operand{"out", Operand::Kind::output, true, "[..., C]"},
+        Operand{"weight", Operand::Kind::tensor, false, "[C], default 1"},
+        Operand{"bias", Operand::Kind::tensor, false, "[C], default 0"},
+        Operand{"eps", Operand::Kind::number, false, "added to the variance, default 1e-5"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override {
     call.require_shape("out", call.shape("x"));
     const std::int64_t columns = rows_of(call.shape("x")).columns;

@@ -8,18 +8,19 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"a", Operand::Kind::tensor, true, "[..., M, K], or [..., K, M] with transpose_a"},
-    Operand{"b", Operand::Kind::tensor, true,
-            "[..., K, N], or [..., N, K] with transpose_b; without batch it serves all of a's"},
-    Operand{"out", Operand::Kind::output, true, "[..., M, N]"},
-    Operand{"transpose_a", Operand::Kind::flag, false, "default false"},
-    Operand{"transpose_b", Operand::Kind::flag, false, "default false"},
-};
-
 class Matmul final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"a", Operand::Kind::tensor, true, "[..., M, K], or [..., K, M] with transpose_a"},
+        Operand{"b", Operand::Kind::tensor, true,
+                "[..., K, N], or [..., N, K] with transpose_b; without batch it serves all of a's"},
+        Operand{"out", Operand::Kind::output, true, "[..., M, N]"},
+        Operand{"transpose_a", Operand::Kind::flag, false, "default false"},
+        Operand{"transpose_b", Operand::Kind::flag, false, "default false"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override {
     const OpCall::Shape& a = call.shape("a");
     const OpCall::Shape& b = call.shape("b");

@@ -8,12 +8,6 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"x", Operand::Kind::tensor, true, "any shape"},
-    Operand{"out", Operand::Kind::output, true, "x without the reduced dimension, or one element"},
-    Operand{"over", Operand::Kind::word, false, "last|first|all"},
-};
-
 /// Sums of the rows of the [rows, columns] view.
 std::vector<double> sum_rows(const Tensor& x, const Rows& view) {
   std::vector<double> sums(static_cast<std::size_t>(view.rows));
@@ -41,7 +35,15 @@ std::vector<double> sum_slices(const Tensor& x, std::int64_t slices, std::int64_
 
 class ReduceSum final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"x", Operand::Kind::tensor, true, "any shape"},
+        Operand{"out", Operand::Kind::output, true,
+                "x without the reduced dimension, or one element"},
+        Operand{"over", Operand::Kind::word, false, "last|first|all"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override {
     const OpCall::Shape& x = call.shape("x");
     const std::string over = call.word("over", "last");

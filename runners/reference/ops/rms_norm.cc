@@ -8,16 +8,17 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
-    Operand{"out", Operand::Kind::output, true, "[..., C]"},
-    Operand{"weight", Operand::Kind::tensor, false, "[C], default 1"},
-    Operand{"eps", Operand::Kind::number, false, "added to the mean square, default 1e-5"},
-};
-
 class RmsNorm final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
+        Operand{"out", Operand::Kind::output, true, "[..., C]"},
+        Operand{"weight", Operand::Kind::tensor, false, "[C], default 1"},
+        Operand{"eps", Operand::Kind::number, false, "added to the mean square, default 1e-5"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override {
     call.require_shape("out", call.shape("x"));
     if (call.has("weight")) call.require_shape("weight", {rows_of(call.shape("x")).columns});

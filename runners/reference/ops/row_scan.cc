@@ -7,15 +7,17 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
-    Operand{"out", Operand::Kind::output, true, "[..., C]"},
-    Operand{"exclusive", Operand::Kind::flag, false, "leave out the element itself, default false"},
-};
-
 class RowScan final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
+        Operand{"out", Operand::Kind::output, true, "[..., C]"},
+        Operand{"exclusive", Operand::Kind::flag, false,
+                "leave out the element itself, default false"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override { call.require_shape("out", call.shape("x")); }
   void run(OpCall& call) const override {
     const bool exclusive = call.flag("exclusive", false);

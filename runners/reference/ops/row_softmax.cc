@@ -9,15 +9,16 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
-    Operand{"out", Operand::Kind::output, true, "[..., C]"},
-    Operand{"scale", Operand::Kind::number, false, "factor of x, default 1"},
-};
-
 class RowSoftmax final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
+        Operand{"out", Operand::Kind::output, true, "[..., C]"},
+        Operand{"scale", Operand::Kind::number, false, "factor of x, default 1"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override { call.require_shape("out", call.shape("x")); }
   void run(OpCall& call) const override {
     const double scale = call.number("scale", 1);

@@ -7,14 +7,6 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"row_pointers", Operand::Kind::tensor, true, "integers [rows + 1], ascending"},
-    Operand{"columns", Operand::Kind::tensor, true, "integers [nonzeros]"},
-    Operand{"values", Operand::Kind::tensor, true, "[nonzeros]"},
-    Operand{"x", Operand::Kind::tensor, true, "[columns]"},
-    Operand{"out", Operand::Kind::output, true, "[rows]"},
-};
-
 /// Throws unless `pointers` ascend from 0 or more to at most `nonzeros`.
 void check_pointers(const OpCall& call,
                     const std::vector<double>& pointers,
@@ -33,7 +25,16 @@ void check_pointers(const OpCall& call,
 
 class SpmvCsr final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"row_pointers", Operand::Kind::tensor, true, "integers [rows + 1], ascending"},
+        Operand{"columns", Operand::Kind::tensor, true, "integers [nonzeros]"},
+        Operand{"values", Operand::Kind::tensor, true, "[nonzeros]"},
+        Operand{"x", Operand::Kind::tensor, true, "[columns]"},
+        Operand{"out", Operand::Kind::output, true, "[rows]"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override {
     for (const char* integers : {"row_pointers", "columns"}) {
       if (info(call.dtype(integers)).is_float)

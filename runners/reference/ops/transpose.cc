@@ -8,14 +8,15 @@
 namespace warpath {
 namespace {
 
-constexpr std::array kOperands{
-    Operand{"x", Operand::Kind::tensor, true, "[..., R, C]"},
-    Operand{"out", Operand::Kind::output, true, "[..., C, R]"},
-};
-
 class Transpose final : public HostOp {
  public:
-  std::span<const Operand> operands() const override { return kOperands; }
+  std::span<const Operand> operands() const override {
+    static constexpr std::array kOperands{
+        Operand{"x", Operand::Kind::tensor, true, "[..., R, C]"},
+        Operand{"out", Operand::Kind::output, true, "[..., C, R]"},
+    };
+    return kOperands;
+  }
   void check(const OpCall& call) const override {
     OpCall::Shape expected = call.shape("x");
     call.require(expected.size() >= 2, "x", "at least two dimensions");

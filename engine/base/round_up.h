@@ -1,0 +1,13 @@
+#pragma once
+
+#include <concepts>
+
+namespace warpath {
+
+/// The least multiple of `unit` that is not below `value`. `value` >= 0, `unit` > 0.
+template <std::integral Integer>
+[[nodiscard]] constexpr Integer round_up(Integer value, Integer unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+}  // namespace warpath
