@@ -1,11 +1,13 @@
 """The size and shape of the tree at two revisions, as a reader meets them. Needs no GPU.
 
-With --build the program of each is built from nothing, apart from everything else, and its wall and CPU seconds are taken.
+With --build each is built from nothing, first the program alone, then with all tests; the wall and CPU seconds
+are taken on what cores there are, without ccache. The machine should be idle.
 """
 import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import tempfile
 import time
@@ -19,7 +21,7 @@ SOURCES = {".cc", ".h", ".cuh"}
 def options(parser):
     parser.add_argument("--before", default="529440f", help="a revision")
     parser.add_argument("--after", default="HEAD", help="another one")
-    parser.add_argument("--build", action="store_true", help="build the program of each, too")
+    parser.add_argument("--build", action="store_true", help="build each, too")
 
 
 def lines(files):
@@ -51,14 +53,27 @@ def figures_of(tree):
             "words_of_results_page": len((tree / "docs/results.md").read_text().split())}
 
 
-def built(tree):
+def seconds(commands):
+    """Wall and CPU seconds of commands, one after another, without ccache."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    for command in (["meson", "setup", tree / "build", tree], ["ninja", "-C", tree / "build", "experiments/warpath"]):
+    for command in commands:
         done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "CCACHE_DISABLE": "1"})
         if done.returncode:
             raise Failed(f"{command[0]}: {done.stdout[-500:]}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return {"build_wall_s": round(time.monotonic() - began, 1), "build_cpu_s": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1)}
+    return {"wall_s": round(time.monotonic() - began, 1), "cores": len(os.sched_getaffinity(0)),
+            "cpu_s": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1)}
+
+
+def built(tree):
+    """What `warpath run` and `warpath test` build first, each from nothing."""
+    def cold(name, *targets):
+        folder = tree / f"build_{name}"
+        figures = seconds([["meson", "setup", folder, tree], ["ninja", "-C", folder, *targets]])
+        shutil.rmtree(folder)
+        return figures
+    return {"seconds_of_first_build_program": cold("program", "experiments/warpath"),
+            "seconds_of_first_build_everything": cold("everything", "all", "meson-test-prereq")}
 
 
 def measure(args):
