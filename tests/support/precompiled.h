@@ -1,8 +1,7 @@
-// Compiled once a target (folders' libraries and test programs): the headers that cost the most to
-// read. Nothing may rely on it; every file includes what it uses (the test headers_alone compiles
-// without it).
-#ifndef WARPATH_ENGINE_PCH_COMMON_H
-#define WARPATH_ENGINE_PCH_COMMON_H
+// Compiled once a test program: the headers that cost the most to read. Nothing may rely on it;
+// every file includes what it uses (the test headers_alone compiles without it).
+#ifndef WARPATH_TESTS_SUPPORT_PRECOMPILED_H
+#define WARPATH_TESTS_SUPPORT_PRECOMPILED_H
 
 #include <algorithm>
 #include <chrono>
