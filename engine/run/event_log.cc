@@ -35,10 +35,6 @@ std::string sealed(std::string_view object, const Hash128& sum) {
   return line;
 }
 
-Error disk_error(const std::filesystem::path& path, const char* what) {
-  return environment_error(path.string() + ": " + what + ": " + std::strerror(errno));
-}
-
 }  // namespace
 
 EventReader::EventReader(std::filesystem::path path)

@@ -14,10 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Error disk_error(const fs::path& path, const std::string& what) {
-  return environment_error(path.string() + ": " + what + ": " + std::strerror(errno));
-}
-
 class File {
  public:
   File(const fs::path& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {}
@@ -62,6 +58,10 @@ void make_folder(const fs::path& path) {
 }
 
 }  // namespace
+
+Error disk_error(const fs::path& path, const std::string& what) {
+  return environment_error(path.string() + ": " + what + ": " + std::strerror(errno));
+}
 
 void write_file_atomically(const fs::path& path, std::string_view text, bool sync) {
   const fs::path temporary = path.parent_path() / ("." + path.filename().string() + ".tmp");

@@ -6,7 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/error.h"
+
 namespace warpath {
+
+/// What went wrong with a file, with the text of errno.
+[[nodiscard]] Error disk_error(const std::filesystem::path& path, const std::string& what);
 
 /// Replaces `path` by `text`: temporary file in the same folder, fsync if `sync`, rename. A reader,
 /// or a run after a crash, sees the old file or the new one, never a part. Throws

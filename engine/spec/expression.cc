@@ -10,9 +10,8 @@
 #include "engine/base/error.h"
 
 namespace warpath {
-namespace {
 
-enum class Op : std::uint8_t {
+enum class ExpressionOp : std::uint8_t {
   constant,
   name,
   ternary,
@@ -37,6 +36,10 @@ enum class Op : std::uint8_t {
   abs,
   align_up,
 };
+
+namespace {
+
+using Op = ExpressionOp;
 
 // Binding strength, loosest first; the grammar of expression.h.
 enum Level : int { kTernary, kOr, kAnd, kNot, kCompare, kSum, kProduct, kUnary, kPrimary };
@@ -81,7 +84,7 @@ constexpr int kMaxNesting = 100;
 }  // namespace
 
 struct Expression::Node {
-  Op op = Op::constant;
+  ExpressionOp op = ExpressionOp::constant;
   std::int64_t value = 0;
   std::string name;
   std::vector<std::shared_ptr<const Node>> children;

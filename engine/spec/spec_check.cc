@@ -228,11 +228,11 @@ class SpecChecker {
     }
   }
   void require_names(const LaunchPlan& plan, const std::string& pointer) const {
-    constexpr std::array<const char*, 3> kAxes{"x", "y", "z"};
+    constexpr std::array<const char*, 3> kAxisNames{"x", "y", "z"};
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      require_names(plan.grid[axis], true, pointer + "/grid/" + kAxes[axis]);
-      require_names(plan.block[axis], true, pointer + "/block/" + kAxes[axis]);
-      require_names(plan.cluster[axis], true, pointer + "/cluster/" + kAxes[axis]);
+      require_names(plan.grid[axis], true, pointer + "/grid/" + kAxisNames[axis]);
+      require_names(plan.block[axis], true, pointer + "/block/" + kAxisNames[axis]);
+      require_names(plan.cluster[axis], true, pointer + "/cluster/" + kAxisNames[axis]);
     }
     require_names(plan.dynamic_smem_bytes, true, pointer + "/dynamic_smem_bytes");
   }

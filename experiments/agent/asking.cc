@@ -49,7 +49,7 @@ json told_json(const RecordedNode& node, bool evaluated, double parent_speedup) 
   return out;
 }
 
-json lines_of(const std::string& text) {
+json json_lines(const std::string& text) {
   json out = json::array();
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) out.push_back(valid_utf8(line));
@@ -270,8 +270,8 @@ json Asking::diagnose(const std::string& node) const {
   const Diagnosis diagnosis = n.outcome ? n.outcome->diagnosis.value_or(Diagnosis()) : Diagnosis();
   return {{"key", n.key.hex()},
           {"status", n.outcome ? std::string(name(n.outcome->status)) : "in_flight"},
-          {"findings", n.outcome ? lines_of(findings_text(*n.outcome, "")) : json::array()},
-          {"unavailable", n.outcome ? lines_of(unjudged_text(*n.outcome, "")) : json::array()},
+          {"findings", n.outcome ? json_lines(findings_text(*n.outcome, "")) : json::array()},
+          {"unavailable", n.outcome ? json_lines(unjudged_text(*n.outcome, "")) : json::array()},
           {"bounds_ns", facts_json(diagnosis.time_bound_ns)},
           {"facts", facts_json(diagnosis.facts)}};
 }

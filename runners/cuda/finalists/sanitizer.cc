@@ -49,10 +49,10 @@ class ScratchFile {
 /// Without a tool: what is wrong with the case; empty: spec's kernel and candidate are right, and
 /// nothing was written beside tensors.
 std::string plain_problem(const FinalistSetup& setup, const FinalistCase& of) {
-  constexpr double kSeconds = 15;
+  constexpr double kSmallSeconds = 15;
   try {
     DeviceLane lane(checking_lane(setup, "a small workload",
-                                  "launch_contract,reference,guard_zones", kSeconds));
+                                  "launch_contract,reference,guard_zones", kSmallSeconds));
     lane.equip({.harness_cubin = setup.tools.harness_cubin, .peaks_cubin = ""});
     lane.prepare(of.problem);
     for (const Candidate* const candidate : {&of.problem.baseline, &of.candidate}) {

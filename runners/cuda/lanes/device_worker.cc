@@ -179,9 +179,9 @@ class Worker {
 /// between the engine and its worker does not pass its own end on.
 void end_with_parent() {
   std::thread([parent = ::getppid(), group = ::getpgrp()] {
-    constexpr std::chrono::milliseconds kTick{200};
+    constexpr std::chrono::milliseconds kParentCheck{200};
     while (::getppid() == parent && (::kill(group, 0) == 0 || errno != ESRCH))
-      std::this_thread::sleep_for(kTick);
+      std::this_thread::sleep_for(kParentCheck);
     ::_exit(kFailed);
   }).detach();
 }

@@ -238,9 +238,9 @@ class Blocks {
   }
 
   BlockPairs run() {
-    constexpr double kConfidence = 0.99, kNarrow = 0.01, kUsualNs = 1.5e9, kMostNs = 5e9,
+    constexpr double kPairConfidence = 0.99, kNarrow = 0.01, kUsualNs = 1.5e9, kMostNs = 5e9,
                      kLeastPairs = 6;
-    constexpr int kDraws = 500;
+    constexpr int kPairDraws = 500;
     const std::size_t least = has_long() ? (6 + slots_ - 1) / slots_ * slots_ : 5, most = 40;
     const double both_ns = kLeastPairs * (launch_ns(0) + launch_ns(1));
     Rng rng(bench_.secret(), "blocks");
@@ -254,7 +254,7 @@ class Blocks {
       out.pairs.second_ns.push_back(ns[1]);
       logs.push_back(std::log(ns[0] / ns[1]));
       if (logs.size() < least) continue;
-      const Interval interval = bootstrap_trimmed_mean(logs, kConfidence, kDraws, 1);
+      const Interval interval = bootstrap_trimmed_mean(logs, kPairConfidence, kPairDraws, 1);
       const double width = interval.high - interval.low;
       const bool is_wide = width > QuietLimits{}.width;
       if (width <= kNarrow || spent_ns_ >= std::max(is_wide ? kMostNs : kUsualNs, both_ns)) break;
