@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/base/round_up.h"
+#include "runners/host/buffer.h"
 #include "runners/host/warp_operation.h"
 
 namespace warpath::host {
