@@ -26,12 +26,13 @@ struct Field {
   bool required = false;
 };
 
-/// Specialise for a struct T with `static constexpr std::string_view title` (its name in the
-/// schema), `help`, and `template <class V> static void fields(V& v)`, which calls, in reading
-/// order:
+/// Specialise for a struct T with `template <class V> static void fields(V& v)` and, where it has a
+/// schema, `static constexpr std::string_view title` (its name there) and `help`. `fields` calls,
+/// in reading order:
 ///   v(&T::member, Field)                     a member of a type that has a Codec
-///   v.template alternative<A>(&T::m, Field)  alternative A of the variant `m`: the key that is
-///   present chooses it v.template held<A>(Field)                alternative A of T, which is
+///   v.template as<C>(&T::member, Field)      a member that C reads and writes in place of its
+///   Codec v.template alternative<A>(&T::m, Field)  alternative A of the variant `m`: the key that
+///   is present chooses it v.template held<A>(Field)                alternative A of T, which is
 ///   itself a variant v.group(Field, [](auto& g) {...})        members of T that stand in a nested
 ///   object v.template custom<P>(Field)              P::read(cursor, T&), P::write(const T&) ->
 ///   json (null: leave out), P::schema(defs) v.ignored(Field, schema)                 a key of
@@ -39,7 +40,7 @@ struct Field {
 template <class T>
 struct Description;
 template <class T>
-concept Described = requires { Description<T>::title; };
+concept Described = requires { sizeof(Description<T>); };
 
 /// Definitions collected while a schema is built: title -> schema.
 using SchemaDefs = std::map<std::string, nlohmann::json>;
@@ -55,7 +56,11 @@ class ObjectReader {
 
   template <class M>
   void operator()(M T::* member, const Field& field) {
-    if (const auto found = find(field)) Codec<M>::read(*found, out_.*member);
+    as<Codec<M>>(member, field);
+  }
+  template <class C, class M>
+  void as(M T::* member, const Field& field) {
+    if (const auto found = find(field)) C::read(*found, out_.*member);
   }
   template <class A, class... Ts>
   void alternative(std::variant<Ts...> T::* member, const Field& field) {
@@ -118,8 +123,12 @@ class ObjectWriter {
 
   template <class M>
   void operator()(M T::* member, const Field& field) {
-    auto json = Codec<M>::write(value_.*member);
-    if (field.required || json != Codec<M>::write(default_.*member))
+    as<Codec<M>>(member, field);
+  }
+  template <class C, class M>
+  void as(M T::* member, const Field& field) {
+    auto json = C::write(value_.*member);
+    if (field.required || json != C::write(default_.*member))
       out_[std::string(field.key)] = std::move(json);
   }
   template <class A, class... Ts>
@@ -242,6 +251,16 @@ struct Codec<bool> {
   static nlohmann::json schema(SchemaDefs&) { return {{"type", "boolean"}}; }
 };
 template <>
+struct Codec<int> {
+  static void read(const JsonCursor& at, int& out) {
+    const std::int64_t wide = at.integer();
+    if (!std::in_range<int>(wide)) at.fail("an integer of 32 bits");
+    out = static_cast<int>(wide);
+  }
+  static nlohmann::json write(int value) { return value; }
+  static nlohmann::json schema(SchemaDefs&) { return {{"type", "integer"}}; }
+};
+template <>
 struct Codec<std::int64_t> {
   static void read(const JsonCursor& at, std::int64_t& out) { out = at.integer(); }
   static nlohmann::json write(std::int64_t value) { return value; }
@@ -295,6 +314,19 @@ struct Codec<std::vector<T>> {
   }
 };
 
+template <class T, std::size_t N>
+struct Codec<std::array<T, N>> {
+  static void read(const JsonCursor& at, std::array<T, N>& out) {
+    if (at.size() != N) at.fail("an array of " + std::to_string(N));
+    for (std::size_t i = 0; i < N; ++i) Codec<T>::read(at.element(i), out[i]);
+  }
+  static nlohmann::json write(const std::array<T, N>& value) {
+    auto out = nlohmann::json::array();
+    for (const T& x : value) out.push_back(Codec<T>::write(x));
+    return out;
+  }
+};
+
 template <class T, class Compare>
 struct Codec<std::map<std::string, T, Compare>> {
   using Map = std::map<std::string, T, Compare>;
@@ -319,6 +351,13 @@ struct Codec<std::map<std::string, T, Compare>> {
 /// of an enumeration. The first row of a value is the one that is written.
 template <class E>
 struct EnumWords;
+/// Rows of an enumeration whose values count from 0, by their names.
+template <class E, std::size_t N>
+[[nodiscard]] consteval auto rows_of(const std::array<std::string_view, N>& names) {
+  std::array<std::pair<std::string_view, E>, N> rows{};
+  for (std::size_t i = 0; i < N; ++i) rows[i] = {names[i], static_cast<E>(i)};
+  return rows;
+}
 template <class E>
 concept Worded = std::is_enum_v<E> && requires { EnumWords<E>::rows; };
 

@@ -2,30 +2,18 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/json/json_record.h"
+#include "engine/plugin/device_fields.h"
 
 namespace warpath {
 
-nlohmann::json to_json(const DeviceFacts& f) {
-  return {{"runner", f.runner},
-          {"name", valid_utf8(f.name)},
-          {"arch", f.arch},
-          {"multiprocessors", f.multiprocessors},
-          {"max_threads_per_block", f.max_threads_per_block},
-          {"max_smem_per_block_bytes", f.max_smem_per_block_bytes},
-          {"is_gpu", f.is_gpu}};
+nlohmann::json to_json(const DeviceFacts& facts) {
+  return Codec<DeviceFacts>::write(facts);
 }
 
-DeviceFacts device_from_json(const JsonCursor& c) {
-  require_only(c, {"runner", "name", "arch", "multiprocessors", "max_threads_per_block",
-                   "max_smem_per_block_bytes", "is_gpu"});
-  return {.runner = c.at("runner").text(),
-          .name = c.at("name").text(),
-          .arch = c.at("arch").text(),
-          .multiprocessors = static_cast<int>(c.at("multiprocessors").integer()),
-          .max_threads_per_block = static_cast<int>(c.at("max_threads_per_block").integer()),
-          .max_smem_per_block_bytes = c.at("max_smem_per_block_bytes").integer(),
-          .is_gpu = c.at("is_gpu").boolean()};
+DeviceFacts device_from_json(const JsonCursor& cursor) {
+  DeviceFacts out;
+  Codec<DeviceFacts>::read(cursor, out);
+  return out;
 }
 
 std::optional<DeviceFacts> recorded_device(const std::filesystem::path& run_folder) {

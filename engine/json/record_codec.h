@@ -1,0 +1,82 @@
+#pragma once
+
+// Descriptions (json_codec.h) of records: what the program writes for itself, without a schema.
+// Include only from .cc files.
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "engine/json/json_codec.h"
+#include "engine/json/json_record.h"
+
+namespace warpath {
+
+/// A literal as a template argument.
+template <std::size_t size>
+struct RecordKey {
+  char text[size]{};
+  consteval RecordKey(const char (&literal)[size]) {  // NOLINT(google-explicit-constructor)
+    std::copy_n(literal, size, text);
+  }
+};
+
+/// A key that is always there, and its member; `As` reads and writes it in place of its Codec.
+template <RecordKey key, auto member, class As = void, bool required = true>
+struct Kept {
+  template <class V>
+  static void field(V& v) {
+    constexpr Field kField{.key = key.text, .help = "", .required = required};
+    if constexpr (std::is_void_v<As>) {
+      v(member, kField);
+    } else {
+      v.template as<As>(member, kField);
+    }
+  }
+};
+/// A key that is there where the member is not its default.
+template <RecordKey key, auto member, class As = void>
+using Sparse = Kept<key, member, As, false>;
+
+/// Base of the Description of a record:
+///   template <> struct Description<Point> : Record<Kept<"x", &Point::x>, Kept<"y", &Point::y>> {};
+template <class... Keys>
+struct Record {
+  template <class V>
+  static void fields(V& v) {
+    (Keys::field(v), ...);
+  }
+};
+
+/// Numbers that JSON lacks too (number_to_json).
+struct AnyNumber {
+  static void read(const JsonCursor& cursor, double& out) { out = any_number(cursor); }
+  static void read(const JsonCursor& cursor, std::vector<double>& out) {
+    out.clear();
+    out.reserve(cursor.size());
+    for (std::size_t i = 0; i < cursor.size(); ++i) out.push_back(any_number(cursor.element(i)));
+  }
+  [[nodiscard]] static nlohmann::json write(double x) { return number_to_json(x); }
+  [[nodiscard]] static nlohmann::json write(const std::vector<double>& values) {
+    auto out = nlohmann::json::array();
+    for (const double x : values) out.push_back(number_to_json(x));
+    return out;
+  }
+};
+
+/// What is not UTF-8 is replaced (valid_utf8).
+struct ValidText {
+  static void read(const JsonCursor& cursor, std::string& out) { out = cursor.text(); }
+  [[nodiscard]] static nlohmann::json write(std::string_view text) { return valid_utf8(text); }
+};
+
+template <>
+struct Codec<Hash128> {
+  static void read(const JsonCursor& cursor, Hash128& out) { out = hash_from_json(cursor); }
+  static nlohmann::json write(const Hash128& hash) { return hash.hex(); }
+};
+
+}  // namespace warpath
