@@ -8,10 +8,10 @@
 #include <array>
 #include <cmath>
 #include <csignal>
-#include <cstring>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <utility>
+#include <variant>
 
 #include "engine/json/json_record.h"
 #include "engine/plugin/device_io.h"
@@ -25,64 +25,102 @@
 namespace warpath {
 namespace {
 
+// Requests.
+struct SceneMessage {
+  std::string spec, device;  // JSON
+};
+struct QuestionMessage {
+  MoveQuestion::Kind kind = MoveQuestion::Kind::enumerate;
+  std::string instance;
+  std::uint32_t from = 0;
+  std::vector<std::string> excluded;
+  std::string variant;  // JSON
+};
+using Request = std::variant<SceneMessage, QuestionMessage>;
+
+// Parts of an answer; instances are numbered as they were listed.
+struct Ready {};  // of a worker, before anything was asked
+struct Listed {
+  std::vector<std::string> instances;
+};
+struct Tried {
+  std::uint32_t at = 0;
+  bool applies = false;
+  Hash128 key{};
+};
+struct Threw {
+  std::uint32_t at = 0;
+  std::string reason;
+};
+struct Made {
+  std::optional<std::string> variant;  // JSON
+  std::string why;
+};
+struct Domain {
+  std::vector<Tunable> tunables;
+};
+struct Inverse {
+  std::optional<std::string> instance;
+};
+struct Failed {
+  std::string reason;
+};
+struct Done {};
+using Part = std::variant<Ready, Listed, Tried, Threw, Made, Domain, Inverse, Failed, Done>;
+
+}  // namespace
+
+template <>
+struct LastOf<MoveQuestion::Kind> {
+  static constexpr auto value = MoveQuestion::Kind::inverse;
+};
+template <>
+struct Description<Hash128> : Unnamed<&Hash128::high, &Hash128::low> {};
+template <>
+struct Description<Tunable>
+    : Unnamed<&Tunable::name, &Tunable::values, &Tunable::default_value, &Tunable::help> {};
+template <>
+struct Description<SceneMessage> : Unnamed<&SceneMessage::spec, &SceneMessage::device> {};
+template <>
+struct Description<QuestionMessage> : Unnamed<&QuestionMessage::kind,
+                                              &QuestionMessage::instance,
+                                              &QuestionMessage::from,
+                                              &QuestionMessage::excluded,
+                                              &QuestionMessage::variant> {};
+template <>
+struct Description<Ready> : Unnamed<> {};
+template <>
+struct Description<Listed> : Unnamed<&Listed::instances> {};
+template <>
+struct Description<Tried> : Unnamed<&Tried::at, &Tried::applies, &Tried::key> {};
+template <>
+struct Description<Threw> : Unnamed<&Threw::at, &Threw::reason> {};
+template <>
+struct Description<Made> : Unnamed<&Made::variant, &Made::why> {};
+template <>
+struct Description<Domain> : Unnamed<&Domain::tunables> {};
+template <>
+struct Description<Inverse> : Unnamed<&Inverse::instance> {};
+template <>
+struct Description<Failed> : Unnamed<&Failed::reason> {};
+template <>
+struct Description<Done> : Unnamed<> {};
+
+namespace {
+
 using nlohmann::json;
 
 constexpr std::string_view kPlace = "move worker";
 constexpr int kExitEnvironment = 3;
 
-/// First byte of a message.
-enum class Kind : std::uint8_t {
-  scene,
-  question,
-  listed,
-  tried,
-  threw,
-  made,
-  domain,
-  inverse,
-  failed,
-  done
-};
-
-WireWriter message(Kind kind) {
-  WireWriter writer;
-  writer.u8(static_cast<std::uint8_t>(kind));
-  return writer;
+template <class P>
+std::string encode_part(const P& part) {
+  return encode_frame_as<Part>(part);
 }
 
-void put(WireWriter& writer, const Hash128& hash) {
-  writer.u64(hash.high).u64(hash.low);
-}
-
-Hash128 read_hash(WireReader& reader) {
-  Hash128 out;
-  out.high = reader.u64();
-  out.low = reader.u64();
-  return out;
-}
-
-void put(WireWriter& writer, const std::vector<Tunable>& tunables) {
-  writer.u32(static_cast<std::uint32_t>(tunables.size()));
-  for (const Tunable& t : tunables) {
-    writer.text(t.name).u32(static_cast<std::uint32_t>(t.values.size()));
-    for (const std::int64_t value : t.values) writer.u64(static_cast<std::uint64_t>(value));
-    writer.u64(static_cast<std::uint64_t>(t.default_value)).text(t.help);
-  }
-}
-
-std::vector<Tunable> read_tunables(WireReader& reader) {
-  std::vector<Tunable> out;
-  const std::uint32_t count = reader.u32();
-  for (std::uint32_t i = 0; i < count && reader.ok(); ++i) {
-    Tunable t;
-    t.name = reader.text();
-    const std::uint32_t values = reader.u32();
-    for (std::uint32_t k = 0; k < values && reader.ok(); ++k)
-      t.values.push_back(static_cast<std::int64_t>(reader.u64()));
-    t.default_value = static_cast<std::int64_t>(reader.u64());
-    t.help = reader.text();
-    out.push_back(std::move(t));
-  }
+std::vector<std::string> texts_of(const std::vector<MoveInstance>& instances) {
+  std::vector<std::string> out;
+  for (const MoveInstance& instance : instances) out.push_back(instance.text());
   return out;
 }
 
@@ -97,74 +135,81 @@ std::string described(const std::exception& thrown) {
 }  // namespace
 
 std::string encode_scene(const KernelSpec& spec, const DeviceFacts& device) {
-  return message(Kind::scene).text(to_json(spec).dump()).text(to_json(device).dump()).bytes();
+  return encode_frame_as<Request>(
+      SceneMessage{.spec = to_json(spec).dump(), .device = to_json(device).dump()});
 }
 
 std::string encode(const MoveQuestion& question, const Variant& variant) {
-  return message(Kind::question)
-      .u8(static_cast<std::uint8_t>(question.kind))
-      .text(question.instance.text())
-      .u32(question.from)
-      .texts(question.excluded)
-      .text(to_json(variant).dump())
-      .bytes();
+  return encode_frame_as<Request>(QuestionMessage{.kind = question.kind,
+                                                  .instance = question.instance.text(),
+                                                  .from = question.from,
+                                                  .excluded = question.excluded,
+                                                  .variant = to_json(variant).dump()});
 }
 
-bool take(std::string_view bytes, MoveAnswer& answer) {
-  WireReader reader(bytes);
-  switch (static_cast<Kind>(reader.u8())) {
-    case Kind::listed: {
-      std::vector<MoveInstance> listed;
-      for (const std::string& text : reader.texts())
-        listed.push_back(MoveInstance::parse(text, kPlace));
-      // asked again, a pure move says the same
-      if (answer.listed && *answer.listed != listed) return false;
-      answer.listed = std::move(listed);
-      break;
-    }
-    case Kind::tried: {
-      const std::uint32_t at = reader.u32();
-      const bool applies = reader.u8() != 0;
-      const Hash128 key = read_hash(reader);
-      if (!answer.listed || at < answer.next || at >= answer.listed->size()) return false;
-      if (applies) answer.offers.push_back({(*answer.listed)[at], key});
-      answer.next = at + 1;
-      break;
-    }
-    case Kind::threw: {
-      const std::uint32_t at = reader.u32();
-      std::string reason = reader.text();
-      if (!answer.listed || at < answer.next || at >= answer.listed->size()) return false;
-      answer.thrown.emplace_back((*answer.listed)[at], std::move(reason));
-      answer.next = at + 1;
-      break;
-    }
-    case Kind::made: {
-      const bool applies = reader.u8() != 0;
-      const std::string variant = reader.text();
-      if (applies) answer.variant = variant_from_json(json::parse(variant), kPlace);
-      answer.why = reader.text();
-      break;
-    }
-    case Kind::domain:
-      answer.domain = read_tunables(reader);
-      break;
-    case Kind::inverse: {
-      const bool exists = reader.u8() != 0;
-      const std::string text = reader.text();
-      if (exists) answer.inverse = MoveInstance::parse(text, kPlace);
-      break;
-    }
-    case Kind::failed:
-      answer.failure = reader.text();
-      break;
-    case Kind::done:
-      answer.complete = true;
-      break;
-    default:
-      return false;
+namespace {
+
+/// Adds one part to an answer. False if it does not fit what came before.
+struct Taking {
+  MoveAnswer& answer;
+
+  bool operator()(const Ready&) const { return false; }
+  bool operator()(const Listed& part) const {
+    std::vector<MoveInstance> listed;
+    for (const std::string& text : part.instances)
+      listed.push_back(MoveInstance::parse(text, kPlace));
+    // asked again, a pure move says the same
+    if (answer.listed && *answer.listed != listed) return false;
+    answer.listed = std::move(listed);
+    return true;
   }
-  return reader.complete();
+  bool operator()(const Tried& part) const {
+    if (!is_next(part.at)) return false;
+    if (part.applies) answer.offers.push_back({(*answer.listed)[part.at], part.key});
+    answer.next = part.at + 1;
+    return true;
+  }
+  bool operator()(const Threw& part) const {
+    if (!is_next(part.at)) return false;
+    answer.thrown.emplace_back((*answer.listed)[part.at], part.reason);
+    answer.next = part.at + 1;
+    return true;
+  }
+  bool operator()(const Made& part) const {
+    if (part.variant) answer.variant = variant_from_json(json::parse(*part.variant), kPlace);
+    answer.why = part.why;
+    return true;
+  }
+  bool operator()(Domain& part) const {
+    answer.domain = std::move(part.tunables);
+    return true;
+  }
+  bool operator()(const Inverse& part) const {
+    if (part.instance) answer.inverse = MoveInstance::parse(*part.instance, kPlace);
+    return true;
+  }
+  bool operator()(const Failed& part) const {
+    answer.failure = part.reason.substr(0, part.reason.find('\n'));
+    return true;
+  }
+  bool operator()(const Done&) const { return answer.complete = true; }
+
+ private:
+  [[nodiscard]] bool is_next(std::uint32_t at) const {
+    return answer.listed && at >= answer.next && at < answer.listed->size();
+  }
+};
+
+}  // namespace
+
+bool take(std::string_view frame, MoveAnswer& answer) {
+  Part part;
+  return decode_frame(frame, part) && std::visit(Taking{answer}, part);
+}
+
+bool is_ready(std::string_view frame) {
+  Part part;
+  return decode_frame(frame, part) && std::holds_alternative<Ready>(part);
 }
 
 struct MoveService::Scene {
@@ -176,43 +221,40 @@ struct MoveService::Scene {
 MoveService::MoveService(const MoveRegistry& moves) : moves_(moves) {}
 MoveService::~MoveService() = default;
 
-bool MoveService::handle(std::string_view bytes,
-                         const std::function<void(std::string_view)>& emit) {
-  WireReader reader(bytes);
-  const auto kind = static_cast<Kind>(reader.u8());
-  if (kind == Kind::scene) {
-    KernelSpec spec = spec_from_json(json::parse(reader.text()), std::string(kPlace));
-    const json device = json::parse(reader.text());
+bool MoveService::handle(std::string_view frame, const std::function<void(std::string)>& emit) {
+  Request request;
+  if (!decode_frame(frame, request)) return false;
+  if (const auto* const scene = std::get_if<SceneMessage>(&request)) {
+    KernelSpec spec = spec_from_json(json::parse(scene->spec), std::string(kPlace));
+    const json device = json::parse(scene->device);
     scene_.reset();  // its scope ends before another begins
     scene_.reset(new Scene{.spec = std::move(spec),
                            .device = device_from_json(JsonCursor(device, std::string(kPlace)))});
-    return reader.complete();
+    return true;
   }
-  if (kind != Kind::question || !scene_) return false;
-  MoveQuestion question;
-  question.kind = static_cast<MoveQuestion::Kind>(reader.u8());
-  question.instance = MoveInstance::parse(reader.text(), kPlace);
-  question.from = reader.u32();
-  question.excluded = reader.texts();
-  const Variant variant = variant_from_json(json::parse(reader.text()), kPlace);
-  if (!reader.complete()) return false;
+  if (!scene_) return false;
+  auto& message = std::get<QuestionMessage>(request);
+  const MoveQuestion question{.kind = message.kind,
+                              .instance = MoveInstance::parse(message.instance, kPlace),
+                              .from = message.from,
+                              .excluded = std::move(message.excluded)};
+  const Variant variant = variant_from_json(json::parse(message.variant), kPlace);
   try {
     answer(question, variant, emit);
   } catch (const std::exception& thrown) {
-    emit(message(Kind::failed).text(described(thrown)).bytes());
+    emit(encode_part(Failed{described(thrown)}));
   }
-  emit(message(Kind::done).bytes());
+  emit(encode_part(Done{}));
   return true;
 }
 
 void MoveService::offer(const Move& move,
                         const MoveContext& at,
                         const MoveQuestion& question,
-                        const std::function<void(std::string_view)>& emit) {
+                        const std::function<void(std::string)>& emit) {
   const std::vector<MoveInstance> listed = move.enumerate(at);
-  std::vector<std::string> texts;
-  for (const MoveInstance& instance : listed) texts.push_back(instance.text());
-  emit(message(Kind::listed).texts(texts).bytes());
+  const std::vector<std::string> texts = texts_of(listed);
+  emit(encode_part(Listed{texts}));
   for (std::uint32_t i = question.from; i < listed.size(); ++i) {
     std::optional<Variant> next;
     bool applies = false;
@@ -224,80 +266,64 @@ void MoveService::offer(const Move& move,
       if (is_tried) next = move.apply(at, listed[i], why);
       applies = next && satisfies_constraints(at.spec, *next, why);
     } catch (const std::exception& thrown) {
-      emit(message(Kind::threw).u32(i).text(described(thrown)).bytes());
+      emit(encode_part(Threw{.at = i, .reason = described(thrown)}));
       continue;
     }
-    WireWriter writer = message(Kind::tried);
-    writer.u32(i).u8(applies ? 1 : 0);
-    put(writer, applies ? variant_key(*next) : Hash128{});
-    emit(writer.bytes());
+    emit(encode_part(
+        Tried{.at = i, .applies = applies, .key = applies ? variant_key(*next) : Hash128{}}));
   }
 }
 
 void MoveService::answer(const MoveQuestion& question,
                          const Variant& variant,
-                         const std::function<void(std::string_view)>& emit) {
+                         const std::function<void(std::string)>& emit) {
   if (before_each) before_each();
   const Move* const move = moves_.find(question.instance.move);
-  if (move == nullptr) return emit(message(Kind::failed).text("there is no such move").bytes());
+  if (move == nullptr) return emit(encode_part(Failed{"there is no such move"}));
   const MoveContext at{scene_->spec, variant, scene_->device};
   switch (question.kind) {
     case MoveQuestion::Kind::offers:
       return offer(*move, at, question, emit);
-    case MoveQuestion::Kind::enumerate: {
-      std::vector<std::string> texts;
-      for (const MoveInstance& instance : move->enumerate(at)) texts.push_back(instance.text());
-      return emit(message(Kind::listed).texts(texts).bytes());
-    }
+    case MoveQuestion::Kind::enumerate:
+      return emit(encode_part(Listed{texts_of(move->enumerate(at))}));
     case MoveQuestion::Kind::apply: {
-      std::string why;
-      const auto made = move->apply(at, question.instance, why);
-      return emit(message(Kind::made)
-                      .u8(made ? 1 : 0)
-                      .text(made ? to_json(*made).dump() : "")
-                      .text(why)
-                      .bytes());
+      Made made;
+      if (const auto next = move->apply(at, question.instance, made.why))
+        made.variant = to_json(*next).dump();
+      return emit(encode_part(made));
     }
-    case MoveQuestion::Kind::domain: {
-      WireWriter writer = message(Kind::domain);
-      put(writer, move->domain(at, question.instance.site));
-      return emit(writer.bytes());
-    }
+    case MoveQuestion::Kind::domain:
+      return emit(encode_part(Domain{move->domain(at, question.instance.site)}));
     case MoveQuestion::Kind::inverse: {
-      const auto back = move->inverse(at, question.instance);
-      return emit(message(Kind::inverse).u8(back ? 1 : 0).text(back ? back->text() : "").bytes());
+      Inverse inverse;
+      if (const auto back = move->inverse(at, question.instance)) inverse.instance = back->text();
+      return emit(encode_part(inverse));
     }
   }
 }
 
 namespace {
 
-// What a dying worker says: set before the first question, read in signal handlers.
+// What a dying worker says: set before the first question, used in signal handlers.
 int last_words_from = -1;
 int last_words_to = -1;
+constexpr std::size_t kLastWords = 1024;
+char* last_frame = nullptr;  // a failure whose reason is kLastWords ends of a line
+std::size_t last_frame_size = 0;
 
 /// Sends what stderr got as the reason of the failure. Only async-signal-safe calls.
 extern "C" void say_last_words(int signal) {
-  static std::array<char, 1024> bytes;
-  constexpr std::size_t kBefore = 4 + 1 + 4;  // length of the frame, kind, length of the text
-  const ssize_t got = ::read(last_words_from, bytes.data() + kBefore, bytes.size() - kBefore);
-  if (got > 0) {
-    std::size_t length = 0;
-    while (length < static_cast<std::size_t>(got) && bytes[kBefore + length] != '\n') ++length;
-    const auto place = [&](std::size_t at, std::size_t value) {
-      for (std::size_t i = 0; i < 4; ++i)
-        bytes[at + i] = static_cast<char>(value >> (8 * i) & 0xffU);
-    };
-    place(0, 1 + 4 + length);
-    bytes[4] = static_cast<char>(Kind::failed);
-    place(5, length);
-    [[maybe_unused]] const ssize_t put = ::write(last_words_to, bytes.data(), kBefore + length);
+  if (::read(last_words_from, last_frame + last_frame_size - kLastWords, kLastWords) > 0) {
+    [[maybe_unused]] const ssize_t put = ::write(last_words_to, last_frame, last_frame_size);
   }
   ::signal(signal, SIG_DFL);
   ::raise(signal);
 }
 
 void listen_to_last_words(int out_fd) {
+  static std::string frame = encode_part(Failed{std::string(kLastWords, '\n')});
+  last_frame = frame.data();
+  last_frame_size = frame.size();
   int pipe[2];
   if (::pipe(pipe) != 0) return;
   ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
@@ -331,13 +357,13 @@ int move_worker_main(int in_fd, int out_fd, const MoveRegistry& moves, double cp
   static_cast<void>(lock_down());
   listen_to_last_words(out_fd);
   service.before_each = [&] { limit_time(cpu_seconds); };
-  bool alive = write_frame(out_fd, "") == FrameStatus::done;  // it can start
-  std::string message;
+  bool alive = write_frame(out_fd, encode_part(Ready{})) == FrameStatus::done;
+  std::string frame;
   while (alive) {
-    const FrameStatus status = read_frame(in_fd, message);
+    const FrameStatus status = read_frame(in_fd, frame);
     if (status == FrameStatus::closed) return 0;
     if (status != FrameStatus::done) return kExitEnvironment;
-    const bool understood = service.handle(message, [&](std::string_view part) {
+    const bool understood = service.handle(frame, [&](const std::string& part) {
       alive = alive && write_frame(out_fd, part) == FrameStatus::done;
     });
     limit_time(0);

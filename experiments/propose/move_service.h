@@ -41,11 +41,14 @@ struct MoveAnswer {
   bool complete = false;
 };
 
-/// Messages to a worker. A scene (spec and device) holds for the questions that follow it.
+/// Messages to a worker, as frames. A scene (spec and device) holds for the questions that follow
+/// it.
 [[nodiscard]] std::string encode_scene(const KernelSpec& spec, const DeviceFacts& device);
 [[nodiscard]] std::string encode(const MoveQuestion& question, const Variant& variant);
 /// Adds one message of an answer. False if it is damaged.
-[[nodiscard]] bool take(std::string_view message, MoveAnswer& answer);
+[[nodiscard]] bool take(std::string_view frame, MoveAnswer& answer);
+/// The first message of a worker, which nothing was asked of yet.
+[[nodiscard]] bool is_ready(std::string_view frame);
 
 /// Answers questions to moves, in a worker and, where there are none, in the process itself. One
 /// thread only.
@@ -57,18 +60,17 @@ class MoveService {
   std::function<void()> before_each = {};
   /// Handles one message; `emit` gets the messages of the answer. What a move throws is part of the
   /// answer. False: not a message.
-  [[nodiscard]] bool handle(std::string_view message,
-                            const std::function<void(std::string_view)>& emit);
+  [[nodiscard]] bool handle(std::string_view frame, const std::function<void(std::string)>& emit);
 
  private:
   struct Scene;
   void offer(const Move& move,
              const MoveContext& at,
              const MoveQuestion& question,
-             const std::function<void(std::string_view)>& emit);
+             const std::function<void(std::string)>& emit);
   void answer(const MoveQuestion& question,
               const Variant& variant,
-              const std::function<void(std::string_view)>& emit);
+              const std::function<void(std::string)>& emit);
 
   MoveTable moves_;
   std::unique_ptr<Scene> scene_;

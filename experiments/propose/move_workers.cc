@@ -1,8 +1,6 @@
 #include "experiments/propose/move_workers.h"
 
 #include <fcntl.h>
-#include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -338,8 +336,8 @@ MoveAnswer MoveWorkers::ask_worker(const MoveContext& at, MoveQuestion question)
   } const give_back{*this, worker};
 
   MoveAnswer answer;
-  std::optional<std::uint32_t> died_at;  // the place where a worker died last
-  int deaths = 0;                        // there
+  std::uint32_t died_at = 0;  // the place where a worker died last
+  int deaths = 0;             // there
   while (true) {
     question.from = answer.next;
     const std::string death = converse(*worker, at, question, answer);
@@ -347,7 +345,7 @@ MoveAnswer MoveWorkers::ask_worker(const MoveContext& at, MoveQuestion question)
     const std::string reason = answer.failure.value_or(death);
     answer.failure.reset();
     const bool listed = question.kind == Question::offers && answer.listed;
-    deaths = died_at == answer.next ? deaths + 1 : 1;
+    deaths = deaths > 0 && died_at == answer.next ? deaths + 1 : 1;
     died_at = answer.next;
     if (deaths < attempts(death)) continue;
     if (!listed || answer.next >= answer.listed->size()) {
@@ -356,20 +354,15 @@ MoveAnswer MoveWorkers::ask_worker(const MoveContext& at, MoveQuestion question)
     }
     answer.thrown.emplace_back((*answer.listed)[answer.next], reason);
     ++answer.next;
-    died_at.reset();
+    deaths = 0;
   }
 }
 
 void MoveWorkers::start(Worker& worker) {
   for (int attempt = 1;; ++attempt) {
     auto process = std::make_unique<WorkerProcess>(
-        WorkerCommand{.argv = setup_.argv, .memory_bytes = setup_.memory_bytes});
-    const auto deadline = Clock::now() + std::chrono::duration<double>(kStartSeconds);
-    for (bool alive = true; alive && Clock::now() < deadline;) {
-      pollfd entry{.fd = process->fd(), .events = POLLIN, .revents = 0};
-      static_cast<void>(::poll(&entry, 1, 100));
-      alive = process->pump();
-      if (!process->receive()) continue;
+        LockedWorker{.argv = setup_.argv, .memory_bytes = setup_.memory_bytes});
+    if (is_ready(process->wait(kStartSeconds).frame)) {
       const std::lock_guard lock(mutex_);
       worker.process = std::move(process);
       worker.scene.reset();
@@ -386,14 +379,14 @@ void MoveWorkers::bury(Worker& worker) {
   ++deaths_;
 }
 
-std::string MoveWorkers::cause_of_death(Worker& worker, bool silent) const {
-  const int status = worker.process->kill();
-  if (silent)
+std::string MoveWorkers::cause_of_death(const WorkerReply& lost) const {
+  using Kind = WorkerReply::Kind;
+  if (lost.kind == Kind::timed_out)
     return std::string(kEndless) + " within " +
            std::to_string(static_cast<int>(setup_.silent_seconds)) + " s";
-  if (!WIFSIGNALED(status))
-    return "its worker ended with exit status " + std::to_string(WEXITSTATUS(status));
-  const int number = WTERMSIG(status);
+  if (lost.kind != Kind::ended) return "its worker sent what cannot be read";
+  const int number = lost.end.code;
+  if (!lost.end.signalled) return "its worker ended with " + lost.end.text();
   if (number == SIGPROF || number == SIGXCPU) {
     char text[64];
     std::snprintf(text, sizeof text, " within %g s of the processor", setup_.seconds);
@@ -410,39 +403,26 @@ std::string MoveWorkers::converse(Worker& worker,
                                   const MoveQuestion& question,
                                   MoveAnswer& answer) {
   // it died while it had nothing to do
-  if (worker.process != nullptr && !worker.process->pump()) bury(worker);
+  if (worker.process != nullptr && !worker.process->idle()) bury(worker);
   if (worker.process == nullptr) start(worker);
   if (const auto told = scene(at); worker.scene != told) {
     worker.process->send(*told);
     worker.scene = told;
   }
   worker.process->send(encode(question, at.variant));
-  const auto silence = std::chrono::duration<double>(setup_.silent_seconds);
-  auto heard = Clock::now();
-  bool alive = true, damaged = false;
+  WorkerReply reply;
   while (true) {
-    // Sending may have read the answer already: what is here comes before waiting for more.
-    while (const auto message = worker.process->receive()) {
-      heard = Clock::now();
-      try {
-        damaged = damaged || !take(*message, answer);
-      } catch (const std::exception&) {
-        damaged = true;
-      }
+    reply = worker.process->wait(setup_.silent_seconds);
+    if (reply.kind != WorkerReply::Kind::frame) break;
+    try {
+      if (!take(reply.frame, answer)) break;
+    } catch (const std::exception&) {
+      break;
     }
-    if (answer.complete && !damaged) return "";
-    if (!alive || damaged || Clock::now() - heard >= silence) break;
-    pollfd entry{
-        .fd = worker.process->fd(),
-        .events = static_cast<short>(worker.process->wants_to_write() ? POLLIN | POLLOUT : POLLIN),
-        .revents = 0};
-    static_cast<void>(::poll(&entry, 1, 1000));
-    alive = worker.process->pump();
+    if (answer.complete) return "";
   }
-  std::string death =
-      damaged ? "its worker sent what cannot be read" : cause_of_death(worker, alive);
   bury(worker);
-  return death;
+  return cause_of_death(reply);
 }
 
 }  // namespace warpath

@@ -17,7 +17,7 @@
 
 namespace warpath {
 
-class WorkerProcess;
+struct WorkerReply;
 
 /// A question to a move that ended without an answer: the move crashed, failed a check, threw, did
 /// not end or used up its memory. A line of move_failures.jsonl.
@@ -94,7 +94,7 @@ class MoveWorkers {
                                      MoveAnswer& answer);
   void start(Worker& worker);
   void bury(Worker& worker);
-  [[nodiscard]] std::string cause_of_death(Worker& worker, bool silent) const;
+  [[nodiscard]] std::string cause_of_death(const WorkerReply& lost) const;
   [[nodiscard]] std::shared_ptr<const std::string> scene(const MoveContext& at);
   void read_record();
   void write_record(const MoveFailure& failure, const Variant& variant) const;

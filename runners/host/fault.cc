@@ -4,8 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstring>
+#include <utility>
 
 #include "runners/host/object_file.h"
 
@@ -16,7 +16,8 @@ constexpr std::size_t kHandlerStack = 64 << 10;
 
 // A signal handler can reach nothing but globals; set once, before any kernel runs.
 int reply_descriptor = -1;
-std::uint8_t reply_kind = 0;
+char* reply_frame = nullptr;
+std::size_t reply_size = 0;
 LocateFault locate_fault = nullptr;
 
 extern "C" void handle_fault(int signal, siginfo_t* info, void* context) {
@@ -27,12 +28,8 @@ extern "C" void handle_fault(int signal, siginfo_t* info, void* context) {
     record.address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     locate_fault(info->si_addr, record);
   }
-  std::array<std::byte, sizeof(std::uint64_t) + 1 + sizeof record> message{};
-  const std::uint64_t length = 1 + sizeof record;
-  std::memcpy(message.data(), &length, sizeof length);
-  message[sizeof length] = static_cast<std::byte>(reply_kind);
-  std::memcpy(message.data() + sizeof length + 1, &record, sizeof record);
-  [[maybe_unused]] const auto written = ::write(reply_descriptor, message.data(), message.size());
+  std::memcpy(reply_frame + reply_size - sizeof record, &record, sizeof record);
+  [[maybe_unused]] const auto written = ::write(reply_descriptor, reply_frame, reply_size);
   ::_exit(70);
 }
 
@@ -48,9 +45,12 @@ void install_fault_stack() {
   ::sigaltstack(&stack, nullptr);
 }
 
-void install_fault_handlers(int descriptor, std::uint8_t message_kind, LocateFault locate) {
+void install_fault_handlers(int descriptor, std::string frame, LocateFault locate) {
+  static std::string kept;
+  kept = std::move(frame);
   reply_descriptor = descriptor;
-  reply_kind = message_kind;
+  reply_frame = kept.data();
+  reply_size = kept.size();
   locate_fault = locate;
   struct sigaction action{};
   action.sa_sigaction = &handle_fault;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace warpath::host {
 
@@ -21,9 +23,9 @@ using LocateFault = void (*)(const void* address, FaultRecord& record);
 /// once.
 void install_fault_stack();
 
-/// From now on a fatal signal writes a message of kind `message_kind` with a FaultRecord to
-/// `descriptor` and ends the process; what the loader may ask for is answered instead
+/// From now on a fatal signal puts a FaultRecord at the end of `frame`, writes that to `descriptor`
+/// and ends the process; what the loader may ask for is answered instead
 /// (object_file.h).
-void install_fault_handlers(int descriptor, std::uint8_t message_kind, LocateFault locate);
+void install_fault_handlers(int descriptor, std::string frame, LocateFault locate);
 
 }  // namespace warpath::host

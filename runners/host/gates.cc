@@ -129,6 +129,8 @@ GateFailure describe_loss(const Evidence& evidence, const WorkerLoss& loss) {
       return {Status::limits_exceeded, "out of memory (host.memory_mib)"};
     case WorkerLoss::Kind::exited:
       return {Status::crashed, "ended its process with exit status " + std::to_string(loss.code)};
+    case WorkerLoss::Kind::damaged:
+      return {Status::crashed, "its process sent what cannot be read"};
     case WorkerLoss::Kind::signalled:
       break;
   }

@@ -4,8 +4,6 @@
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,12 +23,13 @@
 #include "runners/host/launcher.h"
 #include "runners/host/module.h"
 #include "runners/host/worker_protocol.h"
+#include "runners/worker/frames.h"
 #include "runners/worker/sandbox.h"
 
 namespace warpath::host {
 namespace {
 
-constexpr std::uint64_t kMaxMessage = 1ULL << 36U;
+constexpr std::uint64_t kMaxRequest = 1ULL << 36U;
 
 // Ranges that the fault handler may look at; written between launches only.
 constexpr std::size_t kMaxArguments = 256 + kMaxExtras;
@@ -49,67 +48,18 @@ void locate(const void* address, FaultRecord& record) {
   if (hit == GuardHit::shared_memory) record.where = FaultRecord::Where::shared_memory;
 }
 
-bool read_all(int fd, std::byte* to, std::size_t size) {
-  while (size > 0) {
-    const ssize_t got = ::read(fd, to, size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    to += got;
-    size -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
-/// The head of a message: its length, and the descriptor that came with it, if one did.
-struct Head {
-  std::uint64_t length = 0;
-  int descriptor = -1;
-};
-
-bool read_head(int fd, Head& head) {
-  iovec part{&head.length, sizeof head.length};
-  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  ssize_t got = 0;
-  while ((got = ::recvmsg(fd, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) {
-  }
-  if (got <= 0) return false;
-  if (const cmsghdr* const sent = CMSG_FIRSTHDR(&message);
-      sent != nullptr && sent->cmsg_level == SOL_SOCKET && sent->cmsg_type == SCM_RIGHTS)
-    std::memcpy(&head.descriptor, CMSG_DATA(sent), sizeof head.descriptor);
-  const auto rest = static_cast<std::size_t>(got);
-  return read_all(fd, reinterpret_cast<std::byte*>(&head.length) + rest, sizeof head.length - rest);
-}
-
-bool write_all(int fd, const std::byte* from, std::size_t size) {
-  while (size > 0) {
-    const ssize_t sent = ::write(fd, from, size);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent <= 0) return false;
-    from += sent;
-    size -= static_cast<std::size_t>(sent);
-  }
-  return true;
-}
-
 /// State between requests: one module with the kernels that launches run, one set of arguments.
 class Worker {
  public:
   explicit Worker(int threads) : launcher_(threads) {}
 
-  [[nodiscard]] LoadReply load(std::uint64_t kernel,
-                               std::uint64_t steps,
-                               const std::string& path,
-                               int object) {
+  [[nodiscard]] LoadReply load(const LoadCommand& command, int object) {
     steps_.clear();
     module_ = Module();
     fibers_ = false;
     LoadReply reply;
-    module_ = Module(path, object, static_cast<std::size_t>(kernel), reply.problem);
+    const std::string& path = command.path;
+    module_ = Module(path, object, static_cast<std::size_t>(command.kernel), reply.problem);
     if (!module_) return reply;
     const auto parameters_of = [](const Module& module) {
       const auto& entry = module.entry();
@@ -117,8 +67,9 @@ class Worker {
     };
     reply.parameters = parameters_of(module_);
     reply.static_shared_bytes = module_.shared_bytes();
-    for (std::uint64_t i = 1; i <= steps; ++i) {
-      steps_.emplace_back(path, object, static_cast<std::size_t>(kernel + i), reply.problem);
+    for (std::uint64_t i = 1; i <= command.steps; ++i) {
+      steps_.emplace_back(path, object, static_cast<std::size_t>(command.kernel + i),
+                          reply.problem);
       if (!steps_.back()) return reply;
       reply.steps.push_back(parameters_of(steps_.back()));
       reply.static_shared_bytes =
@@ -127,9 +78,10 @@ class Worker {
     return reply;
   }
 
-  void bind(std::vector<BoundArgument> arguments) {
+  [[nodiscard]] Bound bind(BindCommand arguments) {
     arguments_ = std::move(arguments);
     placed_.reset();
+    return {.arguments = arguments_.size()};
   }
 
   [[nodiscard]] LaunchReply launch(const LaunchCommand& command) {
@@ -356,24 +308,13 @@ class Worker {
   std::vector<void*> values_, pointers_;
 };
 
-std::vector<std::byte> answer(Worker& worker, std::span<const std::byte> message, int object) {
-  Unpacker from(message);
-  switch (from.get<Message>()) {
-    case Message::load: {
-      const auto kernel = from.get<std::uint64_t>();
-      const auto steps = from.get<std::uint64_t>();
-      return pack(worker.load(kernel, steps, from.get_text(), object));
-    }
-    case Message::bind:
-      worker.bind(unpack_bind(from));
-      return Packer().put(Message::reply).bytes();
-    case Message::launch:
-      return pack(worker.launch(unpack_launch(from)));
-    case Message::time:
-      return pack(worker.time(unpack_time(from)));
-    default:
-      return {};
-  }
+/// nullopt for what is no request to a worker that has started.
+std::optional<Reply> answer(Worker& worker, Request& request, int object) {
+  if (auto* const load = std::get_if<LoadCommand>(&request)) return worker.load(*load, object);
+  if (auto* const bind = std::get_if<BindCommand>(&request)) return worker.bind(std::move(*bind));
+  if (auto* const launch = std::get_if<LaunchCommand>(&request)) return worker.launch(*launch);
+  if (auto* const time = std::get_if<TimeCommand>(&request)) return worker.time(*time);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -389,9 +330,12 @@ int worker_main() {
   ::dup2(null, 1);
   ::close(null);
   install_fault_stack();
-  install_fault_handlers(link, static_cast<std::uint8_t>(Message::fault), &locate);
-  std::int32_t threads = 1;
-  if (!read_all(link, reinterpret_cast<std::byte*>(&threads), sizeof threads)) return 0;
+  install_fault_handlers(link, encode(Reply(LastWords{})), &locate);
+  std::string frame;
+  Request request;
+  if (read_frame(link, frame) != FrameStatus::done || !decode(frame, request)) return 0;
+  const auto* const start = std::get_if<StartCommand>(&request);
+  if (start == nullptr) return 0;
   // Nothing foreign is in this process yet; from the hello on it can do nothing but compute.
   ComputeOnly confinement;
   // A worker must not outlive its runner, even while a kernel loops for ever.
@@ -402,22 +346,20 @@ int worker_main() {
     ::_exit(0);
   }).detach();
 
-  Worker worker(std::clamp(threads, 1, 4096));
+  Worker worker(std::clamp(start->threads, 1, 4096));
   const Sandbox sandbox = confinement.seal();
   const Hello hello{.landlock = sandbox.landlock, .seccomp = sandbox.seccomp};
-  if (!write_all(link, reinterpret_cast<const std::byte*>(&hello), sizeof hello)) return 0;
-  std::vector<std::byte> message;
+  if (write_frame(link, encode(Reply(hello))) != FrameStatus::done) return 0;
   while (true) {
-    Head head;
-    if (!read_head(link, head) || head.length > kMaxMessage) return 0;
     try {
-      message.resize(static_cast<std::size_t>(head.length));
-      if (!read_all(link, message.data(), message.size())) return 0;
-      const auto reply = answer(worker, message, head.descriptor);
-      if (head.descriptor >= 0) ::close(head.descriptor);
-      const std::uint64_t size = reply.size();
-      if (!write_all(link, reinterpret_cast<const std::byte*>(&size), sizeof size)) return 0;
-      if (!write_all(link, reply.data(), reply.size())) return 0;
+      int object = -1;
+      if (read_frame(link, frame, kMaxRequest, &object) != FrameStatus::done ||
+          !decode(frame, request))
+        return 0;
+      frame = {};
+      const std::optional<Reply> reply = answer(worker, request, object);
+      if (object >= 0) ::close(object);
+      if (!reply || write_frame(link, encode(*reply)) != FrameStatus::done) return 0;
     } catch (const std::bad_alloc&) {
       return kWorkerOutOfMemory;
     }

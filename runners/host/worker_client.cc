@@ -1,11 +1,9 @@
 #include "runners/host/worker_client.h"
 
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <thread>
 #include <utility>
@@ -16,9 +14,20 @@
 namespace warpath::host {
 namespace {
 
-constexpr std::uint64_t kMaxReply = 1ULL << 34U;
-using Clock = std::chrono::steady_clock;
-constexpr std::chrono::seconds kStart{10};
+constexpr double kStartSeconds = 10;
+/// What a reply may hold besides outputs: samples.
+constexpr std::uint64_t kReplyRoom = 4U << 20U;
+
+WorkerLoss loss_of(const WorkerReply& reply) {
+  using Kind = WorkerReply::Kind;
+  if (reply.kind == Kind::timed_out) return {.kind = WorkerLoss::Kind::timed_out};
+  if (reply.kind == Kind::stopped) return {.kind = WorkerLoss::Kind::stopped};
+  if (reply.kind != Kind::ended) return {.kind = WorkerLoss::Kind::damaged};
+  if (reply.end.signalled) return {.kind = WorkerLoss::Kind::signalled, .code = reply.end.code};
+  return {.kind = reply.end.code == kWorkerOutOfMemory ? WorkerLoss::Kind::out_of_memory
+                                                       : WorkerLoss::Kind::exited,
+          .code = reply.end.code};
+}
 
 }  // namespace
 
@@ -36,93 +45,54 @@ void WorkerClient::start() {
   spec.directory = std::filesystem::temp_directory_path().string();
   spec.memory_bytes = options_.memory_mib << 20;
   spec.file_bytes = 1;
-  child_ = std::make_unique<Child>(spec);
+  worker_ = std::make_unique<WorkerProcess>(spec);
   ++started_;
-  const std::int32_t threads = block_threads(options_);
-  const auto deadline = Clock::now() + kStart;
-  Hello hello;
+  worker_->send(encode(StartCommand{.threads = block_threads(options_)}));
+  Reply reply;
   // A worker that does not answer this is found lost by the request that follows.
-  if (child_->write(std::as_bytes(std::span(&threads, 1)), deadline, {}) != Child::Io::done ||
-      child_->read(std::as_writable_bytes(std::span(&hello, 1)), deadline, {}) != Child::Io::done)
-    return;
-  sandbox_ = {.landlock = hello.landlock, .seccomp = hello.seccomp};
+  const WorkerReply got = worker_->wait(kStartSeconds);
+  if (got.kind != WorkerReply::Kind::frame || !decode(got.frame, reply)) return;
+  if (const auto* const hello = std::get_if<Hello>(&reply))
+    sandbox_ = {.landlock = hello->landlock, .seccomp = hello->seccomp};
 }
 
 const Sandbox& WorkerClient::sandbox() {
-  if (!child_) start();
+  if (!worker_) start();
   return sandbox_;
 }
 
-WorkerLoss WorkerClient::lose(Child::Io why) {
-  WorkerLoss loss;
-  if (why == Child::Io::timed_out || why == Child::Io::stopped) {
-    loss.kind =
-        why == Child::Io::timed_out ? WorkerLoss::Kind::timed_out : WorkerLoss::Kind::stopped;
-    child_.reset();
-    return loss;
+template <class Expected>
+Answer<Expected> WorkerClient::exchange(std::string request,
+                                        Limit limit,
+                                        const std::stop_token& stop,
+                                        int descriptor) {
+  if (!worker_) start();
+  Answer<Expected> out;
+  WorkerReply got;
+  if (worker_->idle()) {
+    worker_->set_max_bytes(output_bytes_ + kReplyRoom);
+    worker_->send(std::move(request), descriptor);
+    got = worker_->wait(limit.count(), stop);
+  } else {
+    got = worker_->wait(0);  // it is gone, or has said what a candidate made it say
+    if (got.kind == WorkerReply::Kind::timed_out) got.kind = WorkerReply::Kind::damaged;
+    if (got.kind == WorkerReply::Kind::frame) got.frame.clear();
   }
-  const int status = child_->wait(std::chrono::seconds(1));
-  child_.reset();
-  loss.kind = WIFSIGNALED(status) ? WorkerLoss::Kind::signalled : WorkerLoss::Kind::exited;
-  loss.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-  if (loss.kind == WorkerLoss::Kind::exited && loss.code == kWorkerOutOfMemory)
-    loss.kind = WorkerLoss::Kind::out_of_memory;
-  return loss;
-}
-
-WorkerClient::Raw WorkerClient::exchange(const std::vector<std::byte>& request,
-                                         Limit limit,
-                                         const std::stop_token& stop,
-                                         int descriptor) {
-  if (!child_) start();
-  const auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
-  const std::uint64_t size = request.size();
-  Raw out;
-  std::uint64_t length = 0;
-  auto io = child_->write(std::as_bytes(std::span(&size, 1)), deadline, stop, descriptor);
-  if (io == Child::Io::done) io = child_->write(request, deadline, stop);
-  if (io == Child::Io::done)
-    io = child_->read(std::as_writable_bytes(std::span(&length, 1)), deadline, stop);
-  if (io == Child::Io::done && (length == 0 || length > kMaxReply)) io = Child::Io::closed;
-  if (io == Child::Io::done) {
-    out.message.resize(static_cast<std::size_t>(length));
-    io = child_->read(out.message, deadline, stop);
+  Reply reply;
+  if (got.kind == WorkerReply::Kind::frame && decode(got.frame, reply)) {
+    if (auto* const expected = std::get_if<Expected>(&reply)) {
+      out.reply = std::move(*expected);
+      return out;
+    }
+    if (const auto* const words = std::get_if<LastWords>(&reply)) {
+      if (const auto fault = words->fault())
+        out.loss = {.kind = WorkerLoss::Kind::signalled, .code = fault->signal, .fault = fault};
+    }
   }
-  if (io != Child::Io::done) {
-    out.loss = lose(io);
-    return out;
-  }
-  const auto kind = static_cast<Message>(out.message.front());
-  out.message.erase(out.message.begin());
-  if (kind == Message::reply) return out;
-  out.loss = lose(Child::Io::closed);
-  if (kind == Message::fault && out.message.size() == sizeof(FaultRecord)) {
-    FaultRecord record;
-    std::memcpy(&record, out.message.data(), sizeof record);
-    out.loss->fault = record;
-    out.loss->kind = WorkerLoss::Kind::signalled;
-    out.loss->code = record.signal;
-  }
+  if (!out.loss) out.loss = loss_of(got);
+  worker_.reset();
   return out;
 }
-
-namespace {
-
-/// Decodes a whole message; a damaged one counts as a lost worker.
-template <class Reply, class Unpack>
-Answer<Reply> decode(const std::vector<std::byte>& message,
-                     std::optional<WorkerLoss> loss,
-                     Unpack unpack) {
-  Answer<Reply> out;
-  out.loss = std::move(loss);
-  if (out.loss) return out;
-  Unpacker from(message);
-  out.reply = unpack(from);
-  if (!from.ok()) out.loss = WorkerLoss{};
-  return out;
-}
-
-}  // namespace
 
 Answer<LoadReply> WorkerClient::load(const std::string& object_path,
                                      std::size_t kernel,
@@ -130,29 +100,33 @@ Answer<LoadReply> WorkerClient::load(const std::string& object_path,
                                      const std::stop_token& stop,
                                      std::size_t steps) {
   const int object = ::open(object_path.c_str(), O_RDONLY | O_CLOEXEC);
-  auto raw = exchange(pack_load(object_path, kernel, steps), limit, stop, object);
+  auto answer = exchange<LoadReply>(
+      encode(LoadCommand{.path = object_path, .kernel = kernel, .steps = steps}), limit, stop,
+      object);
   if (object >= 0) ::close(object);
-  return decode<LoadReply>(raw.message, std::move(raw.loss), unpack_load_reply);
+  return answer;
 }
 
 std::optional<WorkerLoss> WorkerClient::bind(const std::vector<BoundArgument>& arguments,
                                              Limit limit,
                                              const std::stop_token& stop) {
-  return exchange(pack_bind(arguments), limit, stop).loss;
+  output_bytes_ = 0;
+  for (const BoundArgument& argument : arguments) {
+    if (argument.role != ArgRole::input) output_bytes_ += argument.size_bytes;
+  }
+  return exchange<Bound>(encode(arguments), limit, stop).loss;
 }
 
 Answer<LaunchReply> WorkerClient::launch(const LaunchCommand& command,
                                          Limit limit,
                                          const std::stop_token& stop) {
-  auto raw = exchange(pack(command), limit, stop);
-  return decode<LaunchReply>(raw.message, std::move(raw.loss), unpack_launch_reply);
+  return exchange<LaunchReply>(encode(command), limit, stop);
 }
 
 Answer<LaunchReply> WorkerClient::time(const TimeCommand& command,
                                        Limit limit,
                                        const std::stop_token& stop) {
-  auto raw = exchange(pack(command), limit, stop);
-  return decode<LaunchReply>(raw.message, std::move(raw.loss), unpack_launch_reply);
+  return exchange<LaunchReply>(encode(command), limit, stop);
 }
 
 }  // namespace warpath::host

@@ -11,17 +11,18 @@
 #include "runners/host/fault.h"
 #include "runners/host/options.h"
 #include "runners/host/worker_protocol.h"
-#include "runners/worker/process.h"
 #include "runners/worker/sandbox.h"
+#include "runners/worker/worker_process.h"
 
 namespace warpath::host {
 
 /// Why a request to a worker has no reply.
 struct WorkerLoss {
-  enum class Kind : std::uint8_t { timed_out, stopped, signalled, exited, out_of_memory };
+  /// damaged: it sent what nobody asked for, or what cannot be read
+  enum class Kind : std::uint8_t { timed_out, stopped, signalled, exited, out_of_memory, damaged };
   Kind kind = Kind::exited;
-  int code = 0;                      ///< signal or exit status
-  std::optional<FaultRecord> fault;  ///< what the worker could still say
+  int code = 0;                           ///< signal or exit status
+  std::optional<FaultRecord> fault = {};  ///< what the worker could still say
   /// By a signal that neither a kernel's fault nor the engine sends: SIGKILL, as from the system
   /// when memory is short.
   [[nodiscard]] bool killed_from_outside() const {
@@ -63,25 +64,22 @@ class WorkerClient {
   /// be started.
   [[nodiscard]] const Sandbox& sandbox();
   /// Ends the process; the next request starts a new one.
-  void reset() { child_.reset(); }
+  void reset() { worker_.reset(); }
   /// Number of processes started so far.
   [[nodiscard]] int started() const { return started_; }
 
  private:
-  struct Raw {
-    std::vector<std::byte> message;  ///< behind its first byte
-    std::optional<WorkerLoss> loss;
-  };
-  [[nodiscard]] Raw exchange(const std::vector<std::byte>& request,
-                             Limit limit,
-                             const std::stop_token& stop,
-                             int descriptor = -1);
-  [[nodiscard]] WorkerLoss lose(Child::Io why);
+  template <class Expected>
+  [[nodiscard]] Answer<Expected> exchange(std::string request,
+                                          Limit limit,
+                                          const std::stop_token& stop,
+                                          int descriptor = -1);
   void start();
 
   std::string program_;
   HostOptions options_;
-  std::unique_ptr<Child> child_;
+  std::unique_ptr<WorkerProcess> worker_;
+  std::uint64_t output_bytes_ = 0;  // of what is bound
   Sandbox sandbox_;
   int started_ = 0;
 };

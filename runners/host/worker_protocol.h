@@ -3,7 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "engine/base/dtype.h"
@@ -11,18 +14,27 @@
 #include "engine/spec/spec.h"
 #include "runners/host/block.h"
 #include "runners/host/buffer.h"
-#include "runners/host/wire.h"
+#include "runners/host/fault.h"
 
 namespace warpath::host {
 
-/// First byte of every message.
-// the object file comes with a load
-enum class Message : std::uint8_t { load, bind, launch, time, reply, fault };
+// What the runner and its worker processes say to each other: one frame each
+// (runners/worker/frames.h).
 
-/// The first message of a worker, unasked.
+/// The first request: seals the worker.
+struct StartCommand {
+  int threads = 1;
+};
 struct Hello {
-  std::int32_t landlock = 0;
+  int landlock = 0;
   bool seccomp = false;
+};
+
+/// The object file comes with it as a descriptor.
+struct LoadCommand {
+  std::string path;
+  std::uint64_t kernel = 0;  ///< the entry that launches run
+  std::uint64_t steps = 0;   ///< entries behind it: kernels of steps
 };
 
 struct LoadReply {
@@ -40,6 +52,12 @@ struct BoundArgument {
   std::uint64_t size_bytes = 0;
   std::uint64_t alignment_bytes = 16;
   std::vector<std::byte> bytes;
+};
+
+using BindCommand = std::vector<BoundArgument>;
+/// The answer to it.
+struct Bound {
+  std::uint64_t arguments = 0;
 };
 
 /// What is done before or after the main launch.
@@ -89,20 +107,25 @@ struct LaunchReply {
 /// function of the byte's offset.
 void fill_poison(std::byte* begin, std::size_t size_bytes, DType dtype, std::uint64_t seed);
 
-[[nodiscard]] std::vector<std::byte> pack_load(const std::string& path,
-                                               std::uint64_t kernel,
-                                               std::uint64_t steps);
-[[nodiscard]] std::vector<std::byte> pack_bind(const std::vector<BoundArgument>& arguments);
-[[nodiscard]] std::vector<std::byte> pack(const LaunchCommand& command);
-[[nodiscard]] std::vector<std::byte> pack(const TimeCommand& command);
-[[nodiscard]] std::vector<std::byte> pack(const LoadReply& reply);
-[[nodiscard]] std::vector<std::byte> pack(const LaunchReply& reply);
+/// What a worker says when a signal ends it, in place of a reply.
+struct LastWords {
+  std::vector<std::byte> record = std::vector<std::byte>(sizeof(FaultRecord));
+  /// nullopt if it is no record: a candidate may have overwritten anything.
+  [[nodiscard]] std::optional<FaultRecord> fault() const;
+};
 
-// Each reads what follows the first byte; `from.ok()` tells whether it was whole.
-[[nodiscard]] std::vector<BoundArgument> unpack_bind(Unpacker& from);
-[[nodiscard]] LaunchCommand unpack_launch(Unpacker& from);
-[[nodiscard]] TimeCommand unpack_time(Unpacker& from);
-[[nodiscard]] LoadReply unpack_load_reply(Unpacker& from);
-[[nodiscard]] LaunchReply unpack_launch_reply(Unpacker& from);
+using Request = std::variant<StartCommand, LoadCommand, BindCommand, LaunchCommand, TimeCommand>;
+using Reply = std::variant<Hello, LoadReply, Bound, LaunchReply, LastWords>;
+
+[[nodiscard]] std::string encode(const StartCommand& command);
+[[nodiscard]] std::string encode(const LoadCommand& command);
+[[nodiscard]] std::string encode(const BindCommand& command);
+[[nodiscard]] std::string encode(const LaunchCommand& command);
+[[nodiscard]] std::string encode(const TimeCommand& command);
+[[nodiscard]] std::string encode(const Reply& reply);
+
+// False unless the frame is a whole message with values that are possible.
+[[nodiscard]] bool decode(std::string_view frame, Request& request);
+[[nodiscard]] bool decode(std::string_view frame, Reply& reply);
 
 }  // namespace warpath::host

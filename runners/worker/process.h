@@ -5,8 +5,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -21,7 +19,7 @@ class ProgramSandbox;
 struct ProcessSpec {
   std::vector<std::string> argv;
   std::vector<std::string> environment;     ///< "NAME=value"
-  std::string directory;                    ///< working folder; empty: the caller's
+  std::string directory = {};               ///< working folder; empty: the caller's
   std::int64_t memory_bytes = 0;            ///< address-space limit; 0: none
   std::int64_t file_bytes = 0;              ///< limit on any file it writes; 0: none
   std::int64_t cpu_seconds = 0;             ///< ends it even when its starter was killed; 0: none
@@ -62,30 +60,15 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  enum class Io : std::uint8_t { done, closed, timed_out, stopped };
-  /// All bytes or a reason why not. `descriptor`, if it is not negative, travels with the first of
-  /// them.
-  [[nodiscard]] Io write(std::span<const std::byte> bytes,
-                         std::chrono::steady_clock::time_point deadline,
-                         const std::stop_token& stop,
-                         int descriptor = -1);
-  [[nodiscard]] Io read(std::span<std::byte> bytes,
-                        std::chrono::steady_clock::time_point deadline,
-                        const std::stop_token& stop);
-  /// What is possible now, without waiting: bytes moved (0: none now), nullopt once the stream is
-  /// at its end.
-  [[nodiscard]] std::optional<std::size_t> write_some(std::span<const std::byte> bytes,
-                                                      int descriptor = -1);
-  [[nodiscard]] std::optional<std::size_t> read_some(std::span<std::byte> bytes);
-  /// The stream, for poll().
+  /// The stream; it does not block.
   [[nodiscard]] int fd() const { return socket_; }
   /// Kills the group and reaps the child; returns its wait status (as of waitpid). Later calls
   /// return the same.
   int kill();
-  /// After its end: the memory it had used at most.
-  [[nodiscard]] std::uint64_t peak_memory_bytes() const { return peak_memory_bytes_; }
   /// Waits up to `limit` for the child to end by itself, then kills it. Wait status.
   int wait(std::chrono::duration<double> limit);
+  /// After its end: the memory it had used at most.
+  [[nodiscard]] std::uint64_t peak_memory_bytes() const { return peak_memory_bytes_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:

@@ -1,99 +1,63 @@
 #include "runners/worker/wire.h"
 
-#include <bit>
-
-#include "engine/base/error.h"
-
-namespace warpath {
+namespace warpath::wire {
 namespace {
 
-template <class Integer>
-void append_little_endian(std::string& out, Integer value) {
-  for (unsigned shift = 0; shift < 8 * sizeof(Integer); shift += 8) {
-    out += static_cast<char>((value >> shift) & 0xffU);
-  }
-}
-
-template <class Integer>
-Integer little_endian(std::string_view bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    value |= std::uint64_t{static_cast<unsigned char>(bytes[i])} << (8 * i);
-  }
-  return static_cast<Integer>(value);
-}
+// The low bits of a head: an argument of its own up to 23, else one of 1, 2, 4 or 8 bytes behind
+// it, the most significant first.
+constexpr std::uint8_t kShort = 24;
+constexpr int kMajorShift = 5;
 
 }  // namespace
 
-WireWriter& WireWriter::u8(std::uint8_t value) {
-  bytes_ += static_cast<char>(value);
-  return *this;
+void Writer::put(std::uint8_t first, std::uint64_t argument, int bytes) {
+  std::array<char, 9> out{static_cast<char>(first)};
+  for (int i = 0; i < bytes; ++i)
+    out[static_cast<std::size_t>(i) + 1] = static_cast<char>(argument >> (8 * (bytes - 1 - i)));
+  out_.append(out.data(), static_cast<std::size_t>(bytes) + 1);
 }
 
-WireWriter& WireWriter::u32(std::uint32_t value) {
-  append_little_endian(bytes_, value);
-  return *this;
+void Writer::head(Major major, std::uint64_t argument) {
+  const auto first = static_cast<std::uint8_t>(static_cast<unsigned>(major) << kMajorShift);
+  if (argument < kShort) return put(static_cast<std::uint8_t>(first | argument), 0, 0);
+  const int power = argument <= 0xffU         ? 0
+                    : argument <= 0xffffU     ? 1
+                    : argument <= 0xffffffffU ? 2
+                                              : 3;
+  put(static_cast<std::uint8_t>(first | (kShort + power)), argument, 1 << power);
 }
 
-WireWriter& WireWriter::u64(std::uint64_t value) {
-  append_little_endian(bytes_, value);
-  return *this;
-}
-
-WireWriter& WireWriter::f64(double value) {
-  return u64(std::bit_cast<std::uint64_t>(value));
-}
-
-WireWriter& WireWriter::text(std::string_view value) {
-  WARPATH_CHECK(value.size() <= 0xffffffffU);
-  u32(static_cast<std::uint32_t>(value.size()));
-  bytes_ += value;
-  return *this;
-}
-
-WireWriter& WireWriter::texts(const std::vector<std::string>& values) {
-  u32(static_cast<std::uint32_t>(values.size()));
-  for (const std::string& value : values) text(value);
-  return *this;
-}
-
-std::string_view WireReader::take(std::size_t count) {
-  if (!ok_ || count > rest_.size()) {
-    ok_ = false;
-    rest_ = {};
-    return {};
-  }
+std::string_view Reader::take(std::uint64_t count) {
+  if (!expect(count <= rest_.size())) return {};
   const std::string_view taken = rest_.substr(0, count);
   rest_.remove_prefix(count);
   return taken;
 }
 
-std::uint8_t WireReader::u8() {
-  return little_endian<std::uint8_t>(take(1));
+std::uint8_t Reader::take_byte() {
+  const std::string_view byte = take(1);
+  return byte.empty() ? 0 : static_cast<std::uint8_t>(byte.front());
 }
 
-std::uint32_t WireReader::u32() {
-  return little_endian<std::uint32_t>(take(4));
+std::uint64_t Reader::take_number(int bytes) {
+  std::uint64_t number = 0;
+  for (const char byte : take(static_cast<std::uint64_t>(bytes)))
+    number = number << 8U | static_cast<unsigned char>(byte);
+  return number;
 }
 
-std::uint64_t WireReader::u64() {
-  return little_endian<std::uint64_t>(take(8));
+std::pair<Major, std::uint64_t> Reader::head() {
+  const std::uint8_t first = take_byte();
+  const auto major = static_cast<Major>(first >> kMajorShift);
+  const auto low = static_cast<std::uint8_t>(first & 0x1fU);
+  if (low < kShort) return {major, low};
+  if (!expect(low < kShort + 4)) return {major, 0};
+  return {major, take_number(1 << (low - kShort))};
 }
 
-double WireReader::f64() {
-  return std::bit_cast<double>(u64());
+std::uint64_t Reader::head(Major expected) {
+  const auto [major, argument] = head();
+  return expect(major == expected) ? argument : 0;
 }
 
-std::string WireReader::text() {
-  return std::string(take(u32()));
-}
-
-std::vector<std::string> WireReader::texts() {
-  std::vector<std::string> values;
-  const std::uint32_t count = u32();
-  for (std::uint32_t i = 0; i < count && ok_; ++i) values.push_back(text());
-  if (!ok_) values.clear();
-  return values;
-}
-
-}  // namespace warpath
+}  // namespace warpath::wire

@@ -1,48 +1,312 @@
 #pragma once
 
-#include <cstdint>
+// Messages between processes of the program, as frames (frames.h) of CBOR (RFC 8949). What a struct
+// holds is described once (engine/json/json_codec.h); here its members become the elements of an
+// array, in the order of the description, since both sides are the same program. Texts and lists of
+// numbers are byte strings, which are copied as they lie. Values are written and read straight
+// from and to the structs: a tree of nlohmann::json between them costs three times as much, and
+// what a hostile worker sends could be nested without end. Include only from .cc files.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
 #include <vector>
+
+#include "engine/json/json_codec.h"
+#include "runners/worker/frames.h"
 
 namespace warpath {
 
-/// Builds a message for another process: little-endian integers, texts with a 32-bit length before
-/// them.
-class WireWriter {
- public:
-  WireWriter& u8(std::uint8_t value);
-  WireWriter& u32(std::uint32_t value);
-  WireWriter& u64(std::uint64_t value);
-  WireWriter& f64(double value);  ///< by bit pattern
-  WireWriter& text(std::string_view value);
-  WireWriter& texts(const std::vector<std::string>& values);
-  [[nodiscard]] const std::string& bytes() const { return bytes_; }
+/// Specialise with `static constexpr E value` for an enumeration without words (EnumWords) that
+/// travels: its last value, counted from 0.
+template <class E>
+struct LastOf;
 
- private:
-  std::string bytes_;
+/// Base of a Description of what is never JSON: members without names, in order.
+template <auto... members>
+struct Unnamed {
+  template <class V>
+  static void fields(V& v) {
+    (v(members, Field{}), ...);
+  }
 };
 
-/// Reads what WireWriter built. Any bytes are safe to read: past the end, or past a length that
-/// lies, every value is zero or empty and `ok()` is false for good. Borrows the message.
-class WireReader {
+namespace wire {
+
+/// Numbers that travel as they lie in memory, where they are many.
+template <class T>
+concept Plain =
+    (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_same_v<T, std::byte>;
+
+/// What is one byte string.
+template <class T>
+constexpr bool is_bytes = std::is_same_v<T, std::string>;
+template <Plain T>
+constexpr bool is_bytes<std::vector<T>> = true;
+
+template <class E>
+[[nodiscard]] constexpr bool is_value(std::underlying_type_t<E> number) {
+  if constexpr (Worded<E>) {
+    return std::ranges::any_of(EnumWords<E>::rows, [number](const auto& row) {
+      return static_cast<std::underlying_type_t<E>>(row.second) == number;
+    });
+  } else {
+    return number >= 0 && number <= static_cast<std::underlying_type_t<E>>(LastOf<E>::value);
+  }
+}
+
+/// Major types of CBOR, and the values without an argument.
+enum class Major : std::uint8_t { number, negative, bytes, text, array, map, tag, simple };
+inline constexpr std::uint8_t kFalse = 0xf4, kTrue = 0xf5, kFloat64 = 0xfb;
+
+struct MemberCount {
+  std::size_t count = 0;
+  template <class M>
+  void operator()(M, const Field&) {
+    ++count;
+  }
+  template <class As, class M>
+  void as(M, const Field&) {
+    ++count;
+  }
+};
+template <class T>
+[[nodiscard]] std::size_t member_count() {
+  MemberCount members;
+  Description<T>::fields(members);
+  return members.count;
+}
+
+/// Appends values.
+class Writer {
  public:
-  explicit WireReader(std::string_view message) : rest_(message) {}
-  [[nodiscard]] std::uint8_t u8();
-  [[nodiscard]] std::uint32_t u32();
-  [[nodiscard]] std::uint64_t u64();
-  [[nodiscard]] double f64();
-  [[nodiscard]] std::string text();
-  [[nodiscard]] std::vector<std::string> texts();
-  [[nodiscard]] bool ok() const { return ok_; }
-  /// Everything was read, and nothing was missing.
-  [[nodiscard]] bool complete() const { return ok_ && rest_.empty(); }
+  explicit Writer(std::string& out) : out_(out) {}
+
+  template <class T>
+  void write(const T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      out_ += static_cast<char>(value ? kTrue : kFalse);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      put(kFloat64, std::bit_cast<std::uint64_t>(static_cast<double>(value)), 8);
+    } else if constexpr (std::is_integral_v<T>) {
+      if (std::cmp_less(value, 0)) {
+        head(Major::negative, ~static_cast<std::uint64_t>(value));
+      } else {
+        head(Major::number, static_cast<std::uint64_t>(value));
+      }
+    } else if constexpr (std::is_enum_v<T>) {
+      write(static_cast<std::underlying_type_t<T>>(value));
+    } else if constexpr (is_bytes<T>) {
+      const std::size_t size = value.size() * sizeof(typename T::value_type);
+      head(Major::bytes, size);
+      out_.append(reinterpret_cast<const char*>(value.data()), size);
+    } else if constexpr (Described<T>) {
+      head(Major::array, member_count<T>());
+      Members<T> members{*this, value};
+      Description<T>::fields(members);
+    } else {
+      write_parts(value);
+    }
+  }
+  void head(Major major, std::uint64_t argument);
 
  private:
-  [[nodiscard]] std::string_view take(std::size_t count);
+  template <class T>
+  struct Members {
+    Writer& writer;
+    const T& value;
+    template <class M>
+    void operator()(M T::* member, const Field&) {
+      writer.write(value.*member);
+    }
+    template <class As, class M>
+    void as(M T::* member, const Field&) {
+      writer.write(value.*member);
+    }
+  };
+
+  template <class T>
+  void write_parts(const std::optional<T>& value) {
+    head(Major::array, value ? 1 : 0);
+    if (value) write(*value);
+  }
+  template <class... Ts>
+  void write_parts(const std::variant<Ts...>& value) {
+    head(Major::array, 2);
+    write(value.index());
+    std::visit([this](const auto& held) { write(held); }, value);
+  }
+  template <class T, class Compare>
+  void write_parts(const std::map<std::string, T, Compare>& map) {
+    head(Major::map, map.size());
+    for (const auto& [key, value] : map) {
+      write(key);
+      write(value);
+    }
+  }
+  template <class List>
+  void write_parts(const List& list) {
+    head(Major::array, list.size());
+    for (const auto& element : list) write(element);
+  }
+  void put(std::uint8_t first, std::uint64_t argument, int bytes);
+
+  std::string& out_;
+};
+
+/// Reads what a Writer wrote. Anything is safe to read: what is not as it must be makes `whole()`
+/// false, and what was read until then is of no use.
+class Reader {
+ public:
+  explicit Reader(std::string_view message) : rest_(message) {}
+
+  template <class T>
+  void read(T& out) {
+    if constexpr (std::is_same_v<T, bool>) {
+      const std::uint8_t byte = take_byte();
+      expect(byte == kTrue || byte == kFalse);
+      out = byte == kTrue;
+    } else if constexpr (std::is_floating_point_v<T>) {
+      expect(take_byte() == kFloat64);
+      out = static_cast<T>(std::bit_cast<double>(take_number(8)));
+    } else if constexpr (std::is_integral_v<T>) {
+      const auto [major, argument] = head();
+      if (major == Major::negative && std::is_signed_v<T>) {
+        const auto wide = static_cast<std::int64_t>(~argument);
+        if (expect(wide < 0 && std::in_range<T>(wide))) out = static_cast<T>(wide);
+      } else if (expect(major == Major::number && std::in_range<T>(argument))) {
+        out = static_cast<T>(argument);
+      }
+    } else if constexpr (std::is_enum_v<T>) {
+      std::underlying_type_t<T> number{};
+      read(number);
+      if (expect(is_value<T>(number))) out = static_cast<T>(number);
+    } else if constexpr (is_bytes<T>) {
+      using Element = typename T::value_type;
+      const std::string_view bytes = take(head(Major::bytes));
+      if (!expect(bytes.size() % sizeof(Element) == 0)) return;
+      out.resize(bytes.size() / sizeof(Element));
+      if (!bytes.empty()) std::memcpy(out.data(), bytes.data(), bytes.size());
+    } else if constexpr (Described<T>) {
+      if (!expect(head(Major::array) == member_count<T>())) return;
+      Members<T> members{*this, out};
+      Description<T>::fields(members);
+    } else {
+      read_parts(out);
+    }
+  }
+  /// Everything was read, and nothing was missing.
+  [[nodiscard]] bool whole() const { return ok_ && rest_.empty(); }
+
+ private:
+  template <class T>
+  struct Members {
+    Reader& reader;
+    T& out;
+    template <class M>
+    void operator()(M T::* member, const Field&) {
+      if (reader.ok_) reader.read(out.*member);
+    }
+    template <class As, class M>
+    void as(M T::* member, const Field& field) {
+      (*this)(member, field);
+    }
+  };
+
+  bool expect(bool holds) { return ok_ = ok_ && holds; }
+  [[nodiscard]] std::string_view take(std::uint64_t count);
+  [[nodiscard]] std::uint8_t take_byte();
+  [[nodiscard]] std::uint64_t take_number(int bytes);
+  [[nodiscard]] std::pair<Major, std::uint64_t> head();
+  /// The argument of a head that must be of this type.
+  [[nodiscard]] std::uint64_t head(Major expected);
+
+  template <class T>
+  void read_parts(std::optional<T>& out) {
+    out.reset();
+    const std::uint64_t count = head(Major::array);
+    if (expect(count <= 1) && count == 1) read(out.emplace());
+  }
+  template <class... Ts>
+  void read_parts(std::variant<Ts...>& out) {
+    std::size_t index = 0;
+    if (!expect(head(Major::array) == 2)) return;
+    read(index);
+    if (!expect(index < sizeof...(Ts))) return;
+    const auto read_as = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      static_cast<void>(((I == index && (read(out.template emplace<I>()), true)) || ...));
+    };
+    read_as(std::index_sequence_for<Ts...>{});
+  }
+  template <class T, std::size_t N>
+  void read_parts(std::array<T, N>& out) {
+    if (!expect(head(Major::array) == N)) return;
+    for (T& element : out) read(element);
+  }
+  template <class T>
+  void read_parts(std::vector<T>& out) {
+    out.clear();
+    for (std::uint64_t n = head(Major::array); n > 0 && ok_; --n) read(out.emplace_back());
+  }
+  template <class T, class Compare>
+  void read_parts(std::map<std::string, T, Compare>& out) {
+    out.clear();
+    for (std::uint64_t n = head(Major::map); n > 0 && ok_; --n) {
+      std::string key;
+      read(key);
+      read(out[std::move(key)]);
+    }
+  }
 
   std::string_view rest_;
   bool ok_ = true;
 };
+
+}  // namespace wire
+
+/// A message as a frame.
+template <class T>
+[[nodiscard]] std::string encode_frame(const T& message) {
+  std::string frame = open_frame();
+  wire::Writer(frame).write(message);
+  close_frame(frame);
+  return frame;
+}
+
+/// Likewise, as std::variant `Messages` that holds a T would be.
+template <class Messages, class T>
+[[nodiscard]] std::string encode_frame_as(const T& message) {
+  static constexpr std::size_t index = []<class... Ts>(const std::variant<Ts...>*) {
+    std::size_t at = 0;
+    static_cast<void>(((std::is_same_v<T, Ts> || (++at, false)) || ...));
+    return at;
+  }(static_cast<const Messages*>(nullptr));
+  static_assert(index < std::variant_size_v<Messages>);
+  std::string frame = open_frame();
+  wire::Writer writer(frame);
+  writer.head(wire::Major::array, 2);
+  writer.write(index);
+  writer.write(message);
+  close_frame(frame);
+  return frame;
+}
+
+/// False unless `frame` is a whole message of this type; `message` is unspecified then.
+template <class T>
+[[nodiscard]] bool decode_frame(std::string_view frame, T& message) {
+  if (frame_size(frame, frame.size()) != frame.size()) return false;
+  wire::Reader reader(frame.substr(kFrameHeaderBytes));
+  reader.read(message);
+  return reader.whole();
+}
 
 }  // namespace warpath

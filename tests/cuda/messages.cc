@@ -67,15 +67,14 @@ TEST_SUITE("messages") {
     sent.incumbent_ns = 1234.5;
     sent.rival = candidate();
     sent.versus = true;
-    const std::string bytes = encode(sent);
-    CHECK(bytes.front() == static_cast<char>(DeviceMessage::evaluate));
-    Evaluate got;
-    REQUIRE(decode(std::string_view(bytes).substr(1), got));
+    DeviceRequest request;
+    REQUIRE(decode(encode(sent), request));
+    const Evaluate got = std::get<Evaluate>(request);
     CHECK(got.candidate == sent.candidate);
     CHECK(got.rival == sent.rival);
     CHECK(got.versus);
     sent.rival.reset();  // versus whom?
-    CHECK_FALSE(decode(std::string_view(encode(sent)).substr(1), got));
+    CHECK_FALSE(decode(encode(sent), request));
     CHECK(got.stage == sent.stage);
     CHECK(got.seed == sent.seed);
     CHECK(got.incumbent_ns == sent.incumbent_ns);
@@ -94,17 +93,44 @@ TEST_SUITE("messages") {
     CHECK_FALSE(got.confirmed_faster);
   }
 
+  TEST_CASE("what a device says of itself, and what it is told, arrive whole") {
+    const DeviceHello sent{
+        .problem = "",
+        .facts = {.runner = "cuda", .name = "GPU", .arch = "sm_90a", .is_gpu = true},
+        .limits = {.compute_major = 9, .reserved_smem_bytes = 1024},
+        .uuid = "00ff",
+        .driver_version = 13000,
+        .free_bytes = std::uint64_t{80} << 30U};
+    DeviceHello got;
+    REQUIRE(decode(encode(sent), got));
+    CHECK(got.facts.name == "GPU");
+    CHECK(got.facts.is_gpu);
+    CHECK(got.limits.compute_major == 9);
+    CHECK(got.limits.reserved_smem_bytes == 1024);
+    CHECK(got.driver_version == 13000);
+    CHECK(got.free_bytes == sent.free_bytes);
+    DeviceRequest request;
+    REQUIRE(decode(encode(DeviceTools{.harness_cubin = std::string(3, '\0'), .peaks_cubin = "p"}),
+                   request));
+    CHECK(std::get<DeviceTools>(request).harness_cubin == std::string(3, '\0'));
+    REQUIRE(decode(encode(OpenDevice{.options = "{}"}), request));
+    CHECK(std::get<OpenDevice>(request).options == "{}");
+    Done done;
+    REQUIRE(decode(encode(Done{.problem = "no memory"}), done));
+    CHECK(done.problem == "no memory");
+  }
+
   TEST_CASE("a message that is cut anywhere, or has a byte too many, is refused") {
     PrepareProblem problem;
     problem.spec = "{}";
     problem.workloads = {"gpu", "odd"};
     problem.reference = candidate();
     problem.baseline = candidate();
-    const std::string texts[] = {encode(reply()), encode(problem).substr(1)};
+    const std::string texts[] = {encode(reply()), encode(problem)};
     for (std::size_t kind = 0; kind < 2; ++kind) {
       const auto whole = [&](std::string_view bytes) {
         TrialReply a;
-        PrepareProblem b;
+        DeviceRequest b;
         return kind == 0 ? decode(bytes, a) : decode(bytes, b);
       };
       REQUIRE(whole(texts[kind]));
@@ -122,7 +148,7 @@ TEST_SUITE("messages") {
         bytes[rng.below(bytes.size())] = static_cast<char>(rng.below(256));
       TrialReply got;
       static_cast<void>(decode(bytes, got));
-      Evaluate other;
+      DeviceRequest other;
       static_cast<void>(decode(bytes, other));
     }
   }

@@ -15,7 +15,8 @@
 #include "runners/cuda/driver/device.h"
 #include "runners/cuda/measure/harness.h"
 #include "runners/cuda/options.h"
-#include "runners/worker/process.h"
+#include "runners/worker/wire.h"
+#include "runners/worker/worker_process.h"
 #include "tests/cuda/extras_spec.h"
 #include "tests/cuda/support.h"
 
@@ -44,7 +45,7 @@ int compete() {
     harness.noise(stream.get(), scratch.get(), 64U << 20U, 2 * device.limits().multiprocessors,
                   flag.get(), 1, kLaunchNs);
     require(*api, api->cuStreamSynchronize(stream.get()), "a kernel failed");
-    if (!told && ::write(1, "r", 1) != 1) return 1;
+    if (!told && write_frame(1, encode_frame(true)) != FrameStatus::done) return 1;
     told = true;
   }
   return 0;
@@ -54,11 +55,7 @@ namespace {
 
 class Competitor {
  public:
-  Competitor() : child_(spec()) {
-    std::byte ready{};
-    CHECK(child_.read({&ready, 1}, std::chrono::steady_clock::now() + std::chrono::seconds(60),
-                      {}) == Child::Io::done);
-  }
+  Competitor() : worker_(spec()) { CHECK(worker_.wait(60).kind == WorkerReply::Kind::frame); }
 
  private:
   static ProcessSpec spec() {
@@ -71,7 +68,7 @@ class Competitor {
     }
     return out;
   }
-  Child child_;
+  WorkerProcess worker_;
 };
 
 /// The runner as the program has it, without the gates that say nothing of times.

@@ -2,29 +2,32 @@
 
 #include <dirent.h>
 #include <doctest/doctest.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "runners/worker/wire.h"
 #include "runners/worker/worker_process.h"
 
 using namespace std::chrono_literals;
 using warpath::Child;
+using warpath::decode_frame;
+using warpath::encode_frame;
 using warpath::ProcessEnd;
 using warpath::ProcessSpec;
+using warpath::read_frame;
 using warpath::run_process;
 using warpath::WorkerProcess;
+using warpath::WorkerReply;
+using warpath::write_frame;
 
 namespace {
 
@@ -34,6 +37,8 @@ ProcessSpec shell(const std::string& script) {
   spec.environment = {"PATH=/usr/bin:/bin", "GREETING=hello"};
   return spec;
 }
+
+const warpath::LockedWorker echo{.argv = {"/bin/cat"}};
 
 std::size_t open_descriptors() {
   std::size_t count = 0;
@@ -119,42 +124,6 @@ TEST_CASE("nothing is leaked: no descriptor, no zombie") {
   CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
 }
 
-TEST_CASE("a conversation goes both ways, and its end is told apart from silence") {
-  Child child(shell("read line; echo got $line; sleep 300"));
-  const std::string text = "ping\n";
-  const auto soon = [] { return std::chrono::steady_clock::now() + 10s; };
-  CHECK(child.write(std::as_bytes(std::span(text.data(), text.size())), soon(), {}) ==
-        Child::Io::done);
-  std::string reply(9, '\0');
-  CHECK(child.read(std::as_writable_bytes(std::span(reply.data(), reply.size())), soon(), {}) ==
-        Child::Io::done);
-  CHECK(reply == "got ping\n");
-  CHECK(child.read(std::as_writable_bytes(std::span(reply.data(), 1)),
-                   std::chrono::steady_clock::now() + 50ms, {}) == Child::Io::timed_out);
-  CHECK(WIFSIGNALED(child.kill()));
-  CHECK(child.read(std::as_writable_bytes(std::span(reply.data(), 1)), soon(), {}) ==
-        Child::Io::closed);
-}
-
-TEST_CASE("what can be moved without waiting is moved, and silence is told apart from the end") {
-  Child child(shell("read line; echo got $line"));
-  std::array<std::byte, 100> bytes{};
-  CHECK(child.read_some(bytes) == 0);
-  const std::string text = "ping\n";
-  CHECK(child.write_some(std::as_bytes(std::span(text))) == text.size());
-  std::size_t got = 0;
-  pollfd wait{child.fd(), POLLIN, 0};
-  while (::poll(&wait, 1, 10000) == 1) {
-    const auto more = child.read_some(std::span(bytes).subspan(got));
-    if (!more) break;
-    got += *more;
-  }
-  CHECK(got == 9);
-  CHECK_FALSE(child.read_some(bytes).has_value());
-  CHECK(child.wait(10s) == 0);
-  CHECK(child.peak_memory_bytes() > 100000);
-}
-
 TEST_CASE("a child may be held to a number of descriptors") {
   auto limited = shell("ulimit -n");
   limited.open_files = 17;
@@ -197,29 +166,92 @@ TEST_CASE("a child is killed with the process that started it, however that ends
 TEST_CASE("a worker is spoken to in frames of any size, and its folder goes with it") {
   std::filesystem::path folder;
   {
-    WorkerProcess worker({.argv = {"/bin/cat"}});
+    WorkerProcess worker(echo);
     folder = std::filesystem::read_symlink("/proc/" + std::to_string(worker.pid()) + "/cwd");
     CHECK(std::filesystem::is_empty(folder));
     std::string large(5 << 20, 'x');
     for (std::size_t i = 0; i < large.size(); i += 1000)
       large[i] = static_cast<char>('a' + i / 1000 % 26);
-    worker.send("first");
-    worker.send(large);
-    std::vector<std::string> echoed;
-    while (echoed.size() < 2) {
-      pollfd wait{worker.fd(),
-                  static_cast<short>(worker.wants_to_write() ? POLLIN | POLLOUT : POLLIN), 0};
-      REQUIRE(::poll(&wait, 1, 10000) == 1);
-      REQUIRE(worker.pump());
-      while (auto message = worker.receive()) echoed.push_back(std::move(*message));
-    }
-    CHECK(echoed[0] == "first");
-    CHECK(echoed[1] == large);
-    const int status = worker.kill();
-    CHECK(WIFSIGNALED(status));
-    CHECK_FALSE(worker.pump());
+    CHECK(worker.idle());
+    worker.send(encode_frame(std::string("first")));
+    worker.send(encode_frame(large));
+    std::string echoed;
+    REQUIRE(decode_frame(worker.wait(10).frame, echoed));
+    CHECK(echoed == "first");
+    REQUIRE(decode_frame(worker.wait(10).frame, echoed));
+    CHECK(echoed == large);
   }
   CHECK_FALSE(std::filesystem::exists(folder));
+}
+
+TEST_CASE(
+    "silence, a stop request, the end and nonsense are told apart, and each ends the worker") {
+  const auto gone = [](pid_t pid) { return ::kill(pid, 0) != 0; };
+  {
+    WorkerProcess silent(echo);
+    const WorkerReply reply = silent.wait(0.05);
+    CHECK(reply.kind == WorkerReply::Kind::timed_out);
+    CHECK(reply.end.text() == "signal 9");
+    CHECK(gone(silent.pid()));
+    CHECK_FALSE(silent.idle());
+    silent.send(encode_frame(1));  // to nobody
+    CHECK(silent.wait(10).kind == WorkerReply::Kind::ended);
+  }
+  {
+    WorkerProcess stopped(echo);
+    std::stop_source source;
+    source.request_stop();
+    CHECK(stopped.wait(10, source.get_token()).kind == WorkerReply::Kind::stopped);
+    CHECK(gone(stopped.pid()));
+  }
+  {
+    const std::string frame = encode_frame(std::string("last"));
+    WorkerProcess ending(shell("head -c " + std::to_string(frame.size()) + "; exit 3"));
+    ending.send(frame);
+    CHECK(ending.wait(10).frame == frame);
+    const WorkerReply reply = ending.wait(10);
+    CHECK(reply.kind == WorkerReply::Kind::ended);
+    CHECK(reply.end.text() == "exit status 3");
+    CHECK(reply.end.peak_memory_bytes > 100000);
+  }
+  CHECK(WorkerProcess(shell("kill -SEGV $$")).wait(10).end.text() == "signal 11");
+  CHECK(WorkerProcess(shell("echo this is no frame; sleep 300")).wait(10).kind ==
+        WorkerReply::Kind::damaged);
+  CHECK(WorkerProcess(shell("echo WPf1; sleep 300")).wait(0.05).kind ==
+        WorkerReply::Kind::timed_out);  // the begin of one
+}
+
+TEST_CASE("a worker that sends without end costs no memory, nor does one that lies about a size") {
+  const std::string header = R"(WPf1\001\0\0\0\0\0\0\0)";
+  WorkerProcess endless(shell("while :; do printf '" + header + "x'; done"));
+  for (int i = 0; i < 3; ++i) CHECK(endless.wait(10).kind == WorkerReply::Kind::frame);
+  WorkerProcess lying(shell(R"(printf 'WPf1\0\0\0\0\0\0\0\001'; sleep 300)"));
+  CHECK(lying.wait(10).kind == WorkerReply::Kind::damaged);
+}
+
+TEST_CASE("a worker may be a thread, which ends with the stream") {
+  bool ended = false;
+  {
+    WorkerProcess worker([&](int fd) {
+      std::string frame;
+      while (read_frame(fd, frame) == warpath::FrameStatus::done &&
+             write_frame(fd, frame) == warpath::FrameStatus::done) {
+      }
+      ended = true;
+    });
+    CHECK(worker.pid() == -1);
+    worker.send(encode_frame(7));
+    int echoed = 0;
+    REQUIRE(decode_frame(worker.wait(10).frame, echoed));
+    CHECK(echoed == 7);
+  }
+  CHECK(ended);
+}
+
+TEST_CASE("a worker that is told to finish ends by itself") {
+  WorkerProcess worker(shell("cat; exit 5"));
+  worker.finish(10s);
+  CHECK(worker.wait(1).end.code == 5);
 }
 
 TEST_SUITE_END();

@@ -1,7 +1,5 @@
 #include "runners/cuda/compile/code_cache.h"
 
-#include "runners/worker/wire.h"
-
 namespace warpath::cuda {
 
 Hash128 code_key(const CompileRequest& request, std::string_view nvrtc_version) {

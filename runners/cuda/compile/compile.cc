@@ -5,9 +5,36 @@
 #include <chrono>
 #include <optional>
 
+#include "engine/plugin/outcome_fields.h"
 #include "engine/text/source_text.h"
 #include "runners/cuda/compile/compile_options.h"
 #include "runners/worker/wire.h"
+
+namespace warpath {
+
+template <>
+struct Description<cuda::CompileRequest> : Unnamed<&cuda::CompileRequest::source,
+                                                   &cuda::CompileRequest::kernel,
+                                                   &cuda::CompileRequest::arch,
+                                                   &cuda::CompileRequest::options> {};
+template <>
+struct Description<cuda::ResourceUsage> : Unnamed<&cuda::ResourceUsage::registers,
+                                                  &cuda::ResourceUsage::static_smem_bytes,
+                                                  &cuda::ResourceUsage::stack_bytes,
+                                                  &cuda::ResourceUsage::spill_store_bytes,
+                                                  &cuda::ResourceUsage::spill_load_bytes,
+                                                  &cuda::ResourceUsage::constant_bytes,
+                                                  &cuda::ResourceUsage::barriers> {};
+template <>
+struct Description<cuda::CompileResult> : Unnamed<&cuda::CompileResult::status,
+                                                  &cuda::CompileResult::log,
+                                                  &cuda::CompileResult::ptx,
+                                                  &cuda::CompileResult::cubin,
+                                                  &cuda::CompileResult::lowered_name,
+                                                  &cuda::CompileResult::usage,
+                                                  &cuda::CompileResult::seconds> {};
+
+}  // namespace warpath
 
 namespace warpath::cuda {
 namespace {
@@ -223,63 +250,16 @@ CompileResult compile(const Nvrtc& nvrtc,
 }
 
 std::string encode(const CompileRequest& request) {
-  return WireWriter()
-      .text(request.source)
-      .text(request.kernel)
-      .text(request.arch)
-      .texts(request.options)
-      .bytes();
+  return encode_frame(request);
 }
-
-bool decode(std::string_view message, CompileRequest& request) {
-  WireReader reader(message);
-  request.source = reader.text();
-  request.kernel = reader.text();
-  request.arch = reader.text();
-  request.options = reader.texts();
-  return reader.complete();
+bool decode(std::string_view frame, CompileRequest& request) {
+  return decode_frame(frame, request);
 }
-
 std::string encode(const CompileResult& result) {
-  const auto size = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  const ResourceUsage& usage = result.usage;
-  return WireWriter()
-      .u8(static_cast<std::uint8_t>(result.status))
-      .text(result.log)
-      .text(result.ptx)
-      .text(result.cubin)
-      .text(result.lowered_name)
-      .f64(result.seconds)
-      .u64(size(usage.registers))
-      .u64(size(usage.static_smem_bytes))
-      .u64(size(usage.stack_bytes))
-      .u64(size(usage.spill_store_bytes))
-      .u64(size(usage.spill_load_bytes))
-      .u64(size(usage.constant_bytes))
-      .u64(size(usage.barriers))
-      .bytes();
+  return encode_frame(result);
 }
-
-bool decode(std::string_view message, CompileResult& result) {
-  WireReader reader(message);
-  const std::uint8_t status = reader.u8();
-  if (status >= kStatusNames.size()) return false;
-  result.status = static_cast<Status>(status);
-  result.log = reader.text();
-  result.ptx = reader.text();
-  result.cubin = reader.text();
-  result.lowered_name = reader.text();
-  result.seconds = reader.f64();
-  const auto size = [&reader] { return static_cast<std::int64_t>(reader.u64()); };
-  ResourceUsage& usage = result.usage;
-  usage.registers = static_cast<int>(size());
-  usage.static_smem_bytes = size();
-  usage.stack_bytes = size();
-  usage.spill_store_bytes = size();
-  usage.spill_load_bytes = size();
-  usage.constant_bytes = size();
-  usage.barriers = static_cast<int>(size());
-  return reader.complete();
+bool decode(std::string_view frame, CompileResult& result) {
+  return decode_frame(frame, result);
 }
 
 }  // namespace warpath::cuda

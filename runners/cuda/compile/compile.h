@@ -76,8 +76,8 @@ inline constexpr std::size_t kMaxLogBytes = 4096;
 
 // As frames between processes. The decoders return false unless the message is whole.
 [[nodiscard]] std::string encode(const CompileRequest& request);
-[[nodiscard]] bool decode(std::string_view message, CompileRequest& request);
+[[nodiscard]] bool decode(std::string_view frame, CompileRequest& request);
 [[nodiscard]] std::string encode(const CompileResult& result);
-[[nodiscard]] bool decode(std::string_view message, CompileResult& result);
+[[nodiscard]] bool decode(std::string_view frame, CompileResult& result);
 
 }  // namespace warpath::cuda

@@ -1,23 +1,15 @@
 #include "runners/cuda/compile/compile_pool.h"
 
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
-#include <cstring>
 
 #include "engine/base/error.h"
-#include "runners/worker/worker_process.h"
 
 namespace warpath::cuda {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Kind = WorkerReply::Kind;
 
-constexpr std::size_t kInFlightEach = 2;
 constexpr int kMaxFailedStarts = 3;
 
 CompileResult verdict(Status status, std::string log) {
@@ -27,35 +19,23 @@ CompileResult verdict(Status status, std::string log) {
   return result;
 }
 
+/// By a signal that no limit of ours sends; the system may have been short of memory for other
+/// reasons.
+bool killed_from_outside(const WorkerReply& lost) {
+  return lost.kind == Kind::ended && lost.end.signalled && lost.end.code == SIGKILL;
+}
+
 }  // namespace
 
-struct CompilePool::Slot {
-  std::unique_ptr<WorkerProcess> process;
-  bool ready = false;         // its hello has come
-  std::deque<Job> in_flight;  // the first one is being compiled
-  Clock::time_point since{};  // of the start, or of the first job's start
-};
-
 CompilePool::CompilePool(CompilePoolOptions options)
-    : options_(std::move(options)),
-      setup_message_(encode(options_.setup)),
-      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (wake_ < 0)
-    throw environment_error(std::string("cannot make an event descriptor: ") +
-                            std::strerror(errno));
+    : options_(std::move(options)), setup_message_(encode(options_.setup)) {
   for (int i = 0; i < std::max(options_.workers, 1); ++i)
-    slots_.push_back(std::make_unique<Slot>());
-  thread_ = std::jthread([this] { serve(); });
+    threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
 }
 
 CompilePool::~CompilePool() {
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  ::eventfd_write(wake_, 1);
-  thread_.join();
-  ::close(wake_);
+  for (std::jthread& thread : threads_) thread.request_stop();
+  threads_.clear();
 }
 
 void CompilePool::submit(std::uint64_t id, CompileRequest request) {
@@ -64,7 +44,7 @@ void CompilePool::submit(std::uint64_t id, CompileRequest request) {
     ++counts_.submitted;
     pending_.push_back({id, std::move(request)});
   }
-  ::eventfd_write(wake_, 1);
+  pending_changed_.notify_one();
 }
 
 std::optional<CompileDone> CompilePool::wait(std::chrono::milliseconds timeout) {
@@ -91,185 +71,84 @@ std::string CompilePool::problem() const {
   return problem_;
 }
 
-void CompilePool::serve() {
-  while (true) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (ending_) break;
-    }
-    if (failed_starts_ < kMaxFailedStarts) {
-      for (const auto& slot : slots_) {
-        if (slot->process == nullptr) start(*slot);
-        if (slot->process != nullptr) feed(*slot);
-      }
-    } else {
-      give_up("");
-    }
-    std::vector<pollfd> polled{{.fd = wake_, .events = POLLIN, .revents = 0}};
-    for (const auto& slot : slots_) {
-      const int fd = slot->process != nullptr ? slot->process->fd() : -1;
-      const bool writing = slot->process != nullptr && slot->process->wants_to_write();
-      polled.push_back({.fd = fd,
-                        .events = static_cast<short>(writing ? POLLIN | POLLOUT : POLLIN),
-                        .revents = 0});
-    }
-    static_cast<void>(::poll(polled.data(), polled.size(), 50));
-    if (eventfd_t ignored = 0; polled[0].revents != 0)
-      static_cast<void>(::eventfd_read(wake_, &ignored));
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      if (slots_[i]->process != nullptr && polled[i + 1].revents != 0) read(*slots_[i]);
-    }
-    check_times();
-  }
-  slots_.clear();  // kills the workers in the thread that started them
-}
-
-void CompilePool::start(Slot& slot) {
-  try {
-    slot.process = std::make_unique<WorkerProcess>(WorkerCommand{
-        .argv = options_.worker_argv, .memory_bytes = options_.setup.limits.memory_bytes});
-    slot.ready = false;
-    slot.since = Clock::now();
-    slot.process->send(setup_message_);
-  } catch (const Error& error) {
-    ++failed_starts_;
-    give_up(error.what());
+void CompilePool::serve(const std::stop_token& stop) {
+  std::unique_ptr<WorkerProcess> worker = start(stop);
+  while (const std::optional<Job> job = next(stop)) {
+    CompileResult result = compile(worker, job->request, stop);
+    if (!stop.stop_requested()) finish(job->id, std::move(result));
   }
 }
 
-void CompilePool::feed(Slot& slot) {
-  while (slot.ready && slot.in_flight.size() < kInFlightEach) {
-    Job job;
-    {
-      const std::lock_guard lock(mutex_);
-      if (pending_.empty()) return;
-      job = std::move(pending_.front());
-      pending_.pop_front();
-    }
-    if (slot.in_flight.empty()) slot.since = Clock::now();
-    slot.process->send(encode(job.request));
-    slot.in_flight.push_back(std::move(job));
-  }
+std::optional<CompilePool::Job> CompilePool::next(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  if (!pending_changed_.wait(lock, stop, [this] { return !pending_.empty(); })) return std::nullopt;
+  Job job = std::move(pending_.front());
+  pending_.pop_front();
+  return job;
 }
 
-void CompilePool::read(Slot& slot) {
-  const bool alive = slot.process->pump();
-  while (const auto message = slot.process->receive()) {
-    if (!slot.ready) {
+/// A worker that has said its hello; null once too many in a row have not, or at the end.
+std::unique_ptr<WorkerProcess> CompilePool::start(const std::stop_token& stop) {
+  while (!stop.stop_requested() && problem().empty()) {
+    std::string why;
+    try {
+      auto worker = std::make_unique<WorkerProcess>(LockedWorker{
+          .argv = options_.worker_argv, .memory_bytes = options_.setup.limits.memory_bytes});
+      worker->send(setup_message_);
+      const WorkerReply reply = worker->wait(options_.start_seconds, stop);
       WorkerHello hello;
-      if (!decode(*message, hello))
-        return bury(slot, verdict(Status::crashed, "a compile worker sent a damaged hello"));
-      if (!hello.problem.empty()) {
-        slot.process.reset();
-        ++failed_starts_;
-        return give_up(hello.problem);
+      if (reply.kind == Kind::frame && decode(reply.frame, hello) && hello.problem.empty()) {
+        const std::lock_guard lock(mutex_);
+        failed_starts_ = 0;
+        hello_ = std::move(hello);
+        return worker;
       }
-      slot.ready = true;
-      failed_starts_ = 0;
-      const std::lock_guard lock(mutex_);
-      hello_ = std::move(hello);
-      continue;
+      why = !hello.problem.empty() ? hello.problem
+            : reply.kind == Kind::timed_out
+                ? "a compile worker was not ready in time"
+                : "a compile worker ended before it was ready: " + options_.worker_argv.front();
+    } catch (const Error& error) {
+      why = error.what();
     }
-    CompileResult result;
-    if (slot.in_flight.empty() || !decode(*message, result)) {
-      return bury(slot, verdict(Status::crashed, "the compile worker sent a damaged result"));
-    }
-    const std::uint64_t id = slot.in_flight.front().id;
-    slot.in_flight.pop_front();
-    slot.since = Clock::now();
-    finish(id, std::move(result));
-  }
-  if (alive) return;
-  if (!slot.ready) {
-    slot.process.reset();
-    ++failed_starts_;
-    return give_up("a compile worker ended before it was ready: " + options_.worker_argv.front());
-  }
-  bool killed = false;
-  const CompileResult cause = cause_of_death(slot, killed);
-  bury(slot, cause, killed);
-}
-
-/// `killed`: by a signal that no limit of ours sends; the system may have been short of memory for
-/// other reasons.
-CompileResult CompilePool::cause_of_death(const Slot& slot, bool& killed) const {
-  const int status = slot.process->kill();
-  const std::uint64_t limit = options_.setup.limits.memory_bytes;
-  const bool signalled = WIFSIGNALED(status);
-  killed = signalled && WTERMSIG(status) == SIGKILL;
-  const bool out_of_memory = (signalled && WTERMSIG(status) == SIGKILL) ||
-                             (limit > 0 && slot.process->peak_memory_bytes() > limit / 2);
-  if (out_of_memory)
-    return verdict(Status::limits_exceeded, "the compiler used up its memory and died\n");
-  const std::string how = signalled ? std::string("signal ") + std::to_string(WTERMSIG(status))
-                                    : "exit status " + std::to_string(WEXITSTATUS(status));
-  return verdict(Status::crashed, "the compiler died over this source (" + how + ")\n");
-}
-
-/// Whether the worker has had its first request, or its start, for longer than it may.
-bool CompilePool::is_overdue(const Slot& slot) const {
-  const double seconds = std::chrono::duration<double>(Clock::now() - slot.since).count();
-  if (slot.process == nullptr) return false;
-  if (!slot.ready) return seconds >= options_.start_seconds;
-  return !slot.in_flight.empty() && seconds > options_.setup.limits.seconds;
-}
-
-/// A process that held gigabytes takes seconds to end, and this thread waits for it. So all that
-/// are overdue are killed before the first is waited for, and none is judged before what it sent
-/// meanwhile was read.
-void CompilePool::check_times() {
-  std::vector<Slot*> overdue;
-  for (const auto& slot : slots_) {
-    if (is_overdue(*slot)) read(*slot);
-    if (is_overdue(*slot)) overdue.push_back(slot.get());
-  }
-  for (const Slot* const slot : overdue) ::kill(slot->process->pid(), SIGKILL);
-  for (Slot* const slot : overdue) {
-    if (slot->ready) {
-      bury(*slot, verdict(Status::timed_out, "the compiler took longer than " +
-                                                 std::to_string(options_.setup.limits.seconds) +
-                                                 " s and was killed\n"));
-    } else {
-      slot->process.reset();
-      ++failed_starts_;
-      give_up("a compile worker was not ready in time");
-    }
-  }
-}
-
-void CompilePool::bury(Slot& slot, const CompileResult& verdict_of_first, bool killed) {
-  slot.process.reset();
-  slot.ready = false;
-  std::deque<Job> jobs = std::move(slot.in_flight);
-  slot.in_flight.clear();
-  if (!jobs.empty() && killed && !jobs.front().again) {
-    jobs.front().again = true;
-  } else if (!jobs.empty()) {
-    const std::uint64_t id = jobs.front().id;
-    jobs.pop_front();
-    finish(id, verdict_of_first);
-  }
-  const std::lock_guard lock(mutex_);
-  ++counts_.restarts;
-  for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) pending_.push_front(std::move(*job));
-}
-
-void CompilePool::give_up(const std::string& why) {
-  if (failed_starts_ < kMaxFailedStarts) return;
-  std::deque<Job> lost;
-  {
     const std::lock_guard lock(mutex_);
-    if (!why.empty()) problem_ = why;
-    lost.swap(pending_);
+    if (++failed_starts_ >= kMaxFailedStarts && !stop.stop_requested()) problem_ = why;
   }
-  for (const auto& slot : slots_) {
-    for (Job& job : slot->in_flight) lost.push_back(std::move(job));
-    slot->in_flight.clear();
-    slot->process.reset();
+  return nullptr;
+}
+
+/// Each request gets a worker that lives, and a second one where the first was killed over it from
+/// outside.
+CompileResult CompilePool::compile(std::unique_ptr<WorkerProcess>& worker,
+                                   const CompileRequest& request,
+                                   const std::stop_token& stop) {
+  for (bool again = false;; again = true) {
+    if (worker == nullptr || !worker->idle()) worker = start(stop);
+    if (worker == nullptr)
+      return verdict(Status::crashed, "no compile worker can be started: " + problem() + "\n");
+    worker->send(encode(request));
+    WorkerReply reply = worker->wait(options_.setup.limits.seconds, stop);
+    CompileResult result;
+    if (reply.kind == Kind::frame && decode(reply.frame, result)) return result;
+    worker.reset();
+    {
+      const std::lock_guard lock(mutex_);
+      ++counts_.restarts;
+    }
+    if (again || !killed_from_outside(reply)) return judge(reply);
   }
-  for (const Job& job : lost)
-    finish(job.id,
-           verdict(Status::crashed, "no compile worker can be started: " + problem() + "\n"));
+}
+
+CompileResult CompilePool::judge(const WorkerReply& lost) const {
+  if (lost.kind == Kind::frame || lost.kind == Kind::damaged)
+    return verdict(Status::crashed, "the compile worker sent a damaged result\n");
+  if (lost.kind == Kind::timed_out)
+    return verdict(Status::timed_out, "the compiler took longer than " +
+                                          std::to_string(options_.setup.limits.seconds) +
+                                          " s and was killed\n");
+  const std::uint64_t limit = options_.setup.limits.memory_bytes;
+  if (killed_from_outside(lost) || (limit > 0 && lost.end.peak_memory_bytes > limit / 2))
+    return verdict(Status::limits_exceeded, "the compiler used up its memory and died\n");
+  return verdict(Status::crashed, "the compiler died over this source (" + lost.end.text() + ")\n");
 }
 
 void CompilePool::finish(std::uint64_t id, CompileResult result) {

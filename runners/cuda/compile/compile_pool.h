@@ -7,12 +7,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "runners/cuda/compile/compile.h"
 #include "runners/cuda/compile/compile_worker.h"
+#include "runners/worker/worker_process.h"
 
 namespace warpath::cuda {
 
@@ -39,14 +41,13 @@ struct CompilePoolCounts {
 };
 
 /// Compiles in worker processes, since neither threads scale nor does a compiler survive every
-/// text. Workers are fed as they finish, two requests each so that none waits for the other side. A
-/// request that outlives the time limit has its worker killed and is `timed_out`; one that kills
-/// its worker is `crashed` or `limits_exceeded`; neither is tried again. What else was with that
-/// worker goes to another. One thread serves all workers; submit, wait and counts may be called
-/// from any thread.
+/// text. A worker gets the next request as soon as it is free. A request that outlives the time
+/// limit has its worker killed and is `timed_out`; one that kills its worker is `crashed` or
+/// `limits_exceeded`; neither is tried again, unless the worker was killed from outside. A thread
+/// serves each worker; submit, wait and counts may be called from any thread.
 ///
-///   submit -> pending -> [worker 0: compiling, next] -> finished -> wait
-///                     -> [worker 1: compiling, next] ->
+///   submit -> pending -> [thread 0: worker 0] -> finished -> wait
+///                     -> [thread 1: worker 1] ->
 class CompilePool {
  public:
   explicit CompilePool(CompilePoolOptions options);
@@ -70,37 +71,31 @@ class CompilePool {
   struct Job {
     std::uint64_t id = 0;
     CompileRequest request;
-    bool again = false;  ///< a worker was killed over it already
   };
-  struct Slot;
 
-  void serve();
-  void start(Slot& slot);
-  void feed(Slot& slot);
-  void read(Slot& slot);
-  [[nodiscard]] bool is_overdue(const Slot& slot) const;
-  void check_times();
-  void bury(Slot& slot, const CompileResult& verdict_of_first, bool killed = false);
-  void give_up(const std::string& why);
+  void serve(const std::stop_token& stop);
+  [[nodiscard]] std::unique_ptr<WorkerProcess> start(const std::stop_token& stop);
+  [[nodiscard]] std::optional<Job> next(const std::stop_token& stop);
+  [[nodiscard]] CompileResult compile(std::unique_ptr<WorkerProcess>& worker,
+                                      const CompileRequest& request,
+                                      const std::stop_token& stop);
+  [[nodiscard]] CompileResult judge(const WorkerReply& lost) const;
   void finish(std::uint64_t id, CompileResult result);
-  [[nodiscard]] CompileResult cause_of_death(const Slot& slot, bool& killed) const;
 
   const CompilePoolOptions options_;
   const std::string setup_message_;
-  int wake_ = -1;                             // eventfd: something was submitted, or the pool ends
-  std::vector<std::unique_ptr<Slot>> slots_;  // the serving thread's alone
-  int failed_starts_ = 0;                     // in a row; the serving thread's alone
 
   mutable std::mutex mutex_;
   std::condition_variable finished_changed_;
+  std::condition_variable_any pending_changed_;
   std::deque<Job> pending_;
   std::deque<CompileDone> finished_;
   CompilePoolCounts counts_;
   std::optional<WorkerHello> hello_;
+  int failed_starts_ = 0;  // in a row
   std::string problem_;
-  bool ending_ = false;
 
-  std::jthread thread_;  // last: everything else must exist while it runs
+  std::vector<std::jthread> threads_;  // last: everything else must exist while they run
 };
 
 }  // namespace warpath::cuda

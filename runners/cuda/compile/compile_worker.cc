@@ -4,6 +4,26 @@
 #include "runners/worker/sandbox.h"
 #include "runners/worker/wire.h"
 
+namespace warpath {
+
+template <>
+struct Description<cuda::Header> : Unnamed<&cuda::Header::name, &cuda::Header::text> {};
+template <>
+struct Description<cuda::CompileLimits> : Unnamed<&cuda::CompileLimits::seconds,
+                                                  &cuda::CompileLimits::memory_bytes,
+                                                  &cuda::CompileLimits::output_bytes> {};
+template <>
+struct Description<cuda::WorkerSetup> : Unnamed<&cuda::WorkerSetup::nvrtc_path,
+                                                &cuda::WorkerSetup::headers,
+                                                &cuda::WorkerSetup::limits> {};
+template <>
+struct Description<cuda::WorkerHello> : Unnamed<&cuda::WorkerHello::problem,
+                                                &cuda::WorkerHello::nvrtc_version,
+                                                &cuda::WorkerHello::sandbox,
+                                                &cuda::WorkerHello::blocks_files> {};
+
+}  // namespace warpath
+
 namespace warpath::cuda {
 namespace {
 
@@ -27,46 +47,16 @@ std::string warm_up(const Nvrtc& nvrtc) {
 }  // namespace
 
 std::string encode(const WorkerSetup& setup) {
-  WireWriter writer;
-  writer.text(setup.nvrtc_path)
-      .f64(setup.limits.seconds)
-      .u64(setup.limits.memory_bytes)
-      .u64(setup.limits.output_bytes)
-      .u32(static_cast<std::uint32_t>(setup.headers.size()));
-  for (const Header& header : setup.headers) writer.text(header.name).text(header.text);
-  return writer.bytes();
+  return encode_frame(setup);
 }
-
-bool decode(std::string_view message, WorkerSetup& setup) {
-  WireReader reader(message);
-  setup.nvrtc_path = reader.text();
-  setup.limits.seconds = reader.f64();
-  setup.limits.memory_bytes = reader.u64();
-  setup.limits.output_bytes = reader.u64();
-  const std::uint32_t count = reader.u32();
-  for (std::uint32_t i = 0; i < count && reader.ok(); ++i) {
-    std::string name = reader.text();
-    setup.headers.push_back({std::move(name), reader.text()});
-  }
-  return reader.complete();
+bool decode(std::string_view frame, WorkerSetup& setup) {
+  return decode_frame(frame, setup);
 }
-
 std::string encode(const WorkerHello& hello) {
-  return WireWriter()
-      .text(hello.problem)
-      .text(hello.nvrtc_version)
-      .text(hello.sandbox)
-      .u8(hello.blocks_files ? 1 : 0)
-      .bytes();
+  return encode_frame(hello);
 }
-
-bool decode(std::string_view message, WorkerHello& hello) {
-  WireReader reader(message);
-  hello.problem = reader.text();
-  hello.nvrtc_version = reader.text();
-  hello.sandbox = reader.text();
-  hello.blocks_files = reader.u8() != 0;
-  return reader.complete();
+bool decode(std::string_view frame, WorkerHello& hello) {
+  return decode_frame(frame, hello);
 }
 
 int compile_worker_main(int in_fd, int out_fd) {

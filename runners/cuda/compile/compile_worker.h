@@ -24,9 +24,9 @@ struct WorkerHello {
 };
 
 [[nodiscard]] std::string encode(const WorkerSetup& setup);
-[[nodiscard]] bool decode(std::string_view message, WorkerSetup& setup);
+[[nodiscard]] bool decode(std::string_view frame, WorkerSetup& setup);
 [[nodiscard]] std::string encode(const WorkerHello& hello);
-[[nodiscard]] bool decode(std::string_view message, WorkerHello& hello);
+[[nodiscard]] bool decode(std::string_view frame, WorkerHello& hello);
 
 /// Body of `warpath worker compile`: reads a setup and then requests from `in_fd`, writes a hello
 /// and a result for each request, in order, to `out_fd`. Opens NVRTC and compiles once, then gives

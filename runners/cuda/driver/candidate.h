@@ -7,7 +7,6 @@
 
 #include "engine/spec/launch.h"
 #include "engine/spec/variant.h"
-#include "runners/worker/wire.h"
 
 namespace warpath::cuda {
 
@@ -33,11 +32,5 @@ struct Candidate {
   [[nodiscard]] bool has_extras() const { return !extras.empty(); }
   bool operator==(const Candidate&) const = default;
 };
-
-void put(WireWriter& to, const LaunchNumbers& numbers);
-[[nodiscard]] LaunchNumbers get_launch(WireReader& from);
-void put(WireWriter& to, const Candidate& candidate);
-/// Check from.ok() afterwards.
-[[nodiscard]] Candidate get_candidate(WireReader& from);
 
 }  // namespace warpath::cuda

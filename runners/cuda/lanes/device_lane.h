@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "runners/cuda/measure/messages.h"
-#include "runners/worker/process.h"
 
 namespace warpath::cuda {
 

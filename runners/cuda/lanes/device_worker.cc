@@ -42,21 +42,10 @@ class Worker {
   Worker(int out, int gpu) : out_(out), gpu_(gpu) {}
 
   /// False: the worker ends with `status`.
-  bool serve(std::string_view request) {
-    if (request.empty()) return end(kFailed);
-    const auto kind = static_cast<DeviceMessage>(request.front());
-    request.remove_prefix(1);
-    switch (kind) {
-      case DeviceMessage::open:
-        return open(request);
-      case DeviceMessage::tools:
-        return tools(request);
-      case DeviceMessage::prepare:
-        return prepare(request);
-      case DeviceMessage::evaluate:
-        return evaluate(request);
-    }
-    return end(kFailed);
+  bool serve(std::string_view frame) {
+    DeviceRequest request;
+    if (!decode(frame, request)) return end(kFailed);
+    return std::visit([this](auto& message) { return answer(message); }, request);
   }
   int status = 0;
 
@@ -69,9 +58,7 @@ class Worker {
     return write_frame(out_, message) == FrameStatus::done || end(kFailed);
   }
 
-  bool open(std::string_view bytes) {
-    OpenDevice request;
-    if (!decode(bytes, request)) return end(kFailed);
+  bool answer(OpenDevice& request) {
     DeviceHello hello;
     try {
       options_ = group_from_json<CudaOptions>(nlohmann::json::parse(request.options), "options");
@@ -79,9 +66,14 @@ class Worker {
       api_ = load_driver(why);
       if (!api_) throw environment_error("no CUDA driver: " + why);
       device_ = std::make_unique<Device>(*api_, gpu_);
-      hello.facts.name = device_->name();
-      hello.facts.arch = device_->arch();
       hello.limits = device_->limits();
+      hello.facts = {.runner = "cuda",
+                     .name = device_->name(),
+                     .arch = device_->arch(),
+                     .multiprocessors = hello.limits.multiprocessors,
+                     .max_threads_per_block = hello.limits.threads_per_block,
+                     .max_smem_per_block_bytes = hello.limits.smem_per_block_bytes,
+                     .is_gpu = true};
       hello.uuid = uuid_text(*api_, device_->handle());
       require(*api_, api_->cuDriverGetVersion(&hello.driver_version),
               "cannot read the driver's version");
@@ -94,9 +86,8 @@ class Worker {
     return send(encode(hello)) && (hello.problem.empty() || end(kFailed));
   }
 
-  bool tools(std::string_view bytes) {
-    DeviceTools request;
-    if (device_ == nullptr || !decode(bytes, request)) return end(kFailed);
+  bool answer(DeviceTools& request) {
+    if (device_ == nullptr) return end(kFailed);
     return done([&] {
       Peaks peaks;
       if (!request.peaks_cubin.empty()) {
@@ -106,9 +97,8 @@ class Worker {
     });
   }
 
-  bool prepare(std::string_view bytes) {
-    PrepareProblem request;
-    if (bench_ == nullptr || !decode(bytes, request)) return end(kFailed);
+  bool answer(PrepareProblem& request) {
+    if (bench_ == nullptr) return end(kFailed);
     return done([&] {
       evaluation_.reset();
       problem_.reset();
@@ -124,9 +114,8 @@ class Worker {
     });
   }
 
-  bool evaluate(std::string_view bytes) {
-    Evaluate request;
-    if (evaluation_ == nullptr || !decode(bytes, request)) return end(kFailed);
+  bool answer(Evaluate& request) {
+    if (evaluation_ == nullptr) return end(kFailed);
     std::optional<Candidate> versus;
     if (request.rival && request.versus) {
       versus = std::move(*request.rival);

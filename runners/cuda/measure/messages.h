@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "engine/plugin/outcome.h"
@@ -10,12 +11,9 @@
 #include "runners/cuda/driver/candidate.h"
 #include "runners/cuda/driver/occupancy.h"
 
-/// What the engine and a device worker say to each other: one frame each (runners/worker/frames.h),
-/// the first byte of a request tells which. Every decoder returns false unless the message is
-/// whole.
+/// What the engine and a device worker say to each other: one frame each (runners/worker/frames.h).
+/// Every decoder returns false unless the message is whole.
 namespace warpath::cuda {
-
-enum class DeviceMessage : std::uint8_t { open, tools, prepare, evaluate };
 
 /// Opens the worker's device; answered by DeviceHello.
 struct OpenDevice {
@@ -76,21 +74,19 @@ struct TrialReply {
   std::string trouble;            ///< not empty: not the candidate's fault
 };
 
+using DeviceRequest = std::variant<OpenDevice, DeviceTools, PrepareProblem, Evaluate>;
+
 [[nodiscard]] std::string encode(const OpenDevice& message);
-[[nodiscard]] std::string encode(const DeviceHello& message);
 [[nodiscard]] std::string encode(const DeviceTools& message);
-[[nodiscard]] std::string encode(const Done& message);
 [[nodiscard]] std::string encode(const PrepareProblem& message);
 [[nodiscard]] std::string encode(const Evaluate& message);
+[[nodiscard]] std::string encode(const DeviceHello& message);
+[[nodiscard]] std::string encode(const Done& message);
 [[nodiscard]] std::string encode(const TrialReply& message);
 
-// Requests are decoded without their first byte.
-[[nodiscard]] bool decode(std::string_view bytes, OpenDevice& message);
-[[nodiscard]] bool decode(std::string_view bytes, DeviceHello& message);
-[[nodiscard]] bool decode(std::string_view bytes, DeviceTools& message);
-[[nodiscard]] bool decode(std::string_view bytes, Done& message);
-[[nodiscard]] bool decode(std::string_view bytes, PrepareProblem& message);
-[[nodiscard]] bool decode(std::string_view bytes, Evaluate& message);
-[[nodiscard]] bool decode(std::string_view bytes, TrialReply& message);
+[[nodiscard]] bool decode(std::string_view frame, DeviceRequest& message);
+[[nodiscard]] bool decode(std::string_view frame, DeviceHello& message);
+[[nodiscard]] bool decode(std::string_view frame, Done& message);
+[[nodiscard]] bool decode(std::string_view frame, TrialReply& message);
 
 }  // namespace warpath::cuda

@@ -42,6 +42,11 @@ struct Facts {
 };
 
 long tell(long result) { return result < 0 ? -errno : result; }
+/// To whoever listens.
+void say(const char* bytes, size_t size) {
+  for (int fd = 3; fd < 256; ++fd)
+    if (write(fd, bytes, size) < 0) continue;
+}
 const char* in_folder(const Facts& f, const char* name) {
   static char path[600];
   snprintf(path, sizeof path, "%s/%s", f.folder, name);
@@ -221,13 +226,16 @@ const Attack kAttacks[] = {
     {"a signal handler that stays", [](const Facts&) { struct sigaction a{}; a.sa_handler = [](int) {}; sigaction(SIGSEGV, &a, nullptr); *reinterpret_cast<volatile int*>(8) = 1; return 0L; }},
     {"a smashed stack", [](const Facts&) { volatile char here[16]; for (long i = 0; i < 1L << 28; ++i) here[i] = 0x41; return 0L; }},
     {"frames of its own in the pipe", [](const Facts&) { char junk[4096]; memset(junk, 4, sizeof junk); for (int fd = 3; fd < 256; ++fd) if (write(fd, junk, sizeof junk) < 0) continue; return -long{EPIPE}; }},
+    {"a frame of a size beyond all", [](const Facts&) { say("WPf1\0\0\0\0\0\0\0\1", 12); return -long{EPIPE}; }},
+    {"a message nested without end", [](const Facts&) { static char deep[1 << 20]; memset(deep, 0x81, sizeof deep); memcpy(deep, "WPf1\0\0\x10\0\0\0\0\0", 12); say(deep, sizeof deep); return -long{EPIPE}; }},
+    {"a reply to another request", [](const Facts&) { say("WPf1\4\0\0\0\0\0\0\0\x82\2\x81\0", 16); return -long{EPIPE}; }},
     {"a closed pipe", [](const Facts&) { for (int fd = 0; fd < 256; ++fd) close(fd); return -long{EPIPE}; }},
     {"exit", [](const Facts&) { exit(0); return 0L; }},
     {"abort", [](const Facts&) { abort(); return 0L; }},
     {"an endless loop", [](const Facts&) { for (volatile int i = 0;; i = i + 1) {} return 0L; }},
     {"an endless sleep with all signals blocked", [](const Facts&) { sigset_t all; sigfillset(&all); sigprocmask(SIG_SETMASK, &all, nullptr); for (;;) sleep(1000); return 0L; }},
 };
-constexpr int kEnding = 9;
+constexpr int kEnding = 12;
 constexpr int kCount = sizeof kAttacks / sizeof kAttacks[0];
 
 Facts read_facts(const char* text) {
