@@ -15,6 +15,7 @@
 #include "engine/plugin/outcome.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
+#include "engine/spec/variant_patch.h"
 
 namespace warpath {
 
@@ -100,6 +101,13 @@ class Move {
 };
 using MoveRegistry = Registry<Move>;
 
+/// What a move makes of a variant: a legal one that keeps the spec's constraints.
+struct Made {
+  Hash128 key;  ///< variant_key of the result
+  VariantEdit edit;
+  bool operator==(const Made&) const = default;
+};
+
 /// One suggested way to leave a node. Proposals of rules, language models and files are the same
 /// record and pass the same gates.
 struct Proposal {
@@ -108,10 +116,14 @@ struct Proposal {
   /// relative preference of the proposer, > 0; priors start from it
   double weight = 1;
   std::string source = "rules";  ///< proposer's registered name
-  /// whole variant for foreign proposals; otherwise Move::apply makes it
+  /// whole variant of a foreign proposal, as records keep it
   std::optional<Variant> variant;
   double predicted_log_gain = 0;  ///< NaN-free; 0 if unknown
   std::string why;
+  /// what its move makes of the node, by whoever applied it already; no part of records. Null, and
+  /// no `variant`: Move::apply is asked when the search comes to it. Shared, because proposals are
+  /// copied and sorted by the hundred.
+  std::shared_ptr<const Made> made = nullptr;
 };
 
 struct ProposalContext {

@@ -99,32 +99,6 @@ std::vector<LaunchStep> steps(const JsonCursor& view) {
 
 }  // namespace
 
-VariantPatch patch_between(const Variant& parent, const Variant& child) {
-  const auto changed = [&](auto member) {
-    return parent.*member == child.*member ? std::nullopt : std::optional(child.*member);
-  };
-  return {.source = changed(&Variant::source),
-          .kernel_name = changed(&Variant::kernel_name),
-          .launch = changed(&Variant::launch),
-          .compiler_options = changed(&Variant::compiler_options),
-          .tunables = changed(&Variant::tunables),
-          .scratch = changed(&Variant::scratch),
-          .before = changed(&Variant::before),
-          .after = changed(&Variant::after)};
-}
-
-Variant patched(Variant parent, const VariantPatch& patch) {
-  if (patch.source) parent.source = *patch.source;
-  if (patch.kernel_name) parent.kernel_name = *patch.kernel_name;
-  if (patch.launch) parent.launch = *patch.launch;
-  if (patch.compiler_options) parent.compiler_options = *patch.compiler_options;
-  if (patch.tunables) parent.tunables = *patch.tunables;
-  if (patch.scratch) parent.scratch = *patch.scratch;
-  if (patch.before) parent.before = *patch.before;
-  if (patch.after) parent.after = *patch.after;
-  return parent;
-}
-
 json to_json(const LaunchPlan& plan) {
   return {{"grid", to_json(plan.grid)},
           {"block", to_json(plan.block)},

@@ -1,29 +1,12 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/plugin/move.h"
-#include "engine/spec/variant.h"
+#include "engine/spec/variant_patch.h"
 
 namespace warpath {
-
-/// What a variant changes in its parent; members that are equal are absent.
-struct VariantPatch {
-  std::optional<std::string> source;
-  std::optional<std::string> kernel_name;
-  std::optional<LaunchPlan> launch;
-  std::optional<std::vector<std::string>> compiler_options;
-  std::optional<TunableValues> tunables;
-  std::optional<std::vector<ScratchBuffer>> scratch{};
-  std::optional<std::vector<LaunchStep>> before{}, after{};
-};
-[[nodiscard]] VariantPatch patch_between(const Variant& parent, const Variant& child);
-/// patched(a, patch_between(a, b)) == b.
-[[nodiscard]] Variant patched(Variant parent, const VariantPatch& patch);
 
 /// All of these are lossless, and throw Error(bad_input) "PLACE/key: ..." on reading. A text that
 /// is not valid UTF-8 (a source in an old encoding) is written as {"latin1": TEXT}: each of its

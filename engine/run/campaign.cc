@@ -33,15 +33,17 @@ std::optional<Dispatch> Campaign::tune() {
   // a strategy of its own keeps count of what it visits
   if (search_->has_strategy()) return std::nullopt;
   while (const auto wanted = tuner_.next()) {
-    const std::optional<Hash128> key =
-        space_.graft(wanted->parent, {.instance = wanted->instance,
+    const auto prior = [&] {
+      const EdgeId sibling = search_->graph().find_edge(wanted->parent, wanted->sibling);
+      return sibling == kNoEdge ? 0 : search_->graph()[sibling].prior.value();
+    };
+    if (auto dispatch = space_.graft(*search_, wanted->parent,
+                                     {.instance = wanted->instance,
                                       .source = std::string(kTuningSource),
                                       .variant = std::nullopt,
-                                      .why = ""});
-    if (!key) continue;
-    const EdgeId sibling = search_->graph().find_edge(wanted->parent, wanted->sibling);
-    const float prior = sibling == kNoEdge ? 0 : search_->graph()[sibling].prior.value();
-    if (auto dispatch = search_->graft(wanted->parent, *key, prior)) return dispatch;
+                                      .why = ""},
+                                     prior))
+      return dispatch;
   }
   return std::nullopt;
 }
@@ -84,13 +86,13 @@ std::optional<Dispatch> Campaign::late(const std::function<bool(double)>& may_go
     const Late late = std::move(*it);
     it = late_.erase(it);
     if (state == NodeState::failed) continue;
-    const std::optional<Hash128> key = space_.graft(late.parent, late.proposal);
-    if (!key) continue;
     // On the scale of the siblings' priors: however sure its proposer is, it begins as no more than
     // the best of them.
-    const auto prior = static_cast<float>(std::clamp(late.proposal.weight, 0.0, 1.0)) *
-                       space_.largest_prior(late.parent);
-    if (auto dispatch = search_->graft(late.parent, *key, prior)) {
+    const auto prior = [&] {
+      return static_cast<float>(std::clamp(late.proposal.weight, 0.0, 1.0)) *
+             space_.largest_prior(late.parent);
+    };
+    if (auto dispatch = space_.graft(*search_, late.parent, late.proposal, prior)) {
       ++late_dispatched_;
       return dispatch;
     }

@@ -107,19 +107,8 @@ void KernelSpace::levels(NodeId node, std::span<Level> out) const {
 }
 
 std::optional<Hash128> KernelSpace::jump(NodeId node, std::span<const Level> point) {
-  last_.reset();
-  Variant variant = lattice_->placed(at(node).variant, point);
-  if (!allowed(variant)) return std::nullopt;
-  const Hash128 key = variant_key(variant);
-  if (key == at(node).key) return key;
-  MoveInstance instance = Tunables::step(at(node).variant, variant);
-  last_ = Applied{.node = node,
-                  .action = kJump,
-                  .variant = std::move(variant),
-                  .key = key,
-                  .instance = std::move(instance),
-                  .source = std::string(kStrategy)};
-  return key;
+  const Variant variant = lattice_->placed(at(node).variant, point);
+  return allowed(variant) ? std::optional(variant_key(variant)) : std::nullopt;
 }
 
 bool KernelSpace::allowed(const Variant& variant) const {
@@ -239,8 +228,11 @@ std::vector<Proposal> KernelSpace::legal(NodeId node) {
     out.push_back({.instance = action.instance,
                    .weight = action.prior,
                    .source = action.source,
-                   .variant = action.variant,
-                   .why = ""});
+                   .variant = action.foreign
+                                  ? std::optional(edited(at(node).variant, action.made->edit))
+                                  : std::nullopt,
+                   .why = "",
+                   .made = action.made});
   }
   std::ranges::stable_sort(
       out, [](const Proposal& a, const Proposal& b) { return a.weight > b.weight; });
@@ -253,7 +245,7 @@ float KernelSpace::largest_prior(NodeId node) {
   return out;
 }
 
-const std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
+std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
   if (nodes_[index(id)].actions) return *nodes_[index(id)].actions;
   opened_.push_back(id);
   const ProposalContext context = this->context(id);
@@ -273,11 +265,13 @@ const std::vector<KernelSpace::Action>& KernelSpace::actions(NodeId id) {
   for (const std::size_t i : order) {
     Proposal& p = suggested[i];
     const double share = sum > 0 ? priors[i] / sum : 1 / static_cast<double>(order.size());
-    kept.push_back({.instance = std::move(p.instance),
+    const bool foreign = p.variant.has_value();
+    kept.push_back({.made = foreign ? made(id, p) : std::move(p.made),
+                    .instance = std::move(p.instance),
                     .source = std::move(p.source),
-                    .variant = std::move(p.variant),
                     .prior = static_cast<float>(share),
-                    .weight = p.weight});
+                    .weight = p.weight,
+                    .foreign = foreign});
   }
   return nodes_[index(id)].actions.emplace(std::move(kept));
 }
@@ -287,35 +281,80 @@ void KernelSpace::open(NodeId node, std::vector<float>& priors) {
   for (const Action& action : actions(node)) priors.push_back(action.prior);
 }
 
-std::optional<Variant> KernelSpace::made(NodeId node, const Action& action) const {
+std::shared_ptr<const Made> KernelSpace::made(NodeId node, const Proposal& proposal) const {
+  if (proposal.made) return proposal.made;
+  const Variant& before = at(node).variant;
   std::string why;
-  std::optional<Variant> variant = action.variant;
+  std::optional<Variant> variant = proposal.variant;
   if (!variant) {
-    const auto it = moves_.find(action.instance.move);
-    if (it == moves_.end()) return std::nullopt;  // a foreign proposal may name anything
-    MoveInstance instance = action.instance;
+    const auto it = moves_.find(proposal.instance.move);
+    if (it == moves_.end()) return nullptr;  // a foreign proposal may name anything
+    MoveInstance instance = proposal.instance;
     instance.move = it->second->name();
-    variant = it->second->apply({parts_.spec, at(node).variant, parts_.device}, instance, why);
+    variant = it->second->apply({parts_.spec, before, parts_.device}, instance, why);
   }
-  if (variant && !allowed(*variant)) return std::nullopt;
-  return variant;
+  if (!variant || !satisfies_constraints(parts_.spec, *variant, why)) return nullptr;
+  return std::make_shared<const Made>(
+      Made{.key = variant_key(*variant), .edit = edit_between(before, *variant)});
 }
 
-std::optional<Hash128> KernelSpace::apply(NodeId node, std::uint32_t action) {
-  last_.reset();
-  const std::vector<Action>& list = actions(node);
-  WARPATH_CHECK(action < list.size());
-  std::optional<Variant> variant = made(node, list[action]);
-  if (!variant) return std::nullopt;
-  const Hash128 key = variant_key(*variant);
-  if (key == at(node).key) return std::nullopt;  // nothing changed
-  last_ = Applied{.node = node,
-                  .action = action,
-                  .variant = std::move(*variant),
-                  .key = key,
-                  .instance = list[action].instance,
-                  .source = list[action].source};
-  return key;
+bool KernelSpace::refused(NodeId node, const Made& made) const {
+  return made.key == at(node).key ||  // nothing changed
+         (parts_.refuses && parts_.refuses(edited(at(node).variant, made.edit)));
+}
+
+std::optional<Hash128> KernelSpace::apply(NodeId node, std::uint32_t number) {
+  std::vector<Action>& list = actions(node);
+  WARPATH_CHECK(number < list.size());
+  Action& action = list[number];
+  if (!action.made && !action.foreign)
+    action.made = made(node, {.instance = action.instance, .variant = std::nullopt, .why = ""});
+  if (!action.made || refused(node, *action.made)) return std::nullopt;
+  return action.made->key;
+}
+
+void KernelSpace::create(NodeId child, NodeId parent, const Step& step, const Hash128& key) {
+  WARPATH_CHECK(index(child) == size());
+  const Variant& before = at(parent).variant;
+  Node node;
+  node.key = key;
+  node.parent = parent;
+  if (step.action == kJump) {
+    node.variant = lattice_->placed(before, step.point);
+    node.instance = Tunables::step(before, node.variant);
+    node.source = kStrategy;
+  } else {
+    const Action& action = actions(parent)[step.action];
+    node.variant = edited(before, action.made->edit);
+    node.instance = action.instance;
+    node.source = action.source;
+  }
+  nodes_.push_back(std::move(node));
+}
+
+std::optional<Dispatch> KernelSpace::graft(Search& search,
+                                           NodeId parent,
+                                           const Proposal& proposal,
+                                           const std::function<float()>& prior) {
+  const std::shared_ptr<const Made> made = this->made(parent, proposal);
+  if (!made || refused(parent, *made)) return std::nullopt;
+  const Variant& before = at(parent).variant;
+  Node node;
+  node.variant = edited(before, made->edit);
+  if (parts_.only_tunables) {  // another change would be another node of the same measurements
+    Variant otherwise = before;
+    otherwise.tunables = node.variant.tunables;
+    if (otherwise != node.variant) return std::nullopt;
+  }
+  std::optional<Dispatch> dispatch = search.graft(parent, made->key, prior());
+  if (!dispatch) return std::nullopt;
+  WARPATH_CHECK(index(dispatch->node) == size());
+  node.key = made->key;
+  node.parent = parent;
+  node.instance = proposal.instance;
+  node.source = proposal.source;
+  nodes_.push_back(std::move(node));
+  return dispatch;
 }
 
 bool KernelSpace::structural(const MoveInstance& instance) const {
@@ -327,42 +366,6 @@ std::vector<Tunable> KernelSpace::domain(NodeId parent, const MoveInstance& inst
   const auto it = moves_.find(instance.move);
   if (it == moves_.end()) return {};
   return it->second->domain({parts_.spec, at(parent).variant, parts_.device}, instance.site);
-}
-
-std::optional<Hash128> KernelSpace::graft(NodeId parent, const Proposal& proposal) {
-  last_.reset();
-  std::optional<Variant> variant = made(parent, {.instance = proposal.instance,
-                                                 .source = proposal.source,
-                                                 .variant = proposal.variant,
-                                                 .prior = 0});
-  if (!variant) return std::nullopt;
-  if (parts_.only_tunables) {  // another change would be another node of the same measurements
-    Variant otherwise = at(parent).variant;
-    otherwise.tunables = variant->tunables;
-    if (otherwise != *variant) return std::nullopt;
-  }
-  const Hash128 key = variant_key(*variant);
-  if (key == at(parent).key) return std::nullopt;
-  last_ = Applied{.node = parent,
-                  .action = kGraft,
-                  .variant = std::move(*variant),
-                  .key = key,
-                  .instance = proposal.instance,
-                  .source = proposal.source};
-  return key;
-}
-
-void KernelSpace::adopt(NodeId child, NodeId parent, std::uint32_t action) {
-  WARPATH_CHECK(index(child) == size());
-  WARPATH_CHECK(last_ && last_->node == parent && last_->action == action);
-  Node node;
-  node.variant = std::move(last_->variant);
-  node.key = last_->key;
-  node.parent = parent;
-  node.instance = std::move(last_->instance);
-  node.source = std::move(last_->source);
-  last_.reset();
-  nodes_.push_back(std::move(node));
 }
 
 }  // namespace warpath

@@ -46,7 +46,7 @@ class KernelSpace final : public Space {
   // The search's side.
   void open(NodeId node, std::vector<float>& priors) override;
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
-  void adopt(NodeId child, NodeId parent, std::uint32_t action) override;
+  void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;
   [[nodiscard]] const Lattice* lattice() const override;
   void levels(NodeId node, std::span<Level> out) const override;
   std::optional<Hash128> jump(NodeId node, std::span<const Level> point) override;
@@ -57,9 +57,13 @@ class KernelSpace final : public Space {
   /// The numeric parameters of `instance` at `parent` and their values (Move::domain); empty for
   /// moves that are not known.
   [[nodiscard]] std::vector<Tunable> domain(NodeId parent, const MoveInstance& instance) const;
-  /// Key of the variant that a proposal from elsewhere makes of `parent`, for Search::graft;
-  /// nullopt if it proves illegal or changes nothing.
-  [[nodiscard]] std::optional<Hash128> graft(NodeId parent, const Proposal& proposal);
+  /// Has `search` dispatch what a proposal from elsewhere makes of `parent` (Search::graft), and
+  /// keeps the new node; nullopt if it proves illegal or known, or changes nothing. `prior` is
+  /// asked of what proves legal.
+  [[nodiscard]] std::optional<Dispatch> graft(Search& search,
+                                              NodeId parent,
+                                              const Proposal& proposal,
+                                              const std::function<float()>& prior);
 
   // Late proposers' side.
   /// What the search is about to choose from at `node`, best first, and what was opened in this
@@ -104,11 +108,13 @@ class KernelSpace final : public Space {
 
  private:
   struct Action {
+    /// what it leads to; null: not applied yet, or it does not apply
+    std::shared_ptr<const Made> made;
     MoveInstance instance;
     std::string source;
-    std::optional<Variant> variant;  // of foreign proposals
     float prior = 0;
-    double weight = 1;  // of the proposer
+    double weight = 1;     // of the proposer
+    bool foreign = false;  // came with its variant
   };
   struct Node {
     Variant variant;
@@ -119,22 +125,17 @@ class KernelSpace final : public Space {
     std::optional<Outcome> outcome;
     std::optional<std::vector<Action>> actions;  // once opened in this process
   };
-  struct Applied {
-    NodeId node = kNoNode;
-    std::uint32_t action = 0;
-    Variant variant;
-    Hash128 key;
-    MoveInstance instance;
-    std::string source;
-  };
   class Tunables;  // the lattice
 
   [[nodiscard]] const Node& at(NodeId node) const { return nodes_[index(node)]; }
-  const std::vector<Action>& actions(NodeId node);
+  std::vector<Action>& actions(NodeId node);
   std::vector<Proposal> proposals(const ProposalContext& context);
   [[nodiscard]] std::vector<double> priors(const ProposalContext& context,
                                            const std::vector<Proposal>& proposals);
-  [[nodiscard]] std::optional<Variant> made(NodeId node, const Action& action) const;
+  /// What a proposal makes of `node`, applied here unless its proposer did; null if it proves
+  /// illegal, whatever the runner says of it.
+  [[nodiscard]] std::shared_ptr<const Made> made(NodeId node, const Proposal& proposal) const;
+  [[nodiscard]] bool refused(NodeId node, const Made& made) const;
   [[nodiscard]] bool allowed(const Variant& variant) const;
 
   Parts parts_;
@@ -144,7 +145,6 @@ class KernelSpace final : public Space {
   std::map<Hash128, std::vector<double>> recalled_priors_;
   std::vector<Node> nodes_;  // by NodeId
   std::vector<NodeId> opened_;
-  std::optional<Applied> last_;
   std::unique_ptr<Tunables> lattice_;  // null: the spec has no tunables of two values or more
 };
 

@@ -166,19 +166,26 @@ EdgeId Search::Impl::expand(NodeId v) {
     live.update(nodes, v);
     return kNoEdge;
   }
-  bool created = false;
-  const auto depth = static_cast<std::uint16_t>(nodes[v].depth + 1);
-  const NodeId child = nodes.find_or_insert(key_of_child(v, choice.action, *key), depth, created);
-  EdgeId edge = kNoEdge;
-  if (created || nodes.find_edge(v, child) == kNoEdge) {
-    edge = nodes.add_edge(v, child, choice.action, choice.prior);
-    live.count_edge(nodes, edge);
-    if (nodes[child].state == NodeState::measured) backup.raise_best(nodes, v, nodes[child].best);
-  }
+  const Linked linked = link(v, {.action = choice.action}, *key, choice.prior);
   live.update(nodes, v);
-  if (!created) return kNoEdge;
-  space.adopt(child, v, choice.action);
-  return edge;
+  return linked.created ? linked.edge : kNoEdge;
+}
+
+Search::Impl::Linked Search::Impl::link(NodeId parent,
+                                        const Step& step,
+                                        const Hash128& key,
+                                        float prior) {
+  Linked out;
+  const auto depth = static_cast<std::uint16_t>(nodes[parent].depth + 1);
+  out.child = nodes.find_or_insert(key_of_child(parent, step.action, key), depth, out.created);
+  if (out.created || (step.action != kJump && nodes.find_edge(parent, out.child) == kNoEdge)) {
+    out.edge = nodes.add_edge(parent, out.child, step.action, prior);
+    live.count_edge(nodes, out.edge);
+    if (nodes[out.child].state == NodeState::measured)
+      backup.raise_best(nodes, parent, nodes[out.child].best);
+  }
+  if (out.created && step.action != kGraft) space.create(out.child, parent, step, key);
+  return out;
 }
 
 Dispatch Search::Impl::dispatch() {
@@ -193,15 +200,10 @@ Dispatch Search::Impl::dispatch() {
 std::optional<Dispatch> Search::Impl::graft(NodeId parent, const Hash128& key, float prior) {
   WARPATH_CHECK(nodes[parent].state == NodeState::measured);
   if (nodes[parent].depth >= options.max_depth) return std::nullopt;
-  const Hash128 child_key = key_of_child(parent, kGraft, key);
-  if (nodes.find(child_key) != kNoNode) return std::nullopt;
-  bool created = false;
-  const NodeId child =
-      nodes.find_or_insert(child_key, static_cast<std::uint16_t>(nodes[parent].depth + 1), created);
-  live.count_edge(nodes, nodes.add_edge(parent, child, kGraft, prior));
+  if (nodes.find(key_of_child(parent, kGraft, key)) != kNoNode) return std::nullopt;
+  const Linked linked = link(parent, {.action = kGraft}, key, prior);
   live.update(nodes, parent);
-  space.adopt(child, parent, kGraft);
-  path = creating_path(child);
+  path = creating_path(linked.child);
   return dispatch();
 }
 

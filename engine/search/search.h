@@ -23,6 +23,12 @@ inline constexpr std::uint32_t kGraft = UINT16_MAX - 1;
 inline constexpr std::uint32_t kMostActions = 65'533;
 static_assert(kMostActions <= kGraft);
 
+/// A way out of a node: one of its actions; or all tunables at once.
+struct Step {
+  std::uint32_t action = kJump;       ///< kJump: to `point`; kGraft: neither
+  std::span<const Level> point = {};  ///< as Space::jump got it
+};
+
 /// The space as the search sees it: which actions leave a node, and where they lead. Keys are
 /// content hashes.
 class Space {
@@ -36,9 +42,9 @@ class Space {
   /// Key of the variant that `action` of `node` leads to; nullopt if it proves illegal (nothing is
   /// spent).
   virtual std::optional<Hash128> apply(NodeId node, std::uint32_t action) = 0;
-  /// The last apply() or jump() made a new node: the space keeps its content under this id.
-  /// `action`: kJump after jump().
-  virtual void adopt(NodeId child, NodeId parent, std::uint32_t action) = 0;
+  /// The step from `parent`, whose variant has this key, led to a new node: the space keeps its
+  /// content under the id `child`, the next one. Never called for grafts.
+  virtual void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) = 0;
 
   /// The tunables as axes; null where there are none.
   [[nodiscard]] virtual const Lattice* lattice() const { return nullptr; }
@@ -89,9 +95,9 @@ class Search {
   /// others; repeating it twice changes nothing.
   [[nodiscard]] std::optional<Dispatch> next();
   /// Dispatches an evaluation that is none of the parent's actions: a sibling of its children that
-  /// the space came upon (inner tuning, late proposals). `key`: of the variant, which the space
-  /// adopts under the action kGraft; `parent` has been measured. nullopt, and nothing changed, if
-  /// that variant is a node already or would lie too deep.
+  /// the space came upon (inner tuning, late proposals). `key`: of the variant; `parent` has been
+  /// measured. nullopt, and nothing changed, if that variant is a node already or would lie too
+  /// deep; else the caller sees to it that the space knows the new node.
   [[nodiscard]] std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
   [[nodiscard]] Idle idle() const;
   /// Applies the outcome of a dispatch: O -= 1, N += 1 along its path, M recomputed leaf to root, B

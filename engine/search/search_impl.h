@@ -51,6 +51,14 @@ struct Search::Impl final : Field {
   [[nodiscard]] std::uint32_t in_flight(EdgeId edge);
   /// Changes `arms` as search.parallel asks.
   void weigh_in_flight(double spread);
+  /// Links what a step from `parent` leads to: the one place where nodes and edges are made. An
+  /// edge that was there stays as it is; a jump to a node that was there makes none.
+  struct Linked {
+    NodeId child = kNoNode;
+    EdgeId edge = kNoEdge;  ///< kNoEdge: not made
+    bool created = false;   ///< the node was
+  };
+  Linked link(NodeId parent, const Step& step, const Hash128& key, float prior);
   /// Tries the next action of `v`; the edge if it led to a new node, else kNoEdge.
   EdgeId expand(NodeId v);
   Dispatch dispatch();

@@ -29,18 +29,9 @@ std::uint32_t Search::Impl::draw_action(NodeId node) {
 Field::Arrival Search::Impl::act(NodeId node, std::uint32_t action) {
   const std::optional<Hash128> key = space.apply(node, action);
   if (!key) return {};
-  bool created = false;
-  const auto depth = static_cast<std::uint16_t>(nodes[node].depth + 1);
-  const NodeId child = nodes.find_or_insert(key_of_child(node, action, *key), depth, created);
-  if (created || nodes.find_edge(node, child) == kNoEdge) {
-    const EdgeId edge =
-        nodes.add_edge(node, child, action, 1.0F / static_cast<float>(nodes[node].action_count));
-    live.count_edge(nodes, edge);
-    if (nodes[child].state == NodeState::measured)
-      backup.raise_best(nodes, node, nodes[child].best);
-  }
-  if (created) space.adopt(child, node, action);
-  return {child, created};
+  const Linked linked =
+      link(node, {.action = action}, *key, 1.0F / static_cast<float>(nodes[node].action_count));
+  return {linked.child, linked.created};
 }
 
 Field::Arrival Search::Impl::visit(NodeId from, std::span<const Level> point) {
@@ -48,14 +39,8 @@ Field::Arrival Search::Impl::visit(NodeId from, std::span<const Level> point) {
     from = kRoot;
   const std::optional<Hash128> key = space.jump(from, point);
   if (!key) return {};
-  bool created = false;
-  const auto depth = static_cast<std::uint16_t>(nodes[from].depth + 1);
-  const NodeId child = nodes.find_or_insert(key_of_child(from, kJump, *key), depth, created);
-  if (created) {
-    nodes.add_edge(from, child, kJump, 0);
-    space.adopt(child, from, kJump);
-  }
-  return {child, created};
+  const Linked linked = link(from, {.point = point}, *key, 0);
+  return {linked.child, linked.created};
 }
 
 std::optional<Dispatch> Search::Impl::next_of_strategy() {

@@ -43,16 +43,21 @@ struct Ready {};  // of a worker, before anything was asked
 struct Listed {
   std::vector<std::string> instances;
 };
+struct WrittenMade {  // few instances change more than the source
+  Hash128 key{};
+  std::uint64_t begin = 0, removed = 0;
+  std::string inserted;
+  std::optional<std::string> rest;  // JSON
+};
 struct Tried {
   std::uint32_t at = 0;
-  bool applies = false;
-  Hash128 key{};
+  std::optional<WrittenMade> made;
 };
 struct Threw {
   std::uint32_t at = 0;
   std::string reason;
 };
-struct Made {
+struct Result {
   std::optional<std::string> variant;  // JSON
   std::string why;
 };
@@ -66,7 +71,7 @@ struct Failed {
   std::string reason;
 };
 struct Done {};
-using Part = std::variant<Ready, Listed, Tried, Threw, Made, Domain, Inverse, Failed, Done>;
+using Part = std::variant<Ready, Listed, Tried, Threw, Result, Domain, Inverse, Failed, Done>;
 
 }  // namespace
 
@@ -92,11 +97,17 @@ struct Description<Ready> : Unnamed<> {};
 template <>
 struct Description<Listed> : Unnamed<&Listed::instances> {};
 template <>
-struct Description<Tried> : Unnamed<&Tried::at, &Tried::applies, &Tried::key> {};
+struct Description<WrittenMade> : Unnamed<&WrittenMade::key,
+                                          &WrittenMade::begin,
+                                          &WrittenMade::removed,
+                                          &WrittenMade::inserted,
+                                          &WrittenMade::rest> {};
+template <>
+struct Description<Tried> : Unnamed<&Tried::at, &Tried::made> {};
 template <>
 struct Description<Threw> : Unnamed<&Threw::at, &Threw::reason> {};
 template <>
-struct Description<Made> : Unnamed<&Made::variant, &Made::why> {};
+struct Description<Result> : Unnamed<&Result::variant, &Result::why> {};
 template <>
 struct Description<Domain> : Unnamed<&Domain::tunables> {};
 template <>
@@ -116,6 +127,25 @@ constexpr int kExitEnvironment = 3;
 template <class P>
 std::string encode_part(const P& part) {
   return encode_frame_as<Part>(part);
+}
+
+WrittenMade written(const Made& made) {
+  return {.key = made.key,
+          .begin = made.edit.begin,
+          .removed = made.edit.removed,
+          .inserted = made.edit.inserted,
+          .rest = made.edit.rest == VariantPatch{} ? std::nullopt
+                                                   : std::optional(to_json(made.edit.rest).dump())};
+}
+
+Made read(const WrittenMade& written) {
+  Made out{.key = written.key,
+           .edit = {.begin = written.begin,
+                    .removed = written.removed,
+                    .inserted = written.inserted,
+                    .rest = {}}};
+  if (written.rest) out.edit.rest = patch_from_json(json::parse(*written.rest), kPlace);
+  return out;
 }
 
 std::vector<std::string> texts_of(const std::vector<MoveInstance>& instances) {
@@ -151,6 +181,7 @@ namespace {
 
 /// Adds one part to an answer. False if it does not fit what came before.
 struct Taking {
+  const Variant& variant;
   MoveAnswer& answer;
 
   bool operator()(const Ready&) const { return false; }
@@ -165,7 +196,12 @@ struct Taking {
   }
   bool operator()(const Tried& part) const {
     if (!is_next(part.at)) return false;
-    if (part.applies) answer.offers.push_back({(*answer.listed)[part.at], part.key});
+    if (part.made) {
+      Made made = read(*part.made);
+      const std::size_t size = variant.source.size();
+      if (made.edit.begin > size || made.edit.removed > size - made.edit.begin) return false;
+      answer.offers.push_back({(*answer.listed)[part.at], std::move(made)});
+    }
     answer.next = part.at + 1;
     return true;
   }
@@ -175,7 +211,7 @@ struct Taking {
     answer.next = part.at + 1;
     return true;
   }
-  bool operator()(const Made& part) const {
+  bool operator()(const Result& part) const {
     if (part.variant) answer.variant = variant_from_json(json::parse(*part.variant), kPlace);
     answer.why = part.why;
     return true;
@@ -202,9 +238,9 @@ struct Taking {
 
 }  // namespace
 
-bool take(std::string_view frame, MoveAnswer& answer) {
+bool take(std::string_view frame, const Variant& variant, MoveAnswer& answer) {
   Part part;
-  return decode_frame(frame, part) && std::visit(Taking{answer}, part);
+  return decode_frame(frame, part) && std::visit(Taking{variant, answer}, part);
 }
 
 bool is_ready(std::string_view frame) {
@@ -256,21 +292,16 @@ void MoveService::offer(const Move& move,
   const std::vector<std::string> texts = texts_of(listed);
   emit(encode_part(Listed{texts}));
   for (std::uint32_t i = question.from; i < listed.size(); ++i) {
-    std::optional<Variant> next;
-    bool applies = false;
+    std::optional<Made> made;
     if (before_each) before_each();
     try {
-      std::string why;
-      const bool is_tried =
-          std::ranges::find(question.excluded, texts[i]) == question.excluded.end();
-      if (is_tried) next = move.apply(at, listed[i], why);
-      applies = next && satisfies_constraints(at.spec, *next, why);
+      if (std::ranges::find(question.excluded, texts[i]) == question.excluded.end())
+        made = try_move(move, at, listed[i]);
     } catch (const std::exception& thrown) {
       emit(encode_part(Threw{.at = i, .reason = described(thrown)}));
       continue;
     }
-    emit(encode_part(
-        Tried{.at = i, .applies = applies, .key = applies ? variant_key(*next) : Hash128{}}));
+    emit(encode_part(Tried{.at = i, .made = made ? std::optional(written(*made)) : std::nullopt}));
   }
 }
 

@@ -45,8 +45,8 @@ struct MoveAnswer {
 /// it.
 [[nodiscard]] std::string encode_scene(const KernelSpec& spec, const DeviceFacts& device);
 [[nodiscard]] std::string encode(const MoveQuestion& question, const Variant& variant);
-/// Adds one message of an answer. False if it is damaged.
-[[nodiscard]] bool take(std::string_view frame, MoveAnswer& answer);
+/// Adds one message of an answer to a question about `variant`. False if it is damaged.
+[[nodiscard]] bool take(std::string_view frame, const Variant& variant, MoveAnswer& answer);
 /// The first message of a worker, which nothing was asked of yet.
 [[nodiscard]] bool is_ready(std::string_view frame);
 

@@ -302,10 +302,8 @@ MoveAnswer MoveWorkers::ask_here(const Move& own,
           if (std::ranges::find(question.excluded, instance.text()) != question.excluded.end())
             continue;
           try {
-            std::string why;
-            const std::optional<Variant> next = own.apply(at, instance, why);
-            if (next && satisfies_constraints(at.spec, *next, why))
-              out.offers.push_back({instance, variant_key(*next)});
+            if (std::optional<Made> made = try_move(own, at, instance))
+              out.offers.push_back({instance, std::move(*made)});
           } catch (const std::exception& thrown) {
             out.thrown.emplace_back(instance, thrown_text(thrown));
           }
@@ -415,7 +413,7 @@ std::string MoveWorkers::converse(Worker& worker,
     reply = worker.process->wait(setup_.silent_seconds);
     if (reply.kind != WorkerReply::Kind::frame) break;
     try {
-      if (!take(reply.frame, answer)) break;
+      if (!take(reply.frame, at.variant, answer)) break;
     } catch (const std::exception&) {
       break;
     }

@@ -13,7 +13,6 @@
 #include "engine/plugin/objective.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/setup/recorded_run.h"
-#include "moves/propose/move_script.h"
 #include "moves/propose/rule_proposer.h"
 
 namespace warpath {
@@ -90,7 +89,7 @@ std::string spec_text(const KernelSpec& spec) {
 class Linker {
  public:
   Linker(const KernelSpec& spec, const DeviceFacts& device, const MoveRegistry& moves, Rows& rows)
-      : spec_(spec), device_(device), rows_(rows), rules_(moves), moves_(moves) {}
+      : spec_(spec), device_(device), rows_(rows), rules_(moves) {}
 
   /// The actions of one row: proposals whose variants are rows.
   void link(std::uint32_t row) {
@@ -100,13 +99,7 @@ class Linker {
     Rng rng(1, "propose", mix64(node.key.high) ^ node.key.low);
     for (Proposal& p :
          rules_.propose({.at = at, .node_key = node.key, .outcome = &node.outcome}, rng)) {
-      const Move* const move = moves_.find(p.instance.move);
-      std::string why;
-      const auto variant = p.variant         ? p.variant
-                           : move != nullptr ? move->apply(at, p.instance, why)
-                                             : std::nullopt;
-      if (!variant) continue;
-      const auto target = rows_.by_key.find(variant_key(*variant));
+      const auto target = rows_.by_key.find(p.made->key);  // a rule has applied its move
       if (target == rows_.by_key.end() || target->second == row) continue;
       node.actions.push_back({.instance = std::move(p.instance),
                               .source = std::move(p.source),
@@ -120,7 +113,6 @@ class Linker {
   const DeviceFacts& device_;
   Rows& rows_;
   RuleProposer rules_;
-  MoveTable moves_;
 };
 
 }  // namespace

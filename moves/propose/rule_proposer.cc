@@ -19,15 +19,22 @@ constexpr std::size_t kMostThreads = 8;
 
 }  // namespace
 
+std::optional<Made> try_move(const Move& move,
+                             const MoveContext& at,
+                             const MoveInstance& instance) {
+  std::string why;
+  const std::optional<Variant> next = move.apply(at, instance, why);
+  if (!next || !satisfies_constraints(at.spec, *next, why)) return std::nullopt;
+  return Made{.key = variant_key(*next), .edit = edit_between(at.variant, *next)};
+}
+
 std::vector<MoveOffer> offers(const Move& move, const MoveContext& at) {
   if (const auto* const offering = dynamic_cast<const OfferingMove*>(&move))
     return offering->offers(at);
   std::vector<MoveOffer> out;
-  std::string why;
   for (MoveInstance& instance : move.enumerate(at)) {
-    const std::optional<Variant> next = move.apply(at, instance, why);
-    if (next && satisfies_constraints(at.spec, *next, why))
-      out.push_back({std::move(instance), variant_key(*next)});
+    if (std::optional<Made> made = try_move(move, at, instance))
+      out.push_back({std::move(instance), std::move(*made)});
   }
   return out;
 }
@@ -67,7 +74,7 @@ std::vector<Proposal> RuleProposer::propose(const ProposalContext& context, Rng&
     // site and rank within it, by proposal
     std::vector<std::pair<std::uint32_t, int>> place;
     for (MoveOffer& offer : offered[m]) {
-      if (!keys.insert(offer.key).second) continue;
+      if (!keys.insert(offer.made.key).second) continue;
       const std::uint32_t site =
           site_of.try_emplace(offer.instance.site, static_cast<std::uint32_t>(site_of.size()))
               .first->second;
@@ -75,6 +82,7 @@ std::vector<Proposal> RuleProposer::propose(const ProposalContext& context, Rng&
       place.emplace_back(site, ranks[site]++);
       Proposal& proposal = found.emplace_back();
       proposal.instance = std::move(offer.instance);
+      proposal.made = std::make_shared<const Made>(std::move(offer.made));
     }
     const double weight = moves_[m]->structural() ? kStructural : 1;
     const auto turn = rng.permutation(static_cast<std::uint32_t>(site_of.size()));

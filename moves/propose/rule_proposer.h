@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -8,13 +9,18 @@
 
 namespace warpath {
 
-/// An instance that applies to a kernel and keeps the spec's constraints, and the key of the kernel
-/// that it makes.
+/// An instance that applies to a kernel and keeps the spec's constraints, and what it makes of it.
 struct MoveOffer {
   MoveInstance instance;
-  Hash128 key;
+  Made made;
   bool operator==(const MoveOffer&) const = default;
 };
+
+/// What `move` makes of the kernel; nullopt if it does not apply or breaks a constraint of the
+/// spec.
+[[nodiscard]] std::optional<Made> try_move(const Move& move,
+                                           const MoveContext& at,
+                                           const MoveInstance& instance);
 
 /// A move that says in one answer what it offers: one that runs in another process, which would be
 /// asked for each instance otherwise.

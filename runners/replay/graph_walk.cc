@@ -51,10 +51,11 @@ std::optional<Hash128> GraphWalk::apply(NodeId node, std::uint32_t action) {
   return graph_.node(step.target).key;
 }
 
-void GraphWalk::adopt(NodeId child, NodeId parent, std::uint32_t action) {
+void GraphWalk::create(NodeId child, NodeId parent, const Step& step, const Hash128&) {
   WARPATH_CHECK(index(child) == nodes_.size());
-  nodes_.push_back(
-      {.row = graph_.node(row(parent)).actions[action].target, .parent = parent, .action = action});
+  nodes_.push_back({.row = graph_.node(row(parent)).actions[step.action].target,
+                    .parent = parent,
+                    .action = step.action});
 }
 
 void GraphWalk::dispatched(const Dispatch& dispatch) {

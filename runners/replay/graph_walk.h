@@ -22,7 +22,7 @@ class GraphWalk final : public Recording::Walk {
 
   void open(NodeId node, std::vector<float>& priors) override;
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
-  void adopt(NodeId child, NodeId parent, std::uint32_t action) override;
+  void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;
 
  private:
   struct Visited {

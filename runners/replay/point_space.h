@@ -22,20 +22,22 @@ class PointSpace final : public Recording::Walk {
 
   void open(NodeId node, std::vector<float>& priors) override;
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
-  void adopt(NodeId child, NodeId parent, std::uint32_t action) override;
+  void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;
   [[nodiscard]] const Lattice* lattice() const override { return space_; }
   void levels(NodeId node, std::span<Level> out) const override;
   std::optional<Hash128> jump(NodeId node, std::span<const Level> point) override;
 
  private:
   [[nodiscard]] std::span<const Level> at(NodeId node) const {
-    return std::span(points_).subspan(index(node) * last_.size(), last_.size());
+    return std::span(points_).subspan(index(node) * point_.size(), point_.size());
   }
   [[nodiscard]] Hash128 key(std::span<const Level> point) const;
+  /// Where `action` leads, in `point_`.
+  void place(NodeId node, std::uint32_t action);
 
   const RecordedSpace* space_;
   std::uint32_t actions_ = 0;
-  std::vector<Level> last_;    // of the last apply() or jump()
+  std::vector<Level> point_;   // [axes] scratch
   std::vector<Level> points_;  // [nodes * axes]
 };
 

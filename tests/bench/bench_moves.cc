@@ -3,6 +3,7 @@
 #include <string>
 
 #include "engine/base/rng.h"
+#include "engine/run/kernel_space.h"
 #include "engine/spec/spec_load.h"
 #include "moves/propose/rule_proposer.h"
 #include "register_moves.h"
@@ -35,6 +36,56 @@ void bm_propose(benchmark::State& bench, const std::string& name) {
   bench.counters["proposals"] = static_cast<double>(proposals);
 }
 
+class Even final : public Prior {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "even"; }
+  void evaluate(const ProposalContext&,
+                const std::vector<Proposal>& proposals,
+                std::vector<double>& out) override {
+    out.assign(proposals.size(), 1.0 / static_cast<double>(proposals.size()));
+  }
+};
+
+/// The rules; `carries`: what their moves made comes with the proposals.
+class Rules final : public Proposer {
+ public:
+  Rules(const MoveRegistry& moves, bool carries) : rules_(moves), carries_(carries) {}
+  [[nodiscard]] std::string_view name() const override { return rules_.name(); }
+  [[nodiscard]] std::vector<Proposal> propose(const ProposalContext& context, Rng& rng) override {
+    std::vector<Proposal> out = rules_.propose(context, rng);
+    for (Proposal& p : out) {
+      if (!carries_) p.made = nullptr;
+    }
+    return out;
+  }
+
+ private:
+  RuleProposer rules_;
+  bool carries_;
+};
+
+/// What a node costs from its opening until each of its actions was tried.
+void bm_node(benchmark::State& bench, const std::string& name, bool carries) {
+  std::vector<KernelSpec> specs = load_specs(WARPATH_SOURCE_ROOT "/specs/" + name + ".json");
+  MoveRegistry moves("move");
+  register_moves(moves);
+  Rules rules(moves, carries);
+  Even prior;
+  std::vector<float> priors;
+  for (auto _ : bench) {
+    KernelSpace space({.spec = specs.front(),
+                       .device = kDevice,
+                       .moves = moves,
+                       .proposers = {&rules},
+                       .prior = prior},
+                      {});
+    space.open(NodeId{0}, priors);
+    for (std::uint32_t i = 0; i < priors.size(); ++i)
+      benchmark::DoNotOptimize(space.apply(NodeId{0}, i));
+  }
+  bench.counters["actions"] = static_cast<double>(priors.size());
+}
+
 BENCHMARK_CAPTURE(bm_propose, softmax_scaled, std::string("softmax_scaled"))
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_propose, gemm_bf16_nt, std::string("gemm_bf16_nt"))
@@ -42,6 +93,15 @@ BENCHMARK_CAPTURE(bm_propose, gemm_bf16_nt, std::string("gemm_bf16_nt"))
 BENCHMARK_CAPTURE(bm_propose, attention_causal, std::string("attention_causal"))
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(bm_propose, stencil3d_r4, std::string("stencil3d_r4"))
+    ->Unit(benchmark::kMillisecond);
+
+BENCHMARK_CAPTURE(bm_node, softmax_carried, std::string("softmax_scaled"), true)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_node, softmax_applied_again, std::string("softmax_scaled"), false)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_node, gemm_carried, std::string("gemm_bf16_nt"), true)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(bm_node, gemm_applied_again, std::string("gemm_bf16_nt"), false)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

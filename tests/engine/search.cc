@@ -423,7 +423,7 @@ TEST_CASE("a snapshot is refused when its space has other actions") {
   Table other = table;
   other.actions[0].pop_back();
   TableSpace space(other);
-  space.adopt(NodeId{1}, NodeId{0}, 0);
+  space.create(NodeId{1}, NodeId{0}, {.action = 0}, {});
   Search search(space, quiet_options(), 1, Graph::from_arenas(f.search.graph().arenas(), "s"),
                 f.search.state(), "state.json");
   CHECK_THROWS_AS(static_cast<void>(search.next()), Error);

@@ -36,8 +36,8 @@ void apply(Search& search, TableSpace& space, const Call& call) {
       search.complete(call.sequence, call.evaluation);
       break;
     case Call::Kind::graft:
-      space.graft_next(call.place);
-      static_cast<void>(search.graft(call.node, TableSpace::key(call.place), 0.5F));
+      if (const auto made = search.graft(call.node, TableSpace::key(call.place), 0.5F))
+        space.add(made->node, call.place);
       break;
   }
 }

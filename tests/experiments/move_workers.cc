@@ -95,6 +95,7 @@ TEST_CASE("moves in workers offer, make, undo and range over exactly what they d
                                 there = proposals(workers.moves(), softmax(), variant);
     REQUIRE_FALSE(here.empty());
     CHECK(labels(here) == labels(there));
+    for (std::size_t i = 0; i < here.size(); ++i) CHECK(*here[i].made == *there[i].made);
     const MoveContext at{softmax(), variant, device};
     std::optional<Variant> next;
     for (std::size_t i = 0; i < here.size(); i += 7) {
@@ -105,6 +106,7 @@ TEST_CASE("moves in workers offer, make, undo and range over exactly what they d
       std::string why, guarded_why;
       const auto made = move->apply(at, instance, why);
       CHECK(made == guarded->apply(at, instance, guarded_why));
+      CHECK(made == edited(variant, here[i].made->edit));
       CHECK(move->inverse(at, instance) == guarded->inverse(at, instance));
       CHECK(move->structural() == guarded->structural());
       CHECK(move->enumerate(at) == guarded->enumerate(at));

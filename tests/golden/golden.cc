@@ -45,9 +45,8 @@ void check_signature(const std::string& name, const std::string& now) {
 /// Everything that one move makes of one kernel.
 void add(Hasher& hasher, const Move& move, const MoveContext& context) {
   for (const MoveOffer& offer : offers(move, context)) {
-    std::string why;
-    const auto made = move.apply(context, offer.instance, why);
-    hasher.add(offer.instance.text()).add(made ? made->source + variant_key(*made).hex() : why);
+    hasher.add(offer.instance.text())
+        .add(edited(context.variant, offer.made.edit).source + offer.made.key.hex());
   }
 }
 

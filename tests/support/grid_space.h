@@ -18,8 +18,7 @@ namespace warpath::test {
 /// the point of zeros.
 class GridSpace final : public Space, public Lattice {
  public:
-  GridSpace(std::size_t axes, std::size_t levels)
-      : axes_(axes), levels_(levels), last_(axes), points_(axes) {}
+  GridSpace(std::size_t axes, std::size_t levels) : axes_(axes), levels_(levels), points_(axes) {}
 
   [[nodiscard]] Hash128 root_key() const { return key(at(NodeId{0})); }
   [[nodiscard]] Evaluation evaluate(NodeId node) const {
@@ -32,17 +31,14 @@ class GridSpace final : public Space, public Lattice {
 
   void open(NodeId, std::vector<float>& priors) override { priors.clear(); }
   std::optional<Hash128> apply(NodeId, std::uint32_t) override { return std::nullopt; }
-  void adopt(NodeId, NodeId, std::uint32_t) override {
-    points_.insert(points_.end(), last_.begin(), last_.end());
+  void create(NodeId, NodeId, const Step& step, const Hash128&) override {
+    points_.insert(points_.end(), step.point.begin(), step.point.end());
   }
   [[nodiscard]] const Lattice* lattice() const override { return this; }
   void levels(NodeId node, std::span<Level> out) const override {
     std::ranges::copy(at(node), out.begin());
   }
-  std::optional<Hash128> jump(NodeId, std::span<const Level> point) override {
-    last_.assign(point.begin(), point.end());
-    return key(point);
-  }
+  std::optional<Hash128> jump(NodeId, std::span<const Level> point) override { return key(point); }
 
   [[nodiscard]] std::size_t axes() const override { return axes_; }
   [[nodiscard]] std::size_t levels(std::size_t) const override { return levels_; }
@@ -64,7 +60,6 @@ class GridSpace final : public Space, public Lattice {
   }
 
   std::size_t axes_, levels_;
-  std::vector<Level> last_;    // of the last jump()
   std::vector<Level> points_;  // [nodes * axes]
 };
 

@@ -39,9 +39,9 @@ class LatticeSpace final : public Space {
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override {
     return key(moved(points_[index(node)], action));
   }
-  void adopt(NodeId child, NodeId parent, std::uint32_t action) override {
+  void create(NodeId child, NodeId parent, const Step& step, const Hash128&) override {
     if (index(child) >= points_.size()) points_.resize(index(child) + std::size_t{1});
-    points_[index(child)] = moved(points_[index(parent)], action);
+    points_[index(child)] = moved(points_[index(parent)], step.action);
   }
 
  private:

@@ -54,20 +54,19 @@ class TableSpace final : public Space {
     const int target = table_->actions.at(static_cast<std::size_t>(place(node))).at(action);
     return target == kIllegal ? std::nullopt : std::optional(key(target));
   }
-  void adopt(NodeId child, NodeId parent, std::uint32_t action) override {
-    if (index(child) >= places_.size()) places_.resize(index(child) + std::size_t{1}, kIllegal);
-    places_[index(child)] =
-        action == kGraft ? grafted_
-                         : table_->actions.at(static_cast<std::size_t>(place(parent))).at(action);
+  void create(NodeId child, NodeId parent, const Step& step, const Hash128&) override {
+    add(child, table_->actions.at(static_cast<std::size_t>(place(parent))).at(step.action));
   }
-  /// What the next Search::graft leads to.
-  void graft_next(int place) { grafted_ = place; }
+  /// Where a graft led.
+  void add(NodeId child, int place) {
+    if (index(child) >= places_.size()) places_.resize(index(child) + std::size_t{1}, kIllegal);
+    places_[index(child)] = place;
+  }
   [[nodiscard]] const std::vector<int>& places() const { return places_; }  ///< by NodeId
 
  private:
   const Table* table_;
   std::vector<int> places_;  // by NodeId
-  int grafted_ = kIllegal;
 };
 
 /// Places that evaluations can reach: from the root through places that are measured.
