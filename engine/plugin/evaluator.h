@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "engine/base/ids.h"
 #include "engine/plugin/outcome.h"
 #include "engine/plugin/runner.h"
 
@@ -12,7 +13,8 @@ namespace warpath {
 /// An evaluation to be made; owns what it needs.
 struct Submission {
   std::uint64_t sequence = 0;
-  Variant variant;
+  NodeId node = kNoNode;    ///< of a campaign's space; kNoNode: of none
+  Variant variant;          ///< may be empty where the evaluator knows the nodes
   Hash128 key;              ///< of the variant
   std::uint64_t seed = 0;   ///< of its inputs
   double incumbent_ns = 0;  ///< as in RunRequest

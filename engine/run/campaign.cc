@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
@@ -9,12 +10,13 @@
 
 namespace warpath {
 
-Campaign::Campaign(const KernelSpace::Parts& parts,
-                   const Options& options,
-                   std::function<void(const ProposalsEvent&)> record)
-    : space_(parts, std::move(record)),
+Campaign::Campaign(VariantSpace& space,
+                   const KernelSpec& spec,
+                   const DeviceFacts& device,
+                   const Options& options)
+    : space_(space),
       options_(options),
-      objective_(parts.spec, parts.device, options.run.min_speedup),
+      objective_(spec, device, options.run.min_speedup),
       tuner_(options.tune) {}
 
 std::string Campaign::apply(const BaselineEvent& event) {
@@ -22,6 +24,7 @@ std::string Campaign::apply(const BaselineEvent& event) {
   baseline_problem_ = objective_.set_baseline(event.outcome);
   if (!baseline_problem_.empty()) return baseline_problem_;
   space_.set_outcome(NodeId{0}, event.outcome);
+  rewards_ = {objective_.reward(event.outcome)};
   finals_.emplace(objective_, options_.run);
   search_.emplace(space_, options_.search, options_.run.seed, event.key);
   return "";
@@ -48,9 +51,18 @@ std::optional<Dispatch> Campaign::tune() {
   return std::nullopt;
 }
 
-/// What tuning must know of a dispatch, live or from a log.
-void Campaign::note(const DispatchEvent& event) {
-  tuner_.dispatched(event.parent, event.node, event.instance, event.source == kTuningSource);
+/// Other moves begin no site, and a strategy of its own is never tuned.
+bool Campaign::tunes(NodeId node) const {
+  return options_.tune.builds > 0 && !search_->has_strategy() && space_.structural(node);
+}
+
+/// A dispatch, live or from a log.
+void Campaign::pend(Pending pending) {
+  if (tunes(pending.node))
+    tuner_.dispatched(pending.parent, pending.node, space_.instance(pending.node),
+                      space_.source(pending.node) == kTuningSource);
+  pending_.push_back(std::move(pending));
+  ++dispatched_;
 }
 
 void Campaign::apply(const ArrivalEvent& event, const std::string& place) {
@@ -100,63 +112,70 @@ std::optional<Dispatch> Campaign::late(const std::function<bool(double)>& may_go
   return std::nullopt;
 }
 
-std::optional<DispatchEvent> Campaign::select_first() {
-  if (const auto dispatch = late([](double share) { return share >= 1; }))
-    return dispatched(*dispatch);
-  return std::nullopt;
+const Campaign::Pending* Campaign::select_first() {
+  const auto dispatch = late([](double share) { return share >= 1; });
+  return dispatch ? &dispatched(*dispatch) : nullptr;
 }
 
-std::optional<DispatchEvent> Campaign::select() {
-  std::optional<Dispatch> dispatch = late([&](double share) {
-    return static_cast<double>(late_dispatched_ + 1) <=
-           share * static_cast<double>(dispatched_ + 1);
-  });
+const Campaign::Pending* Campaign::select() {
+  std::optional<Dispatch> dispatch;
+  if (!late_.empty()) {
+    dispatch = late([&](double share) {
+      return static_cast<double>(late_dispatched_ + 1) <=
+             share * static_cast<double>(dispatched_ + 1);
+    });
+  }
   if (!dispatch && tuner_.may_go_first(dispatched_)) dispatch = tune();
   if (!dispatch) dispatch = search_->next();
   if (!dispatch) dispatch = tune();
   if (!dispatch) dispatch = late([](double) { return true; });
   asked_in_vain_ = !dispatch;
-  if (!dispatch) return std::nullopt;
-  return dispatched(*dispatch);
+  return dispatch ? &dispatched(*dispatch) : nullptr;
 }
 
-DispatchEvent Campaign::dispatched(const Dispatch& dispatch) {
-  const NodeId node = dispatch.node;
-  const NodeId parent = dispatch.parent;
-  DispatchEvent event{.sequence = dispatch.sequence,
-                      .node = node,
-                      .parent = parent,
-                      .key = space_.key(node),
-                      .instance = space_.instance(node),
-                      .source = space_.source(node),
-                      .path = {NodeId{0}},
-                      .change = patch_between(space_.variant(parent), space_.variant(node)),
-                      .incumbent_ns = objective_.baseline_ns() * std::exp(-best_reward_),
-                      .shares = space_.shares(parent, dispatch.action)};
-  for (const EdgeId edge : search_->path_of(dispatch.sequence))
+const Campaign::Pending& Campaign::dispatched(const Dispatch& dispatch) {
+  pend({.sequence = dispatch.sequence,
+        .node = dispatch.node,
+        .parent = dispatch.parent,
+        .incumbent_ns = objective_.baseline_ns() * std::exp(-best_reward_),
+        .shares = space_.shares(dispatch.parent, dispatch.action)});
+  return pending_.back();
+}
+
+DispatchEvent Campaign::event_of(const Pending& chosen) const {
+  DispatchEvent event{
+      .sequence = chosen.sequence,
+      .node = chosen.node,
+      .parent = chosen.parent,
+      .key = space_.key(chosen.node),
+      .instance = space_.instance(chosen.node),
+      .source = std::string(space_.source(chosen.node)),
+      .path = {NodeId{0}},
+      .change = patch_between(space_.variant(chosen.parent), space_.variant(chosen.node)),
+      .incumbent_ns = chosen.incumbent_ns,
+      .shares = chosen.shares};
+  for (const EdgeId edge : search_->path_of(chosen.sequence))
     event.path.push_back(search_->graph()[edge].target);
-  note(event);
-  pending_.push_back({.sequence = event.sequence,
-                      .node = node,
-                      .incumbent_ns = event.incumbent_ns,
-                      .shares = event.shares});
-  ++dispatched_;
   return event;
 }
 
-/// A prior that learns hears of every outcome, live or from a log.
-void Campaign::observe(NodeId node, const SourceShares& shares, bool ok, double reward) {
-  if (space_.prior().pure()) return;
+/// What an outcome teaches inner tuning.
+void Campaign::tune_by(NodeId node, bool ok, double reward) {
+  if (!tunes(node)) return;
   const NodeId parent = space_.parent(node);
-  const Outcome* const before = space_.outcome(parent);
-  if (before == nullptr || before->status != Status::ok) return;
-  const ProposalContext context = space_.context(parent);
-  space_.prior().observe({.context = context,
-                          .instance = space_.instance(node),
-                          .source = space_.source(node),
-                          .shares = shares,
-                          .ok = ok,
-                          .log_gain = ok ? reward - objective_.reward(*before) : 0});
+  const MoveInstance instance = space_.instance(node);
+  tuner_.measured({.parent = parent,
+                   .node = node,
+                   .instance = instance,
+                   .ok = ok,
+                   .reward = reward,
+                   .best_reward = best_reward_,
+                   .structural = true},
+                  [&] {
+                    // written out: no move can vary it
+                    if (instance.parameters.contains(kTextParameter)) return std::vector<Tunable>{};
+                    return space_.domain(parent, instance);
+                  });
 }
 
 Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& place) {
@@ -178,28 +197,20 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
   const double reward = ok ? objective_.reward(event.outcome) : 0;
   if (!std::isfinite(reward))
     throw bad_input(place, "an ok outcome", "a time for every scored workload");
-  Finals::Nominee nominee{.reward = reward,
-                          .standard_error = ok ? objective_.standard_error(event.outcome) : 0,
-                          .moves = {},
-                          .binary_key = event.outcome.binary_key};
+  rewards_.resize(std::max<std::size_t>(rewards_.size(), index(applied.node) + std::size_t{1}),
+                  std::numeric_limits<double>::quiet_NaN());
+  if (ok) rewards_[index(applied.node)] = reward;
+  Finals::Nominee nominee{
+      .reward = reward,
+      .standard_error = reward > 0 ? objective_.standard_error(event.outcome) : 0,
+      .moves = {},
+      .binary_key = event.outcome.binary_key};
   for (NodeId at = applied.node; reward > 0 && at != NodeId{0}; at = space_.parent(at))
-    nominee.moves.insert(space_.instance(at).move);
+    nominee.moves.emplace(space_.move(at));
   finals_->enter(applied.node, nominee, event.seconds);
-  observe(applied.node, shares, ok, reward);
-  const NodeId parent = space_.parent(applied.node);
-  tuner_.measured({.parent = parent,
-                   .node = applied.node,
-                   .instance = space_.instance(applied.node),
-                   .ok = ok,
-                   .reward = reward,
-                   .best_reward = best_reward_,
-                   .structural = space_.structural(space_.instance(applied.node))},
-                  [&] {
-                    const MoveInstance& instance = space_.instance(applied.node);
-                    // written out: no move can vary it
-                    if (instance.parameters.contains(kTextParameter)) return std::vector<Tunable>{};
-                    return space_.domain(parent, instance);
-                  });
+  if (const double before = rewards_[index(space_.parent(applied.node))]; std::isfinite(before))
+    space_.learn(applied.node, shares, ok, ok ? reward - before : 0);
+  tune_by(applied.node, ok, reward);
   if (!ok) return applied;
   applied.speedup = std::exp(reward);
   applied.improved = reward > best_reward_;
@@ -214,8 +225,7 @@ Campaign::Applied Campaign::count(const OutcomeEvent& event, const std::string& 
 Campaign::Applied Campaign::apply(const OutcomeEvent& event, const std::string& place) {
   const Applied applied = count(event, place);
   const bool ok = event.outcome.status == Status::ok;
-  search_->complete(event.sequence,
-                    {.ok = ok, .reward = ok ? objective_.reward(event.outcome) : 0});
+  search_->complete(event.sequence, {.ok = ok, .reward = ok ? rewards_[index(applied.node)] : 0});
   return applied;
 }
 
@@ -243,7 +253,6 @@ void Campaign::restore(const DispatchEvent& event, const std::string& place) {
     throw bad_input(place, "dispatch " + std::to_string(event.sequence),
                     "dispatch " + std::to_string(dispatched_));
   }
-  space_.restore(event, place);
   const auto late = std::ranges::find_if(late_, [&](const Late& l) {
     return l.parent == event.parent && l.proposal.source == event.source &&
            l.proposal.instance == event.instance;
@@ -252,12 +261,11 @@ void Campaign::restore(const DispatchEvent& event, const std::string& place) {
     late_.erase(late);
     ++late_dispatched_;
   }
-  note(event);
-  pending_.push_back({.sequence = event.sequence,
-                      .node = event.node,
-                      .incumbent_ns = event.incumbent_ns,
-                      .shares = event.shares});
-  ++dispatched_;
+  pend({.sequence = event.sequence,
+        .node = event.node,
+        .parent = event.parent,
+        .incumbent_ns = event.incumbent_ns,
+        .shares = event.shares});
   asked_in_vain_ = false;
 }
 
@@ -290,7 +298,7 @@ const std::map<EdgeId, std::string>& Campaign::links() {
     const EdgeId id{links_seen_};
     const Edge& edge = graph[id];
     if (graph[edge.target].first_in != id)
-      links_.emplace(id, space_.instance(edge.source, edge.action).text());
+      links_.emplace(id, space_.action(edge.source, edge.action).text());
   }
   return links_;
 }
@@ -310,17 +318,20 @@ std::uint64_t Campaign::final_seed(const Finals::Due& due) const {
 }
 
 Campaign::Standing Campaign::standing() const {
+  const auto verdict_of = [this](NodeId node) {
+    const Outcome* const outcome = space_.outcome(node);
+    return outcome != nullptr ? &outcome->verdict : nullptr;
+  };
   Standing out{.node = best_,
                .speedup = best_speedup(),
                .baseline_ms = baseline_ms(),
-               .verdict = &space_.outcome(best_)->verdict,
+               .verdict = verdict_of(best_),
                .finalists = 0};
   if (const auto winner = finals_->winner(finals_kept_)) {
     out.node = winner->node;
     out.speedup = winner->speedup;
     out.baseline_ms = winner->baseline_ns * 1e-6;
-    out.verdict =
-        winner->verdict != nullptr ? winner->verdict : &space_.outcome(winner->node)->verdict;
+    out.verdict = winner->verdict != nullptr ? winner->verdict : verdict_of(winner->node);
     out.finalists = winner->finalists;
     out.measured = winner->measured;
   }
@@ -352,9 +363,8 @@ double Campaign::best_speedup() const {
 }
 
 double Campaign::speedup(NodeId node) const {
-  const Outcome* outcome = space_.outcome(node);
-  return outcome != nullptr && outcome->status == Status::ok ? std::exp(objective_.reward(*outcome))
-                                                             : 0;
+  const double reward = index(node) < rewards_.size() ? rewards_[index(node)] : NAN;
+  return std::isfinite(reward) ? std::exp(reward) : 0;
 }
 
 }  // namespace warpath

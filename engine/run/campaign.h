@@ -16,9 +16,9 @@
 #include "engine/plugin/policy.h"
 #include "engine/run/events.h"
 #include "engine/run/finals.h"
-#include "engine/run/kernel_space.h"
 #include "engine/run/session.h"
 #include "engine/run/snapshot.h"
+#include "engine/run/variant_space.h"
 #include "engine/search/search.h"
 #include "engine/search/tuner.h"
 
@@ -31,10 +31,11 @@ namespace warpath {
 ///   apply(heat | final)* }*
 class Campaign {
  public:
-  /// References outlive the campaign. `record` is told what impure proposers say.
-  Campaign(const KernelSpace::Parts& parts,
-           const Options& options,
-           std::function<void(const ProposalsEvent&)> record);
+  /// References outlive the campaign. Nodes of `space` are variants of `spec` on `device`.
+  Campaign(VariantSpace& space,
+           const KernelSpec& spec,
+           const DeviceFacts& device,
+           const Options& options);
 
   /// Takes the baseline; one that is ok begins the search. Returns the reason if it is not, else
   /// empty.
@@ -43,12 +44,22 @@ class Campaign {
   void begin_session();
   [[nodiscard]] bool begun() const { return search_.has_value(); }
 
-  /// Asks the search for the next evaluation. nullopt: there is none now (record it as an
-  /// IdleEvent: asking may have changed the graph).
-  [[nodiscard]] std::optional<DispatchEvent> select();
+  /// An evaluation that was dispatched and has not been applied.
+  struct Pending {
+    std::uint64_t sequence = 0;
+    NodeId node = kNoNode;
+    NodeId parent = kNoNode;
+    double incumbent_ns = 0;
+    SourceShares shares = {};
+  };
+  /// Asks the search for the next evaluation. Null: there is none now (record it as an IdleEvent:
+  /// asking may have changed the graph). Valid until something is applied.
+  [[nodiscard]] const Pending* select();
   /// The next evaluation of those late proposals alone that go first; select() would say the same.
-  /// nullopt, and nothing to record: there is none.
-  [[nodiscard]] std::optional<DispatchEvent> select_first();
+  /// Null, and nothing to record: there is none.
+  [[nodiscard]] const Pending* select_first();
+  /// The record of what was just selected.
+  [[nodiscard]] DispatchEvent event_of(const Pending& chosen) const;
   /// False after a select() without result until the next outcome: asking again would say the same.
   [[nodiscard]] bool may_select() const { return begun() && !asked_in_vain_; }
 
@@ -66,8 +77,6 @@ class Campaign {
   /// another variant's key, or as Finals.
   Finals::Applied apply(const FinalEvent& event, const std::string& place);
   Finals::Applied apply(const HeatEvent& event, const std::string& place);
-  void recall(const ProposalsEvent& event) { space_.recall(event); }
-  void recall(const PriorsEvent& event) { space_.recall(event); }
   /// Proposals for a node that is there: they wait for select(), which takes them before its own as
   /// long as their share allows it. Throws Error(bad_input) with `place` if no node has that key.
   void apply(const ArrivalEvent& event, const std::string& place);
@@ -77,12 +86,8 @@ class Campaign {
   [[nodiscard]] const std::vector<NodeId>& evaluated() const { return evaluated_; }
   /// Late proposals that no evaluation was dispatched for yet; some may prove illegal.
   [[nodiscard]] std::size_t late_count() const { return late_.size(); }
-  /// Nodes that the search opened since the last call.
-  [[nodiscard]] std::vector<NodeId> take_opened() { return space_.take_opened(); }
-  [[nodiscard]] bool has_opened() const { return space_.has_opened(); }
-  [[nodiscard]] std::vector<Proposal> legal(NodeId node) { return space_.legal(node); }
 
-  // A prefix of the log whose graph a snapshot holds: contents and counts only.
+  // A prefix of the log whose graph a snapshot holds: counts only. The space knows the nodes.
   void restore(const DispatchEvent& event, const std::string& place);
   Applied restore(const OutcomeEvent& event, const std::string& place);
   void restore(const IdleEvent& event);
@@ -90,19 +95,13 @@ class Campaign {
   /// other.
   void adopt(Snapshot snapshot, const std::string& place);
 
-  struct Pending {
-    std::uint64_t sequence = 0;
-    NodeId node = kNoNode;
-    double incumbent_ns = 0;
-    SourceShares shares = {};
-  };
   /// In flight, in order of dispatch.
   [[nodiscard]] const std::deque<Pending>& pending() const { return pending_; }
   /// Seed of an evaluation's inputs.
   [[nodiscard]] std::uint64_t input_seed(std::uint64_t sequence) const;
   [[nodiscard]] std::uint64_t final_seed(const Finals::Due& due) const;
 
-  [[nodiscard]] const KernelSpace& space() const { return space_; }
+  [[nodiscard]] const VariantSpace& space() const { return space_; }
   [[nodiscard]] const Search& search() const { return *search_; }  ///< once begun
   [[nodiscard]] const std::map<EdgeId, std::string>& links();      ///< Snapshot::links, once begun
   [[nodiscard]] std::uint64_t dispatched() const { return dispatched_; }
@@ -116,7 +115,7 @@ class Campaign {
     NodeId node{0};
     double speedup = 1;
     double baseline_ms = 0;
-    const Verdict* verdict = nullptr;
+    const Verdict* verdict = nullptr;  ///< null: the space keeps no outcomes
     int finalists = 0;
     bool measured = true;  ///< as Finals::Winner
   };
@@ -137,7 +136,7 @@ class Campaign {
   template <class E>
   Finals::Applied apply_final(const E& event, const std::string& place);
   Applied count(const OutcomeEvent& event, const std::string& place);
-  void observe(NodeId node, const SourceShares& shares, bool ok, double reward);
+  void tune_by(NodeId node, bool ok, double reward);
   [[nodiscard]] std::optional<Dispatch> tune();
   struct Late {
     NodeId parent = kNoNode;
@@ -146,10 +145,11 @@ class Campaign {
   };
   /// The next evaluation of late proposals, of those whose share may go now.
   [[nodiscard]] std::optional<Dispatch> late(const std::function<bool(double)>& may_go);
-  [[nodiscard]] DispatchEvent dispatched(const Dispatch& dispatch);
-  void note(const DispatchEvent& event);
+  const Pending& dispatched(const Dispatch& dispatch);
+  void pend(Pending pending);
+  [[nodiscard]] bool tunes(NodeId node) const;
 
-  KernelSpace space_;
+  VariantSpace& space_;
   const Options& options_;
   ObjectiveFunction objective_;
   std::optional<Search> search_;
@@ -161,6 +161,7 @@ class Campaign {
   std::deque<Pending> pending_;
   std::deque<Late> late_;  // those that go first ahead of the others
   std::vector<NodeId> evaluated_;
+  std::vector<double> rewards_;                      // by NodeId; NaN unless ok
   std::set<std::pair<Hash128, std::string>> heard_;  // node, late proposer
   std::uint64_t late_dispatched_ = 0;
   std::uint64_t dispatched_ = 0;

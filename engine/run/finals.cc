@@ -22,8 +22,10 @@ void Finals::enter(NodeId node, const Nominee& nominee, double seconds) {
   last_seconds_ = seconds;
   if (nominee.reward <= 0) return;
   ranking_.emplace(-nominee.reward, node);
-  Rng rng(options_.seed, "nominations", index(node));
-  nominated_.emplace(-(nominee.reward + nominee.standard_error * gumbel(rng)), node);
+  if (options_.final_candidates > options_.finalists) {
+    Rng rng(options_.seed, "nominations", index(node));
+    nominated_.emplace(-(nominee.reward + nominee.standard_error * gumbel(rng)), node);
+  }
   Traits& traits = traits_[node];
   for (const std::string& move : nominee.moves)
     traits.moves.push_back(

@@ -117,8 +117,8 @@ bool KernelSpace::allowed(const Variant& variant) const {
          !(parts_.refuses && parts_.refuses(variant));
 }
 
-void KernelSpace::set_outcome(NodeId node, Outcome outcome) {
-  nodes_[index(node)].outcome = std::move(outcome);
+void KernelSpace::set_outcome(NodeId node, const Outcome& outcome) {
+  nodes_[index(node)].outcome = outcome;
 }
 
 const Outcome* KernelSpace::outcome(NodeId node) const {
@@ -137,7 +137,7 @@ void KernelSpace::restore(const DispatchEvent& event, const std::string& place) 
                     "node " + std::to_string(size()) + " under an earlier one");
   }
   Node node;
-  node.variant = patched(variant(event.parent), event.change);
+  node.variant = patched(at(event.parent).variant, event.change);
   node.key = event.key;
   node.parent = event.parent;
   node.instance = event.instance;
@@ -199,6 +199,18 @@ SourceShares KernelSpace::shares(NodeId node, std::uint32_t action) {
                          .variant = std::nullopt,
                          .why = ""});
   return parts_.prior.shares(context(node), proposals, action);
+}
+
+void KernelSpace::learn(NodeId id, const SourceShares& shares, bool ok, double log_gain) {
+  if (parts_.prior.pure()) return;
+  const Node& node = at(id);
+  const ProposalContext context = this->context(node.parent);
+  parts_.prior.observe({.context = context,
+                        .instance = node.instance,
+                        .source = node.source,
+                        .shares = shares,
+                        .ok = ok,
+                        .log_gain = log_gain});
 }
 
 /// Of a prior that learns what it said when the node was first opened.
@@ -357,8 +369,8 @@ std::optional<Dispatch> KernelSpace::graft(Search& search,
   return dispatch;
 }
 
-bool KernelSpace::structural(const MoveInstance& instance) const {
-  const auto it = moves_.find(instance.move);
+bool KernelSpace::structural(NodeId node) const {
+  const auto it = moves_.find(at(node).instance.move);
   return it != moves_.end() && it->second->structural();
 }
 

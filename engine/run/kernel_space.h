@@ -14,6 +14,7 @@
 #include "engine/plugin/move.h"
 #include "engine/plugin/options.h"
 #include "engine/run/events.h"
+#include "engine/run/variant_space.h"
 #include "engine/search/search.h"
 
 namespace warpath {
@@ -21,7 +22,7 @@ namespace warpath {
 /// The search space over real variants: proposers suggest the actions of a node, a prior weighs
 /// them, moves make the variants. Node ids are those of the search's graph; the space keeps what
 /// each node is. One thread only.
-class KernelSpace final : public Space {
+class KernelSpace final : public VariantSpace {
  public:
   struct Parts {  ///< everything referred to outlives the space
     const KernelSpec& spec;
@@ -51,51 +52,39 @@ class KernelSpace final : public Space {
   void levels(NodeId node, std::span<Level> out) const override;
   std::optional<Hash128> jump(NodeId node, std::span<const Level> point) override;
 
-  // Inner tuning's side.
-  /// Move::structural of its move; false for moves that are not known.
-  [[nodiscard]] bool structural(const MoveInstance& instance) const;
-  /// The numeric parameters of `instance` at `parent` and their values (Move::domain); empty for
-  /// moves that are not known.
-  [[nodiscard]] std::vector<Tunable> domain(NodeId parent, const MoveInstance& instance) const;
-  /// Has `search` dispatch what a proposal from elsewhere makes of `parent` (Search::graft), and
-  /// keeps the new node; nullopt if it proves illegal or known, or changes nothing. `prior` is
-  /// asked of what proves legal.
+  // The campaign's side.
+  [[nodiscard]] std::uint32_t size() const override {
+    return static_cast<std::uint32_t>(nodes_.size());
+  }
+  [[nodiscard]] Hash128 key(NodeId node) const override { return at(node).key; }
+  [[nodiscard]] Variant variant(NodeId node) const override { return at(node).variant; }
+  [[nodiscard]] NodeId parent(NodeId node) const override { return at(node).parent; }
+  [[nodiscard]] MoveInstance instance(NodeId node) const override { return at(node).instance; }
+  [[nodiscard]] std::string_view move(NodeId node) const override { return at(node).instance.move; }
+  [[nodiscard]] std::string_view source(NodeId node) const override { return at(node).source; }
+  [[nodiscard]] bool structural(NodeId node) const override;
+  [[nodiscard]] MoveInstance action(NodeId node, std::uint32_t number) const override {
+    return at(node).actions->at(number).instance;
+  }
+  [[nodiscard]] std::vector<Tunable> domain(NodeId parent,
+                                            const MoveInstance& instance) const override;
   [[nodiscard]] std::optional<Dispatch> graft(Search& search,
                                               NodeId parent,
                                               const Proposal& proposal,
-                                              const std::function<float()>& prior);
+                                              const std::function<float()>& prior) override;
+  [[nodiscard]] float largest_prior(NodeId node) override;
+  [[nodiscard]] SourceShares shares(NodeId node, std::uint32_t action) override;
+  void learn(NodeId node, const SourceShares& shares, bool ok, double log_gain) override;
+  void set_outcome(NodeId node, const Outcome& outcome) override;
+  [[nodiscard]] const Outcome* outcome(NodeId node) const override;
 
   // Late proposers' side.
   /// What the search is about to choose from at `node`, best first, and what was opened in this
   /// process since the last call.
   [[nodiscard]] std::vector<Proposal> legal(NodeId node);
-  /// The largest prior of these; 0 if there are none.
-  [[nodiscard]] float largest_prior(NodeId node);
   [[nodiscard]] std::vector<NodeId> take_opened() { return std::exchange(opened_, {}); }
   [[nodiscard]] bool has_opened() const { return !opened_.empty(); }
   [[nodiscard]] ProposalContext context(NodeId node) const;
-  /// Prior::shares of an action of `node`, which is open; empty for kJump and kGraft.
-  [[nodiscard]] SourceShares shares(NodeId node, std::uint32_t action);
-  [[nodiscard]] Prior& prior() const { return parts_.prior; }
-
-  // What a node is. Node 0 is the spec's own kernel.
-  [[nodiscard]] const Variant& variant(NodeId node) const { return at(node).variant; }
-  [[nodiscard]] const Hash128& key(NodeId node) const { return at(node).key; }
-  /// that created it; kNoNode for the root
-  [[nodiscard]] NodeId parent(NodeId node) const { return at(node).parent; }
-  /// that created it
-  [[nodiscard]] const MoveInstance& instance(NodeId node) const { return at(node).instance; }
-  /// of an action of a node that was opened in this process
-  [[nodiscard]] const MoveInstance& instance(NodeId node, std::uint32_t action) const {
-    return at(node).actions->at(action).instance;
-  }
-  /// proposer of `instance`
-  [[nodiscard]] const std::string& source(NodeId node) const { return at(node).source; }
-  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(nodes_.size()); }
-
-  /// Proposers see the outcome of the node they work on.
-  void set_outcome(NodeId node, Outcome outcome);
-  [[nodiscard]] const Outcome* outcome(NodeId node) const;  ///< null until set
 
   // From a log.
   /// From now on `event.proposer` says this at that variant.

@@ -8,10 +8,11 @@
 namespace warpath {
 
 LateExchange::LateExchange(const std::vector<LateProposer*>& late,
+                           KernelSpace& space,
                            Campaign& campaign,
                            EventWriter& log,
                            bool deterministic)
-    : late_(late), campaign_(campaign), log_(log), deterministic_(deterministic) {}
+    : late_(late), space_(space), campaign_(campaign), log_(log), deterministic_(deterministic) {}
 
 bool LateExchange::waiting() const {
   return std::ranges::any_of(late_, [](LateProposer* late) { return late->waiting(); });
@@ -20,7 +21,7 @@ bool LateExchange::waiting() const {
 bool LateExchange::exchange(const std::function<std::uint64_t(std::uint64_t)>& remaining) {
   arrived_ = false;
   if (late_.empty()) return true;
-  const std::vector<NodeId> opened = campaign_.take_opened();
+  const std::vector<NodeId> opened = space_.take_opened();
   // In an order that a resumed session finds again.
   for (const NodeId node : std::set<NodeId>(opened.begin(), opened.end())) offer(node, remaining);
   if (deterministic_ && waiting()) return false;
@@ -42,8 +43,8 @@ bool LateExchange::exchange(const std::function<std::uint64_t(std::uint64_t)>& r
 
 void LateExchange::offer(NodeId node,
                          const std::function<std::uint64_t(std::uint64_t)>& remaining) {
-  const ProposalContext context = campaign_.space().context(node);
-  const std::vector<Proposal> legal = campaign_.legal(node);
+  const ProposalContext context = space_.context(node);
+  const std::vector<Proposal> legal = space_.legal(node);
   const Offer offer{.context = context,
                     .legal = legal,
                     .speedup = campaign_.speedup(node),
@@ -67,26 +68,28 @@ void LateExchange::tell_past() {
   for (const LateProposer* late : late_) {
     for (const Hash128& key : late->wishes()) wished.insert(key);
   }
-  for (std::uint32_t i = 0; i < campaign_.space().size(); ++i) {
+  for (std::uint32_t i = 0; i < space_.size(); ++i) {
     const Node& node = campaign_.search().graph()[NodeId{i}];
-    const Hash128& key = campaign_.space().key(NodeId{i});
+    const Hash128 key = space_.key(NodeId{i});
     const bool open =
         i == 0 || node.opened || (node.state == NodeState::measured && wished.contains(key));
-    if (open && !all_heard(key)) static_cast<void>(campaign_.legal(NodeId{i}));
+    if (open && !all_heard(key)) static_cast<void>(space_.legal(NodeId{i}));
   }
 }
 
 void LateExchange::tell(NodeId node) {
-  const KernelSpace& space = campaign_.space();
-  const Outcome* outcome = space.outcome(node);
-  if (late_.empty() || outcome == nullptr || space.parent(node) == kNoNode) return;
-  const NodeId parent = space.parent(node);
+  const Outcome* outcome = space_.outcome(node);
+  if (late_.empty() || outcome == nullptr || space_.parent(node) == kNoNode) return;
+  const NodeId parent = space_.parent(node);
+  const MoveInstance instance = space_.instance(node);
+  const std::string source(space_.source(node));
+  const Variant variant = space_.variant(node);
   for (LateProposer* late : late_) {
-    late->learn({.parent_key = space.key(parent),
-                 .key = space.key(node),
-                 .instance = space.instance(node),
-                 .source = space.source(node),
-                 .variant = space.variant(node),
+    late->learn({.parent_key = space_.key(parent),
+                 .key = space_.key(node),
+                 .instance = instance,
+                 .source = source,
+                 .variant = variant,
                  .outcome = *outcome,
                  .speedup = campaign_.speedup(node),
                  .parent_speedup = parent == NodeId{0} ? 1 : campaign_.speedup(parent)});

@@ -8,6 +8,7 @@
 #include "engine/plugin/late_proposer.h"
 #include "engine/run/campaign.h"
 #include "engine/run/event_log.h"
+#include "engine/run/kernel_space.h"
 
 namespace warpath {
 
@@ -18,6 +19,7 @@ class LateExchange {
  public:
   /// `deterministic`: nothing is taken while somebody may still answer.
   LateExchange(const std::vector<LateProposer*>& late,
+               KernelSpace& space,
                Campaign& campaign,
                EventWriter& log,
                bool deterministic);
@@ -35,13 +37,15 @@ class LateExchange {
   /// Somebody may still answer.
   [[nodiscard]] bool waiting() const;
   /// The search opened nodes that nobody was told of.
-  [[nodiscard]] bool has_offers() const { return !late_.empty() && campaign_.has_opened(); }
+  [[nodiscard]] bool has_offers() const { return !late_.empty() && space_.has_opened(); }
+  [[nodiscard]] bool has_proposers() const { return !late_.empty(); }
 
  private:
   void offer(NodeId node, const std::function<std::uint64_t(std::uint64_t)>& remaining);
   [[nodiscard]] bool all_heard(const Hash128& key) const;
 
   const std::vector<LateProposer*>& late_;
+  KernelSpace& space_;
   Campaign& campaign_;
   EventWriter& log_;
   const bool deterministic_;

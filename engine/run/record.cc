@@ -156,11 +156,11 @@ void RunRecord::write_node(NodeId node, const Outcome& outcome) const {
 }
 
 void RunRecord::write_folder(NodeId node, const Outcome& outcome) const {
-  const KernelSpace& space = campaign_.space();
+  const VariantSpace& space = campaign_.space();
   const std::string target = folder_of(node);
   std::error_code error;
   if (std::filesystem::exists(folder_.file(target), error)) return;
-  const Variant& variant = space.variant(node);
+  const Variant variant = space.variant(node);
   const bool sync = options_.record.sync == "always";
   const std::string json = to_json(outcome).dump(2) + "\n";
   if (node == NodeId{0}) {

@@ -10,8 +10,8 @@ constexpr std::string_view kChanged = "; the program, its moves or its proposers
 /// One pass over the events; a call for each kind.
 class Replay {
  public:
-  Replay(Campaign& campaign, RunRecord& record, bool restoring)
-      : campaign_(campaign), record_(record), restoring_(restoring) {}
+  Replay(KernelSpace& space, Campaign& campaign, RunRecord& record, bool restoring)
+      : space_(space), campaign_(campaign), record_(record), restoring_(restoring) {}
 
   void search_from_now_on() { restoring_ = false; }
   void at(std::string place) { place_ = std::move(place); }
@@ -21,8 +21,8 @@ class Replay {
     campaign_.begin_session();
     record_.add(e);
   }
-  void operator()(const ProposalsEvent& e) { campaign_.recall(e); }
-  void operator()(const PriorsEvent& e) { campaign_.recall(e); }
+  void operator()(const ProposalsEvent& e) { space_.recall(e); }
+  void operator()(const PriorsEvent& e) { space_.recall(e); }
 
   void operator()(const ArrivalEvent& e) {
     require_begun();
@@ -43,17 +43,19 @@ class Replay {
   void operator()(const DispatchEvent& e) {
     require_begun();
     if (restoring_) {
+      space_.restore(e, place_);
       campaign_.restore(e, place_);
     } else {
-      const std::optional<DispatchEvent> chosen = campaign_.select();
-      if (!chosen)
+      const Campaign::Pending* const selected = campaign_.select();
+      if (selected == nullptr)
         throw bad_input(place_, "dispatch of " + e.key.hex(),
                         "nothing to dispatch" + std::string(kChanged));
-      if (chosen->key != e.key || chosen->sequence != e.sequence || chosen->node != e.node ||
-          chosen->parent != e.parent || chosen->instance != e.instance) {
-        throw bad_input(
-            place_, "dispatch of " + e.key.short_hex() + " by " + e.instance.text(),
-            chosen->key.short_hex() + " by " + chosen->instance.text() + std::string(kChanged));
+      const Hash128 key = space_.key(selected->node);
+      const MoveInstance instance = space_.instance(selected->node);
+      if (key != e.key || selected->sequence != e.sequence || selected->node != e.node ||
+          selected->parent != e.parent || instance != e.instance) {
+        throw bad_input(place_, "dispatch of " + e.key.short_hex() + " by " + e.instance.text(),
+                        key.short_hex() + " by " + instance.text() + std::string(kChanged));
       }
     }
     record_.add(e);
@@ -77,9 +79,9 @@ class Replay {
   void operator()(const IdleEvent& e) {
     require_begun();
     if (restoring_) return campaign_.restore(e);
-    if (const auto chosen = campaign_.select()) {
+    if (const Campaign::Pending* const selected = campaign_.select()) {
       throw bad_input(place_, "nothing to dispatch",
-                      "dispatch of " + chosen->key.hex() + std::string(kChanged));
+                      "dispatch of " + space_.key(selected->node).hex() + std::string(kChanged));
     }
   }
 
@@ -88,6 +90,7 @@ class Replay {
     if (!campaign_.begun()) throw bad_input(place_, "", "a baseline that is ok before this");
   }
 
+  KernelSpace& space_;
   Campaign& campaign_;
   RunRecord& record_;
   bool restoring_;
@@ -115,11 +118,12 @@ LogSummary scan_log(const std::filesystem::path& path, const Snapshot* snapshot)
 
 void replay(const std::filesystem::path& path,
             std::optional<Snapshot> snapshot,
+            KernelSpace& space,
             Campaign& campaign,
             RunRecord& record) {
   EventReader reader(path);
   static_cast<void>(reader.next());  // the run, as scan_log saw it
-  Replay step(campaign, record, snapshot.has_value());
+  Replay step(space, campaign, record, snapshot.has_value());
   for (;;) {
     if (snapshot && snapshot->log == reader.position()) {
       campaign.adopt(std::move(*snapshot), (path.parent_path() / "search_state.json").string());

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "engine/base/error.h"
 #include "engine/plugin/outcome_io.h"
 #include "engine/run/campaign.h"
+#include "engine/run/driver.h"
+#include "engine/run/evaluation_loop.h"
 #include "engine/run/event_log.h"
-#include "engine/run/final_stage.h"
+#include "engine/run/kernel_space.h"
 #include "engine/run/late_exchange.h"
 #include "engine/run/record.h"
 #include "engine/run/replay.h"
@@ -22,9 +23,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using nlohmann::json;
 
-constexpr std::chrono::milliseconds kTick{100};
-
-class Session {
+class Session final : private CampaignHost {
  public:
   Session(const SessionSetup& setup, std::stop_token stop, std::stop_token abandon)
       : setup_(setup),
@@ -47,7 +46,7 @@ class Session {
                                          .runner_text = setup_.runner_text,
                                          .folder = *folder_,
                                          .sync = sync_ != SyncRule::never});
-    campaign_.emplace(
+    space_.emplace(
         KernelSpace::Parts{
             .spec = spec_,
             .device = device_,
@@ -60,7 +59,8 @@ class Session {
             .only_tunables = setup_.runner.only_tunables(),
             .without = move_names(options_.run.without_moves),
             .record_priors = [this](const PriorsEvent& e) { record_said(e, e.key, "the prior"); }},
-        options_, [this](const ProposalsEvent& e) { record_said(e, e.key, e.proposer); });
+        [this](const ProposalsEvent& e) { record_said(e, e.key, e.proposer); });
+    campaign_.emplace(*space_, spec_, device_, options_);
     if (setup_.only_late) campaign_->keep_finals();
     record_.emplace(*folder_, *campaign_, record_names(), options_);
   }
@@ -88,7 +88,10 @@ class Session {
       search();
       for (LateProposer* late : setup_.late) late->close();
       save_snapshot();
-      if (!interrupted_ && !setup_.only_late) finals();
+      if (!interrupted_ && !setup_.only_late && !drive_finals(driver())) {
+        interrupted_ = true;
+        stop_reason_ = "interrupted";
+      }
     }
     evaluator_->cancel();
     log_->sync();
@@ -148,7 +151,7 @@ class Session {
     if (log.torn)
       observer_.on_note(path.string() + ":" + std::to_string(log.end.lines + 1) +
                         ": the last line was cut short and is dropped");
-    replay(path, std::move(snapshot), *campaign_, *record_);
+    replay(path, std::move(snapshot), *space_, *campaign_, *record_);
     log_.emplace(path, log.end, sync_);
     identity_->write_config(log.run.config);  // budgets may have changed
     saved_lines_ = log.end.lines;
@@ -163,29 +166,25 @@ class Session {
 
   // Evaluating.
 
-  [[nodiscard]] double seconds() const {
+  [[nodiscard]] double seconds() const override {
     return earlier_seconds_ + std::chrono::duration<double>(Clock::now() - start_).count();
   }
 
-  void submit(std::uint64_t sequence, NodeId node, double incumbent_ns) {
-    const KernelSpace& space = campaign_->space();
-    evaluator_->submit({.sequence = sequence,
-                        .variant = space.variant(node),
-                        .key = space.key(node),
-                        .seed = campaign_->input_seed(sequence),
-                        .incumbent_ns = incumbent_ns});
+  [[nodiscard]] Submission submission(NodeId node) override {
+    ++in_flight_;
+    return {.node = node, .variant = space_->variant(node), .key = space_->key(node)};
   }
 
   void measure_baseline() {
-    submit(kBaselineSequence, NodeId{0}, 0);
-    std::optional<Completion> done;
-    while (!done && !abandon_.stop_requested()) {
-      observer_.on_progress(progress());
-      done = evaluator_->wait(kTick);
-    }
-    if (!done) return;
-    const BaselineEvent event{.key = campaign_->space().key(NodeId{0}),
-                              .outcome = recordable(std::move(done->outcome)),
+    Submission baseline = submission(NodeId{0});
+    baseline.sequence = kBaselineSequence;
+    baseline.seed = campaign_->input_seed(kBaselineSequence);
+    std::optional<Outcome> outcome =
+        evaluate_alone(*evaluator_, std::move(baseline), [this] { tick(); }, abandon_);
+    --in_flight_;
+    if (!outcome) return;
+    const BaselineEvent event{.key = space_->key(NodeId{0}),
+                              .outcome = recordable(std::move(*outcome)),
                               .at = unix_now(),
                               .seconds = seconds()};
     log_->append(encode(event), true);
@@ -200,117 +199,40 @@ class Session {
                           .improved = false});
   }
 
-  /// Selects, submits and applies until a stop policy, the person or the space ends it.
-  ///
-  /// The graph depends on which outcomes a selection has seen. In the deterministic mode that is
-  /// fixed: outcomes are applied in dispatch order, and dispatch n is selected right after outcome
-  /// n - window, whatever is under way. A stop therefore goes on selecting as outcomes arrive and
-  /// only stops submitting; what is selected but not evaluated waits for the next session. With
-  /// late proposers every selection also waits for what they say of the nodes that the one before
-  /// opened, and a stop is at once.
+  [[nodiscard]] Driver driver() {
+    return {.campaign = *campaign_,
+            .evaluator = *evaluator_,
+            .host = *this,
+            .options = options_.search,
+            .policy = setup_.only_late ? nullptr : policy_.get(),
+            .late = late_ ? &*late_ : nullptr,
+            .stop = stop_,
+            .abandon = abandon_};
+  }
+
   void search() {
-    late_.emplace(setup_.late, *campaign_, *log_, options_.search.deterministic);
-    late_->tell_past();
-    while (!abandon_.stop_requested()) {
-      const Progress now = campaign_->progress(seconds());
-      Progress timeless = now;
-      timeless.seconds = 0;
-      const std::string ended(reason(timeless));
-      interrupted_ = stop_.stop_requested();
-      const bool held = interrupted_ || (ended.empty() && !reason(now).empty());
-      stop_reason_ = interrupted_ ? "interrupted" : std::string(reason(now));
-      const bool goes_on = ended.empty() && !held;
-      // selecting without their answers would be another search
-      if (held && options_.search.deterministic && !setup_.late.empty()) break;
-      if (goes_on && !exchange(timeless)) {
-        await();
-        continue;
-      }
-      if (ended.empty() && (!held || options_.search.deterministic)) select(timeless);
-      if (!held) submit_pending();
-      if (goes_on && late_->has_offers()) continue;
-      if (apply_due()) continue;
-      if (submitted_.empty() && (!goes_on || (!late_->waiting() && !late_came(timeless)))) break;
-      await();
+    if (!setup_.late.empty()) {
+      late_.emplace(setup_.late, *space_, *campaign_, *log_, options_.search.deterministic);
+      late_->tell_past();
     }
-    interrupted_ = interrupted_ || abandon_.stop_requested();
-    if (interrupted_) stop_reason_ = "interrupted";
-    if (stop_reason_.empty())
-      stop_reason_ = setup_.only_late ? "told candidates only" : "nothing left to try";
+    const SearchEnd end = drive_search(driver());
+    in_flight_ = 0;
+    interrupted_ = end.interrupted;
+    stop_reason_ = end.reason;
   }
 
-  /// What somebody tells is evaluated whatever the run's limits are.
-  [[nodiscard]] std::string_view reason(const Progress& now) const {
-    return setup_.only_late ? std::string_view() : policy_->reason(now);
+  void on_dispatch(const Campaign::Pending& chosen) override {
+    const DispatchEvent event = campaign_->event_of(chosen);
+    log_->append(encode(event), false);
+    record_->add(event);
   }
-  [[nodiscard]] std::uint64_t remaining(const Progress& now, std::uint64_t dispatched) const {
-    return setup_.only_late ? UINT64_MAX : policy_->remaining(now, dispatched);
+  void on_idle(std::uint64_t sequence) override {
+    log_->append(encode(IdleEvent{.sequence = sequence}), false);
   }
-  bool exchange(const Progress& now) {
-    return late_->exchange([&](std::uint64_t dispatched) { return remaining(now, dispatched); });
-  }
-  /// A last look for what came while nothing was waited for any more.
-  bool late_came(const Progress& now) { return exchange(now) && late_->arrived(); }
+  void tick() override { observer_.on_progress(progress()); }
 
-  [[nodiscard]] std::size_t lanes() const {
-    const int lanes =
-        options_.search.in_flight > 0 ? options_.search.in_flight : evaluator_->useful();
-    return static_cast<std::size_t>(std::max(lanes, 1));
-  }
-
-  void select(const Progress& now) {
-    const std::size_t window =
-        options_.search.deterministic ? static_cast<std::size_t>(options_.search.window) : lanes();
-    while (campaign_->pending().size() < window && campaign_->may_select() &&
-           remaining(now, campaign_->dispatched()) > 0) {
-      const std::uint64_t next = campaign_->dispatched();
-      const std::optional<DispatchEvent> event =
-          setup_.only_late ? campaign_->select_first() : campaign_->select();
-      if (event) {
-        log_->append(encode(*event), false);
-        record_->add(*event);
-      } else if (setup_.only_late) {
-        return;
-      } else {
-        log_->append(encode(IdleEvent{.sequence = next}), false);
-      }
-      // their answers come before the next selection, however the log is cut
-      if (options_.search.deterministic && late_->has_offers()) return;
-    }
-  }
-
-  void submit_pending() {
-    for (const Campaign::Pending& p : campaign_->pending()) {
-      if (submitted_.size() >= lanes()) return;
-      if (ready_.contains(p.sequence) || !submitted_.insert(p.sequence).second) continue;
-      submit(p.sequence, p.node, p.incumbent_ns);
-    }
-  }
-
-  /// Applies one outcome if one is due. The caller selects before it applies the next.
-  bool apply_due() {
-    if (ready_.empty()) return false;
-    const auto it = options_.search.deterministic
-                        ? ready_.find(campaign_->pending().front().sequence)
-                        : ready_.begin();
-    if (it == ready_.end()) return false;
-    const std::uint64_t sequence = it->first;
-    Outcome outcome = std::move(it->second);
-    ready_.erase(it);
-    apply(sequence, std::move(outcome));
-    return true;
-  }
-
-  void await() {
-    if (std::optional<Completion> done = evaluator_->wait(kTick)) {
-      submitted_.erase(done->sequence);
-      ready_.emplace(done->sequence, std::move(done->outcome));
-    } else {
-      observer_.on_progress(progress());
-    }
-  }
-
-  void apply(std::uint64_t sequence, Outcome outcome) {
+  void apply(std::uint64_t sequence, Outcome outcome) override {
+    --in_flight_;
     OutcomeEvent event{.sequence = sequence,
                        .outcome = recordable(std::move(outcome)),
                        .at = unix_now(),
@@ -319,12 +241,11 @@ class Session {
     log_->append(encode(event), true);
     const Campaign::Applied applied = campaign_->apply(event, "events.jsonl");
     record_->add(event, applied);
-    late_->tell(applied.node);
-    const KernelSpace& space = campaign_->space();
+    if (late_) late_->tell(applied.node);
     observer_.on_outcome({.sequence = sequence,
                           .node = applied.node,
-                          .key = space.key(applied.node),
-                          .move = space.instance(applied.node).text(),
+                          .key = space_->key(applied.node),
+                          .move = space_->instance(applied.node).text(),
                           .outcome = event.outcome,
                           .speedup = applied.speedup,
                           .improved = applied.improved});
@@ -334,20 +255,35 @@ class Session {
       save_snapshot();
   }
 
-  void finals() {
-    const bool decided = time_finalists({.campaign = *campaign_,
-                                         .log = *log_,
-                                         .record = *record_,
-                                         .evaluator = *evaluator_,
-                                         .observer = observer_,
-                                         .lanes = lanes(),
-                                         .seconds = [this] { return seconds(); },
-                                         .tick = [this] { observer_.on_progress(progress()); },
-                                         .stop = stop_,
-                                         .abandon = abandon_});
-    if (decided) return;
-    interrupted_ = true;
-    stop_reason_ = "interrupted";
+  void apply(const Finals::Due& due, Outcome outcome) override {
+    --in_flight_;
+    outcome = recordable(std::move(outcome));
+    if (due.stage == Stage::final) {
+      FinalEvent event{.key = {}, .node = due.node, .outcome = std::move(outcome)};
+      observer_.on_final(apply_final(event));
+    } else {
+      HeatEvent event{
+          .key = {}, .node = due.node, .reading = due.reading, .outcome = std::move(outcome)};
+      observer_.on_heat(apply_final(event));
+    }
+  }
+
+  /// Judges, logs, applies, records.
+  template <class E>
+  FinalReport apply_final(E& event) {
+    event.key = space_->key(event.node);
+    event.at = unix_now();
+    event.seconds = seconds();
+    campaign_->finals().judge(event.node, event.outcome);
+    log_->append(encode(event), true);
+    const Finals::Applied applied = campaign_->apply(event, "events.jsonl");
+    record_->add(event, applied);
+    return {.node = event.node,
+            .key = event.key,
+            .move = event.node == NodeId{0} ? "baseline" : space_->instance(event.node).text(),
+            .outcome = event.outcome,
+            .speedup = applied.speedup,
+            .searched_speedup = campaign_->speedup(event.node)};
   }
 
   // Saving and telling.
@@ -377,7 +313,7 @@ class Session {
         .builds = builds,
         .budget_builds = static_cast<std::uint64_t>(options_.run.budget_builds),
         .by_status = campaign_->by_status(),
-        .in_flight = submitted_.size(),
+        .in_flight = in_flight_,
         .baseline_ms = campaign_->baseline_ms(),
         .best_ms = campaign_->baseline_ms() / campaign_->best_speedup(),
         .best_speedup = campaign_->best_speedup(),
@@ -392,7 +328,7 @@ class Session {
     r.device = device_.name;
     r.seed = options_.run.seed;
     r.seconds = seconds();
-    r.best_key = campaign_->space().key(NodeId{0});
+    r.best_key = space_->key(NodeId{0});
     r.stop_reason = stop_reason_;
     r.interrupted = interrupted_;
     if (!campaign_->begun()) {
@@ -402,7 +338,7 @@ class Session {
     }
     r.baseline_ok = true;
     const Campaign::Standing standing = campaign_->standing();
-    r.best_key = campaign_->space().key(standing.node);
+    r.best_key = space_->key(standing.node);
     r.baseline_ms = standing.baseline_ms;
     r.speedup = standing.speedup;
     r.speedup_interval = campaign_->interval_of(standing);
@@ -422,9 +358,8 @@ class Session {
   }
 
   [[nodiscard]] Dismissal dismissal(const Finals::Dismissed& one) const {
-    const KernelSpace& space = campaign_->space();
-    Dismissal out{.key = space.key(one.node),
-                  .move = space.instance(one.node).text(),
+    Dismissal out{.key = space_->key(one.node),
+                  .move = space_->instance(one.node).text(),
                   .status = one.outcome->status,
                   .gate = "",
                   .detail = one.outcome->log,
@@ -452,13 +387,13 @@ class Session {
   std::unique_ptr<StopPolicy> policy_;
   std::optional<RunFolder> folder_;
   std::optional<RunIdentity> identity_;
+  std::optional<KernelSpace> space_;
   std::optional<Campaign> campaign_;
   std::optional<RunRecord> record_;
   std::optional<EventWriter> log_;    // unset while the log is replayed
-  std::optional<LateExchange> late_;  // while a search is under way
+  std::optional<LateExchange> late_;  // where there are late proposers
   std::unique_ptr<Evaluator> evaluator_;
-  std::set<std::uint64_t> submitted_;       // under way
-  std::map<std::uint64_t, Outcome> ready_;  // finished, not yet due
+  std::size_t in_flight_ = 0;  // submitted and not applied
   Clock::time_point start_ = Clock::now();
   double earlier_seconds_ = 0;
   std::uint64_t earlier_builds_ = 0;

@@ -119,7 +119,7 @@ std::string trace_outcome(const Campaign& campaign,
                           const OutcomeEvent& event,
                           const Campaign::Applied& applied,
                           const std::vector<NodeId>& path) {
-  const KernelSpace& space = campaign.space();
+  const VariantSpace& space = campaign.space();
   std::string head =
       "## " + std::to_string(event.sequence) + " " + space.key(applied.node).short_hex() + ": ";
   head +=
@@ -134,8 +134,9 @@ std::string trace_outcome(const Campaign& campaign,
   }
   return head + "\n\n- path: " + route +
          "\n- candidate: " + in_ticks(label(campaign, applied.node)) + " by " +
-         space.source(applied.node) + " on " + space.key(space.parent(applied.node)).short_hex() +
-         "\n" + common_lines(space.outcome(NodeId{0}), event.outcome, names.findings);
+         std::string(space.source(applied.node)) + " on " +
+         space.key(space.parent(applied.node)).short_hex() + "\n" +
+         common_lines(space.outcome(NodeId{0}), event.outcome, names.findings);
 }
 
 namespace {
@@ -189,15 +190,15 @@ std::string ledger_header() {
 std::string ledger_rows(const Campaign& campaign,
                         const RecordNames& names,
                         const LedgerEntry& entry) {
-  const KernelSpace& space = campaign.space();
+  const VariantSpace& space = campaign.space();
   const NodeId node = entry.node;
   const Outcome& outcome = entry.outcome;
   const bool root = node == NodeId{0};
-  const std::string head = utc_text(entry.at) + "," + std::to_string(entry.session) + "," +
-                           entry.sequence + "," + space.key(node).hex() + "," +
-                           (root ? "" : space.key(space.parent(node)).hex()) + "," +
-                           csv_field(label(campaign, node)) + "," + csv_field(space.source(node)) +
-                           "," + std::string(name(outcome.status)) + ",";
+  const std::string head =
+      utc_text(entry.at) + "," + std::to_string(entry.session) + "," + entry.sequence + "," +
+      space.key(node).hex() + "," + (root ? "" : space.key(space.parent(node)).hex()) + "," +
+      csv_field(label(campaign, node)) + "," + csv_field(std::string(space.source(node))) + "," +
+      std::string(name(outcome.status)) + ",";
   const std::string tail = (entry.speedup > 0 ? format("%.6g", entry.speedup) : "") + "," +
                            format("%.6g", outcome.compile_seconds) + "," +
                            format("%.6g", outcome.run_seconds) + "," +

@@ -56,7 +56,8 @@ int ablate(const Arguments& arguments, const Program&) {
   const bool terminal = isatty(STDERR_FILENO) == 1;
   const InterruptWatch interrupts;
   const bool whole = carry_out(
-      study, spaces, plugins.priors, folder, shard, count_of(arguments, "threads", 0),
+      study, spaces, plugins.priors, plugins.moves, folder, shard,
+      count_of(arguments, "threads", 0),
       [&](std::size_t done, std::size_t planned) {
         if (terminal)
           std::fprintf(stderr, "\r%s: %zu of %zu runs", study.name.c_str(), done, planned);

@@ -7,6 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
+#include "engine/run/evaluation_loop.h"
 #include "runners/pool.h"
 
 namespace warpath {
@@ -14,14 +15,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kTick{100};
+constexpr double kConfidence = 0.95;
+constexpr int kDraws = 100;
 
 double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 /// One call of evaluate_candidates. Sequence 0 is the baseline, i + 1 the i-th evaluation.
-class CandidateEvaluation {
+class CandidateEvaluation final : private EvaluationClient {
  public:
   CandidateEvaluation(const EvaluationPlan& plan,
                       Runner& runner,
@@ -43,7 +45,12 @@ class CandidateEvaluation {
     runner_.prepare(plan_.spec);
     figures_.prepare_s = since(begin);
     const auto evaluator = runner_pool(runner_, plan_.spec);
-    if (measure_baseline(*evaluator)) evaluate_all(*evaluator);
+    if (measure_baseline(*evaluator)) {
+      begin_ = Clock::now();
+      const auto width = static_cast<std::size_t>(evaluator->width());
+      room_ = width + std::max<std::size_t>(1, width / 4);
+      static_cast<void>(run_evaluations(*evaluator, *this, abandon_));
+    }
     figures_.interrupted = figures_.finished < figures_.planned || baseline_.status != Status::ok;
     evaluator->cancel();
     figures_.runner = runner_.figures();
@@ -55,30 +62,27 @@ class CandidateEvaluation {
     return Rng(plan_.seed, "inputs", sequence).next();
   }
 
-  void submit(Evaluator& evaluator, std::size_t sequence, const Variant& variant) const {
-    evaluator.submit({.sequence = sequence,
-                      .variant = variant,
-                      .key = variant_key(variant),
-                      .seed = seed_of(sequence),
-                      .incumbent_ns = plan_.race ? best_ns_ : 0,
-                      .stage = plan_.stage,
-                      .against = plan_.against != nullptr && sequence > 0
-                                     ? std::optional(*plan_.against)
-                                     : std::nullopt});
+  [[nodiscard]] Submission submission(std::size_t sequence, const Variant& variant) const {
+    return {.sequence = sequence,
+            .variant = variant,
+            .key = variant_key(variant),
+            .seed = seed_of(sequence),
+            .incumbent_ns = plan_.race ? best_ns_ : 0,
+            .stage = plan_.stage,
+            .against = plan_.against != nullptr && sequence > 0 ? std::optional(*plan_.against)
+                                                                : std::nullopt};
   }
 
   /// False: abandoned before it was there.
   bool measure_baseline(Evaluator& evaluator) {
     const auto begin = Clock::now();
-    submit(evaluator, 0, plan_.against != nullptr ? *plan_.against : baseline_variant(plan_.spec));
-    std::optional<Completion> done;
-    while (!done && !abandon_.stop_requested()) {
-      on_tick_(figures_);
-      done = evaluator.wait(kTick);
-    }
-    if (!done) return false;
+    std::optional<Outcome> outcome = evaluate_alone(
+        evaluator,
+        submission(0, plan_.against != nullptr ? *plan_.against : baseline_variant(plan_.spec)),
+        [this] { tick(); }, abandon_);
+    if (!outcome) return false;
     figures_.baseline_s = since(begin);
-    baseline_ = std::move(done->outcome);
+    baseline_ = std::move(*outcome);
     const std::string problem = objective_.set_baseline(baseline_);
     best_ns_ = objective_.baseline_ns();
     on_result_({.seed = seed_of(0),
@@ -95,30 +99,20 @@ class CandidateEvaluation {
     return true;
   }
 
-  void evaluate_all(Evaluator& evaluator) {
-    begin_ = Clock::now();
-    const auto width = static_cast<std::size_t>(evaluator.width());
-    // a lane never waits for this thread
-    const std::size_t most = width + std::max<std::size_t>(1, width / 4);
-    std::size_t submitted = 0;
-    while (!abandon_.stop_requested()) {
-      while (!stop_.stop_requested() && submitted < figures_.planned &&
-             submitted - figures_.finished < most) {
-        submit(evaluator, submitted + 1, candidate(submitted).variant);
-        ++submitted;
-      }
-      if (submitted == figures_.finished) return;
-      on_tick_(figures_);
-      if (auto done = evaluator.wait(kTick)) accept(std::move(*done));
-    }
+  [[nodiscard]] std::optional<Submission> next(std::size_t under_way) override {
+    if (stop_.stop_requested() || submitted_ == figures_.planned || under_way >= room_)
+      return std::nullopt;
+    ++submitted_;
+    return submission(submitted_, candidate(submitted_ - 1).variant);
   }
+  void tick() override { on_tick_(figures_); }
 
   /// Whole rounds over the candidates, so that a drift of the machine meets all of them.
   [[nodiscard]] const Candidate& candidate(std::size_t i) const {
     return plan_.candidates[i % plan_.candidates.size()];
   }
 
-  void accept(Completion done) {
+  void arrive(Completion done) override {
     const std::size_t i = done.sequence - 1;
     Evaluated result{.candidate = &candidate(i),
                      .repetition = static_cast<int>(i / plan_.candidates.size()),
@@ -136,6 +130,7 @@ class CandidateEvaluation {
     ++figures_.by_status[static_cast<std::size_t>(result.outcome.status)];
     figures_.unexpected += result.expected() ? 0U : 1U;
     on_result_(result);
+    tick();
   }
 
   const EvaluationPlan& plan_;
@@ -146,7 +141,9 @@ class CandidateEvaluation {
   const std::stop_token& abandon_;
   ObjectiveFunction objective_;
   Outcome baseline_;
-  double best_ns_ = 0;  // objective of the fastest so far
+  double best_ns_ = 0;    // objective of the fastest so far
+  std::size_t room_ = 1;  // most under way: a lane never waits for this thread
+  std::size_t submitted_ = 0;
   EvaluationFigures figures_;
   Clock::time_point begin_;
 };

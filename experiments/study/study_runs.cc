@@ -132,14 +132,17 @@ std::string kernel_of(const Recording& recording) {
 StudyRun carry_out_one(const Study& study,
                        const StudySpace& s,
                        const PriorRegistry& priors,
+                       const std::set<std::string, std::less<>>& structural,
                        const Task& task) {
   const LabSettings lab{
       .seed = task.seed, .budget = s.budget, .devices = study.devices, .served = study.served};
   const Options& options = study.settings[task.setting].options;
   const auto prior = priors.create("run.prior", options.run.prior,
                                    study_prior_config(options, kernel_of(*s.recording)));
-  LabRun done = run_lab(*s.recording, options.search, lab,
-                        {.prior = prior.get(), .without = move_names(options.run.without_moves)});
+  LabRun done = run_lab(*s.recording, options, lab,
+                        {.prior = prior.get(),
+                         .without = move_names(options.run.without_moves),
+                         .structural = structural});
   const double optimum = s.scale.optimum();
   const std::vector<double> best = done.best_by_evaluation(s.scale.worst());
   StudyRun run;
@@ -153,11 +156,12 @@ StudyRun carry_out_one(const Study& study,
   for (const LabRun::Improvement& i : done.improvements) {
     if (run.to5 == 0 && i.low_ns <= 1.05 * optimum) run.to5 = i.evaluation;
     if (run.to1 == 0 && i.low_ns <= 1.01 * optimum) run.to1 = i.evaluation;
-    run.hit5 = i.low_ns <= 1.05 * optimum;
-    run.hit1 = i.low_ns <= 1.01 * optimum;
   }
+  const bool ran = done.reported_ns > 0;
+  run.hit5 = ran && done.reported_low_ns <= 1.05 * optimum;
+  run.hit1 = ran && done.reported_low_ns <= 1.01 * optimum;
   const auto regret = [&](double time) { return time / optimum - 1; };
-  run.best_ns = best.empty() ? s.scale.worst() : best.back();
+  run.best_ns = ran ? done.reported_ns : s.scale.worst();
   run.regret = regret(run.best_ns);
   run.regret_half = regret(
       best.empty() ? run.best_ns
@@ -209,6 +213,7 @@ Shard parse_shard(const std::string& text) {
 bool carry_out(const Study& study,
                const std::vector<StudySpace>& spaces,
                const PriorRegistry& priors,
+               const MoveRegistry& moves,
                const std::filesystem::path& folder,
                Shard shard,
                int threads,
@@ -218,6 +223,11 @@ bool carry_out(const Study& study,
   refuse_other_study(study, folder);
   std::set<std::tuple<std::size_t, std::string, std::uint64_t>> known;
   for (const StudyRun& run : read_runs(folder)) known.emplace(run.setting, run.space, run.seed);
+
+  std::set<std::string, std::less<>> structural;
+  for (const auto& [name, entry] : moves.entries()) {
+    if (entry.make()->structural()) structural.insert(name);
+  }
 
   std::vector<Task> tasks;
   std::size_t planned = 0, place = 0;
@@ -253,7 +263,7 @@ bool carry_out(const Study& study,
     std::vector<StudyRun> batch(end - at);
     arena.execute([&] {
       tbb::parallel_for(at, end, [&](std::size_t i) {
-        batch[i - at] = carry_out_one(study, spaces[tasks[i].space], priors, tasks[i]);
+        batch[i - at] = carry_out_one(study, spaces[tasks[i].space], priors, structural, tasks[i]);
       });
     });
     for (const StudyRun& run : batch) out << line(run, study.settings[run.setting].label);

@@ -21,11 +21,11 @@ struct StudyRun {
   std::uint64_t evaluations = 0;
   std::uint64_t failed = 0;
   double score = 0;  ///< exact, against uniform search
-  /// ended within 5 % and 1 % of the optimum, the noise of the incumbent's repeats granted
+  /// what its finals report is within 5 % and 1 % of the optimum, the noise of its repeats granted
   bool hit5 = false, hit1 = false;
   std::uint64_t to5 = 0, to1 = 0;  ///< evaluations until then; 0: never
   double regret_half = 0;          ///< best / optimum - 1 after half the budget
-  double regret = 0;               ///< at its end
+  double regret = 0;               ///< of what its finals report
   /// when budget evaluations of mean cost fit into the virtual clock
   double regret_clock = 0;
   double best_ns = 0;
@@ -54,6 +54,7 @@ struct Shard {
 [[nodiscard]] bool carry_out(const Study& study,
                              const std::vector<StudySpace>& spaces,
                              const PriorRegistry& priors,
+                             const MoveRegistry& moves,
                              const std::filesystem::path& folder,
                              Shard shard,
                              int threads,

@@ -1,9 +1,12 @@
 #include "runners/replay/graph_walk.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include "engine/base/error.h"
+#include "engine/search/tuner.h"
 
 namespace warpath {
 
@@ -53,30 +56,80 @@ std::optional<Hash128> GraphWalk::apply(NodeId node, std::uint32_t action) {
 
 void GraphWalk::create(NodeId child, NodeId parent, const Step& step, const Hash128&) {
   WARPATH_CHECK(index(child) == nodes_.size());
-  nodes_.push_back({.row = graph_.node(row(parent)).actions[step.action].target,
+  const RecordedGraph::Action& made = graph_.node(row(parent)).actions[step.action];
+  nodes_.push_back(
+      {.row = made.target, .parent = parent, .action = step.action, .source = made.source});
+}
+
+MoveInstance GraphWalk::instance(NodeId node) const {
+  return node == NodeId{0} ? MoveInstance{} : made(nodes_[index(node)]).instance;
+}
+
+std::string_view GraphWalk::move(NodeId node) const {
+  return node == NodeId{0} ? std::string_view() : made(nodes_[index(node)]).instance.move;
+}
+
+bool GraphWalk::structural(NodeId node) const {
+  return steps_.structural.contains(move(node));
+}
+
+std::vector<Tunable> GraphWalk::domain(NodeId parent, const MoveInstance& instance) const {
+  std::map<std::string, std::set<std::int64_t>> values;
+  for (const RecordedGraph::Action& action : graph_.node(row(parent)).actions) {
+    if (action.instance.move != instance.move || action.instance.site != instance.site) continue;
+    for (const auto& [name, value] : action.instance.parameters) values[name].insert(value);
+  }
+  std::vector<Tunable> out;
+  for (const auto& [name, known] : values)
+    out.push_back({.name = name,
+                   .values = {known.begin(), known.end()},
+                   .default_value = *known.begin(),
+                   .help = ""});
+  return out;
+}
+
+std::optional<Dispatch> GraphWalk::graft(Search& search,
+                                         NodeId parent,
+                                         const Proposal& proposal,
+                                         const std::function<float()>& prior) {
+  const std::vector<RecordedGraph::Action>& actions = graph_.node(row(parent)).actions;
+  const auto known =
+      std::ranges::find(actions, proposal.instance, &RecordedGraph::Action::instance);
+  if (known == actions.end() || steps_.without.contains(proposal.instance.move))
+    return std::nullopt;
+  const std::optional<Dispatch> dispatch =
+      search.graft(parent, graph_.node(known->target).key, prior());
+  if (!dispatch) return std::nullopt;
+  WARPATH_CHECK(index(dispatch->node) == nodes_.size());
+  nodes_.push_back({.row = known->target,
                     .parent = parent,
-                    .action = step.action});
+                    .action = static_cast<std::uint32_t>(known - actions.begin()),
+                    .source = proposal.source == kTuningSource ? kTuningSource : known->source});
+  return dispatch;
 }
 
-void GraphWalk::dispatched(const Dispatch& dispatch) {
-  if (learns())
-    nodes_[index(dispatch.node)].shares =
-        steps_.prior->shares(context(dispatch.parent), proposals(dispatch.parent), dispatch.action);
+float GraphWalk::largest_prior(NodeId node) {
+  std::vector<float> priors;
+  open(node, priors);
+  return priors.empty() ? 0 : std::ranges::max(priors);
 }
 
-void GraphWalk::landed(NodeId id, bool ok, double reward) {
-  Visited& node = nodes_[index(id)];
-  node.reward = reward;
+SourceShares GraphWalk::shares(NodeId node, std::uint32_t action) {
+  if (!learns() || action >= graph_.node(row(node)).actions.size()) return {};
+  return steps_.prior->shares(context(node), proposals(node), action);
+}
+
+void GraphWalk::learn(NodeId id, const SourceShares& shares, bool ok, double log_gain) {
   if (!learns()) return;
-  const SourceShares shares = std::exchange(node.shares, {});
-  const RecordedGraph::Action& action = made(node);
-  const ProposalContext context = this->context(node.parent);
+  const ProposalContext context = this->context(parent(id));
+  const std::string source(this->source(id));
+  const RecordedGraph::Action& action = made(nodes_[index(id)]);
   steps_.prior->observe({.context = context,
                          .instance = action.instance,
-                         .source = action.source,
+                         .source = source,
                          .shares = shares,
                          .ok = ok,
-                         .log_gain = ok ? reward - nodes_[index(node.parent)].reward : 0});
+                         .log_gain = log_gain});
 }
 
 }  // namespace warpath

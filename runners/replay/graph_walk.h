@@ -15,22 +15,47 @@ class GraphWalk final : public Recording::Walk {
   GraphWalk(const RecordedGraph& graph, std::uint32_t first, Recording::Steps steps)
       : graph_(graph), steps_(std::move(steps)), nodes_{{.row = first}} {}
 
-  [[nodiscard]] Hash128 root_key() const override { return graph_.node(nodes_.front().row).key; }
   [[nodiscard]] std::uint32_t row(NodeId node) const override { return nodes_[index(node)].row; }
-  void dispatched(const Dispatch& dispatch) override;
-  void landed(NodeId node, bool ok, double reward) override;
 
   void open(NodeId node, std::vector<float>& priors) override;
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
   void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;
 
+  [[nodiscard]] std::uint32_t size() const override {
+    return static_cast<std::uint32_t>(nodes_.size());
+  }
+  [[nodiscard]] Hash128 key(NodeId node) const override { return graph_.node(row(node)).key; }
+  [[nodiscard]] Variant variant(NodeId node) const override {
+    return graph_.node(row(node)).variant;
+  }
+  [[nodiscard]] NodeId parent(NodeId node) const override { return nodes_[index(node)].parent; }
+  [[nodiscard]] MoveInstance instance(NodeId node) const override;
+  [[nodiscard]] std::string_view move(NodeId node) const override;
+  [[nodiscard]] std::string_view source(NodeId node) const override {
+    return nodes_[index(node)].source;
+  }
+  [[nodiscard]] bool structural(NodeId node) const override;
+  /// The values that the recorded instances of the move have there.
+  [[nodiscard]] std::vector<Tunable> domain(NodeId parent,
+                                            const MoveInstance& instance) const override;
+  /// Of recorded instances alone.
+  [[nodiscard]] std::optional<Dispatch> graft(Search& search,
+                                              NodeId parent,
+                                              const Proposal& proposal,
+                                              const std::function<float()>& prior) override;
+  [[nodiscard]] float largest_prior(NodeId node) override;
+  [[nodiscard]] SourceShares shares(NodeId node, std::uint32_t action) override;
+  void learn(NodeId node, const SourceShares& shares, bool ok, double log_gain) override;
+  [[nodiscard]] const Outcome* outcome(NodeId node) const override {
+    return &graph_.node(row(node)).outcome;
+  }
+
  private:
   struct Visited {
     std::uint32_t row = 0;
     NodeId parent = kNoNode;
-    std::uint32_t action = 0;  // of the parent
-    double reward = 0;         // once landed
-    SourceShares shares = {};  // while under way
+    std::uint32_t action = 0;   // of the parent's row
+    std::string_view source{};  // proposer
   };
   [[nodiscard]] bool learns() const { return steps_.prior != nullptr && !steps_.prior->pure(); }
   [[nodiscard]] const RecordedGraph::Action& made(const Visited& node) const {

@@ -49,6 +49,44 @@ void PointSpace::create(NodeId child, NodeId parent, const Step& step, const Has
   std::span<const Level> point = step.point;
   if (step.action != kJump) place(parent, step.action), point = point_;
   points_.insert(points_.end(), point.begin(), point.end());
+  parents_.push_back(parent);
+}
+
+Variant PointSpace::variant(NodeId node) const {
+  Variant out;
+  for (std::size_t i = 0; i < space_->axes(); ++i)
+    out.tunables[space_->axis(i).name] = space_->value(i, at(node)[i]);
+  return out;
+}
+
+MoveInstance PointSpace::instance(NodeId node) const {
+  MoveInstance out;
+  if (parent(node) == kNoNode) return out;
+  out.move = move(node);
+  for (std::size_t i = 0; i < space_->axes(); ++i) {
+    if (at(node)[i] != at(parent(node))[i])
+      out.parameters[space_->axis(i).name] = space_->value(i, at(node)[i]);
+  }
+  return out;
+}
+
+std::optional<Dispatch> PointSpace::graft(Search& search,
+                                          NodeId parent,
+                                          const Proposal& proposal,
+                                          const std::function<float()>& prior) {
+  std::vector<Level> point(at(parent).begin(), at(parent).end());
+  for (std::size_t i = 0; i < space_->axes(); ++i) {
+    const auto wanted = proposal.instance.parameters.find(space_->axis(i).name);
+    if (wanted == proposal.instance.parameters.end()) continue;
+    const std::vector<std::int64_t>& values = space_->axis(i).values;
+    const auto level = std::ranges::lower_bound(values, wanted->second);
+    if (level == values.end() || *level != wanted->second) return std::nullopt;
+    point[i] = static_cast<Level>(level - values.begin());
+  }
+  if (std::ranges::equal(point, at(parent)) || !space_->legal(point)) return std::nullopt;
+  const std::optional<Dispatch> dispatch = search.graft(parent, key(point), prior());
+  if (dispatch) create(dispatch->node, parent, {.action = kJump, .point = point}, {});
+  return dispatch;
 }
 
 void PointSpace::levels(NodeId node, std::span<Level> out) const {

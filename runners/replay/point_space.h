@@ -17,7 +17,6 @@ class PointSpace final : public Recording::Walk {
   /// `space` outlives this. `start` is the root's point.
   PointSpace(const RecordedSpace& space, std::span<const Level> start);
 
-  [[nodiscard]] Hash128 root_key() const override { return key(points_); }
   [[nodiscard]] std::uint32_t row(NodeId node) const override { return space_->find(at(node)); }
 
   void open(NodeId node, std::vector<float>& priors) override;
@@ -26,6 +25,29 @@ class PointSpace final : public Recording::Walk {
   [[nodiscard]] const Lattice* lattice() const override { return space_; }
   void levels(NodeId node, std::span<Level> out) const override;
   std::optional<Hash128> jump(NodeId node, std::span<const Level> point) override;
+
+  [[nodiscard]] std::uint32_t size() const override {
+    return static_cast<std::uint32_t>(parents_.size());
+  }
+  [[nodiscard]] Hash128 key(NodeId node) const override { return key(at(node)); }
+  /// Tunables alone: there is no text.
+  [[nodiscard]] Variant variant(NodeId node) const override;
+  [[nodiscard]] NodeId parent(NodeId node) const override { return parents_[index(node)]; }
+  [[nodiscard]] MoveInstance instance(NodeId node) const override;
+  [[nodiscard]] std::string_view move(NodeId) const override { return "set_tunable"; }
+  [[nodiscard]] std::string_view source(NodeId) const override { return "rules"; }
+  /// Its one move is not.
+  [[nodiscard]] bool structural(NodeId) const override { return false; }
+  [[nodiscard]] std::vector<Tunable> domain(NodeId, const MoveInstance&) const override {
+    return {};
+  }
+  [[nodiscard]] std::optional<Dispatch> graft(Search& search,
+                                              NodeId parent,
+                                              const Proposal& proposal,
+                                              const std::function<float()>& prior) override;
+  [[nodiscard]] float largest_prior(NodeId) override {
+    return actions_ > 0 ? 1.0F / static_cast<float>(actions_) : 0;
+  }
 
  private:
   [[nodiscard]] std::span<const Level> at(NodeId node) const {
@@ -39,6 +61,7 @@ class PointSpace final : public Recording::Walk {
   std::uint32_t actions_ = 0;
   std::vector<Level> point_;   // [axes] scratch
   std::vector<Level> points_;  // [nodes * axes]
+  std::vector<NodeId> parents_{kNoNode};
 };
 
 }  // namespace warpath

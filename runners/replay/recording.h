@@ -11,6 +11,7 @@
 
 #include "engine/plugin/move.h"
 #include "engine/plugin/outcome.h"
+#include "engine/run/variant_space.h"
 #include "engine/search/lattice.h"
 #include "engine/search/search.h"
 
@@ -31,15 +32,10 @@ class Recording {
   };
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 
-  /// One search's way over the rows; one thread only.
-  class Walk : public Space {
+  /// One campaign's way over the rows; one thread only.
+  class Walk : public VariantSpace {
    public:
-    [[nodiscard]] virtual Hash128 root_key() const = 0;
     [[nodiscard]] virtual std::uint32_t row(NodeId node) const = 0;
-    /// A prior that learns hears what is evaluated, and what becomes of it: `reward` is ln(start /
-    /// node).
-    virtual void dispatched(const Dispatch&) {}
-    virtual void landed(NodeId, bool /*ok*/, double /*reward*/) {}
   };
 
   Recording(const Recording&) = default;
@@ -63,6 +59,8 @@ class Recording {
   struct Steps {
     Prior* prior = nullptr;                           ///< null: all alike; outlives the walk
     std::set<std::string, std::less<>> without = {};  ///< moves that are not made
+    /// moves that are Move::structural: inner tuning begins at them
+    std::set<std::string, std::less<>> structural = {};
   };
   /// The recording outlives the walk.
   [[nodiscard]] virtual std::unique_ptr<Walk> walk(std::uint32_t first,

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <queue>
 
 #include "engine/base/error.h"
 #include "engine/base/statistics.h"
+#include "engine/run/campaign.h"
+#include "engine/run/driver.h"
 #include "engine/search/search.h"
+#include "runners/replay/virtual_evaluator.h"
 
 namespace warpath {
 namespace {
@@ -20,118 +22,162 @@ double thread_cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-double two_standard_errors(const std::vector<float>& samples) {
+/// The recorded time less two standard errors of its repeats.
+double low_ns(const Recording::Row& row) {
   Welford w;
-  for (const float s : samples) w.add(static_cast<double>(s));
-  return w.count > 1 ? 2 * w.deviation() / std::sqrt(static_cast<double>(w.count)) : 0;
+  for (const float s : row.samples_ns) w.add(static_cast<double>(s));
+  return w.count > 1 ? row.time_ns - 2 * w.deviation() / std::sqrt(static_cast<double>(w.count))
+                     : row.time_ns;
 }
 
-class Lab {
+/// A recording has one time a row: a campaign over it has one workload.
+KernelSpec spec_of(const Recording& recording) {
+  KernelSpec spec;
+  spec.name = recording.name();
+  spec.workloads.emplace_back().name = "recorded";
+  return spec;
+}
+
+class Lab final : private CampaignHost {
  public:
   Lab(const Recording& recording,
-      const SearchOptions& options,
+      const Options& options,
       const LabSettings& settings,
       const Recording::Steps& steps)
-      : recording_(recording), options_(options), settings_(settings), steps_(steps) {}
+      : recording_(recording),
+        options_(options),
+        settings_(settings),
+        steps_(steps),
+        spec_(spec_of(recording)),
+        evaluator_(settings.devices, [this](const Submission& s) { return serve(s); }) {
+    options_.run.seed = settings.seed;
+  }
 
   LabRun run() {
     const double began = thread_cpu_seconds();
-    start();
-    while (run_.evaluations < settings_.budget) {
-      fill();
-      if (flights_.empty()) break;
-      land();
+    if (start()) {
+      const auto policy = make_stop(options_.run);
+      const Driver driver{.campaign = *campaign_,
+                          .evaluator = evaluator_,
+                          .host = *this,
+                          .options = options_.search,
+                          .policy = policy.get()};
+      static_cast<void>(drive_search(driver));
+      static_cast<void>(drive_finals(driver));
+      report();
     }
     run_.tuner_seconds = thread_cpu_seconds() - began;
     return std::move(run_);
   }
 
  private:
-  struct Flight {
-    double lands_at = 0;
-    std::uint64_t sequence = 0;
-    NodeId node = kNoNode;
-    std::uint32_t row = 0;
-    bool operator>(const Flight& other) const {
-      return lands_at != other.lands_at ? lands_at > other.lands_at : sequence > other.sequence;
-    }
-  };
-
   /// The first row that runs is the root, the baseline of all rewards; those that fail before it
-  /// are evaluations too.
-  void start() {
+  /// are evaluations too. False: there was none in the budget.
+  bool start() {
     for (std::uint64_t attempt = 0; run_.evaluations < settings_.budget; ++attempt) {
-      const std::uint32_t row = recording_.first_row(options_, settings_.seed, attempt);
-      now_ += recording_.rows()[row].compile_seconds + recording_.rows()[row].run_seconds;
-      const std::optional<double> served = evaluated(row, attempt);
-      if (!served) continue;
-      base_ns_ = *served;
+      const std::uint32_t row = recording_.first_row(options_.search, settings_.seed, attempt);
+      Outcome outcome = served(row, Rng(settings_.seed, "start", attempt).next());
+      evaluator_.pass(outcome.compile_seconds + outcome.run_seconds);
+      count(row, outcome);
+      if (outcome.status != Status::ok) continue;
+      options_.run.budget_builds = static_cast<std::int64_t>(settings_.budget - run_.evaluations);
       walk_ = recording_.walk(row, steps_);
-      search_.emplace(*walk_, options_, settings_.seed, walk_->root_key());
-      return;
+      campaign_.emplace(*walk_, spec_, device_, options_);
+      const std::string problem = campaign_->apply(BaselineEvent{
+          .key = walk_->key(NodeId{0}), .outcome = std::move(outcome), .seconds = seconds()});
+      WARPATH_CHECK(problem.empty());
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] double seconds() const override { return evaluator_.now(); }
+  [[nodiscard]] Submission submission(NodeId node) override {
+    Submission out;
+    out.node = node;
+    return out;
+  }
+  [[nodiscard]] Outcome serve(const Submission& submission) const {
+    return served(walk_->row(submission.node), submission.seed);
+  }
+
+  [[nodiscard]] Outcome served(std::uint32_t index, std::uint64_t seed) const {
+    const Recording::Row& row = recording_.rows()[index];
+    Outcome out;
+    out.status = row.status;
+    out.compile_seconds = row.compile_seconds;
+    out.run_seconds = row.run_seconds;
+    if (row.status != Status::ok) return out;
+    double time_ns = row.time_ns;
+    if (settings_.served == Served::draw) {
+      Rng rng(seed, "replay");
+      time_ns = served_time_ns(row, settings_.served, rng);
+    }
+    WorkloadTiming& timing = out.timings.emplace_back();
+    timing.workload = spec_.workloads.front().name;
+    timing.samples_ns = {time_ns};
+    return out;
+  }
+
+  void apply(std::uint64_t sequence, Outcome outcome) override {
+    OutcomeEvent event{
+        .sequence = sequence, .outcome = std::move(outcome), .at = 0, .seconds = seconds()};
+    const Campaign::Applied applied = campaign_->apply(event, recording_.name());
+    count(walk_->row(applied.node), event.outcome);
+  }
+
+  void apply(const Finals::Due& due, Outcome outcome) override {
+    const auto event = [&](auto e) {
+      e.key = walk_->key(due.node);
+      e.node = due.node;
+      e.outcome = std::move(outcome);
+      e.seconds = seconds();
+      return e;
+    };
+    if (due.stage == Stage::final) {
+      static_cast<void>(campaign_->apply(event(FinalEvent{}), recording_.name()));
+    } else {
+      HeatEvent heat = event(HeatEvent{});
+      heat.reading = due.reading;
+      static_cast<void>(campaign_->apply(heat, recording_.name()));
     }
   }
 
-  void fill() {
-    while (search_ && flights_.size() < static_cast<std::size_t>(settings_.devices) &&
-           run_.evaluations + flights_.size() < settings_.budget) {
-      const std::optional<Dispatch> d = search_->next();
-      if (!d) {
-        if (search_->idle() == Idle::none) continue;
-        return;
-      }
-      walk_->dispatched(*d);
-      const std::uint32_t row = walk_->row(d->node);
-      const Recording::Row& r = recording_.rows()[row];
-      flights_.push({.lands_at = now_ + r.compile_seconds + r.run_seconds,
-                     .sequence = d->sequence,
-                     .node = d->node,
-                     .row = row});
-    }
-  }
-
-  void land() {
-    const Flight flight = flights_.top();
-    flights_.pop();
-    now_ = flight.lands_at;
-    const std::optional<double> served =
-        evaluated(flight.row, flight.sequence + (std::uint64_t{1} << 63U));
-    const double reward = served ? std::log(base_ns_ / *served) : 0;
-    walk_->landed(flight.node, served.has_value(), reward);
-    search_->complete(flight.sequence, {.ok = served.has_value(), .reward = reward});
-  }
-
-  /// Counts the evaluation of a row; its time if it has one.
-  std::optional<double> evaluated(std::uint32_t index, std::uint64_t draw) {
+  void count(std::uint32_t index, const Outcome& outcome) {
     const Recording::Row& row = recording_.rows()[index];
     ++run_.evaluations;
-    run_.virtual_seconds = now_;
-    if (row.status != Status::ok) {
+    run_.virtual_seconds = seconds();
+    if (outcome.status != Status::ok) {
       ++run_.failed;
-      return std::nullopt;
+      return;
     }
-    Rng rng(settings_.seed, "served", draw);
-    const double time = served_time_ns(row, settings_.served, rng);
-    if (best_ns_ == 0 || time < best_ns_) {
-      best_ns_ = time;
-      run_.improvements.push_back({.evaluation = run_.evaluations,
-                                   .at_seconds = now_,
-                                   .time_ns = row.time_ns,
-                                   .low_ns = row.time_ns - two_standard_errors(row.samples_ns)});
-    }
-    return time;
+    const double time_ns = outcome.timings.front().samples_ns.front();
+    if (best_ns_ != 0 && time_ns >= best_ns_) return;
+    best_ns_ = time_ns;
+    run_.improvements.push_back({.evaluation = run_.evaluations,
+                                 .at_seconds = seconds(),
+                                 .time_ns = row.time_ns,
+                                 .low_ns = low_ns(row)});
+  }
+
+  void report() {
+    const Campaign::Standing standing = campaign_->standing();
+    const Recording::Row& row = recording_.rows()[walk_->row(standing.node)];
+    run_.reported_ns = row.time_ns;
+    run_.reported_low_ns = low_ns(row);
+    run_.finalists = standing.finalists;
   }
 
   const Recording& recording_;
-  const SearchOptions& options_;
+  Options options_;
   const LabSettings& settings_;
   const Recording::Steps& steps_;
+  const KernelSpec spec_;
+  const DeviceFacts device_;
+  VirtualEvaluator evaluator_;
   std::unique_ptr<Recording::Walk> walk_;
-  std::optional<Search> search_;
-  std::priority_queue<Flight, std::vector<Flight>, std::greater<>> flights_;
+  std::optional<Campaign> campaign_;
   LabRun run_;
-  double now_ = 0;
-  double base_ns_ = 0;
   double best_ns_ = 0;  // as served
 };
 
@@ -154,10 +200,10 @@ std::vector<double> LabRun::best_by_evaluation(double worst) const {
 }
 
 LabRun run_lab(const Recording& recording,
-               const SearchOptions& options,
+               const Options& options,
                const LabSettings& settings,
                const Recording::Steps& steps) {
-  check_search_options(options);
+  check_search_options(options.search);
   return Lab(recording, options, settings, steps).run();
 }
 

@@ -21,7 +21,8 @@ struct LabSettings {
   Served served = Served::mean;
 };
 
-/// A search over a recording on virtual devices.
+/// A campaign over a recording on virtual devices: the search with its inner tuning, and the
+/// finals, as `warpath run` has them.
 struct LabRun {
   struct Improvement {
     std::uint64_t evaluation = 0;  ///< counted from 1, in order of completion
@@ -31,19 +32,25 @@ struct LabRun {
   };
   std::uint64_t evaluations = 0;
   std::uint64_t failed = 0;
-  double virtual_seconds = 0;  ///< until the last completion
+  double virtual_seconds = 0;  ///< until the last completion of the search
   /// CPU time of this thread: the search, and microseconds an evaluation of look-ups
   double tuner_seconds = 0;
   std::vector<Improvement> improvements;  ///< the incumbent whenever it changed
+  /// recorded objective of what the finals report, of the best of the search without finals; 0:
+  /// nothing ran
+  double reported_ns = 0;
+  double reported_low_ns = 0;  ///< as Improvement::low_ns
+  int finalists = 0;           ///< evaluated again; no evaluations in the sense above
 
   /// Recorded time of the incumbent by evaluation; `worst` until one succeeded.
   [[nodiscard]] std::vector<double> best_by_evaluation(double worst) const;
 };
 
-/// Runs the search that `options` describe; `steps` says how moves are chosen, where the recording
-/// has moves. Deterministic but for tuner_seconds. Throws Error(bad_input) naming an option.
+/// Runs the campaign that `options` describe, but for their seed and number of builds; `steps` says
+/// how moves are chosen, where the recording has moves. Deterministic but for tuner_seconds. Throws
+/// Error(bad_input) naming an option.
 [[nodiscard]] LabRun run_lab(const Recording& recording,
-                             const SearchOptions& options,
+                             const Options& options,
                              const LabSettings& settings,
                              const Recording::Steps& steps = {});
 

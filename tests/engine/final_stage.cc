@@ -1,5 +1,3 @@
-#include "engine/run/final_stage.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>

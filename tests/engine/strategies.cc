@@ -38,6 +38,12 @@ SearchOptions with(const std::string& strategy) {
   return options;
 }
 
+Options run_with(const std::string& strategy) {
+  Options options;
+  options.search = with(strategy);
+  return options;
+}
+
 }  // namespace
 
 TEST_CASE("every strategy evaluates each point once, to the last, with any number under way") {
@@ -54,7 +60,7 @@ TEST_CASE("every strategy evaluates each point once, to the last, with any numbe
              start.empty() || space.rows()[space.find(start)].status != Status::ok; ++s)
           start = first_point(options, space, s);
         PointSpace points(space, start);
-        Search search(points, options, seed, points.root_key());
+        Search search(points, options, seed, points.key(NodeId{0}));
         std::set<std::uint32_t> rows{space.find(start)};
         std::vector<Dispatch> flights;
         Rng order(seed, "order");
@@ -108,8 +114,8 @@ TEST_CASE("a run of every strategy is the same again and spends its whole budget
   for (const std::string& name : names()) {
     CAPTURE(name);
     const LabSettings lab{.seed = 5, .budget = 80};
-    const LabRun a = run_lab(space, with(name), lab);
-    const LabRun b = run_lab(space, with(name), lab);
+    const LabRun a = run_lab(space, run_with(name), lab);
+    const LabRun b = run_lab(space, run_with(name), lab);
     CHECK(a.best_by_evaluation(1) == b.best_by_evaluation(1));
     CHECK(a.evaluations == 80);
   }
@@ -172,8 +178,8 @@ TEST_CASE("the guided search finds the optimum of a smooth space sooner than uni
   double guided = 0, uniform = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const LabSettings lab{.seed = seed, .budget = 60};
-    guided += run_lab(space, with("guided"), lab).best_by_evaluation(0).back();
-    uniform += run_lab(space, with("random"), lab).best_by_evaluation(0).back();
+    guided += run_lab(space, run_with("guided"), lab).best_by_evaluation(0).back();
+    uniform += run_lab(space, run_with("random"), lab).best_by_evaluation(0).back();
   }
   CHECK(guided < 0.9 * uniform);
 }

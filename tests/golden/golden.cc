@@ -65,7 +65,7 @@ TEST_SUITE("golden") {
     check_signature("synthetic_search", hasher.digest().hex());
   }
 
-  TEST_CASE("a search of recorded kernels finds the same variants after the same evaluations") {
+  TEST_CASE("a campaign over recorded kernels finds the same variants after the same evaluations") {
     PriorRegistry priors{"prior"};
     register_priors(priors);
     std::vector<fs::path> graphs;
@@ -75,13 +75,19 @@ TEST_SUITE("golden") {
     }
     std::ranges::sort(graphs);
     CHECK(graphs.size() == 6);
+    MoveRegistry moves{"move"};
+    register_moves(moves);
+    Recording::Steps steps;
+    for (const auto& [name, entry] : moves.entries()) {
+      if (entry.make()->structural()) steps.structural.insert(name);
+    }
     Hasher hasher;
     for (const fs::path& graph : graphs) {
       const auto recording = load_recording(graph);
       const Options options;
       const auto prior = priors.create("run.prior", options.run.prior, {.options = &options});
-      const LabRun run =
-          run_lab(*recording, options.search, {.seed = 1, .budget = 50}, {.prior = prior.get()});
+      steps.prior = prior.get();
+      const LabRun run = run_lab(*recording, options, {.seed = 1, .budget = 50}, steps);
       hasher.add(recording->name()).add(run.evaluations).add(run.failed);
       for (const LabRun::Improvement& one : run.improvements)
         hasher.add(one.evaluation).add(one.time_ns);

@@ -169,8 +169,8 @@ TEST_CASE("a search walks the moves of a graph to its best variant, each variant
   const RecordedGraph graph = small_graph(6);
   for (const char* strategy : {"mcgs", "random", "best_first", "beam", "breadth_first"}) {
     CAPTURE(strategy);
-    SearchOptions options;
-    options.strategy = strategy;
+    Options options;
+    options.search.strategy = strategy;
     const LabRun run = run_lab(graph, options, {.seed = 1, .budget = 100});
     CHECK(run.evaluations == graph.rows().size());
     CHECK(run.failed == 1);
@@ -186,7 +186,7 @@ TEST_CASE("the prior decides what is tried first, and a move left out is not mad
   Weights prior;
   const auto first = [&](const Recording::Steps& steps, std::uint64_t seed) {
     const auto walk = graph.walk(0, steps);
-    Search search(*walk, options, seed, walk->root_key());
+    Search search(*walk, options, seed, walk->key(NodeId{0}));
     return walk->row(search.next()->node);
   };
   int uniform = 0;
@@ -196,8 +196,53 @@ TEST_CASE("the prior decides what is tried first, and a move left out is not mad
     CHECK(first({.prior = &prior, .without = {"good"}}, seed) != 1);
   }
   CHECK(uniform < 5);
-  const LabRun run = run_lab(graph, options, {.seed = 1, .budget = 100}, {.without = {"good"}});
+  Options all;
+  all.search = options;
+  const LabRun run = run_lab(graph, all, {.seed = 1, .budget = 100}, {.without = {"good"}});
   CHECK(run.evaluations == graph.rows().size() - 2);
+}
+
+TEST_CASE(
+    "a campaign over a graph tunes structural moves: siblings by recorded values, before the "
+    "search "
+    "comes to them") {
+  const RecordedGraph graph = small_graph(30);
+  const auto evaluated = [&](const Recording::Steps& steps, int builds) {
+    Options options;
+    options.search.strategy = "mcgs";
+    options.tune.builds = builds;
+    options.tune.share = 1;
+    const LabRun run = run_lab(graph, options, {.seed = 1, .budget = 20}, steps);
+    CHECK(run.evaluations == 20);
+    std::vector<double> times;
+    for (const LabRun::Improvement& one : run.improvements) times.push_back(one.time_ns);
+    return times;
+  };
+  const Recording::Steps tuned{.structural = {"good", "other"}};
+  CHECK(evaluated(tuned, 0) == evaluated({}, 8));
+  CHECK(evaluated(tuned, 8) != evaluated({}, 8));
+  CHECK(evaluated(tuned, 8) == evaluated(tuned, 8));
+
+  const auto walk = graph.walk(0, tuned);
+  Search search(*walk, SearchOptions{}, 1, walk->key(NodeId{0}));
+  const auto first = search.next();
+  REQUIRE(first);
+  const MoveInstance other{.move = "other", .site = "launch", .parameters = {}};
+  const std::vector<Tunable> domain = walk->domain(NodeId{0}, other);
+  REQUIRE(domain.size() == 1);
+  CHECK(domain.front().name == "to");
+  CHECK(domain.front().values.size() == 29);
+  Proposal proposal;
+  proposal.instance = other;
+  CHECK_FALSE(walk->graft(search, NodeId{0}, proposal, [] { return 1.0F; }));  // unrecorded
+  proposal.instance.parameters["to"] = domain.front().values.back();
+  proposal.source = "tuning";
+  const auto grafted = walk->graft(search, NodeId{0}, proposal, [] { return 1.0F; });
+  REQUIRE(grafted);
+  CHECK(walk->row(grafted->node) == domain.front().values.back());
+  CHECK(walk->source(grafted->node) == "tuning");
+  CHECK(walk->instance(grafted->node) == proposal.instance);
+  CHECK_FALSE(walk->graft(search, NodeId{0}, proposal, [] { return 1.0F; }));  // known
 }
 
 TEST_CASE("breadth first means breadth first, also with several devices") {
@@ -205,7 +250,7 @@ TEST_CASE("breadth first means breadth first, also with several devices") {
   SearchOptions options;
   options.strategy = "breadth_first";
   const auto walk = graph.walk(0, {});
-  Search search(*walk, options, 1, walk->root_key());
+  Search search(*walk, options, 1, walk->key(NodeId{0}));
   std::vector<std::uint16_t> depths;
   std::vector<Dispatch> flights;
   for (;;) {

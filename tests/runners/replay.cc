@@ -7,6 +7,7 @@
 #include "register_runners.h"
 #include "runners/replay/gzip.h"
 #include "runners/replay/recorded_space.h"
+#include "runners/replay/virtual_evaluator.h"
 #include "runners/replay/virtual_lab.h"
 #include "tests/support/campaign_bench.h"
 #include "tests/support/small_space.h"
@@ -127,8 +128,8 @@ TEST_CASE("damaged and foreign files are refused with their name") {
 
 TEST_CASE("virtual devices work side by side, charge what was recorded and serve repeats by seed") {
   const RecordedSpace space = small_space(4, 4);
-  SearchOptions options;
-  options.strategy = "random";
+  Options options;
+  options.search.strategy = "random";
   const LabRun one = run_lab(space, options, {.seed = 1, .budget = 60});
   const LabRun four = run_lab(space, options, {.seed = 1, .budget = 60, .devices = 4});
   CHECK(one.evaluations == 60);
@@ -142,6 +143,58 @@ TEST_CASE("virtual devices work side by side, charge what was recorded and serve
   CHECK(drawn == served_time_ns(row, Served::draw, b));
   CHECK(drawn != row.time_ns);
   CHECK(served_time_ns(row, Served::mean, a) == row.time_ns);
+}
+
+TEST_CASE(
+    "virtual devices take one evaluation at a time and hand back what is done first; more wait for "
+    "a device") {
+  const std::vector<double> seconds{3, 1, 2, 1};
+  VirtualEvaluator evaluator(2, [&](const Submission& submission) {
+    Outcome out;
+    out.run_seconds = seconds[submission.sequence];
+    return out;
+  });
+  CHECK(evaluator.useful() == 2);
+  CHECK_FALSE(evaluator.wait({}).has_value());
+  for (std::uint64_t i = 0; i < seconds.size(); ++i) {
+    Submission submission;
+    submission.sequence = i;
+    evaluator.submit(std::move(submission));
+  }
+  // device one: 0 until 3, then 3 until 4; device two: 1 until 1, then 2 until 3
+  std::vector<std::pair<std::uint64_t, double>> done;
+  while (const auto next = evaluator.wait({})) done.emplace_back(next->sequence, evaluator.now());
+  CHECK(done == std::vector<std::pair<std::uint64_t, double>>{{1, 1}, {0, 3}, {2, 3}, {3, 4}});
+  Submission late;
+  evaluator.submit(std::move(late));
+  evaluator.cancel();
+  CHECK_FALSE(evaluator.wait({}).has_value());
+}
+
+TEST_CASE(
+    "a campaign on virtual devices ends with finals, which are no evaluations, and by draws of the "
+    "repeats reports what they say") {
+  const RecordedSpace space = small_space(4, 4);
+  Options options;
+  options.search.strategy = "random";
+  const LabRun run = run_lab(space, options, {.seed = 1, .budget = 40});
+  CHECK(run.finalists == options.run.finalists);
+  CHECK(run.evaluations == 40);
+  CHECK(run.reported_ns == run.improvements.back().time_ns);
+  options.run.finalists = 0;
+  const LabRun without = run_lab(space, options, {.seed = 1, .budget = 40});
+  CHECK(without.finalists == 0);
+  CHECK(without.reported_ns == run.reported_ns);
+  CHECK(without.virtual_seconds == run.virtual_seconds);
+  options.run.finalists = 3;
+  bool another = false;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const LabSettings lab{.seed = seed, .budget = 40, .served = Served::draw};
+    const LabRun drawn = run_lab(space, options, lab);
+    another = another || drawn.reported_ns != drawn.improvements.back().time_ns;
+    CHECK(drawn.reported_ns == run_lab(space, options, lab).reported_ns);
+  }
+  CHECK(another);
 }
 
 TEST_CASE("a session over a recorded space finds its optimum and spends nothing outside it") {
