@@ -36,6 +36,7 @@ class RunnerPool final : public Evaluator {
   }
 
   void submit(Submission submission) override {
+    WARPATH_CHECK(submission.variant.has_value());
     // Shared: a task must be copyable, and a variant is large.
     auto job = std::make_shared<const Submission>(std::move(submission));
     arena_.enqueue(tasks_.defer([this, job = std::move(job), stop = stop_.get_token()] {
@@ -73,7 +74,7 @@ class RunnerPool final : public Evaluator {
     Outcome& outcome = result.completion.outcome;
     try {
       const RunRequest request{.spec = spec_,
-                               .variant = job.variant,
+                               .variant = *job.variant,
                                .key = job.key,
                                .seed = job.seed,
                                .incumbent_ns = job.incumbent_ns,

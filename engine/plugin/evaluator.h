@@ -13,11 +13,11 @@ namespace warpath {
 /// An evaluation to be made; owns what it needs.
 struct Submission {
   std::uint64_t sequence = 0;
-  NodeId node = kNoNode;    ///< of a campaign's space; kNoNode: of none
-  Variant variant;          ///< may be empty where the evaluator knows the nodes
-  Hash128 key;              ///< of the variant
-  std::uint64_t seed = 0;   ///< of its inputs
-  double incumbent_ns = 0;  ///< as in RunRequest
+  NodeId node = kNoNode;             ///< of a campaign's space; kNoNode: of none
+  std::optional<Variant> variant{};  ///< none: the evaluator knows the nodes
+  Hash128 key{};                     ///< of the variant
+  std::uint64_t seed = 0;            ///< of its inputs
+  double incumbent_ns = 0;           ///< as in RunRequest
   Stage stage = Stage::screening;
   double searched_ns = 0;            ///< as in RunRequest
   std::optional<Variant> against{};  ///< as in RunRequest; none: the baseline

@@ -10,8 +10,6 @@
 namespace warpath {
 namespace {
 
-constexpr NodeId kRoot{0};
-
 /// `values` ([nodes]) as a property map of the nodes.
 template <class T>
 auto by_node(std::vector<T>& values) {

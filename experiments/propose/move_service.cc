@@ -318,10 +318,10 @@ void MoveService::answer(const MoveQuestion& question,
     case MoveQuestion::Kind::enumerate:
       return emit(encode_part(Listed{texts_of(move->enumerate(at))}));
     case MoveQuestion::Kind::apply: {
-      Made made;
-      if (const auto next = move->apply(at, question.instance, made.why))
-        made.variant = to_json(*next).dump();
-      return emit(encode_part(made));
+      Result result;
+      if (const auto next = move->apply(at, question.instance, result.why))
+        result.variant = to_json(*next).dump();
+      return emit(encode_part(result));
     }
     case MoveQuestion::Kind::domain:
       return emit(encode_part(Domain{move->domain(at, question.instance.site)}));

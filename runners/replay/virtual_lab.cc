@@ -92,11 +92,7 @@ class Lab final : private CampaignHost {
   }
 
   [[nodiscard]] double seconds() const override { return evaluator_.now(); }
-  [[nodiscard]] Submission submission(NodeId node) override {
-    Submission out;
-    out.node = node;
-    return out;
-  }
+  [[nodiscard]] Submission submission(NodeId node) override { return {.node = node}; }
   [[nodiscard]] Outcome serve(const Submission& submission) const {
     return served(walk_->row(submission.node), submission.seed);
   }

@@ -1,5 +1,6 @@
 #include "runners/worker/frames.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +16,15 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "numbers travel as they lie in memory");
 constexpr std::string_view kMark = "WPf1";
+
+/// Whether to go on after a call that failed: it was interrupted, or the stream, which another
+/// process may share and have set so, does not block.
+bool try_again(int fd, short events) {
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN) return false;
+  pollfd entry{.fd = fd, .events = events, .revents = 0};
+  return ::poll(&entry, 1, -1) >= 0 || errno == EINTR;
+}
 
 /// As read(), with the descriptor that comes along.
 ssize_t receive(int fd, char* out, std::size_t count, int* descriptor) {
@@ -39,7 +49,7 @@ FrameStatus read_exactly(int fd, char* out, std::size_t count, int* descriptor =
   for (std::size_t done = 0; done < count;) {
     const ssize_t got = receive(fd, out + done, count - done, descriptor);
     if (got == 0) return done == 0 ? FrameStatus::closed : FrameStatus::torn;
-    if (got < 0 && errno != EINTR) return FrameStatus::failed;
+    if (got < 0 && !try_again(fd, POLLIN)) return FrameStatus::failed;
     if (got > 0) done += static_cast<std::size_t>(got);
   }
   return FrameStatus::done;
@@ -108,7 +118,7 @@ FrameStatus read_frame(int fd, std::string& frame, std::uint64_t max_bytes, int*
 FrameStatus write_frame(int fd, std::string_view frame) {
   while (!frame.empty()) {
     const ssize_t put = ::write(fd, frame.data(), frame.size());
-    if (put < 0 && errno != EINTR) return FrameStatus::failed;
+    if (put < 0 && !try_again(fd, POLLOUT)) return FrameStatus::failed;
     if (put > 0) frame.remove_prefix(static_cast<std::size_t>(put));
   }
   return FrameStatus::done;

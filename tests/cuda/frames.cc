@@ -279,6 +279,7 @@ TEST_CASE("a frame larger than a pipe's buffer is written whole") {
   std::string frame;
   {
     const std::jthread reader([&] { CHECK(read_frame(pipe.ends[0], frame) == FrameStatus::done); });
+    REQUIRE(::fcntl(pipe.ends[1], F_SETFL, O_NONBLOCK) == 0);  // as a process beside it may
     CHECK(write_frame(pipe.ends[1], frame_of(large)) == FrameStatus::done);
   }
   CHECK(text_of(frame) == large);

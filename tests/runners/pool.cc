@@ -72,7 +72,7 @@ TEST_SUITE("pool") {
     const auto pool = runner_pool(runner, spec);
     CHECK(pool->width() == 3);
     for (std::uint64_t i = 0; i < 100; ++i)
-      pool->submit({.sequence = i, .variant = {}, .key = {}, .seed = 1000 + i});
+      pool->submit({.sequence = i, .variant = Variant{}, .key = {}, .seed = 1000 + i});
     std::set<std::uint64_t> seen;
     while (seen.size() < 100) {
       const auto done = pool->wait(10s);
@@ -102,7 +102,7 @@ TEST_SUITE("pool") {
     });
     const auto pool = runner_pool(runner, spec);
     for (std::uint64_t i = 0; i < kLanes; ++i)
-      pool->submit({.sequence = i, .variant = {}, .key = {}, .seed = 0});
+      pool->submit({.sequence = i, .variant = Variant{}, .key = {}, .seed = 0});
     for (int i = 0; i < kLanes; ++i) {
       const auto done = pool->wait(30s);
       REQUIRE(done.has_value());
@@ -120,14 +120,14 @@ TEST_SUITE("pool") {
       throw environment_error("the device is gone");
     });
     const auto pool = runner_pool(runner, spec);
-    pool->submit({.sequence = 0, .variant = {}, .key = {}, .seed = 0});
+    pool->submit({.sequence = 0, .variant = Variant{}, .key = {}, .seed = 0});
     const auto first = pool->wait(10s);
     REQUIRE(first.has_value());
     CHECK(first->outcome.status == Status::crashed);
     CHECK(first->outcome.log == "runner scripted failed: out of luck");
-    pool->submit({.sequence = 1, .variant = {}, .key = {}, .seed = 1});
+    pool->submit({.sequence = 1, .variant = Variant{}, .key = {}, .seed = 1});
     CHECK(pool->wait(10s)->outcome.status == Status::crashed);
-    pool->submit({.sequence = 2, .variant = {}, .key = {}, .seed = 2});
+    pool->submit({.sequence = 2, .variant = Variant{}, .key = {}, .seed = 2});
     CHECK_THROWS_AS(static_cast<void>(pool->wait(10s)), Error);
   }
 
@@ -139,7 +139,7 @@ TEST_SUITE("pool") {
     });
     auto pool = runner_pool(runner, spec);
     for (std::uint64_t i = 0; i < 10; ++i)
-      pool->submit({.sequence = i, .variant = {}, .key = {}, .seed = 0});
+      pool->submit({.sequence = i, .variant = Variant{}, .key = {}, .seed = 0});
     pool->cancel();
     CHECK_FALSE(pool->wait(1ms).has_value());
     pool.reset();
