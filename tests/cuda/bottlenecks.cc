@@ -87,7 +87,7 @@ double fact(const KernelSpec& spec, const std::string& name) {
 }
 
 /// Facts within [low, high) that a kernel was made to have.
-struct Made {
+struct BuiltKernel {
   const char* rule;
   const char* fact;
   double low, high;
@@ -138,22 +138,24 @@ TEST_CASE(
     for (const KernelSpec& spec : specs()) out.emplace(spec.name, &spec);
     return out;
   }();
-  for (const Made& made :
-       {Made{"low_waves_per_sm", "waves", 0, 0.5}, Made{"high_waves_per_sm", "waves", 160, 1e9},
-        Made{"high_waves_per_sm", "occupancy", 0.99, 1.01},
-        Made{"low_occupancy", "occupancy_now", 0, 0.13},
-        Made{"low_occupancy", "register_limited", 0, 0.5},
-        Made{"register_limited", "register_limited", 1, 1.5},
-        Made{"register_limited", "occupancy_now", 0, 0.26},
-        Made{"stall_wait", "register_limited", 0, 0.5},
-        Made{"stall_wait", "occupancy_now", 0, 0.13},
-        Made{"stall_short_scoreboard", "occupancy_now", 0.49, 0.51},
-        Made{"poor_coalescing", "static_sector_excess", 7.9, 8.1},
-        Made{"smem_bank_conflicts", "static_bank_ways", 16, 33},
-        Made{"low_l2_hit", "global_reuse", 4, 1e9}, Made{"low_l1_hit", "global_reuse", 4, 1e9},
-        Made{"stall_long_scoreboard", "global_reuse", 0, 1.5},
-        Made{"severe_memory_bound", "global_reuse", 0, 1.5},
-        Made{"poor_coalescing", "global_reuse", 0, 1.5}}) {
+  for (const BuiltKernel& made :
+       {BuiltKernel{"low_waves_per_sm", "waves", 0, 0.5},
+        BuiltKernel{"high_waves_per_sm", "waves", 160, 1e9},
+        BuiltKernel{"high_waves_per_sm", "occupancy", 0.99, 1.01},
+        BuiltKernel{"low_occupancy", "occupancy_now", 0, 0.13},
+        BuiltKernel{"low_occupancy", "register_limited", 0, 0.5},
+        BuiltKernel{"register_limited", "register_limited", 1, 1.5},
+        BuiltKernel{"register_limited", "occupancy_now", 0, 0.26},
+        BuiltKernel{"stall_wait", "register_limited", 0, 0.5},
+        BuiltKernel{"stall_wait", "occupancy_now", 0, 0.13},
+        BuiltKernel{"stall_short_scoreboard", "occupancy_now", 0.49, 0.51},
+        BuiltKernel{"poor_coalescing", "static_sector_excess", 7.9, 8.1},
+        BuiltKernel{"smem_bank_conflicts", "static_bank_ways", 16, 33},
+        BuiltKernel{"low_l2_hit", "global_reuse", 4, 1e9},
+        BuiltKernel{"low_l1_hit", "global_reuse", 4, 1e9},
+        BuiltKernel{"stall_long_scoreboard", "global_reuse", 0, 1.5},
+        BuiltKernel{"severe_memory_bound", "global_reuse", 0, 1.5},
+        BuiltKernel{"poor_coalescing", "global_reuse", 0, 1.5}}) {
     CAPTURE(made.rule);
     CAPTURE(made.fact);
     REQUIRE(by_name.contains(made.rule));

@@ -15,7 +15,6 @@ using test::random_graph;
 
 namespace {
 
-constexpr NodeId kRoot{0};
 constexpr std::uint64_t kSeeds = 200;
 
 using Nodes = std::vector<std::uint32_t>;
