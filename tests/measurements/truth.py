@@ -1,7 +1,7 @@
 """Is a reported speed-up what one measures?
 
 Searches, then times the reported kernel once more by `warpath evaluate` in a fresh process. Rows of other kernels, of other
-seeds, and of the other mode stay in the file, each with its revision: a measurement may be done in parts. Exit code 1 where a reported speed-up differs by more than 2 %,
+seeds, and of the other mode stay in the file if they are of the same revision: a measurement may be done in parts. Exit code 1 where a reported speed-up differs by more than 2 %,
 or one is missing without a competitor.
 """
 import json
@@ -32,6 +32,7 @@ while True:
 def options(parser):
     shared(parser, "specs", "kernels", "python", gpus=("0", "the GPUs to measure on, a search at a time on each"), seeds="10", seconds=8.0, limit=540.0,
            stage=("final", "of the evaluation, which leaves out what is no timing: sanitizer, large tensors and counters"))
+    parser.add_argument("--add", action="store_true", help="rows of other revisions stay in the file too; every row names its own")
     parser.add_argument("--compete", action="store_true",
                         help="a process that keeps the GPU busy runs beside the searches, finals included, but not beside the evaluation; needs PyTorch")
 
@@ -143,6 +144,8 @@ def measure(args):
     own = [found for found in spread(one, [(seed, kernel) for seed in args.seeds for kernel in kernels], args.gpus) if found]
     before = json.loads(args.output.read_text()) if args.output.exists() else {"rows": []}
     rows = {(r["kernel"], r["seed"], r["compete"]): {"revision": before.get("revision"), **r} for r in before["rows"] + own}
+    if not args.add:
+        rows = {key: r for key, r in rows.items() if r["revision"] == revision()}
     rows = [rows[key] for key in sorted(rows)]
     write_result(args.output, figures(rows), rows)
     print_table(kernels, own)
