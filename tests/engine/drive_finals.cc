@@ -103,7 +103,7 @@ std::vector<std::string> final_lines(const fs::path& folder) {
 
 }  // namespace
 
-TEST_SUITE("final_stage") {
+TEST_SUITE("drive_finals") {
   TEST_CASE(
       "a search ends with its best timed again at the final stage, on inputs of their own, and "
       "reports these times") {
