@@ -45,7 +45,8 @@ class CpuBench {
     host::CompileJob job;
     job.source = std::string(portable_device_code());
     for (const std::string_view name : harness_kernels()) {
-      if (name != "harness_spin" && name != "harness_noise") job.kernels.emplace_back(name);
+      if (name != "harness_spin" && name != "harness_noise" && name != "harness_stir")
+        job.kernels.emplace_back(name);
     }
     compiled_ = compiler_.compile(job);
     INFO(compiled_.log);

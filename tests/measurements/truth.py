@@ -31,7 +31,7 @@ while True:
 
 def options(parser):
     shared(parser, "specs", "kernels", "python", gpus=("0", "the GPUs to measure on, a search at a time on each"), seeds="10", seconds=8.0, limit=540.0,
-           stage=("final", "of the evaluation, which leaves out what is no timing: sanitizer, large tensors and counters"))
+           stage=("final", "of the evaluation, which does no more than screen the kernel and time it in pairs"))
     parser.add_argument("--add", action="store_true", help="rows of other revisions stay in the file too; every row names its own")
     parser.add_argument("--compete", action="store_true",
                         help="a process that keeps the GPU busy runs beside the searches, finals included, but not beside the evaluation; needs PyTorch")
@@ -74,7 +74,7 @@ def timed_alone(args, folder, name, seed, gpu):
     """(speed-up, why there is none) of the reported kernel in a fresh process."""
     file = args.work / f"{name}.{seed}.jsonl"
     expect(run(["evaluate", "--input", folder / "input_spec.json", "--candidates", folder, "--runner", "cuda", "--stage", args.stage, "--seed", 1000 + seed,
-                "--json", file, "--set", "cuda.final=final,-sanitizer,-large_tensors,-counters", *args.more, *on(gpu)]), f"{name}, seed {seed}: evaluate")
+                "--json", file, "--set", "cuda.confirmation=", "--set", "cuda.final=interleaved_pairs", *args.more, *on(gpu)]), f"{name}, seed {seed}: evaluate")
     line = next((line for line in read_lines(file) if not line.get("baseline")), {"status": "nothing"})
     first = (line.get("log") or "").split("\n")[0]
     return line.get("speedup"), "" if line["status"] == "ok" else f"evaluate: {line['status']}: {first}"

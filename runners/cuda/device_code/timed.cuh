@@ -19,6 +19,14 @@ extern "C" __global__ void harness_spin(const volatile unsigned* flag,
   while (*flag != value && now_ns() - start < limit_ns) __nanosleep(200);
 }
 
+/// Blocks of random length, at most `most_ns`: the order in which multiprocessors become free is
+/// drawn anew.
+extern "C" __global__ void harness_stir(unsigned long long seed, unsigned long long most_ns) {
+  using namespace warpath::cuda;
+  const Word start = now_ns(), ns = warpath::portable::mix(seed + blockIdx.x) % most_ns;
+  while (now_ns() - start < ns) continue;
+}
+
 extern "C" __global__ void __launch_bounds__(256) harness_noise(void* scratch,
                                                                 unsigned long long size_bytes,
                                                                 const volatile unsigned* flag,

@@ -12,7 +12,7 @@ constexpr double kLeastCounted = 0.9;
 class CounterGate final : public DeviceGate {
  public:
   CounterGate()
-      : DeviceGate({.name = "counters",
+      : DeviceGate({.name = kCountersGate,
                     .phase = GatePhase::device,
                     .stage = Stage::final,
                     .help = "a cold launch reads what must be read",

@@ -49,6 +49,8 @@ inline constexpr std::string_view kGuardGate = "guard_zones";
 inline constexpr std::string_view kIsolationGate = "isolation";
 inline constexpr std::string_view kSanitizerGate = "sanitizer";
 inline constexpr std::string_view kLargeTensorsGate = "large_tensors";
+/// A plan that has it reads the counters of what is fast, too.
+inline constexpr std::string_view kCountersGate = "counters";
 
 /// What gates on text and code may look at. A null pointer is something that is not there yet: text
 /// gates run before there is code.

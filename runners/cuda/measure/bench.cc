@@ -176,11 +176,7 @@ void Bench::flush_l2() {
 }
 
 void Bench::stir() {
-  constexpr std::uint64_t kNs = 5000;
-  require(api(), api().cuMemsetD32Async(noise_flag_.get(), 0, 1, stream()), "cannot set a flag");
-  const auto most = static_cast<std::uint64_t>(8 * std::max(1, limits_.multiprocessors));
-  harness_.noise(stream(), flush_memory_.get(), harness_.flush_bytes(),
-                 static_cast<int>(1 + secret() % most), noise_flag_.get(), 1, kNs);
+  harness_.stir(stream(), secret());
 }
 
 void Bench::start_noise() {

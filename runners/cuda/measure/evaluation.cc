@@ -212,9 +212,9 @@ TrialReply Evaluation::run(const TrialRequest& request) {
       }
       if (good && !light && request.stage >= Stage::final) good = judge(running, Stage::final);
     }
-    if (good && (request.profile || request.stage == Stage::final) && trial.counters.empty()) {
+    if (good && trial.counters.empty() &&
+        (request.profile || plan_.runs(kCountersGate, request.stage)))
       static_cast<void>(trial.profile());  // without counters the static facts remain
-    }
     leave_clean(running, good);
     good = reply.status == Status::ok;
     if (good) diagnose(trial);

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "engine/base/rng.h"
 #include "engine/portable/random.h"
 #include "runners/input_family.h"
 
@@ -19,7 +20,7 @@ struct Entry {
   std::string_view name;
   CUfunction HarnessFunctions::* function;
 };
-constexpr std::array<Entry, 18> kEntries{{
+constexpr std::array<Entry, 19> kEntries{{
     {"harness_fill", &HarnessFunctions::fill},
     {"harness_family", &HarnessFunctions::family},
     {"harness_nudge", &HarnessFunctions::nudge},
@@ -38,6 +39,7 @@ constexpr std::array<Entry, 18> kEntries{{
     {"harness_canary", &HarnessFunctions::canary},
     {"harness_spin", &HarnessFunctions::spin},
     {"harness_noise", &HarnessFunctions::noise},
+    {"harness_stir", &HarnessFunctions::stir},
 }};
 
 constexpr auto kNames = [] {
@@ -273,6 +275,21 @@ void Harness::noise(CUstream stream,
                     std::uint64_t limit_ns) const {
   launch(stream, functions_.noise, {static_cast<unsigned>(blocks), kThreads, 0},
          {&scratch, &size_bytes, &flag, &value, &limit_ns});
+}
+
+void Harness::stir(CUstream stream, std::uint64_t seed) const {
+  constexpr int kLaunches = 4,
+                kBlocks = 16;  // at least, a multiprocessor; three times as many at most
+  constexpr std::uint64_t kMostNs = 8000;
+  Rng rng(seed, "stir");
+  for (int i = 0; i < kLaunches; ++i) {
+    const std::uint64_t more =
+        rng.below(2 * kBlocks * static_cast<std::uint64_t>(multiprocessors_));
+    const Grid grid{kBlocks * multiprocessors_ + static_cast<unsigned>(more), 32U << rng.below(6),
+                    0};
+    const std::uint64_t blocks_seed = rng.next();
+    launch(stream, functions_.stir, grid, {&blocks_seed, &kMostNs});
+  }
 }
 
 void Harness::canary(CUstream stream, CUdeviceptr out, std::uint64_t seed) const {

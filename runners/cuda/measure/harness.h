@@ -45,7 +45,7 @@ inline constexpr int kCanaryWords = 256;
 struct HarnessFunctions {
   CUfunction fill, family, nudge, poison, mask, compare, compare_finish, digest, digest_finish,
       guard_fill, guard_check, guard_finish, flush, poison_shared, poison_local, canary, spin,
-      noise;
+      noise, stir;
 };
 
 /// The trusted kernels on one device. Every method only enqueues; what it writes may be read once
@@ -129,6 +129,8 @@ class Harness {
              CUdeviceptr flag,
              std::uint32_t value,
              std::uint64_t limit_ns) const;
+  /// Some 0.2 ms of blocks whose number, size and lengths are random.
+  void stir(CUstream stream, std::uint64_t seed) const;
   /// Leaves canary_answer(seed) at `out`: integer work of a fixed amount, some tens of
   /// microseconds.
   void canary(CUstream stream, CUdeviceptr out, std::uint64_t seed) const;

@@ -117,9 +117,8 @@ QuietJudgement judge_takes(std::span<const Take> takes,
       out.why = difference;
     }
   }
-  if (static_cast<int>(takes.size()) < limits.takes) return out;
-  out.next = Next::give_up;
-  if (quiet.size() < 2) return out;
+  if (static_cast<int>(takes.size()) >= limits.takes) out.next = Next::give_up;
+  if (quiet.size() < 2 || quiet.back() != last) return out;
   std::vector<Take> together;
   for (const std::size_t i : quiet) together.push_back(takes[i]);
   const bool all_agree = std::ranges::all_of(

@@ -74,8 +74,8 @@ struct QuietJudgement {
 /// A take during which the device did something else (`canary_rest_ns`: of the fastest canary so
 /// far) counts for nothing. A quiet one is accepted where its pairs agree among each other and with
 /// the search (`searched_ns`: objective time; 0: unknown), or where an earlier quiet one confirms
-/// it. What still disagrees with itself after the last attempt is accepted from quiet takes
-/// together, if they agree and their interval is narrow: then it is the kernel that is so. Pure.
+/// it. What disagrees with itself is accepted from two or more quiet takes together, if they agree
+/// and their interval is narrow: then it is the kernel that is so. Pure.
 [[nodiscard]] QuietJudgement judge_takes(std::span<const Take> takes,
                                          double searched_ns,
                                          double canary_rest_ns,

@@ -241,7 +241,7 @@ class Blocks {
     constexpr double kPairConfidence = 0.99, kNarrow = 0.01, kUsualNs = 1.5e9, kMostNs = 5e9,
                      kLeastPairs = 6;
     constexpr int kPairDraws = 500;
-    const std::size_t least = has_long() ? (6 + slots_ - 1) / slots_ * slots_ : 5, most = 40;
+    const std::size_t least = has_long() ? (6 + slots_ - 1) / slots_ * slots_ : 5, most = 64;
     const double both_ns = kLeastPairs * (launch_ns(0) + launch_ns(1));
     Rng rng(bench_.secret(), "blocks");
     BlockPairs out;
@@ -258,7 +258,7 @@ class Blocks {
       const double width = interval.high - interval.low;
       const bool is_wide = width > QuietLimits{}.width;
       if (width <= kNarrow || spent_ns_ >= std::max(is_wide ? kMostNs : kUsualNs, both_ns)) break;
-      if (is_wide && rest_ < kLongRest && spent_ns_ >= kUsualNs) {
+      if (is_wide && rest_ < kLongRest && spent_ns_ >= kUsualNs && !are_of_two_kinds(logs)) {
         rest_ = kLongRest;
         out = {};
         logs.clear();
@@ -284,6 +284,13 @@ class Blocks {
   [[nodiscard]] double launch_ns(int side) const { return sides_[side]->launch_ns(w_); }
   [[nodiscard]] bool settles(int side) const { return launch_ns(side) < kOwnBlockNs; }
   [[nodiscard]] bool has_long() const { return !settles(0) || !settles(1); }
+
+  /// No rest makes one kind of what the order of blocks makes two.
+  static bool are_of_two_kinds(std::span<const double> logs) {
+    std::vector<double> ratios;
+    for (const double log_ratio : logs) ratios.push_back(std::exp(log_ratio));
+    return two_humps(ratios);
+  }
 
   /// The mean launch over all slots, from `first_slot` on, after the candidate has settled on that.
   /// Where launches are long, of that slot alone: others have their turn in other pairs.
