@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "engine/base/format.h"
 #include "engine/base/statistics.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
@@ -116,6 +117,11 @@ double log_speedup(const Outcome& outcome) {
   return std::log(median(timing.baseline_samples_ns) / median(timing.samples_ns));
 }
 
+std::string times(const Outcome& outcome) {
+  const WorkloadTiming& timing = outcome.timings.front();
+  return format("%.1f ns, %.1f ns", median(timing.baseline_samples_ns), median(timing.samples_ns));
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("gpu_quiet");
@@ -126,8 +132,12 @@ TEST_CASE(
   Bench bench;
   const Outcome quiet = bench.final();
   REQUIRE_MESSAGE(quiet.status == Status::ok, quiet.log);
+  const std::string quiet_times = times(quiet);
+  CAPTURE(quiet_times);
   const Outcome again = bench.final();
   REQUIRE_MESSAGE(again.status == Status::ok, again.log);
+  const std::string again_times = times(again);
+  CAPTURE(again_times);
   CHECK(std::abs(log_speedup(again) - log_speedup(quiet)) < 0.02);
   int refused = 0;
   {
@@ -151,6 +161,8 @@ TEST_CASE(
   CHECK(refused > 0);
   const Outcome after = bench.final();
   REQUIRE_MESSAGE(after.status == Status::ok, after.log);
+  const std::string after_times = times(after);
+  CAPTURE(after_times);
   CHECK(std::abs(log_speedup(after) - log_speedup(quiet)) < 0.02);
 }
 

@@ -71,13 +71,13 @@ def search(args, spec, seed, gpu):
 
 
 def timed_alone(args, folder, name, seed, gpu):
-    """(speed-up, why there is none) of the reported kernel in a fresh process."""
+    """(speed-up, its interval, milliseconds, why there are none) of the reported kernel in a fresh process."""
     file = args.work / f"{name}.{seed}.jsonl"
     expect(run(["evaluate", "--input", folder / "input_spec.json", "--candidates", folder, "--runner", "cuda", "--stage", args.stage, "--seed", 1000 + seed,
                 "--json", file, "--set", "cuda.confirmation=", "--set", "cuda.final=interleaved_pairs", *args.more, *on(gpu)]), f"{name}, seed {seed}: evaluate")
     line = next((line for line in read_lines(file) if not line.get("baseline")), {"status": "nothing"})
     first = (line.get("log") or "").split("\n")[0]
-    return line.get("speedup"), "" if line["status"] == "ok" else f"evaluate: {line['status']}: {first}"
+    return (line.get("speedup"), line.get("speedup_interval"), line.get("time_ms"), "" if line["status"] == "ok" else f"evaluate: {line['status']}: {first}")
 
 
 def unreported(summary):
@@ -88,14 +88,15 @@ def unreported(summary):
 
 def row(args, spec, seed, gpu):
     empty = {"kernel": spec.stem, "seed": seed, "compete": args.compete, "revision": revision(), "reported": None, "alone": None, "difference": None,
-             "searched": None, "run_s": None, "alone_s": None, "search_s": args.seconds, "exit": None, "why": ""}
+             "reported_interval": None, "alone_interval": None, "reported_ms": None, "alone_ms": None, "searched": None, "run_s": None, "alone_s": None, "search_s": args.seconds, "exit": None, "why": ""}
     try:
         code, took, folder = search(args, spec, seed, gpu)
         summary = json.loads((folder / "best_summary.json").read_text())
         found = empty | {"searched": summary["searched_speedup"], "run_s": round(took, 1), "exit": code}
         if summary["baseline_ok"] and summary["finalists"] > 0 and summary.get("measured", True) and summary["speedup"] > 1:
-            found["reported"], began = summary["speedup"], time.monotonic()
-            found["alone"], found["why"] = timed_alone(args, folder, spec.stem, seed, gpu)
+            began = time.monotonic()
+            found |= {"reported": summary["speedup"], "reported_interval": summary["speedup_interval"], "reported_ms": summary["best_ms"]}
+            found["alone"], found["alone_interval"], found["alone_ms"], found["why"] = timed_alone(args, folder, spec.stem, seed, gpu)
             found["alone_s"] = round(time.monotonic() - began, 1)
             if not found["why"]:
                 found["difference"] = abs(math.log(found["reported"] / found["alone"]))

@@ -217,6 +217,7 @@ constexpr double kUsualRest = 1, kLongRest = 4;
 /// Launches of one kernel may come in kinds (other waves of blocks, other places in the cache):
 /// some of each slot tell their mean.
 constexpr double kKindsNs = 50e6, kLeastSamples = 2, kEnoughSamples = 8, kMostSamples = 64;
+constexpr double kStirNs = 2e6;  ///< of launches in a row, which may all be of one kind
 
 /// Blocks of launches of two candidates on one workload.
 class Blocks {
@@ -239,10 +240,15 @@ class Blocks {
 
   BlockPairs run() {
     constexpr double kPairConfidence = 0.99, kNarrow = 0.01, kUsualNs = 1.5e9, kMostNs = 5e9,
-                     kLeastPairs = 6;
+                     kLeastPairs = 6, kManyPairs = 20, kManyNs = 3e9;
     constexpr int kPairDraws = 500;
-    const std::size_t least = has_long() ? (6 + slots_ - 1) / slots_ * slots_ : 5, most = 64;
-    const double both_ns = kLeastPairs * (launch_ns(0) + launch_ns(1));
+    const double pair_ns = launch_ns(0) + launch_ns(1);
+    // Few pairs agree by chance where one launch in five is of another kind.
+    const auto long_pairs =
+        static_cast<std::size_t>(std::clamp(kManyNs / pair_ns, kLeastPairs, kManyPairs));
+    const std::size_t least = has_long() ? (long_pairs + slots_ - 1) / slots_ * slots_ : 5,
+                      most = 64;
+    const double both_ns = kLeastPairs * pair_ns;
     Rng rng(bench_.secret(), "blocks");
     BlockPairs out;
     std::vector<double> logs;
@@ -342,8 +348,14 @@ class Blocks {
         static_cast<std::size_t>(std::clamp(kBlockNs / sample_ns, least, kMostSamples));
     rest();
     bench_.stir();
+    double since_stirred_ns = 0;
     if (settles(side) && !mutates_ && !cold_) batches_[side][slot].enqueue();  // fills the cache
     for (std::size_t i = 0; i < wanted; ++i) {
+      if (rest_ > 0 && since_stirred_ns >= kStirNs) {
+        bench_.stir();
+        since_stirred_ns = 0;
+      }
+      since_stirred_ns += sample_ns;
       if (mutates_) trial.restore(w_, slot, sides_[0]->declared_set(w_, slot));
       if (cold_) bench_.flush_l2();
       require(api, api.cuEventRecord(bench_.event(2 * i), bench_.stream()),
