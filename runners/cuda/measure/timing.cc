@@ -240,7 +240,7 @@ class Blocks {
 
   BlockPairs run() {
     constexpr double kPairConfidence = 0.99, kNarrow = 0.01, kUsualNs = 1.5e9, kMostNs = 5e9,
-                     kLeastPairs = 6, kManyPairs = 20, kManyNs = 3e9;
+                     kLeastPairs = 6, kManyPairs = 40, kManyNs = 3e9;
     constexpr int kPairDraws = 500;
     const double pair_ns = launch_ns(0) + launch_ns(1);
     // Few pairs agree by chance where one launch in five is of another kind.
