@@ -13,17 +13,18 @@ namespace warpath {
 
 class ProgramSandbox;
 
-/// A program to start: in a process group of its own, with exactly this environment, no descriptor
-/// beyond 0, 1 and 2, and no core file; killed when this process ends, however it ends. argv[0] is
-/// looked up in the PATH of `environment` unless it holds a slash.
+/// A program to start. It runs in its own process group with exactly this environment, no
+/// descriptors but 0, 1 and 2, and no core file, and is killed when this process ends for any
+/// reason. argv[0] is looked up in the PATH of `environment` unless it contains a slash.
 struct ProcessSpec {
   std::vector<std::string> argv;
-  std::vector<std::string> environment;     ///< "NAME=value"
-  std::string directory = {};               ///< working folder; empty: the caller's
-  std::int64_t memory_bytes = 0;            ///< address-space limit; 0: none
-  std::int64_t file_bytes = 0;              ///< limit on any file it writes; 0: none
-  std::int64_t cpu_seconds = 0;             ///< ends it even when its starter was killed; 0: none
-  std::int64_t open_files = 0;              ///< limit on its descriptors; 0: the caller's
+  std::vector<std::string> environment;  ///< "NAME=value"
+  std::string directory = {};            ///< working folder; empty: the caller's
+  std::int64_t memory_bytes = 0;         ///< address-space limit; 0: none
+  std::int64_t file_bytes = 0;           ///< limit on the size of any file it writes; 0: none
+  std::int64_t cpu_seconds =
+      0;  ///< CPU time limit, which holds even if the starter is killed; 0: none
+  std::int64_t open_files = 0;              ///< limit on its open descriptors; 0: the caller's
   const ProgramSandbox* sandbox = nullptr;  ///< entered before the program starts; null: none
 };
 
@@ -42,16 +43,16 @@ struct ProcessResult {
   double seconds = 0;
 };
 
-/// Runs a program with empty input to its end or a limit; the whole process group is gone when it
-/// returns. Throws Error(environment) if it cannot be started, naming the program. Thread-safe.
+/// Runs a program with empty input until it exits or reaches a limit; its whole process group is
+/// gone on return. Throws Error(environment) naming the program if it cannot be started.
+/// Thread-safe.
 [[nodiscard]] ProcessResult run_process(const ProcessSpec& spec,
                                         std::chrono::duration<double> limit,
                                         std::size_t output_limit_bytes,
                                         const std::stop_token& stop = {});
 
-/// A long-lived child that is spoken to through its standard input and output (one stream socket);
-/// its stderr is discarded. Killed with its process group and reaped on destruction. Not
-/// thread-safe.
+/// A long-lived child whose standard input and output are one stream socket to this process; its
+/// stderr is discarded. The destructor kills its process group and reaps it. Not thread-safe.
 class Child {
  public:
   /// Throws Error(environment) if the program cannot be started.
@@ -60,14 +61,14 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// The stream; it does not block.
+  /// This process's end of the socket; non-blocking.
   [[nodiscard]] int fd() const { return socket_; }
-  /// Kills the group and reaps the child; returns its wait status (as of waitpid). Later calls
-  /// return the same.
+  /// Kills the process group and reaps the child; returns its wait status (as of waitpid). Later
+  /// calls return the same status.
   int kill();
-  /// Waits up to `limit` for the child to end by itself, then kills it. Wait status.
+  /// Waits up to `limit` for the child to exit, then kills it; returns its wait status.
   int wait(std::chrono::duration<double> limit);
-  /// After its end: the memory it had used at most.
+  /// Peak resident set size, in bytes; valid once the child has been reaped.
   [[nodiscard]] std::uint64_t peak_memory_bytes() const { return peak_memory_bytes_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
 

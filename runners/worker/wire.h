@@ -1,11 +1,11 @@
 #pragma once
 
-// Messages between processes of the program, as frames (frames.h) of CBOR (RFC 8949). What a struct
-// holds is described once (engine/json/json_codec.h); here its members become the elements of an
-// array, in the order of the description, since both sides are the same program. Texts and lists of
-// numbers are byte strings, which are copied as they lie. Values are written and read straight
-// from and to the structs: a tree of nlohmann::json between them costs three times as much, and
-// what a hostile worker sends could be nested without end. Include only from .cc files.
+// Messages between processes of the program: frames (frames.h) of CBOR (RFC 8949). A struct is
+// described once (engine/json/json_codec.h); here its members become the elements of an array in
+// order of description, since both sides are the same program. Strings and lists of numbers are
+// byte strings holding their memory as is. Values are encoded from and decoded into the structs
+// directly: going through nlohmann::json takes three times as long, and a hostile worker could send
+// it input nested without limit. Include only from .cc files.
 
 #include <algorithm>
 #include <array>
@@ -26,12 +26,12 @@
 
 namespace warpath {
 
-/// Specialise with `static constexpr E value` for an enumeration without words (EnumWords) that
-/// travels: its last value, counted from 0.
+/// The last value, counted from 0, of an enumeration in a message that has no EnumWords. Specialise
+/// with `static constexpr E value`.
 template <class E>
 struct LastOf;
 
-/// Base of a Description of what is never JSON: members without names, in order.
+/// Base of a Description of a type that never becomes JSON: members in order, without names.
 template <auto... members>
 struct Unnamed {
   template <class V>
@@ -42,12 +42,12 @@ struct Unnamed {
 
 namespace wire {
 
-/// Numbers that travel as they lie in memory, where they are many.
+/// Numbers whose arrays are sent as they lie in memory.
 template <class T>
 concept Plain =
     (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) || std::is_same_v<T, std::byte>;
 
-/// What is one byte string.
+/// Encoded as one byte string.
 template <class T>
 constexpr bool is_bytes = std::is_same_v<T, std::string>;
 template <Plain T>
@@ -64,7 +64,7 @@ template <class E>
   }
 }
 
-/// Major types of CBOR, and the values without an argument.
+/// CBOR's major types, and the simple values used.
 enum class Major : std::uint8_t { number, negative, bytes, text, array, map, tag, simple };
 inline constexpr std::uint8_t kFalse = 0xf4, kTrue = 0xf5, kFloat64 = 0xfb;
 
@@ -86,7 +86,7 @@ template <class T>
   return members.count;
 }
 
-/// Appends values.
+/// Appends encoded values to a string.
 class Writer {
  public:
   explicit Writer(std::string& out) : out_(out) {}
@@ -163,8 +163,8 @@ class Writer {
   std::string& out_;
 };
 
-/// Reads what a Writer wrote. Anything is safe to read: what is not as it must be makes `whole()`
-/// false, and what was read until then is of no use.
+/// Decodes what a Writer encoded. Any input is safe: if it is malformed, `whole()` is false and the
+/// values read so far are meaningless.
 class Reader {
  public:
   explicit Reader(std::string_view message) : rest_(message) {}
@@ -204,7 +204,7 @@ class Reader {
       read_parts(out);
     }
   }
-  /// Everything was read, and nothing was missing.
+  /// True if the input was consumed entirely and nothing was missing or malformed.
   [[nodiscard]] bool whole() const { return ok_ && rest_.empty(); }
 
  private:
@@ -227,7 +227,7 @@ class Reader {
   [[nodiscard]] std::uint8_t take_byte();
   [[nodiscard]] std::uint64_t take_number(int bytes);
   [[nodiscard]] std::pair<Major, std::uint64_t> head();
-  /// The argument of a head that must be of this type.
+  /// The argument of the next head, which must be of type `expected`.
   [[nodiscard]] std::uint64_t head(Major expected);
 
   template <class T>
@@ -273,7 +273,7 @@ class Reader {
 
 }  // namespace wire
 
-/// A message as a frame.
+/// Encodes a message as a frame.
 template <class T>
 [[nodiscard]] std::string encode_frame(const T& message) {
   std::string frame = open_frame();
@@ -282,7 +282,7 @@ template <class T>
   return frame;
 }
 
-/// Likewise, as std::variant `Messages` that holds a T would be.
+/// Encodes `message` as a std::variant `Messages` holding it would be.
 template <class Messages, class T>
 [[nodiscard]] std::string encode_frame_as(const T& message) {
   static constexpr std::size_t index = []<class... Ts>(const std::variant<Ts...>*) {
@@ -300,7 +300,8 @@ template <class Messages, class T>
   return frame;
 }
 
-/// False unless `frame` is a whole message of this type; `message` is unspecified then.
+/// Decodes a frame. Returns false unless it is exactly one well-formed message of this type;
+/// `message` is then unspecified.
 template <class T>
 [[nodiscard]] bool decode_frame(std::string_view frame, T& message) {
   if (frame_size(frame, frame.size()) != frame.size()) return false;

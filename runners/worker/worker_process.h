@@ -15,27 +15,27 @@
 
 namespace warpath {
 
-/// A worker that works on foreign text: with an empty environment, in an empty folder of its own,
-/// without any descriptor but its standard ones, unable to write files or leave a core.
+/// A worker that processes foreign text: started with an empty environment in an empty folder of
+/// its own, with only the standard descriptors, and unable to write files or dump core.
 struct LockedWorker {
   std::vector<std::string> argv;   ///< argv[0]: absolute path of the program
-  std::uint64_t memory_bytes = 0;  ///< address space; 0: no limit
+  std::uint64_t memory_bytes = 0;  ///< address-space limit; 0: none
 };
 
 /// How a worker ended.
 struct WorkerEnd {
   bool signalled = false;
   int code = 0;                            ///< signal or exit status
-  std::uint64_t peak_memory_bytes = 0;     ///< the most it had used
+  std::uint64_t peak_memory_bytes = 0;     ///< peak resident set size
   [[nodiscard]] std::string text() const;  ///< "signal 11", "exit status 3"
 };
 
-/// What came of waiting for a worker. Unless it is a frame, the worker is gone.
+/// The result of waiting for a worker. Unless it is `frame`, the worker has ended.
 struct WorkerReply {
   enum class Kind : std::uint8_t {
     frame,
-    ended,    ///< by itself; what it said before was handed out
-    damaged,  ///< it sent what is no frame, and was killed
+    ended,    ///< by itself; every frame it sent was delivered before
+    damaged,  ///< it sent something other than a frame, and was killed
     timed_out,
     stopped,
   };
@@ -44,42 +44,43 @@ struct WorkerReply {
   WorkerEnd end;
 };
 
-/// A worker process, the stream of frames to it, and the watchdog over it. Killed with its process
-/// group on destruction; another is started by making another. Not thread-safe.
+/// A worker process, the frame stream to it, and its watchdog. The destructor kills it with its
+/// process group; to restart it, make a new object. Not thread-safe.
 class WorkerProcess {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// Each throws Error(environment) if no process, socket or folder can be had.
+  /// The constructors throw Error(environment) if the process, socket or folder cannot be created.
   explicit WorkerProcess(const ProcessSpec& spec);
   explicit WorkerProcess(const LockedWorker& worker);
-  /// No process but a thread of this one, which must return once `fd` is at its end: it cannot be
-  /// killed, and has no pid.
+  /// Runs `body` on a thread of this process instead; it must return once `fd` reads end of stream.
+  /// Such a worker cannot be killed and has no pid.
   explicit WorkerProcess(const std::function<void(int fd)>& body);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  /// The most bytes that a message of the worker may have from here on.
+  /// Limits the size of messages the worker may send from now on.
   void set_max_bytes(std::uint64_t max_bytes) { decoder_.set_max_bytes(max_bytes); }
-  /// Queues a frame and writes what the stream takes now. `descriptor`, if it is not negative,
-  /// travels with its first byte, and stays the caller's.
+  /// Queues a frame and writes as much as the stream accepts without blocking. A non-negative
+  /// `descriptor` is sent with the first byte and must stay open until then; the caller keeps
+  /// ownership.
   void send(std::string frame, int descriptor = -1);
-  /// True if the worker lives, as far as is known without waiting, and has said nothing that was
-  /// not asked for.
+  /// True if the worker is alive, as far as can be told without waiting, and has sent nothing
+  /// unsolicited.
   [[nodiscard]] bool idle();
-  /// The next frame, while what is queued is written. At the deadline, or once `stop` is requested,
-  /// the worker is killed.
+  /// Returns the next frame, writing queued ones meanwhile. Kills the worker at the deadline or
+  /// once `stop` is requested.
   [[nodiscard]] WorkerReply wait(Clock::time_point deadline, const std::stop_token& stop = {});
-  /// Likewise, for `seconds` from now.
+  /// As above, with a deadline `seconds` from now.
   [[nodiscard]] WorkerReply wait(double seconds, const std::stop_token& stop = {});
-  /// No more frames: gives it time to end by itself, then kills it.
+  /// Closes the sending side, gives the worker `grace` to exit, then kills it.
   void finish(std::chrono::duration<double> grace);
-  /// -1 where it is a thread.
+  /// -1 for a thread.
   [[nodiscard]] pid_t pid() const { return child_ ? child_->pid() : -1; }
 
  private:
-  /// A folder that goes when the child is gone.
+  /// Temporary folder, removed on destruction.
   struct EmptyFolder {
     EmptyFolder();
     ~EmptyFolder();
@@ -97,7 +98,7 @@ class WorkerProcess {
   [[nodiscard]] bool write_some(Outgoing& frame);
   [[nodiscard]] WorkerEnd end(std::chrono::duration<double> grace);
 
-  std::optional<EmptyFolder> folder_;  // before the child, which lives in it
+  std::optional<EmptyFolder> folder_;  // before child_, which runs in it
   std::optional<Child> child_;
   std::thread thread_;  // in place of a child
   int fd_ = -1;
