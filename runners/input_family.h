@@ -30,22 +30,21 @@ inline constexpr InputFamily kFirstStructure = InputFamily::identity;
 
 /// How the tensors of one input set are made.
 struct FamilyChoice {
-  /// Of the tensors that the family changes, in argument order: all, or every other one. The rest
-  /// is as declared.
+  /// Which of the tensors that the family can change it is applied to, in argument order. The
+  /// others keep their declared values.
   enum class Of : std::uint8_t { all, even_ones, odd_ones };
 
   InputFamily family = InputFamily::as_declared;
   int form = 0;  ///< FamilyRule::form
   Of of = Of::all;
-  /// The family holds but for one element of each tensor. A kernel that takes a structure for
-  /// granted after a look at a part of it is wrong there; one that is wrong under the structure
-  /// itself is wrong where it holds.
+  /// The family holds except for one element of each tensor. This exposes a kernel that assumes a
+  /// structure after inspecting only part of the input.
   bool but_for_one = false;
-  /// The rest has special numbers: what a kernel leaves out since it multiplies zeros meets numbers
-  /// that are none.
+  /// The other tensors contain special numbers (NaN, infinities). This exposes a kernel that skips
+  /// products with zeros.
   bool against_specials = false;
   auto operator<=>(const FamilyChoice&) const = default;
-  /// True if the choice has this family in tensor number `changed`, from 0.
+  /// True if the family is applied to the `changed`-th (from 0) tensor that it can change.
   [[nodiscard]] bool has(std::size_t changed) const {
     return of == Of::all || (changed % 2 == 0) == (of == Of::even_ones);
   }
@@ -62,28 +61,28 @@ struct FamilyChoice {
 /// Every stress family that changes an input of `workload`.
 [[nodiscard]] std::vector<FamilyChoice> stress_choices(const KernelSpec& spec,
                                                        const Workload& workload);
-/// Structures in the even and in the odd inputs of `workload`: every kind that their shapes have
-/// (FamilyRule::form), but for one element, beside special numbers where it has zeros, and whole;
-/// and zeros in all inputs at once.
-/// Whatever the seed, each is a choice of its own; the ones that expose most come first.
+/// Structures in the even and in the odd inputs of `workload`: each kind that their shapes allow
+/// (FamilyRule::form), once except for one element, once beside special numbers if it has zeros,
+/// and once complete; then zeros in all inputs at once. All choices are distinct for every seed;
+/// the most revealing ones come first.
 [[nodiscard]] std::vector<FamilyChoice> structure_choices(const KernelSpec& spec,
                                                           const Workload& workload);
-/// At most `most` of `choices`, at even distances from number `first` on.
+/// At most `most` of `choices`, evenly spaced, starting at index `first` (modulo their number).
 [[nodiscard]] std::vector<FamilyChoice> spread(const std::vector<FamilyChoice>& choices,
                                                std::size_t most,
                                                std::uint64_t first);
 
-/// The rule that turns the tensor of `arg` under `workload` into `family`. Its scale and sign
-/// follow the declared rule: randn has its deviation, uniform its width; a tensor whose rule has no
-/// negative value keeps that. Throws Error(bad_input) where an expression fails.
+/// The rule that gives the tensor of `arg` under `workload` the values of `family`. Scale and sign
+/// follow the declared rule: the deviation of randn, the width of uniform; a tensor declared
+/// without negative values gets none. Throws Error(bad_input) if an expression cannot be evaluated.
 [[nodiscard]] FamilyRule family_rule(const KernelSpec& spec,
                                      const ArgSpec& arg,
                                      const Workload& workload,
                                      InputFamily family,
                                      std::uint64_t seed);
 
-/// The rule for tensor number `changed` (from 0) of those that the choice's family changes. Its
-/// family is as_declared where the choice leaves that tensor alone: applies() is false.
+/// The rule for the `changed`-th (from 0) tensor that the choice's family can change. If the choice
+/// leaves that tensor alone, its family is as_declared and applies() is false.
 [[nodiscard]] FamilyRule family_rule(const KernelSpec& spec,
                                      const ArgSpec& arg,
                                      const Workload& workload,
@@ -91,24 +90,24 @@ struct FamilyChoice {
                                      std::size_t changed,
                                      std::uint64_t seed);
 
-/// True if the declared rule draws every element by itself: one may be another without breaking
-/// what the kernel relies on.
+/// True if the declared rule draws each element independently, so that elements may be exchanged
+/// without breaking a property that the kernel relies on.
 [[nodiscard]] bool draws_each_alone(const TensorSpec& content);
 
-/// True if `family` changes the values of `arg` under `workload`. Integers change where their rule
-/// draws each by itself, and to their own values and zeros that the rule could have drawn, so that
-/// they stay what the kernel may be given.
+/// True if `family` changes the values of `arg` under `workload`. Integer tensors change only if
+/// their elements are drawn independently, and only to values of their own or zeros that the rule
+/// could have drawn, so that the kernel's preconditions hold.
 [[nodiscard]] bool changes(InputFamily family,
                            const KernelSpec& spec,
                            const ArgSpec& arg,
                            const Workload& workload);
 
-/// True if `rule` changes anything of a tensor of its type and size.
+/// True if `rule` changes anything in a tensor of its type and size.
 [[nodiscard]] bool applies(const FamilyRule& rule);
 
-/// Replaces the values of a tensor; the same bits as Harness::family. `rule` must be made for its
-/// type and size. A family can leave the domain of a kernel:
-/// one that the baseline itself fails says nothing of a candidate.
+/// Replaces the values of a tensor; bit-identical to Harness::family. `rule` must be made for its
+/// type and size. A family may lie outside a kernel's domain: if the baseline fails on it, it
+/// proves nothing about a candidate.
 void apply_family(Tensor& tensor, const FamilyRule& rule);
 
 }  // namespace warpath

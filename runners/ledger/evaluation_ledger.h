@@ -16,39 +16,39 @@
 
 namespace warpath {
 
-/// Where evaluations took place, and of what: two that differ in any of it have nothing to say to
-/// each other.
+/// Where and on what evaluations were made. Results from different scenes are not comparable.
 struct EvaluationScene {
-  std::string runner;  ///< as --runner had it, resolved
-  /// options of the runner that are not their defaults, as JSON; the root seed
+  std::string runner;  ///< the --runner text, resolved
+  /// runner options that differ from their defaults, as JSON; the root seed
   std::string settings;
-  /// the spec as it was loaded, and as the runner substituted it
+  /// the spec as loaded, and after Runner::substitute
   Hash128 loaded, searched;
-  std::string substitute;  ///< the latter as JSON; empty: they are the same
+  std::string substitute;  ///< the latter as JSON; empty: unchanged
   DeviceFacts device;
   std::string platform;        ///< Runner::platform()
-  int lanes = 1;               ///< does not count
-  bool only_tunables = false;  ///< does not count
+  int lanes = 1;               ///< not part of the identity
+  bool only_tunables = false;  ///< not part of the identity
   [[nodiscard]] Hash128 id() const;
 };
 
-/// Evaluations with their outcomes, a JSON object a line under a chained checksum
-/// (engine/run/event_log.h); docs/llm.md has the format. An evaluation is known by its scene, the
-/// variant's key, the stage, the seed of its inputs and the time that it raced. Written twice, the
-/// later one counts: it is the one that a campaign went on with. Any thread.
+/// Evaluations with their outcomes, one JSON object a line under a chained checksum
+/// (engine/run/event_log.h); docs/run-folder.md has the format. The key of an evaluation is its
+/// scene, the variant's key, the stage, the seed of its inputs and the incumbent's time that it
+/// raced. Of two entries with the same key the later one, which the campaign went on with, counts.
+/// Thread-safe.
 class EvaluationLedger {
  public:
   enum class Mode : std::uint8_t {
-    record,  ///< everything is evaluated and written
-    replay,  ///< nothing is evaluated; what is not there ends the campaign
-    /// good outcomes of searches are served, everything else is evaluated and written
+    record,  ///< evaluate everything and record it
+    replay,  ///< evaluate nothing; a missing entry ends the campaign
+    /// serve good outcomes of searches, evaluate and record everything else
     replay_or_live,
   };
-  /// Throws Error(bad_input) with `place` for another name than those of docs/llm.md.
+  /// Throws Error(bad_input) with `place` if `text` names no mode.
   [[nodiscard]] static Mode parse_mode(std::string_view text, std::string_view place);
 
-  /// Reads `file`; writes nothing. Throws Error(bad_input) naming file and line where it is
-  /// damaged, or if there is nothing to replay.
+  /// Reads `file` and writes nothing. Throws Error(bad_input) naming file and line if it is
+  /// damaged, or if it is empty in mode `replay`.
   EvaluationLedger(std::filesystem::path file, Mode mode);
   ~EvaluationLedger();
   EvaluationLedger(const EvaluationLedger&) = delete;
@@ -56,18 +56,19 @@ class EvaluationLedger {
 
   [[nodiscard]] Mode mode() const { return mode_; }
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
-  /// The one scene of this spec, as loaded or as searched. An empty runner or `settings` are any.
-  /// Throws Error(bad_input) if there is none, or more than one.
+  /// The only scene of this spec, as loaded or as searched. An empty runner or `settings` matches
+  /// any. Throws Error(bad_input) if there is none or more than one.
   [[nodiscard]] const EvaluationScene& scene(const Hash128& spec,
                                              const std::string& runner,
                                              const std::optional<std::string>& settings) const;
   [[nodiscard]] std::optional<Outcome> find(const Hash128& scene, const RunRequest& request) const;
-  /// What is known of a request that is not there: one line.
+  /// One line on the closest entry to a missing request.
   [[nodiscard]] std::string nearest(const Hash128& scene, const RunRequest& request) const;
-  /// Takes the file for writing, until the ledger's end. Throws Error(environment) when the disk
-  /// does, Error(bad_input) if another process writes it or has since it was read.
+  /// Opens and locks the file for writing for the ledger's lifetime. Throws Error(environment) on
+  /// an I/O error, Error(bad_input) if another process writes it or has written it since it was
+  /// read.
   void open();
-  /// Throws Error(environment) when the disk does; so does `refuse`. Both want `open` first.
+  /// Both require `open` and throw Error(environment) on an I/O error.
   void add(const EvaluationScene& scene, const RunRequest& request, const Outcome& outcome);
   void refuse(const EvaluationScene& scene, const Hash128& variant);
   [[nodiscard]] bool refused(const Hash128& scene, const Hash128& variant) const;
@@ -92,7 +93,7 @@ class EvaluationLedger {
   std::map<Entry, Outcome> outcomes_;
   std::map<std::pair<Hash128, Hash128>, bool> refused_;  // scene, variant
   LogPosition end_;
-  std::uintmax_t bytes_ = 0;  // as read, with a torn last line
+  std::uintmax_t bytes_ = 0;  // size when read, including a torn last line
   int lock_ = -1;
   std::unique_ptr<EventWriter> out_;
 };

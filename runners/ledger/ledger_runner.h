@@ -9,13 +9,13 @@
 
 namespace warpath {
 
-/// What a scene says of the options.
+/// The options of the runner as EvaluationScene::settings.
 [[nodiscard]] std::string evaluation_settings(const Options& options);
 
-/// `inner` under a ledger: outcomes are written to it or served from it, as its mode says. In the
-/// mode `replay` there is no inner runner (null): device, lanes and the substituted spec are the
-/// recorded ones. `runner_text`: resolved; `spec`: as loaded. Throws as EvaluationLedger::scene;
-/// `run` throws Error(bad_input) for what is not on a ledger that is replayed.
+/// `inner` under a ledger, which records or serves outcomes as its mode says. In mode `replay`
+/// `inner` is null; device, lanes and the substituted spec are the recorded ones. `runner_text`:
+/// resolved; `spec`: as loaded. Throws as EvaluationLedger::scene; `run` throws Error(bad_input)
+/// for a request that a replayed ledger does not hold.
 [[nodiscard]] std::unique_ptr<Runner> ledger_runner(std::unique_ptr<Runner> inner,
                                                     std::unique_ptr<EvaluationLedger> ledger,
                                                     const std::string& runner_text,

@@ -23,7 +23,7 @@ struct Operand {
     output,  ///< an output or inout argument
     number,  ///< a scalar argument or a literal
     integer,
-    flag,  ///< likewise: true, false, 1 or 0
+    flag,  ///< true, false, 1 or 0, likewise
     word,  ///< a literal, one of the words in `help`, which lists them as "a|b|c"
   };
   std::string_view name;
@@ -34,15 +34,14 @@ struct Operand {
 
 class HostOp;
 
-/// The operands of one use of an operation, resolved for one workload. Tensors are there only while
-/// computing: a call made for a check has shapes and scalars alone.
+/// The operands of one use of an operation, resolved for one workload. Before attach() only shapes
+/// and scalars are known, which is enough for HostOp::check.
 class OpCall {
  public:
   using Shape = std::vector<std::int64_t>;
 
-  /// Resolves every operand. Throws Error(bad_input) on an unknown, missing or mistyped one, and
-  /// when an output of the spec is bound to none. `op`, `spec` and `workload` must outlive the
-  /// call.
+  /// Resolves every operand. Throws Error(bad_input) on an unknown, missing or mistyped one, or if
+  /// an output of the spec is bound to none. `op`, `spec` and `workload` must outlive the call.
   OpCall(const HostOp& op,
          const ReferenceHostOp& use,
          const KernelSpec& spec,
@@ -99,20 +98,20 @@ class OpCall {
 [[nodiscard]] std::string shape_text(const OpCall::Shape& shape);
 
 /// A built-in operation in fp64, which a spec may name as its reference. Stateless; results are
-/// rounded once, to the output's own type, and do not depend on the number of cores.
+/// rounded once, to the output's type, and do not depend on the number of cores.
 class HostOp {
  public:
   virtual ~HostOp() = default;
   [[nodiscard]] virtual std::span<const Operand> operands() const = 0;
-  /// Throws Error(bad_input) unless shapes and scalars fit together.
+  /// Throws Error(bad_input) unless shapes and scalars match.
   virtual void check(const OpCall& call) const = 0;
-  /// Fills the outputs of a checked call. Throws Error(bad_input) on tensor values that no result
-  /// is defined for.
+  /// Computes the outputs of a checked call. Throws Error(bad_input) on tensor values for which no
+  /// result is defined.
   virtual void run(OpCall& call) const = 0;
 };
 using HostOpRegistry = Registry<HostOp>;
 
-/// A reference that is a host operation. Throws as make_reference does.
+/// A reference that is a host operation. Throws as make_reference.
 [[nodiscard]] std::unique_ptr<ReferenceSource> make_host_op_reference(const KernelSpec& spec,
                                                                       const ReferenceHostOp& use);
 

@@ -17,21 +17,20 @@ struct Rows {
 };
 [[nodiscard]] Rows rows_of(const OpCall::Shape& shape);
 
-/// Elements [begin, begin + out.size()) in row-major order, widened.
+/// Elements [begin, begin + out.size()) in row-major order, converted to double.
 void load(const Tensor& tensor, std::int64_t begin, std::span<double> out);
 [[nodiscard]] std::vector<double> load_all(const Tensor& tensor);
-/// Writes from element `begin` on, rounding to the tensor's type.
+/// Writes from index `begin` on, rounding to the tensor's type.
 void store(std::span<const double> values, std::int64_t begin, Tensor& tensor);
 
-/// Calls body(begin, end) over disjoint ranges that cover [0, count), on all cores. `cost` is the
-/// work of one item in elements, so that cheap items share a task. The result must not depend on
-/// how the range is cut.
+/// Calls body(begin, end) over disjoint ranges that cover [0, count), on all cores. `cost`: work
+/// per item, in elements; cheap items share a task. The result must not depend on the partition.
 void in_parallel(std::int64_t count,
                  std::int64_t cost,
                  const std::function<void(std::int64_t, std::int64_t)>& body);
 
-/// out row = f(x row) for every row of the operands `x` and `out`, which have equal shapes. `f`
-/// edits in place.
+/// Applies `f` in place to a copy of each row of operand `x` and stores it in `out`. The operands
+/// must have equal shapes.
 void map_rows(OpCall& call, const std::function<void(std::span<double>)>& f);
 
 }  // namespace warpath

@@ -7,9 +7,9 @@
 
 namespace warpath {
 
-/// Serves a recorded graph in place of the device that it was recorded on: a search makes its
-/// variants as ever, one that is not recorded is refused before it costs anything, and the seconds
-/// of an evaluation go to a virtual clock.
+/// A runner that serves a recorded graph in place of the device it was recorded on: a search makes
+/// variants as usual, those not recorded are refused at no cost, and the seconds of an evaluation
+/// are charged to a virtual clock.
 [[nodiscard]] std::unique_ptr<Runner> make_graph_runner(std::shared_ptr<const RecordedGraph> graph,
                                                         const RunnerConfig& config);
 

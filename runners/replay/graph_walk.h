@@ -7,11 +7,11 @@
 
 namespace warpath {
 
-/// A recorded graph as the search sees it: the actions of a node are its recorded moves, in their
+/// A recorded graph as a search space: the actions of a node are its recorded moves, in recorded
 /// order.
 class GraphWalk final : public Recording::Walk {
  public:
-  /// `graph` outlives this.
+  /// `graph` must outlive this.
   GraphWalk(const RecordedGraph& graph, std::uint32_t first, Recording::Steps steps)
       : graph_(graph), steps_(std::move(steps)), nodes_{{.row = first}} {}
 
@@ -35,10 +35,10 @@ class GraphWalk final : public Recording::Walk {
     return nodes_[index(node)].source;
   }
   [[nodiscard]] bool structural(NodeId node) const override;
-  /// The values that the recorded instances of the move have there.
+  /// The parameter values of the recorded instances of the move at that node.
   [[nodiscard]] std::vector<Tunable> domain(NodeId parent,
                                             const MoveInstance& instance) const override;
-  /// Of recorded instances alone.
+  /// Accepts recorded instances only.
   [[nodiscard]] std::optional<Dispatch> graft(Search& search,
                                               NodeId parent,
                                               const Proposal& proposal,
@@ -54,7 +54,7 @@ class GraphWalk final : public Recording::Walk {
   struct Visited {
     std::uint32_t row = 0;
     NodeId parent = kNoNode;
-    std::uint32_t action = 0;   // of the parent's row
+    std::uint32_t action = 0;   // index in the parent's row
     std::string_view source{};  // proposer
   };
   [[nodiscard]] bool learns() const { return steps_.prior != nullptr && !steps_.prior->pure(); }

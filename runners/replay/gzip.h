@@ -5,7 +5,7 @@
 
 namespace warpath {
 
-/// The file's bytes, inflated if they are gzip. Throws Error(bad_input).
+/// The file's bytes, decompressed if they are gzip. Throws Error(bad_input).
 [[nodiscard]] std::string read_maybe_gzip(const std::filesystem::path& file);
 [[nodiscard]] std::string gzip(const std::string& text);
 

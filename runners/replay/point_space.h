@@ -10,11 +10,11 @@
 
 namespace warpath {
 
-/// A recorded space as the search sees it, without text or files: an action sets one axis to
-/// another of its levels, a jump sets them all. One thread only; the recorded space may be shared.
+/// A recorded space as a search space, without text or files: an action sets one axis to another of
+/// its levels, a jump sets all axes. Not thread-safe; several may share a recorded space.
 class PointSpace final : public Recording::Walk {
  public:
-  /// `space` outlives this. `start` is the root's point.
+  /// `space` must outlive this. `start` is the root's point.
   PointSpace(const RecordedSpace& space, std::span<const Level> start);
 
   [[nodiscard]] std::uint32_t row(NodeId node) const override { return space_->find(at(node)); }
@@ -30,13 +30,13 @@ class PointSpace final : public Recording::Walk {
     return static_cast<std::uint32_t>(parents_.size());
   }
   [[nodiscard]] Hash128 key(NodeId node) const override { return key(at(node)); }
-  /// Tunables alone: there is no text.
+  /// Tunables only; there is no text.
   [[nodiscard]] Variant variant(NodeId node) const override;
   [[nodiscard]] NodeId parent(NodeId node) const override { return parents_[index(node)]; }
   [[nodiscard]] MoveInstance instance(NodeId node) const override;
   [[nodiscard]] std::string_view move(NodeId) const override { return "set_tunable"; }
   [[nodiscard]] std::string_view source(NodeId) const override { return "rules"; }
-  /// Its one move is not.
+  /// Its only move is not structural.
   [[nodiscard]] bool structural(NodeId) const override { return false; }
   [[nodiscard]] std::vector<Tunable> domain(NodeId, const MoveInstance&) const override {
     return {};
@@ -54,7 +54,7 @@ class PointSpace final : public Recording::Walk {
     return std::span(points_).subspan(index(node) * point_.size(), point_.size());
   }
   [[nodiscard]] Hash128 key(std::span<const Level> point) const;
-  /// Where `action` leads, in `point_`.
+  /// Sets `point_` to the point that `action` leads to.
   void place(NodeId node, std::uint32_t action);
 
   const RecordedSpace* space_;

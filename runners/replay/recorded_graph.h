@@ -13,15 +13,15 @@
 
 namespace warpath {
 
-/// Variants of one kernel that were evaluated, each with the moves that lead from it to others of
-/// them: what a sweep or a search leaves behind (`warpath record`), searched again without a
-/// device. Row 0 is the baseline. Format: docs/recorded-spaces.md.
+/// Evaluated variants of one kernel with the moves between them, as a sweep or a search leaves them
+/// (`warpath record`), to be searched again without a device. Row 0 is the baseline. Format:
+/// docs/recorded-spaces.md.
 class RecordedGraph final : public Recording {
  public:
   struct Action {
     MoveInstance instance;
-    std::string source;        ///< its proposer
-    double weight = 1;         ///< of the proposer
+    std::string source;        ///< proposer
+    double weight = 1;         ///< the proposer's weight
     std::uint32_t target = 0;  ///< row
     bool operator==(const Action&) const = default;
   };
@@ -32,9 +32,9 @@ class RecordedGraph final : public Recording {
     std::vector<Action> actions = {};
   };
 
-  /// `spec` has its source and reference within it. Throws Error(bad_input) with `place` if the
-  /// parts do not fit: another baseline than the spec's or one that failed, a key twice, an action
-  /// without a target.
+  /// `spec` must contain its source and reference. Throws Error(bad_input) with `place` if the
+  /// parts are inconsistent: a baseline other than the spec's, a failed baseline, a duplicate key,
+  /// an action without a target.
   RecordedGraph(std::string name,
                 DeviceFacts device,
                 KernelSpec spec,
@@ -45,7 +45,7 @@ class RecordedGraph final : public Recording {
   [[nodiscard]] const KernelSpec& spec() const { return spec_; }
   [[nodiscard]] const DeviceFacts& facts() const { return facts_; }
   [[nodiscard]] const Node& node(std::uint32_t row) const { return nodes_[row]; }
-  /// kNone: unrecorded.
+  /// The row; kNone: not recorded.
   [[nodiscard]] std::uint32_t find(const Hash128& key) const;
 
   [[nodiscard]] std::uint32_t first_row(const SearchOptions&,
@@ -65,13 +65,13 @@ class RecordedGraph final : public Recording {
 
 inline constexpr std::string_view kGraphFormat = "warpath-graph";
 
-/// Text that parse_graph() reads back as an equal graph.
+/// Text that parse_graph() parses to an equal graph.
 [[nodiscard]] std::string graph_text(const RecordedGraph& graph);
 /// `place` names the file in messages. Throws Error(bad_input).
 [[nodiscard]] RecordedGraph parse_graph(const std::string& text,
                                         const std::string& name,
                                         const std::string& place);
-/// Writes it gzipped, whole or not at all.
+/// Writes it gzipped, atomically.
 void save_graph(const RecordedGraph& graph, const std::filesystem::path& file);
 
 }  // namespace warpath

@@ -13,14 +13,14 @@
 
 namespace warpath {
 
-/// A tuning space whose every point was measured before: axes, and a row a point that exists.
-/// docs/recorded-spaces.md has the formats that it is read from and the one that it is written in.
+/// A tuning space whose points were all measured before: axes, and a row for each point that
+/// exists. docs/recorded-spaces.md describes the formats read and the one written.
 class RecordedSpace final : public Recording, public Lattice {
  public:
   struct Axis {
     std::string name;
     std::vector<std::string> texts;    ///< of the values, ascending
-    std::vector<std::int64_t> values;  ///< the same as integers; ranks where they are none
+    std::vector<std::int64_t> values;  ///< the same as integers; ranks if they are not integers
   };
   RecordedSpace(std::string name,
                 std::string device,
@@ -41,38 +41,38 @@ class RecordedSpace final : public Recording, public Lattice {
   [[nodiscard]] bool draw(Rng& rng, std::span<Level> point) const override;
 
   [[nodiscard]] const Axis& axis(std::size_t i) const { return axes_[i]; }
-  /// Index in rows(); kNone: unrecorded.
+  /// Index in rows(); kNone: not recorded.
   [[nodiscard]] std::uint32_t find(std::span<const Level> point) const;
-  /// Mixed radix, the first axis slowest.
+  /// Index of the point in mixed radix, the first axis most significant.
   [[nodiscard]] std::uint64_t number(std::span<const Level> point) const;
 
   [[nodiscard]] std::uint32_t first_row(const SearchOptions& options,
                                         std::uint64_t seed,
                                         std::uint64_t attempt) const override;
   [[nodiscard]] std::unique_ptr<Walk> walk(std::uint32_t first, const Steps& steps) const override;
-  /// Those that differ in one axis.
+  /// Rows that differ in one axis.
   void neighbours(std::uint32_t row, std::vector<std::uint32_t>& out) const override;
 
  private:
   std::vector<Axis> axes_;
   std::vector<std::uint64_t> strides_;
-  // by number, where there are few points
+  // by number(), if there are few points
   std::vector<std::uint32_t> dense_;
-  std::unordered_map<std::uint64_t, std::uint32_t> sparse_;  // else
+  std::unordered_map<std::uint64_t, std::uint32_t> sparse_;  // otherwise
 };
 
-/// Reads a Kernel Tuner cache, T4 results, KTT results or a space of our own, gzipped or not: told
-/// apart by their content. Axes of a single value are left out. Throws Error(bad_input) naming file
-/// and key.
+/// Reads a Kernel Tuner cache, T4 results, KTT results or Warpath's own format, gzipped or not; the
+/// content determines which. Axes with a single value are left out. Throws Error(bad_input) naming
+/// file and key.
 [[nodiscard]] RecordedSpace load_space(const std::filesystem::path& file);
 /// load_space() of text already in memory; `name` names the space, `place` the file in messages.
 [[nodiscard]] RecordedSpace parse_space(const std::string& text,
                                         const std::string& name,
                                         const std::string& place);
 
-/// Our own format as JSON text.
+/// Warpath's own format as JSON text.
 [[nodiscard]] std::string space_text(const RecordedSpace& space);
-/// Writes it gzipped, whole or not at all.
+/// Writes it gzipped, atomically.
 void save_space(const RecordedSpace& space, const std::filesystem::path& file);
 
 }  // namespace warpath

@@ -9,7 +9,7 @@
 
 namespace warpath {
 
-/// Seconds that recorded evaluations took, on so many virtual devices. Any thread.
+/// Sums the seconds that recorded evaluations took, over a number of virtual devices. Thread-safe.
 class VirtualClock {
  public:
   explicit VirtualClock(int devices) : devices_(devices) {}
@@ -33,9 +33,9 @@ class VirtualClock {
 
 /// "mean" or "draw"; throws Error(bad_input) for another text.
 [[nodiscard]] Served served_by(const std::string& text);
-/// The gate of a recorded outcome.
+/// The gate result of a recorded outcome.
 [[nodiscard]] GateResult recorded_gate(Status status);
-/// Of a variant that is not in the recording called `name`: costs nothing.
+/// The outcome of a variant that is not in the recording `name`; it costs no time.
 [[nodiscard]] Outcome unrecorded(const std::string& name);
 
 }  // namespace warpath

@@ -9,10 +9,9 @@
 
 namespace warpath {
 
-/// Evaluations on virtual devices, each one at a time, by a virtual clock: an outcome is made when
-/// it is submitted and comes back in the order in which the devices would be done. It keeps a
-/// device for the seconds that it says it took to compile and to run. One thread only;
-/// deterministic.
+/// Evaluates on virtual devices, one evaluation each at a time, by a virtual clock: an outcome is
+/// computed on submission and delivered in the order in which the devices would finish. It occupies
+/// its device for its own compile and run seconds. Not thread-safe; deterministic.
 class VirtualEvaluator final : public Evaluator {
  public:
   using Serve = std::function<Outcome(const Submission&)>;
@@ -20,12 +19,12 @@ class VirtualEvaluator final : public Evaluator {
 
   [[nodiscard]] int width() const override { return devices_; }
   void submit(Submission submission) override;
-  /// Never waits: the clock goes to the next evaluation that is done; nullopt: none is under way.
+  /// Never blocks: advances the clock to the next completion; nullopt if nothing is in flight.
   [[nodiscard]] std::optional<Completion> wait(std::chrono::milliseconds timeout) override;
   void cancel() override;
 
   [[nodiscard]] double now() const { return now_; }  ///< seconds
-  /// Something else took the time.
+  /// Advances the clock by time spent elsewhere.
   void pass(double seconds) { now_ += seconds; }
 
  private:
@@ -37,8 +36,8 @@ class VirtualEvaluator final : public Evaluator {
 
   const int devices_;
   Serve serve_;
-  std::vector<Flight> flights_;  // a heap, the next to land first
-  /// when each device is free: as many as are not idle
+  std::vector<Flight> flights_;  // a heap by time of completion
+  /// when each busy device becomes free
   std::priority_queue<double, std::vector<double>, std::greater<>> busy_;
   double now_ = 0;
 };

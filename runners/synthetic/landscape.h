@@ -11,33 +11,34 @@
 
 namespace warpath {
 
-/// A seeded search space whose every point is known without running anything: `knobs` tunables of
-/// `levels` values each, and a time for every setting of them. The default (all zero) always runs.
+/// A seeded search space in which every point is known without running anything: `knobs` tunables
+/// of `levels` values each, and a time for each setting. The default (all zero) always runs.
 ///
 /// ln time = spread * ((1 - deception) * NK(x) + deception * trap(x)) + dip, in units of the mean
 /// time of 1 ms:
 ///
-///   NK     S. Kauffman and E. Weinberger 1989: mean over the knobs of a standard normal value that
-///   is drawn for the knob's own level
-///          and those of `ruggedness` other knobs, times sqrt(knobs): deviation 1 whatever the
-///          size.
-///   trap   K. Deb and D. Goldberg 1993: knobs in groups of three; all at the top level is best,
-///   else the lower the better. plateau  share of (knob, level > 0) whose level counts as the one
-///   below: the step between them changes nothing. dip    share of points made slower by one
-///   `spread` (never the default). failure  share of points that fail, evenly over the statuses but
-///   ok (never the default).
+///   NK       S. Kauffman and E. Weinberger 1989: mean over the knobs of a standard normal value
+///   drawn
+///            for the knob's own level and those of `ruggedness` other knobs, times sqrt(knobs):
+///            deviation 1 whatever the size.
+///   trap     K. Deb and D. Goldberg 1993: knobs in groups of three; all at the top level is best,
+///            otherwise the lower the better.
+///   plateau  share of (knob, level > 0) whose level counts as the one below: the step between them
+///            changes nothing.
+///   dip      share of points made slower by one `spread` (never the default).
+///   failure  share of points that fail, evenly over the statuses except ok (never the default).
 class Landscape {
  public:
   using Point = std::vector<int>;  ///< level of each knob, in [0, levels)
 
-  /// Ranges of `options` as declared. A pure function of both arguments.
+  /// `options` must be within their declared ranges. A pure function of both arguments.
   Landscape(const SyntheticOptions& options, std::uint64_t seed);
 
   [[nodiscard]] int knobs() const { return options_.knobs; }
   [[nodiscard]] int levels() const { return options_.levels; }
-  /// Status::ok or why the point fails.
+  /// Status::ok, or why the point fails.
   [[nodiscard]] Status status(const Point& point) const;
-  /// Noise-free, whatever the status.
+  /// Without noise, whatever the status.
   [[nodiscard]] double log_time(const Point& point) const;
   [[nodiscard]] double time_ns(const Point& point) const;
 
@@ -45,8 +46,8 @@ class Landscape {
     Point point;
     double log_time = 0;
   };
-  /// The fastest point that is ok, by looking at all; the first in counting order among equals.
-  /// nullopt beyond `kMaxPoints` points.
+  /// The fastest ok point by exhaustive search; ties go to the first in counting order. nullopt
+  /// beyond `kMaxPoints` points.
   [[nodiscard]] std::optional<Best> optimum() const;
   static constexpr std::uint64_t kMaxPoints = 20'000'000;
 
@@ -57,11 +58,11 @@ class Landscape {
 
   SyntheticOptions options_;
   std::uint64_t seed_;
-  std::vector<std::vector<int>> neighbours_;  // of each knob, ascending, itself left out
+  std::vector<std::vector<int>> neighbours_;  // of each knob, ascending, without itself
   std::vector<std::vector<int>> counts_as_;   // [knob][level]
 };
 
-/// The options with what a preset changes in them; names in `kPresets`. Empty: as they are. Throws
+/// `options` with the changes of a preset, one of `kPresets`; empty: unchanged. Throws
 /// Error(bad_input) with `place`.
 [[nodiscard]] SyntheticOptions with_preset(SyntheticOptions options,
                                            std::string_view preset,
