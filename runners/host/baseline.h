@@ -10,15 +10,15 @@
 
 namespace warpath::host {
 
-/// What candidates are timed in turn with, compiled and kept: the spec's own kernel, and others
-/// that requests name. Thread-safe.
+/// What candidates are timed against in alternation: the spec's own kernel and other variants that
+/// requests name, compiled once. Thread-safe.
 class Baseline {
  public:
   Baseline(const KernelSpec& spec, const Compiler& compiler);
 
   [[nodiscard]] const Variant& variant() const { return variant_; }
-  /// The object of `variant` (the spec's own, or another one) for `workload`, compiled at the first
-  /// call; empty if it does not compile.
+  /// Path of the object of `variant` (the spec's own or another one) for `workload`, compiled on
+  /// first use; empty if it does not compile.
   [[nodiscard]] std::string object(const Variant& variant, const Workload& workload);
 
  private:

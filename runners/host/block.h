@@ -11,7 +11,7 @@ namespace warpath::host {
 
 enum class Schedule : std::uint8_t { forward, reverse, random };
 
-/// What every block of a launch shares; immutable while it runs.
+/// What all blocks of a launch share; immutable while it runs.
 struct BlockPlan {
   const Module* module = nullptr;
   void* const* arguments = nullptr;  ///< address of each parameter's value
@@ -28,17 +28,17 @@ struct BlockPlan {
 enum class BlockEnd : std::uint8_t {
   done,
   needs_fibers,  ///< the plain loop met a barrier or warp operation
-  deadlock,      ///< some threads wait for others that never come
+  deadlock,      ///< some threads wait for others that will never arrive
   fault,         ///< assertion, trap
 };
 
 /// Runs blocks on one OS thread, one after another: stacks, the dynamic shared arena and the
-/// scheduler of a block's threads. Used by its own thread only; construct it there.
+/// scheduler of a block's threads. Construct and use it on that thread only.
 ///
-/// Plain: the threads run to their end one after another on one stack. Fibers: each has its own
-/// stack and runs until it must wait; a warp operation completes when every lane of its mask that
-/// has not returned waits at the same operation with the same mask, a barrier when every thread of
-/// the block waits at it.
+/// Plain: the threads run to completion one after another on one stack. Fibers: each thread has its
+/// own stack and runs until it must wait. A warp operation completes when every lane of its mask
+/// that has not returned waits at the same operation with the same mask; a barrier when every
+/// thread of the block waits at it.
 class BlockRunner {
  public:
   BlockRunner();
@@ -46,18 +46,19 @@ class BlockRunner {
   BlockRunner(const BlockRunner&) = delete;
   BlockRunner& operator=(const BlockRunner&) = delete;
 
-  /// Readies memory for `plan`; call before the first block of a launch. False if memory is short.
+  /// Allocates memory for `plan`; call before the first block of a launch. False if memory is
+  /// short.
   [[nodiscard]] bool bind(const BlockPlan& plan);
   [[nodiscard]] BlockEnd run(const WarpathIndex& block_index);
-  /// After deadlock or fault: what happened, in words.
+  /// A description of the deadlock or fault.
   [[nodiscard]] const std::string& detail() const { return detail_; }
 
-  /// True if `address` lies in a guard page below one of this runner's stacks. Async-signal-safe.
+  /// True if `address` is in a guard page below one of this runner's stacks. Async-signal-safe.
   [[nodiscard]] bool in_stack_guard(const void* address) const;
-  /// True if `address` lies just behind the dynamic shared arena. Async-signal-safe.
+  /// True if `address` is just behind the dynamic shared arena. Async-signal-safe.
   [[nodiscard]] bool in_shared_guard(const void* address) const;
 
-  /// Address space that the stacks of a block of so many threads take.
+  /// Address space taken by the stacks of a block of `threads` threads.
   [[nodiscard]] static std::size_t stack_bytes(std::size_t threads);
 
   // Called from kernel code through the exported functions.
@@ -68,7 +69,7 @@ class BlockRunner {
 
  private:
   struct Lane {
-    bool pending = false;  // waits at a warp operation
+    bool pending = false;  // waiting at a warp operation
     int op = 0;
     unsigned mask = 0;
     unsigned long long value = 0;
@@ -114,8 +115,8 @@ class BlockRunner {
   std::size_t dynamic_capacity_ = 0;
   void* static_shared_ = nullptr;
 
-  void* scheduler_ = nullptr;    // context to go back to
-  std::vector<void*> contexts_;  // of each thread
+  void* scheduler_ = nullptr;    // context to return to
+  std::vector<void*> contexts_;  // one per thread
   std::vector<Warp> warps_;
   std::vector<int> barrier_kind_, barrier_predicate_;
   int barrier_result_ = 0;

@@ -7,12 +7,12 @@
 
 namespace warpath::host {
 
-/// Where a tensor lies between its guards.
+/// How a tensor is placed between its guards.
 enum class Placement : std::uint8_t {
-  canaries,  ///< 64 KiB of known bytes on both sides, then unmapped pages: a small overrun is seen
-             ///< after the launch
-  fence,     ///< its end at an unmapped page: the first access beyond it faults
-  fence_before,  ///< its begin at an unmapped page: the last access before it faults
+  canaries,      ///< 64 KiB of known bytes on both sides, then unmapped pages: a small overrun is
+                 ///< detected after the launch
+  fence,         ///< ends at an unmapped page: the first access beyond it faults
+  fence_before,  ///< begins at an unmapped page: the last access before it faults
 };
 
 inline constexpr std::size_t kPage = 4096;
@@ -26,7 +26,7 @@ class Buffer {
  public:
   Buffer() = default;
   /// `data()` is null if memory is short. `alignment`: a power of two; the address is aligned to
-  /// that and to no more.
+  /// exactly that, no more.
   Buffer(std::size_t size_bytes, std::size_t alignment, Placement placement);
   ~Buffer();
   Buffer(Buffer&& other) noexcept;
@@ -34,13 +34,13 @@ class Buffer {
 
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::size_t size() const { return size_; }
-  /// Writes the known bytes of both canaries: NaNs that depend on `seed`, or
-  /// portable::constant_guard(guards - 1).
+  /// Fills both canaries: with NaNs that depend on `seed`, or with portable::constant_guard(guards
+  /// - 1).
   void arm(std::uint64_t seed, std::uint8_t guards);
-  /// Empty if the canaries are untouched; otherwise where the first changed byte lies relative to
+  /// Empty if the canaries are intact; otherwise the position of the first changed byte relative to
   /// the data.
   [[nodiscard]] std::string violation() const;
-  /// True if `address` lies in the unmapped pages; `offset` is then its distance from the data's
+  /// True if `address` is in the unmapped pages; `offset` is then its distance from the data's
   /// begin. Async-signal-safe.
   [[nodiscard]] bool in_fence(const void* address, std::int64_t& offset) const;
 

@@ -16,11 +16,11 @@
 
 namespace warpath::host {
 
-/// A folder of this process's own below the system's temporary folder, removed on destruction;
-/// folders that ended processes left behind are removed when one is made.
+/// A folder of this process below the system's temporary folder, removed on destruction. Creating
+/// one removes folders left behind by processes that have ended.
 class ScratchFolder {
  public:
-  /// Throws Error(environment) if none can be made.
+  /// Throws Error(environment) if it cannot be created.
   ScratchFolder();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
@@ -31,30 +31,29 @@ class ScratchFolder {
   std::filesystem::path path_;
 };
 
-/// What to compile: macros are defined before the source's first line.
+/// A compilation; macros are defined before the source's first line.
 struct CompileJob {
   std::string source;                ///< CUDA C++ as written
-  std::vector<std::string> kernels;  ///< names or name expressions of the entries, in the order
-                                     ///< that WorkerClient::load counts them
+  std::vector<std::string> kernels;  ///< names or name expressions of the entries, in the order in
+                                     ///< which WorkerClient::load counts them
   std::map<std::string, std::string, std::less<>> macros;
-  std::map<std::string, std::int64_t, std::less<>> integers;  ///< those of them with integer values
+  std::map<std::string, std::int64_t, std::less<>> integers;  ///< the macros with integer values
 };
 
 struct Compiled {
   Status status = Status::ok;
-  std::string gate;         ///< that failed: "source", "compile" or "imports"
-  std::string log;          ///< why, or filtered diagnostics
-  std::string object_path;  ///< status ok; lives as long as the compiler's scratch folder or until
-                            ///< forgotten
+  std::string gate;         ///< the failed gate: "source", "compile" or "imports"
+  std::string log;          ///< reason, or filtered diagnostics
+  std::string object_path;  ///< if ok; valid until forgotten or the compiler's scratch folder goes
   Hash128 binary{};         ///< of the object's bytes
   double seconds = 0;
 };
 
-/// Where the compiler and its parts are looked for, and all that their environment holds.
+/// Search path for the compiler and its parts; the only variable of their environment.
 inline constexpr const char* kCompilerPath = "/usr/local/bin:/usr/bin:/bin";
 [[nodiscard]] std::vector<std::string> compiler_environment();
 
-/// Turns kernels into shared objects with the system compiler, in a confined child process
+/// Compiles kernels to shared objects with the system compiler, in a confined child process
 /// (ProgramSandbox) with an empty environment and limits on time, memory and output. Thread-safe.
 class Compiler {
  public:
@@ -67,14 +66,15 @@ class Compiler {
   /// First line of the compiler's --version.
   [[nodiscard]] const std::string& version() const { return version_; }
   [[nodiscard]] const std::filesystem::path& scratch() const { return scratch_.path(); }
-  /// What confines it. Nothing where it does not work so: compilers that are scripts start shells.
+  /// The compiler's confinement; none if it cannot run confined, as a script that starts shells.
   [[nodiscard]] Sandbox sandbox() const {
     return confinement_ ? confinement_->sandbox() : Sandbox{};
   }
 
  private:
   [[nodiscard]] std::vector<std::string> arguments() const;
-  /// A kernel that every compiler takes; the log, or empty.
+  /// Compiles a kernel that any compiler accepts; returns the log's first line if that fails, else
+  /// empty.
   [[nodiscard]] std::string try_out() const;
 
   HostOptions options_;
@@ -83,7 +83,7 @@ class Compiler {
   std::string version_;
 };
 
-/// Empty, or what is wrong with `name` as the kernel's name or name expression.
+/// What is wrong with `name` as a kernel's name or name expression; empty if nothing.
 [[nodiscard]] std::string kernel_name_problem(const std::string& name);
 
 }  // namespace warpath::host

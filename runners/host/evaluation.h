@@ -12,20 +12,19 @@
 
 namespace warpath::host {
 
-/// What an evaluation works with; all of it outlives the call.
+/// The environment of an evaluation; the referenced objects must outlive the call.
 struct EvaluationContext {
   const Compiler& compiler;
   Oracle& oracle;
   Baseline& baseline;
   Families& families;
   WorkerClient& worker;           ///< of the candidate
-  WorkerClient& baseline_worker;  ///< a process that no candidate is loaded into
+  WorkerClient& baseline_worker;  ///< a process into which no candidate is loaded
   const HostOptions& options;
   std::vector<const Workload*> workloads;
 };
 
-/// Compiles, checks and, if nothing was found wrong, times one variant. Never throws for a bad
-/// candidate.
+/// Compiles, checks and, if every gate passed, times one variant. Never throws for a bad candidate.
 [[nodiscard]] Outcome evaluate_variant(const EvaluationContext& context,
                                        const RunRequest& request,
                                        const std::stop_token& stop);

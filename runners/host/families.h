@@ -15,20 +15,20 @@
 
 namespace warpath::host {
 
-/// Two tensor arguments that share one buffer in a launch, by the kernel's parameters. The first is
-/// only read.
+/// Two tensor arguments that share one buffer in a launch, as indices of kernel parameters. The
+/// first is only read.
 struct SharedBuffer {
   std::uint32_t first = 0, second = 0;
   auto operator<=>(const SharedBuffer&) const = default;
 };
 
-/// The pairs that the spec lets share a buffer and whose result it defines: an input with an
-/// output, or tensors of one type and size that are read.
+/// The pairs that the spec allows to share a buffer and for which it defines the result: an input
+/// with an output, or read tensors of equal type and size.
 [[nodiscard]] std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec,
                                                        const Workload& workload);
 
-/// Inputs of other families, and those for launches on shared buffers, on which the spec's own
-/// kernel is right: where it fails, nothing is said of others. Made at the first call and kept.
+/// Inputs of other families, and inputs for launches on shared buffers, that the spec's own kernel
+/// handles correctly; where it fails, candidates are not judged. Made on first use and kept.
 /// Thread-safe.
 class Families {
  public:
@@ -38,17 +38,17 @@ class Families {
            const HostOptions& options,
            const std::string& program);
 
-  /// Families that change an input of `workload`, that every evaluation at confirmation, or one at
-  /// screening, is judged by.
+  /// The families that change an input of `workload` and by which every evaluation at confirmation,
+  /// or one at screening, is judged.
   [[nodiscard]] static std::vector<FamilyChoice> choices(const KernelSpec& spec,
                                                          const Workload& workload,
                                                          bool screening,
                                                          std::uint64_t seed,
                                                          std::uint64_t workload_bytes);
-  /// Null where the baseline is wrong on it.
+  /// Null if the baseline is wrong on it.
   [[nodiscard]] std::shared_ptr<const InputSet> of_family(const Workload& workload,
                                                           const FamilyChoice& choice);
-  /// Null where the baseline is wrong when the two share a buffer.
+  /// Null if the baseline is wrong when the two share a buffer.
   [[nodiscard]] std::shared_ptr<const InputSet> of_shared(const Workload& workload,
                                                           const SharedBuffer& shared);
 
@@ -57,7 +57,7 @@ class Families {
                               InputSet& inputs,
                               InputFamily family,
                               const std::optional<SharedBuffer>& shared);
-  /// All outputs of one launch; empty where it does not end well.
+  /// All outputs of one launch; empty if it fails.
   [[nodiscard]] TensorMap run_baseline(const Workload& workload,
                                        const InputSet& inputs,
                                        const std::optional<SharedBuffer>& shared);

@@ -6,7 +6,7 @@
 
 namespace warpath::host {
 
-/// What a worker process says when a signal ends it, in place of a reply.
+/// What a worker process reports when a signal ends it, in place of a reply.
 struct FaultRecord {
   enum class Where : std::uint8_t { elsewhere, stack, shared_memory, tensor };
   int signal = 0;
@@ -16,15 +16,14 @@ struct FaultRecord {
   std::uint64_t address = 0;
 };
 
-/// Tells where an address lies; async-signal-safe.
+/// Determines what `address` belongs to; async-signal-safe.
 using LocateFault = void (*)(const void* address, FaultRecord& record);
 
-/// Gives this OS thread a stack for fault handlers. Each thread that runs kernel code calls it
-/// once.
+/// Gives this OS thread an alternate signal stack. Call once on each thread that runs kernel code.
 void install_fault_stack();
 
-/// From now on a fatal signal puts a FaultRecord at the end of `frame`, writes that to `descriptor`
-/// and ends the process; what the loader may ask for is answered instead
+/// From now on a fatal signal puts a FaultRecord at the end of `frame`, writes the frame to
+/// `descriptor` and ends the process. SIGSYS from the dynamic loader is served instead
 /// (object_file.h).
 void install_fault_handlers(int descriptor, std::string frame, LocateFault locate);
 

@@ -15,32 +15,32 @@
 
 namespace warpath::host {
 
-/// A launch that was made to be checked, with what it had to produce.
+/// A launch made for checking, with its expected results.
 struct CheckedLaunch {
   const Workload* workload = nullptr;
   const InputSet* inputs = nullptr;
   LaunchCommand command;
   Answer<LaunchReply> answer;
-  std::vector<Tensor> outputs;  ///< in the order of output_arguments; empty after a loss
+  std::vector<Tensor> outputs;  ///< in the order of output_arguments; empty if the worker was lost
   [[nodiscard]] std::string label() const;  ///< "workload host, inputs 1f, reverse order"
 };
 
-/// All that is known of a candidate so far.
+/// Everything known of a candidate so far.
 struct Evidence {
   const KernelSpec* spec = nullptr;
   const Variant* variant = nullptr;
-  double launch_seconds = 0;  ///< limit that launches ran under
+  double launch_seconds = 0;  ///< limit per launch
   bool reference_is_baseline = false;
-  std::vector<Compiled> compiled;  ///< one for each set of macros
+  std::vector<Compiled> compiled;  ///< one per set of macros
   std::vector<Answer<LoadReply>> loaded;
   std::string launch_problem;          ///< a launch expression that cannot be evaluated
-  std::vector<LaunchNumbers> numbers;  ///< of each workload
+  std::vector<LaunchNumbers> numbers;  ///< one per workload
   std::vector<ExtraNumbers> extras;    ///< likewise
   std::vector<CheckedLaunch> checked;
   std::vector<CheckedLaunch> timed;  ///< the last launch of each timing
 };
 
-/// When a gate's evidence is complete.
+/// The point of an evaluation at which a gate's evidence is complete.
 enum class GateStage : std::uint8_t { compile, load, check, time };
 
 struct GateFailure {
@@ -48,7 +48,7 @@ struct GateFailure {
   std::string detail;
 };
 
-/// One question to the evidence. `figure` may tell what a pass was judged by.
+/// One check of the evidence. `figure` may add the quantity that a pass was judged by.
 struct Gate {
   std::string_view name;
   GateStage stage;
@@ -56,16 +56,16 @@ struct Gate {
   std::optional<GateFailure> (*check)(const Evidence& evidence, std::string& figure);
 };
 
-/// All gates, cheap to dear: the order of every verdict.
+/// All gates from cheap to expensive, the order of every verdict.
 [[nodiscard]] std::span<const Gate> gates();
 
-/// Collects the answers. Once a gate has failed the later ones do not run.
+/// Collects gate results. Once a gate has failed, later ones do not run.
 class VerdictBuilder {
  public:
   VerdictBuilder();
-  /// Puts the gates of `stage` to the evidence; false once one has failed.
+  /// Evaluates the gates of `stage`; false once one has failed.
   bool judge(GateStage stage, const Evidence& evidence);
-  /// Marks the gates of `stage` as not run, with why.
+  /// Marks the gates of `stage` as not run, with the reason.
   void skip(GateStage stage, const std::string& why);
   [[nodiscard]] const Verdict& verdict() const { return verdict_; }
   [[nodiscard]] const std::optional<GateFailure>& failure() const { return failure_; }

@@ -26,13 +26,13 @@ struct Launch {
 struct LaunchEnd {
   BlockEnd end = BlockEnd::done;
   std::string detail;
-  /// CPU time of all blocks over the threads that can have had some: what the launch takes on idle
-  /// cores, whatever else runs on the machine.
+  /// CPU time of all blocks divided by the number of threads that can have run some: the duration
+  /// on idle cores, whatever else runs on the machine.
   double seconds = 0;
 };
 
-/// Runs the blocks of a launch on a fixed set of OS threads, the caller's among them, in the order
-/// of the schedule: ascending, descending, or a seeded permutation. One launch at a time.
+/// Runs the blocks of a launch on a fixed set of OS threads, including the caller's, in schedule
+/// order: ascending, descending, or a seeded permutation. One launch at a time.
 class Launcher {
  public:
   explicit Launcher(int threads);
@@ -65,8 +65,8 @@ class Launcher {
   std::vector<std::thread> threads_;
 };
 
-/// The BlockRunner among all living ones whose stack guard (or shared-memory guard) holds
-/// `address`; for fault handlers.
+/// Whether `address` is in the stack guard or shared-memory guard of any live BlockRunner. For
+/// fault handlers.
 enum class GuardHit : std::uint8_t { none, stack, shared_memory };
 [[nodiscard]] GuardHit guard_hit(const void* address);
 

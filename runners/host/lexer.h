@@ -17,12 +17,12 @@ struct Token {
 
 /// A source after line splicing, with comments blanked and digraphs spelled out.
 struct Lexed {
-  std::string clean;          ///< owns what the tokens point to
+  std::string clean;          ///< the text that the tokens refer to
   std::vector<Token> tokens;  ///< cover `clean` without gaps
   std::string problem;        ///< unterminated comment, string or character; empty if none
 };
 
-/// On the heap: the tokens point into it.
+/// On the heap, since the tokens refer to it.
 [[nodiscard]] std::unique_ptr<const Lexed> lex(std::string_view source);
 
 }  // namespace warpath::host

@@ -8,13 +8,13 @@
 
 namespace warpath::host {
 
-/// A compiled candidate in this process. Loading runs its static constructors: only worker
-/// processes do it.
+/// A compiled candidate loaded into this process. Loading runs its static constructors, so only
+/// worker processes do it.
 class Module {
  public:
   Module() = default;
   /// False, with one line in `why`, if the file cannot be loaded or has no entry of index `kernel`.
-  /// `descriptor`: the open file, for a process that may open none.
+  /// `descriptor`: the open file, for a process that may not open files.
   Module(const std::string& path, int descriptor, std::size_t kernel, std::string& why);
   ~Module();
   Module(Module&& other) noexcept;
@@ -22,11 +22,11 @@ class Module {
 
   [[nodiscard]] explicit operator bool() const { return handle_ != nullptr; }
   [[nodiscard]] const WarpathEntry& entry() const { return *entry_; }
-  /// Size of the statically declared shared variables, 0 if there are none.
+  /// Size of the statically declared shared variables, in bytes.
   [[nodiscard]] std::size_t shared_bytes() const { return shared_bytes_; }
   /// This OS thread's copy of the shared variables; null if there are none.
   [[nodiscard]] void* shared() const;
-  /// Contents of everything the module may write that outlives a launch: globals and function
+  /// Contents of all the module's writable memory that outlives a launch: globals and function
   /// statics.
   [[nodiscard]] std::vector<std::byte> state() const;
 

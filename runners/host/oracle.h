@@ -14,8 +14,8 @@
 namespace warpath::host {
 
 /// Expected outputs of one spec, from its reference: a host operation, a command, or a kernel,
-/// which runs in a worker process of its own that no candidate shares. A spec without a reference
-/// is judged by its own baseline. Thread-safe.
+/// which runs in a worker process that no candidate shares. A spec without a reference is judged by
+/// its own baseline. Thread-safe.
 class Oracle {
  public:
   /// Compiles a reference kernel. Throws Error(bad_input) if it does not compile.
@@ -28,9 +28,9 @@ class Oracle {
   /// fails.
   [[nodiscard]] std::shared_ptr<const InputSet> inputs(const Workload& workload,
                                                        std::uint64_t seed);
-  /// Sets the expected outputs of `inputs`. Throws as above.
+  /// Computes the expected outputs of `inputs`. Throws as above.
   void expect(const Workload& workload, InputSet& inputs);
-  /// As `inputs`, kept for later calls.
+  /// As `inputs`, cached.
   [[nodiscard]] std::shared_ptr<const InputSet> kept_inputs(const Workload& workload,
                                                             std::uint64_t seed);
   [[nodiscard]] bool is_baseline() const {
@@ -38,7 +38,7 @@ class Oracle {
   }
 
  private:
-  /// `again`: the worker was killed from outside the time before.
+  /// `again`: a repetition after the worker was killed from outside.
   [[nodiscard]] TensorMap run_kernel(const Workload& workload,
                                      const InputSet& inputs,
                                      bool again = false);

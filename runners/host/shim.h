@@ -5,8 +5,7 @@
 
 namespace warpath::host {
 
-/// A header of runners/host/shim, carried by the program itself, so that it runs wherever it is
-/// copied to.
+/// A header of runners/host/shim, embedded so that the program runs wherever it is copied.
 struct ShimFile {
   std::string_view name;
   std::string_view text;

@@ -18,13 +18,13 @@ namespace warpath::host {
 
 /// Why a request to a worker has no reply.
 struct WorkerLoss {
-  /// damaged: it sent what nobody asked for, or what cannot be read
+  /// damaged: it sent something unsolicited or malformed
   enum class Kind : std::uint8_t { timed_out, stopped, signalled, exited, out_of_memory, damaged };
   Kind kind = Kind::exited;
   int code = 0;                           ///< signal or exit status
-  std::optional<FaultRecord> fault = {};  ///< what the worker could still say
-  /// By a signal that neither a kernel's fault nor the engine sends: SIGKILL, as from the system
-  /// when memory is short.
+  std::optional<FaultRecord> fault = {};  ///< the worker's last report, if any
+  /// True for SIGKILL without a fault record: a signal that neither a kernel's fault nor the engine
+  /// sends, but the system does when memory is short.
   [[nodiscard]] bool killed_from_outside() const {
     return kind == Kind::signalled && code == 9 && !fault;
   }
@@ -37,15 +37,15 @@ struct Answer {
   std::optional<WorkerLoss> loss;
 };
 
-/// A worker process, started when first needed and again after every loss. Not thread-safe: one for
-/// each lane.
+/// A worker process, started on first use and restarted after every loss. Not thread-safe: use one
+/// per lane.
 class WorkerClient {
  public:
-  /// `program`: the executable whose `worker host` verb is worker_main().
+  /// `program`: the executable whose verb `worker host` runs worker_main().
   WorkerClient(std::string program, const HostOptions& options);
 
   using Limit = std::chrono::duration<double>;
-  /// `kernel`: the entry that launches run; the `steps` entries behind it are kernels of steps.
+  /// `kernel`: index of the entry to launch; the `steps` entries after it are kernels of steps.
   [[nodiscard]] Answer<LoadReply> load(const std::string& object_path,
                                        std::size_t kernel,
                                        Limit limit,
@@ -60,8 +60,8 @@ class WorkerClient {
   [[nodiscard]] Answer<LaunchReply> time(const TimeCommand& command,
                                          Limit limit,
                                          const std::stop_token& stop);
-  /// What confines the worker; starts one if there is none. Throws Error(environment) if it cannot
-  /// be started.
+  /// The worker's confinement; starts a worker if there is none. Throws Error(environment) if it
+  /// cannot be started.
   [[nodiscard]] const Sandbox& sandbox();
   /// Ends the process; the next request starts a new one.
   void reset() { worker_.reset(); }
@@ -79,12 +79,12 @@ class WorkerClient {
   std::string program_;
   HostOptions options_;
   std::unique_ptr<WorkerProcess> worker_;
-  std::uint64_t output_bytes_ = 0;  // of what is bound
+  std::uint64_t output_bytes_ = 0;  // of the bound arguments
   Sandbox sandbox_;
   int started_ = 0;
 };
 
-/// CPU threads that run the blocks of a launch under `options`.
+/// Number of CPU threads that run the blocks of a launch under `options`.
 [[nodiscard]] int block_threads(const HostOptions& options);
 
 }  // namespace warpath::host

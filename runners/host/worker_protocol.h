@@ -18,8 +18,7 @@
 
 namespace warpath::host {
 
-// What the runner and its worker processes say to each other: one frame each
-// (runners/worker/frames.h).
+// Messages between the runner and its worker processes, one frame each (runners/worker/frames.h).
 
 /// The first request: seals the worker.
 struct StartCommand {
@@ -30,17 +29,17 @@ struct Hello {
   bool seccomp = false;
 };
 
-/// The object file comes with it as a descriptor.
+/// Sent with the object file's descriptor.
 struct LoadCommand {
   std::string path;
-  std::uint64_t kernel = 0;  ///< the entry that launches run
-  std::uint64_t steps = 0;   ///< entries behind it: kernels of steps
+  std::uint64_t kernel = 0;  ///< index of the entry to launch
+  std::uint64_t steps = 0;   ///< number of entries after it that are kernels of steps
 };
 
 struct LoadReply {
   std::string problem;  ///< empty: loaded
   std::vector<WarpathParameter> parameters;
-  std::uint64_t static_shared_bytes = 0;               ///< the most of any of them
+  std::uint64_t static_shared_bytes = 0;               ///< maximum over the entries
   std::vector<std::vector<WarpathParameter>> steps{};  ///< parameters of the kernels of steps
 };
 
@@ -55,17 +54,17 @@ struct BoundArgument {
 };
 
 using BindCommand = std::vector<BoundArgument>;
-/// The answer to it.
+/// Reply to BindCommand.
 struct Bound {
   std::uint64_t arguments = 0;
 };
 
-/// What is done before or after the main launch.
+/// An operation before or after the main launch.
 struct StepCommand {
-  bool zero = false;         ///< sets `arguments` to zero bytes; otherwise launches
-  std::uint32_t kernel = 0;  ///< among those of the steps
+  bool zero = false;         ///< true: sets `arguments` to zero bytes; false: launches
+  std::uint32_t kernel = 0;  ///< index among the kernels of steps
   LaunchNumbers numbers;
-  std::vector<std::uint32_t> arguments;  ///< bound arguments; behind them the scratch buffers
+  std::vector<std::uint32_t> arguments;  ///< bound arguments, followed by the scratch buffers
 };
 
 struct LaunchCommand {
@@ -73,18 +72,19 @@ struct LaunchCommand {
   Schedule schedule = Schedule::forward;
   Placement placement = Placement::canaries;
   std::uint64_t seed = 0;  ///< of the schedule, the canaries and the poison
-  /// every other element of the outputs, about, keeps what the launch before wrote
+  /// about every other element of the outputs keeps what the previous launch wrote
   bool over_results = false;
   /// 0: NaNs around the tensors; k: portable::constant_guard(k - 1).
   std::uint8_t guards = 0;
-  /// Two bound tensors that are one buffer, where the larger one is; its contents are the first
-  /// one's, which is only read. Equal: none.
+  /// Two bound tensors that share the buffer of the larger one, with the contents of the first,
+  /// which is only read. Equal: none.
   std::array<std::uint32_t, 2> shared{};
-  std::vector<std::uint64_t> scratch_bytes{};  ///< the kernel gets them behind the bound arguments
+  std::vector<std::uint64_t> scratch_bytes{};  ///< passed to the kernel after the bound arguments
   std::vector<StepCommand> before{}, after{};
 };
 
-/// Timed launches: warm-up, then samples until `seconds` have passed, within the two counts.
+/// Timed launches: warm-up, then samples until `seconds` have passed, within the bounds on their
+/// number.
 struct TimeCommand {
   LaunchCommand launch;
   double seconds = 0;
@@ -103,14 +103,14 @@ struct LaunchReply {
   std::vector<std::vector<std::byte>> outputs;  ///< of output and inout tensors, in argument order
 };
 
-/// Pattern that fills an output before a launch: NaNs for floating types, noise for integers; a
-/// function of the byte's offset.
+/// Fills an output before a launch: NaNs for floating types, noise for integers, as a function of
+/// the byte's offset.
 void fill_poison(std::byte* begin, std::size_t size_bytes, DType dtype, std::uint64_t seed);
 
-/// What a worker says when a signal ends it, in place of a reply.
+/// What a worker sends in place of a reply when a signal ends it.
 struct LastWords {
   std::vector<std::byte> record = std::vector<std::byte>(sizeof(FaultRecord));
-  /// nullopt if it is no record: a candidate may have overwritten anything.
+  /// nullopt if the record is invalid: a candidate may have overwritten anything.
   [[nodiscard]] std::optional<FaultRecord> fault() const;
 };
 
@@ -124,7 +124,7 @@ using Reply = std::variant<Hello, LoadReply, Bound, LaunchReply, LastWords>;
 [[nodiscard]] std::string encode(const TimeCommand& command);
 [[nodiscard]] std::string encode(const Reply& reply);
 
-// False unless the frame is a whole message with values that are possible.
+// Returns false unless the frame is one well-formed message.
 [[nodiscard]] bool decode(std::string_view frame, Request& request);
 [[nodiscard]] bool decode(std::string_view frame, Reply& reply);
 
