@@ -20,8 +20,9 @@ struct BlockPlan {
   unsigned char poison = 0xff;  ///< fills shared memory before each block
   bool fibers = false;
   std::vector<WarpathIndex> indices;        ///< of the threads, in linear order
-  std::vector<WarpathIndex> plain_indices;  ///< the same in the order of the schedule
-  std::vector<std::uint32_t> warp_order;  ///< order in which warps, and lanes of a warp, get to run
+  std::vector<WarpathIndex> plain_indices;  ///< the same, in schedule order
+  std::vector<std::uint32_t>
+      warp_order;  ///< order in which warps, and the lanes of a warp, are scheduled
   std::vector<std::uint32_t> lane_order;  ///< [32]
 };
 

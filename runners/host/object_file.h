@@ -4,20 +4,20 @@
 
 namespace warpath::host {
 
-/// The one file that a sealed process (ComputeOnly) can open: while this lives, the loader's
-/// request for `path` is answered with a copy of `descriptor`. One at a time, and only by the
-/// thread that loads.
+/// The one file that a sealed process (ComputeOnly) can open: during this object's lifetime the
+/// loader's request for `path` is served with a copy of `descriptor`. One object at a time, used
+/// only on the thread that loads.
 class OfferedObject {
  public:
-  /// Keeps the pointer. Owns neither.
+  /// Keeps the pointer; owns neither argument.
   OfferedObject(const char* path, int descriptor);
   ~OfferedObject();
   OfferedObject(const OfferedObject&) = delete;
   OfferedObject& operator=(const OfferedObject&) = delete;
 };
 
-/// In a handler of SIGSYS: answers what the loader asks of the offered object and refuses anything
-/// else with EACCES. False: the signal is not that of a filter. Async-signal-safe.
+/// For a SIGSYS handler: serves the loader's requests for the offered object and refuses all others
+/// with EACCES. Returns false if the signal did not come from a seccomp filter. Async-signal-safe.
 [[nodiscard]] bool answer_loader(const siginfo_t& info, void* context);
 
 }  // namespace warpath::host

@@ -10,20 +10,20 @@
 
 namespace warpath::cuda {
 
-/// What an ELF file of machine code says without being loaded.
+/// Facts read from an ELF file of machine code without loading it.
 struct CubinFacts {
-  std::vector<std::string> functions;  ///< names of the sections of code
+  std::vector<std::string> functions;  ///< named by the code sections
   std::int64_t code_bytes = 0;         ///< of the entry
   int registers = 0;                   ///< of the entry
   std::int64_t frame_bytes = 0;        ///< stack frame of the entry
   std::int64_t global_bytes = 0;       ///< variables in device memory, initialised or not
   std::int64_t constant_bytes = 0;     ///< user constants (bank 3)
-  /// of code and data, without names of files, notes and debug sections
+  /// of code and data, excluding file names, notes and debug sections
   Hash128 code_hash;
 };
 
-/// Reads the 64-bit little-endian ELF file `cubin`. nullopt, with one line in `why`, if it is none
-/// or lacks `entry`. Any bytes are safe to read.
+/// Parses the 64-bit little-endian ELF file `cubin`. nullopt, with one line in `why`, if it is
+/// malformed or lacks `entry`. Safe on any input.
 [[nodiscard]] std::optional<CubinFacts> read_cubin(std::string_view cubin,
                                                    std::string_view entry,
                                                    std::string& why);

@@ -6,18 +6,18 @@
 
 namespace warpath::cuda {
 
-/// A program that writes machine code as text.
+/// A program that prints machine code.
 struct Disassembler {
-  std::string path;                    ///< empty: there is none
+  std::string path;                    ///< empty: none found
   std::string name;                    ///< "nvdisasm" or "cuobjdump"
   std::vector<std::string> arguments;  ///< before the file
 };
 
-/// nvdisasm, else cuobjdump.
+/// Finds nvdisasm or, failing that, cuobjdump.
 [[nodiscard]] Disassembler find_disassembler();
 
-/// `cubin` as text, by a process with limits of time and output and a file of its own; empty, with
-/// one line in `why`, where that fails.
+/// Disassembles `cubin` in a process with limits on time and output; empty, with one line in `why`,
+/// if that fails.
 [[nodiscard]] std::string disassemble(const Disassembler& tool,
                                       std::string_view cubin,
                                       std::string& why);

@@ -13,7 +13,7 @@ namespace warpath::cuda {
 struct PtxVariable {
   std::string_view name;
   std::string_view space;       ///< "global", "shared", "const", "local", "param", "tex"
-  std::string_view type;        ///< ".f32" without the dot; of a vector its element
+  std::string_view type;        ///< ".f32" without the dot; for a vector its element type
   std::int64_t size_bytes = 0;  ///< 0: an array without a length ("extern .shared")
   bool is_extern = false;
   bool is_managed = false;  ///< `.attribute(.managed)`
@@ -33,7 +33,7 @@ struct PtxInstruction {
   [[nodiscard]] bool has(std::string_view modifier) const;
 };
 
-/// A name for a place: the instruction with this index, or the end.
+/// A label of the instruction with this index, or of the end.
 struct PtxLabel {
   std::string_view name;
   std::size_t at = 0;
@@ -46,15 +46,15 @@ struct PtxFunction {
   bool is_extern = false;
   bool has_body = false;
   std::vector<PtxVariable> parameters;
-  std::vector<PtxVariable> variables;  ///< declared inside, at any depth
+  std::vector<PtxVariable> variables;  ///< declared inside, at any nesting depth
   /// performance directives: "maxntid", "reqnctapercluster"
   std::vector<std::string_view> directives;
   std::vector<PtxInstruction> instructions;
-  std::vector<PtxLabel> labels;  ///< in the order of the text
+  std::vector<PtxLabel> labels;  ///< in textual order
   std::int64_t registers = 0;    ///< virtual registers declared
 };
 
-/// A PTX text in pieces. Views point into the text that was parsed, which must outlive the module.
+/// Parsed PTX. Views refer to the parsed text, which must outlive the module.
 struct PtxModule {
   std::string_view version;
   std::string_view target;  ///< "sm_90a"
@@ -67,12 +67,12 @@ struct PtxModule {
   [[nodiscard]] const PtxFunction* entry(std::string_view name) const;  ///< nullptr if absent
 };
 
-/// Reads the PTX that compilers write, and that inline assembly can add to it. Comments, strings
-/// and names are never taken for directives or opcodes. nullopt, with one line in `why`, for any
-/// text that does not have the form of PTX. Linear time; nothing crashes it.
+/// Parses PTX as compilers emit it and inline assembly may extend it. Comments, strings and names
+/// are never mistaken for directives or opcodes. nullopt, with one line in `why`, for text that is
+/// not well-formed. Linear time; safe on any input.
 [[nodiscard]] std::optional<PtxModule> parse_ptx(std::string_view text, std::string& why);
 
-/// Bytes of an element ("b8" 1 ... "v4" is no element), 0 if `type` is none.
+/// Bytes of an element of `type` ("b8": 1); 0 if it is not a scalar type ("v4").
 [[nodiscard]] std::int64_t ptx_type_bytes(std::string_view type);
 
 }  // namespace warpath::cuda

@@ -9,8 +9,8 @@
 
 namespace warpath::cuda {
 
-/// What can be read off the PTX of one entry and the functions it may call: counts of instructions
-/// as written, not as executed.
+/// Facts read from the PTX of one entry and the functions it may call: static instruction counts,
+/// not executed ones.
 struct PtxFacts {
   /// By class: fp64 fp32 fp16 bf16 int32 int64 sfu tensor convert compare load_global store_global
   /// load_shared store_shared load_local store_local load_constant atomic async_copy barrier
@@ -19,19 +19,19 @@ struct PtxFacts {
   std::int64_t total = 0;
   std::int64_t virtual_registers = 0;
   std::int64_t static_smem_bytes = 0;
-  std::int64_t local_bytes = 0;        ///< declared arrays; spills come later
-  std::int64_t vector_loads = 0;       ///< of 8 bytes and more a thread
+  std::int64_t local_bytes = 0;        ///< declared arrays; excludes spills, which arise later
+  std::int64_t vector_loads = 0;       ///< of 8 bytes or more per thread
   std::int64_t global_load_bytes = 0;  ///< sum over the load instructions
   std::int64_t global_store_bytes = 0;
 };
 
-/// Class of one instruction: a key of PtxFacts::instructions.
+/// Class of an instruction: a key of PtxFacts::instructions.
 [[nodiscard]] std::string_view instruction_class(const PtxInstruction& instruction);
 
-/// Bytes that one thread moves by a load or store of registers.
+/// Bytes moved by one thread in a load or store of registers.
 [[nodiscard]] std::int64_t access_bytes(const PtxInstruction& instruction);
 
-/// Facts of the functions with a body. An entry other than `entry` does not count.
+/// Facts of all functions with a body, except entries other than `entry`.
 [[nodiscard]] PtxFacts ptx_facts(const PtxModule& module, std::string_view entry);
 
 }  // namespace warpath::cuda

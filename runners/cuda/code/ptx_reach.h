@@ -7,10 +7,9 @@
 
 namespace warpath::cuda {
 
-/// Leaves out of `module` what `entries` cannot reach: other kernels of the file, and the functions
-/// that only those call. Nothing launches them. Functions are followed by name; where a reached
-/// function calls through an address, everything stays. Variables stay: what is not named may still
-/// be pointed to.
+/// Removes from `module` the functions that `entries` cannot reach: other kernels and what only
+/// they call. Calls are followed by name; if a reached function calls indirectly, everything is
+/// kept. Variables are kept: they may be reached through pointers.
 void keep_reached(PtxModule& module, const std::vector<std::string>& entries);
 
 }  // namespace warpath::cuda

@@ -8,9 +8,8 @@
 
 namespace warpath::cuda {
 
-/// A piece of PTX. Words hold names, numbers, registers ("%r1"), directives (".global") and dotted
-/// opcodes
-/// ("ld.global.f32"); marks are single characters; strings keep their quotes.
+/// A token of PTX. Words are names, numbers, registers ("%r1"), directives (".global") and dotted
+/// opcodes ("ld.global.f32"); marks are single characters; strings keep their quotes.
 struct PtxToken {
   enum class Kind : std::uint8_t { word, mark, string };
   Kind kind = Kind::mark;
@@ -20,13 +19,13 @@ struct PtxToken {
   }
 };
 
-/// Comments are dropped. An unterminated comment or string ends at the end of the text. Linear
-/// time.
+/// Splits PTX into tokens, dropping comments. An unterminated comment or string ends at the end of
+/// the text. Linear time.
 [[nodiscard]] std::vector<PtxToken> tokenize_ptx(std::string_view text);
-/// The words of an operand: of "[%rd1+16]" %rd1 and 16.
+/// The words of an operand: %rd1 and 16 for "[%rd1+16]".
 [[nodiscard]] std::vector<std::string_view> words_of(std::string_view operand);
 
-/// An operand in brackets.
+/// True for an operand in brackets.
 [[nodiscard]] inline bool is_address(std::string_view operand) {
   return operand.starts_with('[');
 }

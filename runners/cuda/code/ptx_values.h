@@ -12,9 +12,9 @@
 
 namespace warpath::cuda {
 
-/// What is known of a launch when its PTX is read: parameters by index, block and grid.
+/// What is known of a launch during PTX analysis: parameters by index, block and grid.
 struct PtxLaunch {
-  /// integers only; pointers and unknown ones are left out
+  /// integers only; pointers and unknown values are absent
   std::map<std::size_t, std::int64_t> parameters{};
   std::array<std::int64_t, 3> block{1, 1, 1};
   std::array<std::int64_t, 3> grid{1, 1, 1};
@@ -23,40 +23,39 @@ struct PtxLaunch {
 
 inline constexpr std::size_t kPtxLanes = 32;
 
-/// An integer in each lane of the first warp of the first block.
+/// The value of an integer in each lane of the first warp of the first block.
 struct LaneValues {
   std::array<std::int64_t, kPtxLanes> at{};
-  /// Something unknown that all lanes share is to be added: a pointer, a size that was not given.
+  /// An unknown term common to all lanes is to be added: a pointer, an unspecified size.
   bool shifted = false;
   [[nodiscard]] bool uniform() const;
 };
 
-/// An integer as it is written: "-8", "0x10", "255U"; nullopt for anything else.
+/// Parses an integer literal: "-8", "0x10", "255U"; nullopt for anything else.
 [[nodiscard]] std::optional<std::int64_t> ptx_literal(std::string_view text);
 
-/// Registers a name of an operand stands for: of "{%f1, %f2}" two, of "[%rd4+16]" one. Views into
-/// `operand`.
+/// The registers in an operand: two in "{%f1, %f2}", one in "[%rd4+16]". Views into `operand`.
 [[nodiscard]] std::vector<std::string_view> ptx_registers(std::string_view operand);
 
-/// Integer registers of a function, followed through the text from top to bottom once: a place sees
-/// the definition that stands last before it, and so the first iteration of a loop and the later
-/// branch of two. Constants, parameters, launch and lane are known; what is loaded from one address
-/// for all lanes is the same for all. Linear in time. `function` outlives it.
+/// Tracks the integer registers of a function in one pass from top to bottom: each place sees the
+/// textually last definition before it, hence the first iteration of a loop and the later of two
+/// branches. Constants, parameters, launch and lane are known; a value loaded from the same address
+/// by all lanes is equal in all. Linear time. `function` must outlive it.
 class PtxValues {
  public:
   PtxValues(const PtxFunction& function, const PtxLaunch& launch);
 
-  /// The last definition of `name` in [first, last), as index of an instruction.
+  /// Instruction index of the last definition of `name` in [first, last).
   [[nodiscard]] std::optional<std::size_t> definition(std::string_view name,
                                                       std::size_t first,
                                                       std::size_t last) const;
-  /// A register, literal, name of a variable or special register, as the instruction with index
-  /// `before` sees it.
+  /// The value of a register, literal, variable name or special register as seen by instruction
+  /// `before`.
   [[nodiscard]] std::optional<LaneValues> lanes(std::string_view operand, std::size_t before) const;
-  /// In the first thread; nullopt also where an unknown is to be added.
+  /// The value in the first thread; nullopt also if an unknown term is to be added.
   [[nodiscard]] std::optional<std::int64_t> value(std::string_view operand,
                                                   std::size_t before) const;
-  /// Of "[%rd4+16]", as the instruction with index `before` sees it.
+  /// The address in an operand like "[%rd4+16]" as seen by instruction `before`.
   [[nodiscard]] std::optional<LaneValues> address(std::string_view operand,
                                                   std::size_t before) const;
 
@@ -69,7 +68,7 @@ class PtxValues {
   const PtxFunction& function_;
   const PtxLaunch launch_;
   std::map<std::string_view, std::vector<std::size_t>> definitions_;
-  std::vector<std::optional<LaneValues>> results_;  ///< by instruction: what it defines
+  std::vector<std::optional<LaneValues>> results_;  ///< by instruction: the value it defines
 };
 
 }  // namespace warpath::cuda

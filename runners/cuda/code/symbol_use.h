@@ -7,16 +7,16 @@
 
 namespace warpath::cuda {
 
-/// What a module does with a variable in global or constant memory.
+/// How a module uses a variable in global or constant memory.
 struct SymbolUse {
   bool loaded = false;  ///< by name
   bool stored = false;  ///< written by name, or through a register that may hold its address
   bool address_taken = false;
-  bool escapes = false;  ///< the address is stored, returned or handed to a function
+  bool escapes = false;  ///< its address is stored, returned or passed to a function
 };
 
-/// Uses of all global and constant variables of `module`, those declared inside functions included.
-/// Addresses are followed through registers without regard to order: whatever may hold an address
+/// Uses of all global and constant variables of `module`, including those declared in functions.
+/// Addresses are followed through registers ignoring order: a register that may hold an address
 /// counts as holding it. Linear in the size of the module.
 [[nodiscard]] std::map<std::string_view, SymbolUse> symbol_uses(const PtxModule& module);
 

@@ -16,37 +16,37 @@
 
 namespace warpath::cuda {
 
-/// A variant on its way to a device: judged by its text and code, without a GPU.
+/// A variant built for a device and judged by its text and code, without a GPU.
 struct Build {
   Status status = Status::ok;
   std::string log;
-  std::vector<GateResult> gates;  ///< on text and code
-  Candidate candidate;            ///< status ok
-  Diagnosis diagnosis;            ///< static facts under the first workload
+  std::vector<GateResult> gates;  ///< of the phases text and code
+  Candidate candidate;            ///< valid if status is ok
+  Diagnosis diagnosis;            ///< static facts for the first workload
   double compile_seconds = 0;
 };
 
 /// The other side of a comparison of codes: what the spec's own kernel does is allowed.
 struct BaselineText {
   std::vector<std::string> ptx;                   ///< by workload
-  std::vector<std::vector<std::string>> entries;  ///< by workload: what is launched of it
+  std::vector<std::vector<std::string>> entries;  ///< by workload: the entries launched
 };
 
-/// Compiles a variant and judges it. Thread-safe; what it refers to outlives it.
+/// Compiles and judges variants. Thread-safe; referenced objects must outlive it.
 class Builder {
  public:
   Builder(CompileService& service, GatePlan plan, std::string arch, DeviceLimits limits)
       : service_(service), plan_(std::move(plan)), arch_(std::move(arch)), limits_(limits) {}
 
-  /// Never throws for a bad variant. `baseline`: null for the baseline itself. `stage` decides
-  /// which gates run.
+  /// Never throws for a bad variant. `baseline`: null when building the baseline itself. `stage`
+  /// selects the gates.
   [[nodiscard]] Build build(const KernelSpec& spec,
                             const Variant& variant,
                             const std::vector<const Workload*>& workloads,
                             const BaselineText* baseline,
                             Stage stage,
                             const std::stop_token& stop) const;
-  /// PTX of every workload. Throws Error(bad_input) where `variant` does not compile.
+  /// PTX of every workload. Throws Error(bad_input) if `variant` does not compile.
   [[nodiscard]] BaselineText text_of(const KernelSpec& spec,
                                      const Variant& variant,
                                      const std::vector<const Workload*>& workloads) const;
@@ -59,13 +59,13 @@ class Builder {
   const DeviceLimits limits_;
 };
 
-/// What is known when the PTX of `variant` is read: its integers and its launch under `workload`.
-/// Throws Error where a launch expression fails.
+/// The inputs of PTX analysis for `variant`: its integer parameters and launch under `workload`.
+/// Throws Error if a launch expression cannot be evaluated.
 [[nodiscard]] PtxLaunch ptx_launch(const KernelSpec& spec,
                                    const Variant& variant,
                                    const Workload& workload);
 
-/// The spec's reference kernel as a variant; nullopt where its reference is something else.
+/// The spec's reference kernel as a variant; nullopt if its reference is of another kind.
 [[nodiscard]] std::optional<Variant> reference_variant(const KernelSpec& spec);
 
 }  // namespace warpath::cuda

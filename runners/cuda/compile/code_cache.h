@@ -11,19 +11,18 @@
 
 namespace warpath::cuda {
 
-/// Identity of a compilation: the text, everything it is compiled with, and the compiler's version.
+/// Identity of a compilation: source, all other inputs, and the compiler's version.
 [[nodiscard]] Hash128 code_key(const CompileRequest& request, std::string_view nvrtc_version);
 
-/// Compiled code in a folder (FolderCache), by content. Thread-safe.
+/// Content-addressed compiled code in a folder (FolderCache). Thread-safe.
 class CodeCache {
  public:
   CodeCache(std::filesystem::path folder, std::uint64_t max_bytes)
       : entries_(std::move(folder), "code", max_bytes) {}
 
-  /// The result stored for `key`; its `seconds` are those of the compilation then.
+  /// The result stored for `key`; its `seconds` are those of the original compilation.
   [[nodiscard]] std::optional<CompileResult> find(const Hash128& key);
-  /// Keeps results that depend on nothing but the key: status ok and compile_error. Others are
-  /// ignored.
+  /// Stores results that depend only on the key, ok and compile_error; ignores others.
   void store(const Hash128& key, const CompileResult& result);
   [[nodiscard]] FolderCacheCounts counts() const { return entries_.counts(); }
 

@@ -15,34 +15,33 @@
 
 namespace warpath::cuda {
 
-/// Judges variants without a GPU: NVRTC in worker processes, the gates on text and code, the static
-/// diagnosis. Nothing is launched, so an outcome that is ok has no times; this is no Runner.
+/// Judges variants without a GPU: NVRTC in worker processes, the gates on text and code, static
+/// diagnosis. Nothing is launched, so an ok outcome has no times; hence not a Runner.
 class CompileCheck {
  public:
-  /// `arch`: what to compile for ("sm_90a"); the limits of its devices are assumed, not probed.
-  /// Throws Error(bad_input) for one that it does not know, Error(environment) where there is no
-  /// NVRTC.
+  /// `arch`: target architecture ("sm_90a"); typical device limits are assumed, not probed. Throws
+  /// Error(bad_input) for an unknown architecture, Error(environment) if NVRTC is missing.
   CompileCheck(const CudaOptions& options, std::string program, const std::string& arch);
 
-  /// A GPU in the eyes of moves. `name` says that it is assumed.
+  /// Device facts for moves; `name` says that they are assumed.
   [[nodiscard]] const DeviceFacts& device() const { return facts_; }
-  /// Compiles the spec's own kernel, whose code the gates compare with. Throws Error(bad_input)
-  /// where it does not compile or no workload is for a GPU. `spec` outlives the check.
+  /// Compiles the spec's own kernel, with which gates compare. Throws Error(bad_input) if it does
+  /// not compile or no workload is for a GPU. `spec` must outlive the check.
   void prepare(const KernelSpec& spec);
-  /// Status ok: everything that can be known without a device is good. prepare() comes first.
+  /// Status ok: everything that can be checked without a device passed. Requires prepare().
   /// Thread-safe.
   [[nodiscard]] Outcome check(const Variant& variant, const std::stop_token& stop = {}) const;
-  /// What the code of `variant` under the first scored workload holds, and its static diagnosis
-  /// under the names of facts; nullopt, with one line in `why`, where it does not compile. Gates
-  /// are not asked. `tool`: for machine code as text; where it is none, or fails, there is PTX
-  /// alone. prepare() comes first. Thread-safe.
+  /// Opcode counts of `variant` for the first scored workload, and its static diagnosis by fact
+  /// name; nullopt, with one line in `why`, if it does not compile. Runs no gates. `tool`:
+  /// disassembler for machine code; without one, or if it fails, only PTX is counted. Requires
+  /// prepare(). Thread-safe.
   [[nodiscard]] std::optional<CodeCounts> code(const Variant& variant,
                                                const Disassembler& tool,
                                                std::string& why,
                                                const std::stop_token& stop = {}) const;
 
  private:
-  /// Why the compiled variant cannot be launched as its plan says: one line; empty if it can.
+  /// Why the compiled variant cannot be launched as its plan says, in one line; empty if it can.
   [[nodiscard]] std::string launch_refusal(const Build& build) const;
 
   DeviceFacts facts_;

@@ -8,18 +8,18 @@
 
 namespace warpath::cuda {
 
-/// Empty if a spec or a move may give this option, otherwise one line why not. An allow-list:
-/// macros, the language level, register limits, line numbers and the floating-point switches.
-/// Nothing that reads files, links, or changes what is built.
+/// Why a spec or move may not use this option, in one line; empty if it may. An allow-list: macros,
+/// the language level, register limits, line numbers and the floating-point switches, but nothing
+/// that reads files, links, or changes what is built.
 [[nodiscard]] std::string option_problem(std::string_view option);
 
-/// Empty if kernel name, architecture and all options are acceptable, otherwise one line naming the
-/// first that is not. The kernel's name becomes part of what the compiler reads: only names,
-/// numbers and template punctuation pass.
+/// One line naming the first of kernel name, architecture and options that is not acceptable; empty
+/// if all are. The kernel's name becomes part of the compiler's input, so only names, numbers and
+/// template punctuation are accepted.
 [[nodiscard]] std::string compile_problem(const CompileRequest& request);
 
-/// `request`'s options after ours (architecture, C++17, no asserts, resource usage in the log;
-/// where the compiler is of CUDA 13 or newer, not its own disk cache).
+/// The full option list: Warpath's own (architecture, C++17, no asserts, resource usage in the log;
+/// from CUDA 13 on, no compiler disk cache), then those of `request`.
 [[nodiscard]] std::vector<std::string> nvrtc_options(const CompileRequest& request,
                                                      int nvrtc_major);
 

@@ -19,11 +19,11 @@
 namespace warpath::cuda {
 
 struct CompilePoolOptions {
-  /// absolute path of the program and what makes it a compile worker
+  /// absolute path of the program and the arguments that make it a compile worker
   std::vector<std::string> worker_argv;
-  WorkerSetup setup;  ///< its limits hold for every request
+  WorkerSetup setup;  ///< its limits apply to every request
   int workers = 1;
-  double start_seconds = 60;  ///< until a fresh worker's hello
+  double start_seconds = 60;  ///< limit from a worker's start to its hello
 };
 
 struct CompileDone {
@@ -31,40 +31,40 @@ struct CompileDone {
   CompileResult result;
 };
 
-/// What happened so far, for reports and doctor.
+/// Counts so far, for reports and doctor.
 struct CompilePoolCounts {
   std::uint64_t submitted = 0;
   std::uint64_t finished = 0;
   std::uint64_t timed_out = 0;
-  std::uint64_t crashed = 0;   ///< requests over which a worker died by itself
-  std::uint64_t restarts = 0;  ///< workers started in place of dead ones
+  std::uint64_t crashed = 0;   ///< requests during which a worker died
+  std::uint64_t restarts = 0;  ///< workers started to replace dead ones
 };
 
-/// Compiles in worker processes, since neither threads scale nor does a compiler survive every
-/// text. A worker gets the next request as soon as it is free. A request that outlives the time
-/// limit has its worker killed and is `timed_out`; one that kills its worker is `crashed` or
-/// `limits_exceeded`; neither is tried again, unless the worker was killed from outside. A thread
-/// serves each worker; submit, wait and counts may be called from any thread.
+/// Compiles in worker processes, since the compiler neither scales with threads nor survives every
+/// input. Each worker is served by a thread and gets the next request as soon as it is free. A
+/// request that exceeds the time limit is `timed_out` and its worker killed; one during which its
+/// worker dies is `crashed` or `limits_exceeded`. Neither is retried, unless the worker was killed
+/// from outside. submit, wait and counts are thread-safe.
 ///
 ///   submit -> pending -> [thread 0: worker 0] -> finished -> wait
 ///                     -> [thread 1: worker 1] ->
 class CompilePool {
  public:
   explicit CompilePool(CompilePoolOptions options);
-  /// Kills what is in flight.
+  /// Kills running compilations.
   ~CompilePool();
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;
 
-  /// Never blocks. Every id comes back from `wait` exactly once.
+  /// Never blocks. `wait` returns every id exactly once.
   void submit(std::uint64_t id, CompileRequest request);
   /// The next finished request, in any order; nullopt after `timeout`.
   [[nodiscard]] std::optional<CompileDone> wait(std::chrono::milliseconds timeout);
   [[nodiscard]] CompilePoolCounts counts() const;
-  /// What the workers said of themselves; nullopt until the first one is up.
+  /// The hello of a worker; nullopt until the first one is up.
   [[nodiscard]] std::optional<WorkerHello> hello() const;
-  /// Why no worker can be started (three in a row failed); empty while they can. Requests then come
-  /// back as `crashed`.
+  /// Why no worker can be started (after three failures in a row); otherwise empty. While set,
+  /// requests finish as `crashed`.
   [[nodiscard]] std::string problem() const;
 
  private:
@@ -92,10 +92,10 @@ class CompilePool {
   std::deque<CompileDone> finished_;
   CompilePoolCounts counts_;
   std::optional<WorkerHello> hello_;
-  int failed_starts_ = 0;  // in a row
+  int failed_starts_ = 0;  // consecutive
   std::string problem_;
 
-  std::vector<std::jthread> threads_;  // last: everything else must exist while they run
+  std::vector<std::jthread> threads_;  // last: they use everything above
 };
 
 }  // namespace warpath::cuda

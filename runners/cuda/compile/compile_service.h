@@ -24,31 +24,31 @@
 
 namespace warpath::cuda {
 
-// shared by the cache in memory and everyone who asked
+// shared by the memory cache and all who asked for it
 using CodePtr = std::shared_ptr<const CompileResult>;
 
-/// Machine code of a variant. Workloads whose macros are equal share one.
+/// Machine code of a variant. Workloads with equal macros share it.
 struct CompiledVariant {
-  Status status = Status::ok;  ///< ok, or that of the first code that failed
+  Status status = Status::ok;  ///< ok, or that of the first failed code
   std::string log;             ///< of that code
-  /// one for each distinct set of macros, in the order of the workloads
+  /// one per distinct set of macros, in workload order
   std::vector<CodePtr> codes;
   std::vector<std::size_t> code_of;  ///< [workload]: index in `codes`
-  /// of the compilers, now; 0: everything came from the cache
+  /// compiler time spent now; 0: all from the cache
   double seconds = 0;
   [[nodiscard]] const CompileResult& code(std::size_t workload) const {
     return *codes[code_of[workload]];
   }
 };
 
-/// What became of the requests so far.
+/// Counts of requests so far.
 struct CompileServiceCounts {
   std::uint64_t requests = 0;
   std::uint64_t memory_hits = 0;
   std::uint64_t disk_hits = 0;
-  std::uint64_t joined = 0;    ///< asked for while the same was being compiled
-  std::uint64_t compiled = 0;  ///< with any result
-  double compile_seconds = 0;  ///< of the compilers, summed over processes
+  std::uint64_t joined = 0;    ///< requested while an equal one was being compiled
+  std::uint64_t compiled = 0;  ///< whatever the result
+  double compile_seconds = 0;  ///< compiler time, summed over processes
 };
 
 struct CompileServiceOptions {
@@ -56,40 +56,40 @@ struct CompileServiceOptions {
   std::string program;
   int workers = 1;
   CompileLimits limits;
-  std::optional<std::filesystem::path> cache_folder;  ///< nullopt: nothing is kept on disk
+  std::optional<std::filesystem::path> cache_folder;  ///< nullopt: no disk cache
   std::uint64_t cache_bytes = std::uint64_t{4} << 30U;
-  std::uint64_t memory_bytes = std::uint64_t{256} << 20U;  ///< of results kept in memory
+  std::uint64_t memory_bytes = std::uint64_t{256} << 20U;  ///< limit on results kept in memory
 };
 
-/// What the options of the cuda runner ask for. `devices`: how many cores are left to measuring.
+/// The options of the service under `CudaOptions`. `devices`: number of cores reserved for
+/// measuring.
 [[nodiscard]] CompileServiceOptions service_options(const CudaOptions& options,
                                                     std::string program,
                                                     int devices);
 
-/// The request for `variant` under `workload`: its options, its macros (meta scalars, tunables,
-/// then -D options) by name. Scalars and tunables that the text does not name are left out, so that
-/// variants which differ in the launch alone share their code.
+/// The request for `variant` under `workload`: its options and its macros (meta scalars, tunables,
+/// then -D options) by name. Scalars and tunables that the source does not name are left out, so
+/// that variants differing only in their launch share code.
 [[nodiscard]] CompileRequest request_for(const KernelSpec& spec,
                                          const Variant& variant,
                                          const Workload& workload,
                                          const std::string& arch);
 
-/// Compiles with a cache before it: memory, then disk, then worker processes, which are started by
-/// the first miss. Equal requests under way are one. Thread-safe.
+/// Compiles through a cache in memory and one on disk; misses go to worker processes, started on
+/// the first miss. Concurrent equal requests are merged. Thread-safe.
 class CompileService {
  public:
-  /// Opens NVRTC for its version. Throws Error(environment) if it is missing or too old, naming
-  /// where it was looked for. A cache folder that cannot be written is left out; cache_problem()
-  /// says so.
+  /// Opens NVRTC to learn its version. Throws Error(environment), naming the places searched, if it
+  /// is missing or too old. An unwritable cache folder is not used; cache_problem() then says so.
   explicit CompileService(CompileServiceOptions options);
   ~CompileService();
   CompileService(const CompileService&) = delete;
   CompileService& operator=(const CompileService&) = delete;
 
-  /// Waits for the result. A text that fails is a result. Status crashed with the log "stopped"
-  /// soon after `stop` is requested. Throws Error(environment) where no worker can be started.
+  /// Blocks until the result is available. Invalid source is a result; a request for `stop` gives
+  /// status crashed with the log "stopped". Throws Error(environment) if no worker can be started.
   [[nodiscard]] CodePtr compile(const CompileRequest& request, const std::stop_token& stop = {});
-  /// All codes that `variant` needs for `workloads`, compiled side by side. Throws as above.
+  /// Compiles all codes that `variant` needs for `workloads` in parallel. Throws as above.
   [[nodiscard]] CompiledVariant compile(const KernelSpec& spec,
                                         const Variant& variant,
                                         std::span<const Workload* const> workloads,
@@ -99,18 +99,18 @@ class CompileService {
   [[nodiscard]] CompileServiceCounts counts() const;
   [[nodiscard]] const std::string& nvrtc_version() const { return nvrtc_version_; }
   [[nodiscard]] const std::string& cache_problem() const { return cache_problem_; }
-  /// What a worker said of itself; nullopt before the first one is up.
+  /// The hello of a worker; nullopt before the first one is up.
   [[nodiscard]] std::optional<WorkerHello> worker_hello() const;
 
  private:
-  /// A request that somebody waits for.
+  /// A request being compiled.
   struct Flight {
     Hash128 key;
     std::uint64_t id = 0;
-    CodePtr result;  // null until it is there
+    CodePtr result;  // null until available
     bool failed_pool = false;
   };
-  // of everyone who waits, and of the table while it is under way
+  // shared by all waiters and the table of running requests
   using FlightPtr = std::shared_ptr<Flight>;
 
   [[nodiscard]] FlightPtr begin(const CompileRequest& request);

@@ -9,7 +9,7 @@
 
 namespace warpath::cuda {
 
-/// The first frame that a worker gets: what it may not look up by itself any more.
+/// The first frame sent to a worker: what it cannot look up once sandboxed.
 struct WorkerSetup {
   std::string nvrtc_path;
   std::vector<Header> headers;
@@ -28,11 +28,11 @@ struct WorkerHello {
 [[nodiscard]] std::string encode(const WorkerHello& hello);
 [[nodiscard]] bool decode(std::string_view frame, WorkerHello& hello);
 
-/// Body of `warpath worker compile`: reads a setup and then requests from `in_fd`, writes a hello
-/// and a result for each request, in order, to `out_fd`. Opens NVRTC and compiles once, then gives
-/// up the file system (runners/worker/sandbox.h) before it reads the first request. Returns the
-/// exit status when `in_fd` ends: 0, or 3 where the frames are damaged or it cannot compile. The
-/// parent starts it with an empty environment, in an empty folder.
+/// Body of `warpath worker compile`: reads a setup and then requests from `in_fd`; writes a hello
+/// and one result per request, in order, to `out_fd`. Opens NVRTC and compiles once, then gives up
+/// file system access (runners/worker/sandbox.h) before reading the first request. Returns the exit
+/// status when `in_fd` ends: 0, or 3 if frames are damaged or it cannot compile. Must be started
+/// with an empty environment, in an empty folder.
 [[nodiscard]] int compile_worker_main(int in_fd, int out_fd);
 
 }  // namespace warpath::cuda

@@ -14,24 +14,24 @@ namespace warpath::cuda {
 struct FolderCacheCounts {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;
-  std::uint64_t corrupt = 0;  ///< entries that failed their checksum and were dropped
+  std::uint64_t corrupt = 0;  ///< entries dropped because their checksum failed
   std::uint64_t evicted = 0;
 };
 
-/// Texts by key in a folder, shared by any number of processes and runs: FOLDER/ab/abcdef....KIND.
-/// An entry is written aside and renamed, so that readers see all of it or nothing, and carries a
-/// checksum. When the entries exceed `max_bytes`, those that were used longest ago go, under a
-/// lock. A cache that cannot be read or written behaves as an empty one: it never fails a run.
-/// Thread-safe.
+/// A key-value store of texts in a folder, FOLDER/ab/abcdef....KIND, shared by any number of
+/// processes and runs. Entries are written to a temporary file and renamed, so that readers see all
+/// of one or nothing, and carry a checksum. When they exceed `max_bytes` the least recently used
+/// are removed, under a lock. A cache that cannot be read or written behaves as an empty one and
+/// never fails a run. Thread-safe.
 class FolderCache {
  public:
-  /// Makes the folder. `kind` ends the names of the files and opens their text. Throws
-  /// Error(environment) if that is impossible.
+  /// Creates the folder. `kind` is the extension of the files and the first word of their contents.
+  /// Throws Error(environment) if that fails.
   FolderCache(std::filesystem::path folder, std::string kind, std::uint64_t max_bytes);
 
   [[nodiscard]] std::optional<std::string> find(const Hash128& key);
   void store(const Hash128& key, std::string_view text);
-  /// The entry of `key` cannot be read by its owner: it goes, and counts as corrupt.
+  /// Removes the entry of `key`, which its owner could not parse, and counts it as corrupt.
   void drop(const Hash128& key);
   [[nodiscard]] FolderCacheCounts counts() const;
 
@@ -45,10 +45,11 @@ class FolderCache {
   const std::uint64_t max_bytes_;
   mutable std::mutex mutex_;
   FolderCacheCounts counts_;
-  std::uint64_t estimate_bytes_ = 0;  // at the last scan, plus what this process has written since
+  std::uint64_t estimate_bytes_ = 0;  // at the last scan, plus bytes written by this process since
 };
 
-/// `kind` in WARPATH_CACHE, or where that is not set "warpath/KIND" in XDG_CACHE_HOME or ~/.cache.
+/// WARPATH_CACHE/KIND or, failing that, warpath/KIND in XDG_CACHE_HOME or ~/.cache, or a temporary
+/// folder.
 [[nodiscard]] std::filesystem::path default_cache_folder(std::string_view kind);
 
 }  // namespace warpath::cuda

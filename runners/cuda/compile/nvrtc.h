@@ -8,13 +8,13 @@
 
 namespace warpath::cuda {
 
-/// An include file handed over as text: `name` is what stands between the quotes or angle brackets.
+/// An include file provided as text; `name` is as written in the #include.
 struct Header {
   std::string name;
   std::string text;
 };
 
-/// One translation unit. References outlive the call.
+/// One translation unit. Referenced objects must outlive the call.
 struct NvrtcInput {
   const std::string& source;
   const std::vector<Header>& headers;
@@ -24,23 +24,22 @@ struct NvrtcInput {
 
 struct NvrtcOutput {
   bool compiled = false;
-  bool out_of_memory = false;  ///< the compiler said so
-  std::string log;             ///< as NVRTC wrote it: not to be shown unfiltered
+  bool out_of_memory = false;  ///< reported by the compiler
+  std::string log;             ///< NVRTC's log, not to be shown unfiltered
   std::string ptx;
   std::string cubin;         ///< empty unless the options ask for a real architecture (sm_XX)
   std::string lowered_name;  ///< the entry's name in PTX and machine code
 };
 
-/// The name under which the kernel's own text is compiled; its diagnostics start with it.
+/// File name of the kernel's source, with which its diagnostics begin.
 inline constexpr std::string_view kSourceName = "kernel.cu";
 
-/// NVIDIA's run-time compiler, opened when the program runs. Needs no GPU. Calls may come from any
-/// thread.
+/// NVIDIA's run-time compiler, loaded at run time. Needs no GPU. Thread-safe.
 class Nvrtc {
  public:
-  /// Opens `library` (a path or a name the loader knows); it stays open for the life of the
-  /// process. nullopt and one line in `why` if it is missing, is no NVRTC, is too old, or this
-  /// program was built without the CUDA headers.
+  /// Opens `library` (a path or a name for the loader) for the life of the process. nullopt, with
+  /// one line in `why`, if it is missing, is not NVRTC, is too old, or the program was built
+  /// without CUDA headers.
   [[nodiscard]] static std::optional<Nvrtc> open(const std::string& library, std::string& why);
   /// Opens the first of nvrtc_candidates() that works.
   [[nodiscard]] static std::optional<Nvrtc> open_any(std::string& why);
@@ -52,7 +51,7 @@ class Nvrtc {
   }
   /// Absolute path of the library.
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Compute capabilities it makes machine code for, as major * 10 + minor, ascending.
+  /// Compute capabilities for which it generates machine code, as major * 10 + minor, ascending.
   [[nodiscard]] const std::vector<int>& architectures() const { return architectures_; }
   [[nodiscard]] NvrtcOutput compile(const NvrtcInput& input) const;
 
@@ -60,7 +59,7 @@ class Nvrtc {
   struct Table;
   Nvrtc() = default;
 
-  // shared by copies of this handle; the functions live as long as the process
+  // shared by copies; the functions live as long as the process
   std::shared_ptr<const Table> table_;
   int major_ = 0;
   int minor_ = 0;
@@ -68,8 +67,8 @@ class Nvrtc {
   std::vector<int> architectures_;
 };
 
-/// Where NVRTC may be, best first: lib/ beside the program or its folder (a bundle), CUDA_PATH and
-/// CUDA_HOME, the loader's own places, the usual installation folders.
+/// Candidate paths of NVRTC, best first: lib/ beside the program or its folder (a bundle),
+/// CUDA_PATH and CUDA_HOME, the loader's default, the usual installation folders.
 [[nodiscard]] std::vector<std::string> nvrtc_candidates();
 
 }  // namespace warpath::cuda

@@ -28,36 +28,36 @@ namespace warpath::cuda {
   X(cuptiRangeProfilerGetCounterDataInfo)
 // clang-format on
 
-/// Every function of CUPTI that this program calls; plain data, as DriverApi.
+/// The CUPTI functions used; plain data, like DriverApi.
 struct CuptiApi {
 #define WARPATH_X(function) decltype(&::function) function = nullptr;
   WARPATH_CUPTI(WARPATH_X)
 #undef WARPATH_X
 };
 
-/// Opens `library`, which stays open for the life of the process. nullopt and one line in `why` if
-/// it is missing or too old.
+/// Opens `library` for the life of the process. nullopt, with one line in `why`, if it is missing
+/// or too old.
 [[nodiscard]] std::optional<CuptiApi> load_cupti(const std::string& library, std::string& why);
 /// Opens the first of cupti_candidates() that works.
 [[nodiscard]] std::optional<CuptiApi> load_any_cupti(const std::string& beside, std::string& why);
 
-/// "cuptiX: CUPTI_ERROR_Y (N)", with advice where the driver forbids counters to this user.
+/// "cuptiX: CUPTI_ERROR_Y (N)", with advice if the driver denies this user the counters.
 [[nodiscard]] std::string cupti_error(const CuptiApi& api,
                                       CUptiResult result,
                                       std::string_view call);
 
-/// A parameter struct of CUPTI, zeroed and with its size filled in:
+/// Defines a CUPTI parameter struct, zeroed and with its size set:
 /// CUPTI_PARAMS(CUpti_RangeProfiler_Start_Params).
 #define WARPATH_CUPTI_PARAMS(type, name) \
   type name{};                           \
   (name).structSize = type##_STRUCT_SIZE
 
-/// The part of CUPTI that needs no GPU: what a chip can count, and how often a kernel must run for
-/// it. Not thread-safe.
+/// The part of CUPTI that needs no GPU: the metrics of a chip and the passes needed to collect
+/// them. Not thread-safe.
 class CuptiHost {
  public:
-  /// `chip` as CUPTI names it ("GH100"); `availability` is the device's counter availability image,
-  /// may be empty. nullopt and one line in `why` where CUPTI does not know the chip.
+  /// `chip`: CUPTI's name ("GH100"); `availability`: the device's counter availability image, may
+  /// be empty. nullopt, with one line in `why`, if CUPTI does not know the chip.
   [[nodiscard]] static std::optional<CuptiHost> open(const CuptiApi& api,
                                                      const std::string& chip,
                                                      std::vector<std::uint8_t> availability,
@@ -68,15 +68,16 @@ class CuptiHost {
   CuptiHost(const CuptiHost&) = delete;
   CuptiHost& operator=(const CuptiHost&) = delete;
 
-  /// Whether the chip counts `name` ("dram__bytes_read.sum": base metric, dot, sub-metric).
+  /// Whether the chip offers `name` ("dram__bytes_read.sum": base metric, dot, sub-metric).
   [[nodiscard]] bool offers(std::string_view name) const;
-  /// The schedule that collects `names`. nullopt and one line in `why` where CUPTI refuses one of
-  /// them. Once for an object.
+  /// The schedule that collects `names`. nullopt, with one line in `why`, if CUPTI refuses one of
+  /// them. Call at most once per object.
   [[nodiscard]] std::optional<std::vector<std::uint8_t>> schedule(
       const std::vector<const char*>& names, std::string& why) const;
-  /// How many runs a schedule needs; 0 where CUPTI does not say.
+  /// Number of passes of a schedule; 0 if CUPTI does not report it.
   [[nodiscard]] std::size_t passes(std::vector<std::uint8_t>& schedule) const;
-  /// Values of `names`, in order, in the first range of `data`. nullopt and one line in `why`.
+  /// Values of `names`, in order, in the first range of `data`. nullopt, with one line in `why`, on
+  /// failure.
   [[nodiscard]] std::optional<std::vector<double>> evaluate(const std::vector<std::uint8_t>& data,
                                                             std::vector<const char*> names,
                                                             std::string& why) const;
@@ -92,7 +93,7 @@ class CuptiHost {
   std::vector<std::string> base_metrics_[CUPTI_METRIC_TYPE__COUNT];  // by type, ascending
 };
 
-/// Names of the chips that this CUPTI knows.
+/// Names of the supported chips.
 [[nodiscard]] std::vector<std::string> supported_chips(const CuptiApi& api);
 
 }  // namespace warpath::cuda

@@ -11,8 +11,8 @@
 
 namespace warpath::cuda {
 
-/// One way to get a metric: scale * numerator / (denominator - less). The names are those of CUPTI
-/// and of Nsight Compute; an empty denominator is 1, an empty `less` 0.
+/// One formula for a metric: scale * numerator / (denominator - less). Names are those of CUPTI and
+/// Nsight Compute; an empty denominator is 1, an empty `less` 0.
 struct MetricSource {
   std::string_view numerator{};
   std::string_view denominator{};
@@ -20,40 +20,39 @@ struct MetricSource {
   double scale = 1;
 };
 
-/// A fact about a launch that hardware counters give. Shares and rates are 0 to 1.
+/// A fact about a launch derived from hardware counters. Shares and rates are 0 to 1.
 struct Metric {
-  std::string_view name;  ///< under which it becomes a fact
+  std::string_view name;  ///< of the fact
   std::string_view unit;  ///< "byte", "share", "ns", "count"
   std::string_view help;
-  std::span<const MetricSource> sources;  ///< best first: chips name the same thing differently
+  std::span<const MetricSource> sources;  ///< best first, as counter names differ between chips
 };
 
-/// Everything that is asked for. A stall share is the warp-cycles spent on that reason over the
-/// cycles of all warps that do not issue; `issued_share` is that of the issuing ones over all.
+/// All metrics. A stall share is the warp-cycles stalled for that reason over all warp-cycles that
+/// do not issue; `issued_share` is the issuing ones over all.
 [[nodiscard]] std::span<const Metric> metrics();
 
 struct ResolvedMetric {
   Metric metric;
-  MetricSource source;  ///< the first that is offered whole
+  MetricSource source;  ///< the first whose counters are all offered
 };
 
-/// Metrics of `wanted` of which a source is offered. `offered` is asked about names as in
-/// MetricSource.
+/// The metrics of `wanted` for which a source is available. `offered` tells whether a counter is.
 [[nodiscard]] std::vector<ResolvedMetric> resolve_metrics(
     std::span<const Metric> wanted, const std::function<bool(std::string_view)>& offered);
 
-/// The counters that `resolved` needs, ascending, each once.
+/// The counters needed by `resolved`, ascending, without duplicates.
 [[nodiscard]] std::vector<std::string> counter_names(std::span<const ResolvedMetric> resolved);
 
 using Readings = std::map<std::string, double, std::less<>>;
 
-/// Metrics by our names from counters by theirs. One whose counters are missing or not finite, or
-/// whose denominator is not positive (no loads: no sectors a load), is left out. Numerator and
-/// denominator come from different launches, so that a share may exceed 1 by what launches differ.
+/// Metrics by Warpath's names from counters by theirs. A metric is omitted if a counter is missing
+/// or not finite, or its denominator is not positive (no loads: no sectors per load). Numerator and
+/// denominator come from different launches, so that a share may slightly exceed 1.
 [[nodiscard]] Readings metric_values(std::span<const ResolvedMetric> resolved,
                                      const Readings& counters);
 
-/// As measured facts of a diagnosis; replaces facts of the same name.
+/// Adds `values` to a diagnosis as measured facts, replacing facts of the same name.
 void add_facts(const Readings& values, Diagnosis& diagnosis);
 
 }  // namespace warpath::cuda

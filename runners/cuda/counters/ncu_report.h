@@ -9,30 +9,30 @@
 
 namespace warpath::cuda {
 
-/// One launch of a report of Nsight Compute, by our names of facts.
+/// One launch of a Nsight Compute report, by Warpath's names of facts.
 struct NcuFindings {
-  std::string kernel;  ///< as the report names it: "row_sum(const float *, float *)"
-  /// counters and stall shares measured; registers, waves and what limits the occupancy
-  /// static_analysis
+  std::string kernel;  ///< as named in the report: "row_sum(const float *, float *)"
+  /// source measured for counters and stall shares, static_analysis for registers, waves and
+  /// occupancy limits
   Diagnosis diagnosis;
-  double time_ns = 0;  ///< of the profiled launch; 0 if the report does not say
+  double time_ns = 0;  ///< of the profiled launch; 0 if not reported
 };
 
-/// Reads what Nsight Compute prints of a report, in any of three forms:
+/// Parses a report printed by Nsight Compute in any of three forms:
 ///
-/// - `--csv --page raw`: a column a counter; the facts of metrics.h and of the launch;
-/// - `--csv --page details` (the default of `--csv`): a line a metric, with its section;
-/// - text (`--page details`): tables a section, and the sentences of rules, of which those about
-/// stalls are read.
+/// - `--csv --page raw`: a column per counter; gives the facts of metrics.h and of the launch;
+/// - `--csv --page details` (the default of `--csv`): a line per metric, with its section;
+/// - text (`--page details`): tables by section, and the sentences of rules, of which those about
+///   stalls are used.
 ///
-/// Lines around them (its own messages, the program's output) are skipped, and so are metrics
-/// without a fact. The details give few stall shares: only of those that a rule found worth a
-/// sentence. Throws Error(bad_input) naming `place` where there is no launch, and where a CSV line
-/// has another number of fields than its header.
+/// Other lines (messages of ncu and the program) and metrics without a corresponding fact are
+/// skipped. The details pages contain only the stall shares that a rule mentions. Throws
+/// Error(bad_input) naming `place` if there is no launch or a CSV line has the wrong number of
+/// fields.
 [[nodiscard]] std::vector<NcuFindings> read_ncu_report(std::string_view text,
                                                        const std::string& place);
 
-/// Facts that reports give and metrics() does not.
+/// Facts that reports give beyond metrics().
 [[nodiscard]] std::span<const std::string_view> ncu_report_facts();
 
 }  // namespace warpath::cuda

@@ -15,20 +15,21 @@ struct CandidateCode {
   std::string cubin;
   std::string entry;                 ///< lowered name
   std::vector<std::string> globals;  ///< names of its variables in device memory
-  std::string ptx{};                 ///< what `cubin` was assembled from; empty: not known
-  /// threads meet in memory: sums may be added in another order from launch to launch
+  std::string ptx{};                 ///< source of `cubin`; empty: unknown
+  /// sums may be added in a different order in each launch
   bool has_atomics = false;
   bool operator==(const CandidateCode&) const = default;
 };
 
-/// A variant as a device worker gets it: code and launch numbers of every workload, no source.
+/// A variant in the form a device worker receives: code and launch numbers of every workload,
+/// without source.
 struct Candidate {
   std::string key;  ///< level-1 identity (binary_key)
   std::vector<CandidateCode> codes;
   std::vector<std::uint32_t> code_of;     ///< by workload: index into `codes`
   std::vector<LaunchNumbers> numbers;     ///< by workload
-  std::vector<ExtraNumbers> extras;       ///< by workload; empty: there are none
-  std::vector<std::string> step_entries;  ///< kernels of the steps; every code has them all
+  std::vector<ExtraNumbers> extras;       ///< by workload; empty: none
+  std::vector<std::string> step_entries;  ///< kernels of the steps, present in every code
   [[nodiscard]] bool has_extras() const { return !extras.empty(); }
   bool operator==(const Candidate&) const = default;
 };

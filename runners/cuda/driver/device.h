@@ -8,10 +8,10 @@
 
 namespace warpath::cuda {
 
-/// One GPU with its primary context retained and current on the thread that made it.
+/// One GPU; its primary context is retained and made current on the constructing thread.
 class Device {
  public:
-  /// Throws Error(environment) if there is no GPU `index` or its context cannot be had.
+  /// Throws Error(environment) if there is no GPU `index` or its context cannot be created.
   Device(const DriverApi& api, int index);
   ~Device();
   Device(const Device&) = delete;
@@ -23,8 +23,8 @@ class Device {
   /// Makes the context current on the calling thread.
   void make_current() const;
   [[nodiscard]] std::string name() const;
-  /// "sm_90a": with the letter from compute capability 9.0 on, whose instructions for its own
-  /// generation it unlocks.
+  /// "sm_90a": with the suffix, which enables architecture-specific instructions, from compute
+  /// capability 9.0 on.
   [[nodiscard]] std::string arch() const;
   [[nodiscard]] int attribute(CUdevice_attribute which) const;
   [[nodiscard]] DeviceLimits limits() const;
@@ -35,7 +35,7 @@ class Device {
   CUcontext context_ = nullptr;
 };
 
-/// One kernel and what the driver says of it.
+/// One kernel with its attributes as reported by the driver.
 struct KernelFunction {
   CUfunction function = nullptr;
   std::vector<std::size_t> parameter_offsets;  ///< of the launch parameters, with `parameter_sizes`
@@ -46,23 +46,23 @@ struct KernelFunction {
   int max_threads_per_block = 0;
 };
 
-/// A loaded module's main kernel, and its other ones.
+/// The main kernel of a loaded module, and its other kernels.
 struct LoadedKernel : KernelFunction {
   Module module;
   std::vector<KernelFunction> others;
 };
 
-/// Loads machine code, or PTX, which the driver assembles, and finds `entry` and `others`; there
-/// must be no more kernels. nullopt and one line in `why` where the driver refuses: that is the
-/// candidate's failing.
+/// Loads machine code, or PTX (assembled by the driver), and finds `entry` and `others`; the module
+/// must contain no more kernels. nullopt, with one line in `why`, if the driver refuses, which is
+/// the candidate's fault.
 [[nodiscard]] std::optional<LoadedKernel> load_kernel(const DriverApi& api,
                                                       const std::string& code,
                                                       const std::string& entry,
                                                       std::string& why,
                                                       const std::vector<std::string>& others = {});
 
-/// Allows `bytes` of dynamic shared memory a block, beyond the 48 KiB that every kernel has.
-/// CUDA_SUCCESS or why not.
+/// Allows `bytes` of dynamic shared memory per block, beyond the default of 48 KiB. Returns the
+/// driver's result.
 [[nodiscard]] CUresult allow_dynamic_smem(const DriverApi& api,
                                           CUfunction function,
                                           std::int64_t bytes);

@@ -31,38 +31,38 @@ namespace warpath::cuda {
   X(cuMemUnmap) X(cuMemSetAccess)
 // clang-format on
 
-/// Every driver function that this program calls; plain data, so that tests fill it with fakes. The
-/// header's renames (cuMemFree to cuMemFree_v2) reach both the member and the symbol, since macro
-/// arguments are expanded.
+/// The driver functions used; plain data, so that tests can fill it with fakes. The header's
+/// renames (cuMemFree to cuMemFree_v2) apply to both member and symbol, since macro arguments are
+/// expanded.
 struct DriverApi {
 #define WARPATH_X(function) decltype(&::function) function = nullptr;
   WARPATH_CUDA_DRIVER(WARPATH_X)
 #undef WARPATH_X
 };
 
-/// Opens `library`, which stays open for the life of the process. nullopt and one line in `why` if
-/// it is missing, or too old for a function of the table: no GPU is a normal state.
+/// Opens `library` for the life of the process. nullopt, with one line in `why`, if it is missing
+/// or lacks a function: having no GPU is a normal state.
 [[nodiscard]] std::optional<DriverApi> load_driver(std::string& why,
                                                    const char* library = "libcuda.so.1");
 
-/// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered", or the number where the
-/// driver knows no name.
+/// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"; the number if the driver
+/// does not know the error.
 [[nodiscard]] std::string error_text(const DriverApi& api, CUresult result);
-/// Throws Error(environment) "WHAT: error" unless `result` is success. For what must work; a launch
-/// that fails is an outcome.
+/// Throws Error(environment) "WHAT: error" unless `result` is success. Not for launches of
+/// candidates, whose failure is an outcome.
 void require(const DriverApi& api, CUresult result, const char* what);
 
-/// Releases that failed since the program started: destructors cannot throw. A faulted context
-/// makes every release fail.
+/// Number of failed releases since the program started, which destructors cannot report. In a
+/// faulted context every release fails.
 [[nodiscard]] std::uint64_t failed_releases() noexcept;
 void note_release(CUresult result) noexcept;
-/// From now on nothing is released: a context that faulted refuses it, and one with a kernel that
-/// does not end waits for it. For a process that is about to end.
+/// Disables releases from now on: a faulted context refuses them, and one with a hanging kernel
+/// blocks. For a process that is about to exit.
 void abandon_releases() noexcept;
 [[nodiscard]] bool releases_abandoned() noexcept;
 
-/// Owns one handle, freed by the table's function `Release`; the context that made it must be
-/// current then.
+/// Owns one handle, freed by the table's function `Release`; the context that made it must then be
+/// current.
 template <class Handle, auto Release>
 class Unique {
  public:
@@ -94,7 +94,7 @@ using Graph = Unique<CUgraph, &DriverApi::cuGraphDestroy>;
 using GraphExec = Unique<CUgraphExec, &DriverApi::cuGraphExecDestroy>;
 using DeviceMemory = Unique<CUdeviceptr, &DriverApi::cuMemFree>;
 
-// Each throws Error(environment) where the driver refuses.
+// Each throws Error(environment) if the driver refuses.
 [[nodiscard]] Stream make_stream(const DriverApi& api);
 [[nodiscard]] Event make_event(const DriverApi& api, bool timed = true);
 [[nodiscard]] DeviceMemory allocate(const DriverApi& api, std::size_t bytes);

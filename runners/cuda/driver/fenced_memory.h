@@ -6,23 +6,23 @@
 
 namespace warpath::cuda {
 
-/// A buffer between stretches of addresses that nothing is mapped to, so that a load or store
-/// outside it faults. Its first or last byte touches the fence.
+/// A buffer between unmapped address ranges, so that a load or store outside it faults. Its first
+/// or last byte adjoins the fence.
 ///
 ///   reserved: [ fence | mapped .................... | fence ]
 ///   left:             [ buffer, size_bytes ][ slack ]
 ///   right:            [ slack ][ buffer, size_bytes ]
 ///
-/// Granules are 2 MiB on today's devices: the slack between buffer and the far fence is mapped and
-/// must be guarded by a pattern. The context must be current wherever one is made or destroyed.
+/// Granules are 2 MiB on current devices: the slack between the buffer and the far fence is mapped
+/// and must be guarded by a pattern. The context must be current on construction and destruction.
 class FencedMemory {
  public:
   enum class Align { left, right };
 
   FencedMemory() = default;
   /// Maps memory on `device`. `alignment_bytes` is that of the buffer's address: a right-aligned
-  /// buffer whose size is no multiple of it ends up to alignment_bytes - 1 bytes before the fence.
-  /// Throws Error(environment) where the driver refuses, with nothing left behind.
+  /// buffer whose size is not a multiple of it ends up to alignment_bytes - 1 bytes before the
+  /// fence. Throws Error(environment), leaking nothing, if the driver refuses.
   FencedMemory(const DriverApi& api,
                CUdevice device,
                std::size_t size_bytes,

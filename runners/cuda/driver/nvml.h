@@ -8,7 +8,7 @@
 
 namespace warpath::cuda {
 
-/// A GPU at a moment. A value that the management library does not give is absent.
+/// State of a GPU at one moment. Values that NVML does not report are absent.
 struct DeviceState {
   std::optional<int> sm_clock_mhz;
   std::optional<int> memory_clock_mhz;
@@ -19,18 +19,17 @@ struct DeviceState {
   bool operator==(const DeviceState&) const = default;
 };
 
-/// Names of the reasons in `bits` for which clocks are lower than they could be, ascending by bit
-/// ("power_cap", "hw_thermal_slowdown"); an unknown bit is "bit_N".
+/// Names of the reasons in `bits` for reduced clocks, ascending by bit ("power_cap",
+/// "hw_thermal_slowdown"); an unknown bit is "bit_N".
 [[nodiscard]] std::vector<std::string> throttle_reasons(std::uint64_t bits);
 
 /// Whether clocks in `state` are held down by heat, power or a fault. Idle clocks and clocks that
 /// an administrator has set are not throttling. False where the bits are absent.
 [[nodiscard]] bool throttled(const DeviceState& state);
 
-/// The functions of NVIDIA's management library that this program calls: they read, none changes a
-/// setting. The library's header is not part of every toolkit, so its few stable types are spelled
-/// out here (NVML API reference, CUDA 13.0): results and enumerations are int, 0 is success; a
-/// device is a pointer.
+/// The NVML functions used; all only read. NVML's header is not part of every toolkit, so its few
+/// stable types are declared here (NVML API reference, CUDA 13.0): results and enumerations are
+/// int, 0 is success; a device is a pointer.
 struct NvmlApi {
   using Device = struct nvmlDevice_st*;
   int (*init)() = nullptr;  ///< nvmlInit_v2
@@ -47,38 +46,39 @@ struct NvmlApi {
     unsigned long long memory_bytes;
     unsigned gpu_instance, compute_instance;
   };
-  /// nvmlDeviceGetComputeRunningProcesses_v3: `count` is the room in `processes` before and what
-  /// there is after. Null in old libraries.
+  /// nvmlDeviceGetComputeRunningProcesses_v3: `count` is the capacity of `processes` on entry and
+  /// the number of processes on return. Null in old libraries.
   int (*compute_processes)(Device, unsigned* count, Process* processes) = nullptr;
 };
 
-/// Of `processes`, those that neither are `engine` nor descend from it. nullopt if `self`, which is
-/// one of the engine's with a context, is not among them: then they are numbered by another name
-/// space and nothing can be told. `parent_of`: 0 where there is none.
+/// The members of `processes` that are neither `engine` nor descend from it. nullopt if `self`, a
+/// process of the engine with a context, is not among them: then the ids belong to another PID
+/// namespace and are useless. `parent_of` returns 0 if there is no parent.
 [[nodiscard]] std::optional<std::vector<long>> foreign_to(
     const std::vector<long>& processes,
     long self,
     long engine,
     const std::function<long(long)>& parent_of);
-/// The parent of a process of this machine, by /proc; 0: there is no such process.
+/// Parent of a process on this machine, from /proc; 0 if there is no such process.
 [[nodiscard]] long parent_process(long pid);
 
-/// Reads the state of one GPU. Calls may come from any thread.
+/// Reads the state of one GPU. Thread-safe.
 class Nvml {
  public:
-  /// `pci_bus_id` as cuDeviceGetPCIBusId writes it ("0000:0f:00.0"). nullopt and one line in `why`
-  /// without the library, or where it does not know the GPU.
+  /// `pci_bus_id` as from cuDeviceGetPCIBusId ("0000:0f:00.0"). nullopt, with one line in `why`,
+  /// without the library or if it does not know the GPU.
   [[nodiscard]] static std::optional<Nvml> open(const std::string& pci_bus_id,
                                                 std::string& why,
                                                 const char* library = "libnvidia-ml.so.1");
-  /// As `open` with functions that are there already.
+  /// As `open`, with given functions.
   [[nodiscard]] static std::optional<Nvml> with(const NvmlApi& api,
                                                 const std::string& pci_bus_id,
                                                 std::string& why);
 
-  /// Now. Takes some tens of microseconds up to milliseconds: not inside a timed region.
+  /// The current state. Takes tens of microseconds up to milliseconds: do not call in a timed
+  /// region.
   [[nodiscard]] DeviceState read() const;
-  /// Processes that have a context on it, as far as the library tells; nullopt where it does not.
+  /// Processes with a context on the GPU; nullopt if NVML does not report them.
   [[nodiscard]] std::optional<std::vector<long>> compute_processes() const;
 
  private:

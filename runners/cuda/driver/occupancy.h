@@ -8,8 +8,8 @@
 
 namespace warpath::cuda {
 
-/// Attributes of a device that decide how many blocks run at once, as the driver reports them (in
-/// its comments: the attribute).
+/// Device attributes that determine occupancy, as reported by the driver under the names in the
+/// comments.
 struct DeviceLimits {
   int compute_major = 0;
   int compute_minor = 0;
@@ -24,7 +24,7 @@ struct DeviceLimits {
   std::int64_t reserved_smem_bytes = 0;   ///< RESERVED_SHARED_MEMORY_PER_BLOCK
 };
 
-/// What one block of a kernel takes.
+/// Resources that one block of a kernel needs.
 struct BlockNeeds {
   int threads = 0;
   int registers_per_thread = 0;
@@ -36,24 +36,23 @@ struct Occupancy {
   int blocks_per_sm = 0;  ///< 0: the kernel cannot be launched
   int active_warps_per_sm = 0;
   double fraction = 0;  ///< active warps / warps that the SM can hold
-  /// first that binds: "threads", "blocks", "registers", "shared memory"
+  /// the binding limit: "threads", "blocks", "registers", "shared memory"
   std::string_view limit;
   double waves = 0;  ///< blocks of the grid / blocks that run at once; not rounded
-  /// share of the last wave that is filled; 1 if the grid is a whole number of waves
+  /// filled share of the last wave; 1 if the grid is a whole number of waves
   double tail_fraction = 0;
 };
 
-/// Resident blocks a multiprocessor. Rules: registers are given out by the warp, in units of 256,
-/// to the four partitions of the SM; shared memory in units of 128 bytes after the driver's own
-/// share (NVIDIA, cuda_occupancy.h, for compute capability 7.0 and newer). `blocks`: of the whole
-/// grid.
+/// Resident blocks per multiprocessor. Rules: registers are allocated by warp, in units of 256, to
+/// the four partitions of the SM; shared memory in units of 128 bytes after the driver's own share
+/// (NVIDIA, cuda_occupancy.h, for compute capability 7.0 and newer). `blocks`: of the whole grid.
 [[nodiscard]] Occupancy occupancy(const DeviceLimits& device,
                                   const BlockNeeds& block,
                                   std::int64_t blocks);
 
-/// Empty if the kernel can be launched with these numbers on this device, otherwise one line naming
-/// the number and the limit. Checked before every launch: a refused launch must never look like a
-/// fast one.
+/// One line naming the number and limit that prevent a launch with these numbers on this device;
+/// empty if it is possible. Checked before every launch: a refused launch must not look like a fast
+/// one.
 [[nodiscard]] std::string limits_problem(const DeviceLimits& device,
                                          const BlockNeeds& block,
                                          const LaunchNumbers& launch);

@@ -4,8 +4,8 @@
 
 namespace warpath::cuda {
 
-/// The path of a program of NVIDIA's toolkit: on PATH, below CUDA_PATH and CUDA_HOME, in the usual
-/// places; empty if it is in none.
+/// Path of a program of the CUDA toolkit: on PATH, below CUDA_PATH and CUDA_HOME, in the usual
+/// places; empty if not found.
 [[nodiscard]] std::string toolkit_program(const std::string& name);
 
 }  // namespace warpath::cuda

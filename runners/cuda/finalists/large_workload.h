@@ -9,7 +9,7 @@
 
 namespace warpath::cuda {
 
-/// A workload like a declared one with one size multiplied.
+/// A declared workload with one size multiplied.
 struct LargeWorkload {
   Workload workload;
   std::int64_t elements = 0;  ///< of its largest tensor
@@ -17,32 +17,32 @@ struct LargeWorkload {
   bool operator==(const LargeWorkload&) const = default;
 };
 
-/// Workloads beyond what offsets of 32 bits reach.
+/// Workloads beyond the range of 32-bit offsets.
 struct LargePlan {
-  /// Not beyond it where that can be had: who is wrong here already holds for the declared sizes
-  /// alone.
+  /// Within the range if possible: a variant that is wrong here is correct for the declared sizes
+  /// only.
   LargeWorkload within;
-  /// ascending: past 2^32 bytes (2^31 where that is too much), past 2^31 elements; may be one, or
+  /// ascending: beyond 2^32 bytes (2^31 if that does not fit), beyond 2^31 elements; may be one or
   /// none
   std::vector<LargeWorkload> beyond;
-  /// why neither these nor the declared workload go past 2^31 elements
+  /// why neither these nor the declared workload exceed 2^31 elements
   std::string reason;
 };
 
-/// What a device gives for it.
+/// Limits set by the device.
 struct LargeLimits {
-  std::int64_t memory_bytes = 0;  ///< free
-  double launch_ns = 0;           ///< of the spec's kernel on the declared workload; 0: not known
+  std::int64_t memory_bytes = 0;  ///< free memory
+  double launch_ns = 0;           ///< of the spec's kernel on the declared workload; 0: unknown
 };
 
-/// One integer argument that nothing but outermost extents of tensors follow is multiplied: all
-/// rows stay as they are, there are more of them. Those in `fixed` are left alone
-/// (integers_in_code). Of several, the one that needs the least factor. A workload has to satisfy
-/// the spec's constraints and engine/spec/spec_check.h (launch limits of the spec's kernel), take
-/// at most 2 s a launch if time grows as the size, and fit into `limits` with two sets of inputs,
-/// expected values and working memory. Past 2^31 elements a spec's kernel may well be wrong, which
-/// shows beside a reference kernel only: with another reference that is planned where the argument
-/// has 64 bits.
+/// Multiplies one integer argument that only outermost extents of tensors depend on, so that rows
+/// keep their shape and there are more of them. Of several such arguments, the one with the
+/// smallest factor is chosen; those in `fixed` (integers_in_code) are excluded. A workload must
+/// satisfy the spec's constraints and engine/spec/spec_check.h (launch limits of the spec's
+/// kernel), take at most 2 s per launch if time is proportional to size, and fit into `limits` with
+/// two sets of inputs, expected values and working memory. Beyond 2^31 elements the spec's kernel
+/// may itself be wrong, which only a reference kernel reveals: with any other reference such a
+/// workload is planned only if the argument has 64 bits.
 [[nodiscard]] LargePlan larger_workloads(const KernelSpec& spec,
                                          const Workload& declared,
                                          const std::set<std::string>& fixed,

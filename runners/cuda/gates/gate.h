@@ -18,30 +18,30 @@ namespace warpath::cuda {
 
 class Trial;
 
-/// What a gate looks at, in the order of an evaluation.
+/// What a gate inspects, in the order of an evaluation.
 enum class GatePhase : std::uint8_t {
   text,    ///< the source, before it is compiled
-  code,    ///< what the compiler made of it
+  code,    ///< the compiled code
   device,  ///< launches
-  after,   ///< a process of its own, once the device has answered
+  after,   ///< in a separate process, after the device has replied
 };
 inline constexpr std::array<std::string_view, 4> kGatePhaseNames{"text", "code", "device", "after"};
 
-/// What a gate declares of itself.
+/// The declaration of a gate.
 struct GateInfo {
   std::string_view name;  ///< in verdicts, options and lists: "output_poison"
   GatePhase phase = GatePhase::text;
-  Stage stage = Stage::screening;     ///< the first that runs it, unless options say otherwise
-  std::string_view help;              ///< what holds where it passes
-  Status failure = Status::rejected;  ///< of a candidate that fails
+  Stage stage = Stage::screening;     ///< the first that runs it, unless overridden by options
+  std::string_view help;              ///< the property of a candidate that passes
+  Status failure = Status::rejected;  ///< status of a candidate that fails
   std::string_view former = {};       ///< its name in recordings of earlier versions
-  /// it compares times: a failure on a device that works for somebody else blames nobody
+  /// it compares times: on a device shared with other work a failure is not the candidate's fault
   bool by_times = false;
 };
 
-/// Gates that other files ask for by name. `compile`, `sanitizer` and `large_tensors` are answered
-/// where the work is done; a launch that fails, a worker that dies and guard zones that were hit
-/// may be seen outside their gates.
+/// Gates that other files refer to by name. `compile`, `sanitizer` and `large_tensors` are decided
+/// where the work is done; failed launches, dead workers and overwritten guard zones may be
+/// detected outside their gates.
 inline constexpr std::string_view kCompileGate = "compile";
 inline constexpr std::string_view kPtxGate = "ptx_rules";
 inline constexpr std::string_view kLaunchGate = "launch_contract";
@@ -52,21 +52,21 @@ inline constexpr std::string_view kLargeTensorsGate = "large_tensors";
 /// A plan that has it reads the counters of what is fast, too.
 inline constexpr std::string_view kCountersGate = "counters";
 
-/// What gates on text and code may look at. A null pointer is something that is not there yet: text
-/// gates run before there is code.
+/// The input of gates on text and code. Null pointers: not available yet; text gates run before
+/// there is code.
 struct GateSubject {
   const KernelSpec* spec = nullptr;     ///< the contract; never null
   const std::string* source = nullptr;  ///< the candidate's text
-  /// whose scratch buffers and steps count; null: there are none
+  /// its scratch buffers and steps are considered; null: there are none
   const Variant* variant = nullptr;
-  const CompileResult* code = nullptr;      ///< the candidate as it will be loaded, status ok
-  const PtxModule* ptx = nullptr;           ///< parse_ptx(code->ptx)
-  const PtxModule* baseline_ptx = nullptr;  ///< of the spec's own kernel: what it does is allowed
+  const CompileResult* code = nullptr;  ///< the candidate as it will be loaded, status ok
+  const PtxModule* ptx = nullptr;       ///< parse_ptx(code->ptx)
+  const PtxModule* baseline_ptx =
+      nullptr;  ///< of the spec's own kernel, whose behaviour is allowed
 };
 
-/// Refuses candidates whose measured time would not mean what it says. One file each in this
-/// folder; the top meson.build holds the list of names, in running order. Stateless and
-/// thread-safe.
+/// Rejects candidates whose measured time would be meaningless. One file each in this folder; the
+/// top meson.build lists the names in running order. Stateless; thread-safe.
 class Gate {
  public:
   explicit Gate(const GateInfo& info) : info_(info) {}
@@ -95,8 +95,8 @@ class Gate {
 class CodeGate : public Gate {
  public:
   using Gate::Gate;
-  /// `fail` with the reason, `pass` with what is worth knowing, or `not_run` where the subject
-  /// lacks what the gate looks at.
+  /// `fail` with the reason, `pass` with any remark, or `not_run` if the subject lacks what the
+  /// gate inspects.
   [[nodiscard]] virtual GateResult judge(const GateSubject& subject) const = 0;
 };
 
@@ -104,32 +104,32 @@ class CodeGate : public Gate {
 class DeviceGate : public Gate {
  public:
   using Gate::Gate;
-  /// As above. May throw CandidateFault: that is a failure of this gate.
+  /// As above. May throw CandidateFault, which is a failure of this gate.
   [[nodiscard]] virtual GateResult judge(Trial& trial) const = 0;
 };
 
 /// All gates of this build, in running order.
 class GateTable {
  public:
-  /// Fills the table with the gates of this folder: all where the CUDA headers were found, else
-  /// those on text and code.
+  /// The gates of this folder: all if built with the CUDA headers, otherwise those on text and
+  /// code.
   GateTable();
-  /// For tests: nothing in it.
+  /// Constructs an empty table, for tests.
   struct Empty {};
   explicit GateTable(Empty) {}
 
-  /// A second gate of one name, or one whose phase has no judge of its kind, is a bug.
+  /// Two gates of one name, or one whose phase does not match its kind, are a bug.
   void add(std::unique_ptr<CodeGate> gate);
   void add(std::unique_ptr<DeviceGate> gate);
-  /// A gate that is answered where the work is done: by the builder (phase code) or the runner
-  /// (phase after).
+  /// Adds a gate decided where the work is done: by the builder (phase code) or the runner (phase
+  /// after).
   void add(const GateInfo& info);
 
   [[nodiscard]] const std::vector<GateInfo>& rows() const { return rows_; }
-  /// The row that `word` names: by its name, or by its former one as a whole or up to the first
-  /// "_". Null if there is none.
+  /// The gate named `word`: by its name, by its former name, or by the former name's part before
+  /// the first "_". Null if there is none.
   [[nodiscard]] const GateInfo* find(std::string_view word) const;
-  /// Null where the gate is of another kind or unknown.
+  /// Null if the gate is of another kind or unknown.
   [[nodiscard]] const CodeGate* code_gate(std::string_view name) const;
   [[nodiscard]] const DeviceGate* device_gate(std::string_view name) const;
 

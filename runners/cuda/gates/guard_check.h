@@ -4,9 +4,9 @@
 
 namespace warpath::cuda {
 
-/// Waits and compares the guard zones of all slots of workload `w`, and of its scratch memory, with
-/// their patterns. Throws CandidateFault(rejected, poisoned) where a byte differs: inputs and
-/// references may be hit as well, and nothing in this process is trusted any more.
+/// Waits, then compares the guard zones of all slots and of the scratch memory of workload `w` with
+/// their patterns. Throws CandidateFault(rejected, poisoned) if a byte differs: inputs and
+/// references may be overwritten too, so nothing in this process can be trusted.
 void check_guards(Trial& trial, std::size_t w);
 
 }  // namespace warpath::cuda

@@ -7,17 +7,18 @@
 
 namespace warpath::cuda {
 
-/// First element of `after` that is not that of `before` times 2^power; -1 if there is none. An
-/// element may be off by `rounding` times the sum of its own magnitude and the root mean square of
-/// all. Two NaNs agree, integers agree if equal. Both tensors have one type and shape. Elements
-/// beyond the normal range of the type are not judged: scaling may round them.
+/// Index of the first element of `after` that differs from that of `before` times 2^power; -1 if
+/// there is none. An element may differ by `rounding` times the sum of its own magnitude and the
+/// root mean square of all. Two NaNs agree; integers agree if equal. Both tensors must have the
+/// same type and shape. Elements outside the type's normal range are skipped: scaling may round
+/// them.
 [[nodiscard]] std::int64_t first_not_scaled(const Tensor& before,
                                             const Tensor& after,
                                             int power,
                                             double rounding = 0);
 
-/// The power among 0, 1/2, 1, 2, -1 times `exponent` that turns `before` into `after`; nullopt if
-/// none does, or if nothing tells: all values are zero or not finite.
+/// The power, among 0, 1/2, 1, 2, -1 times `exponent`, that turns `before` into `after`; nullopt if
+/// none does or if all values are zero or not finite.
 [[nodiscard]] std::optional<int> power_between(const Tensor& before,
                                                const Tensor& after,
                                                int exponent);

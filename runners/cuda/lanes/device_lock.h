@@ -10,7 +10,7 @@
 
 namespace warpath::cuda {
 
-/// Who has a device, as its lock file says.
+/// The holder of a device according to its lock file.
 struct LockHolder {
   long pid = 0;  ///< 0: unknown
   std::string command;
@@ -19,24 +19,23 @@ struct LockHolder {
   [[nodiscard]] std::string text() const;
 };
 
-/// A device that somebody else has, and that was not to be waited for.
+/// Thrown if a device is locked by another process and the caller does not wait.
 class DeviceTaken : public Error {
  public:
   explicit DeviceTaken(const std::string& message) : Error(ErrorCode::environment, message) {}
 };
 
-/// The right to use one GPU. One process has it at a time; the kernel takes it back when the
-/// process ends, however it ends. Engines of one process share it and take turns. A device is had
-/// for as long as an engine is open: whatever an engine starts on it, none of another's runs
-/// beside.
+/// The right to use one GPU. One process holds it at a time; the kernel releases it when the
+/// process ends for any reason. Engines of one process share it and take turns. It is held as long
+/// as an engine is open, so that nothing of another engine runs on the device beside its work.
 ///
-/// The lock is an advisory one (flock) on `warpath-gpu-UUID.lock` in a folder that all users of the
-/// machine share; what the file says is for people. Containers with folders of their own do not see
-/// each other's locks.
+/// An advisory lock (flock) on `warpath-gpu-UUID.lock` in a folder shared by all users of the
+/// machine; the file's contents are informational. Containers with separate folders do not see each
+/// other's locks.
 class DeviceLock {
  public:
-  /// Null where another process has it: `holder` says who. Throws Error(environment) where there
-  /// can be no lock file.
+  /// Null if another process holds it; `holder` then says who. Throws Error(environment) if the
+  /// lock file cannot be created.
   [[nodiscard]] static std::shared_ptr<DeviceLock> try_take(const std::filesystem::path& folder,
                                                             const std::string& uuid,
                                                             LockHolder& holder);
@@ -44,16 +43,16 @@ class DeviceLock {
   struct Wish {
     std::filesystem::path folder;
     std::string uuid;
-    std::string label;  ///< of the device, for messages
+    std::string label;  ///< the device's name, for messages
     bool waits = true;
-    /// gets a line for each holder that is waited for
+    /// receives a line for each holder waited for
     std::function<void(const std::string&)> say;
   };
-  /// Waits for it. Throws DeviceTaken where it is not to wait, Error(environment) where there can
-  /// be no lock file.
+  /// Waits for the lock. Throws DeviceTaken if it is held and not to be waited for,
+  /// Error(environment) if the lock file cannot be created.
   [[nodiscard]] static std::shared_ptr<DeviceLock> take(const Wish& wish);
 
-  /// Held while something runs on the device.
+  /// Must be held while something runs on the device.
   [[nodiscard]] std::mutex& turn() { return turn_; }
 
   explicit DeviceLock(int fd) : fd_(fd) {}
@@ -66,7 +65,7 @@ class DeviceLock {
   std::mutex turn_;
 };
 
-/// WARPATH_LOCKS, else /tmp.
+/// WARPATH_LOCKS or, if that is not set, /tmp.
 [[nodiscard]] std::filesystem::path default_lock_folder();
 
 }  // namespace warpath::cuda

@@ -11,36 +11,34 @@
 
 namespace warpath::cuda {
 
-/// One device of the runner, the right to use it, and what it was told last. One thread at a time
-/// has a lane.
+/// One device of the runner, its lock, and its last state. Used by one thread at a time.
 struct Lane {
   explicit Lane(const LaneSetup& one) : setup(one), device(one) {}
 
-  /// Takes the lock of the GPU `uuid` (empty: there is none to take), once; says on stderr for whom
-  /// it waits. Throws Error(environment) where it is taken and `waits` is false. Where there can be
-  /// no lock file that is said, and the lane goes on without.
+  /// Takes the lock of the GPU `uuid` (empty: nothing to lock) once, reporting on stderr whom it
+  /// waits for. Throws Error(environment) if it is held and `waits` is false. If the lock file
+  /// cannot be created, reports that and continues without a lock.
   void claim(const std::string& uuid, bool waits);
-  /// Held while something runs on the device: engines of one process, and lanes that prove to be
-  /// one device, take turns.
+  /// Must be held while something runs on the device: engines of one process, and lanes that turn
+  /// out to be the same device, take turns.
   [[nodiscard]] std::unique_lock<std::mutex> turn();
-  /// Says on stderr, once, what other processes `reply` found on the device.
+  /// Reports once, on stderr, the other processes that `reply` found on the device.
   void tell_neighbours(const TrialReply& reply);
 
   const LaneSetup setup;
   std::shared_ptr<DeviceLock> lock;  ///< outlives the workers
   DeviceLane device;
-  const void* problem = nullptr;  ///< that is placed there: its address
+  const void* problem = nullptr;  ///< address of the problem placed there
   std::uint64_t rival_version = 0;
   int restarts = 0;
-  /// by workload, on this device; empty: not measured yet
+  /// by workload, on this device; absent: not measured yet
   std::map<std::string, double> baseline_ns;
   double busy_seconds = 0;
   bool told = false;
 };
 
-/// Claims the devices of this machine among `lanes` before anything opens a context there, in an
-/// order that all engines keep, so that no two wait for each other. The others tell which they are
-/// when they are opened.
+/// Claims this machine's devices among `lanes` before anything opens a context on them, in an order
+/// common to all engines, which prevents deadlock. Remote devices are identified when opened.
 void claim_local_devices(const std::vector<std::unique_ptr<Lane>>& lanes, bool waits);
 
 }  // namespace warpath::cuda

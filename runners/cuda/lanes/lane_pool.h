@@ -13,19 +13,18 @@
 
 namespace warpath::cuda {
 
-/// The devices that nobody uses at the moment, oldest first. Thread-safe.
+/// The idle devices, longest idle first. Thread-safe.
 class LanePool {
  public:
   void add(Lane& lane);
-  /// Waits for a device. Null once `stop` is requested. Throws Error(environment) where none is
-  /// left.
+  /// Waits for a device. Null once `stop` is requested. Throws Error(environment) if none is left.
   [[nodiscard]] Lane* take(const std::stop_token& stop);
-  /// The same behind all who wait in take(). Null where none is left, too.
+  /// As take(), with lower priority than all waiters in take(). Null also if none is left.
   [[nodiscard]] Lane* take_last(const std::stop_token& stop);
-  /// All that are free now.
+  /// Takes all devices that are idle now.
   [[nodiscard]] std::vector<Lane*> take_free();
   void give_back(Lane* lane);
-  /// One that was taken has failed, `why`, and does not come back.
+  /// Removes a taken device that has failed because of `why`.
   void lose(std::string why);
   /// Seconds from the first take() to the last give_back().
   [[nodiscard]] double seconds() const;

@@ -9,10 +9,10 @@
 
 namespace warpath::cuda {
 
-/// The devices that `--gpus` names: all of this machine, indices, or the lines of a file, each a
-/// worker's command line (`ssh host warpath worker device --gpu 0`). `program`: what starts local
-/// workers; `all_options`: the same as JSON. Throws Error(bad_input) naming the flag,
-/// Error(environment) where there is no GPU.
+/// The devices named by `--gpus`: all of this machine, indices, or the lines of a file, each a
+/// worker's command line (`ssh host warpath worker device --gpu 0`). `program`: starts local
+/// workers; `all_options`: all options as JSON. Throws Error(bad_input) naming the flag,
+/// Error(environment) if there is no GPU.
 [[nodiscard]] std::vector<LaneSetup> lane_setups(const CudaOptions& options,
                                                  const std::string& program,
                                                  const std::string& all_options);

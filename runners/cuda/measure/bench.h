@@ -17,30 +17,29 @@
 
 namespace warpath::cuda {
 
-/// A candidate's failing that ends its evaluation: thrown while it runs, caught where evaluations
-/// are answered. `poisoned`: the process cannot use the device any more.
+/// A fault of the candidate that ends its evaluation: thrown while it runs, caught where
+/// evaluations are answered. `poisoned`: the process can no longer use the device.
 struct CandidateFault {
   Status status = Status::crashed;
   std::string detail;
   bool poisoned = false;
 };
 
-/// Answers of the trusted kernels: places in device memory, read back together. A record that was
-/// not written by its own launch fails its reader, so that nothing that a candidate left there
-/// counts.
+/// Results of the trusted kernels: places in device memory, read back together. Reading a record
+/// that its own launch did not write fails, so that nothing a candidate left there counts.
 class Answers {
  public:
   explicit Answers(const DriverApi& api);
 
-  /// Where the next record of type T goes, and its number among the answers.
+  /// Allocates the place of the next record, of type T; returns it with its number.
   template <class T>
   [[nodiscard]] std::size_t place() {
     return place(sizeof(T));
   }
   [[nodiscard]] CUdeviceptr address(std::size_t place) const { return memory_.get() + place; }
-  /// Forgets all places and gives out nonces anew.
+  /// Forgets all records and issues new nonces.
   void clear() { used_ = 0; }
-  /// Copies all records here. The stream must have passed them.
+  /// Copies all records to the host. The stream must have passed them.
   void fetch();
   template <class T>
   [[nodiscard]] const T& at(std::size_t place) const {
@@ -59,10 +58,10 @@ class Answers {
   std::size_t used_ = 0;
 };
 
-/// What every evaluation on one device works with: streams, trusted kernels, clocks. One thread.
+/// What evaluations on one device share: streams, trusted kernels, clocks. Not thread-safe.
 class Bench {
  public:
-  /// `peaks` of this device; may lack everything.
+  /// `peaks` of this device; may be empty.
   Bench(const Device& device,
         const std::string& harness_cubin,
         Peaks peaks,
@@ -77,15 +76,15 @@ class Bench {
   [[nodiscard]] CUstream side_stream() const { return side_stream_.get(); }
   [[nodiscard]] Answers& answers() { return answers_; }
   [[nodiscard]] const Peaks& peaks() const { return peaks_; }
-  /// Clocks, power and throttling now; empty where they cannot be read.
+  /// Current clocks, power and throttling; empty if they cannot be read.
   [[nodiscard]] DeviceState state() const { return nvml_ ? nvml_->read() : DeviceState{}; }
-  /// Opened at the first call; nullptr with one line in `why` where there are none.
+  /// Opened on first use; nullptr, with one line in `why`, if unavailable.
   [[nodiscard]] Counters* counters(std::string& why);
-  /// A number that no candidate can guess, another one at every call.
+  /// A number that no candidate can guess, different at every call.
   [[nodiscard]] std::uint64_t secret();
 
-  /// Waits for the stream. Throws CandidateFault where it does not end within the launch limit
-  /// (plus `expected_seconds`) or the device reports an error; `doing` goes into its text.
+  /// Waits for the stream. Throws CandidateFault, with `doing` in its text, if that takes longer
+  /// than the launch limit plus `expected_seconds` or the device reports an error.
   void synchronize(std::string_view doing, double expected_seconds = 0);
   /// synchronize, then answers().fetch().
   void collect(std::string_view doing) {
@@ -94,40 +93,39 @@ class Bench {
   }
 
   /// Enqueues one launch. `parameters`: pointers to the kernel's parameters. Throws CandidateFault
-  /// where the driver refuses.
+  /// if the driver refuses.
   void launch(const KernelFunction& kernel,
               const LaunchNumbers& numbers,
               void** parameters,
               CUstream stream);
-  /// Device time between two points of the stream, in ns; `work` enqueues what lies between. Waits.
+  /// Device time of what `work` enqueues, in ns. Waits.
   [[nodiscard]] double time(const std::function<void()>& work, std::string_view doing);
   [[nodiscard]] CUevent event(std::size_t i);  ///< the i-th of a growing list
-  /// From event a to event b, both passed; ns.
+  /// Time from event a to event b, both passed, in ns.
   [[nodiscard]] double elapsed_ns(std::size_t a, std::size_t b);
 
-  /// Evicts what is in the level-2 cache.
+  /// Evicts the level-2 cache.
   void flush_l2();
-  /// Enqueues 0.2 ms of random work. Which multiprocessor gets which block of a kernel depends on
-  /// the order in which the blocks before it ended, and so does the time of one whose blocks
-  /// differ: a naive causal attention takes 72.0 ms, or 67.5 ms, and then stays with either for
-  /// tens of launches. After blocks of random lengths every launch is a draw of its own (67.5 ms
-  /// in 22 % of them); after blocks of equal lengths it is not.
+  /// Enqueues 0.2 ms of random work. The assignment of blocks to multiprocessors depends on the order
+  /// in which earlier blocks ended, and with it the time of a kernel whose blocks differ: a naive
+  /// causal attention takes 72.0 ms or 67.5 ms, and stays with either for tens of launches. After
+  /// blocks of random lengths every launch is an independent draw (67.5 ms in 22 % of them); after
+  /// blocks of equal lengths it is not.
   void stir();
-  /// Keeps half of the device busy from another stream until stop_noise(), a second at most.
+  /// Keeps half of the device busy from another stream until stop_noise(), for at most a second.
   void start_noise();
   void stop_noise();
-  /// Time of an empty kernel between two events, ns: what events cannot see below. Measured once.
+  /// Time of an empty kernel between two events, in ns, the lower limit of what events can measure.
+  /// Measured once.
   [[nodiscard]] double launch_floor_ns();
 
-  /// Launches the canary many times in a row, some 8 ms of them: does the device work for somebody
-  /// else?
+  /// Launches the canary repeatedly for some 8 ms to detect other work on the device.
   [[nodiscard]] CanaryReading watch();
-  /// Median launch of the fastest of these rows so far, ns; 0: there was none.
+  /// Median launch of the fastest of these series so far, in ns; 0: none yet.
   [[nodiscard]] double canary_rest_ns() const { return canary_rest_ns_; }
-  /// Processes with a context on this device that are not of this engine; nullopt where that cannot
-  /// be told.
+  /// Processes of others with a context on this device; nullopt if that cannot be determined.
   [[nodiscard]] std::optional<std::vector<long>> foreign_processes() const;
-  /// A known kernel gives its known answer. Empty, or what is wrong; `ns` gets its time.
+  /// Runs a kernel with a known result. Returns what is wrong, or empty; sets `ns` to its time.
   [[nodiscard]] std::string canary(double& ns);
 
  private:

@@ -12,12 +12,12 @@ namespace warpath::cuda {
 struct CachePlan {
   bool hot = true;
   bool cold = false;
-  bool cold_scored = false;  ///< which of them counts; the other one is reported beside it
+  bool cold_scored = false;  ///< which of them counts; the other is reported as well
   bool operator==(const CachePlan&) const = default;
 };
 
-/// What the workload declares, else the option `cuda.l2` (hot, cold or both). Finalists are timed
-/// in both, whatever counts.
+/// The workload's declaration or, without one, the option `cuda.l2` (hot, cold or both). Finalists
+/// are timed in both, whichever counts.
 [[nodiscard]] CachePlan cache_plan(std::optional<L2Timing> declared,
                                    std::string_view option,
                                    Stage stage);

@@ -9,17 +9,16 @@
 
 namespace warpath::cuda {
 
-/// Evaluates candidates of one problem on one device: gates in the plan's order, timing, and, for a
+/// Evaluates candidates of one problem on one device: gates in the plan's order, timing and, for a
 /// possible best or a later stage, the gates of confirmation and report. Remembers the best
-/// candidate it confirmed as the rival of the next ones. At screening a new best is confirmed where
-/// it is cuda.confirm_gain faster than the last one that was, and confirmations stay within
-/// cuda.confirm_share of the device's time: what a search reports passes them all at its end. One
-/// thread.
+/// candidate it confirmed as the rival of later ones. At screening a new best is confirmed if it is
+/// faster than the last confirmed one by cuda.confirm_gain, within cuda.confirm_share of the
+/// device's time; what a search reports passes all gates at its end. Not thread-safe.
 class Evaluation {
  public:
   Evaluation(Bench& bench, Problem& problem);
 
-  /// Never throws for a bad candidate. Throws Error(environment) where the device is at fault.
+  /// Never throws for a bad candidate. Throws Error(environment) if the device is at fault.
   [[nodiscard]] TrialReply run(const TrialRequest& request);
   void set_rival(Candidate rival) { rival_ = {std::move(rival), false}; }
 
@@ -39,7 +38,7 @@ class Evaluation {
   const GateTable gates_;
   const GatePlan plan_;
   Rival rival_;
-  /// objective of the best that was confirmed here; 0: the baseline is not timed yet
+  /// objective of the best confirmed here; 0: the baseline is not timed yet
   double confirmed_ns_ = 0;
   double lane_seconds_ = 0, confirming_seconds_ = 0;
 };

@@ -26,18 +26,18 @@ namespace warpath::cuda {
 /// Names of all kernels, extern "C".
 [[nodiscard]] std::span<const std::string_view> harness_kernels();
 
-/// What compiles `device_code` for `arch` ("sm_90a"); without contraction, so that its floating
-/// point gives the host's bits. Needs no headers.
+/// The compilation of `device_code` for `arch` ("sm_90a"); without contraction, so that its
+/// floating-point results equal the host's bits. Needs no headers.
 [[nodiscard]] CompileRequest harness_request(std::string_view arch);
 
-/// The verdict that engine/spec/compare.h's compare would give. A record without `nonce`, or of
-/// another number of elements than `shape` has, fails: it is not this comparison's.
+/// The verdict that compare of engine/spec/compare.h would give. A record with another nonce or
+/// number of elements than `shape` has fails: it is not this comparison's.
 [[nodiscard]] Comparison finish(const DeviceComparison& record,
                                 const Tolerance& tolerance,
                                 std::span<const std::int64_t> shape,
                                 std::uint64_t nonce);
 
-/// What canary() must leave: kCanaryWords words.
+/// Size of canary()'s result, in words.
 inline constexpr int kCanaryWords = 256;
 [[nodiscard]] std::vector<std::uint64_t> canary_answer(std::uint64_t seed);
 
@@ -48,11 +48,11 @@ struct HarnessFunctions {
       noise, stir;
 };
 
-/// The trusted kernels on one device. Every method only enqueues; what it writes may be read once
-/// the stream has passed it. compare, digest and guard_check share one workspace: their launches
-/// must be ordered (one stream). Pointers to elements may have any alignment of their type;
-/// 16 bytes is fast. Not thread-safe; the device's context must be current. Methods throw
-/// Error(environment) where the driver refuses: these kernels must work.
+/// The trusted kernels on one device. Methods only enqueue; results may be read once the stream has
+/// passed them. compare, digest and guard_check share one workspace: their launches must be ordered
+/// (one stream). Pointers to elements need their type's alignment only; 16 bytes is fast. Not
+/// thread-safe; the device's context must be current. Methods throw Error(environment) if the
+/// driver refuses.
 class Harness {
  public:
   /// `cubin`: of harness_request(device.arch()). `device` must outlive this.
@@ -63,21 +63,23 @@ class Harness {
             CUdeviceptr out,
             std::uint64_t elements,
             const ElementRule& rule) const;
-  /// Replaces the rule.elements values at `data` by those of another family, in place.
+  /// Replaces the rule.elements values at `data` by those of a family, in place.
   void family(CUstream stream, CUdeviceptr data, const FamilyRule& rule) const;
-  /// Changes floating-point values in their last place, as runners/reach.h: nudge does.
+  /// Changes floating-point values in their last place, like nudge of runners/reach.h.
   void nudge(CUstream stream,
              CUdeviceptr data,
              std::uint64_t elements,
              DType dtype,
              std::uint64_t seed) const;
-  /// NaNs for floating types, noise for others. Seeds 2k and 2k + 1 differ in every element.
+  /// Fills with NaNs for floating types, noise for others. Seeds 2k and 2k + 1 differ in every
+  /// element.
   void poison(CUstream stream,
               CUdeviceptr out,
               std::uint64_t elements,
               DType dtype,
               std::uint64_t seed) const;
-  /// XORs with the keystream of `key`; a second call restores. `data` is 16-byte aligned.
+  /// XORs with the keystream of `key`; a second call restores the data. `data` must be 16-byte
+  /// aligned.
   void mask(CUstream stream, CUdeviceptr data, std::uint64_t size_bytes, const MaskKey& key) const;
   /// Writes a DeviceComparison to `result` (8-byte aligned). rule.key: that of the reference.
   void compare(CUstream stream,
@@ -85,7 +87,7 @@ class Harness {
                CUdeviceptr reference,
                const CompareRule& rule,
                CUdeviceptr result) const;
-  /// Writes a DeviceDigest: equal for equal bytes under one seed, wherever they lie.
+  /// Writes a DeviceDigest: equal for equal bytes under the same seed, at any address.
   void digest(CUstream stream,
               CUdeviceptr data,
               std::uint64_t size_bytes,
@@ -105,7 +107,7 @@ class Harness {
                    std::uint64_t nonce,
                    CUdeviceptr result) const;
 
-  /// Twice the L2 cache: what `scratch` of flush_l2 should hold at least.
+  /// Twice the L2 cache: minimum size of `scratch` for flush_l2.
   [[nodiscard]] std::uint64_t flush_bytes() const { return flush_bytes_; }
   /// Writes all of `scratch` (16-byte aligned).
   void flush_l2(CUstream stream,
@@ -117,11 +119,11 @@ class Harness {
   void poison_shared(CUstream stream, std::uint32_t seed) const;
   void poison_local(CUstream stream, std::uint32_t seed) const;
 
-  /// Holds the stream until the 32-bit word at `flag` (device or mapped host memory) is `value`,
-  /// at most `limit_ns`.
+  /// Blocks the stream until the 32-bit word at `flag` (device or mapped host memory) is `value`,
+  /// for at most `limit_ns`.
   void spin(CUstream stream, CUdeviceptr flag, std::uint32_t value, std::uint64_t limit_ns) const;
-  /// Keeps memory, multipliers and shared memory busy with `blocks` blocks of 256 threads, until
-  /// the word at `flag` is `value`, at most `limit_ns`. `scratch` (16-byte aligned) is overwritten.
+  /// Keeps memory, multipliers and shared memory busy with `blocks` blocks of 256 threads until the
+  /// word at `flag` is `value`, for at most `limit_ns`. Overwrites `scratch` (16-byte aligned).
   void noise(CUstream stream,
              CUdeviceptr scratch,
              std::uint64_t size_bytes,
@@ -129,9 +131,9 @@ class Harness {
              CUdeviceptr flag,
              std::uint32_t value,
              std::uint64_t limit_ns) const;
-  /// Some 0.2 ms of blocks whose number, size and lengths are random.
+  /// Enqueues some 0.2 ms of blocks with random number, size and lengths.
   void stir(CUstream stream, std::uint64_t seed) const;
-  /// Leaves canary_answer(seed) at `out`: integer work of a fixed amount, some tens of
+  /// Writes canary_answer(seed) to `out`: a fixed amount of integer work, some tens of
   /// microseconds.
   void canary(CUstream stream, CUdeviceptr out, std::uint64_t seed) const;
 
@@ -139,7 +141,7 @@ class Harness {
   struct Grid {
     unsigned blocks, threads, smem_bytes;
   };
-  /// Enough blocks for one thread each, or as many as the device holds.
+  /// Enough blocks for `threads` threads, or as many as the device holds.
   [[nodiscard]] Grid grid_for(std::uint64_t threads) const;
   void launch(CUstream stream,
               CUfunction function,
@@ -148,7 +150,7 @@ class Harness {
 
   const Device& device_;
   Module module_;
-  DeviceMemory workspace_;  // a record a block
+  DeviceMemory workspace_;  // one record per block
   HarnessFunctions functions_{};
   unsigned multiprocessors_ = 0;
   unsigned shared_bytes_ = 0;

@@ -11,34 +11,34 @@
 #include "runners/cuda/driver/candidate.h"
 #include "runners/cuda/driver/occupancy.h"
 
-/// What the engine and a device worker say to each other: one frame each (runners/worker/frames.h).
-/// Every decoder returns false unless the message is whole.
+/// Messages between the engine and a device worker: one frame each (runners/worker/frames.h). Every
+/// decoder returns false unless the message is well-formed.
 namespace warpath::cuda {
 
-/// Opens the worker's device; answered by DeviceHello.
+/// Opens the worker's device; the reply is DeviceHello.
 struct OpenDevice {
   std::string options;  ///< CudaOptions as JSON
 };
 struct DeviceHello {
-  std::string problem;  ///< not empty: there is no such device, and the worker has ended
+  std::string problem;  ///< not empty: the device does not exist, and the worker has ended
   DeviceFacts facts;
   DeviceLimits limits;
   std::string uuid;
   int driver_version = 0;
-  std::uint64_t free_bytes = 0;  ///< of the device's memory, now
+  std::uint64_t free_bytes = 0;  ///< free device memory
 };
 
-/// Machine code of the trusted kernels; answered by Done.
+/// Machine code of the trusted kernels; the reply is Done.
 struct DeviceTools {
   std::string harness_cubin;
   std::string peaks_cubin;
 };
-/// What nothing but success is to be said of.
+/// Reply to a request that only succeeds or fails.
 struct Done {
   std::string problem;
 };
 
-/// Places a spec on the device; answered by Done.
+/// Places a spec on the device; the reply is Done.
 struct PrepareProblem {
   std::string spec;  ///< JSON (engine/spec/spec_load.h: to_json)
   std::vector<std::string> workloads;
@@ -48,14 +48,14 @@ struct PrepareProblem {
   bool exact_memory = false;  ///< see ProblemSetup
 };
 
-/// One evaluation; answered by TrialReply.
+/// One evaluation; the reply is TrialReply.
 struct Evaluate {
   Candidate candidate;
   Stage stage = Stage::screening;
   std::uint64_t seed = 0;
   double incumbent_ns = 0;
   bool profile = false;
-  std::optional<Candidate> rival;  ///< the incumbent, where it is another one than the worker has
+  std::optional<Candidate> rival;  ///< the incumbent, if it is not the worker's own
   double searched_ns = 0;          ///< as in RunRequest
   /// `rival` is for this evaluation alone, and is what its pairs report in the baseline's place
   bool versus = false;
@@ -63,14 +63,14 @@ struct Evaluate {
 
 struct TrialReply {
   Status status = Status::crashed;
-  std::vector<GateResult> gates;  ///< of the gates that launch, in the order run
+  std::vector<GateResult> gates;  ///< of the gates that launch, in running order
   std::vector<WorkloadTiming> timings;
   Diagnosis diagnosis;
   std::string log;
-  double seconds = 0;             ///< device lane busy
+  double seconds = 0;             ///< time the device lane was busy
   double objective_ns = 0;        ///< 0: not timed
   bool confirmed_faster = false;  ///< than the rival
-  bool poisoned = false;          ///< this worker is done for
+  bool poisoned = false;          ///< this worker can no longer be used
   std::string trouble;            ///< not empty: not the candidate's fault
 };
 

@@ -6,14 +6,14 @@
 
 namespace warpath::cuda {
 
-/// How long candidates take lately, and how many of them under way that makes useful. Thread-safe.
+/// Tracks how long recent candidates take, to decide how many to keep in flight. Thread-safe.
 class Pace {
  public:
   void built(double seconds) { blend(building_, seconds); }
   void measured(double seconds) { blend(measuring_, seconds); }
 
-  /// Little's law: a device's queue holds what is built while one candidate is measured, and two
-  /// more, so that it never runs dry. `most` until a candidate has been measured.
+  /// By Little's law: what is built while one candidate is measured, plus two, per device, so that
+  /// queues never run dry. `most` until a candidate has been measured.
   [[nodiscard]] int useful(std::size_t devices, int most) const {
     const std::lock_guard lock(mutex_);
     if (measuring_ <= 0) return most;
@@ -22,7 +22,7 @@ class Pace {
   }
 
  private:
-  static constexpr double kShare = 0.25;  // of the latest
+  static constexpr double kShare = 0.25;  // weight of the latest value
 
   void blend(double& mean, double seconds) {
     const std::lock_guard lock(mutex_);
@@ -30,7 +30,7 @@ class Pace {
   }
 
   mutable std::mutex mutex_;
-  double building_ = 0, measuring_ = 0;  // seconds of one candidate
+  double building_ = 0, measuring_ = 0;  // seconds per candidate
 };
 
 }  // namespace warpath::cuda

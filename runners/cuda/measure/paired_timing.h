@@ -5,37 +5,37 @@
 
 namespace warpath::cuda {
 
-/// Interleaved blocks of launches of two candidates on one workload, as it is scored: times by pair
-/// of blocks, ns.
+/// Interleaved blocks of launches of two candidates on one workload, with the cache as it is
+/// scored: times by pair of blocks, in ns.
 ///
-/// The device rests before each chunk of some 10 ms for as long as it has worked: without a break
-/// it reaches its limit of power, and clocks that follow it make blocks differ by up to a fifth. A
-/// candidate runs until the times of two chunks agree, so that nothing is left of what ran before.
-/// A block has launches of every timed slot, and its time is the mean over slots of their trimmed
-/// means: where launches come in kinds, which a median would choose between, all count. One launch
-/// of 20 ms or more a slot is enough. Pairs go on until their 99 % interval is narrower than a
-/// percent or time is over (1.5 s; while it is wider than QuietLimits::width, 3.5 s more with rests
-/// four times as long): three of long launches are often enough.
+/// The device rests before each chunk of some 10 ms for as long as it has worked: without breaks it
+/// reaches its power limit, and the reduced clocks make blocks differ by up to a fifth. A candidate
+/// runs until the times of two chunks agree, so that no effect of earlier work is left. A block
+/// contains launches of every timed slot; its time is the mean over slots of their trimmed means,
+/// so that in a multimodal distribution, where a median would pick one mode, all modes count. For
+/// launches of 20 ms or more one per slot is enough. Pairs continue until their 99 % interval is
+/// narrower than one percent or time is over (1.5 s; while it is wider than QuietLimits::width, 3.5
+/// s more with four times the rest): for long launches three often suffice.
 struct BlockPairs {
   Pairs pairs;                    ///< times of blocks
-  std::vector<double> residuals;  ///< single samples over the median of those taken with them
+  std::vector<double> residuals;  ///< samples over the median of those taken with them
 };
 [[nodiscard]] BlockPairs sample_blocks(Trial& first, Trial& second, std::size_t w);
 
-/// The mean launch, ns, at the end of 0.3 s of launches without a rest: longer than that of a block
-/// where the kernel reaches the device's limit of power.
+/// Mean launch, in ns, at the end of 0.3 s of launches without rest; longer than in a block if the
+/// kernel reaches the device's power limit.
 [[nodiscard]] double sustained_ns(Trial& trial, std::size_t w);
 
-/// Times `trial` against `other` on all workloads but those of role regress, on a device that
-/// proves quiet (runners/cuda/measure/quiet.h), some attempts at most: trial.paired_ns and
-/// trial.baseline_ns. Throws CandidateFault(not_measured) with the reason where it does not.
+/// Times `trial` against `other` on all workloads except those of role regress, in a limited number
+/// of attempts until the device was quiet (quiet.h): sets trial.paired_ns and trial.baseline_ns.
+/// Throws CandidateFault(not_measured) with the reason if it never was.
 struct QuietPairs {
   Gain gain;
-  std::size_t pairs = 0;  ///< most of a workload
+  std::size_t pairs = 0;  ///< maximum over workloads
   int takes = 0;
-  /// sustained_ns over the blocks' time, the most of a workload; also a fact of the diagnosis
+  /// maximum over workloads of sustained_ns over the blocks' time; also a fact of the diagnosis
   double sustained_over_rested = 1;
-  std::string why;  ///< what is worth saying of it; empty: nothing
+  std::string why;  ///< a remark; empty: none
 };
 [[nodiscard]] QuietPairs time_quietly(Trial& other, Trial& trial);
 

@@ -35,44 +35,44 @@ struct ParameterPlace {
   std::vector<std::byte> bytes;
 };
 
-/// Expected values of one written tensor, masked: a candidate that looks for it finds noise.
+/// Expected values of one written tensor, masked so that a candidate searching memory finds noise.
 struct MaskedReference {
   DeviceMemory memory;
   DType dtype = DType::f64;
   MaskKey key{};
 };
 
-/// The values of one launch. Pristine copies are never handed to a kernel; by tensor.
+/// The values of one launch, by tensor. Kernels never get the pristine copies.
 struct InputSet {
   std::uint64_t seed = 0;
   InputFamily family = InputFamily::as_declared;
   std::string structure;  ///< FamilyChoice::label() of a structured set
-  /// what is not finite may be NaN or infinite then: the order of operations decides
+  /// where non-finite results may be NaN or infinite, depending on the order of operations
   Infinities infinities = Infinities::none;
-  /// By tensor: results of this family over those of the declared one, in root mean squares.
-  /// Empty: 1.
+  /// By tensor: root mean square of this family's results over that of the declared one. Empty: 1.
   std::vector<double> result_scale;
-  /// By tensor: what Problem::reach found; empty before.
+  /// By tensor: the result of Problem::reach; empty before.
   mutable std::vector<Reach> reach;
-  /// of the first floating-point input, against `seed`'s values
+  /// in the first floating-point input, relative to the values of `seed`
   std::int64_t changed_element = -1;
-  std::vector<DeviceMemory> pristine;       ///< empty where the tensor is not read
-  std::vector<MaskedReference> reference;   ///< empty where it is not written
+  std::vector<DeviceMemory> pristine;       ///< empty if the tensor is not read
+  std::vector<MaskedReference> reference;   ///< empty if it is not written
   std::vector<DeviceDigest> digest;         ///< of `pristine`, under kDigestSeed
   [[nodiscard]] std::string label() const;  ///< "seed 1f, tiny"
 };
 inline constexpr std::uint64_t kDigestSeed = 0x5eed;
 
-/// A family of inputs and how the baseline fares on it: one that it fails says nothing of others.
+/// A family of inputs and the baseline's result on it.
 struct FamilyCheck {
   std::unique_ptr<InputSet> set;
   Comparison baseline;
-  /// A family that the baseline cannot compute at all says nothing of a candidate.
+  /// False if the baseline cannot compute the family; a candidate is then not judged by it.
   [[nodiscard]] bool tells() const { return classes_agree(baseline); }
-  bool baseline_exact = false;  ///< every result is an integer, and the reference's
+  bool baseline_exact = false;  ///< every result is an integer equal to the reference's
 };
 
-/// Working memory of one launch: the tensors lie between guard zones, at addresses of their own.
+/// Working memory of one launch: the tensors lie between guard zones, at addresses unique to the
+/// slot.
 ///
 ///   | zone | tensor 0 | zone | tensor 1 | zone |
 struct Slot {
@@ -95,32 +95,32 @@ struct PlacedWorkload {
   std::vector<std::unique_ptr<InputSet>> perturbed;
   std::vector<FamilyCheck> families;
   bool asked_for_perturbed = false;
-  std::vector<Slot> slots;  ///< one for each declared set; the last one barely aligned
-  double bytes = 0;         ///< compulsory traffic, as the spec declares it; 0: not declared
+  std::vector<Slot> slots;  ///< one per declared set; the last one minimally aligned
+  double bytes = 0;         ///< compulsory traffic declared by the spec; 0: not declared
   std::map<std::string, double> operations;  ///< by type, likewise
-  double floor_ns = 0;       ///< least time that the declared work can take here; 0: not known
+  double floor_ns = 0;       ///< least time for the declared work on this device; 0: unknown
   double launch_bytes = 0;   ///< of all tensors
-  bool cold_scored = false;  ///< the time that counts is that with a flushed level-2 cache
-  [[nodiscard]] bool mutates_inputs() const;  ///< an inout tensor: launches need restored inputs
+  bool cold_scored = false;  ///< the time with a flushed level-2 cache counts
+  [[nodiscard]] bool mutates_inputs()
+      const;  ///< has an inout tensor: launches need restored inputs
   [[nodiscard]] std::size_t odd_slot() const { return slots.size() - 1; }
 };
 
-/// What a device needs to know of the spec beside itself.
+/// What a device needs to know besides the spec.
 struct ProblemSetup {
   KernelSpec spec;
   std::vector<std::string> workloads;  ///< names, in the candidates' order
-  /// the spec's reference kernel, or its own where it has none
+  /// the spec's reference kernel or, without one, its own kernel
   std::optional<Candidate> reference;
-  /// Every tensor in an allocation of exactly its size, for tools that watch allocations; no
-  /// guards.
+  /// Puts every tensor in an allocation of exactly its size, without guards, for memory checkers.
   bool exact_memory = false;
   Candidate baseline;
   std::uint64_t seed = 0;  ///< of all input sets
 };
 
 /// A spec placed on a device: inputs, references and working memory of its workloads. References
-/// are computed before any candidate is loaded. Throws Error where the spec cannot be placed: no
-/// memory, a reference that fails.
+/// are computed before any candidate is loaded. Throws Error if the spec cannot be placed: out of
+/// memory, a failing reference.
 class Problem {
  public:
   Problem(Bench& bench, ProblemSetup setup);
@@ -130,47 +130,47 @@ class Problem {
   [[nodiscard]] std::size_t size() const { return placed_.size(); }
   [[nodiscard]] PlacedWorkload& at(std::size_t w) { return placed_[w]; }
 
-  /// A declared set on a seed that nothing has used before; references are computed now.
+  /// A declared set from an unused seed; computes its references.
   [[nodiscard]] std::unique_ptr<InputSet> fresh_set(std::size_t w, std::uint64_t seed);
-  /// One set of every stress family, then structured ones (FamilyChoice): all of them where
-  /// references are quick and memory suffices, else some. Made at the first call.
+  /// One set per stress family, then structured ones (FamilyChoice): all if references are quick
+  /// and memory suffices, otherwise some. Made on first use.
   [[nodiscard]] const std::vector<FamilyCheck>& family_checks(std::size_t w);
-  /// What a correct kernel can reach on `set`, a set of family_checks, by tensor: measured with the
-  /// baseline in memory of its own, at the first call.
+  /// The reach of correct kernels on `set`, one of family_checks, by tensor: measured with the
+  /// baseline in separate memory on first use.
   [[nodiscard]] const std::vector<Reach>& reach(std::size_t w, const InputSet& set);
   /// The first declared set with one element of one input changed: the first, the last and random
-  /// elements. Made at the first call; empty where no input has elements that may change alone.
+  /// elements. Made on first use; empty if no input has independent elements.
   [[nodiscard]] const std::vector<std::unique_ptr<InputSet>>& perturbed_sets(std::size_t w);
 
-  /// What family_checks and perturbed_sets are expected to take at their first call, by what the
-  /// declared sets took.
+  /// Estimated time of the first calls of family_checks and perturbed_sets, from that of the
+  /// declared sets.
   [[nodiscard]] double seconds_of_other_references() const {
     return kOtherReferences * reference_seconds_;
   }
 
-  /// The first declared set with the contents of tensor `from` in tensor `to` as well, which has
-  /// its type and size.
+  /// The first declared set with the contents of tensor `from` copied to tensor `to`, which has the
+  /// same type and size.
   [[nodiscard]] std::unique_ptr<InputSet> set_with_equal(std::size_t w,
                                                          std::size_t from,
                                                          std::size_t to);
 
-  /// The first declared set with the floating-point input `tensor` alone times 2^huge_exponent. Has
-  /// no references.
+  /// The first declared set with only the floating-point input `tensor` multiplied by
+  /// 2^huge_exponent. Has no references.
   [[nodiscard]] std::unique_ptr<InputSet> scaled_set(std::size_t w, std::size_t tensor);
 
-  /// Copies a set's inputs into a slot; outputs are left alone.
+  /// Copies a set's inputs into a slot; leaves outputs alone.
   void restore(std::size_t w, std::size_t slot, const InputSet& set);
-  /// Fills the outputs of a slot (inout tensors excepted). Seeds 2k and 2k + 1 differ everywhere;
-  /// floating types get NaNs.
+  /// Fills the outputs of a slot except inout tensors: NaNs for floating types. Seeds 2k and 2k + 1
+  /// differ everywhere.
   void poison(std::size_t w, std::size_t slot, std::uint64_t seed);
-  /// New guard patterns in all zones of the workload.
+  /// Writes new guard patterns to all zones of the workload.
   void arm_guards(std::size_t w);
-  /// Judgements of gates that hold for the task, not for a candidate: made once.
+  /// Results of gates that hold for the task rather than a candidate, computed once.
   std::map<std::string, std::string, std::less<>> task_findings;
 
-  /// True if the pristine inputs of all sets but structured ones are what they were when made.
+  /// True if the pristine inputs of all sets except structured ones are unchanged.
   [[nodiscard]] bool inputs_intact();
-  /// The same of one set.
+  /// Likewise for one set.
   [[nodiscard]] bool intact(std::size_t w, InputSet& set);
 
  private:
@@ -199,7 +199,7 @@ class Problem {
   ProblemSetup setup_;
   std::vector<PlacedWorkload> placed_;
   std::vector<LoadedKernel> reference_kernels_;
-  static constexpr double kOtherReferences = 4;  // sets beside the declared ones, by number
+  static constexpr double kOtherReferences = 4;  // times the number of declared sets
   double reference_seconds_ = 0;
 };
 

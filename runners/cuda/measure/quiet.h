@@ -8,25 +8,24 @@
 
 namespace warpath::cuda {
 
-/// What launches of a kernel of known length, one right behind the other, say of a device: how much
-/// of it something else had.
+/// What back-to-back launches of a kernel of known duration reveal about other work on the device.
 struct CanaryReading {
-  /// share of the time between the first and the last of them that none of them explains, in [0, 1]
+  /// share of the time from the first to the last that no launch accounts for, in [0, 1]
   double stolen = 0;
   double median_ns = 0;  ///< of a launch
 };
-/// `launches_ns`: each from its predecessor's end to its own, not empty; `span_ns`: of all
-/// together.
+/// `launches_ns`: time from the predecessor's end to the launch's own end, not empty; `span_ns`:
+/// total time.
 [[nodiscard]] CanaryReading read_canary(std::span<const double> launches_ns, double span_ns);
 
-/// How a reading tells that the device works for somebody else, as one phrase; empty if it does
-/// not. `rest_ns`: median of the fastest reading so far; 0: there is none. Pure.
+/// How a reading shows that the device does other work, as one phrase; empty if it does not.
+/// `rest_ns`: median of the fastest reading so far; 0: none. Pure.
 struct QuietLimits;
 [[nodiscard]] std::string other_work(const CanaryReading& reading,
                                      double rest_ns,
                                      const QuietLimits& limits);
 
-/// What pairs on one workload gave.
+/// Result of the pairs on one workload.
 struct PairedPart {
   double weight = 1;               ///< of the workload
   std::vector<double> log_ratios;  ///< by pair: ln(other / candidate)
@@ -35,8 +34,7 @@ struct PairedPart {
   double candidate_ns = 0;
 };
 
-/// One attempt to time a candidate in pairs: all scored workloads, between two readings of the
-/// canary.
+/// One attempt to time a candidate in pairs: all scored workloads, between two canary readings.
 struct Take {
   CanaryReading before, after;
   std::vector<PairedPart> parts;
@@ -44,38 +42,38 @@ struct Take {
 
 /// When a take counts as quiet.
 struct QuietLimits {
-  double stolen = 0.04;  ///< most of a canary's time
-  /// most of the canary before a take over the fastest one so far; what a take heats up is slow
-  /// behind it
+  double stolen = 0.04;  ///< maximum CanaryReading::stolen
+  /// maximum slowdown of the canary before a take relative to the fastest one; the canary after a
+  /// take is slow from heat
   double canary_slower = 0.10;
-  double width = 0.02;  ///< most of the 99 % interval of the log ratio
-  /// most between a candidate's time and what the search saw of it, before it is timed once more
+  double width = 0.02;  ///< maximum width of the 99 % interval of the log ratio
+  /// maximum difference between a candidate's time and the search's before it is timed again
   double differs = 0.03;
-  /// most between takes that confirm each other, or what their own intervals explain
+  /// maximum difference between takes that confirm each other, unless their intervals explain more
   double agrees = 0.02;
-  int takes = 4;  ///< most
+  int takes = 4;  ///< maximum number of takes
 };
 
-/// Trimmed mean of the log ratios over the parts and its 99 % interval, by weight. `takes`: pooled.
+/// Weighted trimmed mean of the log ratios over the parts, with its 99 % interval. `takes`: pooled.
 struct Gain {
   double log_ratio = 0;
   Interval interval;
 };
 [[nodiscard]] Gain gain_of(std::span<const Take> takes);
 
-/// What to make of the takes so far.
+/// What to do after the takes so far.
 struct QuietJudgement {
   enum class Next { accept, again, give_up };
   Next next = Next::again;
   std::vector<std::size_t> counted;  ///< accept: the takes that count, together
-  /// again, give_up: what was wrong with the last one; accept: what is worth saying, or nothing
+  /// again, give_up: what was wrong with the last take; accept: a remark or empty
   std::string why;
 };
-/// A take during which the device did something else (`canary_rest_ns`: of the fastest canary so
-/// far) counts for nothing. A quiet one is accepted where its pairs agree among each other and with
-/// the search (`searched_ns`: objective time; 0: unknown), or where an earlier quiet one confirms
-/// it. What disagrees with itself is accepted from two or more quiet takes together, if they agree
-/// and their interval is narrow: then it is the kernel that is so. Pure.
+/// Ignores takes during which the device did other work (`canary_rest_ns`: of the fastest canary so
+/// far). Accepts a quiet take if its pairs agree with each other and with the search
+/// (`searched_ns`: objective time; 0: unknown), or if an earlier quiet take confirms it. Two or more
+/// quiet takes that agree are accepted together if their joint interval is narrow, even if each
+/// disagrees within itself: then the kernel itself varies. Pure.
 [[nodiscard]] QuietJudgement judge_takes(std::span<const Take> takes,
                                          double searched_ns,
                                          double canary_rest_ns,

@@ -12,18 +12,18 @@
 
 namespace warpath::cuda {
 
-/// Of scratch buffers, as allocators give it.
+/// Alignment of scratch buffers, in bytes, as from an allocator.
 inline constexpr std::size_t kScratchAlignment = 256;
 
-/// What is asked of one evaluation on a device.
+/// Request for one evaluation on a device.
 struct TrialRequest {
   Candidate candidate;
-  Stage stage = Stage::screening;  ///< what is done at least; a possible best goes on by itself
+  Stage stage = Stage::screening;  ///< minimum; a possible best continues to later stages by itself
   std::uint64_t seed = 0;
   double incumbent_ns = 0;  ///< objective time of the best so far; 0: none, do not race
   bool profile = false;
-  double searched_ns = 0;  ///< objective time as the search saw it; 0: not known
-  /// what the pairs are reported against in place of the baseline; none: nothing
+  double searched_ns = 0;  ///< objective time measured by the search; 0: unknown
+  /// what the pairs are reported against instead of the baseline
   std::optional<Candidate> versus{};
 };
 
@@ -31,28 +31,28 @@ struct TrialRequest {
 struct Rival {
   Candidate candidate;
   bool is_baseline = true;
-  bool is_reported = is_baseline;  ///< its samples go with the outcome
+  bool is_reported = is_baseline;  ///< its samples are part of the outcome
 };
 
 /// Launch times of one workload.
 struct Sampling {
   std::vector<double> hot_ns;
   std::vector<double> cold_ns;
-  int launches_per_sample = 1;    ///< of hot samples: a graph of so many launches
-  std::vector<bool> timed_slots;  ///< whose outputs are a timed launch's
-  bool raced_out = false;         ///< ended early: clearly slower than the incumbent
-  bool cold_scored = false;       ///< `cold_ns` are what counts
+  int launches_per_sample = 1;    ///< of hot samples: launches per graph
+  std::vector<bool> timed_slots;  ///< slots whose outputs are those of a timed launch
+  bool raced_out = false;         ///< stopped early: clearly slower than the incumbent
+  bool cold_scored = false;       ///< `cold_ns` count
   [[nodiscard]] const std::vector<double>& scored_ns() const {
     return cold_scored ? cold_ns : hot_ns;
   }
 };
 
-/// One candidate on one device: its modules, the launches made with it, and what was seen. Gates
-/// ask it for launches and comparisons; every failing of the candidate leaves as CandidateFault.
+/// One candidate on one device: its modules, its launches and their results. Gates use it for
+/// launches and comparisons; faults of the candidate are thrown as CandidateFault.
 class Trial {
  public:
-  /// Loads the modules. Throws CandidateFault(launch_error) where the driver refuses one. All
-  /// references outlive the trial; `rival` is needed by the gate that compares with it alone.
+  /// Loads the modules. Throws CandidateFault(launch_error) if the driver refuses one. References
+  /// must outlive the trial; only the gate that compares with `rival` needs it.
   Trial(Bench& bench, Problem& problem, const TrialRequest& request, const Rival* rival = nullptr);
 
   [[nodiscard]] Bench& bench() { return bench_; }
@@ -63,112 +63,112 @@ class Trial {
   [[nodiscard]] PlacedWorkload& at(std::size_t w) { return problem_.at(w); }
   [[nodiscard]] const LoadedKernel& kernel(std::size_t w) const;
   [[nodiscard]] const LaunchNumbers& numbers(std::size_t w) const { return candidate().numbers[w]; }
-  /// What is launched besides; null: nothing.
+  /// Other kernels launched with it; null: none.
   [[nodiscard]] const ExtraNumbers* extra(std::size_t w) const {
     return candidate().has_extras() ? &candidate().extras[w] : nullptr;
   }
   /// The kernel of a step.
   [[nodiscard]] const KernelFunction& step_kernel(std::size_t w, const StepNumbers& step) const;
-  /// The candidate's own memory under workload `w`, between guard zones; no tensors if it has none.
+  /// The candidate's scratch memory for workload `w`, between guard zones; without tensors if it
+  /// has none.
   [[nodiscard]] const Slot& scratch(std::size_t w) const { return scratch_[w]; }
 
   [[nodiscard]] const Rival& rival() const { return *rival_; }
 
-  /// Loads all modules anew: what they kept in device memory is gone.
+  /// Reloads all modules, which resets their device memory.
   void reload();
-  /// True if a launch leaves something behind that the next one must not find: changed inputs,
-  /// scratch memory.
+  /// True if a launch leaves state that must not reach the next one: changed inputs, scratch
+  /// memory.
   [[nodiscard]] bool must_restore(std::size_t w) {
     return at(w).mutates_inputs() || !scratch_[w].tensors.empty();
   }
-  /// Puts `set`'s inputs into a slot, if launches change them, and noise into the scratch memory;
-  /// enqueued.
+  /// Enqueues: copies `set`'s inputs into a slot, if launches change them, and noise into the
+  /// scratch memory.
   void restore(std::size_t w, std::size_t slot, const InputSet& set);
-  /// Another guard pattern (engine/portable/guard.h) around a slot's tensors and around the scratch
-  /// memory; enqueued.
+  /// Enqueues another guard pattern (engine/portable/guard.h) around a slot's tensors and the
+  /// scratch memory.
   void arm_guards(std::size_t w, std::size_t slot, std::uint64_t seed);
-  /// One launch with all its steps on a slot; enqueued.
+  /// Enqueues one launch on a slot with all its steps.
   void launch(std::size_t w, std::size_t slot) { launch(w, slot, bench_.stream()); }
   void launch(std::size_t w, std::size_t slot, CUstream stream);
-  /// One launch on any addresses, by tensor.
+  /// One launch on given addresses, by tensor.
   void launch_at(std::size_t w, const std::vector<CUdeviceptr>& addresses, CUstream stream) {
     launch_at(w, addresses, scratch_[w].tensors, stream);
   }
-  /// The same with scratch buffers anywhere.
+  /// Likewise, with given scratch buffers.
   void launch_at(std::size_t w,
                  const std::vector<CUdeviceptr>& addresses,
                  const std::vector<CUdeviceptr>& scratch,
                  CUstream stream);
-  /// restore + poison + launch; enqueued. `pattern` of the poison: see Problem::poison. The second
-  /// one of a workload is timed: waits.
+  /// Enqueues restore, poison and launch. `pattern`: see Problem::poison. The second call on a
+  /// workload is timed and waits.
   void launch_fresh(std::size_t w, std::size_t slot, const InputSet& set, std::uint64_t pattern);
-  /// True if a slot holds what launch_fresh left there: no launch and no other contents since.
+  /// True if a slot still holds what launch_fresh left in it.
   [[nodiscard]] bool is_fresh(std::size_t w, std::size_t slot) const { return fresh_[w][slot]; }
 
-  /// Waits and judges all outputs of a slot against a set: the first that fails, else the one
-  /// nearest to its bound. What is outside the tolerance on inputs of another family than the
-  /// declared one passes within Problem::reach.
+  /// Waits and judges all outputs of a slot against a set: returns the first that fails, otherwise
+  /// the one nearest to its bound. On inputs of an undeclared family, outputs outside the tolerance
+  /// pass if within Problem::reach.
   [[nodiscard]] Comparison compare(std::size_t w,
                                    std::size_t slot,
                                    const InputSet& set,
                                    std::string_view doing);
-  /// All outputs under tolerances of their own, by tensor; those of tensors that are not written
-  /// say nothing.
+  /// Compares all outputs under given tolerances, by tensor; results for unwritten tensors are
+  /// meaningless.
   [[nodiscard]] std::vector<Comparison> compare_each(std::size_t w,
                                                      const std::vector<CUdeviceptr>& addresses,
                                                      const InputSet& set,
                                                      const std::vector<Tolerance>& tolerances,
                                                      std::string_view doing);
-  /// The spec's tolerances by tensor; the absolute part grows and shrinks with the results of
-  /// `set`.
+  /// The spec's tolerances by tensor; the absolute part scales with the results of `set`.
   [[nodiscard]] std::vector<Tolerance> tolerances(std::size_t w, const InputSet& set);
-  /// The same for outputs anywhere.
+  /// As compare, for outputs at given addresses.
   [[nodiscard]] Comparison compare_at(std::size_t w,
                                       const std::vector<CUdeviceptr>& addresses,
                                       const InputSet& set,
                                       std::string_view doing);
-  /// Root mean square of the reference by tensor, over finite elements; 0 where it is not written.
+  /// Root mean square of the finite elements of the reference, by tensor; 0 if it is not written.
   [[nodiscard]] std::vector<double> reference_scale(std::size_t w, const InputSet& set);
   /// Fingerprint of all outputs of a slot; waits.
   [[nodiscard]] Hash128 fingerprint(std::size_t w, std::size_t slot, std::string_view doing);
 
-  /// The set that this evaluation checks slot `slot` by: all declared ones, in an order of its own.
-  /// The slots that are timed hold the same sets in every evaluation: contents may decide the time.
+  /// The set that this evaluation checks slot `slot` with: a random order of all declared ones.
+  /// Timed slots hold the same sets in every evaluation, since contents may affect the time.
   [[nodiscard]] const InputSet& declared_set(std::size_t w, std::size_t slot);
 
-  /// Times of workload `w`, taken when first asked for. The outputs of all timed slots are then
-  /// those of timed launches on declared_set(w, slot).
+  /// Times of workload `w`, measured on first use. The outputs of all timed slots are then those of
+  /// timed launches on declared_set(w, slot).
   [[nodiscard]] const Sampling& timing(std::size_t w);
   [[nodiscard]] bool timed(std::size_t w) const { return timings_[w].has_value(); }
   [[nodiscard]] double launch_ns(std::size_t w);  ///< estimate of one launch
-  /// Longer launches average their own noise, and what they find in the cache at their start does
-  /// not show in their time.
+  /// Launches at least this long average out their own noise, and the initial cache contents do not
+  /// affect their time.
   static constexpr double kSteadyNs = 10e6;
-  /// At screening such a launch says what many would.
+  /// True for such launches: at screening one suffices.
   [[nodiscard]] bool is_steady(std::size_t w);
-  /// How many launches count as many: what 20 ms hold, 8 at least, 1000 at most.
+  /// The number of launches in 20 ms, within [8, 1000].
   [[nodiscard]] int warm_launches(std::size_t w) { return repeats(w, 1000, 8, 20e6); }
-  /// How often something may be repeated: `wanted` times, fewer (but `least`) where the launches
-  /// would take longer than `budget_ns`.
+  /// A number of repetitions: `wanted`, or fewer (but `least`) if the launches would take longer
+  /// than `budget_ns`.
   [[nodiscard]] int repeats(std::size_t w, int wanted, int least, double budget_ns = 500e6);
-  /// Objective time so far (ns): geometric or arithmetic mean of the medians, as the spec says.
+  /// Objective time so far, in ns: geometric or arithmetic mean of the medians, as the spec says.
   [[nodiscard]] double objective_ns();
-  /// The same if workload `w` took `ns`; one that has no samples yet counts with one launch.
+  /// The same if workload `w` took `ns`; a workload without samples counts with one launch.
   [[nodiscard]] double objective_if(std::size_t w, double ns);
 
-  /// True if two runs on the same inputs gave different bytes (float atomics); set by gate
+  /// True if two runs on the same inputs differed in bytes (float atomics); set by gate
   /// output_poison.
   bool nondeterministic = false;
-  /// True if two launches may differ in rounding: they did, or the code has atomics.
+  /// True if launches may differ in rounding: they did, or the code has atomics.
   [[nodiscard]] bool may_vary() const;
-  /// What gates want to be known beyond their answers.
+  /// Facts that gates report beyond their results.
   Diagnosis diagnosis;
   /// Hardware counters of one cold launch of the first scored workload; empty until collected.
   Readings counters;
-  /// Collects them; one line where there are none.
+  /// Collects them; returns one line if unavailable.
   std::string profile();
-  /// Samples of the interleaved pairs, by workload, as it is scored: the candidate's, and the
-  /// rival's if they are reported. Empty before gate interleaved_pairs.
+  /// Samples of the interleaved pairs, by workload, with the cache as scored: the candidate's, and
+  /// the rival's if reported. Empty before gate interleaved_pairs.
   std::vector<std::vector<double>> paired_ns;
   std::vector<std::vector<double>> baseline_ns;
   bool confirmed_faster = false;  ///< than the rival
@@ -199,10 +199,10 @@ class Trial {
   std::vector<std::vector<bool>> fresh_;  ///< by workload and slot
 };
 
-/// Runs all launches of one workload that timing takes; in timing.cc.
+/// Runs all launches that timing one workload takes; in timing.cc.
 [[nodiscard]] Sampling sample(Trial& trial, std::size_t w);
 /// Interleaved launches of two candidates on one workload, in random order, with the level-2 cache
-/// as the workload is scored: times by pair, ns.
+/// as scored: times by pair, in ns.
 struct Pairs {
   std::vector<double> first_ns, second_ns;
 };
