@@ -15,18 +15,18 @@ namespace warpath {
                                         std::uint64_t i,
                                         std::uint32_t stream = 0);
 
-/// The 53 high bits of `bits` as a number in [0, 1).
+/// The high 53 bits of `bits` as a number in [0, 1).
 [[nodiscard]] constexpr double unit_interval(std::uint64_t bits) {
   return static_cast<double>(bits >> 11U) * 0x1p-53;
 }
 
-/// Natural logarithm of a positive normal number, within 1 ulp. IEEE basic operations in a fixed
-/// order, so that every processor without contraction gives the same bits (argument reduction and
-/// series of Sun's fdlibm, e_log.c).
+/// Natural logarithm of a positive normal number, within 1 ulp. Uses IEEE basic operations in a
+/// fixed order, so that every processor gives the same bits without contraction (argument reduction
+/// and series of Sun's fdlibm, e_log.c).
 [[nodiscard]] double portable_log(double x);
 
 /// Inverse of the standard normal distribution at p in (0, 1): PPND16 of AS241 (Wichura 1988),
-/// relative error about 1e-16. IEEE basic operations, square root and portable_log only.
+/// relative error about 1e-16. Uses only IEEE basic operations, square root and portable_log.
 [[nodiscard]] double inverse_normal(double p);
 
 }  // namespace warpath

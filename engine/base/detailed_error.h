@@ -7,8 +7,8 @@
 
 namespace warpath {
 
-/// An Error with more to say than one line: what a compiler said. main() prints the details below
-/// the line.
+/// An Error with details beyond its one line, such as compiler output. main() prints them below the
+/// line.
 class DetailedError : public Error {
  public:
   DetailedError(const Error& error, std::string details)
@@ -19,11 +19,11 @@ class DetailedError : public Error {
   std::string details_;
 };
 
-/// The details of `error`, each line behind `indent`; empty where it has none, or only what its own
-/// line says.
+/// The details of `error`, each line prefixed by `indent`; empty if there are none beyond its own
+/// line.
 [[nodiscard]] std::string details_text(const std::exception& error, const std::string& indent);
 
-/// `text` with `indent` before every line.
+/// `text` with every line prefixed by `indent`.
 [[nodiscard]] std::string indented_lines(const std::string& text, const std::string& indent);
 
 }  // namespace warpath

@@ -5,9 +5,9 @@
 
 namespace warpath {
 
-/// Unified diff with three lines of context, as `patch -p0` reads it; empty if the texts are equal.
-/// Shortest edit script (E. W. Myers 1986, linear refinement left out); beyond `kMaxEdits` changed
-/// lines the middle is replaced whole.
+/// Unified diff with three lines of context, readable by `patch -p0`; empty if the texts are equal.
+/// Shortest edit script (E. W. Myers 1986, without linear-space refinement); with more than
+/// `kMaxEdits` changed lines the middle is replaced as a whole.
 [[nodiscard]] std::string unified_diff(std::string_view before,
                                        std::string_view after,
                                        std::string_view before_name,

@@ -6,16 +6,16 @@
 
 namespace warpath {
 
-/// Why the program cannot go on; the value is the process exit code.
+/// Why the program cannot continue; the value is the process exit code.
 enum class ErrorCode {
   environment = 3,  ///< missing tool, unwritable folder, device trouble, broken infrastructure
-  /// a spec, option, state file, event log or environment value that a person wrote
+  /// a spec, option, state file, event log or environment value provided by a user
   bad_input = 64,
 };
 
 /// Bad input or environment. Thrown anywhere, caught only in `main` and at task boundaries.
-/// `what()` is one line: the place (file, JSON pointer or flag), the value, what was expected.
-/// A failing candidate kernel is never an Error: it is an `Outcome`.
+/// `what()` is one line: the place (file, JSON pointer or flag), the value, what was expected. The
+/// failure of a candidate kernel is never an Error, but an `Outcome`.
 class Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -26,7 +26,7 @@ class Error : public std::runtime_error {
 };
 
 /// Builds the one-line message "PLACE: got VALUE, expected EXPECTED" (`value` may be empty).
-/// Control characters in `value` are escaped and it is cut at 120 characters.
+/// Escapes control characters in `value` and truncates it to 120 characters.
 [[nodiscard]] Error bad_input(std::string_view place,
                               std::string_view value,
                               std::string_view expected);
@@ -36,7 +36,6 @@ class Error : public std::runtime_error {
 
 }  // namespace warpath
 
-/// An invariant that release builds must enforce too: a bug, not an input error. Aborts with file
-/// and line.
+/// Checks an invariant in release builds too. A failure is a bug: aborts with file and line.
 #define WARPATH_CHECK(condition) \
   ((condition) ? static_cast<void>(0) : ::warpath::check_failed(#condition, __FILE__, __LINE__))

@@ -30,8 +30,8 @@ struct Hash128 {
 [[nodiscard]] Hash128 hash128(std::span<const std::byte> bytes);
 [[nodiscard]] Hash128 hash128(std::string_view text);
 
-/// Streaming form. Every `add` is length- or width-delimited, so that ("ab","c") differs from
-/// ("a","bc").
+/// Incremental hashing. Every `add` is delimited by length or width, so that ("ab","c") differs
+/// from ("a","bc").
 class Hasher {
  public:
   Hasher();
@@ -46,7 +46,7 @@ class Hasher {
   Hasher& add(std::int64_t value) { return add(static_cast<std::uint64_t>(value)); }
   Hasher& add(std::uint32_t value) { return add(static_cast<std::uint64_t>(value)); }
   Hasher& add(int value) { return add(static_cast<std::int64_t>(value)); }
-  /// By bit pattern: -0.0 and 0.0 differ, every NaN payload counts.
+  /// Hashes the bit pattern: -0.0 and 0.0 differ, as do NaN payloads.
   Hasher& add(double value);
   Hasher& add(const Hash128& value) { return add(value.high).add(value.low); }
   [[nodiscard]] Hash128 digest() const;

@@ -5,7 +5,7 @@
 
 namespace warpath {
 
-/// Index of a node or an edge in its arena. Strong types: they also serialise.
+/// Index of a node or an edge in its arena. Strong types; the values are persisted.
 enum class NodeId : std::uint32_t {};
 enum class EdgeId : std::uint32_t {};
 inline constexpr NodeId kNoNode{std::numeric_limits<std::uint32_t>::max()};

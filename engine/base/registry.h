@@ -13,9 +13,8 @@ namespace warpath {
 
 struct OptionGroupKind;  // engine/plugin/option_group.h
 
-/// Named factories of one interface. An ordinary object, filled by generated `register_*` calls
-/// (the top meson.build holds the only list of names); iterates in name order; no global
-/// state.
+/// Named factories of one interface. An ordinary object without global state, filled by generated
+/// `register_*` calls (the top meson.build holds the only list of names). Iterates in name order.
 template <class Interface, class... Args>
 class Registry {
  public:
@@ -23,13 +22,13 @@ class Registry {
   struct Entry {
     std::string help;
     Factory make;
-    const OptionGroupKind* options;  ///< of its own; null: none
+    const OptionGroupKind* options;  ///< its own options; null: none
   };
 
   /// `kind` names the interface in messages ("move", "selection policy").
   explicit Registry(std::string kind) : kind_(std::move(kind)) {}
 
-  /// A second registration of one name is a bug.
+  /// Registering a name twice is a bug.
   void add(const std::string& name,
            const std::string& help,
            Factory make,
@@ -39,8 +38,8 @@ class Registry {
   [[nodiscard]] bool contains(std::string_view name) const {
     return entries_.find(name) != entries_.end();
   }
-  /// Throws Error(bad_input), naming every known entry, if `name` is unknown. `place` is the flag
-  /// or key.
+  /// Throws Error(bad_input), listing the known names, if `name` is unknown. `place`: the flag or
+  /// key.
   [[nodiscard]] std::unique_ptr<Interface> create(std::string_view place,
                                                   std::string_view name,
                                                   Args... args) const {

@@ -11,12 +11,12 @@
 
 namespace warpath {
 
-__extension__ using Product128 = unsigned __int128;  // g++ and clang both have it
+__extension__ using Product128 = unsigned __int128;  // g++ and clang support it
 
-/// A random stream = hash(root seed, purpose, index): two streams with different purposes never
-/// depend on how much of the other was drawn. All draws are this file's own: the same on every
-/// standard library. (xoshiro256** by Blackman and Vigna 2018, seeded by splitmix64.) Not
-/// thread-safe; pass by reference.
+/// A random stream determined by hash(root seed, purpose, index): streams of different purposes are
+/// independent of how much is drawn from each other. All distributions are implemented here, so
+/// that results are the same with every standard library. (xoshiro256** by Blackman and Vigna 2018,
+/// seeded by splitmix64.) Not thread-safe; pass by reference.
 class Rng {
  public:
   Rng(std::uint64_t root_seed, std::string_view purpose, std::uint64_t index = 0);
@@ -48,7 +48,7 @@ class Rng {
   [[nodiscard]] double normal();
   /// Gamma(shape, 1), shape > 0 (Marsaglia and Tsang 2000).
   [[nodiscard]] double gamma(double shape);
-  /// Dirichlet with one concentration; `out` sums to 1.
+  /// Symmetric Dirichlet distribution with the given concentration; `out` sums to 1.
   void dirichlet(double concentration, std::span<double> out);
   /// A uniformly random permutation of 0..size-1.
   [[nodiscard]] std::vector<std::uint32_t> permutation(std::uint32_t size);

@@ -4,7 +4,7 @@
 
 namespace warpath {
 
-/// The least multiple of `unit` that is not below `value`. `value` >= 0, `unit` > 0.
+/// The smallest multiple of `unit` that is at least `value`. `value` >= 0, `unit` > 0.
 template <std::integral Integer>
 [[nodiscard]] constexpr Integer round_up(Integer value, Integer unit) {
   return (value + unit - 1) / unit * unit;
