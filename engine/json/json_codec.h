@@ -1,7 +1,7 @@
 #pragma once
 
-// One description of a struct's fields gives its reader, its writer, the check for unknown keys and
-// its JSON Schema. Include only from .cc files (it needs the whole of nlohmann/json).
+// One description of a struct's fields yields its reader, its writer, the check for unknown keys
+// and its JSON Schema. Include only from .cc files (it needs the whole of nlohmann/json).
 
 #include <array>
 #include <concepts>
@@ -19,24 +19,24 @@
 
 namespace warpath {
 
-/// What is said about one key. An absent or null key keeps the member's default unless `required`.
+/// Properties of one key. An absent or null key leaves the member's default unless `required`.
 struct Field {
   std::string_view key;
   std::string_view help;
   bool required = false;
 };
 
-/// Specialise for a struct T with `template <class V> static void fields(V& v)` and, where it has a
+/// Specialise for a struct T with `template <class V> static void fields(V& v)` and, if it has a
 /// schema, `static constexpr std::string_view title` (its name there) and `help`. `fields` calls,
 /// in reading order:
-///   v(&T::member, Field)                     a member of a type that has a Codec
-///   v.template as<C>(&T::member, Field)      a member that C reads and writes in place of its
-///   Codec v.template alternative<A>(&T::m, Field)  alternative A of the variant `m`: the key that
-///   is present chooses it v.template held<A>(Field)                alternative A of T, which is
-///   itself a variant v.group(Field, [](auto& g) {...})        members of T that stand in a nested
-///   object v.template custom<P>(Field)              P::read(cursor, T&), P::write(const T&) ->
-///   json (null: leave out), P::schema(defs) v.ignored(Field, schema)                 a key of
-///   other systems that is accepted and has no effect
+///   v(&T::member, Field): a member of a type that has a Codec
+///   v.template as<C>(&T::member, Field): a member that C reads and writes in place of its Codec
+///   v.template alternative<A>(&T::m, Field): alternative A of the variant `m`, chosen by the key
+///   v.template held<A>(Field): alternative A of T, which is itself a variant
+///   v.group(Field, [](auto& g) {...}): members of T that are stored in a nested object
+///   v.template custom<P>(Field): P::read(cursor, T&), P::write(const T&) -> json (null: omitted),
+///     P::schema(defs)
+///   v.ignored(Field, schema): a key of other systems that is accepted without effect
 template <class T>
 struct Description;
 template <class T>
@@ -206,7 +206,7 @@ class ObjectSchema {
 
  private:
   void add(const Field& field, nlohmann::json schema) {
-    // An optional key may be null, as other systems write absent values.
+    // An optional key may be null, since other systems write absent values so.
     if (!field.required) schema = {{"anyOf", {std::move(schema), {{"type", "null"}}}}};
     schema["description"] = field.help;
     properties_[std::string(field.key)] = std::move(schema);
@@ -287,7 +287,7 @@ struct Codec<std::string> {
 
 template <class T>
 struct Codec<std::optional<T>> {
-  /// What `out` holds already is the default of the keys left out.
+  /// `out` holds the defaults of absent keys.
   static void read(const JsonCursor& at, std::optional<T>& out) {
     Codec<T>::read(at, out ? *out : out.emplace());
   }
@@ -347,11 +347,12 @@ struct Codec<std::map<std::string, T, Compare>> {
   }
 };
 
-/// Specialise with `static constexpr std::array<std::pair<std::string_view, E>, n> rows`: the words
-/// of an enumeration. The first row of a value is the one that is written.
+/// The words of an enumeration. Specialise with `static constexpr
+/// std::array<std::pair<std::string_view, E>, n> rows`. The first row of a value is the one
+/// written.
 template <class E>
 struct EnumWords;
-/// Rows of an enumeration whose values count from 0, by their names.
+/// Rows for an enumeration whose values count from 0, from their names.
 template <class E, std::size_t N>
 [[nodiscard]] consteval auto rows_of(const std::array<std::string_view, N>& names) {
   std::array<std::pair<std::string_view, E>, N> rows{};

@@ -10,10 +10,10 @@
 
 namespace warpath {
 
-// What records (event log, snapshot, outcomes) need beyond JsonCursor: numbers that JSON lacks,
+// Extensions of JSON needed for records (event log, snapshot, outcomes): non-finite numbers,
 // hashes, text in any encoding.
 
-/// Finite numbers stay numbers (shortest text that reads back as the same bits); the others become
+/// Finite numbers stay numbers (shortest text that parses to the same bits); the others become
 /// "nan", "inf" and "-inf".
 [[nodiscard]] nlohmann::json number_to_json(double x);
 [[nodiscard]] double any_number(const JsonCursor& cursor);
@@ -21,10 +21,10 @@ namespace warpath {
 /// 32 hexadecimal digits.
 [[nodiscard]] Hash128 hash_from_json(const JsonCursor& cursor);
 
-/// Throws Error(bad_input) unless the value is an object without any other key.
+/// Throws Error(bad_input) unless the value is an object with no keys but these.
 void require_only(const JsonCursor& cursor, std::initializer_list<std::string_view> keys);
 
-/// `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD: what JSON can hold.
+/// `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD, as JSON requires.
 [[nodiscard]] std::string valid_utf8(std::string_view text);
 
 /// Lossless: a text that is not valid UTF-8 (a source in an old encoding) becomes {"latin1": TEXT},

@@ -1,6 +1,6 @@
 #pragma once
 
-// Descriptions (json_codec.h) of records: what the program writes for itself, without a schema.
+// Descriptions (json_codec.h) of records, which the program writes for itself, without a schema.
 // Include only from .cc files.
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace warpath {
 
-/// A literal as a template argument.
+/// A string literal as a template argument.
 template <std::size_t size>
 struct RecordKey {
   char text[size]{};
@@ -24,7 +24,7 @@ struct RecordKey {
   }
 };
 
-/// A key that is always there, and its member; `As` reads and writes it in place of its Codec.
+/// A key that is always present; `As` reads and writes its member in place of the member's Codec.
 template <RecordKey key, auto member, class As = void, bool required = true>
 struct Kept {
   template <class V>
@@ -37,7 +37,7 @@ struct Kept {
     }
   }
 };
-/// A key that is there where the member is not its default.
+/// A key that is present if the member differs from its default.
 template <RecordKey key, auto member, class As = void>
 using Sparse = Kept<key, member, As, false>;
 
@@ -51,7 +51,7 @@ struct Record {
   }
 };
 
-/// Numbers that JSON lacks too (number_to_json).
+/// Numbers including non-finite ones (number_to_json).
 struct AnyNumber {
   static void read(const JsonCursor& cursor, double& out) { out = any_number(cursor); }
   static void read(const JsonCursor& cursor, std::vector<double>& out) {
@@ -67,7 +67,7 @@ struct AnyNumber {
   }
 };
 
-/// What is not UTF-8 is replaced (valid_utf8).
+/// Text in which invalid UTF-8 is replaced (valid_utf8).
 struct ValidText {
   static void read(const JsonCursor& cursor, std::string& out) { out = cursor.text(); }
   [[nodiscard]] static nlohmann::json write(std::string_view text) { return valid_utf8(text); }
