@@ -9,20 +9,18 @@
 
 namespace warpath {
 
-/// How often each opcode stands in a kernel's code, as written and not as executed, by how many
-/// loops it stands in.
+/// Static counts of each opcode in a kernel's code, by loop depth.
 ///
-///     "LDG.E.128.CONSTANT" -> [2, 1]      two outside loops, one in a loop, none in a loop within
-///     a loop
+///     "LDG.E.128.CONSTANT" -> [2, 1]      two outside loops, one in a loop, none deeper
 using OpcodeCounts = std::map<std::string, std::vector<std::int64_t>, std::less<>>;
 
-/// What the code of one variant holds.
+/// Opcode counts of one variant's code.
 struct CodeCounts {
   std::string arch;  ///< "sm_90a"
-  /// what wrote the machine code as text ("nvdisasm"); empty: none did, and `machine` is empty
+  /// the disassembler ("nvdisasm"); empty: none was available, and `machine` is empty
   std::string tool;
   OpcodeCounts ptx;  ///< "ld.global.nc.v4.f32"; directives as "directive.maxntid"
-  /// "LDG.E.128.CONSTANT"; what only loads a constant is "CONSTANT.LOAD", whatever opcode does it
+  /// "LDG.E.128.CONSTANT"; any instruction that only loads a constant counts as "CONSTANT.LOAD"
   OpcodeCounts machine;
   /// static facts: registers_per_thread, blocks, static_smem_bytes, loops, ...
   std::map<std::string, double, std::less<>> numbers;
@@ -31,22 +29,22 @@ struct CodeCounts {
 
 /// A feature of the code before and after a move.
 struct FeatureReading {
-  std::string feature;  ///< its id in the table; the fact where it is a number
+  std::string feature;  ///< its id in the table; for a number the fact's name
   std::string form;     ///< "machine", "ptx" or "number"
   double before = 0, after = 0;
   double before_in_loops = 0, after_in_loops = 0;
-  bool shows = false;  ///< it moved as the move's signature says
+  bool shows = false;  ///< it changed as the move's signature predicts
   bool operator==(const FeatureReading&) const = default;
 };
 
-/// Whether a move can be seen in the code that it led to.
+/// Whether the effect of a move is visible in the resulting code.
 struct CodeEvidence {
-  std::optional<bool> realised{};  ///< nullopt: it cannot be told, `why` says why not
+  std::optional<bool> realised{};  ///< nullopt: undecidable, for the reason in `why`
   std::string why;
   std::string arch, tool;  ///< as in CodeCounts
   std::vector<FeatureReading> readings;
-  /// The opcodes whose counts differ: before, after. Of the machine code where there is a text of
-  /// it, else of PTX.
+  /// The opcodes whose counts differ: before, after. Of machine code if disassembled, otherwise of
+  /// PTX.
   std::map<std::string, std::pair<std::int64_t, std::int64_t>> difference;
   bool operator==(const CodeEvidence&) const = default;
 };

@@ -6,11 +6,11 @@
 
 namespace warpath {
 
-/// `source` without the bodies of the kernels that nobody launches: every `__global__` function but
-/// those that `kept` names ("k", "space::k", "k<float, 4>") is left as a declaration, and explicit
-/// instantiations of kernels are dropped. Line numbers stay, and so do preprocessor lines. What
-/// cannot be told from the text alone stays as it is: a kernel named by a macro, a head or body
-/// that conditions cut in two, a text without the kernel that `kept` names first.
+/// `source` without the bodies of unused kernels: each `__global__` function not in `kept` ("k",
+/// "space::k", "k<float, 4>") is reduced to a declaration, and explicit instantiations of kernels
+/// are removed. Line numbers and preprocessor lines are preserved. Whatever the text alone does not
+/// decide is left unchanged: a kernel named by a macro, a head or body split by conditionals, a
+/// text without the first kernel in `kept`.
 [[nodiscard]] std::string without_other_kernels(std::string_view source,
                                                 const std::vector<std::string>& kept);
 

@@ -8,20 +8,20 @@
 namespace warpath {
 
 struct SourceKeyRules {
-  /// never renamed: macros defined outside the source, the kernel's name
+  /// never treated as local: macros defined outside the source, the kernel's name
   NameSet fixed_names;
-  bool rename_locals = true;  ///< false: text from outside the source may use any name
+  bool rename_locals = true;  ///< false: text outside the source may refer to any name
 };
 
-/// Identity of a CUDA C++ translation unit: hash of its token stream. Comments, white space, line
-/// structure (except where the preprocessor sees it) and the names of parameters and local
-/// variables do not count; everything else does, literals by spelling. Equal keys mean equal
-/// programs; programs that differ in less than a compiler sees may still have two keys.
+/// Identity of a CUDA C++ translation unit: hash of its token stream. Ignores comments, white
+/// space, line structure (except where it matters to the preprocessor) and the names of parameters
+/// and local variables; literals count by spelling. Equal keys mean equal programs; equivalent
+/// programs may have different keys.
 ///
 /// A local name is hashed as its index of first appearance in the function, under a tag that no
-/// token has. Names are renamed one-to-one over a whole function and only where every occurrence is
-/// bound in it, so equal streams are alpha-equivalent. Where the cut into tokens is disputed or a
-/// line number is a value (__LINE__), all bytes count.
+/// token has. Renaming is one-to-one over a whole function and only if every occurrence is bound in
+/// it, so equal streams are alpha-equivalent. If tokenisation is ambiguous or a line number is used
+/// as a value (__LINE__), all bytes count.
 [[nodiscard]] Hash128 source_key(std::string_view source, const SourceKeyRules& rules);
 
 }  // namespace warpath
