@@ -10,7 +10,7 @@
 
 namespace warpath {
 
-/// What comparing an output with its reference found.
+/// Result of comparing an output with its reference.
 struct Comparison {
   bool passed = false;
   std::int64_t bad_elements = 0;  ///< outside the per-element bound, or of the wrong class
@@ -21,11 +21,11 @@ struct Comparison {
   double max_abs_error = 0;  ///< over elements finite in both
   /// ||out - ref||_2 / ||ref||_2 over elements finite in both; 0/0 is 0
   double relative_norm = 0;
-  /// one line: what failed and where, or the figures of a pass
+  /// one line: what failed and where, or the figures if it passed
   std::string detail;
 };
 
-/// What passing over all elements found, wherever that was done.
+/// Figures accumulated over all elements, on host or device.
 struct ComparisonFigures {
   std::int64_t bad_elements = 0;
   std::int64_t worst_index = -1;  ///< first with the largest ratio; `exact`: first that differs
@@ -39,16 +39,16 @@ struct ComparisonFigures {
 [[nodiscard]] double relative_norm(const portable::SquareSum& error,
                                    const portable::SquareSum& reference);
 
-/// The verdict that the figures of an output of extents `shape` deserve.
+/// The verdict for the figures of an output of extents `shape`.
 [[nodiscard]] Comparison conclude(const ComparisonFigures& figures,
                                   const Tolerance& tolerance,
                                   std::span<const std::int64_t> shape);
 
-/// Judges `output` against `reference` as Tolerance says. The two must have equal shapes; the
-/// reference may be of another (wider) type, it is then rounded to the output's only for `exact`.
-/// Non-finite elements must agree: NaN with NaN, infinities by sign; NaN is never a wildcard.
-/// Where inputs are infinite, `infinities` says what is excused, and integers, made of such
-/// numbers, are not judged. A shape that differs is a failed comparison, not an error.
+/// Judges `output` against `reference` under `Tolerance`. The shapes should be equal; a mismatch is
+/// a failed comparison, not an error. The reference may be of a wider type; it is rounded to the
+/// output's only for `exact`. Non-finite elements must agree: NaN with NaN, infinities by sign; NaN
+/// is never a wildcard. For infinite inputs `infinities` relaxes this, and integer outputs,
+/// computed from such numbers, are not judged.
 [[nodiscard]] Comparison compare(const Tensor& output,
                                  const Tensor& reference,
                                  const Tolerance& tolerance,

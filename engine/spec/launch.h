@@ -27,12 +27,12 @@ struct LaunchNumbers {
   bool operator==(const LaunchNumbers&) const = default;
 };
 
-/// Throws Error(bad_input) where an expression fails; ranges are not checked here.
+/// Throws Error(bad_input) if an expression cannot be evaluated; does not check ranges.
 [[nodiscard]] LaunchNumbers evaluate(const LaunchPlan& plan,
                                      const Bindings& bindings,
                                      std::string_view place);
-/// Empty if every number is within CUDA's limits for any device (grid.x <= 2^31-1, grid.y/z <=
-/// 65535, block product <= 1024 and z <= 64, all >= 1); otherwise one line naming the number.
+/// One line naming the number that exceeds CUDA's limits for any device (grid.x <= 2^31-1, grid.y/z
+/// <= 65535, block product <= 1024 and z <= 64, all >= 1); empty if none does.
 [[nodiscard]] std::string launch_problem(const LaunchNumbers& numbers);
 
 }  // namespace warpath

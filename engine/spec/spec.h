@@ -14,8 +14,8 @@
 
 namespace warpath {
 
-/// How a tensor is filled. Counter-based: element i depends on (seed, i) alone, so that every
-/// device and the host runner produce the same values (engine/spec/tensor_init.h).
+/// How a tensor is filled. Counter-based: element i depends only on (seed, i), so that every device
+/// and the host runner produce the same values (engine/spec/tensor_init.h).
 struct InitRule {
   enum class Kind : std::uint8_t {
     /// integer randn = full-range randint; arange tiles the last dimension
@@ -26,11 +26,11 @@ struct InitRule {
     full,
     arange,
     randint,  ///< uniform integers in [low, high)
-    /// of 0..last dimension-1, an independent one a row
+    /// of 0..last dimension-1, an independent one per row
     permutation,
     /// length rows+1, mean row length `mean`, tail by `skew`
     csr_row_pointers,
-    /// sorted within a row, in [0, high); follows `row_pointers`
+    /// sorted within a row, in [0, high); rows as in `row_pointers`
     csr_column_indices,
   };
   Kind kind = Kind::randn;
@@ -46,7 +46,7 @@ struct InitRule {
   std::string row_pointers;  ///< csr_column_indices: name of the row-pointer tensor
 };
 
-/// Values written in the spec.
+/// Values given in the spec.
 struct EmbeddedData {
   Tensor tensor;
 };
@@ -54,12 +54,12 @@ struct EmbeddedData {
 struct TensorSpec {
   std::vector<Expression> shape;
   DType dtype = DType::f32;
-  /// monostate: uninitialised (poisoned by runners)
+  /// monostate: uninitialised (runners fill it with poison)
   std::variant<std::monostate, InitRule, EmbeddedData> content;
   /// Name of the tensor argument whose first dimension (or, for flat use, element count) this
   /// integer tensor indexes; empty if none. Values outside it make the spec invalid.
   std::string indexes;
-  std::int64_t alignment_bytes = 16;  ///< of the base address; a move may rely on it
+  std::int64_t alignment_bytes = 16;  ///< of the base address; moves may rely on it
 };
 
 enum class ArgType : std::uint8_t { tensor, integer, floating, string, boolean };
@@ -69,7 +69,7 @@ struct ArgSpec {
   std::string name;
   ArgType type = ArgType::tensor;
   ArgRole role = ArgRole::input;
-  /// of a scalar as the kernel receives it (int -> int32 unless "dtype" says)
+  /// of a scalar passed to the kernel (int -> int32 unless "dtype" says otherwise)
   DType dtype = DType::i32;
   std::variant<std::monostate, std::int64_t, double, bool, std::string> value;  ///< scalars only
   /// compile-time only (macro or template argument), not passed to the kernel
@@ -77,19 +77,18 @@ struct ArgSpec {
   std::optional<TensorSpec> tensor;
 };
 
-/// The arguments of the kernel in order, its launch plan and what may alias.
+/// The arguments of the kernel in order, its launch plan and permitted aliasing.
 struct IOContract {
   std::vector<ArgSpec> args;
   LaunchPlan launch;
-  /// groups of tensors that may be one buffer; default: none
+  /// groups of tensors that may share a buffer; default: none
   std::vector<std::vector<std::string>> may_alias;
 
   [[nodiscard]] const ArgSpec* find(std::string_view name) const;  ///< nullptr if absent
 };
 
 /// Pass if |out - ref| <= atol + rtol*|ref| for every element and ||out - ref||_2 <= norm *
-/// ||ref||_2. A non-finite element must match in class and sign. `exact` asks for bytewise
-/// equality.
+/// ||ref||_2. A non-finite element must match in class and sign. `exact` requires equal bytes.
 struct Tolerance {
   double atol = 1e-5;
   double rtol = 1e-5;
@@ -97,7 +96,7 @@ struct Tolerance {
   bool exact = false;
 };
 
-/// Independent of the candidate. Exactly one alternative.
+/// The reference is independent of the candidate: exactly one of these.
 struct ReferenceKernel {  ///< a second, naive kernel (fp64 accumulation), launched by the harness
   std::string source;
   std::string source_file;  ///< as written; empty if inline
@@ -114,7 +113,7 @@ struct ReferenceCommand {
   std::vector<std::string> argv;  ///< "{dir}" is replaced by the exchange folder
   double timeout_s = 60;
 };
-/// kept from specs of other systems so that they load; no runner can use it
+/// accepted so that specs of other systems load; no runner can use it
 struct ReferencePython {
   std::string module, function;
   double rtol = 1e-3, atol = 1e-3;
@@ -126,8 +125,8 @@ using Reference = std::
 enum class WorkloadRole : std::uint8_t { score, regress, guard };
 enum class WorkloadTarget : std::uint8_t { any, gpu, host };  ///< which runners use it
 
-/// The level-2 cache that launches are timed with: `hot` holds what the launch before touched,
-/// `cold` was flushed. `both`: hot is scored, cold is reported beside it.
+/// State of the level-2 cache for timed launches: `hot` holds what the previous launch touched,
+/// `cold` was flushed. `both`: hot is scored, cold is also reported.
 enum class L2Timing : std::uint8_t { hot, cold, both };
 
 struct Workload {
@@ -139,7 +138,7 @@ struct Workload {
   std::map<std::string, std::variant<std::int64_t, double, bool>, std::less<>> scalars;
   /// overrides by tensor name
   std::map<std::string, InitRule, std::less<>> init;
-  /// whole overrides by tensor name; `init` goes on top
+  /// complete overrides by tensor name; `init` is applied on top
   std::map<std::string, TensorSpec, std::less<>> tensors;
   /// overrides the baseline plan
   std::optional<LaunchPlan> launch;
@@ -147,7 +146,7 @@ struct Workload {
   std::optional<L2Timing> l2;  ///< of runners with such a cache; none: the runner's option
 };
 
-/// An integer that moves may change: a macro defined as -D<name>=<value>, also a name in
+/// An integer that moves may change: a macro defined by -D<name>=<value>, and a name in
 /// expressions.
 struct Tunable {
   std::string name;
@@ -167,7 +166,7 @@ struct WorkBound {
 
 enum class KernelType : std::uint8_t { cuda, triton, multi_kernel };
 
-struct DeviceProfile {  ///< as written in a spec; runners measure, they do not trust it
+struct DeviceProfile {  ///< as given in a spec; runners measure instead of trusting it
   std::string gpu_name, arch;
   std::int64_t sms = 0, regs_per_sm = 0, smem_per_sm = 0;
   double hbm_bw_gbps = 0;
@@ -190,7 +189,7 @@ struct KernelSpec {
   /// never empty after loading: one named "default" if the spec lists none
   std::vector<Workload> workloads;
   std::vector<Tunable> tunables;
-  /// over scalars and tunables; a variant must make all of them non-zero
+  /// over scalars and tunables; all must be non-zero for a variant
   std::vector<Expression> constraints;
   Reference reference;
   std::map<std::string, Tolerance, std::less<>> tolerance;  ///< by output; "" is the default
@@ -203,21 +202,22 @@ struct KernelSpec {
   /// place() of the tensor_spec of `arg` under `workload`, with the workload's name.
   [[nodiscard]] std::string place_of(const ArgSpec& arg, const Workload& workload) const;
 
-  /// Scalar arguments of `workload` plus `tunables`, for evaluating expressions. Booleans are 0 and
-  /// 1; floats are left out.
+  /// Scalar arguments of `workload` and `tunables`, for evaluating expressions. Booleans are 0 and
+  /// 1; floats are omitted.
   [[nodiscard]] Bindings bindings(
       const Workload& workload,
       const std::map<std::string, std::int64_t, std::less<>>& tunable_values) const;
   /// Every tunable at its default.
   [[nodiscard]] std::map<std::string, std::int64_t, std::less<>> default_tunables() const;
   [[nodiscard]] const Tolerance& tolerance_of(std::string_view output) const;
-  /// `arg`'s tensor under `workload`: the workload's `tensors` entry, else the argument's own, with
-  /// the workload's `init` override on top. `arg` must be a tensor.
+  /// `arg`'s tensor under `workload`: the workload's `tensors` entry if any, otherwise the
+  /// argument's own, with the workload's `init` override on top. `arg` must be a tensor.
   [[nodiscard]] TensorSpec tensor_of(const ArgSpec& arg, const Workload& workload) const;
-  /// Extents of `arg`'s tensor under `workload`. Throws Error(bad_input) where an expression fails.
+  /// Extents of `arg`'s tensor under `workload`. Throws Error(bad_input) if an expression cannot be
+  /// evaluated.
   [[nodiscard]] std::vector<std::int64_t> shape_of(const ArgSpec& arg,
                                                    const Workload& workload) const;
-  /// The plan that `workload` starts from: its own, else that of the io contract.
+  /// The initial plan for `workload`: its own if any, otherwise that of the io contract.
   [[nodiscard]] const LaunchPlan& launch_of(const Workload& workload) const;
 };
 

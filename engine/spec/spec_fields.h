@@ -1,7 +1,7 @@
 #pragma once
 
-// The JSON form of every struct of engine/spec/spec.h, described once: reading, writing, the check
-// for unknown keys and the schema follow from it. Included by spec_load.cc and spec_schema.cc only.
+// The JSON form of every struct of engine/spec/spec.h, described once for reading, writing, the
+// check for unknown keys and the schema. Included by spec_load.cc and spec_schema.cc only.
 
 #include "engine/spec/spec_fields_io.h"
 
@@ -146,7 +146,7 @@ struct Description<Workload> {
   }
 };
 
-/// A workload as another system writes it: a whole io contract.
+/// A workload in the form of another system: a whole io contract.
 struct RepresentativeShape {
   std::string name;
   std::optional<IOContract> io;
@@ -168,8 +168,8 @@ struct Description<RepresentativeShape> {
   }
 };
 
-// Reading needs the contract, so these two are functions of the whole spec; spec_load.cc defines
-// them.
+// Reading these two needs the io contract, so they are functions of the whole spec, defined in
+// spec_load.cc.
 struct WorkloadsField {
   static void read(const JsonCursor& at, KernelSpec& out);
   static nlohmann::json write(const KernelSpec& spec) {
@@ -201,7 +201,7 @@ struct Description<ReferencePython> {
   }
 };
 
-/// metadata.reference of other systems: its tolerance is used, its Python function cannot be.
+/// metadata.reference of other systems: its tolerance is used, its Python function is not.
 struct PythonReferenceField {
   static void read(const JsonCursor& at, KernelSpec& out);
   static nlohmann::json write(const KernelSpec& spec) {
@@ -218,7 +218,7 @@ struct ToleranceField {
 };
 struct ReferenceField {
   static void read(const JsonCursor& at, KernelSpec& out) {
-    out.reference = std::monostate();  // wins over metadata.reference
+    out.reference = std::monostate();  // takes precedence over metadata.reference
     Codec<Reference>::read(at, out.reference);
     if (out.reference.index() == 0) at.fail("exactly one of kernel, host_op, command");
   }
@@ -229,7 +229,7 @@ struct ReferenceField {
   }
   static nlohmann::json schema(SchemaDefs& defs) { return Codec<Reference>::schema(defs); }
 };
-/// timing_aggregation and objective are one thing.
+/// timing_aggregation is a synonym of objective.
 struct TimingAggregationField {
   static void read(const JsonCursor& at, KernelSpec& out) {
     Codec<Objective>::read(at, out.objective);

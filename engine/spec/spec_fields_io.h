@@ -106,7 +106,7 @@ struct Codec<Expression> {
   }
 };
 
-/// x, y, z; an axis that is left out keeps its value.
+/// x, y, z; an omitted axis keeps its value.
 template <>
 struct Codec<std::array<Expression, 3>> {
   static constexpr std::array<std::string_view, 3> kAxes{"x", "y", "z"};
@@ -156,8 +156,8 @@ struct Codec<ScalarValue> {
   static nlohmann::json schema(SchemaDefs&) { return {{"type", {"number", "boolean"}}}; }
 };
 
-/// A bound of an init rule: an integer or expression is exact, a number with a point is for real
-/// types.
+/// A bound of an init rule: integers and expressions are exact, numbers with a decimal point are
+/// for real types.
 template <std::optional<Expression> InitRule::* Exact, double InitRule::* Real>
 struct InitBound {
   static void read(const JsonCursor& at, InitRule& out) {
@@ -278,7 +278,7 @@ struct ArgRoleField {
   }
   static nlohmann::json schema(SchemaDefs& defs) { return Codec<ArgRole>::schema(defs); }
 };
-/// Sets what follows from the type: role and element type of scalars.
+/// Sets what the type implies: role and element type of scalars.
 struct ArgTypeField {
   static void read(const JsonCursor& at, ArgSpec& out) {
     Codec<ArgType>::read(at, out.type);
@@ -362,7 +362,7 @@ struct Description<ArgSpec> {
   }
 };
 
-/// Triton's block size; a CUDA plan has its own block, which wins.
+/// Triton's block size; overridden by a CUDA plan's own block.
 struct NumWarpsField {
   static void read(const JsonCursor& at, LaunchPlan& out) {
     const std::int64_t warps = at.integer();
@@ -375,7 +375,7 @@ struct NumWarpsField {
   }
 };
 
-/// Every part is written, since what is left out of a workload's plan comes from the contract's.
+/// Writes every part, since parts omitted from a workload's plan come from the contract's.
 template <auto Member>
 struct WholePart {
   using M = std::decay_t<decltype(LaunchPlan{}.*Member)>;

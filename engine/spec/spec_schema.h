@@ -4,8 +4,8 @@
 
 namespace warpath {
 
-/// JSON Schema (draft 2020-12) of spec files, generated from the description that the loader reads
-/// by. Two-space indent, final newline: the text of specs/schema.json.
+/// JSON Schema (draft 2020-12) of spec files, generated from the loader's descriptions. Two-space
+/// indent, final newline: the text of specs/schema.json.
 [[nodiscard]] std::string spec_schema_text();
 
 }  // namespace warpath

@@ -16,7 +16,7 @@ struct Tensor {
   std::vector<std::byte> bytes;
 
   [[nodiscard]] std::int64_t elements() const;  ///< product of `shape`; 1 for a scalar
-  /// Element `i` in row-major order, widened (64-bit integers beyond 2^53 lose low bits).
+  /// Element `i` in row-major order as double (64-bit integers beyond 2^53 lose low bits).
   [[nodiscard]] double at(std::int64_t i) const;
   void set(std::int64_t i, double value);          ///< rounds to `dtype`
   bool operator==(const Tensor&) const = default;  ///< bytewise

@@ -15,17 +15,18 @@ namespace warpath {
 
 /// Fills a tensor by `rule`. Element i is a function of (rule, seed, shape, i) alone; bits =
 /// random_bits(seed, i), u = their unit_interval.
-///   randn                 mean + std * inverse_normal(u + 2^-54); integers: the low bits of `bits`
-///   uniform               low + (high - low) * u, rounded to the type (integers: down)
-///   arange                start + step * (i mod last dimension)
-///   randint               low + floor((high - low) * bits / 2^64); where
-///   unit_interval(random_bits(seed, i, 1)) < skew: low permutation           four-round Feistel
-///   network keyed by the row, walked until the value is in range csr_row_pointers      round(rows
-///   * mean) entries split in two again and again at the middle row; `skew` unbalances the splits
-///   csr_column_indices    the row's k-th of L entries is uniform in [k*high/L, (k+1)*high/L); 0
-///   beyond the last row
-/// `row_pointers`: what csr_column_indices follows, otherwise ignored. Throws Error(bad_input) at
-/// `place` when an expression fails or the rule cannot fill such a tensor.
+///   randn               mean + std * inverse_normal(u + 2^-54); integers: the low bits of `bits`
+///   uniform             low + (high - low) * u, rounded to the type (integers: down)
+///   arange              start + step * (i mod last dimension)
+///   randint             low + floor((high - low) * bits / 2^64); low itself if
+///                       unit_interval(random_bits(seed, i, 1)) < skew
+///   permutation         four-round Feistel network keyed by the row, walked until in range
+///   csr_row_pointers    round(rows * mean) entries, recursively divided at the middle row; `skew`
+///                       unbalances the divisions
+///   csr_column_indices  the k-th of a row's L entries is uniform in [k*high/L, (k+1)*high/L); 0
+///                       beyond the last row
+/// `row_pointers`: tensor for csr_column_indices, otherwise ignored. Throws Error(bad_input) at
+/// `place` if an expression cannot be evaluated or the rule cannot fill such a tensor.
 [[nodiscard]] Tensor fill_tensor(const InitRule& rule,
                                  std::uint64_t seed,
                                  DType dtype,
@@ -34,7 +35,7 @@ namespace warpath {
                                  const Tensor* row_pointers,
                                  std::string_view place);
 
-/// `rule` with its expressions evaluated, for filling a tensor elsewhere; nullopt where elements
+/// `rule` with its expressions evaluated, for filling a tensor elsewhere; nullopt if elements
 /// depend on each other (csr_*). Throws as fill_tensor.
 [[nodiscard]] std::optional<ElementRule> element_rule(const InitRule& rule,
                                                       std::uint64_t seed,
@@ -43,23 +44,23 @@ namespace warpath {
                                                       const Bindings& bindings,
                                                       std::string_view place);
 
-/// Seed that `materialize` fills argument `name` with: hash(rule seed, name, run seed), so that
-/// equal seeds in a spec do not give equal tensors.
+/// Seed with which `materialize` fills argument `name`: hash(rule seed, name, run seed), so that
+/// equal seeds in a spec give different tensors.
 [[nodiscard]] std::uint64_t tensor_seed(std::uint64_t rule_seed,
                                         std::string_view name,
                                         std::uint64_t run_seed);
 
-/// What fills a tensor argument as `materialize` does; nullopt where only `materialize` can:
-/// embedded data, csr_* rules, uninitialised tensors. Throws Error(bad_input).
+/// The rule by which `materialize` fills a tensor argument; nullopt for what only `materialize` can
+/// fill: embedded data, csr_* rules, uninitialised tensors. Throws Error(bad_input).
 [[nodiscard]] std::optional<ElementRule> element_rule(const KernelSpec& spec,
                                                       const ArgSpec& arg,
                                                       const Workload& workload,
                                                       std::uint64_t run_seed);
 
 /// Content of a tensor argument under `workload`, tunables at their defaults. `run_seed` 0 gives
-/// the values of the spec as written; any other gives other values of the same kind (integers stay
-/// in their bounds, row pointers keep their total; embedded data and arange are the same always).
-/// Uninitialised tensors are filled with `poison`. Throws Error(bad_input).
+/// the spec's values; others give other values of the same kind (integers stay in their bounds, row
+/// pointers keep their total; embedded data and arange never change). Uninitialised tensors are
+/// filled with `poison`. Throws Error(bad_input).
 [[nodiscard]] Tensor materialize(const KernelSpec& spec,
                                  const ArgSpec& arg,
                                  const Workload& workload,

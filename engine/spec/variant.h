@@ -13,16 +13,16 @@ namespace warpath {
 
 using TunableValues = std::map<std::string, std::int64_t, std::less<>>;
 
-/// Device memory of a variant's own. Its contents are unknown when a launch begins: runners fill it
-/// with noise.
+/// Device memory private to a variant. Its contents are undefined at the start of a launch: runners
+/// fill it with noise.
 struct ScratchBuffer {
-  std::string name;          ///< not that of an argument of the spec
+  std::string name;          ///< must differ from the spec's arguments
   Expression size_bytes{0};  ///< over scalar arguments and tunables
   bool operator==(const ScratchBuffer&) const = default;
 };
 
-/// What is done around the main launch, in stream order: a part of every launch that is verified or
-/// timed.
+/// An operation before or after the main launch, in stream order: part of every verified or timed
+/// launch.
 struct LaunchStep {
   enum class Kind : std::uint8_t {
     zero,    ///< sets all bytes of `arguments` to 0: outputs and scratch buffers
@@ -31,23 +31,23 @@ struct LaunchStep {
   Kind kind = Kind::zero;
   std::string kernel_name;  ///< kernel: an `extern "C"` entry of the same source
   LaunchPlan launch;        ///< kernel
-  /// kernel: those of the spec and scratch buffers, as its parameters stand; by name
+  /// kernel: names of spec arguments and scratch buffers, in the order of its parameters
   std::vector<std::string> arguments;
   bool operator==(const LaunchStep&) const = default;
 };
 
-/// Most scratch buffers, and most steps before and behind the main launch, of a variant.
+/// Maximum number of scratch buffers of a variant, and of its steps.
 inline constexpr std::size_t kMaxExtras = 16;
 
 /// A kernel that can be built and run: everything that may differ from the spec's own kernel.
-/// Immutable once it has a key; equal content is one node of the graph.
+/// Immutable once it has a key; equal variants are one node of the graph.
 struct Variant {
   std::string source;       ///< whole CUDA C++ translation unit
   std::string kernel_name;  ///< entry, or the name expression to instantiate
   LaunchPlan launch;
   std::vector<std::string> compiler_options;
   TunableValues tunables;
-  /// the kernel gets their addresses behind the spec's arguments, in this order
+  /// their addresses are passed after the spec's arguments, in this order
   std::vector<ScratchBuffer> scratch{};
   std::vector<LaunchStep> before{}, after{};  ///< the main launch
   [[nodiscard]] bool has_extras() const {
@@ -56,17 +56,17 @@ struct Variant {
   bool operator==(const Variant&) const = default;
 };
 
-/// The variant that the spec describes, all tunables at their defaults: the root of the search.
+/// The variant described by the spec, with all tunables at their defaults: the root of the search.
 [[nodiscard]] Variant baseline_variant(const KernelSpec& spec);
 
-/// Level-0 key: hash of the normalised token stream (comments, white space and names of locals do
-/// not count), the launch plan, the options and the tunables. Equal keys = the same kernel; see
+/// Level-0 key: hash of the normalised token stream (without comments, white space and names of
+/// locals), the launch plan, the options and the tunables. Equal keys mean the same kernel; see
 /// engine/text/source_key.h.
 [[nodiscard]] Hash128 variant_key(const Variant& variant);
 
-/// The plan that launches `variant` for `workload`: the workload's own plan as long as the
-/// variant's is the spec's, otherwise the variant's (a move that changed the plan changed it for
-/// every workload).
+/// The plan that launches `variant` for `workload`: the workload's own plan if the variant's equals
+/// the spec's, otherwise the variant's (a move that changes the plan changes it for every
+/// workload).
 [[nodiscard]] const LaunchPlan& launch_for(const KernelSpec& spec,
                                            const Variant& variant,
                                            const Workload& workload);
@@ -76,28 +76,28 @@ struct StepNumbers {
   LaunchStep::Kind kind = LaunchStep::Kind::zero;
   std::string kernel_name;
   LaunchNumbers launch;
-  /// As in LaunchStep: an argument's place among those that the kernel receives (meta scalars and
-  /// texts left out), or behind them a scratch buffer's.
+  /// As in LaunchStep: index of a kernel argument (not counting meta scalars and texts) or, after
+  /// those, of a scratch buffer.
   std::vector<std::uint32_t> arguments;
   bool operator==(const StepNumbers&) const = default;
 };
-/// What a variant does besides its main launch, under one workload.
+/// The steps of a variant and its scratch memory under one workload.
 struct ExtraNumbers {
   std::vector<std::int64_t> scratch_bytes;
   std::vector<StepNumbers> before, after;
   bool operator==(const ExtraNumbers&) const = default;
 };
-/// Throws Error(bad_input) where an expression fails, a name is unknown or used twice, a step
-/// zeroes what is not to be written, or there are too many of something; with CUDA's limits on
-/// launches unchecked.
+/// Throws Error(bad_input) if an expression cannot be evaluated, a name is unknown or used twice, a
+/// step zeroes a read-only argument, or a number exceeds its maximum. Does not check CUDA's launch
+/// limits.
 [[nodiscard]] ExtraNumbers extra_numbers(const KernelSpec& spec,
                                          const Variant& variant,
                                          const Workload& workload);
-/// Names of the kernels of all steps, each once, in order.
+/// Names of the kernels of all steps, in order, without duplicates.
 [[nodiscard]] std::vector<std::string> step_kernels(const Variant& variant);
 
-/// True if all constraints of `spec` hold for every workload and the launch numbers are within
-/// CUDA's limits; otherwise false with one line in `why`.
+/// True if every workload satisfies all constraints of `spec` and CUDA's launch limits; otherwise
+/// false with one line in `why`.
 [[nodiscard]] bool satisfies_constraints(const KernelSpec& spec,
                                          const Variant& variant,
                                          std::string& why);

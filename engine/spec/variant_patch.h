@@ -9,7 +9,7 @@
 
 namespace warpath {
 
-/// What a variant changes in its parent; members that are equal are absent.
+/// The changes of a variant relative to its parent; unchanged members are absent.
 struct VariantPatch {
   std::optional<std::string> source;
   std::optional<std::string> kernel_name;
@@ -24,8 +24,8 @@ struct VariantPatch {
 /// patched(a, patch_between(a, b)) == b.
 [[nodiscard]] Variant patched(Variant parent, const VariantPatch& patch);
 
-/// The same with the source as an edit of the parent's, for variants that are kept by the hundred
-/// and of which few are ever needed whole.
+/// The same with the source as an edit of the parent's: compact storage for many variants of which
+/// few are ever materialised.
 struct VariantEdit {
   std::size_t begin = 0;    ///< in the parent's source, bytes
   std::size_t removed = 0;  ///< bytes from there on
@@ -34,8 +34,8 @@ struct VariantEdit {
   bool operator==(const VariantEdit&) const = default;
 };
 [[nodiscard]] VariantEdit edit_between(const Variant& parent, const Variant& child);
-/// edited(a, edit_between(a, b)) == b. `edit` was made of `parent`, or at least reaches no further
-/// than its source.
+/// edited(a, edit_between(a, b)) == b. `edit` must have been made for `parent` or at least be
+/// within its source.
 [[nodiscard]] Variant edited(Variant parent, const VariantEdit& edit);
 
 }  // namespace warpath
