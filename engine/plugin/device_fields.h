@@ -1,7 +1,7 @@
 #pragma once
 
-// What is known of a device, described once for JSON and for messages between processes. Include
-// only from .cc files.
+// Device facts, described once for JSON and for messages between processes. Include only from .cc
+// files.
 
 #include "engine/json/record_codec.h"
 #include "engine/plugin/move.h"

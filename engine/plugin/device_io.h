@@ -9,11 +9,11 @@
 
 namespace warpath {
 
-/// What moves knew of the device, as records keep it. Lossless.
+/// JSON of the device facts that moves use. Lossless.
 [[nodiscard]] nlohmann::json to_json(const DeviceFacts& facts);
 /// Throws Error(bad_input) naming the key.
 [[nodiscard]] DeviceFacts device_from_json(const JsonCursor& cursor);
-/// device.json of a run folder; nullopt without one. Throws Error(bad_input).
+/// device.json of a run folder; nullopt if missing. Throws Error(bad_input).
 [[nodiscard]] std::optional<DeviceFacts> recorded_device(const std::filesystem::path& run_folder);
 
 }  // namespace warpath

@@ -15,8 +15,8 @@ struct Fact {
   bool operator==(const Fact&) const = default;
 };
 
-/// Why a variant takes the time it takes. Names are data, so that a runner adds facts without
-/// changing this type.
+/// Why a variant takes its time. Names are data, so that a runner can add facts without changing
+/// this type.
 struct Diagnosis {
   /// by resource: tensor fp32 sfu smem l2 dram issue
   std::map<std::string, Fact, std::less<>> time_bound_ns;

@@ -11,23 +11,23 @@
 
 namespace warpath {
 
-/// Parameter that tells apart proposals which bring their variant: low 63 bits of its key.
+/// Parameter that distinguishes proposals with a variant of their own: low 63 bits of its key.
 inline constexpr std::string_view kTextParameter = "text";
 [[nodiscard]] inline std::int64_t text_parameter(const Variant& variant) {
   return static_cast<std::int64_t>(variant_key(variant).low & (~std::uint64_t{0} >> 1U));
 }
 
-/// A node that a late proposer may be asked about. References outlive the call only.
+/// A node offered to late proposers. References are valid during the call only.
 struct Offer {
   const ProposalContext& context;
-  /// what the proposers that answer at once said there, best first
+  /// proposals of the immediate proposers there, best first
   std::span<const Proposal> legal;
   double speedup = 1;       ///< of the node
   double best_speedup = 1;  ///< of the run so far
   std::uint64_t remaining_builds = 0;
 };
 
-/// What became of a variant, for whoever proposes the next one.
+/// The outcome of a variant, for proposers to learn from.
 struct Lesson {
   Hash128 parent_key;
   Hash128 key;
@@ -39,41 +39,40 @@ struct Lesson {
   double parent_speedup = 0;
 };
 
-/// Proposals at one node, with the evaluations that they may take.
+/// Proposals at one node, with their share of evaluations.
 struct Arrival {
   Hash128 key;  ///< variant_key of the node
-  /// most of all evaluations that they may take as long as the search has others; 1: they go first
+  /// maximum share of all evaluations while the search has others; 1: they go first
   double share = 1;
-  /// another arrival about the node may follow: a resumed session offers it again
+  /// another arrival for the node may follow: a resumed session offers it again
   bool more = false;
-  std::vector<Proposal> proposals;  ///< may be empty: the node was asked about
+  std::vector<Proposal> proposals;  ///< may be empty, which records that the node was asked about
 };
 
-/// Suggests moves at nodes some time after it learned of them: over a network, from a person. The
-/// search never waits for it; with `search.deterministic` it waits until nothing is under way, so
-/// that the answers enter at places that depend on their contents alone. All calls come from the
-/// session's thread, and none blocks.
+/// Proposes moves at nodes some time after they are offered: over a network, from a person. The
+/// search does not wait for it; with `search.deterministic` it waits until nothing is in flight, so
+/// that when answers enter depends on their contents alone. All calls come from the session's
+/// thread and must not block.
 class LateProposer {
  public:
   virtual ~LateProposer() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// The search opened a node about which this proposer has not said everything yet. Sessions
-  /// before may have heard a part of it: what is repeated is known and not evaluated twice.
+  /// The search opened a node on which this proposer is not finished. Earlier sessions may have
+  /// received part of its answers; repeated proposals are recognised and not evaluated twice.
   virtual void offer(const Offer& offer) = 0;
-  /// False: it may speak about a node again and again; what it repeats is known and not evaluated
-  /// twice.
+  /// False: it may propose at a node any number of times; repetitions are recognised and not
+  /// evaluated twice.
   [[nodiscard]] virtual bool once() const { return true; }
-  /// Nodes that are to be offered at the start of a session, wherever the search is.
+  /// Nodes to offer at the start of a session, wherever the search is.
   [[nodiscard]] virtual std::vector<Hash128> wishes() const { return {}; }
-  /// An outcome was applied. A resumed session tells those of the sessions before as well, first of
-  /// all and in their order.
+  /// An outcome was applied. A resumed session first reports those of earlier sessions, in order.
   virtual void learn(const Lesson& lesson) = 0;
-  /// What has come since the last call, in an order that depends on the offers alone once nothing
-  /// is under way.
+  /// Everything that arrived since the last call; once nothing is in flight, the order depends on
+  /// the offers alone.
   [[nodiscard]] virtual std::vector<Arrival> take() = 0;
-  /// True while something may still come without another offer or outcome.
+  /// True while more may arrive without another offer or outcome.
   [[nodiscard]] virtual bool waiting() = 0;
-  /// Nothing more is wanted. May be called at any time, and twice.
+  /// No more answers are wanted. May be called at any time, repeatedly.
   virtual void close() = 0;
 };
 

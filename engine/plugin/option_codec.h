@@ -7,7 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/plugin/option_group.h"
 
-/// How a group of options is read, written and listed: for the source file of the group alone.
+/// Implementation of a group of options: for the group's own source file only.
 namespace warpath {
 namespace options_detail {
 
@@ -49,7 +49,8 @@ bool in_range(const T& value, const Valid& valid) {
   }
 }
 
-/// Reads `j` without loss: no 1.5 for an integer, no -1 for an unsigned, no number for a text.
+/// Reads `j` without conversion: no 1.5 for an integer, no -1 for an unsigned, no number for a
+/// text.
 template <class T>
 bool read_exactly(const nlohmann::json& j, T& out) {
   if constexpr (std::is_same_v<T, bool>) {

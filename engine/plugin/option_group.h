@@ -11,15 +11,15 @@
 
 namespace warpath {
 
-/// What is said about one option beside its type, default and range. `flag`: the command-line flag
-/// without dashes (empty: only `--set group.key=value` and the configuration file). `source`: where
-/// the default comes from.
+/// Description of an option beyond its type, default and range. `flag`: the command-line flag
+/// without dashes (empty: only `--set group.key=value` and the configuration file). `source`:
+/// origin of the default.
 struct OptionText {
   std::string_view key;
   std::string_view help;
   std::string_view source = "";
   std::string_view flag = "";
-  bool shapes = true;  ///< false: the outcomes that a graph holds are the same whatever it says
+  bool shapes = true;  ///< false: it does not affect the outcomes in a graph
 
   [[nodiscard]] constexpr OptionText shaping_nothing() const {
     OptionText out = *this;
@@ -28,7 +28,7 @@ struct OptionText {
   }
 };
 
-/// Which values an option takes: a closed range, one of some words, or any of its type.
+/// The values an option accepts: a closed range, one of some words, or any of its type.
 template <class T>
 struct Range {
   T low;
@@ -51,12 +51,12 @@ template <class... Words>
 OneOf(Words...) -> OneOf<sizeof...(Words)>;
 struct AnyValue {};
 
-/// What the options of a group say something about.
+/// What the options of a group affect.
 enum class OptionsOf : std::uint8_t {
   search,     ///< which graph grows
-  record,     ///< what is kept of a run
-  proposals,  ///< who proposes: a log has the answers
-  runner,     ///< what evaluations say
+  record,     ///< what a run records
+  proposals,  ///< who proposes; a log contains the answers
+  runner,     ///< results of evaluations
 };
 
 /// One row of `warpath options`.
@@ -65,18 +65,17 @@ struct OptionRow {
   bool shapes;  ///< OptionText::shapes
 };
 
-/// What can be done with a group of options whose type only its owner knows: a struct of plain
-/// members with a `describe` that lists each once (a forgotten member does not compile), `kGroup`,
-/// its name before the dot, `kOf`, and `kind()`, which its source file defines by
-/// option_group_kind() of engine/plugin/option_codec.h. `group` always points to a value of that
-/// type.
+/// Type-erased operations on a group of options: a struct of plain members with a `describe` that
+/// lists each once (a forgotten member does not compile), `kGroup`, its name before the dot, `kOf`,
+/// and `kind()`, defined in its source file by option_group_kind() of engine/plugin/option_codec.h.
+/// `group` always points to a value of that type.
 struct OptionGroupKind {
   std::string_view name;
   OptionsOf of;
   std::any (*make)();
   void* (*address)(std::any& value);
   nlohmann::json (*to_json)(const void* group);
-  /// Throws Error(bad_input) as overlay_options() does.
+  /// Throws Error(bad_input) as overlay_options().
   void (*overlay)(void* group, const nlohmann::json& overlay, const std::string& place);
   std::vector<OptionRow> (*rows)();  ///< with the defaults
 };

@@ -12,8 +12,8 @@
 
 namespace warpath {
 
-/// All options: the groups of the search, and those that plug-ins own. `--set search.c_puct=2`
-/// reaches any member; flags are shorthands. A value type.
+/// All options: the groups of the search, and those owned by plug-ins. `--set search.c_puct=2` sets
+/// any member; flags are shorthands. A value type.
 struct Options {
   SearchOptions search;
   RunOptions run;
@@ -21,7 +21,7 @@ struct Options {
   TuneOptions tune;
   RecordOptions record;
 
-  /// The group of a plug-in; begins at its defaults. Not for the groups above.
+  /// The group of a plug-in, initially at its defaults. Not for the groups above.
   template <class Group>
   [[nodiscard]] Group& of() {
     add(Group::kind());
@@ -33,12 +33,12 @@ struct Options {
     const auto it = added_.find(Group::kGroup);
     return it == added_.end() ? kDefaults : *std::any_cast<Group>(&it->second.value);
   }
-  /// Lets texts name the options of `kind`, at their defaults. Does nothing where that is so.
+  /// Makes the options of `kind` settable by name, at their defaults. Idempotent.
   void add(const OptionGroupKind& kind);
 
   /// The same groups, every option at its default.
   [[nodiscard]] Options defaults() const;
-  /// A group that one of them lacks is at its defaults there.
+  /// A group missing on one side compares as its defaults.
   friend bool operator==(const Options& a, const Options& b);
 
   /// visit(kind, pointer to the group) for every group: those of the search, then by name.
@@ -52,7 +52,7 @@ struct Options {
     for (const auto& [name, held] : added_)
       visit(*held.kind, static_cast<const void*>(held.kind->address(held.value)));
   }
-  /// The group of that name, to be changed; null: there is none.
+  /// The group of that name, mutable; null if there is none.
   [[nodiscard]] std::pair<const OptionGroupKind*, void*> find(std::string_view name);
 
  private:

@@ -9,14 +9,13 @@
 
 namespace warpath {
 
-/// Every option of the groups that `groups` has, with its default.
+/// Every option of the groups in `groups`, with its default.
 [[nodiscard]] std::vector<OptionRow> option_rows(const Options& groups);
 
 /// {"search": {...}, "run": {...}, ...}, every member present.
 [[nodiscard]] nlohmann::json to_json(const Options& options);
 
-/// One group alone: {"key": value, ...}, and back. Throws Error(bad_input) as overlay_options()
-/// does.
+/// One group: {"key": value, ...}, and back. Throws Error(bad_input) as overlay_options().
 template <class Group>
 [[nodiscard]] nlohmann::json group_to_json(const Group& group) {
   return Group::kind().to_json(&group);
@@ -35,7 +34,7 @@ template <class Group>
                                       const nlohmann::json& overlay,
                                       std::string_view place);
 
-/// Overlays one "group.key" = `text` as given on the command line; `place` is the flag ("--set
+/// Sets one option "group.key" to `text` from the command line; `place`: the flag ("--set
 /// search.c_puct", "--seed").
 [[nodiscard]] Options set_option(const Options& base,
                                  std::string_view dotted_key,

@@ -12,8 +12,8 @@
 
 namespace warpath {
 
-/// What became of a variant. `ok` is the only status that has a time. `not_measured` says nothing
-/// of the variant: the device was too busy for a time that could be trusted.
+/// Result of a variant. Only `ok` has a time. `not_measured` is no judgement of the variant: the
+/// device was too busy to be timed reliably.
 enum class Status : std::uint8_t {
   ok,
   not_applicable,
@@ -29,7 +29,7 @@ enum class Status : std::uint8_t {
 inline constexpr std::array<std::string_view, 10> kStatusNames{
     "ok",           "not_applicable", "compile_error", "launch_error", "limits_exceeded",
     "wrong_result", "rejected",       "timed_out",     "crashed",      "not_measured"};
-/// True if a variant with this status proved bad.
+/// True if a variant with this status is itself at fault.
 [[nodiscard]] constexpr bool is_refusal(Status status) {
   return status != Status::ok && status != Status::not_measured;
 }
@@ -37,12 +37,12 @@ inline constexpr std::array<std::string_view, 10> kStatusNames{
   return kStatusNames[static_cast<std::size_t>(status)];
 }
 
-/// One gate's answer. A verdict names every gate of the runner, in order.
+/// Result of one gate. A verdict lists every gate of the runner, in order.
 struct GateResult {
   enum class Answer : std::uint8_t { pass, fail, not_run };
   std::string gate;
   Answer answer = Answer::not_run;
-  std::string detail;  ///< the figure it was judged by, or why it did not run
+  std::string detail;  ///< the quantity it was judged by, or why it did not run
   bool operator==(const GateResult&) const = default;
 };
 
@@ -54,17 +54,16 @@ struct Verdict {
   bool operator==(const Verdict&) const = default;
 };
 
-/// All samples of one workload in one state of the cache, in the order taken. Summaries are derived
+/// All samples of one workload in one cache state, in the order taken. Summaries are derived
 /// (engine/base/statistics.h), never stored alone.
 struct WorkloadTiming {
   std::string workload;
   std::vector<double> samples_ns;  ///< one launch each (or batch time / launches)
   LaunchNumbers launch;
   std::string cache;  ///< "hot" or "cold" L2; "cpu" on the host runner
-  /// The baseline's launches, taken in turn with `samples_ns` in the same evaluation: what a
-  /// speed-up is measured against, so that a machine that slows down or speeds up moves both sides.
-  /// Empty: not taken, the baseline's own evaluation counts. Those of another variant where the
-  /// request named one (RunRequest::against).
+  /// Launches of the baseline, or of RunRequest::against, taken alternately with `samples_ns` in
+  /// the same evaluation. Speed-ups are relative to them, so that a machine that changes speed
+  /// affects both sides. Empty: not taken, the baseline's own evaluation is used.
   std::vector<double> baseline_samples_ns{};
   bool operator==(const WorkloadTiming&) const = default;
 };
@@ -72,7 +71,7 @@ struct WorkloadTiming {
 /// Result of evaluating one variant. Never an exception.
 struct Outcome {
   Status status = Status::crashed;
-  /// status ok: at least one for each workload of role score or guard; a workload's first counts
+  /// status ok: at least one per workload of role score or guard; a workload's first counts
   std::vector<WorkloadTiming> timings;
   Verdict verdict;
   /// filtered: compiler diagnostics or the reason, at most 4 KiB

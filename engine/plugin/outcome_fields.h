@@ -1,7 +1,7 @@
 #pragma once
 
-// What an outcome holds, described once for JSON and for messages between processes. Include only
-// from .cc files.
+// The fields of an outcome, described once for JSON and for messages between processes. Include
+// only from .cc files.
 
 #include "engine/json/record_codec.h"
 #include "engine/plugin/outcome.h"

@@ -7,11 +7,11 @@
 
 namespace warpath {
 
-/// The outcome with valid UTF-8 in every text (compilers print anything): the form in which it
-/// survives a round trip.
+/// `outcome` with invalid UTF-8 in its texts replaced (compilers print anything), which makes it
+/// survive a round trip.
 [[nodiscard]] Outcome recordable(Outcome outcome);
 
-/// Lossless for recordable outcomes, non-finite numbers included: outcome_from_json(to_json(o)) ==
+/// Lossless for recordable outcomes, including non-finite numbers: outcome_from_json(to_json(o)) ==
 /// o.
 [[nodiscard]] nlohmann::json to_json(const Outcome& outcome);
 /// Throws Error(bad_input) "PLACE/timings/0/launch: got ..., expected ...".

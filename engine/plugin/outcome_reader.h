@@ -7,7 +7,7 @@
 
 namespace warpath {
 
-/// Lines for people about an outcome, each with its line end. A pure function, thread-safe.
+/// Describes an outcome in lines of text, each with its line end. Pure; thread-safe.
 using OutcomeReader = std::function<std::string(const Outcome&)>;
 
 }  // namespace warpath

@@ -6,7 +6,7 @@
 
 namespace warpath {
 
-/// Search options under one name: how earlier systems search, on the same graph and budget.
+/// Named search options that imitate earlier systems, on the same graph and budget.
 struct SearchPreset {
   std::string_view name;
   std::string_view help;
@@ -19,8 +19,8 @@ inline constexpr SearchPreset kSearchPresets[] = {
     {"pilot", "the best so far is refined, one proposal in five starts elsewhere"},
 };
 
-/// `base` with what the preset changes in it. Throws Error(bad_input) with `place` naming every
-/// known one.
+/// `base` with the preset's changes. Throws Error(bad_input) with `place`, naming the known
+/// presets, if there is none of that name.
 [[nodiscard]] Options with_search_preset(Options base,
                                          std::string_view preset,
                                          std::string_view place);

@@ -73,7 +73,7 @@ struct RunOptions {
 };
 static_assert(kFullyDescribed<RunOptions>);
 
-/// What weighs proposals; run.prior says which prior does.
+/// How proposals are weighted; run.prior selects the prior.
 struct PriorOptions {
   static constexpr std::string_view kGroup = "prior";
   static constexpr OptionsOf kOf = OptionsOf::search;

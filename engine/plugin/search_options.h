@@ -9,7 +9,7 @@
 namespace warpath {
 
 /// Each group lists its members once, in `describe`; JSON, flags, help, defaults, checks and
-/// equality follow from that list.
+/// equality are derived from it.
 struct SearchOptions {
   static constexpr std::string_view kGroup = "search";
   static constexpr OptionsOf kOf = OptionsOf::search;
