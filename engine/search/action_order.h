@@ -11,8 +11,8 @@
 namespace warpath {
 
 /// The order in which each open node tries its actions: P(s,a) descending, ties by a permutation
-/// that depends on (seed, node key) alone. Not part of a snapshot: a node that is opened again gets
-/// the order it had.
+/// that depends on (seed, node key) alone. Not part of a snapshot: a reopened node gets the same
+/// order.
 ///
 /// An order is a row of a flat pool, but up to kMostDerived equal priors, the usual case, are not
 /// stored at all:
@@ -33,7 +33,8 @@ class ActionOrders {
   }
   /// `priors`: [actions of `node`], not negative.
   void set(NodeId node, const Hash128& key, std::span<const float> priors);
-  /// The action to try after `rank` others; rank < count, the number of priors given to set().
+  /// The action to try after `rank` others; rank must be less than the number of priors given to
+  /// set().
   [[nodiscard]] Choice at(NodeId node,
                           const Hash128& key,
                           std::uint32_t rank,

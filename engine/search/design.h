@@ -11,16 +11,15 @@ namespace warpath {
 
 struct SearchOptions;  // engine/plugin/options.h
 
-/// The first points of a search that knows nothing yet: of a few random points the one that lies
-/// far from those before it (maximin, Johnson, Moore and Ylvisaker 1990) and whose values are
-/// round.
+/// The first points of a search, chosen without knowledge: of a few random points, the one that is
+/// far from earlier ones (maximin, Johnson, Moore and Ylvisaker 1990) and has round values.
 class Design {
  public:
   Design(const Lattice& lattice, const SearchOptions& options);
 
-  /// A legal point; false if none was found.
+  /// Draws a legal point; false if none was found.
   [[nodiscard]] bool draw(const Lattice& lattice, Rng& rng, std::span<Level> point) const;
-  /// Later points keep away from this one.
+  /// Adds a point that later ones keep away from.
   void add(std::span<const Level> point);
 
  private:

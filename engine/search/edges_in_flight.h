@@ -9,7 +9,7 @@
 
 namespace warpath {
 
-/// O_e of the edges that lie on a path in flight; of all others it is 0.
+/// O_e of the edges on a path in flight; it is 0 for all others.
 ///
 ///   slots_ [ - | e7 2 | e3 1 | - | e9 1 | - ]     open addressing, linear probing, a power of two,
 ///   at most half full
@@ -22,7 +22,7 @@ class EdgesInFlight {
   [[nodiscard]] std::uint32_t operator[](EdgeId edge) const {
     return slots_.empty() ? 0 : slots_[slot_of(edge)].count;
   }
-  /// Edges on a path in flight.
+  /// Number of edges on a path in flight.
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
@@ -31,12 +31,12 @@ class EdgesInFlight {
     std::uint32_t count = 0;
   };
 
-  /// Where the probes for `edge` begin: the upper bits of a product with 2^64 / golden ratio (Knuth
+  /// First slot probed for `edge`: the upper bits of a product with 2^64 / golden ratio (Knuth
   /// 1973).
   [[nodiscard]] std::size_t home_of(EdgeId edge) const {
     return static_cast<std::size_t>(index(edge) * 0x9E3779B97F4A7C15U >> 32U) & (slots_.size() - 1);
   }
-  /// The slot of `edge`, or the free one that ends its probes.
+  /// The slot of `edge`, or the free slot that ends its probe sequence.
   [[nodiscard]] std::size_t slot_of(EdgeId edge) const {
     std::size_t slot = home_of(edge);
     while (slots_[slot].edge != edge && slots_[slot].edge != kNoEdge)

@@ -20,34 +20,35 @@ enum class NodeState : std::uint8_t {
   failed,    ///< evaluated, no reward; never descended, never in `best`
 };
 
-/// Hot part of a node. rewards are natural logs: ln(baseline / candidate).
+/// Hot part of a node. Rewards are natural logs: ln(baseline / candidate).
 ///
 ///   nodes_ [ n0 | n1 | n2 | ... ]          edges_ [ e0 | e1 | ... ]
-///            first_out ───────────────────────────▶ e.next_out ─▶ ... (edges that leave, newest
-///            last) first_in  ───────────────────────────▶ e.next_in  ─▶ ... (edges that enter: the
-///            creating one, then newest first)
+///            first_out ───────────────────────────▶ e.next_out ─▶ ...
+///            first_in  ───────────────────────────▶ e.next_in  ─▶ ...
+///
+/// Outgoing edges are listed newest last; incoming ones creating edge first, then newest first.
 struct Node {
   double reward = 0;  ///< r(v); meaningful when measured
-  /// B(v) = max of r over everything reachable; exact, cycles included; 0 unless measured
+  /// B(v), the maximum of r over everything reachable; exact, cycles included; 0 unless measured
   double best = 0;
   /// M(v), recomputed from the children (Q is the backup policy's mix of both); 0 unless measured
   double value = 0;
   std::uint32_t visits = 0;     ///< N(v) = 1 + sum of N(v,a) once evaluated
-  std::uint32_t in_flight = 0;  ///< O(v): evaluations under way below or at v
+  std::uint32_t in_flight = 0;  ///< O(v): evaluations in flight at or below v
   EdgeId first_out = kNoEdge, last_out = kNoEdge, first_in = kNoEdge;
   std::uint32_t next_action = 0;   ///< cursor into the node's order of untried actions
   std::uint32_t action_count = 0;  ///< after opening
   std::uint32_t live_out = 0;      ///< forward edges to live children
-  std::uint16_t depth = 0;         ///< of the creating parent + 1
+  std::uint16_t depth = 0;         ///< that of the creating parent + 1
   NodeState state = NodeState::pending;
   bool opened = false;
-  /// measured, and is still to be opened, has untried actions or a live forward child
+  /// measured, and unopened or with untried actions or a live forward child
   bool live = false;
-  std::uint8_t unused[3] = {};  ///< nodes are written as they lie in memory
+  std::uint8_t unused[3] = {};  ///< explicit padding, as nodes are written as memory images
 };
 static_assert(sizeof(Node) == 64);
 
-/// O(s,a) is not here: few edges lie on a path in flight, and the search counts those
+/// O(s,a) is not stored here: few edges are on a path in flight, and the search counts those
 /// (engine/search/edges_in_flight.h).
 struct Edge {
   NodeId source = kNoNode;
@@ -60,16 +61,17 @@ struct Edge {
 };
 static_assert(sizeof(Edge) == 24);
 
-/// Arenas of nodes and edges with 32-bit ids and the table key -> node. One node for equal keys.
-/// Node 0 is the root. Models Boost.Graph's VertexListGraph, EdgeListGraph and BidirectionalGraph
-/// through engine/search/graph_boost.h. Not thread-safe: one thread owns the graph.
+/// Arenas of nodes and edges with 32-bit ids, and the hash table key -> node. Equal keys are one
+/// node. Node 0 is the root. Models Boost.Graph's VertexListGraph, EdgeListGraph and
+/// BidirectionalGraph through engine/search/graph_boost.h. Not thread-safe: one thread owns the
+/// graph.
 class Graph {
  public:
-  /// The node with `key`, made (pending, at `depth`) if there is none; `created` says which.
+  /// The node with `key`; if there is none, creates it (pending, at `depth`) and sets `created`.
   NodeId find_or_insert(const Hash128& key, std::uint16_t depth, bool& created);
   [[nodiscard]] NodeId find(const Hash128& key) const;  ///< kNoNode if absent
-  /// At most one edge joins two nodes in one direction: the caller asks find_edge first. `action` <
-  /// 2^16.
+  /// At most one edge joins two nodes in one direction: the caller must check find_edge first.
+  /// `action` < 2^16.
   EdgeId add_edge(NodeId source, NodeId target, std::uint32_t action, float prior);
   [[nodiscard]] EdgeId find_edge(NodeId source, NodeId target) const;
 
@@ -85,18 +87,16 @@ class Graph {
     return static_cast<std::uint32_t>(edges_.size());
   }
 
-  /// An edge may be descended only if it is forward: descents then run on a DAG, whatever cycles
-  /// the graph has.
+  /// Only forward edges may be descended: descents then run on a DAG, even if the graph has cycles.
   [[nodiscard]] bool forward(const Edge& edge) const {
     return (*this)[edge.target].depth > (*this)[edge.source].depth;
   }
 
-  /// Hash of everything above in id order, floating point by bit pattern: equal runs have equal
+  /// Hash of the whole graph in id order, floating point by bit pattern: equal runs have equal
   /// fingerprints.
   [[nodiscard]] Hash128 fingerprint() const;
 
-  /// Raw arenas, for snapshots. Throws Error(bad_input) with `place` if the parts do not fit
-  /// together.
+  /// Raw arenas, for snapshots. Throws Error(bad_input) with `place` if the parts are inconsistent.
   struct Arenas {
     std::vector<Node> nodes;
     std::vector<Edge> edges;

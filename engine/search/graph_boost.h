@@ -1,7 +1,6 @@
 #pragma once
 
-// Boost.Graph's view of engine/search/graph.h. Only this header and what includes it see
-// boost/graph.
+// Boost.Graph's view of engine/search/graph.h. Only this header and its includers see boost/graph.
 
 #include <boost/graph/graph_traits.hpp>
 #include <boost/graph/properties.hpp>
@@ -15,7 +14,7 @@
 
 namespace warpath {
 
-/// Runs over consecutive ids.
+/// Iterates over consecutive ids.
 template <class Id>
 class IdIterator {
  public:
@@ -50,7 +49,7 @@ class IdIterator {
   std::uint32_t at_ = 0;
 };
 
-/// Runs over a list of edges linked by `Next`.
+/// Iterates over a list of edges linked by `Next`.
 template <EdgeId Edge::* Next>
 class EdgeListIterator {
  public:
@@ -83,8 +82,8 @@ using InEdgeIterator = EdgeListIterator<&Edge::next_in>;
 
 namespace boost {
 
-/// Models VertexListGraph, EdgeListGraph and BidirectionalGraph. Edge descriptors are EdgeId:
-/// algorithms find source() and target() by the graph argument.
+/// Models VertexListGraph, EdgeListGraph and BidirectionalGraph. Edge descriptors are EdgeId, from
+/// which algorithms find source() and target() with the graph.
 template <>
 struct graph_traits<warpath::Graph> {
   using vertex_descriptor = warpath::NodeId;
@@ -162,7 +161,7 @@ struct NodeIndexMap {
 }
 
 /// A member of every node or edge as a readable property map: `node_map(graph, &Node::visits)`.
-/// `graph` outlives it.
+/// `graph` must outlive it.
 template <class T>
 [[nodiscard]] auto node_map(const Graph& graph, T Node::* member) {
   return boost::make_function_property_map<NodeId>(

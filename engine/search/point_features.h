@@ -8,9 +8,9 @@
 
 namespace warpath {
 
-/// What a model sees of a point, three numbers an axis: [levels | trailing zero bits of the values
-/// | log2 of the values]. Vector widths, warps and memory banks make the speed of a kernel depend
-/// on what power of two divides a size, not on the size alone.
+/// Model features of a point, three per axis: [levels | trailing zero bits of the values | log2 of
+/// the values]. Vector widths, warps and memory banks make a kernel's speed depend on the power of
+/// two that divides a size, not only on the size.
 class Features {
  public:
   explicit Features(const Lattice& lattice);
@@ -19,10 +19,10 @@ class Features {
   [[nodiscard]] std::size_t count() const { return 3 * axes_.size(); }
   /// out: [count()].
   void of(std::span<const Level> point, std::span<float> out) const;
-  /// True if divisibility says something about `axis` that the order of its values does not.
+  /// True if divisibility adds information about `axis` beyond the order of its values.
   [[nodiscard]] bool divisible(std::size_t axis) const { return axes_[axis].divisible; }
-  /// Mean over the divisible axes of the trailing zero bits, 1 for the axis's most; 0 if there is
-  /// none.
+  /// Mean over the divisible axes of the trailing zero bits, relative to the axis's maximum; 0 if
+  /// there are none.
   [[nodiscard]] double roundness(std::span<const Level> point) const;
 
  private:

@@ -9,12 +9,12 @@
 
 namespace warpath {
 
-/// What uniform search achieves on a space whose every time is known: the scale on which strategies
-/// are scored.
+/// The expected performance of uniform search on a space with known times, the scale on which
+/// strategies are scored.
 class ScoreScale {
  public:
-  /// `valid`: times of all points that ran, not empty; `invalid`: how many did not, each as bad as
-  /// the worst that did.
+  /// `valid`: times of all points that ran, not empty; `invalid`: number of the others, each as bad
+  /// as the worst valid one.
   ScoreScale(std::vector<double> valid, std::size_t invalid);
 
   [[nodiscard]] double optimum() const { return ascending_.front(); }
@@ -30,13 +30,13 @@ class ScoreScale {
   /// E[best of m distinct uniform draws], from the order statistics: sum_j a_j C(n-j, m-1) / C(n,
   /// m), best first. [budget], m = 1, 2, ...
   [[nodiscard]] std::vector<double> baseline(std::uint64_t budget) const;
-  /// Mean over m of (baseline - best so far) / (baseline - optimum): 0 as uniform search, 1 the
-  /// optimum at once. `best`, as `baseline`, is indexed by evaluations - 1; it may end early, as a
-  /// search that stops does.
+  /// Mean over m of (baseline - best so far) / (baseline - optimum): 0 like uniform search, 1 the
+  /// optimum at once. `best` and `baseline` are indexed by evaluations - 1; `best` may be shorter
+  /// if a search stopped early.
   [[nodiscard]] double score(std::span<const double> best, std::span<const double> baseline) const;
 
-  /// The form published for Kernel Tuner, for comparison only: the median over repeats of the rank,
-  /// against the rank of the mean. It credits uniform search with about 0.2.
+  /// The form published for Kernel Tuner, for comparison only: median over repeats of the rank,
+  /// relative to the rank of the mean. Uniform search gets about 0.2.
   [[nodiscard]] double published_score(std::span<const std::vector<double>> repeats,
                                        std::uint64_t budget) const;
 
@@ -45,17 +45,17 @@ class ScoreScale {
   std::size_t valid_;
 };
 
-/// Percentile bootstrap interval of the mean over groups of the mean within each: members are
+/// Percentile bootstrap interval of the mean over groups of each group's mean: members are
 /// resampled, groups are fixed.
 [[nodiscard]] Interval bootstrap_mean(std::span<const std::vector<double>> groups,
                                       double confidence,
                                       int draws,
                                       std::uint64_t seed);
-/// Two-sided sign-flip test of the same mean being 0 (Fisher 1935): p in (0, 1].
+/// Two-sided sign-flip test that this mean is 0 (Fisher 1935): p in (0, 1].
 [[nodiscard]] double sign_flip_p(std::span<const std::vector<double>> groups,
                                  int draws,
                                  std::uint64_t seed);
-/// p-values adjusted for their number (Holm 1979), in the order given.
+/// p-values adjusted for multiple testing (Holm 1979), in the given order.
 [[nodiscard]] std::vector<double> holm(std::span<const double> p);
 
 }  // namespace warpath

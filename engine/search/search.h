@@ -15,47 +15,46 @@
 
 namespace warpath {
 
-/// The action of an edge that sets any number of tunables at once (Space::jump).
+/// The action of an edge that sets several tunables at once (Space::jump).
 inline constexpr std::uint32_t kJump = UINT16_MAX;
-/// The action of an edge that the space asked for by itself (Search::graft).
+/// The action of an edge requested by the space (Search::graft).
 inline constexpr std::uint32_t kGraft = UINT16_MAX - 1;
-/// Most actions of a node: an edge keeps its action in 16 bits.
+/// Maximum number of actions of a node: an edge stores its action in 16 bits.
 inline constexpr std::uint32_t kMostActions = 65'533;
 static_assert(kMostActions <= kGraft);
 
-/// A way out of a node: one of its actions; or all tunables at once.
+/// A step from a node: one of its actions, or all tunables at once.
 struct Step {
   std::uint32_t action = kJump;       ///< kJump: to `point`; kGraft: neither
-  std::span<const Level> point = {};  ///< as Space::jump got it
+  std::span<const Level> point = {};  ///< as passed to Space::jump
 };
 
-/// The space as the search sees it: which actions leave a node, and where they lead. Keys are
-/// content hashes.
+/// The search space: the actions of a node and where they lead. Keys are content hashes.
 class Space {
  public:
   virtual ~Space() = default;
-  /// Fills P(s,a) of every action of `node` (sum 1; empty: no way on). Called when a node is first
+  /// Fills P(s,a) of every action of `node` (sum 1; empty: no actions). Called when a node is first
   /// selected for expansion, and again after a resume: must be a pure function of the node's
-  /// content and the seed, or replayed from the log. With more than kMostActions of them the call
-  /// that asked throws Error(bad_input).
+  /// content and the seed, or replayed from the log. With more than kMostActions the calling
+  /// function throws Error(bad_input).
   virtual void open(NodeId node, std::vector<float>& priors) = 0;
-  /// Key of the variant that `action` of `node` leads to; nullopt if it proves illegal (nothing is
-  /// spent).
+  /// Key of the variant that `action` of `node` leads to; nullopt if it is illegal, which costs
+  /// nothing.
   virtual std::optional<Hash128> apply(NodeId node, std::uint32_t action) = 0;
-  /// The step from `parent`, whose variant has this key, led to a new node: the space keeps its
-  /// content under the id `child`, the next one. Never called for grafts.
+  /// The step from `parent` led to a new node with this key: the space stores its content under the
+  /// id `child`, the next one. Not called for grafts.
   virtual void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) = 0;
 
-  /// The tunables as axes; null where there are none.
+  /// The tunables as axes; null if there are none.
   [[nodiscard]] virtual const Lattice* lattice() const { return nullptr; }
-  /// Levels of the tunables of `node`: [axes]. Only with a lattice, as jump().
+  /// Levels of the tunables of `node`: [axes]. Like jump(), only with a lattice.
   virtual void levels(NodeId, std::span<Level>) const {}
-  /// Key of the variant of `node` with its tunables at `point`, which is legal; nullopt if it
-  /// proves illegal all the same.
+  /// Key of the variant of `node` with its tunables at `point`, which is legal in the lattice;
+  /// nullopt if the variant is illegal nevertheless.
   virtual std::optional<Hash128> jump(NodeId, std::span<const Level>) { return std::nullopt; }
 };
 
-/// One evaluation to be made. `sequence` counts dispatches from 0.
+/// One requested evaluation. `sequence` counts dispatches from 0.
 struct Dispatch {
   std::uint64_t sequence = 0;
   NodeId node = kNoNode;
@@ -63,20 +62,20 @@ struct Dispatch {
   std::uint32_t action = 0;
 };
 
-/// What the search learns from an outcome.
+/// The part of an outcome that the search uses.
 struct Evaluation {
   bool ok = false;
   double reward = 0;  ///< ln(baseline / candidate) over the workloads; ignored unless ok
 };
 
-/// Why `next` returned nothing.
+/// Why `next` returned nullopt.
 enum class Idle : std::uint8_t { none, waiting, exhausted };
 
-/// Throws Error(bad_input) if `options` names a policy or a sharing that there is not.
+/// Throws Error(bad_input) if `options` names an unknown policy or kind of sharing.
 void check_search_options(const SearchOptions& options);
 
 /// Monte Carlo graph search: select, widen, back up; or another Strategy over the same graph. Owns
-/// the graph; one thread only. No I/O, no clock: a pure function of (options, space, sequence of
+/// the graph. Not thread-safe. No I/O, no clock: a pure function of (options, space, sequence of
 /// calls), hence deterministic and replayable.
 ///
 /// Reference: M. Rosin 2011 (PUCT); Czech et al. 2021 and the KataGo notes on graph search (edge
@@ -84,36 +83,36 @@ void check_search_options(const SearchOptions& options);
 /// docs/search.md.
 class Search {
  public:
-  /// `space` outlives the search. `seed` is the root of every random stream. The root is measured
+  /// `space` must outlive the search. `seed`: root of every random stream. The root is measured,
   /// with reward 0 (the baseline against itself). Throws Error(bad_input) naming an option that
   /// names no policy.
   Search(Space& space, const SearchOptions& options, std::uint64_t seed, const Hash128& root_key);
   ~Search();
 
-  /// Selects, and reserves the path (O += 1 on it). nullopt: see idle(). Such a call may have spent
-  /// actions that proved illegal or known, so a replay repeats it at the same place among the
-  /// others; repeating it twice changes nothing.
+  /// Selects a node and reserves the path to it (O += 1). nullopt: see idle(). Such a call may have
+  /// consumed actions that proved illegal or known, so a replay must repeat it at the same
+  /// position; calling it again changes nothing more.
   [[nodiscard]] std::optional<Dispatch> next();
-  /// Dispatches an evaluation that is none of the parent's actions: a sibling of its children that
-  /// the space came upon (inner tuning, late proposals). `key`: of the variant; `parent` has been
-  /// measured. nullopt, and nothing changed, if that variant is a node already or would lie too
-  /// deep; else the caller sees to it that the space knows the new node.
+  /// Dispatches an evaluation that is not one of the parent's actions: a sibling of its children
+  /// found by the space (inner tuning, late proposals). `key`: of the variant; `parent` must be
+  /// measured. nullopt, without changes, if that variant is already a node or would be too deep;
+  /// otherwise the caller must make the new node known to the space.
   [[nodiscard]] std::optional<Dispatch> graft(NodeId parent, const Hash128& key, float prior);
   [[nodiscard]] Idle idle() const;
-  /// Applies the outcome of a dispatch: O -= 1, N += 1 along its path, M recomputed leaf to root, B
-  /// propagated. `sequence` must be in flight; a reward must be finite.
+  /// Applies the outcome of a dispatch: O -= 1 and N += 1 along its path, recomputes M from leaf to
+  /// root, propagates B. `sequence` must be in flight; a reward must be finite.
   void complete(std::uint64_t sequence, const Evaluation& evaluation);
 
   [[nodiscard]] const Graph& graph() const;
   [[nodiscard]] NodeId best() const;  ///< highest reward; ties to the lowest id
-  /// O_e: paths in flight through `edge`
+  /// O_e: number of paths in flight through `edge`.
   [[nodiscard]] std::uint32_t in_flight(EdgeId edge) const;
-  /// Edges from the root to the node of a dispatch in flight.
+  /// Edges from the root to the node of dispatch `sequence`, which must be in flight.
   [[nodiscard]] std::vector<EdgeId> path_of(std::uint64_t sequence) const;
   /// Graph fingerprint plus counters and paths in flight.
   [[nodiscard]] Hash128 fingerprint() const;
 
-  /// Everything beyond the graph that a snapshot must hold.
+  /// The state beyond the graph that a snapshot must hold.
   struct State {
     std::uint64_t next_sequence = 0;
     std::uint64_t playouts = 0;  ///< completed
@@ -127,12 +126,12 @@ class Search {
     std::vector<Pending> pending;  ///< by sequence
   };
   [[nodiscard]] State state() const;
-  /// True if another than select, widen, back up decides. It holds state beyond `State`: a run
-  /// continues from its log alone.
+  /// True if a Strategy decides. It has state beyond `State`, so a run can only continue from its
+  /// log.
   [[nodiscard]] bool has_strategy() const;
-  /// Continues from a snapshot, bit for bit as the search that made it would. Nodes that were open
-  /// are opened again, once each, before their next action is tried. Throws Error(bad_input) with
-  /// `place` when the parts contradict each other.
+  /// Continues from a snapshot, bit for bit like the search that made it. Nodes that were open are
+  /// reopened once, before their next action is tried. Throws Error(bad_input) with `place` if the
+  /// parts are inconsistent.
   Search(Space& space,
          const SearchOptions& options,
          std::uint64_t seed,
@@ -140,7 +139,8 @@ class Search {
          State state,
          std::string_view place);
 
-  // Invariants, for tests and `--check`: empty, or one line naming the first violation.
+  // Check of the invariants, for tests and `--check`: empty, or one line naming the first
+  // violation.
   [[nodiscard]] std::string violated_invariant() const;
 
  private:

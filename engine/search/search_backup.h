@@ -8,7 +8,8 @@
 
 namespace warpath {
 
-/// All edges of a graph by one of their ends, in one piece of memory: for passes over everything.
+/// Adjacency of a whole graph by one end of its edges, in contiguous memory: for passes over
+/// everything.
 class Neighbours {
  public:
   enum class Side : std::uint8_t { sources, targets };
@@ -28,15 +29,15 @@ class Neighbours {
 /// label wins. O(V log V + E). 0 unless measured.
 [[nodiscard]] std::vector<double> reachable_best(const Graph& graph);
 
-/// Keeps Node::best and Node::value.
+/// Maintains Node::best and Node::value.
 class Backup {
  public:
-  /// `policy` outlives this.
+  /// `policy` must outlive this.
   explicit Backup(const BackupPolicy& policy) : policy_(&policy) {}
 
-  /// Raises B(node) to at least `best` and carries the rise over all in-edges, cycles included: it
-  /// stops where nothing rises, and B only takes values of rewards, so it ends on any graph
-  /// (Leurent and Maillard 2020, for the maximum).
+  /// Raises B(node) to at least `best` and propagates the increase along all in-edges, cycles
+  /// included. Stops where nothing increases; as B only takes values of rewards, it terminates on
+  /// any graph (Leurent and Maillard 2020, for the maximum).
   void raise_best(Graph& graph, NodeId node, double best);
   /// M(node) from its own reward and its children by edge visits. A failed child counts as `floor`,
   /// the lowest reward. Idempotent.

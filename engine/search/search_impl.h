@@ -19,11 +19,11 @@
 
 namespace warpath {
 
-/// What selection makes of evaluations under way.
+/// How selection treats evaluations in flight.
 enum class Parallel : std::uint8_t { unobserved, virtual_loss, ignored };
 
-/// What a Search is made of: for search.cc, which selects, widens and backs up, and
-/// search_strategy.cc, what strategies may ask of it.
+/// Implementation of Search, shared by search.cc, which selects, widens and backs up, and
+/// search_strategy.cc, which implements Field for strategies.
 struct Search::Impl final : Field {
   Impl(Space& space_in, const SearchOptions& options_in, std::uint64_t seed_in);
 
@@ -45,21 +45,21 @@ struct Search::Impl final : Field {
   void complete(std::uint64_t sequence, const Evaluation& evaluation);
 
   void open(NodeId v);
-  /// The live edge to descend, or kNoEdge: try the next action.
+  /// The live edge to descend; kNoEdge: try the next action.
   EdgeId select(NodeId v);
   /// O_e.
   [[nodiscard]] std::uint32_t in_flight(EdgeId edge);
-  /// Changes `arms` as search.parallel asks.
+  /// Modifies `arms` according to search.parallel.
   void weigh_in_flight(double spread);
-  /// Links what a step from `parent` leads to: the one place where nodes and edges are made. An
-  /// edge that was there stays as it is; a jump to a node that was there makes none.
+  /// Links the result of a step from `parent`: the only place where nodes and edges are made. An
+  /// existing edge is unchanged; a jump to an existing node makes no edge.
   struct Linked {
     NodeId child = kNoNode;
-    EdgeId edge = kNoEdge;  ///< kNoEdge: not made
-    bool created = false;   ///< the node was
+    EdgeId edge = kNoEdge;  ///< kNoEdge: none made
+    bool created = false;   ///< whether the node was created
   };
   Linked link(NodeId parent, const Step& step, const Hash128& key, float prior);
-  /// Tries the next action of `v`; the edge if it led to a new node, else kNoEdge.
+  /// Tries the next action of `v`; returns the edge if it led to a new node, otherwise kNoEdge.
   EdgeId expand(NodeId v);
   Dispatch dispatch();
   [[nodiscard]] double sigma() const {
@@ -71,8 +71,8 @@ struct Search::Impl final : Field {
   Space& space;
   SearchOptions options;
   std::uint64_t seed;
-  bool tree;            ///< every path makes its own node
-  bool draws_by_prior;  ///< of a strategy
+  bool tree;            ///< every path creates its own node
+  bool draws_by_prior;  ///< for a strategy
   Parallel parallel;
   std::unique_ptr<SelectionPolicy> selection;
   std::unique_ptr<WideningPolicy> widening;
@@ -80,19 +80,19 @@ struct Search::Impl final : Field {
   Backup backup;
   LiveFlags live;
   ActionOrders orders;
-  Rng stream;                          ///< of the playout under way, if the selection draws
+  Rng stream;                          ///< of the current playout, if the selection draws
   std::unique_ptr<Strategy> strategy;  ///< null: select, widen, back up
   Rng strategy_stream;
-  bool asked_in_vain = false;  ///< the strategy had nothing; no outcome came since
+  bool asked_in_vain = false;  ///< the strategy had nothing, and no outcome has arrived since
   Graph nodes;
   State state;
-  /// of the paths in state.pending of dispatches before `counted`: with one at a time nothing is
+  /// of the paths in state.pending of dispatches before `counted`; a single one in flight is not
   /// counted
   EdgesInFlight edges_in_flight;
   std::uint64_t counted = 0;
-  std::string place = "snapshot";  ///< for messages about a snapshot that its space contradicts
+  std::string place = "snapshot";  ///< for messages about a snapshot that contradicts its space
 
-  // Scratch, kept for its capacity.
+  // Scratch memory, kept for its capacity.
   std::vector<EdgeId> path;
   std::vector<Arm> arms;
   std::vector<EdgeId> arm_edges;

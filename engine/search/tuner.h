@@ -17,12 +17,12 @@
 
 namespace warpath {
 
-/// The `source` of variants that inner tuning asked for.
+/// The `source` of variants requested by inner tuning.
 inline constexpr std::string_view kTuningSource = "tuning";
 
-/// Inner tuning: a structural move (tiles, lanes a row) came with parameters that are a guess;
-/// before the search trusts what the move is worth, neighbouring values are tried. A hill climb
-/// over the move's domain, one for each (node, move, site):
+/// Inner tuning: the parameters of a structural move (tiles, lanes per row) are initially a guess;
+/// before the search trusts the move's value, neighbouring parameter values are tried. A hill climb
+/// over the move's domain for each site (node, move, place):
 ///
 ///   first ok child of the site, at most tune.reach behind the best so far  ->  the site's best
 ///   next: the first untried neighbour of the site's best, one parameter one value up or down
@@ -30,16 +30,15 @@ inline constexpr std::string_view kTuningSource = "tuning";
 ///   tune.margin slower or failed  ->  this parameter is not moved in this direction again
 ///   tune.builds spent, tune.patience results without a better one, no neighbour left  ->  done
 ///
-/// What is tried are ordinary siblings of the child: nodes, edges and events as any other, and
-/// builds as any other. The state is a function of the dispatches and outcomes told, in their
-/// order, so that a replay of the log restores it. Sites take turns by their best results. One
-/// thread only.
+/// Tried variants are ordinary siblings of the child: nodes, edges, events and builds like any
+/// other. The state is a function of the reported dispatches and outcomes in their order, so that
+/// replaying the log restores it. Sites take turns by their best results. Not thread-safe.
 class Tuner {
  public:
-  /// `options` outlive the tuner.
+  /// `options` must outlive the tuner.
   explicit Tuner(const TuneOptions& options) : options_(options) {}
 
-  /// True while tuning has had less than its share of `dispatched` evaluations.
+  /// True while tuning has received less than its share of `dispatched` evaluations.
   [[nodiscard]] bool may_go_first(std::uint64_t dispatched) const;
 
   struct Wanted {
@@ -47,10 +46,10 @@ class Tuner {
     NodeId sibling = kNoNode;  ///< the site's best
     MoveInstance instance;
   };
-  /// The next candidate, which is never offered again; nullopt if there is none now.
+  /// The next candidate, which is not offered again; nullopt if there is none now.
   [[nodiscard]] std::optional<Wanted> next();
 
-  /// An evaluation was dispatched; `is_tuning`: one that next() offered.
+  /// Reports a dispatch; `is_tuning`: it was offered by next().
   void dispatched(NodeId parent, NodeId node, const MoveInstance& instance, bool is_tuning);
 
   struct Result {
@@ -61,7 +60,7 @@ class Tuner {
     double best_reward = 0;   ///< of the run, before this result
     bool structural = false;  ///< Move::structural of the instance's move
   };
-  /// The outcome of a dispatch. `domain` is asked where a site begins: Move::domain there.
+  /// Reports the outcome of a dispatch. `domain` is called when a site begins: Move::domain there.
   void measured(const Result& result, const std::function<std::vector<Tunable>()>& domain);
 
  private:
@@ -73,7 +72,7 @@ class Tuner {
     double best_reward = 0;
     std::set<MoveParameters> tried;
     std::set<Direction> closed;
-    // of tuning in flight: from which best, and where
+    // of tuning in flight: the best it started from, and the direction
     std::map<NodeId, std::pair<NodeId, Direction>> moved;
     int spent = 0;
     int without_better = 0;
