@@ -14,15 +14,15 @@
 
 namespace warpath {
 
-/// What a move on the path to a kernel turned out to be worth.
+/// The value of a move on the path to a kernel.
 enum class Contribution : std::uint8_t {
   effective,     ///< without it the kernel is slower
-  neutral,       ///< no difference that can be told from none
+  neutral,       ///< no significant difference
   harmful,       ///< without it the kernel is faster
-  not_realised,  ///< the code does not show what the move says that it does
-  /// without it the rest is no correct kernel: it is needed, and has no speed-up of its own
+  not_realised,  ///< the code does not show the effect that the move declares
+  /// without it the rest is not a correct kernel: it is required, and has no speed-up of its own
   invalid,
-  unmeasured,  ///< there is no kernel without it, or no time of one
+  unmeasured,  ///< there is no kernel without it, or no time for one
 };
 inline constexpr std::array<std::string_view, 6> kContributionNames{
     "effective", "neutral", "harmful", "not_realised", "invalid", "unmeasured"};
@@ -30,17 +30,17 @@ inline constexpr std::array<std::string_view, 6> kContributionNames{
   return kContributionNames[static_cast<std::size_t>(contribution)];
 }
 
-/// The best kernel compared with another one, in turn.
+/// The best kernel compared with another one, timed alternately.
 struct Ablation {
-  std::optional<Hash128> key{};    ///< of the other one; none: it could not be made
-  std::optional<Status> status{};  ///< of its evaluations; none: there were none
+  std::optional<Hash128> key{};    ///< of the other one; absent: it could not be made
+  std::optional<Status> status{};  ///< of its evaluations; absent: there were none
   /// time of the other one / time of the best; 0 unless `status` is ok
   double speedup = 0;
   Interval interval{};  ///< 95 %
   int evaluations = 0;
-  bool paired = false;  ///< launches of both in turn; false: one after the other
-  std::string why;      ///< where there is no speed-up, or nothing had to be measured
-  /// later moves that do not apply where it is left out: what is compared is worth all of them
+  bool paired = false;  ///< launches of both alternate; false: one after the other
+  std::string why;      ///< why there is no speed-up, or no measurement was needed
+  /// later moves that do not apply without it: the comparison covers all of them
   std::vector<std::string> also_without = {};
   [[nodiscard]] bool measured() const { return status == Status::ok; }
 };
@@ -52,43 +52,44 @@ struct MoveAttribution {
   Hash128 parent, child;  ///< keys of the variants on the path before and after it
   Contribution verdict = Contribution::unmeasured;
   std::string why;   ///< one line
-  Ablation without;  ///< the path with this move left out
-  /// the move that undoes it on the best kernel; empty: there is none
+  Ablation without;  ///< the path without this move
+  /// the move that undoes it on the best kernel; empty: none
   std::string reverse_move;
   Ablation reverse;  ///< the best kernel after that move
   std::optional<CodeEvidence> code{};
 };
 
-/// What each move of the path to one kernel is worth. attribution.json holds exactly this.
+/// The value of each move of the path to one kernel. The contents of attribution.json.
 struct Attribution {
   std::string name, runner, device;
   Hash128 best;
-  int repeat = 0;  ///< evaluations of each variant
+  int repeat = 0;  ///< number of evaluations of each variant
   std::string stage;
   Ablation control;       ///< the best kernel against itself
-  Ablation whole;         ///< the baseline: what all moves together are worth
-  double least_gain = 0;  ///< a speed-up below 1 + this is no difference
-  /// of the code that was looked at; empty: none, `code_why` says why
+  Ablation whole;         ///< against the baseline: the value of all moves together
+  double least_gain = 0;  ///< a speed-up below 1 + this is insignificant
+  /// of the code inspected; empty: none, for the reason in `code_why`
   std::string code_arch;
   std::string code_why{};
   bool code_decides = false;           ///< a move that the code does not show is not_realised
   std::vector<MoveAttribution> moves;  ///< in the order of the path
 };
 
-/// The smallest gain that counts whatever the control says.
+/// Lower limit of `least_gain`, whatever the control.
 inline constexpr double kLeastGain = 0.005;
 
-/// Sets `least_gain` from the control (how far the interval of equal kernels reaches from 1,
-/// kLeastGain at least) and every verdict with its reason:
+/// Sets `least_gain` from the control (distance from 1 of the interval for equal kernels, at least
+/// kLeastGain) and every verdict with its reason:
 ///
-///   not_realised   where the code decides and does not show the move
-///   unmeasured     where there is neither time nor refusal, with the reason; also where an
-///   evaluation took too long invalid        where all that leave it out are refused effective
-///   lower end of the interval above 1, and speed-up >= 1 + least_gain harmful        upper end
-///   below 1, and speed-up <= 1 / (1 + least_gain) neutral        otherwise
+///   not_realised  if the code decides and does not show the move
+///   unmeasured    if there is neither a time nor a refusal, with the reason; also after a time-out
+///   invalid       if all variants without it are refused
+///   effective     if the interval is above 1 and the speed-up >= 1 + least_gain
+///   harmful       if the interval is below 1 and the speed-up <= 1 / (1 + least_gain)
+///   neutral       otherwise
 ///
-/// The variant with the move left out counts; where it has no time, or lacks other moves too, the
-/// one with the move undone, if that has a time.
+/// Based on the variant without the move; if that has no time, or lacks other moves too, on the one
+/// with the move undone if it has a time.
 void judge(Attribution& attribution);
 
 [[nodiscard]] nlohmann::json to_json(const Attribution& attribution);

@@ -24,27 +24,27 @@
 
 namespace warpath {
 
-/// The state of one run: what every event does to it. A live session and the replay of a log go
-/// through the same calls, in the same order, and so reach the same state. One thread only.
+/// The state of one run, changed by events. A live session and the replay of a log make the same
+/// calls in the same order, and so reach the same state. Not thread-safe.
 ///
 ///   baseline -> { { [arrival]* select -> [proposals] dispatch | idle ;  apply(outcome) }* ->
 ///   apply(heat | final)* }*
 class Campaign {
  public:
-  /// References outlive the campaign. Nodes of `space` are variants of `spec` on `device`.
+  /// References must outlive the campaign. Nodes of `space` are variants of `spec` on `device`.
   Campaign(VariantSpace& space,
            const KernelSpec& spec,
            const DeviceFacts& device,
            const Options& options);
 
-  /// Takes the baseline; one that is ok begins the search. Returns the reason if it is not, else
-  /// empty.
+  /// Applies the baseline; one that is ok begins the search. Returns the reason if it is not,
+  /// otherwise empty.
   std::string apply(const BaselineEvent& event);
-  /// A process begins to work on the run.
+  /// A process starts working on the run.
   void begin_session();
   [[nodiscard]] bool begun() const { return search_.has_value(); }
 
-  /// An evaluation that was dispatched and has not been applied.
+  /// An evaluation that was dispatched but not yet applied.
   struct Pending {
     std::uint64_t sequence = 0;
     NodeId node = kNoNode;
@@ -52,18 +52,18 @@ class Campaign {
     double incumbent_ns = 0;
     SourceShares shares = {};
   };
-  /// Asks the search for the next evaluation. Null: there is none now (record it as an IdleEvent:
-  /// asking may have changed the graph). Valid until something is applied.
+  /// Requests the next evaluation from the search. Null: there is none now (record an IdleEvent,
+  /// since the call may have changed the graph). Valid until something is applied.
   [[nodiscard]] const Pending* select();
-  /// The next evaluation of those late proposals alone that go first; select() would say the same.
-  /// Null, and nothing to record: there is none.
+  /// As select(), restricted to late proposals that go first. Null: there is none, and nothing to
+  /// record.
   [[nodiscard]] const Pending* select_first();
-  /// The record of what was just selected.
+  /// The event that records a selected evaluation.
   [[nodiscard]] DispatchEvent event_of(const Pending& chosen) const;
-  /// False after a select() without result until the next outcome: asking again would say the same.
+  /// False after a select() without result until the next outcome: it would give the same result.
   [[nodiscard]] bool may_select() const { return begun() && !asked_in_vain_; }
 
-  /// Adds the last gates; what is logged and applied is judged.
+  /// Adds the last gates. Outcomes must be judged before they are logged and applied.
   void judge(Outcome& outcome) const { objective_.judge(outcome); }
 
   struct Applied {
@@ -71,31 +71,30 @@ class Campaign {
     double speedup = 0;  ///< 0 unless ok
     bool improved = false;
   };
-  /// Throws Error(bad_input) with `place` if nothing with this sequence is in flight.
+  /// Throws Error(bad_input) with `place` if no dispatch with this sequence is in flight.
   Applied apply(const OutcomeEvent& event, const std::string& place);
-  /// The same under a snapshot: the graph takes no part. Throws Error(bad_input) with `place` for
-  /// another variant's key, or as Finals.
+  /// Applies a final; also with a snapshot, since the graph is not involved. Throws
+  /// Error(bad_input) with `place` if the key is of another variant, or as Finals.
   Finals::Applied apply(const FinalEvent& event, const std::string& place);
   Finals::Applied apply(const HeatEvent& event, const std::string& place);
-  /// Proposals for a node that is there: they wait for select(), which takes them before its own as
-  /// long as their share allows it. Throws Error(bad_input) with `place` if no node has that key.
+  /// Adds proposals for an existing node: they wait for select(), which prefers them to its own as
+  /// long as their share allows. Throws Error(bad_input) with `place` if no node has that key.
   void apply(const ArrivalEvent& event, const std::string& place);
-  /// True if `proposer` has said all that it will about the variant `key`.
+  /// True if `proposer` is finished with the variant `key`.
   [[nodiscard]] bool has_heard(const Hash128& key, std::string_view proposer) const;
   /// Nodes whose outcomes were applied, in that order.
   [[nodiscard]] const std::vector<NodeId>& evaluated() const { return evaluated_; }
-  /// Late proposals that no evaluation was dispatched for yet; some may prove illegal.
+  /// Number of late proposals not dispatched yet; some may prove illegal.
   [[nodiscard]] std::size_t late_count() const { return late_.size(); }
 
-  // A prefix of the log whose graph a snapshot holds: counts only. The space knows the nodes.
+  // For the prefix of the log covered by a snapshot: counts only. The space must know the nodes.
   void restore(const DispatchEvent& event, const std::string& place);
   Applied restore(const OutcomeEvent& event, const std::string& place);
   void restore(const IdleEvent& event);
-  /// Ends the prefix. Throws Error(bad_input) with `place` when snapshot and prefix contradict each
-  /// other.
+  /// Ends the prefix. Throws Error(bad_input) with `place` if snapshot and prefix are inconsistent.
   void adopt(Snapshot snapshot, const std::string& place);
 
-  /// In flight, in order of dispatch.
+  /// In flight, in dispatch order.
   [[nodiscard]] const std::deque<Pending>& pending() const { return pending_; }
   /// Seed of an evaluation's inputs.
   [[nodiscard]] std::uint64_t input_seed(std::uint64_t sequence) const;
@@ -109,30 +108,30 @@ class Campaign {
   [[nodiscard]] Progress progress(double seconds) const;
   [[nodiscard]] NodeId best() const { return best_; }
   [[nodiscard]] const Finals& finals() const { return *finals_; }  ///< once begun
-  /// What is to be reported as of now: the winner of the finals where they are decided, else the
-  /// best of the search.
+  /// What to report now: the winner of the finals if they are decided, otherwise the best of the
+  /// search.
   struct Standing {
     NodeId node{0};
     double speedup = 1;
     double baseline_ms = 0;
-    const Verdict* verdict = nullptr;  ///< null: the space keeps no outcomes
+    const Verdict* verdict = nullptr;  ///< null: the space does not keep outcomes
     int finalists = 0;
     bool measured = true;  ///< as Finals::Winner
   };
   [[nodiscard]] Standing standing() const;  ///< once begun
-  /// Of `standing.speedup`, as SessionResult says.
+  /// Interval of `standing.speedup`, as in SessionResult.
   [[nodiscard]] std::optional<Interval> interval_of(const Standing& standing) const;
-  /// From now on finals that are in count although others are due: nobody will evaluate those.
+  /// From now on unfinished finals count as they are: no more will be evaluated.
   void keep_finals() { finals_kept_ = true; }
   [[nodiscard]] double baseline_ms() const { return objective_.baseline_ns() * 1e-6; }
   [[nodiscard]] double best_speedup() const;
-  /// Speed-up of a node's outcome; 0 unless it has one that is ok.
+  /// Speed-up of a node's outcome; 0 unless it is ok.
   [[nodiscard]] double speedup(NodeId node) const;
   [[nodiscard]] double seconds() const { return seconds_; }  ///< wall time as of the last event
   [[nodiscard]] const std::string& baseline_problem() const { return baseline_problem_; }
 
  private:
-  /// Of a final or a heat, which say it alike.
+  /// Common to finals and heats.
   template <class E>
   Finals::Applied apply_final(const E& event, const std::string& place);
   Applied count(const OutcomeEvent& event, const std::string& place);
@@ -143,7 +142,7 @@ class Campaign {
     double share = 1;
     Proposal proposal;
   };
-  /// The next evaluation of late proposals, of those whose share may go now.
+  /// The next late proposal whose share permits it.
   [[nodiscard]] std::optional<Dispatch> late(const std::function<bool(double)>& may_go);
   const Pending& dispatched(const Dispatch& dispatch);
   void pend(Pending pending);
@@ -159,7 +158,7 @@ class Campaign {
   bool finals_kept_ = false;
   std::optional<Finals> finals_;
   std::deque<Pending> pending_;
-  std::deque<Late> late_;  // those that go first ahead of the others
+  std::deque<Late> late_;  // those that go first before the others
   std::vector<NodeId> evaluated_;
   std::vector<double> rewards_;                      // by NodeId; NaN unless ok
   std::set<std::pair<Hash128, std::string>> heard_;  // node, late proposer

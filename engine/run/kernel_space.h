@@ -20,11 +20,11 @@
 namespace warpath {
 
 /// The search space over real variants: proposers suggest the actions of a node, a prior weighs
-/// them, moves make the variants. Node ids are those of the search's graph; the space keeps what
-/// each node is. One thread only.
+/// them, moves make the variants. Node ids are those of the search's graph; the space stores the
+/// nodes' contents. Not thread-safe.
 class KernelSpace final : public VariantSpace {
  public:
-  struct Parts {  ///< everything referred to outlives the space
+  struct Parts {  ///< referenced objects must outlive the space
     const KernelSpec& spec;
     const DeviceFacts& device;
     const MoveRegistry& moves;
@@ -32,19 +32,19 @@ class KernelSpace final : public VariantSpace {
     Prior& prior;
     int max_actions = 256;
     std::uint64_t seed = 1;
-    /// known without an evaluation to lead nowhere; none: nothing is
+    /// variants known, without an evaluation, to lead nowhere; empty: none
     std::function<bool(const Variant&)> refuses = {};
-    /// no other move can change what is evaluated
+    /// only moves of tunables can change what is evaluated
     bool only_tunables = false;
-    std::set<std::string, std::less<>> without = {};  ///< moves that proposers are not heard on
-    /// told, while a node is opened, what a prior that learns just said there
+    std::set<std::string, std::less<>> without = {};  ///< moves whose proposals are ignored
+    /// receives, while a node is opened, the weights that a learning prior gave there
     std::function<void(const PriorsEvent&)> record_priors = {};
   };
-  /// `record` is called, while a node is opened, with what an impure proposer just said there.
+  /// `record` receives, while a node is opened, the proposals that an impure proposer made there.
   KernelSpace(const Parts& parts, std::function<void(const ProposalsEvent&)> record);
   ~KernelSpace() override;
 
-  // The search's side.
+  // For the search.
   void open(NodeId node, std::vector<float>& priors) override;
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
   void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;
@@ -52,7 +52,7 @@ class KernelSpace final : public VariantSpace {
   void levels(NodeId node, std::span<Level> out) const override;
   std::optional<Hash128> jump(NodeId node, std::span<const Level> point) override;
 
-  // The campaign's side.
+  // For the campaign.
   [[nodiscard]] std::uint32_t size() const override {
     return static_cast<std::uint32_t>(nodes_.size());
   }
@@ -78,32 +78,32 @@ class KernelSpace final : public VariantSpace {
   void set_outcome(NodeId node, const Outcome& outcome) override;
   [[nodiscard]] const Outcome* outcome(NodeId node) const override;
 
-  // Late proposers' side.
-  /// What the search is about to choose from at `node`, best first, and what was opened in this
-  /// process since the last call.
+  // For late proposers.
+  /// The actions that the search would choose from at `node`, best first; and the nodes opened in
+  /// this process since the last call.
   [[nodiscard]] std::vector<Proposal> legal(NodeId node);
   [[nodiscard]] std::vector<NodeId> take_opened() { return std::exchange(opened_, {}); }
   [[nodiscard]] bool has_opened() const { return !opened_.empty(); }
   [[nodiscard]] ProposalContext context(NodeId node) const;
 
-  // From a log.
-  /// From now on `event.proposer` says this at that variant.
+  // For replaying a log.
+  /// From now on `event.proposer` gives these proposals at that variant.
   void recall(const ProposalsEvent& event);
-  /// From now on this is what the prior says at that variant.
+  /// From now on the prior gives these weights at that variant.
   void recall(const PriorsEvent& event) { recalled_priors_[event.key] = event.weights; }
-  /// The node that `event` made, without a search. Throws Error(bad_input) with `place` unless it
-  /// is the next one.
+  /// Recreates the node made by `event` without a search. Throws Error(bad_input) with `place`
+  /// unless it is the next one.
   void restore(const DispatchEvent& event, const std::string& place);
 
  private:
   struct Action {
-    /// what it leads to; null: not applied yet, or it does not apply
+    /// the result; null: not applied yet, or not applicable
     std::shared_ptr<const Made> made;
     MoveInstance instance;
     std::string source;
     float prior = 0;
-    double weight = 1;     // of the proposer
-    bool foreign = false;  // came with its variant
+    double weight = 1;     // the proposer's weight
+    bool foreign = false;  // came with a variant of its own
   };
   struct Node {
     Variant variant;
@@ -121,8 +121,8 @@ class KernelSpace final : public VariantSpace {
   std::vector<Proposal> proposals(const ProposalContext& context);
   [[nodiscard]] std::vector<double> priors(const ProposalContext& context,
                                            const std::vector<Proposal>& proposals);
-  /// What a proposal makes of `node`, applied here unless its proposer did; null if it proves
-  /// illegal, whatever the runner says of it.
+  /// The result of a proposal at `node`, applied here unless its proposer did; null if it is
+  /// illegal, regardless of the runner.
   [[nodiscard]] std::shared_ptr<const Made> made(NodeId node, const Proposal& proposal) const;
   [[nodiscard]] bool refused(NodeId node, const Made& made) const;
   [[nodiscard]] bool allowed(const Variant& variant) const;
@@ -134,7 +134,7 @@ class KernelSpace final : public VariantSpace {
   std::map<Hash128, std::vector<double>> recalled_priors_;
   std::vector<Node> nodes_;  // by NodeId
   std::vector<NodeId> opened_;
-  std::unique_ptr<Tunables> lattice_;  // null: the spec has no tunables of two values or more
+  std::unique_ptr<Tunables> lattice_;  // null: no tunable of the spec has two values
 };
 
 }  // namespace warpath

@@ -12,31 +12,31 @@
 
 namespace warpath {
 
-/// Talks to the late proposers of a session: offers them the nodes that the search opened, writes
-/// what comes into the log before the campaign learns of it, tells outcomes. All references outlive
-/// it. One thread.
+/// Connects a session with late proposers: offers them the nodes that the search opened, logs
+/// answers before the campaign receives them, reports outcomes. References must outlive it. Not
+/// thread-safe.
 class LateExchange {
  public:
-  /// `deterministic`: nothing is taken while somebody may still answer.
+  /// `deterministic`: take no answers while more may still come.
   LateExchange(const std::vector<LateProposer*>& late,
                KernelSpace& space,
                Campaign& campaign,
                EventWriter& log,
                bool deterministic);
 
-  /// What earlier sessions learned. The root, what is wished for, and what was opened and not
-  /// answered is open to all.
+  /// Reports what earlier sessions learned. Offers the root, the wished-for nodes, and nodes opened
+  /// but not answered.
   void tell_past();
-  /// The outcome of a node, where it has one.
+  /// Reports the outcome of a node, if it has one.
   void tell(NodeId node);
-  /// Offers what the search opened, and takes what came. `remaining`: builds left once so many were
-  /// dispatched. False: the deterministic mode must wait for answers first.
+  /// Offers opened nodes and takes answers. `remaining`: number of builds left for a given number
+  /// of dispatches. False: deterministic mode must wait for answers first.
   bool exchange(const std::function<std::uint64_t(std::uint64_t)>& remaining);
   /// True if the last exchange brought proposals.
   [[nodiscard]] bool arrived() const { return arrived_; }
-  /// Somebody may still answer.
+  /// True if more answers may still come.
   [[nodiscard]] bool waiting() const;
-  /// The search opened nodes that nobody was told of.
+  /// True if the search opened nodes that were not offered yet.
   [[nodiscard]] bool has_offers() const { return !late_.empty() && space_.has_opened(); }
   [[nodiscard]] bool has_proposers() const { return !late_.empty(); }
 

@@ -10,24 +10,24 @@
 
 namespace warpath {
 
-/// Everything of a variant but its source, a line each, so that a diff shows it.
+/// Everything of a variant except its source, one item per line, so that a diff shows it.
 [[nodiscard]] std::string terms_text(const Variant& variant);
 /// Unified diff of terms and source; empty if the variants are equal.
 [[nodiscard]] std::string variant_diff(const Variant& parent, const Variant& child);
 
 /// The files of a run that follow from its events: ledger.csv, trace.md, baseline/, variants/,
-/// best. Fed by every event, live or replayed. Nothing is written before publish(), which brings
-/// the files up to the events so far, whatever a crash left; from then on every event is written at
-/// once. One thread only.
+/// best. Receives every event, live or replayed. Nothing is written before publish(), which brings
+/// the files up to date with the events so far, whatever a crash left; from then on every event is
+/// written at once. Not thread-safe.
 class RunRecord {
  public:
-  /// References outlive the record.
+  /// References must outlive the record.
   RunRecord(const RunFolder& folder,
             const Campaign& campaign,
             RecordNames names,
             const Options& options);
 
-  // Each is called after the campaign applied (or restored) the event.
+  // Each is called after the campaign has applied (or restored) the event.
   void add(const SessionEvent& event);
   void add(const BaselineEvent& event);
   void add(const DispatchEvent& event);
@@ -39,12 +39,12 @@ class RunRecord {
 
  private:
   void write(const std::string& trace, const std::string& ledger);
-  /// `sequence`: the word for it in the ledger.
+  /// `sequence`: its text in the ledger.
   template <class E>
   void add_final(const E& event, const std::string& sequence, const Finals::Applied& applied);
   /// "baseline" or "variants/<key>".
   [[nodiscard]] std::string folder_of(NodeId node) const;
-  /// write_folder, if the folders of variants are wanted.
+  /// write_folder, if variant folders are enabled.
   void write_node(NodeId node, const Outcome& outcome) const;
   void write_folder(NodeId node, const Outcome& outcome) const;
   void point_best();

@@ -12,19 +12,20 @@
 
 namespace warpath {
 
-/// What a log is before anything is made of it.
+/// Summary of a log before it is replayed.
 struct LogSummary {
   RunEvent run;                ///< line 1
   LogPosition end;             ///< after the last whole line
-  bool torn = false;           ///< a part of a line follows
-  bool snapshot_fits = false;  ///< the snapshot given is of this log and not ahead of it
+  bool torn = false;           ///< an incomplete line follows
+  bool snapshot_fits = false;  ///< the given snapshot belongs to this log and is not ahead of it
 };
-/// Reads the whole log once and checks its sums. Throws Error(bad_input) naming file and line.
+/// Reads the whole log once and verifies its checksums. Throws Error(bad_input) naming file and
+/// line.
 [[nodiscard]] LogSummary scan_log(const std::filesystem::path& path, const Snapshot* snapshot);
 
 /// Brings `space`, `campaign` (fresh) and `record` to the state after the log's last whole line:
-/// what `snapshot` covers is restored from it, the rest goes through the search again, which must
-/// choose what was recorded. Throws Error(bad_input) "FILE:LINE: ..." otherwise.
+/// restores what `snapshot` covers and repeats the rest through the search, which must make the
+/// recorded choices. Throws Error(bad_input) "FILE:LINE: ..." otherwise.
 void replay(const std::filesystem::path& path,
             std::optional<Snapshot> snapshot,
             KernelSpace& space,

@@ -10,25 +10,25 @@
 
 namespace warpath {
 
-/// What went wrong with a file, with the text of errno.
+/// An I/O error on a file, with the text of errno.
 [[nodiscard]] Error disk_error(const std::filesystem::path& path, const std::string& what);
 
-/// Replaces `path` by `text`: temporary file in the same folder, fsync if `sync`, rename. A reader,
-/// or a run after a crash, sees the old file or the new one, never a part. Throws
-/// Error(environment) naming the file; the old file is intact then.
+/// Replaces `path` by `text` atomically: temporary file in the same folder, fsync if `sync`,
+/// rename. A reader, or a run after a crash, sees the old file or the new one, never a part. Throws
+/// Error(environment) naming the file, leaving the old file intact.
 void write_file_atomically(const std::filesystem::path& path,
                            std::string_view text,
                            bool sync = true);
 
-/// The folder of one campaign, held by one process at a time. docs/run-folder.md describes every
-/// file.
+/// The folder of one campaign, locked by one process at a time. docs/run-folder.md describes its
+/// files.
 class RunFolder {
  public:
-  /// True if a run was started in `path`.
+  /// True if `path` contains a run.
   [[nodiscard]] static bool has_run(const std::filesystem::path& path);
 
-  /// Makes the folder if need be and locks it. Throws Error(bad_input) if another process holds it
-  /// (naming that process), Error(environment) if it cannot be made.
+  /// Creates the folder if necessary and locks it. Throws Error(bad_input) if another process holds
+  /// the lock (naming that process), Error(environment) if the folder cannot be created.
   explicit RunFolder(std::filesystem::path path);
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -37,8 +37,8 @@ class RunFolder {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::filesystem::path file(std::string_view name) const { return path_ / name; }
 
-  /// Makes the folder `target` (relative: "variants/<key>") with these files (name, text); it
-  /// appears whole or not at all. Does nothing if it is there already.
+  /// Creates the folder `target` (relative: "variants/<key>") with these files (name, text)
+  /// atomically. Does nothing if it exists.
   void write_folder(const std::filesystem::path& target,
                     const std::vector<std::pair<std::string, std::string>>& files,
                     bool sync) const;

@@ -15,32 +15,32 @@
 
 namespace warpath {
 
-/// What a run is, whatever happens in it: the files that say so beside its log, and what a log must
-/// begin with to be this run's.
+/// The identity of a run: the files beside its log that define it, and the beginning that its log
+/// must have.
 class RunIdentity {
  public:
-  /// Everything referred to outlives the identity.
+  /// Referenced objects must outlive the identity.
   struct Parts {
     const KernelSpec& spec;
     const Options& options;
     const DeviceFacts& device;
     const std::string& runner_text;
     const RunFolder& folder;
-    bool sync = true;  ///< files reach the disk before a call returns
+    bool sync = true;  ///< files are synced before a call returns
   };
   explicit RunIdentity(const Parts& parts) : parts_(parts) {}
 
   /// First event of a new log.
   [[nodiscard]] RunEvent event() const;
-  /// All files of a run that begins; `more`: the texts of others by name.
+  /// All files of a new run; `more`: additional ones, text by name.
   void write(const RunEvent& run,
              const std::string& environment_json,
              const std::map<std::string, std::string>& more) const;
-  /// config.json: budgets may change from session to session.
+  /// config.json: budgets may change between sessions.
   void write_config(const Hash128& hash) const;
-  /// Writes anew what a fault damaged or took; `note` is told of each.
+  /// Rewrites files that were damaged or lost; calls `note` for each.
   void mend(const std::function<void(std::string_view)>& note) const;
-  /// Throws Error(bad_input) naming what differs if the log at `path` begins with another run.
+  /// Throws Error(bad_input) naming the difference if the log at `path` begins with another run.
   void refuse_other(const RunEvent& recorded, const std::filesystem::path& path) const;
 
  private:
@@ -50,9 +50,9 @@ class RunIdentity {
   const Parts parts_;
 };
 
-/// The options that the run in `folder` was started with (config.json), for `--resume` without
-/// repeating the flags, of the groups that `groups` has; nullopt if there is no run. Throws
-/// Error(bad_input) naming file and key.
+/// The options that the run in `folder` was started with (config.json), restricted to the groups in
+/// `groups`, so that `--resume` needs no flags; nullopt if there is no run. Throws Error(bad_input)
+/// naming file and key.
 struct RecordedConfig {
   Options options;
   std::string runner_text;
@@ -60,7 +60,7 @@ struct RecordedConfig {
 [[nodiscard]] std::optional<RecordedConfig> recorded_config(const std::filesystem::path& folder,
                                                             const Options& groups);
 
-/// Hash of every option that shapes the graph (OptionsOf, OptionText::shapes).
+/// Hash of every option that affects the graph (OptionsOf, OptionText::shapes).
 [[nodiscard]] Hash128 config_hash(const Options& options, std::string_view runner_text);
 
 }  // namespace warpath

@@ -13,36 +13,36 @@
 
 namespace warpath {
 
-/// Version of search_state.json and its pools. Another one is refused; the log, which has a version
-/// of its own, is enough.
+/// Version of search_state.json and its pools. Others are rejected; the log, which has its own
+/// version, suffices.
 inline constexpr std::uint64_t kSnapshotSchema = 2;
 
-/// The search after the first `log.lines` lines of events.jsonl, so that a resume need not search
-/// them again. The log is the truth: a run resumes without a snapshot, only slower, and to the same
-/// bits.
+/// The search after the first `log.lines` lines of events.jsonl, so that a resume need not repeat
+/// them. The log is authoritative: without a snapshot a run resumes to the same bits, only more
+/// slowly.
 struct Snapshot {
   LogPosition log;
   Graph::Arenas arenas;
   Search::State state;
-  /// MoveInstance::text() of the edges that made no node: the log names those of the others. Not
-  /// complete where an earlier snapshot had none.
+  /// MoveInstance::text() of the edges that made no node; the log names the others. Incomplete if
+  /// an earlier snapshot had none.
   std::map<EdgeId, std::string> links = {};
 };
 
 /// JSON text with a checksum. Lossless.
 [[nodiscard]] std::string encode(const Snapshot& snapshot);
-/// Throws Error(bad_input) "PLACE:/key: ..." if the text is damaged or of another schema. `place`
-/// is the file, beside which pools lie.
+/// Throws Error(bad_input) "PLACE:/key: ..." if the text is damaged or of another schema. `place`:
+/// the file; pools are beside it.
 [[nodiscard]] Snapshot decode_snapshot(std::string_view text, const std::string& place);
 
-/// Graphs of more edges are kept as pools beside the JSON, which then names them: nobody reads so
-/// many rows, and they load by mapping.
+/// Graphs with more edges are stored as pools beside the JSON, which names them: they load by
+/// mapping, and nobody reads that many rows.
 inline constexpr std::size_t kMostReadableEdges = 20'000;
 
-/// Writes search_state.json, and pools where the graph is large, whole or not at all: what was
-/// there before serves until the new one is complete.
+/// Writes search_state.json, and pools if the graph is large, atomically: the previous snapshot
+/// remains valid until the new one is complete.
 void save_snapshot(const Snapshot& snapshot, const std::filesystem::path& path, bool sync);
-/// search_state.json: nullopt without a file. Throws as decode_snapshot.
+/// Loads search_state.json; nullopt if there is none. Throws as decode_snapshot.
 [[nodiscard]] std::optional<Snapshot> load_snapshot(const std::filesystem::path& path);
 
 }  // namespace warpath

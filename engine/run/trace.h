@@ -11,16 +11,16 @@
 
 namespace warpath {
 
-/// What the lines for people need beside the campaign.
+/// Data that trace.md and ledger.csv need besides the campaign.
 struct RecordNames {
   std::string name;  ///< of the spec
   std::string runner;
   std::string device;
   std::string revision;         ///< of the program; empty if unknown
-  OutcomeReader findings = {};  ///< what trace.md says of a diagnosis; empty: nothing
+  OutcomeReader findings = {};  ///< describes a diagnosis in trace.md; empty: not at all
 };
 
-// trace.md: the run as a story, one paragraph an outcome. A function of the events alone.
+// trace.md: the run as a narrative, one paragraph per outcome. A function of the events alone.
 
 [[nodiscard]] std::string trace_title(const RecordNames& names, std::uint64_t seed);
 [[nodiscard]] std::string trace_session(int session, double at);
@@ -34,7 +34,7 @@ struct RecordNames {
                                         const Campaign::Applied& applied,
                                         const std::vector<NodeId>& path);
 
-/// A finalist or, as node 0, the baseline beside them.
+/// A finalist or, as node 0, the baseline timed beside them.
 [[nodiscard]] std::string trace_final(const Campaign& campaign,
                                       const FinalEvent& event,
                                       const Finals::Applied& applied);
@@ -42,18 +42,18 @@ struct RecordNames {
                                       const HeatEvent& event,
                                       const Finals::Applied& applied);
 
-// ledger.csv: one row a workload and cache state of an outcome (one row without figures if it has
+// ledger.csv: one row per workload and cache state of an outcome (one row without figures if it has
 // no times).
 
 [[nodiscard]] std::string ledger_header();
-/// An outcome to be entered.
+/// An outcome to write.
 struct LedgerEntry {
   int session = 0;
   double at = 0;
-  std::string sequence;  ///< "baseline", the number of the dispatch, "final"
+  std::string sequence;  ///< "baseline", the dispatch number, "final"
   NodeId node = kNoNode;
   const Outcome& outcome;
-  /// what it is compared with unless the baseline was timed beside it; null: itself
+  /// what it is compared with unless the baseline was timed alongside; null: itself
   const Outcome* baseline = nullptr;
   double speedup = 0;  ///< by the objective; 0: none
 };
@@ -61,7 +61,7 @@ struct LedgerEntry {
                                       const RecordNames& names,
                                       const LedgerEntry& entry);
 
-/// One field of CSV, quoted where RFC 4180 asks for it; line ends become blanks.
+/// One CSV field, quoted according to RFC 4180; line ends become blanks.
 [[nodiscard]] std::string csv_field(std::string_view text);
 
 }  // namespace warpath
