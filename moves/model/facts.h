@@ -18,10 +18,10 @@ namespace warpath::model {
 
 enum class Space : std::uint8_t { global, shared, local, constant };
 
-/// A pointer parameter or an array that the kernel subscripts. Pointer aliases are folded into it.
+/// A pointer parameter or an array that the kernel subscripts. Pointer aliases are resolved to it.
 struct Array {
   std::string name;       ///< in the source
-  std::string spec_name;  ///< the spec's argument; empty if it is none
+  std::string spec_name;  ///< the spec's argument; empty: none
   const Declarator* declarator = nullptr;
   Space space = Space::global;
   std::string type;  ///< element type's words without const: "float", "T" resolved if the kernel
@@ -34,7 +34,7 @@ struct Array {
   bool is_restrict = false;
   bool dynamic_shared = false;                         ///< extern __shared__
   bool read = false, written = false, atomic = false;  ///< by any access
-  bool escapes = false;              ///< its address goes where the model does not follow: a veto
+  bool escapes = false;  ///< its address is used in a way that the model does not follow: a veto
   std::int64_t alignment_bytes = 0;  ///< guaranteed for element 0; 0: unknown
 };
 
@@ -49,10 +49,10 @@ struct Guard {
   bool early_exit = false;     ///< from `if (c) return;`: holds for the rest of the body
   const Stmt* stmt = nullptr;  ///< the if
   bool exits_loop = false;     ///< the early exit is continue or break, not return
-  /// What it says in comparisons of integers: each >= 0. `i < N` gives N - i - 1. Empty where it
-  /// says none.
+  /// The condition as integer expressions, each >= 0: `i < N` gives N - i - 1. Empty if it has no
+  /// such form.
   std::vector<Polynomial> nonnegative;
-  bool complete = false;  ///< `nonnegative` says all of it
+  bool complete = false;  ///< `nonnegative` is equivalent to the condition
 };
 
 /// One subscript (or dereference) of an array.
@@ -62,11 +62,11 @@ struct Access {
   std::string atomic_op;       ///< "atomicAdd", ...
   const Expr* expr = nullptr;  ///< the subscript x[i] or *p
   const Stmt* stmt = nullptr;
-  /// Flat element index over thread and block indices, loop variables, sizes and loads; every local
-  /// folded in.
+  /// Flat element index over thread and block indices, loop variables, sizes and loads; all locals
+  /// are folded in.
   Polynomial index;
-  /// The same with only pointers folded: integer locals that are set once stand under their names,
-  /// so that text() compiles there.
+  /// The same with only pointers folded in: integer locals assigned once remain by name, so that
+  /// text() compiles there.
   Polynomial source_index;
   std::vector<Polynomial>
       subscripts;  ///< one a dimension for a multi-dimensional array, outermost first
@@ -74,16 +74,16 @@ struct Access {
       1;  ///< elements a reinterpret_cast<float4*> takes at once; `index` counts elements
   std::vector<const Loop*> loops;    ///< enclosing, outermost first
   std::vector<const Guard*> guards;  ///< that hold here, outermost first
-  bool in_helper = false;  ///< inside a helper function expanded for analysis; `expr` is the call's
+  bool in_helper = false;            ///< in an expanded helper function; `expr` is that of the call
   [[nodiscard]] bool reads() const { return kind != AccessKind::write; }
   [[nodiscard]] bool writes() const { return kind != AccessKind::read; }
 };
 
 enum class LoopClass : std::uint8_t {
-  parallel,   ///< iterations do not depend on each other: they may run in any order or at once
-  reduction,  ///< but for accumulators that are combined by associative operators
+  parallel,   ///< iterations are independent: they may run in any order or concurrently
+  reduction,  ///< parallel except for accumulators combined by associative operators
   scan,       ///< an accumulator whose every prefix is used (stored) in its iteration
-  serial,     ///< a dependence the model does not know, or something it cannot see through
+  serial,     ///< a dependence that the model does not understand, or opaque code
 };
 
 enum class ReduceOp : std::uint8_t {
@@ -98,12 +98,12 @@ enum class ReduceOp : std::uint8_t {
   logical_or
 };
 
-/// `target op= value` in a loop, in any of its spellings.
+/// `target op= value` in a loop, in any spelling.
 struct Reduction {
   ReduceOp op = ReduceOp::add;
-  std::string accumulator;         ///< variable's name; for an element in memory its text, "y[row]"
-  const Expr* target = nullptr;    ///< the accumulator as it is written to
-  const Expr* value = nullptr;     ///< what is combined: e of s += e; the product's call for fma
+  std::string accumulator;  ///< the variable's name; for an element in memory its text, "y[row]"
+  const Expr* target = nullptr;    ///< the accumulator as written
+  const Expr* value = nullptr;     ///< what is combined: e in s += e; for fma the call
   const Expr* factor_a = nullptr;  ///< of fma(a, b, s); then value is null
   const Expr* factor_b = nullptr;
   bool negated = false;                    ///< s -= e
@@ -115,28 +115,28 @@ struct Reduction {
   bool prefix_used = false;  ///< the running value is read elsewhere in the loop (scan)
 };
 
-/// A loop that counts, or any other (`counted` false).
+/// A counted loop, or any other (`counted` false).
 struct Loop {
   const Stmt* stmt = nullptr;
   const Loop* parent = nullptr;
   std::vector<const Loop*> children;
   int depth = 0;
-  bool counted = false;  ///< the fields down to `trips` are meaningful
+  bool counted = false;  ///< the members down to `trips` are valid
   std::string variable;
   const Declarator* declarator = nullptr;  ///< of the variable
-  bool declared_inside = false;      ///< for (int j ...): the variable is dead behind the loop
-  bool descending = false;           ///< counts down: `first` is the largest value, step < 0
-  const Expr* first_expr = nullptr;  ///< as written; null if it starts from an earlier value
-  const Expr* bound_expr = nullptr;  ///< the other side of the comparison, as written
-  Polynomial first;                  ///< first value
-  Polynomial end;                    ///< exclusive bound: upper if ascending, lower if descending
+  bool declared_inside = false;            ///< for (int j ...): the variable is dead after the loop
+  bool descending = false;                 ///< counts down: `first` is the largest value, step < 0
+  const Expr* first_expr = nullptr;        ///< as written; null if it starts from an earlier value
+  const Expr* bound_expr = nullptr;        ///< the other side of the comparison, as written
+  Polynomial first;                        ///< first value
+  Polynomial end;  ///< exclusive bound: upper if ascending, lower if descending
   Polynomial source_first, source_end;  ///< with integer locals under their names
   Polynomial step;                      ///< added each time; negative if descending
   bool inclusive = false;               ///< written with <= or >=
   std::optional<Polynomial> trips;      ///< ceil((end - first) / step) if polynomial, not below 0
   std::optional<std::int64_t> trip_count;  ///< if constant in the source
-  /// 0..2: strided over threads of the block (`j = threadIdx.x; j < C; j += blockDim.x`) on this
-  /// axis; 3..5: over the grid.
+  /// 0..2: strided over the block's threads on this axis (`j = threadIdx.x; j < C; j +=
+  /// blockDim.x`); 3..5: over the grid.
   int thread_axis = -1;
   bool uniform = false;      ///< bounds equal for all threads of a block
   bool exits_early = false;  ///< break, return, goto out of it
@@ -152,25 +152,25 @@ struct Loop {
       private_scalars;  ///< of those, set before use in each iteration (and so no dependence)
 };
 
-/// A variable that tells threads apart: i = blockIdx.x * blockDim.x + threadIdx.x.
+/// A variable that identifies the thread: i = blockIdx.x * blockDim.x + threadIdx.x.
 struct ThreadIndex {
   std::string name;  ///< the local's name; empty if written out at its uses
   const Declarator* declarator = nullptr;
   int axis = 0;  ///< of the launch: 0 = x
   enum class Form : std::uint8_t { global, thread, block, other } form = Form::other;
   Polynomial value;
-  /// From the first guard by an `if` with an expression (`if (i < N)`, `if (i >= N) return;`) that
-  /// holds for the whole kernel: all that stores to global memory, or accesses it depending on the
-  /// index, stands under it or under one that says the same. Exclusive.
+  /// Exclusive bound from the first `if` on it (`if (i < N)`, `if (i >= N) return;`) that covers
+  /// the whole kernel: all stores to global memory, and accesses to it that depend on the index,
+  /// are under it or under an equivalent one.
   std::optional<Polynomial> bound;
   const Guard* guard = nullptr;  ///< null without a bound; its `stmt` is an `if_` with an `expr`
 };
 
-/// How far values agree among threads.
+/// The largest set of threads for which a value is the same.
 enum class Uniformity : std::uint8_t { constant, grid, block, thread };
 
-/// Estimate for one launch. Loads and stores are counted a thread and in bytes asked for; the
-/// footprint is what must move.
+/// Estimate for one launch. Loads and stores are summed over threads in requested bytes; the
+/// footprint is the data that must move.
 struct WorkEstimate {
   double loaded_bytes = 0, stored_bytes = 0;  ///< summed over threads, global memory
   double footprint_bytes = 0;  ///< distinct elements times size, bounded by the spec's shapes
@@ -179,7 +179,7 @@ struct WorkEstimate {
   bool exact_trips = true;  ///< false: a loop's trip count was guessed
 };
 
-/// All that is known of one kernel. Pointers into it and into the Unit stay valid while both live.
+/// The facts of one kernel. Pointers into it and into the Unit are valid while both exist.
 class KernelFacts {
  public:
   KernelFacts(KernelFacts&&) noexcept;
@@ -199,12 +199,11 @@ class KernelFacts {
   bool has_opaque = false;         ///< opaque spans or unresolved conditionals in the kernel
   bool has_unknown_calls = false;  ///< calls that may write memory the model does not follow
   std::vector<std::string> unknown_calls;
-  /// One line: why moves that restructure the kernel must keep away; empty if nothing speaks
-  /// against them.
+  /// One line on why moves that restructure the kernel must refuse it; empty if nothing prevents
+  /// them.
   std::string veto;
 
-  /// The same for moves that change nothing but `stmt`: what acts on memory elsewhere does not
-  /// count.
+  /// The same for moves that change only `stmt`: effects on memory elsewhere are ignored.
   [[nodiscard]] std::string veto_at(const Stmt& stmt) const;
 
   [[nodiscard]] const Array* array(std::string_view name) const;
@@ -214,20 +213,20 @@ class KernelFacts {
   [[nodiscard]] std::vector<const Access*> accesses_in(const Stmt& stmt) const;
   [[nodiscard]] std::vector<const Access*> accesses_to(int array) const;
   [[nodiscard]] const Access* access_of(const Expr& subscript) const;
-  /// Guards that hold where `stmt` starts, outermost first.
+  /// Guards that hold at the start of `stmt`, outermost first.
   [[nodiscard]] std::vector<const Guard*> guards_at(const Stmt& stmt) const;
   [[nodiscard]] const ThreadIndex* thread_index(std::string_view name) const;
 
-  /// `expr` as a polynomial with all locals folded in, as of where it stands.
+  /// `expr` as a polynomial with all locals folded in, at its place in the code.
   [[nodiscard]] Polynomial polynomial(const Expr& expr) const;
-  /// With integer locals that are set once under their names.
+  /// With integer locals that are assigned once kept as names.
   [[nodiscard]] Polynomial source_polynomial(const Expr& expr) const;
-  /// With tunables, macros and the launch's constant block extents (blockDim.x) as numbers.
+  /// Substitutes tunables, macros and the launch's constant block extents (blockDim.x).
   [[nodiscard]] Polynomial resolved(const Polynomial& value) const;
-  /// Values of the names for `workload`: scalars under the kernel's parameter names, tunables,
+  /// Values of names under `workload`: scalars under the kernel's parameter names, tunables,
   /// constants, blockDim and gridDim.
   [[nodiscard]] Bindings values(const Workload& workload) const;
-  /// Sizes guaranteed multiples by the spec's constraints (`C % 4 == 0`), under parameter names.
+  /// Sizes that the spec's constraints make multiples (`C % 4 == 0`), under parameter names.
   [[nodiscard]] Bindings multiples() const;
   /// True if value >= 0 follows from guards, loop ranges and non-negative sizes (parameters that
   /// bound a loop or a guard).
@@ -237,18 +236,18 @@ class KernelFacts {
 
   [[nodiscard]] Uniformity uniformity(const Expr& expr) const;
   [[nodiscard]] Uniformity uniformity(const Polynomial& value) const;
-  /// All threads of a block reach `stmt` together: no divergent guard or loop around it, no
+  /// True if all threads of a block reach `stmt` together: no divergent guard or loop around it, no
   /// divergent exit before it.
   [[nodiscard]] bool uniformly_reached(const Stmt& stmt) const;
 
-  /// Whether two arrays may share memory: different declared arrays never; parameters as the spec
-  /// says (without a spec: yes, unless one is __restrict__ or both are only read).
+  /// Whether two arrays may overlap: different declared arrays never; parameters according to the
+  /// spec (without one: yes, unless one is __restrict__ or both are read-only).
   [[nodiscard]] bool may_alias(int a, int b) const;
-  /// Every access stays apart from those of other iterations: what makes a loop parallel, told for
-  /// any set of accesses. False with one line in `why`.
+  /// True if no access conflicts with one in another iteration, the condition for a parallel loop,
+  /// for any set of accesses. False with one line in `why`.
   [[nodiscard]] bool independent_over(const Loop& loop, std::string& why) const;
 
-  /// Names declared in the kernel that `stmt` reads or writes (locals, parameters).
+  /// Names declared in the kernel (locals, parameters) that `stmt` reads or writes.
   [[nodiscard]] std::vector<std::string> names_read(const Stmt& stmt) const;
   [[nodiscard]] std::vector<std::string> names_written(const Stmt& stmt) const;
 
@@ -256,15 +255,15 @@ class KernelFacts {
 
   struct State;
   KernelFacts();
-  std::unique_ptr<State> state;  ///< symbolic values by place; facts.cc alone looks inside
+  std::unique_ptr<State> state;  ///< symbolic values by place; used only by facts.cc
 };
 
-/// What the facts may use beside the text. Null parts are unknown.
+/// Inputs of the analysis besides the text. Null parts are unknown.
 struct FactSources {
   const KernelSpec* spec = nullptr;
   const Variant* variant = nullptr;
-  bool parameters_apart =
-      false;  ///< without a spec: no two parameters share memory, as most specs say
+  /// without a spec: no two parameters share memory, as most specs say
+  bool parameters_apart = false;
 };
 
 /// Facts of a kernel (or of any function with a body). Both must outlive the result.
@@ -272,22 +271,22 @@ struct FactSources {
                                   const Function& kernel,
                                   const FactSources& sources = {});
 
-/// Unit, kernel and facts of a variant in one; what most moves start from.
+/// Unit, kernel and facts of a variant together; the starting point of most moves.
 struct KernelModel {
   Unit unit;
   const Function* kernel = nullptr;
   KernelFacts facts;
 };
 /// Null with one line in `why` if the kernel is not found, the text is ambiguous or an opaque span
-/// lies in the kernel. On the heap, for the facts point into the unit; spec and variant must
+/// is in the kernel. On the heap, since the facts point into the unit; spec and variant must
 /// outlive it.
 [[nodiscard]] std::shared_ptr<const KernelModel> model_kernel(const KernelSpec& spec,
                                                               const Variant& variant,
                                                               std::string& why);
 
-/// While it lives, model_kernel() on its thread remembers the last models of variants of `spec`,
-/// which must not change meanwhile: proposing all moves at a node asks for the same two or three
-/// models hundreds of times. Scopes nest; the innermost counts.
+/// During its lifetime model_kernel() on this thread caches the latest models of variants of
+/// `spec`, which must not change: proposing all moves at a node asks for the same two or three
+/// models hundreds of times. Scopes nest; the innermost one is used.
 class ModelScope {
  public:
   explicit ModelScope(const KernelSpec& spec);
@@ -307,8 +306,8 @@ class ModelScope {
   std::vector<std::shared_ptr<const Known>> known_;  // latest first
 };
 
-/// The type of an expression in words ("float", "int", "float*"); empty if unknown. Promotions and
-/// CUDA builtins are known.
+/// The type of an expression in words ("float", "int", "float*"), following promotions and CUDA
+/// builtins; empty if unknown.
 [[nodiscard]] std::string type_of(const KernelFacts& facts, const Expr& expr);
 
 [[nodiscard]] std::string_view name(LoopClass kind);

@@ -10,7 +10,7 @@
 
 namespace warpath::model {
 
-/// What an expression is worth at a place: an integer, or a pointer into an array.
+/// Value of an expression at a place: an integer, or a pointer into an array.
 struct Value {
   Polynomial full = Polynomial::unknown();
   Polynomial source = Polynomial::unknown();
@@ -22,7 +22,7 @@ struct Value {
   [[nodiscard]] bool is_pointer() const { return array >= 0; }
 };
 
-/// One change of a variable.
+/// One modification of a variable.
 struct Write {
   const Declarator* variable = nullptr;
   const Expr* node = nullptr;  ///< the assignment, ++, call, ...; null for an asm output
@@ -38,11 +38,11 @@ struct Read {
   const Expr* name = nullptr;
 };
 
-/// A call or assembly that does what the model does not know.
+/// A call or assembly with effects unknown to the model.
 struct UnknownEffect {
-  std::string what;  ///< as the veto names it; empty: assembly
+  std::string what;  ///< its name in the veto; empty: assembly
   Span span;
-  /// it acts where it stands, on memory and its operands: no jump, no macro that may be anything
+  /// its effects are local, on memory and its operands: not a jump, not an arbitrary macro
   bool stays = false;
 };
 
@@ -52,15 +52,15 @@ struct KernelFacts::State {
   std::vector<Write> writes;                                    ///< in source order
   std::vector<Read> reads;
   std::map<const Declarator*, int> write_counts;
-  std::unordered_map<const Expr*, Value> values;  ///< of names where they stand
-  /// Names of the kernel that a macro's expression uses: by call, then by the name in the
+  std::unordered_map<const Expr*, Value> values;  ///< of names at their places
+  /// Names of the kernel used in the expression of a macro: by call, then by the name in the
   /// expression.
   std::map<const Expr*, std::vector<std::pair<const Expr*, const Declarator*>>> macro_names;
   std::map<std::pair<const Expr*, const Expr*>, Value> macro_values;
   std::unordered_map<const Stmt*, std::vector<const Guard*>> guards;
   std::unordered_map<const Stmt*, const Loop*> loops;
   std::map<const Declarator*, int> arrays;
-  std::map<const Expr*, int> versions;  ///< of expressions that stand for themselves
+  std::map<const Expr*, int> versions;  ///< of expressions that are atoms of their own
   std::map<const Expr*, int> access_of;
   std::set<const Declarator*> written_arrays;  ///< from a first walk
   std::vector<UnknownEffect> unknown_effects;  ///< in source order
@@ -70,33 +70,32 @@ struct KernelFacts::State {
   int next_version = 1;
   int expansions = 0;  ///< of helper functions, bounded by kMaxExpansions
   static constexpr int kMaxExpansions = 2000;
-  Bindings launch_constants;  ///< blockDim.x ... where the plan fixes them
+  Bindings launch_constants;  ///< blockDim.x ... if fixed by the plan
 };
 
-/// A call that is looked through: of a function that is one return, or of a macro that is an
-/// expression.
+/// An inlined call: of a function that consists of one return, or of a macro that is an expression.
 struct Expansion {
   const Expr* result = nullptr;
   std::vector<std::string_view> parameters;
   bool is_macro = false;
 };
-/// Nullopt for other calls, wrong numbers of arguments and bodies with effects.
+/// nullopt for other calls, wrong numbers of arguments and bodies with side effects.
 [[nodiscard]] std::optional<Expansion> expansion_of(const Unit& unit, const Expr& call);
-/// Expansions inside one another that are followed.
+/// Maximum nesting of expansions.
 inline constexpr int kHelperDepth = 4;
 /// __ldg and the loads with a cache hint.
 [[nodiscard]] bool is_load_intrinsic(std::string_view name);
 
-/// Turns expressions into values with what a walk has noted.
+/// Evaluates expressions using what a walk has recorded.
 class ValueReader {
  public:
   explicit ValueReader(const KernelFacts& facts) : facts_(facts), state_(*facts.state) {}
   [[nodiscard]] Value read(const Expr& expr);
-  /// Where a pointer expression, or an lvalue whose address is meant, points to.
+  /// The location that a pointer expression, or an lvalue whose address is meant, refers to.
   [[nodiscard]] Value place(const Expr& expr);
-  /// The comparisons that `condition` (or its negation) says; false if it says more.
+  /// The comparisons implied by `condition` (or its negation); false if they are not all of it.
   bool comparisons(const Expr& condition, bool negated, std::vector<Polynomial>& out);
-  /// Gives the names in the expansion of `call` their values.
+  /// Binds the names in the expansion of `call` to their values.
   void bind(const Expr& call, const Expansion& expansion);
 
  private:
@@ -114,25 +113,25 @@ class ValueReader {
   int depth_ = 0;
 };
 
-/// Finds what each name refers to, and all reads and writes of variables.
+/// Resolves names, and finds all reads and writes of variables.
 void resolve_names(KernelFacts& facts);
 /// Walks the kernel in order: arrays, accesses, guards, loops with their ranges, values of names.
 void walk_kernel(KernelFacts& facts);
-/// Classes of the loops.
+/// Classifies the loops.
 void classify_loops(KernelFacts& facts);
-/// How far variables agree among threads.
+/// Determines the uniformity of variables.
 void find_uniformity(KernelFacts& facts);
 /// KernelFacts::veto.
 [[nodiscard]] std::string find_veto(const KernelFacts& facts);
-/// The array that `declarator` names, made when first asked for.
+/// The array named by `declarator`, created on first use.
 int array_of(KernelFacts& facts, const Declarator& declarator);
-/// Writes to variables that lie in `span`.
+/// Writes to variables within `span`.
 [[nodiscard]] std::vector<const Write*> writes_in(const KernelFacts& facts, Span span);
-/// A name atom that equals no other: printed as `text`.
+/// A new name atom, different from all others, printed as `text`.
 [[nodiscard]] Polynomial fresh_atom(KernelFacts::State& state, std::string_view text);
-/// The statement never lets control go on behind it.
+/// True if control never continues after the statement.
 [[nodiscard]] bool leaves(const Stmt& stmt);
-/// `v op= e` in any spelling; nullopt if the write is none.
+/// Recognises `v op= e` in any spelling; nullopt otherwise.
 [[nodiscard]] std::optional<Reduction> reduction_of(const KernelFacts& facts, const Write& write);
 /// The same for a write to memory: `y[i] += e`.
 [[nodiscard]] std::optional<Reduction> reduction_of(const KernelFacts& facts, const Access& access);

@@ -9,8 +9,8 @@
 
 namespace warpath::model {
 
-/// Walks a kernel in execution order, with the values of variables: fills arrays, accesses, guards
-/// and loops of the facts and notes the value of every name where it stands.
+/// Walks a kernel in execution order, tracking the values of variables: fills the facts' arrays,
+/// accesses, guards and loops, and records the value of every name at its place.
 class KernelWalker {
  public:
   explicit KernelWalker(KernelFacts& facts)

@@ -6,9 +6,9 @@
 
 namespace warpath::model {
 
-/// What the head of a counting loop says, in its own expressions.
+/// The parts of a counting loop's head.
 struct LoopHeader {
-  const Declarator* variable = nullptr;  ///< null: no counting loop
+  const Declarator* variable = nullptr;  ///< null: not a counting loop
   const Expr* first = nullptr;           ///< null: starts from an earlier value
   const Expr* bound = nullptr;
   const Expr* step = nullptr;  ///< null: 1
@@ -19,14 +19,15 @@ struct LoopHeader {
   bool has_continue = false;
 };
 
-/// `writes`: those inside the loop, its init left out.
+/// `writes`: those inside the loop, except its init.
 [[nodiscard]] LoopHeader read_header(const KernelFacts& facts,
                                      const Stmt& loop,
                                      const std::vector<const Write*>& writes);
-/// The amount of `v += e`, `v = v + e`, `v -= e`; null for ++ and -- and what is no bump.
-/// `negative`: it is taken away.
+/// The amount of `v += e`, `v = v + e`, `v -= e`; null for ++ and -- and for other writes.
+/// `negative`: it is subtracted.
 [[nodiscard]] const Expr* bump_of(const Write& write, bool& negative);
-/// Nothing in it is changed by `writes`, and it calls nothing that may give another value.
+/// True if `writes` change nothing in the expression, and it contains no call whose value may
+/// change.
 [[nodiscard]] bool is_invariant(const KernelFacts& facts,
                                 const Expr& expr,
                                 const std::vector<const Write*>& writes);

@@ -9,9 +9,9 @@
 
 namespace warpath::model {
 
-/// Recursive descent over the lexemes of one unit. A parse function returns null (or false) where
-/// it does not understand; the nearest statement or argument then becomes opaque. Nothing is parsed
-/// twice but types, in bounded looks ahead.
+/// Recursive descent over the lexemes of one unit. A parse function returns null (or false) for
+/// what it does not understand; the nearest statement or argument then becomes opaque. Only types
+/// are parsed twice, in bounded lookahead.
 class Parser {
  public:
   explicit Parser(Unit::Storage& storage);
@@ -42,7 +42,7 @@ class Parser {
     std::uint32_t qualifiers = 0;
     bool has_type = false;
   };
-  /// End of a type that starts at `at`: behind its words, stars and brackets; kNone if none does.
+  /// End of a type that starts at `at`: past its words, stars and brackets; kNone if there is none.
   struct TypeScan {
     std::size_t end = kNone;
     bool certain = false;  ///< built-in, known or marked by typename, not just a name
@@ -125,11 +125,11 @@ class Parser {
   [[nodiscard]] bool is_word(std::size_t i) const { return lex(i).kind == TokenKind::identifier; }
   [[nodiscard]] Span span(std::size_t from, std::size_t end) const;  ///< of lexemes [from, end)
   [[nodiscard]] std::string_view joined(std::size_t from, std::size_t end);
-  /// The closing index of a bracket that lies within the limit; kNone otherwise.
+  /// Index of the closing bracket within the limit; kNone otherwise.
   [[nodiscard]] std::size_t close_of(std::size_t open) const;
   void note_opaque(Span span) { s_.opaque.push_back(span); }
 
-  /// Bounds all parsing to what lies before `limit`.
+  /// Restricts all parsing to lexemes before `limit`.
   class Limit {
    public:
     Limit(Parser& parser, std::size_t limit) : parser_(parser), before_(parser.limit_) {
@@ -165,7 +165,7 @@ class Parser {
   int depth_ = 0;
   const Stmt* stmt_ = nullptr;            // being parsed
   const Function* function_ = nullptr;    // being parsed
-  std::set<std::string_view> variables_;  // declared anywhere so far: (name)(x) is then no cast
+  std::set<std::string_view> variables_;  // declared anywhere so far: (name)(x) is then not a cast
   std::set<std::string_view> macros_;
   std::set<std::string_view>
       statement_macros_;  // without parameters, standing for the start of a statement or a pragma

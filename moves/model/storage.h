@@ -17,18 +17,17 @@ namespace warpath::model {
 
 inline constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-/// A token as the parser sees it: no comments, no directives, no text that a conditional leaves
-/// out.
+/// A token for the parser: without comments, directives and text excluded by conditionals.
 struct Lexeme {
   TokenKind kind = TokenKind::other;
   bool first_on_line = false;
-  std::string_view text;  ///< as the compiler reads it
+  std::string_view text;  ///< as the compiler sees it
   std::size_t begin = 0;
   std::size_t end = 0;
-  std::size_t match = kNone;  ///< index of the partner of a bracket
+  std::size_t match = kNone;  ///< index of the matching bracket
 };
 
-/// A preprocessor line that stands before lexeme `before`.
+/// A preprocessor line before lexeme `before`.
 struct DirectiveLine {
   std::size_t before = 0;
   Span span;
@@ -36,7 +35,7 @@ struct DirectiveLine {
   bool unresolved = false;  ///< a conditional that depends on unknown names
 };
 
-/// What a Unit owns. Tree nodes live in `arena` and are trivially destructible.
+/// The data owned by a Unit. Tree nodes are in `arena` and are trivially destructible.
 struct Unit::Storage {
   std::string source;
   ParseOptions options;
@@ -55,7 +54,7 @@ struct Unit::Storage {
   Bindings constants;
   std::map<std::string, std::unique_ptr<Unit>, std::less<>>
       macro_units;                                 ///< bodies parsed for analysis
-  std::set<std::string, std::less<>> identifiers;  // once asked for
+  std::set<std::string, std::less<>> identifiers;  // computed on first use
 
   template <class T>
   [[nodiscard]] T* make() {
@@ -80,34 +79,34 @@ struct Unit::Storage {
 /// Fills lexemes, directives, macros and conditionals from `source`.
 void preprocess(Unit::Storage& storage);
 
-/// A piece of an integer expression for evaluate_lexemes.
+/// An element of an integer expression for evaluate_lexemes.
 struct Word {
   TokenKind kind = TokenKind::other;
   std::string text;
 };
-/// What a name stands for: a number, nothing (0 in a condition), or something unknown.
+/// Meaning of a name: a number, nothing (0 in a condition), or unknown.
 struct NameValue {
   enum class Kind : std::uint8_t { number, undefined, unknown } kind = Kind::unknown;
   std::int64_t value = 0;
 };
-/// Value of a preprocessor or macro expression; nullopt if it is none or a name in it is unknown.
-/// `defined` decides `defined(X)`; nullopt if unknown.
+/// Value of a preprocessor or macro expression; nullopt if it is malformed or a name in it is
+/// unknown. `defined` decides `defined(X)`; nullopt: unknown.
 [[nodiscard]] std::optional<std::int64_t> evaluate_words(
     const std::vector<Word>& words,
     const std::function<NameValue(const std::string&)>& value_of,
     const std::function<std::optional<bool>(const std::string&)>& defined);
 
-/// C++'s binary operators on integers as 64-bit numbers; nullopt for overflow, division by zero, a
-/// bad shift and unknown operators.
+/// Applies a binary operator of C++ to 64-bit integers; nullopt for overflow, division by zero, an
+/// invalid shift and unknown operators.
 [[nodiscard]] std::optional<std::int64_t> apply_integer(std::string_view op,
                                                         std::int64_t a,
                                                         std::int64_t b);
-/// Sorted, without those inside others.
+/// Sorted, without spans nested in others.
 [[nodiscard]] std::vector<Span> outermost(std::vector<Span> spans);
 
-/// Binding strength of a binary operator, 2 (||) to 12 (.*); 0 if it is none.
+/// Precedence of a binary operator, 2 (||) to 12 (.*); 0 for others.
 [[nodiscard]] int precedence(std::string_view op);
-/// Operators that stand before their operand.
+/// Prefix operators.
 [[nodiscard]] bool is_prefix(std::string_view op);
 [[nodiscard]] bool is_assignment(std::string_view op);
 
@@ -115,16 +114,16 @@ struct NameValue {
 [[nodiscard]] bool is_builtin_type_word(std::string_view word);
 /// const, static, __shared__, ...: the bit, 0 if it is none.
 [[nodiscard]] std::uint32_t qualifier_bit(std::string_view word);
-/// Qualifiers and attributes that may stand before a type or a function and mean nothing to the
-/// model.
+/// Qualifiers and attributes of a type or function that are irrelevant to the model.
 [[nodiscard]] bool is_ignored_word(std::string_view word);
 /// Attribute words followed by ( ... ).
 [[nodiscard]] bool is_parenthesised_attribute(std::string_view word);
-/// Type names of CUDA and the C and C++ libraries under plain names.
+/// Type names of CUDA and the C and C++ libraries without reserved prefix.
 [[nodiscard]] bool is_library_type(std::string_view word);
 /// A keyword that can be neither a type nor a variable: if, for, return, operator, ...
 [[nodiscard]] bool is_statement_word(std::string_view word);
-/// No small letter, a capital, at least two characters: a macro by convention.
+/// True for a name without lower-case letters, with a capital and at least two characters: a macro
+/// by convention.
 [[nodiscard]] bool looks_like_macro(std::string_view word);
 
 }  // namespace warpath::model

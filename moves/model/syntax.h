@@ -16,9 +16,9 @@
 #include "engine/spec/variant.h"
 
 /// Source model of a CUDA C++ translation unit: a tree whose nodes are byte spans of the text.
-/// Moves read the tree, edit the text by spans (engine/text/source_edit.h) and parse again;
-/// nothing is printed from the tree. What the parser does not understand becomes an opaque node
-/// with its exact span.
+/// Moves read the tree, edit the text by spans (engine/text/source_edit.h) and parse again; code is
+/// never generated from the tree. What the parser does not understand becomes an opaque node with
+/// its exact span.
 namespace warpath::model {
 
 /// Bytes [begin, end) of Unit::source. An absent part has begin == end == 0.
@@ -59,7 +59,7 @@ enum class ExprKind : std::uint8_t {
   new_object,  ///< new T(...), `type`, args: constructor arguments
   lambda,      ///< captures and parameters are text; `body` is its statement
   statement,   ///< GNU ({ ... }); `body`
-  type,        ///< a type where an expression may stand (template or macro argument); `type`
+  type,        ///< a type in place of an expression (template or macro argument); `type`
   opaque,      ///< not understood
 };
 
@@ -72,12 +72,12 @@ struct Expr {
   Span type;                     ///< of cast, size_of, new_object, type
   std::span<Expr* const> args;   ///< children in source order
   const Expr* parent = nullptr;  ///< null at the root of an expression
-  const Stmt* stmt = nullptr;    ///< the innermost statement that holds it; null at file level
+  const Stmt* stmt = nullptr;    ///< the innermost enclosing statement; null at file level
   const Stmt* body = nullptr;
-  /// the text that the spans are of: of a macro's expression its body
+  /// the text that the spans refer to: for a macro's expression its body
   const std::string* source = nullptr;
-  std::uint16_t height = 1;    ///< levels of the tree from here down, bounded by the parser
-  bool parenthesised = false;  ///< stands in its own (); `span` excludes, `outer` includes them
+  std::uint16_t height = 1;    ///< height of the subtree, bounded by the parser
+  bool parenthesised = false;  ///< enclosed in (); `span` excludes, `outer` includes them
   Span outer;                  ///< `span` with enclosing parentheses
   [[nodiscard]] const Expr& arg(std::size_t i) const { return *args[i]; }
   [[nodiscard]] bool is(ExprKind k) const { return kind == k; }
@@ -87,7 +87,7 @@ struct Expr {
   }
 };
 
-/// Words before or behind the type in a declaration, as bits.
+/// Words before or after the type in a declaration, as bits.
 enum Qualifier : std::uint32_t {
   kConst = 1U << 0,
   kVolatile = 1U << 1,
@@ -108,12 +108,12 @@ enum Qualifier : std::uint32_t {
   kThreadLocal = 1U << 16,
 };
 
-/// How a declared name gets its first value.
+/// Syntax of an initialiser.
 enum class InitForm : std::uint8_t { none, assign, parens, braces };
 
-/// One declared name: `*p[4] = x` of `float *p[4] = x, q;`. A parameter is one as well.
+/// One declared name: `*p[4] = x` in `float *p[4] = x, q;`. Also used for parameters.
 struct Declarator {
-  Span span;              ///< from its first * to behind its initialiser
+  Span span;              ///< from its first * past its initialiser
   std::string_view name;  ///< empty: an unnamed parameter
   Span name_span;
   Span type;        ///< the type's words without qualifiers ("unsigned int"), shared in a list
@@ -125,7 +125,7 @@ struct Declarator {
   Span pointer_span;                     ///< the *, & and their qualifiers
   bool reference = false;
   bool is_function_pointer = false;
-  std::span<Expr* const> extents;  ///< one a [..]; null for []
+  std::span<Expr* const> extents;  ///< one per [..]; null for []
   Span extents_span;
   InitForm init_form = InitForm::none;
   std::span<Expr* const> init;  ///< assign: one; parens, braces: any number
@@ -182,7 +182,7 @@ struct Stmt {
   std::span<Expr* const> operands;  ///< of assembly, outputs first
   std::size_t outputs = 0;          ///< how many of the operands are written
   std::string_view name;
-  Span header;                   ///< from `for`, `if`, ... to behind its ")"
+  Span header;                   ///< from `for`, `if`, ... past its ")"
   const Stmt* pragma = nullptr;  ///< of a loop: the `#pragma unroll` directly before it
   bool text_only = false;
   bool constexpr_if = false;
@@ -202,7 +202,7 @@ struct TemplateParameter {
 
 /// A function definition or declaration, at namespace level or in a class.
 struct Function {
-  Span span;  ///< from its first word (template <..> and extern "C" included) to behind } or ;
+  Span span;  ///< from its first word (including template <..> and extern "C") past } or ;
   std::string_view name;
   Span name_span;
   Span attributes;  ///< words before the name: extern "C" __global__ void __launch_bounds__(256)
@@ -219,9 +219,9 @@ struct Function {
   bool is_host = false;        ///< __host__
   bool extern_c = false;
   bool is_member = false;
-  std::string_view scope;                ///< "ns::Class" it stands in; empty at file level
+  std::string_view scope;                ///< enclosing "ns::Class"; empty at file level
   std::span<Span const> opaque;          ///< opaque spans inside, in order
-  bool unresolved_conditionals = false;  ///< an #if inside depends on what the parser cannot know
+  bool unresolved_conditionals = false;  ///< an #if inside depends on names unknown to the parser
   [[nodiscard]] const Declarator* parameter(std::string_view wanted) const;
 };
 
@@ -239,21 +239,21 @@ struct Macro {
 struct Conditional {
   Span directive;      ///< the #if, #ifdef, #elif, #else line
   Span branch;         ///< the text it governs
-  bool taken = false;  ///< parsed; a branch not taken has no nodes
-  bool known = true;   ///< false: the condition depends on names the file does not set
+  bool taken = false;  ///< parsed; a branch that is not taken has no nodes
+  bool known = true;   ///< false: the condition depends on names that the file does not set
 };
 
-/// What the text alone does not say.
+/// Parameters of parsing that are not in the text.
 struct ParseOptions {
   /// values of names given by -D: tunables, macros of the options, compile-time scalars of the spec
   Bindings bindings;
-  /// names given by -D whose value is no integer, or not the same in all workloads
+  /// names given by -D whose value is not an integer, or differs between workloads
   std::set<std::string, std::less<>> defined = {};
-  std::string kernel_name;  ///< name expression ("k<float, 4>"): binds its template parameters
+  std::string kernel_name;  ///< name expression ("k<float, 4>") that binds its template parameters
 };
 
-/// A parsed translation unit. Owns text and tree; pointers into it stay valid until it is
-/// destroyed, also when it is moved.
+/// A parsed translation unit. Owns text and tree; pointers into it are valid until it is destroyed,
+/// even if it is moved.
 class Unit {
  public:
   Unit(Unit&&) noexcept;
@@ -275,20 +275,21 @@ class Unit {
   [[nodiscard]] std::span<const Span> opaque() const;  ///< all opaque spans, in order
   [[nodiscard]] bool ambiguous() const;  ///< TokenStream::ambiguous: no move may touch the text
   [[nodiscard]] const Macro* macro(std::string_view name) const;
-  /// The expression that a function-like macro stands for, over its parameters, for analysis alone:
-  /// its spans are not those of this unit. Null if it is none or not understood. Parsed once; one
-  /// thread a unit.
+  /// The expression of a function-like macro, over its parameters, for analysis only: its spans do
+  /// not refer to this unit. Null if there is none or it is not understood. Parsed on first use;
+  /// not thread-safe.
   [[nodiscard]] const Expr* macro_expression(std::string_view name) const;
-  /// Every identifier of the text, those of directives included. Collected once; one thread a unit.
+  /// Every identifier of the text, including those in directives. Collected on first use; not
+  /// thread-safe.
   [[nodiscard]] const std::set<std::string, std::less<>>& identifiers() const;
-  /// The definition `kernel_name` ("k", "space::k", "k<float, 4>") launches; null if there is none
-  /// or more than one.
+  /// The definition launched as `kernel_name` ("k", "space::k", "k<float, 4>"); null unless there
+  /// is exactly one.
   [[nodiscard]] const Function* find_kernel(std::string_view kernel_name) const;
   [[nodiscard]] const Function* find_function(
-      std::string_view name) const;  ///< the only definition; else null
+      std::string_view name) const;  ///< the only definition; otherwise null
   [[nodiscard]] bool is_type_name(std::string_view name) const;
-  /// The type's words with the template parameters that the kernel name binds replaced, and names
-  /// of `using A = B;` followed.
+  /// The type's words after substituting the template parameters bound by the kernel name and
+  /// following `using A = B;`.
   [[nodiscard]] std::string resolved_type(std::string_view words) const;
   /// Integer constants by name: macros, constexpr and const variables at file level,
   /// ParseOptions::bindings and template arguments of the kernel name.
@@ -304,51 +305,52 @@ class Unit {
   std::unique_ptr<Storage> storage_;
 };
 
-/// Parses any bytes. Never fails and never throws but bad_alloc; linear time; deep nesting ends in
+/// Parses any bytes. Never fails, and throws only bad_alloc; linear time; excessive nesting becomes
 /// an opaque span.
 [[nodiscard]] Unit parse(std::string source, const ParseOptions& options = {});
 /// With the variant's tunables, -D options and kernel name.
 [[nodiscard]] Unit parse(const KernelSpec& spec, const Variant& variant);
 
-/// A kernel in a branch that a preprocessor condition leaves out: it has no nodes.
+/// A kernel in a branch excluded by a preprocessor condition, hence without nodes.
 struct HiddenKernel {
   std::string name;
   Span condition;  ///< the directive of the branch
 };
 [[nodiscard]] std::vector<HiddenKernel> hidden_kernels(const Unit& unit);
 
-/// Unit::plain_text of the expression, and of its type, in the text that it was parsed from.
+/// Unit::plain_text of the expression, and of its type, in the text it was parsed from.
 [[nodiscard]] std::string plain_text(const Expr& expr);
 [[nodiscard]] std::string plain_type(const Expr& expr);
 
-/// Calls `visit` for the expression and all below it, parents first. A false return keeps out of
-/// its children.
+/// Calls `visit` for the expression and its descendants, parents first. Returning false skips the
+/// children.
 void walk(const Expr& root, const std::function<bool(const Expr&)>& visit);
-/// Calls for every expression below the statement: conditions, initialisers, extents, operands,
-/// nested statements.
+/// Calls `visit` for every expression below the statement: conditions, initialisers, extents,
+/// operands, nested statements.
 void walk_expressions(const Stmt& root, const std::function<bool(const Expr&)>& visit);
-/// Calls for the statement and all below it, in source order; lambdas' bodies too.
+/// Calls `visit` for the statement and its descendants, including lambda bodies, in source order.
 void walk(const Stmt& root, const std::function<bool(const Stmt&)>& visit);
-/// The expressions that stand directly in `stmt`, in evaluation order.
+/// The immediate expressions of `stmt`, in evaluation order.
 [[nodiscard]] std::vector<const Expr*> expressions_of(const Stmt& stmt);
 
-/// The operand below C-style, static and functional casts of one argument. Parentheses are no
+/// The operand below C-style, static and functional casts of one argument. Parentheses are not
 /// nodes.
 [[nodiscard]] const Expr& strip_casts(const Expr& expr);
-/// Name of the callee of a call ("fmaxf", "std::max", "f<4>" as "f"); empty for other callees and
+/// Name of the callee of a call ("fmaxf", "std::max", "f" for "f<4>"); empty for other callees and
 /// kinds.
 [[nodiscard]] std::string_view callee(const Expr& expr);
-/// The declaration a name refers to: local, parameter, global; null if unknown. Scopes are obeyed.
+/// The declaration that a name refers to, following scopes: local, parameter, global; null if
+/// unknown.
 [[nodiscard]] const Declarator* declaration_of(const Unit& unit, const Expr& name);
-/// The declarator visible under `name` just before byte `at` in `function`.
+/// The declarator visible as `name` just before byte `at` in `function`.
 [[nodiscard]] const Declarator* visible(const Unit& unit,
                                         const Function& function,
                                         std::string_view name,
                                         std::size_t at);
 
 /// Value of an integer constant expression over literals, constants of the unit, constexpr locals
-/// and `extra`; sizeof of known types; ?: and comparisons too. Helper functions are not called.
-/// nullopt if unknown or overflowing.
+/// and `extra`; includes sizeof of known types, ?: and comparisons. Helper functions are not
+/// called. nullopt if unknown or overflowing.
 [[nodiscard]] std::optional<std::int64_t> constant_value(const Unit& unit,
                                                          const Expr& expr,
                                                          const Bindings& extra = {});
@@ -357,44 +359,44 @@ void walk(const Stmt& root, const std::function<bool(const Stmt&)>& visit);
                                                          std::string_view text,
                                                          const Bindings& extra = {});
 
-/// True if evaluating it changes nothing: no assignment, ++, --, asm, and only calls of known pure
+/// True if evaluation has no side effects: no assignment, ++, --, asm, and only calls of known pure
 /// functions.
 [[nodiscard]] bool is_pure(const Unit& unit, const Expr& expr);
-/// The function changes nothing and depends on its arguments (or on the thread's place) alone:
-/// maths, conversions, vector constructors, and `__device__` functions of the file whose body is
-/// one return of a pure expression.
+/// True if the function has no side effects and depends only on its arguments (or on the thread's
+/// indices): maths, conversions, vector constructors, and `__device__` functions of the file whose
+/// body is one return of a pure expression.
 [[nodiscard]] bool is_pure_function(const Unit& unit, std::string_view name);
-/// The expression a helper function returns, if its body is just that; null otherwise.
+/// The returned expression of a helper function that consists of one return; null otherwise.
 [[nodiscard]] const Expr* returned_expression(const Function& function);
-/// True if the name occurs below as a variable (not as a member).
+/// True if the name occurs in the expression as a variable (not as a member).
 [[nodiscard]] bool mentions(const Expr& expr, std::string_view name);
 [[nodiscard]] bool mentions(const Stmt& stmt, std::string_view name);
-/// The token texts are equal: `a+b` and `a + b`.
+/// True if the token sequences are equal: `a+b` and `a + b`.
 [[nodiscard]] bool same_text(const Unit& unit, const Expr& a, const Expr& b);
 
-/// `wish` if nothing in the file is called so, else wish_2, wish_3, ...; `taken` adds names already
-/// given out.
+/// `wish` if the file does not use that name, otherwise wish_2, wish_3, ...; `taken` lists further
+/// names in use.
 [[nodiscard]] std::string fresh_name(const Unit& unit,
                                      std::string_view wish,
                                      std::set<std::string, std::less<>>* taken = nullptr);
-/// Blanks at the start of the line that holds byte `at`.
+/// Leading blanks of the line that contains byte `at`.
 [[nodiscard]] std::string indentation(const Unit& unit, std::size_t at);
-/// One more level of indentation as this file does it (two spaces, four, a tab).
+/// One level of indentation in this file (two spaces, four, a tab).
 [[nodiscard]] std::string indent_unit(const Unit& unit);
-/// `text` with `indent` before each line that is not empty.
+/// `text` with `indent` before each non-empty line.
 [[nodiscard]] std::string indented(std::string_view text, std::string_view indent);
 /// Line number from 1.
 [[nodiscard]] std::size_t line_of(const Unit& unit, std::size_t at);
-/// The span extended to whole lines where nothing but blanks and the comments above (own lines,
-/// directly before) stand beside it.
+/// The span extended to whole lines if only blanks, and the comments directly above on lines of
+/// their own, are beside it.
 [[nodiscard]] Span whole_lines(const Unit& unit, Span span, bool with_comments_above = false);
 
-/// True if `ancestor` is it or holds it.
+/// True if `ancestor` is `stmt` or contains it.
 [[nodiscard]] bool is_inside(const Stmt& stmt, const Stmt& ancestor);
 [[nodiscard]] bool is_inside(const Expr& expr, const Stmt& ancestor);
-/// The innermost loop around it; null if none.
+/// The innermost loop around the statement; null if none.
 [[nodiscard]] const Stmt* enclosing_loop(const Stmt& stmt);
-/// The statement as a list: a block's children, else itself.
+/// The statement as a list: a block's children, otherwise itself.
 [[nodiscard]] std::vector<const Stmt*> statements(const Stmt& body);
 
 [[nodiscard]] std::string_view name(ExprKind kind);
@@ -403,8 +405,8 @@ void walk(const Stmt& root, const std::function<bool(const Stmt&)>& visit);
 /// Size of a scalar or CUDA vector type by its words ("unsigned int", "float4", "__nv_bfloat16",
 /// "size_t"); 0 if unknown.
 [[nodiscard]] std::size_t size_of_type(std::string_view type);
-/// Element type by its words, also half, nv_bfloat16, int8_t, ...; nullopt for others (vectors
-/// too).
+/// Element type by its words, including half, nv_bfloat16, int8_t, ...; nullopt for others
+/// (including vectors).
 [[nodiscard]] std::optional<DType> dtype_of_type(std::string_view type);
 /// True for built-in integer types (char to long long, size_t, intN_t, bool) in any spelling.
 [[nodiscard]] bool is_integer_type(std::string_view type);

@@ -5,11 +5,10 @@
 
 #include "moves/patch/patch_lines.h"
 
-/// The forms that change a source in places. Each answers as apply_patch (moves/patch/patch.h)
-/// does.
+/// The forms that change parts of a source. Results as for apply_patch (moves/patch/patch.h).
 namespace warpath::patch {
 
-/// Blocks or hunks of one patch.
+/// Maximum number of blocks or hunks of a patch.
 inline constexpr std::size_t kMostPieces = 256;
 
 [[nodiscard]] std::optional<LineText> apply_blocks(LineText source,
@@ -21,7 +20,7 @@ inline constexpr std::size_t kMostPieces = 256;
 
 /// "<<<<<<< SEARCH": at least five "<", then the word.
 [[nodiscard]] bool begins_block(const std::string& line);
-/// "@@ -12,7 +12,9 @@" or "@@" alone.
+/// "@@ -12,7 +12,9 @@" or "@@".
 [[nodiscard]] bool begins_hunk(const std::string& line);
 
 }  // namespace warpath::patch

@@ -9,8 +9,8 @@
 
 namespace warpath {
 
-/// What a move does, shown on one small kernel. moves/examples/<move>.txt, which docs/moves.md
-/// describes:
+/// The effect of a move on one small kernel. Format of moves/examples/<move>.txt, described in
+/// docs/moves.md:
 ///
 ///   step: unroll_loops(factor=4)
 ///   input: float32 x[n]
@@ -21,10 +21,10 @@ namespace warpath {
 ///   --- before
 ///   (source)
 ///   --- after
-///   (source, and behind "--- terms" what changes in the launch, the options and the tunables)
+///   (source, and after "--- terms" the changes of the launch, the options and the tunables)
 struct MoveExample {
   MoveInstance step;                ///< as written; site and parameters may be left out
-  std::vector<MoveInstance> given;  ///< carried out first: a move that works on what others made
+  std::vector<MoveInstance> given;  ///< applied first, for a move that builds on others
   KernelSpec spec;                  ///< `source` is the text before
   std::string after;
   std::string terms;    ///< changed lines of terms_text, each with "-" or "+"; empty: none
@@ -34,20 +34,20 @@ struct MoveExample {
 /// Throws Error(bad_input) naming `place` and the line.
 [[nodiscard]] MoveExample parse_example(std::string_view text, const std::string& place);
 
-/// A GPU with every instruction that a move may ask for: examples are carried out for it.
+/// A GPU with every instruction that a move may require, for carrying out examples.
 [[nodiscard]] DeviceFacts example_device();
 
-/// The move carried out on the example: source and changed terms. Throws Error(bad_input) with the
-/// move's reason where it refuses.
+/// The result of an example's move: source and changed terms. Throws Error(bad_input) with the
+/// move's reason if it refuses.
 struct ExampleResult {
-  MoveInstance instance;        ///< in full
-  Variant before, after;        ///< what the step was carried out on, what it made
+  MoveInstance instance;        ///< complete
+  Variant before, after;        ///< input and output of the step
   std::string terms;            ///< changed lines of terms_text
   std::vector<Tunable> domain;  ///< Move::domain there
 };
 [[nodiscard]] ExampleResult run_example(const MoveExample& example, const MoveTable& moves);
 
-/// The examples that this program carries.
+/// An example built into the program.
 struct EmbeddedExample {
   std::string_view move;
   std::string_view text;

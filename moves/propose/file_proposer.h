@@ -12,40 +12,40 @@
 
 namespace warpath {
 
-/// One candidate from outside.
+/// One external candidate.
 struct ForeignProposal {
   std::string at = "baseline";  ///< key of the node, or "baseline"
-  Proposal proposal;            ///< without its variant if a move makes it
+  Proposal proposal;            ///< without its variant if made by a move
   std::string text;             ///< a source, blocks or a diff (moves/patch/patch.h); empty: none
   std::string launch;           ///< JSON of the whole plan; empty: the parent's
   std::string place;            ///< FILE:LINE
 };
 
-/// One JSON object of a proposals file, with `place` (FILE:LINE) in every complaint; files that it
-/// names are relative to `folder`. docs/llm.md has the keys. Throws Error(bad_input).
+/// Parses one JSON object of a proposals file, with `place` (FILE:LINE) in error messages; files
+/// named in it are relative to `folder`. docs/llm.md describes the keys. Throws Error(bad_input).
 [[nodiscard]] ForeignProposal foreign_proposal(std::string_view line,
                                                const std::string& place,
                                                const std::filesystem::path& folder);
-/// All lines of a file; empty lines and those that begin with # are left out.
+/// All lines of a file except empty ones and those that begin with #.
 [[nodiscard]] std::vector<ForeignProposal> read_proposals(const std::string& file);
 
-/// A candidate at one node: the proposal (with its variant where a text or a launch plan makes it,
-/// else with the whole instance of the move) and what it makes.
+/// A candidate at one node: the proposal (with its variant if made from a text or launch plan,
+/// otherwise with the complete instance of the move) and its result.
 struct MadeProposal {
   Proposal proposal;
   Variant variant;
 };
-/// Throws Error(bad_input) naming the place if it does not apply to `at.variant`, breaks a
+/// Throws Error(bad_input) naming the place if it does not apply to `at.variant`, violates a
 /// constraint or changes nothing.
 [[nodiscard]] MadeProposal made_for(const ForeignProposal& foreign,
                                     const MoveContext& at,
                                     const MoveTable& moves);
 
-/// Proposes what a file or a person says, before anything else is tried at the node. What does not
-/// apply is noted and left out.
+/// Proposes the contents of a file or a person's suggestions, before anything else is tried at the
+/// node. Inapplicable ones are reported and skipped.
 class FileProposer final : public LateProposer {
  public:
-  /// `root`: key of the baseline. `moves` outlives the proposer.
+  /// `root`: key of the baseline. `moves` must outlive the proposer.
   FileProposer(std::string name,
                std::vector<ForeignProposal> proposals,
                const Hash128& root,

@@ -9,22 +9,22 @@
 
 namespace warpath {
 
-/// A variant that lacks one move of a path.
+/// A variant without one move of a path.
 struct LeftOut {
-  std::optional<Variant> variant;  ///< none: it could not be made
-  /// then: the reason. Else where `needing` is not empty: why the first of them does not apply
+  std::optional<Variant> variant;  ///< absent: it could not be made
+  /// why not; otherwise, if `needing` is not empty, why the first of those does not apply
   std::string why;
-  /// MoveInstance::text() of later moves that do not apply without it: they are left out too, in
+  /// MoveInstance::text() of later moves that do not apply without it and are left out too, in
   /// order
   std::vector<std::string> needing = {};
 };
 
-/// The way from the baseline to a kernel, taken apart. References outlive it.
+/// The path from the baseline to a kernel, decomposed. References must outlive it.
 class MovePath {
  public:
-  /// `variants`: from the baseline on, the kernel last; `instances`: one fewer, the step to each
-  /// from the one before. A step that its move makes is made by the move wherever it is repeated;
-  /// any other (a text of a model, of a file) is repeated as its difference.
+  /// `variants`: from the baseline to the kernel; `instances`: the step to each from the one
+  /// before, one fewer. Steps made by moves are repeated by the move; others (a model's or file's
+  /// text) as differences.
   MovePath(const MoveTable& moves,
            const KernelSpec& spec,
            const DeviceFacts& device,
@@ -36,12 +36,12 @@ class MovePath {
   [[nodiscard]] const Variant& before(std::size_t step) const { return variants_[step]; }
   [[nodiscard]] const Variant& kernel() const { return variants_.back(); }
 
-  /// All steps but this one, in order, and but those that do not apply without it.
+  /// All steps except this one, in order, and except those that do not apply without it.
   [[nodiscard]] LeftOut without(std::size_t step) const;
 
   struct Reversed {
     MoveInstance instance;  ///< the move that undoes the step
-    LeftOut result;         ///< of it, on the kernel
+    LeftOut result;         ///< on the kernel
   };
   /// nullopt: the step has no inverse.
   [[nodiscard]] std::optional<Reversed> reversed(std::size_t step) const;
@@ -58,7 +58,7 @@ class MovePath {
   const DeviceFacts& device_;
   std::vector<Variant> variants_;
   std::vector<MoveInstance> instances_;
-  std::vector<const Move*> made_by_;  // null: by no move
+  std::vector<const Move*> made_by_;  // null: not made by a move
 };
 
 }  // namespace warpath

@@ -12,13 +12,13 @@
 
 namespace warpath {
 
-/// Every registered move, made once, by name and by alias.
+/// One instance of every registered move, by name and alias.
 class MoveTable {
  public:
   explicit MoveTable(const MoveRegistry& registry);
   /// Null if no move has this name or alias.
   [[nodiscard]] const Move* find(std::string_view name_or_alias) const;
-  /// Names (no aliases), in order.
+  /// Names without aliases, in order.
   [[nodiscard]] std::vector<std::string> names() const;
   /// Names and aliases, in order.
   [[nodiscard]] std::vector<std::string> all_names() const;
@@ -28,21 +28,22 @@ class MoveTable {
   std::map<std::string, const Move*, std::less<>> aliases_;
 };
 
-/// A path written by hand: steps MOVE[@SITE][(NAME=INTEGER, ...)] between semicolons or line feeds;
-/// blanks count nowhere, "#" begins a comment. Throws Error(bad_input) with `place` and the step.
+/// Parses a handwritten path: steps MOVE[@SITE][(NAME=INTEGER, ...)] separated by semicolons or
+/// line feeds; blanks are ignored, "#" begins a comment. Throws Error(bad_input) with `place` and
+/// the step.
 [[nodiscard]] std::vector<MoveInstance> parse_move_script(std::string_view text,
                                                           std::string_view place);
 
-/// One step as it was carried out.
+/// An applied step.
 struct AppliedStep {
   MoveInstance instance;  ///< canonical name, site and all parameters
   Variant variant;
 };
 
-/// Carries out `wanted`, which may leave out site and parameters: the first instance that the move
-/// enumerates, that agrees with what is given, and that applies. Where none agrees (parameters may
-/// have any value of Move::domain), the first at the site takes the given ones in place of its own.
-/// nullopt with the move's reason in `why`; it then names the sites or parameters that there are.
+/// Applies `wanted`, which may omit site and parameters: the first instance enumerated by the move
+/// that matches it and applies. If none matches (parameters may have any value of Move::domain),
+/// the first one at the site with the given parameters substituted. nullopt with the move's reason
+/// in `why`, which then lists the available sites or parameters.
 [[nodiscard]] std::optional<AppliedStep> apply_step(const Move& move,
                                                     const MoveContext& context,
                                                     const MoveInstance& wanted,

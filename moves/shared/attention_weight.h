@@ -16,14 +16,14 @@ struct Update {
   const model::Expr* b = nullptr;
 };
 
-/// What the statement adds to; nullopt if it is no such update.
+/// Recognises such an update; nullopt otherwise.
 [[nodiscard]] std::optional<Update> read_update(const model::Unit& unit, const model::Stmt& stmt);
 
-/// A literal 0 under any casts.
+/// True for a literal 0 under any casts.
 [[nodiscard]] bool is_zero(const model::Expr& e);
 
-/// The parts of a loop that sums values by weights of a score: weight = exp(f(score)), sum +=
-/// weight, acc[:] += weight * value.
+/// The parts of a loop that sums values weighted by scores: weight = exp(f(score)), sum += weight,
+/// acc[:] += weight * value.
 struct WeightedSum {
   const model::Loop* loop = nullptr;              ///< over the summands
   std::string score, weight;                      ///< variables
@@ -31,16 +31,16 @@ struct WeightedSum {
   std::vector<const model::Expr*> score_factors;  ///< score *= ...
   std::vector<const model::Expr*> handovers;      ///< x = y in the loop
   const model::Expr* sum = nullptr;               ///< of the weights
-  /// what the sum is multiplied with before each summand; null: 1
+  /// factor applied to the sum before each summand; null: 1
   const model::Expr* sum_keep = nullptr;
-  const model::Expr* sum_weight = nullptr;  ///< what is added to it
+  const model::Expr* sum_weight = nullptr;  ///< summand of the sum
   const model::Expr* acc = nullptr;         ///< acc[d]
   const model::Expr* acc_keep = nullptr;
 };
 
-/// True if weight = exp(scale * score - top), where top is the same for all summands, or moves and
-/// the sums are scaled along with it: then acc / sum does not depend on top. `scale` receives C
-/// text; else a line in `why`.
+/// True if weight = exp(scale * score - top), where top is the same for all summands, or changes
+/// and the sums are rescaled accordingly: then acc / sum does not depend on top. Sets `scale` to C
+/// text, or `why` to one line.
 [[nodiscard]] bool read_weight(const model::Unit& unit,
                                const model::KernelFacts& facts,
                                const WeightedSum& parts,

@@ -11,20 +11,20 @@ namespace warpath {
   return std::to_string(value);
 }
 
-/// Lines of C with indentation, for moves that write a new body.
+/// Indented lines of C, for moves that write a new body.
 class CodeWriter {
  public:
   explicit CodeWriter(std::string unit = "  ", int depth = 1)
       : unit_(std::move(unit)), depth_(depth) {}
 
-  /// One line at the current depth; an empty one without blanks.
+  /// Appends one line at the current depth; an empty one without blanks.
   CodeWriter& line(std::string_view text) {
     if (!text.empty()) out_ += indent();
     out_ += text;
     out_ += '\n';
     return *this;
   }
-  /// Each line of `text` at the current depth; nothing for an empty text.
+  /// Appends each line of `text` at the current depth; nothing for an empty text.
   CodeWriter& lines(std::string_view text) {
     while (!text.empty()) {
       const std::size_t end = text.find('\n');
@@ -50,8 +50,8 @@ class CodeWriter {
   std::string out_;
 };
 
-/// Where new lines in front of the statement at byte `at` go: the start of its line, or itself if
-/// other code stands before it.
+/// Where to insert lines before the statement at byte `at`: the start of its line, or `at` itself
+/// if other code precedes it there.
 [[nodiscard]] inline std::size_t line_of_statement(std::string_view source, std::size_t at) {
   std::size_t begin = at;
   while (begin > 0 && (source[begin - 1] == ' ' || source[begin - 1] == '\t')) --begin;

@@ -11,12 +11,12 @@
 
 namespace warpath {
 
-/// Identifiers that occur in C text, members left out.
+/// Identifiers in C text, except members.
 [[nodiscard]] std::set<std::string> names_in(std::string_view text);
-/// blockIdx.x, .y or .z (axis 0, 1, 2) occurs.
+/// True if blockIdx.x, .y or .z (axis 0, 1, 2) occurs.
 [[nodiscard]] bool mentions_block_index(std::string_view text, std::size_t axis);
 
-/// A condition under which the kernel's work is done.
+/// A condition on the kernel's work.
 struct Condition {
   const model::Expr* expr = nullptr;
   bool negated = false;
@@ -26,7 +26,7 @@ struct Condition {
 struct UpperBound {
   std::string name;
   std::string text;
-  /// over names of the launch plan; empty if it cannot be said so
+  /// over names of the launch plan; empty if impossible
   std::string launch_text;
   std::optional<std::int64_t> size;
   model::Polynomial value;
@@ -44,44 +44,44 @@ struct FactorPart {
   int array = 0;
 };
 
-/// A kernel cut at its reduction loop: what stands before, what holds there, what follows. Helper
+/// A kernel split at its reduction loop: what precedes it, what holds there, what follows. Helper
 /// of find_contraction; borrows the model.
 class ContractionParts {
  public:
   ContractionParts(const MoveContext& context, const model::KernelModel& kernel);
 
-  /// Finds the statements before and behind `loop` and the conditions around it.
+  /// Finds the statements before and after `loop` and the conditions around it.
   [[nodiscard]] bool split(const model::Stmt& loop, std::string& why);
   [[nodiscard]] const std::vector<Condition>& conditions() const { return conditions_; }
-  /// Variables made of block and thread indices that enumerate outputs.
+  /// Variables computed from block and thread indices that enumerate outputs.
   [[nodiscard]] std::vector<AxisPart> axes();
   [[nodiscard]] std::optional<UpperBound> upper_bound(const Condition& condition) const;
-  /// Said by an axis already: i < M * N where the axes are i / N and i % N.
+  /// True if axes already imply it: i < M * N if the axes are i / N and i % N.
   [[nodiscard]] bool is_used_up(const Condition& condition) const;
-  /// An index is not negative: always true.
+  /// True if it only says that an index is not negative.
   [[nodiscard]] bool lower_bound_only(const Condition& condition,
                                       const std::vector<AxisPart>& axes) const;
   [[nodiscard]] std::string text(const Condition& condition) const;
-  /// Value of a polynomial with the constants of the source.
+  /// Value of a polynomial after substituting the source's constants.
   [[nodiscard]] std::optional<std::int64_t> fixed(const model::Polynomial& value) const;
-  /// With locals of the prologue replaced by what they are made of, up to the axes.
+  /// Substitutes the definitions of the prologue's locals, down to the axes.
   [[nodiscard]] model::Polynomial expanded(model::Polynomial value) const;
-  /// The text mentions the name, through definitions too.
+  /// True if the text mentions the name, directly or through definitions.
   [[nodiscard]] bool depends(std::string_view text, std::string_view name) const;
-  /// The one index that both axes are taken from.
+  /// True for the one index that both axes are computed from.
   [[nodiscard]] bool is_flat_index(std::string_view name) const {
     return !flat_index_.empty() && name == flat_index_;
   }
-  /// It depends on an axis or a thread index.
+  /// True if it depends on an axis or a thread index.
   [[nodiscard]] bool on_threads(std::string_view text) const;
-  /// Recognises a search for a ragged group. False only if one is there and not understood.
+  /// Recognises the search for a ragged group. False only if there is one that is not understood.
   [[nodiscard]] bool find_groups(const std::vector<AxisPart>& axes, std::string& why);
   [[nodiscard]] const std::optional<ContractionGroups>& found_groups() const { return groups_; }
   [[nodiscard]] const std::string& group_axis() const { return group_axis_; }
   [[nodiscard]] std::optional<FactorPart> factor(const model::Expr& expr,
                                                  const model::Loop& loop,
                                                  std::string& why) const;
-  /// Fills strides, contiguity and vector width.
+  /// Sets strides, contiguity and vector width.
   [[nodiscard]] bool strides(ContractionOperand& operand,
                              const FactorPart& factor,
                              const model::Loop& loop,
@@ -92,12 +92,12 @@ class ContractionParts {
                               const model::Reduction& reduction,
                               std::string& why);
   [[nodiscard]] const std::vector<std::string>& dropped() const { return dropped_; }
-  /// `k++;` and the like.
+  /// True for `k++;` and the like.
   [[nodiscard]] bool only_steps(const model::Stmt& stmt, std::string_view name) const;
   [[nodiscard]] std::string block_index_name(std::size_t axis) const;
   [[nodiscard]] std::vector<const model::Access*> stores() const;
   [[nodiscard]] std::string epilogue_text() const;
-  /// Fills output_* if the epilogue is a single store behind declarations.
+  /// Sets output_* if the epilogue is a single store after declarations.
   void read_store(Contraction& out, const std::vector<AxisPart>& axes) const;
 
  private:
@@ -114,7 +114,7 @@ class ContractionParts {
   [[nodiscard]] std::string launch_extent_of(std::size_t axis) const;
   [[nodiscard]] std::optional<AxisPart> direct_axis(const Definition& d) const;
   [[nodiscard]] std::vector<AxisPart> divided_axes();
-  /// No variable occurs outside the load.
+  /// True if no variable occurs outside the load.
   [[nodiscard]] static bool mentions_only_load(const model::Expr& e, const model::Access& load);
   [[nodiscard]] int widest_vector(int array,
                                   const model::Polynomial& rest,
@@ -132,7 +132,7 @@ class ContractionParts {
   std::vector<Definition> definitions_;  ///< in order
   std::set<std::string> axis_names_;
   std::string flat_index_;        ///< i of i / N, i % N
-  model::Polynomial flat_value_;  ///< the same made of the axes
+  model::Polynomial flat_value_;  ///< the same in terms of the axes
   std::vector<std::string> dropped_;
   std::optional<ContractionGroups> groups_;
   std::string group_axis_;

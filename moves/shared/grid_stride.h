@@ -9,22 +9,21 @@
 
 namespace warpath {
 
-/// Blocks of a limited grid for each multiprocessor.
+/// Choices of blocks per multiprocessor for a limited grid.
 inline constexpr std::int64_t kBlocksPerMultiprocessor[] = {1, 2, 4, 8, 16, 32};
 
-/// True if the kernel does not count on the blocks of its grid: it may have fewer. Else one line in
-/// `why`.
+/// True if the kernel does not depend on its number of blocks, which may then be reduced; otherwise
+/// one line in `why`.
 [[nodiscard]] bool may_limit_grid(const MoveContext& context,
                                   const model::KernelModel& model,
                                   std::string& why);
 
-/// The launch plan with no more than `blocks_per_sm` blocks for each multiprocessor of the device
-/// on the grid's first axis.
+/// Limits the first axis of the grid to `blocks_per_sm` blocks per multiprocessor of the device.
 void limit_grid(Variant& variant, const MoveContext& context, std::int64_t blocks_per_sm);
 
-/// A kernel of one item a thread behind a guarded index, as a loop over items that are gridDim.x *
-/// blockDim.x apart, on a limited grid. nullopt with one line in `why` where it is no such kernel,
-/// hands something from one item to the next, or its index could overflow.
+/// Converts a kernel of one item per thread behind a guarded index to a loop over items that are
+/// gridDim.x * blockDim.x apart, on a limited grid. nullopt with one line in `why` if it is not
+/// such a kernel, carries state from one item to the next, or its index could overflow.
 [[nodiscard]] std::optional<Variant> strided_over_threads(const MoveContext& context,
                                                           const model::KernelModel& model,
                                                           std::int64_t blocks_per_sm,

@@ -7,15 +7,14 @@
 
 namespace warpath {
 
-/// Where the spec contradicts the text of its kernel or of its reference kernel: the kernel is
-/// missing, or its parameters differ from the spec's arguments in number, order or type; an input
-/// is written, an output is not. One line each, "FILE:/json/pointer: got VALUE, expected WHAT".
-/// Only what is certain: nothing is said of what the source model does not follow (macros, unknown
-/// types, conditions on unknown names).
+/// Contradictions between the spec and the text of its kernel or reference kernel: the kernel is
+/// missing, its parameters differ from the spec's arguments in number, order or type, an input is
+/// written, an output is not. One line each, "FILE:/json/pointer: got VALUE, expected WHAT".
+/// Reports only certain ones, nothing that the source model does not follow (macros, unknown types,
+/// conditions on unknown names).
 [[nodiscard]] std::vector<std::string> contract_problems(const KernelSpec& spec);
 
-/// Throws Error(bad_input) with the first of contract_problems; its message says how many more
-/// there are.
+/// Throws Error(bad_input) with the first of contract_problems and the number of others.
 void require_contract(const KernelSpec& spec);
 
 }  // namespace warpath

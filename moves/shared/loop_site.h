@@ -10,9 +10,9 @@
 
 namespace warpath {
 
-/// Site of a move that works on one loop of a kernel: "loop:K", counted in the order of the text.
-/// Moves on the source model count its loops (KernelFacts::loops, while and do among them);
-/// unroll_loops, which reads tokens, counts words `for`.
+/// Site of a move on one loop of a kernel: "loop:K", counted in textual order. Moves on the source
+/// model count its loops (KernelFacts::loops, including while and do); unroll_loops, which reads
+/// tokens, counts words `for`.
 [[nodiscard]] inline std::string loop_site(std::size_t ordinal) {
   return "loop:" + std::to_string(ordinal);
 }
@@ -21,7 +21,7 @@ namespace warpath {
 }
 
 /// An instance of `move` without parameters for every loop at which `rewritten(context, model,
-/// instance, why)` gives a variant. Empty where the kernel has no model.
+/// instance, why)` gives a variant. Empty if the kernel has no model.
 template <class Rewritten>
 [[nodiscard]] std::vector<MoveInstance> instances_at_loops(const MoveContext& context,
                                                            std::string_view move,

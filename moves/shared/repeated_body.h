@@ -7,8 +7,8 @@
 
 namespace warpath {
 
-/// What one element of a thread would hand to the next if the thread ran `repeated` (statements in
-/// order) for several of them: a local variable or array from before that they change. Empty if
+/// A local variable or array that would carry state from one element to the next if a thread ran
+/// `repeated` (statements in order) for several: declared before and changed by them. Empty if
 /// there is none.
 [[nodiscard]] std::string carried_variable(const model::KernelModel& kernel,
                                            const std::vector<const model::Stmt*>& repeated);

@@ -10,20 +10,20 @@
 
 namespace warpath {
 
-/// How a scan is spread over lanes: each takes `packs` packs of `vector` neighbours of a tile, the
-/// tile being all lanes' packs.
+/// How a scan is distributed over lanes: each takes `packs` packs of `vector` neighbours of a tile,
+/// which consists of all lanes' packs.
 struct ScanShape {
   std::int64_t packs = 1;
   std::int64_t vector = 4;
 };
 
-/// One line why the loop is no scan that lanes could share; empty if it is one.
+/// Why the loop is not a scan that lanes could share, in one line; empty if it is.
 [[nodiscard]] std::string scan_refusal(const model::KernelModel& model, const model::Loop& loop);
 
-/// The statement that replaces a scan loop: totals of packs, a shuffle scan over a warp, the warps'
-/// totals through shared memory, then the loop's own body within each pack; the accumulator ends as
-/// it did. `taken`: names given out. The text is not indented. nullopt if packs of more than one
-/// element fit no array of the loop.
+/// The replacement of a scan loop: totals of packs, a shuffle scan over a warp, the warps' totals
+/// through shared memory, then the loop's own body within each pack; the accumulator ends with the
+/// same value. `taken`: names in use. Unindented. nullopt if packs of more than one element fit no
+/// array of the loop.
 [[nodiscard]] std::optional<std::string> scan_text(const model::KernelModel& model,
                                                    const model::Loop& loop,
                                                    const LaneGroup& group,

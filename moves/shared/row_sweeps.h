@@ -10,15 +10,14 @@
 
 namespace warpath {
 
-/// The atom under which the loop's variable stands in `index`: its name, or the name with a
-/// version.
+/// The atom of the loop's variable in `index`: its name, possibly with a version.
 [[nodiscard]] std::string loop_atom(const model::Polynomial& index, const model::Loop& loop);
 
-/// Threads a block of the variant along x; nullopt if its y or z extent is not 1 or the plan gives
-/// no number.
+/// Threads per block of the variant along x; nullopt if its y or z extent is not 1 or the plan is
+/// not constant.
 [[nodiscard]] std::optional<std::int64_t> threads_per_row_block(const Variant& variant);
 
-/// Elements base + j of an array, j the sweeps' variable.
+/// Elements base + j of an array, with j the variable of the sweeps.
 struct RowOperand {
   int array = 0;
   model::Polynomial base;         ///< as written: its text compiles before the first sweep
@@ -28,24 +27,24 @@ struct RowOperand {
     std::size_t sweep = 0;  ///< into RowSweeps::loops
   };
   std::vector<Use> uses;           ///< in source order
-  bool conditional_write = false;  ///< a write stands under a condition inside its sweep
-  bool unconditional = false;      ///< some use is made for every element
+  bool conditional_write = false;  ///< a write is conditional within its sweep
+  bool unconditional = false;      ///< some use is unconditional
   [[nodiscard]] bool written() const;
   [[nodiscard]] std::size_t first_sweep() const { return uses.front().sweep; }
   [[nodiscard]] std::optional<std::size_t> last_write() const;
-  /// Its elements must be there before the first sweep.
+  /// True if its elements must exist before the first sweep.
   [[nodiscard]] bool read_first() const { return uses.front().access->reads(); }
 };
 
-/// Loops of one statement list that run over the same row, each thread or lane taking every
-/// LANES-th element: `for (j = lane + c; j < C; j += LANES)`; with one lane, all elements.
+/// Loops of one statement list over the same row, in which each thread or lane takes every LANES-th
+/// element: `for (j = lane + c; j < C; j += LANES)`; with one lane, all elements.
 struct RowSweeps {
   std::size_t ordinal = 0;  ///< of the first loop among the kernel's loops
   std::vector<const model::Loop*> loops;
   std::vector<std::int64_t> offsets;  ///< c of each
   std::int64_t lanes = 1;
-  std::int64_t threads = 1;            ///< a block
-  std::string lane;                    ///< text of the lane's place; empty for one lane
+  std::int64_t threads = 1;            ///< per block
+  std::string lane;                    ///< text of the lane index; empty for one lane
   model::Polynomial end;               ///< exclusive, as written
   std::optional<std::int64_t> length;  ///< `end` if it is a constant of the source
   std::vector<RowOperand> operands;

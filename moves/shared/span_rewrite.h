@@ -15,7 +15,7 @@
 
 namespace warpath {
 
-/// Edits of one kernel that become a variant together. Borrows the model.
+/// Collects edits of one kernel that together make a variant. Borrows the model.
 class Rewrite {
  public:
   explicit Rewrite(const model::KernelModel& model) : unit_(model.unit), kernel_(*model.kernel) {}
@@ -24,13 +24,13 @@ class Rewrite {
   }
   void insert(std::size_t at, std::string text) { edits_.push_back({at, at, std::move(text)}); }
   void add(std::vector<Edit> edits);
-  /// Lines of code at the head of the kernel's body, in the order of the calls.
+  /// Inserts lines at the head of the kernel's body, in order of the calls.
   void declare_first(std::string_view lines);
-  /// Lines before the one on which `stmt` starts, indented like it.
+  /// Inserts lines before the line on which `stmt` starts, with its indentation.
   void before(const model::Stmt& stmt, std::string_view lines);
-  /// Lines behind `stmt`.
+  /// Inserts lines after `stmt`.
   void after(const model::Stmt& stmt, std::string_view lines);
-  /// A name that the file does not have; never the same twice.
+  /// An unused name in the file; never the same twice.
   [[nodiscard]] std::string fresh(std::string_view wish);
   /// `from` with the edited source.
   [[nodiscard]] Variant finish(const Variant& from);
@@ -43,23 +43,23 @@ class Rewrite {
   std::set<std::string, std::less<>> taken_;
 };
 
-/// True if `instance` has exactly these parameters; else one line in `why`.
+/// True if `instance` has exactly these parameters; otherwise one line in `why`.
 [[nodiscard]] bool takes(const MoveInstance& instance,
                          std::initializer_list<std::string_view> names,
                          std::string& why);
 
-/// The text of `span` with the edits made that lie inside it.
+/// The text of `span` after the edits inside it.
 [[nodiscard]] std::string substituted(const model::Unit& unit,
                                       model::Span span,
                                       const std::vector<Edit>& edits);
-/// The statements of a body without braces, edits made, not indented, lines end in "\n".
+/// The statements of a body without braces, edited and unindented; lines end in "\n".
 [[nodiscard]] std::string body_text(const model::Unit& unit,
                                     const model::Stmt& body,
                                     const std::vector<Edit>& edits = {});
-/// `text` without the indentation that all its lines share.
+/// `text` without the common indentation of its lines.
 [[nodiscard]] std::string unindented(std::string_view text);
-/// Replaces the variable `name` below `root` by `text`, in parentheses where an operator could take
-/// it apart.
+/// Replaces the variable `name` below `root` by `text`, parenthesised where operator precedence
+/// requires it.
 void rename_variable(const model::Stmt& root,
                      std::string_view name,
                      std::string_view text,
@@ -71,70 +71,70 @@ void rename_variable(const model::Expr& root,
 /// The expression's text, in parentheses unless it is a name, a number, a call or a subscript.
 [[nodiscard]] std::string factor_of(const model::Unit& unit, const model::Expr& expr);
 
-/// Adds the edits that let later code change the variable: no `const` in its declaration. False if
-/// others are declared with it.
+/// Adds edits that remove `const` from the variable's declaration. False if it is declared together
+/// with others.
 [[nodiscard]] bool make_changeable(const model::Unit& unit,
                                    const model::Declarator& variable,
                                    std::vector<Edit>& edits);
 
-/// C text fit to stand beside a *: in parentheses unless it is one operand or a product.
+/// C text usable as an operand of *: in parentheses unless it is one operand or a product.
 [[nodiscard]] std::string as_factor(const std::string& text);
 
 /// Workloads that the device's runner uses; all of the spec if there are none. Never empty.
 [[nodiscard]] std::vector<const Workload*> workloads_of(const MoveContext& context);
-/// The argument of the spec that the kernel's parameter receives; null if the counts differ.
+/// The spec's argument for the kernel's parameter; null if the counts differ.
 [[nodiscard]] const ArgSpec* argument_of(const KernelSpec& spec,
                                          const model::Function& kernel,
                                          const model::Declarator& parameter);
 
-/// Value with all constants of the source, the tunables and the launch's constants; nullopt if a
-/// size is open.
+/// Value after substituting all constants of the source, the tunables and the launch; nullopt if a
+/// size remains unknown.
 [[nodiscard]] std::optional<std::int64_t> fixed(const model::KernelFacts& facts,
                                                 const model::Polynomial& value);
-/// A multiple of n whatever the sizes are.
+/// True for a multiple of n regardless of the sizes.
 [[nodiscard]] bool is_multiple(const model::KernelFacts& facts,
                                const model::Polynomial& value,
                                std::int64_t n);
-/// The value stays below 2^31 in every workload, or it is not known there (it follows data).
+/// True if the value is below 2^31 in every workload or depends on data.
 [[nodiscard]] bool stays_small(const MoveContext& context,
                                const model::KernelFacts& facts,
                                const model::Polynomial& value);
 /// "ceil_div(grid, factor)".
 [[nodiscard]] Expression divided(const Expression& count, std::int64_t factor);
-/// True if a workload has a launch plan of its own, which a new one would replace.
+/// True if a workload has its own launch plan, which a new one would replace.
 [[nodiscard]] bool has_own_plans(const KernelSpec& spec);
 
-/// The statement can leave the code around it: return, goto, or break and continue of a loop
-/// outside it.
+/// True if the statement can leave the surrounding code: return, goto, or break and continue of an
+/// outer loop.
 [[nodiscard]] bool jumps_out(const model::Stmt& stmt);
-/// It has a barrier, a shuffle or vote, asm or another operation of several threads.
+/// True if it contains a barrier, a shuffle or vote, asm or another operation of several threads.
 [[nodiscard]] bool joins_threads(const model::Stmt& stmt);
 
-/// Wherever its statement is: no operand of ?:, && or || that may be left out.
+/// True unless it is an operand of ?:, && or || that may be skipped.
 [[nodiscard]] bool is_always_evaluated(const model::Expr& e);
 
-/// The part of a kernel that a guard on its thread index protects.
+/// The part of a kernel protected by a guard on its thread index.
 struct GuardedBody {
   const model::ThreadIndex* index = nullptr;
   const model::Stmt* guard = nullptr;          ///< the if
   bool early_exit = false;                     ///< `if (i >= n) return;`
-  std::vector<const model::Stmt*> statements;  ///< what it protects, in order, all in one block
+  std::vector<const model::Stmt*> statements;  ///< protected by it, in order, all in one block
   model::Span span;                            ///< of the statements, first to last
-  /// the condition is nothing but the comparison with the bound
+  /// the condition consists only of the comparison with the bound
   bool only_bound = false;
 };
 
-/// The guarded body of a kernel whose threads each do the item of an index on `axis`; nullopt with
-/// one line in `why` if there is none, or if something but declarations stands outside the guard.
+/// The guarded body of a kernel in which each thread handles one index on `axis`; nullopt with one
+/// line in `why` if there is none, or if anything but declarations is outside the guard.
 [[nodiscard]] std::optional<GuardedBody> guarded_body(const model::KernelFacts& facts,
                                                       int axis,
                                                       std::string& why);
 
-/// The bound of the thread's index as the guard writes it.
+/// The bound of the thread index as written in the guard.
 [[nodiscard]] std::string bound_text(const model::Unit& unit, const GuardedBody& body);
 
-/// Shared memory that the kernel declares with a size of its own, in bytes; `except` is left out.
-/// What a move adds must fit beside it.
+/// Bytes of statically sized shared memory that the kernel declares, without `except`. Additions by
+/// a move must fit beside it.
 [[nodiscard]] std::int64_t static_smem_bytes(const model::KernelFacts& facts,
                                              const model::Array* except = nullptr);
 

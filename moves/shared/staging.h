@@ -9,18 +9,18 @@
 
 namespace warpath {
 
-/// out[f(x, y)] = e(in[g(x, y)]) where memory is contiguous along one thread axis on the way in and
-/// along the other on the way out: a tile in shared memory is written along one and read along the
-/// other. `tile` elements squared a block, `rows` of them at a time.
+/// For out[f(x, y)] = e(in[g(x, y)]) where input is contiguous along one thread axis and output
+/// along the other: a tile in shared memory is written along one and read along the other. `tile` x
+/// `tile` elements per block, `rows` rows at a time.
 [[nodiscard]] std::optional<Variant> transposed_through_tile(const MoveContext& context,
                                                              const model::KernelModel& kernel,
                                                              std::int64_t tile,
                                                              std::int64_t rows,
                                                              std::string& why);
 
-/// A loop over j that loads elements x[s * j + ...] which are the same for all threads of a block:
-/// those of `tile` steps at a time go to shared memory. Threads beyond the end stay for the
-/// barriers and do not store.
+/// For a loop over j that loads elements x[s * j + ...] which are the same for all threads of a
+/// block: stages those of `tile` steps at a time in shared memory. Threads beyond the end take part
+/// in the barriers and do not store.
 [[nodiscard]] std::optional<Variant> streamed_through_tile(const MoveContext& context,
                                                            const model::KernelModel& kernel,
                                                            const model::Loop& loop,
