@@ -11,35 +11,35 @@
 
 namespace warpath {
 
-/// A fact that a view computes from others.
+/// A fact computed from others.
 struct DerivedFact {
   std::string_view name;
-  std::string_view help;  ///< meaning and where it comes from, best source first
+  std::string_view help;  ///< meaning and origin, best source first
 };
 
-/// Facts of one diagnosis by name: those recorded, and those that follow from them and from the
-/// measured time. A measured value goes before one from static analysis. The source of a derived
-/// fact is the weakest of what it was made of.
+/// Facts of one diagnosis by name: recorded ones, and those derived from them and the measured
+/// time. A measured value takes precedence over static analysis. The source of a derived fact is
+/// the weakest of its inputs.
 class DiagnosisView {
  public:
-  /// Every name that was looked up, whether it was found or not: facts, and bounds as "bound dram".
+  /// Every name looked up, found or not: facts, and bounds as "bound dram".
   using Asked = std::set<std::string, std::less<>>;
 
-  /// `time_ns`: median launch time, 0 if it was not measured. `asked`, if any, gets what is looked
-  /// up. Both outlive the view.
+  /// `time_ns`: median launch time, 0 if not measured. `asked`, if not null, receives the names
+  /// looked up. Both must outlive the view.
   DiagnosisView(const Diagnosis& diagnosis, double time_ns, Asked* asked = nullptr)
       : diagnosis_(diagnosis), time_ns_(time_ns), asked_(asked) {}
 
-  /// nullopt if neither recorded nor derivable. Derived names hide recorded ones.
+  /// nullopt if neither recorded nor derivable. Derived names take precedence over recorded ones.
   [[nodiscard]] std::optional<Fact> get(std::string_view name) const;
   [[nodiscard]] double time_ns() const { return time_ns_; }
   [[nodiscard]] const Diagnosis& diagnosis() const { return diagnosis_; }
 
-  /// As recorded: no derivation.
+  /// As recorded, without derivation.
   [[nodiscard]] std::optional<Fact> recorded(std::string_view name) const;
-  /// Time that `resource` takes at least, in ns.
+  /// Lower bound on the time of `resource`, in ns.
   [[nodiscard]] std::optional<Fact> bound(std::string_view resource) const;
-  /// The largest time bound of `resources`, as share of the measured time, at most 1.
+  /// The largest time bound of `resources` as a share of the measured time, at most 1.
   [[nodiscard]] std::optional<Fact> bound_share(std::span<const std::string_view> resources) const;
 
  private:
@@ -51,7 +51,7 @@ class DiagnosisView {
 /// Every derived fact, in the order of their table.
 [[nodiscard]] std::span<const DerivedFact> derived_facts();
 
-/// What the recorded or derived fact `name` may be made of, as DiagnosisView::Asked names it.
+/// The possible inputs of the recorded or derived fact `name`, in the form of DiagnosisView::Asked.
 [[nodiscard]] DiagnosisView::Asked fact_inputs(std::string_view name);
 
 /// Median time of the first scored timing of `outcome` in ns; 0 without one.
@@ -59,7 +59,7 @@ class DiagnosisView {
 
 /// "measured", "static", "assumed".
 [[nodiscard]] std::string_view name(FactSource source);
-/// How far a fact is trusted: 1 measured, 0.7 static, 0.4 assumed.
+/// Weight of a fact: 1 measured, 0.7 static, 0.4 assumed.
 [[nodiscard]] double confidence(FactSource source);
 /// The weaker of two sources.
 [[nodiscard]] FactSource weaker(FactSource a, FactSource b);

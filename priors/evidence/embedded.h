@@ -7,7 +7,7 @@ namespace warpath {
 
 /// A data file built into the program.
 struct EmbeddedText {
-  std::string_view name;  ///< path in the tree; of a skill the id of its rule
+  std::string_view name;  ///< path in the tree; for a skill the id of its rule
   std::string_view text;
 };
 

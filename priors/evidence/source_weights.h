@@ -8,29 +8,28 @@
 
 namespace warpath {
 
-/// How far each source of a mixed prior is trusted. A source that gives a proposal s times what a
-/// uniform prior gives claims s times the usual odds that it improves; each outcome charges the log
-/// loss of that claim, and a source weighs exp(-rate * losses), of which a share is spread evenly
-/// after each outcome, so that a source that was wrong for long can come back (fixed share,
-/// Herbster and Warmuth 1998). The usual odds are those of the run so far.
+/// Trust in each source of a mixed prior. A source that gives a proposal s times its uniform
+/// probability claims s times the usual odds of improvement; each outcome charges the log loss of
+/// that claim. A source weighs exp(-rate * losses), of which a share is redistributed evenly after
+/// each outcome, so that a source that was long wrong can recover (fixed share, Herbster and
+/// Warmuth 1998). The usual odds are those of the run so far.
 class SourceWeights {
  public:
-  /// Names distinct, at least one.
+  /// Names must be distinct; at least one.
   SourceWeights(std::vector<std::string> names, double rate, double share);
   /// In the order of the names; sum 1.
   [[nodiscard]] const std::vector<double>& weights() const { return weights_; }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  /// `claims`: share by source, as it was when the proposal was chosen; a source that is not in it
-  /// claims 1.
+  /// `claims`: share by source at the time the proposal was chosen; an absent source claims 1.
   void observe(const SourceShares& claims, bool improved);
-  /// Chance of improvement that a claim stands for now.
+  /// Current chance of improvement for a claim.
   [[nodiscard]] double chance(double claim) const;
 
  private:
   std::vector<std::string> names_;
   std::vector<double> weights_;
   double rate_, share_;
-  double improved_ = 1, others_ = 4;  // of ten moves two
+  double improved_ = 1, others_ = 4;  // prior: two of ten moves
 };
 
 }  // namespace warpath

@@ -22,23 +22,23 @@
 
 namespace warpath::llm {
 
-/// What a call came to.
+/// The result of a call.
 struct Reply {
   enum class End : std::uint8_t {
-    answered,     ///< `answer` holds it; its own end may be length, refusal or filtered
-    failed,       ///< every attempt did, or the server refused it
+    answered,     ///< see `answer`, whose own end may be length, refusal or filtered
+    failed,       ///< every attempt failed, or the server refused the call
     too_long,     ///< the prompt does not fit the model
     over_budget,  ///< not sent
-    disabled,     ///< not sent: an earlier answer said that none will succeed
-    lost,         ///< a killed process sent it; it is not paid for twice
+    disabled,     ///< not sent: an earlier answer showed that none will succeed
+    lost,         ///< sent by a killed process; not paid for twice
     unknown,      ///< replay: not on the cassette
     cancelled,
   };
   std::uint64_t id = 0;
   End end = End::failed;
-  std::string reason;  ///< of everything but an answer; one line, redacted
+  std::string reason;  ///< empty for an answer; one line, redacted
   ModelAnswer answer;
-  Usage usage;  ///< of all attempts, estimates where a server said nothing
+  Usage usage;  ///< of all attempts, estimated where the server gave none
   double cost = 0;
   int attempts = 0;
   bool replayed = false;
@@ -53,21 +53,21 @@ struct ClientFigures {
   std::int64_t attempts = 0;  ///< sent
   std::int64_t replayed = 0;  ///< attempts from the cassette
   std::int64_t retries = 0;
-  std::int64_t estimated = 0;  ///< attempts whose usage the server did not say
+  std::int64_t estimated = 0;  ///< attempts for which the server reported no usage
   /// failed attempts by the first word of their reason
   std::map<std::string, std::int64_t> reasons;
 };
 
-/// Asks a model: retries with jitter, keeps to rates and budget, stops asking a server that is
-/// down, records. `submit`, `take`, `cancel` and the rest but `settle` never block and may be
-/// called from any thread; the work is done on a thread of its own.
+/// Asks a model: retries with jitter, observes rates and budget, stops asking a server that is
+/// down, records. Except for `settle`, member functions are thread-safe and never block; a thread
+/// of the client does the work.
 class Client {
  public:
   struct Setup {
     Profile profile;
     std::string key;       ///< empty: none is sent
-    Transport& transport;  ///< outlives the client
-    Cassette& cassette;    ///< used by the client's thread alone from now on
+    Transport& transport;  ///< must outlive the client
+    Cassette& cassette;    ///< from now on used only by the client's thread
     Budget& budget;
     Redactor redactor;
     std::uint64_t seed = 1;  ///< of the jitter
@@ -81,20 +81,20 @@ class Client {
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
-  /// The id that its reply will have.
+  /// Returns the id of the reply.
   std::uint64_t submit(ModelRequest request);
-  /// Replies since the last call, in the order of their ids where several are there.
+  /// Replies since the last call, ordered by id.
   [[nodiscard]] std::vector<Reply> take();
   [[nodiscard]] std::size_t under_way() const;
-  /// False while the server is down, or for good once it is disabled: there is no use in asking.
+  /// False while the server is down, and permanently once it is disabled.
   [[nodiscard]] bool accepting() const;
-  /// Why nothing is asked any more; empty as long as something is.
+  /// Why no more calls are made; empty otherwise.
   [[nodiscard]] std::string disabled() const;
   [[nodiscard]] ClientFigures figures() const;
-  /// Everything under way ends as cancelled.
+  /// Ends all running calls as cancelled.
   void cancel();
-  /// Cancels, and waits until nothing is under way, at most some seconds; what the transport has
-  /// not let go of by then stays reserved.
+  /// Cancels and waits, at most some seconds, until no call is running; what the transport has not
+  /// released by then stays reserved.
   void settle();
 
  private:
@@ -119,12 +119,12 @@ class Client {
   Setup setup_;
   const Codec& codec_;
   Rng rng_;
-  RateLimit rate_;              // of the thread
-  Breaker breaker_;             // of the thread
-  double tokens_per_byte_ = 1;  // of the thread; most that was seen, with a margin
+  RateLimit rate_;              // used by the thread
+  Breaker breaker_;             // used by the thread
+  double tokens_per_byte_ = 1;  // used by the thread; maximum seen, with a margin
   int heard_ = 0;
-  std::map<std::uint64_t, std::unique_ptr<Call>> calls_;  // of the thread
-  std::map<Hash128, std::uint64_t> occurrences_;          // of the thread
+  std::map<std::uint64_t, std::unique_ptr<Call>> calls_;  // used by the thread
+  std::map<Hash128, std::uint64_t> occurrences_;          // used by the thread
 
   mutable std::mutex mutex_;
   std::condition_variable_any wake_, idle_;
@@ -140,7 +140,7 @@ class Client {
   std::jthread thread_;
 };
 
-/// The request as it is known on cassettes: no credentials, no identifiers, no time.
+/// The request as recorded on cassettes: without credentials, identifiers and times.
 [[nodiscard]] nlohmann::json canonical_request(const Profile& profile, const ModelRequest& request);
 
 }  // namespace warpath::llm

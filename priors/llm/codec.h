@@ -14,22 +14,22 @@ namespace warpath::llm {
 
 struct Profile;  // priors/llm/profile.h
 
-/// One wire format. Stateless; any thread.
+/// One wire format. Stateless; thread-safe.
 class Codec {
  public:
   virtual ~Codec() = default;
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// below the base URL: "/chat/completions"
   [[nodiscard]] virtual std::string_view path() const = 0;
-  /// The body of a request, without what the profile's flags rule out.
+  /// The body of a request, without options excluded by the profile's capabilities.
   [[nodiscard]] virtual nlohmann::json body(const Profile& profile,
                                             const ModelRequest& request) const = 0;
-  /// Adds one event of a stream to `answer`; its end is set by the terminal one. Unknown events and
-  /// events that are no JSON change nothing.
+  /// Adds one event of a stream to `answer`; the terminal event sets its end. Unknown and non-JSON
+  /// events are ignored.
   virtual void absorb(const SseEvent& event, ModelAnswer& answer) const = 0;
-  /// The same for the body of a whole response.
+  /// The same for a complete response body.
   virtual void absorb_whole(const nlohmann::json& body, ModelAnswer& answer) const = 0;
-  /// True if nothing that counts can follow: `answer` is complete with its usage.
+  /// True if `answer` is complete with its usage, so that later events do not matter.
   [[nodiscard]] virtual bool is_last(const SseEvent& event) const = 0;
 };
 
@@ -37,17 +37,17 @@ class Codec {
 [[nodiscard]] const Codec* find_codec(std::string_view name);
 [[nodiscard]] const std::vector<std::string_view>& codec_names();
 
-/// A body as the server sent it: a stream of events, or a JSON document (also where a stream was
-/// asked for). What cannot be read leaves the answer unfinished, with the reason in error_message.
+/// Decodes a body: a stream of events, or a JSON document (even if a stream was requested). On
+/// malformed input the answer stays unfinished, with the reason in error_message.
 [[nodiscard]] ModelAnswer decode_body(const Codec& codec, std::string_view body);
 
-/// The POST that asks a profile's server, with its credentials; an empty key is not sent. The id is
-/// the caller's.
+/// The POST request to a profile's server, with credentials unless the key is empty. The caller
+/// sets the id.
 [[nodiscard]] HttpRequest http_request(const Profile& profile,
                                        const std::string& key,
                                        const ModelRequest& request);
 
-/// True once an event that ends the stream has been fed. One a response.
+/// Detects the event that ends a stream. Use one per response.
 class EndDetector {
  public:
   explicit EndDetector(const Codec& codec) : codec_(codec) {}
@@ -58,15 +58,15 @@ class EndDetector {
   SseDecoder sse_;
 };
 
-// For codecs: members of foreign JSON, whatever their types are.
+// For codecs: access to members of foreign JSON of any type.
 /// null if absent
 [[nodiscard]] const nlohmann::json& member(const nlohmann::json& object, std::string_view key);
 /// empty unless a text
 [[nodiscard]] std::string text_of(const nlohmann::json& object, std::string_view key);
 /// 0 unless an integer >= 0
 [[nodiscard]] std::int64_t count_of(const nlohmann::json& object, std::string_view key);
-/// Fills the error fields from {"error": {"message", "type", "code", "param"}} or the object
-/// itself, and ends the answer.
+/// Sets the error fields from {"error": {"message", "type", "code", "param"}} or the object itself,
+/// and ends the answer.
 void absorb_error(const nlohmann::json& object, ModelAnswer& answer);
 
 // One file each: priors/llm/codec_<name>.cc.

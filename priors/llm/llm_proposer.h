@@ -18,29 +18,29 @@
 
 namespace warpath::llm {
 
-/// What `text` (a whole source or blocks) makes of `source`; nullopt with one line in `why`.
+/// Applies `text` (a whole source or blocks) to `source`; nullopt with one line in `why`.
 using PatchFunction = std::function<std::optional<std::string>(
     const std::string& source, const std::string& text, std::string& why)>;
 
-/// Ideas and implementations are counted apart: an idea that was written badly is not a bad idea.
+/// Ideas and implementations are counted separately: a badly written idea is not a bad idea.
 struct ProposerFigures {
   std::int64_t asked = 0;    ///< nodes
-  std::int64_t choices = 0;  ///< accepted into a proposal or asked for as source
+  std::int64_t choices = 0;  ///< accepted as proposals or requested as source
   std::int64_t proposals = 0;
-  std::int64_t written = 0;  ///< sources that came, repairs included
+  std::int64_t written = 0;  ///< sources received, including repairs
   std::int64_t repairs = 0;
-  std::int64_t improved = 0;  ///< evaluated proposals that are faster than their parent
+  std::int64_t improved = 0;  ///< evaluated proposals faster than their parent
   std::int64_t evaluated = 0;
-  std::int64_t failed = 0;                      ///< evaluated, and not ok
+  std::int64_t failed = 0;                      ///< evaluated but not ok
   std::map<std::string, std::int64_t> dropped;  ///< answers and choices, by reason
 };
 
 /// Asks a language model in two steps: which moves at a node, then (for moves that no rule can make
 /// there) one of them as source, with repairs. A reply is data: it becomes a proposal like any
-/// other, or is dropped and counted. Never blocks; the client works elsewhere.
+/// other, or is dropped and counted. Never blocks; the client works on its own thread.
 class LlmProposer final : public LateProposer {
  public:
-  struct Parts {  ///< what is referred to outlives the proposer
+  struct Parts {  ///< referenced objects must outlive the proposer
     const KernelSpec& spec;
     DeviceFacts device;
     std::vector<MoveCard> catalogue;
@@ -77,7 +77,7 @@ class LlmProposer final : public LateProposer {
   void repair(const Job& job, const std::string& reply_text, const std::string& wrong);
   void submit(Job job, ModelRequest request);
   void arrive(const std::shared_ptr<Node>& node, int place, std::vector<Proposal> proposals);
-  /// One thing less is open at the node.
+  /// Marks one open item of the node as finished.
   void close_one(const std::shared_ptr<Node>& node);
   [[nodiscard]] static Proposal proposal(const Choice& choice, const MoveInstance& instance);
   [[nodiscard]] std::string nonce(const Node& node, const std::string& move, int round) const;
@@ -86,14 +86,14 @@ class LlmProposer final : public LateProposer {
   PromptBuilder prompts_;
   Memory memory_;
   ProposerFigures figures_;
-  std::vector<std::shared_ptr<Node>> queue_;  // shared: jobs of a node outlive its place here
+  std::vector<std::shared_ptr<Node>> queue_;  // shared: jobs of a node may outlive its entry here
   std::map<std::uint64_t, Job> jobs_;         // by call
-  std::map<Hash128, Job> written_;            // by variant, until it is evaluated
-  // by variant, of sources that nobody waited for: what is wrong with it; empty: nothing
+  std::map<Hash128, Job> written_;            // by variant, until evaluated
+  // by variant, for unsolicited sources: what is wrong with it; empty: nothing
   std::map<Hash128, std::string> evaluated_;
   std::set<Hash128> asked_;
   struct Ready;
-  // by node: an order that every session finds again
+  // by node, an order that is the same in every session
   std::map<Hash128, Ready> ready_;
   bool closed_ = false;
 };

@@ -8,8 +8,8 @@
 
 namespace warpath {
 
-/// Foreign proposals: a language model's, a file's, a person's. Nothing here shapes what a log
-/// replays: answers are in the log.
+/// External proposals: by a language model, a file, a person. No option affects the replay of a
+/// log, which contains the answers.
 struct LlmOptions {
   static constexpr std::string_view kGroup = "llm";
   static constexpr OptionsOf kOf = OptionsOf::proposals;

@@ -12,12 +12,12 @@
 
 namespace warpath::llm {
 
-/// What a server was seen to do, or not.
+/// An observed property of a server.
 struct Probed {
   enum class State : std::uint8_t {
     yes,
-    no,      ///< it can be done without
-    broken,  ///< nothing can be asked
+    no,      ///< absent but not required
+    broken,  ///< no questions are possible
     untried,
   };
   std::string what;
@@ -27,15 +27,15 @@ struct Probed {
 
 struct ProbeReport {
   std::vector<Probed> lines;
-  /// of the profile, as they were seen to be where they were tried
+  /// of the profile, corrected by what was observed
   std::set<std::string, std::less<>> capabilities;
   bool usable = false;  ///< a question was answered
 };
 
-/// Asks small questions: is the server there, does it take the key, does it answer, count tokens,
-/// keep to a schema, stream? One call each where nothing goes wrong, one more for an option that it
-/// refuses; nothing is tried twice. A call that `budget` does not allow is not made, and said so.
-/// Blocks, by the profile's limits for each call.
+/// Asks small questions to find out whether the server is reachable, accepts the key, answers,
+/// counts tokens, follows a schema, streams. One call each if nothing fails, one more for each
+/// refused option; nothing is retried. A call that `budget` does not allow is skipped and reported.
+/// Blocking, within the profile's limits for each call.
 [[nodiscard]] ProbeReport probe(const Profile& profile,
                                 const std::string& key,
                                 Transport& transport,

@@ -18,12 +18,12 @@ struct MoveCard {
   std::string name, help;
 };
 
-/// What was tried, a line each; bounded.
+/// What was tried, one line each; bounded.
 class Memory {
  public:
   void add(const Lesson& lesson);
-  /// Two lists, "worked" and "did not", newest last, at most `lines` each. Where too many failed,
-  /// the oldest of the commonest kind go first.
+  /// Two lists, "worked" and "did not", newest last, at most `lines` each. If too many failed, the
+  /// oldest of the most frequent kind are dropped first.
   [[nodiscard]] std::string table(std::size_t lines) const;
   [[nodiscard]] bool tried(const Hash128& parent, const MoveInstance& instance) const;
 
@@ -35,35 +35,35 @@ class Memory {
   std::vector<Line> good_, bad_;
 };
 
-/// A node that is asked about, kept for as long as it takes.
+/// A node that a model is asked about, kept until it is finished.
 struct Asked {
   Variant variant;
   Hash128 key;
   std::optional<Outcome> outcome;
   double speedup = 1;
   double best_speedup = 1;
-  std::vector<Proposal> legal;  ///< that are listed
+  std::vector<Proposal> legal;  ///< those listed
 };
 
-/// Builds what a model reads. The first message is the same, byte for byte, for all requests of a
-/// campaign: providers keep long prefixes.
+/// Builds prompts. The first message is identical, byte for byte, in all requests of a campaign,
+/// since providers cache long prefixes.
 class PromptBuilder {
  public:
   PromptBuilder(const KernelSpec& spec, const DeviceFacts& device, std::vector<MoveCard> catalogue);
   [[nodiscard]] const std::string& prefix() const { return prefix_; }
-  /// moves that may be asked for as source
+  /// moves that may be requested as source
   [[nodiscard]] const std::vector<std::string>& by_hand() const { return by_hand_; }
   /// Step 1: which moves. `memory_lines`: fewer make a shorter prompt.
   [[nodiscard]] std::vector<Message> choose(const Asked& node,
                                             const Memory& memory,
                                             std::size_t memory_lines,
                                             int moves) const;
-  /// Step 2: one of them as source. `blocks`: as SEARCH/REPLACE, else whole.
+  /// Step 2: one of them as source. `blocks`: as SEARCH/REPLACE blocks, otherwise whole.
   [[nodiscard]] std::vector<Message> write(const Asked& node,
                                            const Choice& choice,
                                            const std::string& nonce,
                                            bool blocks) const;
-  /// Step 3: `wrong` is wrong with what `reply` wrote; the move stays.
+  /// Step 3: repair of the source in `reply`, whose problem is `wrong`; the move stays.
   [[nodiscard]] std::vector<Message> repair(std::vector<Message> asked,
                                             const std::string& reply,
                                             const std::string& wrong,
@@ -76,13 +76,14 @@ class PromptBuilder {
   std::vector<std::string> by_hand_;
 };
 
-/// What whoever proposes candidates may be told of an outcome's verdict: the first failing gate's
-/// name, or that none failed. Never a gate's figures: inputs, shapes and thresholds of a check are
-/// not for those whom it checks.
+/// The part of a verdict that proposers of candidates may see: the name of the first failing gate,
+/// or that none failed. Never a gate's figures: inputs, shapes and thresholds of a check must not
+/// reach those it checks.
 [[nodiscard]] std::string verdict_text(const Outcome& outcome);
-/// And of its log: the compiler's first lines; nothing unless the source did not compile.
+/// The part of its log: the compiler's first lines if the source did not compile, otherwise
+/// nothing.
 [[nodiscard]] std::string diagnostics_text(const Outcome& outcome);
-/// What a repair is told: status and both of these.
+/// The text for a repair: status and both of these.
 [[nodiscard]] std::string repair_text(const Outcome& outcome);
 
 }  // namespace warpath::llm

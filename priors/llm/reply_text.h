@@ -6,7 +6,7 @@
 
 namespace warpath::llm {
 
-/// A kernel as a model wrote it out: between two lines that hold the request's nonce,
+/// A kernel in a model's reply, between two lines with the request's nonce:
 ///
 ///   ===KERNEL BEGIN <nonce>===
 ///   a whole source, or SEARCH/REPLACE blocks
@@ -16,12 +16,12 @@ namespace warpath::llm {
 struct WrittenKernel {
   std::string text;
   std::string plan;    ///< JSON, unchecked; empty: the parent's
-  std::string claims;  ///< never believed: what the gates find counts
+  std::string claims;  ///< never trusted: the gates decide
 };
 
-/// nullopt with one line in `why`: no sentinel, one that never ends, two kernels, nothing between
-/// them. A Markdown fence around or inside the sentinels is taken off; what else stands around them
-/// is not looked at.
+/// nullopt with one line in `why`: no sentinel, one without an end, two kernels, nothing between
+/// them. Strips a Markdown fence around or inside the sentinels; ignores any other surrounding
+/// text.
 [[nodiscard]] std::optional<WrittenKernel> written_kernel(std::string_view reply,
                                                           std::string_view nonce,
                                                           std::string& why);

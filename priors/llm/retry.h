@@ -16,23 +16,23 @@ namespace warpath::llm {
 struct RetryPolicy {
   int attempts = 4;
   double base_s = 0.5;
-  double cap_s = 20;        ///< of a wait of our own
-  double hint_cap_s = 120;  ///< a server that asks for more is given up
-  double total_s = 600;     ///< of a call, waits included
+  double cap_s = 20;        ///< maximum of the computed wait
+  double hint_cap_s = 120;  ///< a server that asks for a longer wait is given up
+  double total_s = 600;     ///< maximum per call, including waits
 };
 
-/// What is to be done with a response.
+/// What to do with a response.
 struct Judgement {
   enum class Next : std::uint8_t {
-    take,  ///< an answer, whatever its end is
+    take,  ///< an answer, however it ended
     retry,
-    drop,     ///< the server does not know `option`: once more without it
+    drop,     ///< the server does not support `option`: retry without it
     shrink,   ///< the prompt is too long
     give_up,  ///< this call has failed
     disable,  ///< every call would fail
   } next = Next::give_up;
-  std::string reason;            ///< one line; for counters its first word
-  std::optional<double> wait_s;  ///< asked for by the server
+  std::string reason;            ///< one line, whose first word is used for counters
+  std::optional<double> wait_s;  ///< requested by the server
   std::string option;            ///< of kCapabilities
 };
 [[nodiscard]] Judgement judge(const HttpResult& result,
@@ -40,31 +40,31 @@ struct Judgement {
                               const Profile& profile,
                               double unix_now_s);
 
-/// Seconds that a response asks to wait: retry-after-ms, or retry-after as seconds or as an HTTP
-/// date. nullopt if it says nothing.
+/// The wait that a response requests, in seconds: retry-after-ms, or retry-after as seconds or an
+/// HTTP date. nullopt if there is none.
 [[nodiscard]] std::optional<double> retry_after(const HttpResult& result, double unix_now_s);
 /// "1s", "6m0s", "20ms", "1h2m": seconds; nullopt for anything else.
 [[nodiscard]] std::optional<double> go_duration(std::string_view text);
 /// Wait before attempt `attempt` (from 1): full jitter over base * 2^(attempt-1), at most the cap.
 [[nodiscard]] double backoff(const RetryPolicy& policy, int attempt, Rng& rng);
 
-/// Requests and tokens a minute, as configured and as the server's headers say; the later of the
-/// two counts. One thread only.
+/// Limits on requests and tokens per minute, as configured and as reported in the server's headers;
+/// the later of the two applies. Not thread-safe.
 class RateLimit {
  public:
   using Clock = std::chrono::steady_clock;
   RateLimit(double requests_per_minute, double tokens_per_minute, Clock::time_point now);
-  /// Seconds until a request of `tokens` may go; 0: now.
+  /// Seconds until a request of `tokens` may be sent; 0: now.
   [[nodiscard]] double wait(std::int64_t tokens, Clock::time_point now);
   void take(std::int64_t tokens, Clock::time_point now);
-  /// A request took `actual` tokens, not the `reserved` ones.
+  /// Reports that a request took `actual` tokens instead of `reserved`.
   void correct(std::int64_t reserved, std::int64_t actual);
   /// x-ratelimit-{limit,remaining,reset}-{requests,tokens}
   void hear(const HttpResult& result, Clock::time_point now);
 
  private:
   struct Bucket {
-    double per_minute = 0;  // 0: no limit known
+    double per_minute = 0;  // 0: no known limit
     double level = 0;
     Clock::time_point filled{};
     Clock::time_point closed_until{};
@@ -75,7 +75,8 @@ class RateLimit {
   Bucket requests_, tokens_;
 };
 
-/// Opens after consecutive failures; when its time is over one call may try. One thread only.
+/// A circuit breaker: opens after consecutive failures; after its time one call may try. Not
+/// thread-safe.
 class Breaker {
  public:
   using Clock = std::chrono::steady_clock;

@@ -14,16 +14,16 @@ struct SseEvent {
   std::string id;
 };
 
-/// Server-sent events (WHATWG HTML, "Parsing an event stream"), fed in pieces that may end
-/// anywhere: inside a line end, inside a UTF-8 sequence. Lines end in LF, CR or CRLF; a line that
-/// begins with a colon is a comment; one blank after the field's colon is dropped; an empty line
-/// dispatches; an event that the end of the stream cuts short is discarded. A byte-order mark at
-/// the start is skipped. One thread only.
+/// Decoder of server-sent events (WHATWG HTML, "Parsing an event stream"), fed in pieces of any
+/// size, which may split a line end or a UTF-8 sequence. Lines end in LF, CR or CRLF; a line that
+/// begins with a colon is a comment; one blank after a field's colon is dropped; an empty line
+/// dispatches; an incomplete event at the end of the stream is discarded. Skips a byte-order mark
+/// at the start. Not thread-safe.
 class SseDecoder {
  public:
-  /// The events that `bytes` completed, in order. Events without data are not dispatched.
+  /// The events completed by `bytes`, in order. Events without data are not dispatched.
   [[nodiscard]] std::vector<SseEvent> feed(std::string_view bytes);
-  /// True while an event has begun that no empty line has ended.
+  /// True inside an event that no empty line has ended yet.
   [[nodiscard]] bool within_event() const {
     return has_data_ || !event_.event.empty() || !line_.empty();
   }
@@ -36,7 +36,7 @@ class SseDecoder {
   SseEvent event_;
   std::string last_id_;
   bool has_data_ = false;
-  bool after_cr_ = false;  // a LF now belongs to the CR before it
+  bool after_cr_ = false;  // a LF now belongs to the preceding CR
   bool at_start_ = true;
   std::size_t comments_ = 0;
 };

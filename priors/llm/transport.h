@@ -14,9 +14,9 @@ namespace warpath::llm {
 
 struct HttpLimits {
   std::chrono::milliseconds connect{10'000};
-  /// of the body or header; a model that reasons is silent
+  /// of the body or header; models are silent while reasoning
   std::chrono::milliseconds first_byte{120'000};
-  std::chrono::milliseconds idle{60'000};  ///< between pieces after the first
+  std::chrono::milliseconds idle{60'000};  ///< between later pieces
   std::chrono::milliseconds total{900'000};
   std::size_t max_response_bytes = std::size_t{16} << 20U;
 };
@@ -25,23 +25,23 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 
 /// One POST.
 struct HttpRequest {
-  std::uint64_t id = 0;  ///< chosen by the caller, distinct among requests under way
+  std::uint64_t id = 0;  ///< chosen by the caller, unique among running requests
   std::string url;
   HttpHeaders headers;
   std::string body;
   HttpLimits limits;
-  /// Sees every piece of a successful answer's body; true: that was all, whatever the server still
-  /// does. On the transport's thread.
+  /// Receives every piece of a successful response's body; returning true ends the request,
+  /// whatever the server still sends. Called on the transport's thread.
   std::function<bool(std::string_view)> ended = nullptr;
 };
 
-/// Why a request came to no whole response.
+/// Why a request got no complete response.
 enum class HttpFailure : std::uint8_t {
   none,
-  transfer,   ///< not resolved, not connected, cut short: may go better another time
+  transfer,   ///< not resolved, not connected, interrupted: may succeed later
   timed_out,  ///< one of the limits
   too_large,  ///< more than max_response_bytes
-  /// bad address, certificate refused, plain http beyond this machine: will not go better
+  /// bad address, certificate refused, plain http to another machine: will not succeed later
   forbidden,
   cancelled,
 };
@@ -55,16 +55,16 @@ struct HttpResult {
   bool sent = false;    ///< the request may have reached the server
   int status = 0;       ///< 0: no response began
   HttpHeaders headers;  ///< names in lower case
-  std::string body;     ///< as far as it came
-  /// seconds since the request, bytes: sums to the body
+  std::string body;     ///< as far as received
+  /// seconds since the request, number of bytes; adds up to the body
   std::vector<std::pair<double, std::size_t>> pieces;
   double seconds = 0;
   [[nodiscard]] std::string_view header(std::string_view name) const;  ///< empty if absent
 };
 
-/// Carries requests. `send` and `cancel` never block and may be called from any thread; `done` is
-/// called once for each request, on a thread of the transport, and must not block; after the
-/// destructor nothing is called.
+/// Transports requests. `send` and `cancel` are thread-safe and never block; `done` is called once
+/// per request, on a thread of the transport, and must not block; nothing is called after the
+/// destructor.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -72,12 +72,13 @@ class Transport {
   virtual void cancel(std::uint64_t id) = 0;
 };
 
-/// Empty, or why the address may not be asked: https alone, http where it is this machine's.
+/// Why an address must not be contacted (only https, or http on this machine); empty if it may.
 [[nodiscard]] std::string address_problem(const std::string& url);
 
-/// Over libcurl: one thread, one multi handle. Verifies peers; https alone but for loopback
-/// addresses; follows no redirect, which would carry the key elsewhere; proxies and certificates as
-/// the standard environment variables say. Throws Error(environment) if libcurl fails to start.
+/// Transport over libcurl: one thread, one multi handle. Verifies peers; https only, except for
+/// loopback addresses; does not follow redirects, which would send the key elsewhere; proxies and
+/// certificates according to the standard environment variables. Throws Error(environment) if
+/// libcurl cannot be initialised.
 [[nodiscard]] std::unique_ptr<Transport> make_curl_transport();
 
 }  // namespace warpath::llm

@@ -9,16 +9,16 @@
 
 namespace warpath {
 
-/// Gain over the node, as log ratio, from which a move counts as improved.
+/// Log gain over the node from which a move counts as an improvement.
 inline constexpr double kImproved = 0.02;
 
-/// What was tried where, and what became of it: a line of memory.jsonl.
+/// One trial and its result: a line of memory.jsonl.
 struct Experience {
-  std::string run;     ///< tells runs apart
+  std::string run;     ///< distinguishes runs
   std::string kernel;  ///< name of the spec
   std::string device;
   std::string context;  ///< tactic_context() of the node
-  std::string from;     ///< the move that made the node; kStart at the baseline
+  std::string from;     ///< the move that created the node; kStart at the baseline
   MoveInstance instance;
   Status status = Status::crashed;
   double log_gain = 0;  ///< ok: ln(time of the node / time of the child)
@@ -27,12 +27,12 @@ struct Experience {
 };
 inline constexpr std::string_view kStart = "start";
 
-/// What the declared work of a kernel is like: "tensor" where most of it is products of tensor-core
-/// types; else by operations a byte "streaming" (below 2), "mixed" (below 16) or "dense"; "unknown"
-/// where the spec declares none.
+/// Class of a kernel's declared work: "tensor" if most of it is products of tensor-core types;
+/// otherwise by operations per byte "streaming" (below 2), "mixed" (below 16) or "dense"; "unknown"
+/// if the spec declares none.
 [[nodiscard]] std::string_view kernel_class(const KernelSpec& spec, const DeviceFacts& device);
-/// Of the node's diagnosis: "compute", "bandwidth", "latency", "near_peak" (bound_name), "unknown"
-/// without one.
+/// From the node's diagnosis: "compute", "bandwidth", "latency", "near_peak" (bound_name);
+/// "unknown" without one.
 [[nodiscard]] std::string_view bottleneck_class(const Outcome* outcome);
 /// "gpu/dense/latency": kind of device, class of kernel, bottleneck of the node. Known before
 /// anything is tried there.

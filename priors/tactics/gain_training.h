@@ -10,10 +10,10 @@
 
 namespace warpath {
 
-/// One trial as a model is taught it.
+/// One trial as a training example.
 struct GainExample {
   std::string kernel;
-  std::uint64_t node = 0;  ///< proposals of one node compare; unique within the kernel
+  std::uint64_t node = 0;  ///< proposals of one node are compared; unique within the kernel
   std::string move;
   Features features;      ///< NodeFeatures::of
   double gain = 0;        ///< taught_gain()
@@ -21,26 +21,25 @@ struct GainExample {
 };
 [[nodiscard]] double taught_gain(bool ok, double log_gain);
 
-/// Ridge over all examples. Every move of a kernel counts as a few dozen trials at most, however
-/// many there are: neighbours in one graph say nearly the same, and a move of many parameters would
-/// drown the others. `lambda`, the noise and the calibration come from predictions of each kernel
-/// by the others; with a single kernel they stay at their defaults. Deterministic. Throws
-/// Error(bad_input) without an example.
+/// Ridge regression over all examples. Each move of a kernel counts as a few dozen trials at most:
+/// neighbours in one graph are nearly redundant, and a move with many parameters would dominate.
+/// `lambda`, the noise and the calibration come from predicting each kernel from the others; with a
+/// single kernel they keep their defaults. Deterministic. Throws Error(bad_input) without examples.
 [[nodiscard]] GainModel fit_gain_model(std::span<const GainExample> examples);
 
-/// How well a kernel is predicted by a model of others.
+/// How well a kernel is predicted by a model of the others.
 struct GainValidation {
   std::string kernel;
   std::uint64_t examples = 0;
   double improved = 0;  ///< share
-  /// of predicted and taught gain over all examples; a uniform prior has 0
+  /// of predicted and actual gain over all examples; 0 for a uniform prior
   double rank_correlation = 0;
-  double node_correlation = 0;  ///< mean over nodes of five proposals or more
-  /// improvement of a proposal drawn in proportion to what is expected over that of one drawn
-  /// evenly, at a mean node
+  double node_correlation = 0;  ///< mean over nodes with at least five proposals
+  /// mean over nodes of the improvement when drawing proposals in proportion to the predicted one,
+  /// over that of uniform draws
   double lift = 1;
   double log_loss = 0;  ///< of "improved", nats
-  /// of saying the other kernels' share of improved for every proposal
+  /// of predicting the other kernels' share of improvements for every proposal
   double uniform_log_loss = 0;
   double deviation = 0;  ///< root mean square error of the mean
   /// share of gains within two predicted deviations; 0.95 if normal
@@ -50,8 +49,8 @@ struct GainValidation {
                                       double usual_chance,
                                       std::span<const GainExample> examples);
 
-/// Each kernel by a model of all others, in order of names; `made` sees each model. Throws
-/// Error(bad_input) with fewer than two kernels.
+/// Validates each kernel with a model of all others, in order of names; `made` receives each model.
+/// Throws Error(bad_input) with fewer than two kernels.
 [[nodiscard]] std::vector<GainValidation> leave_one_kernel_out(
     std::span<const GainExample> examples,
     const std::function<void(const std::string& kernel, const GainModel& model)>& made);

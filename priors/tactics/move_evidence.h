@@ -9,7 +9,7 @@
 
 namespace warpath {
 
-/// Evidence that adds up without passing 1.
+/// Accumulates evidence without exceeding 1.
 class Evidence {
  public:
   void add(double share);
@@ -19,7 +19,7 @@ class Evidence {
   double missing_ = 1;
 };
 
-/// What one diagnosis says for and against each move: fired rules, triggered methods, the method
+/// Evidence of one diagnosis for and against each move: fired rules, triggered methods, the method
 /// budget.
 class MoveEvidence {
  public:
@@ -31,7 +31,7 @@ class MoveEvidence {
   [[nodiscard]] double lowered(std::string_view move) const { return value(lowered_, move); }
   /// axis_factor of its best axis
   [[nodiscard]] double axis(std::string_view move) const;
-  /// All of it as a factor of a prior.
+  /// All of it combined as a factor of a prior.
   [[nodiscard]] double factor(std::string_view move) const;
 
  private:

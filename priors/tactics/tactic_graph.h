@@ -10,13 +10,13 @@
 
 namespace warpath {
 
-/// What trying a move gave: sums, so that parts add up. Log gains are cut to [-1.5, 3] first: one
-/// kernel that becomes a hundred times faster must not speak for all.
+/// Results of trying a move, as sums so that parts add up. Log gains are clipped to [-1.5, 3], so
+/// that one kernel that becomes a hundred times faster does not dominate.
 struct TacticStats {
   double tried = 0;
-  double failed = 0;                                ///< no time: refused, wrong, crashed
+  double failed = 0;                                ///< without a time: refused, wrong, crashed
   double improved = 0;                              ///< gained kImproved or more
-  double gain = 0, gain_squares = 0;                ///< of those with a time
+  double gain = 0, gain_squares = 0;                ///< of trials with a time
   double improvement = 0, improvement_squares = 0;  ///< of the improved
   void add(bool ok, double log_gain);
   void add(const TacticStats& other, double weight = 1);
@@ -29,22 +29,22 @@ struct BetaPosterior {
   [[nodiscard]] double mean() const { return a / (a + b); }
   [[nodiscard]] double variance() const { return a * b / ((a + b) * (a + b) * (a + b + 1)); }
 };
-/// Normal over the mean log gain; `variance` is that of the mean, `spread` of one gain.
+/// Normal over the mean log gain; `variance`: of the mean, `spread`: of one gain.
 struct NormalPosterior {
   double mean = 0, variance = 0, spread = 0;
 };
-/// What is believed of a move at a node.
+/// Belief about a move at a node.
 struct TacticBelief {
   BetaPosterior improves;
-  NormalPosterior gain;  ///< of a child that has a time
-  /// log gain, a loss counted as 0: chance to improve times mean gain of the improved
+  NormalPosterior gain;  ///< of a child with a time
+  /// mean log gain with losses as 0: chance to improve times mean gain of improvements
   double expected = 0;
 };
 
-/// Moves as nodes, transitions as edges: which move after which, by context, with what became of
-/// it. The graph of other kernels and runs stands beside that of the run at hand. Beliefs go from
-/// the general to the particular: all moves, structural ones or others, the move, in this class of
-/// kernel, with this bottleneck, after this move; each level is the prior of the next with the
+/// Moves as nodes, transitions as edges: which move follows which, by context, with the results.
+/// The graph of other kernels and runs is kept apart from that of the current run. Beliefs are
+/// refined from general to specific: all moves, structural ones or others, the move, in this class
+/// of kernel, with this bottleneck, after this move; each level is the prior of the next with the
 /// weight of a few trials.
 class TacticGraph {
  public:
@@ -61,11 +61,11 @@ class TacticGraph {
   [[nodiscard]] const std::map<Edge, TacticStats>& edges() const { return edges_; }
   [[nodiscard]] bool empty() const { return edges_.empty(); }
 
-  /// `own`: what the run at hand saw, counted in full; this graph's own numbers weigh at most as
-  /// kMostTransferred trials a level.
+  /// `own`: results of the current run, counted in full; this graph's own counts are limited to
+  /// kMostTransferred trials per level.
   [[nodiscard]] TacticBelief believe(const Edge& at, const TacticGraph& own) const;
 
-  /// One line an edge, in order.
+  /// One line per edge, in order.
   [[nodiscard]] std::string text() const;
   /// Throws Error(bad_input) naming `place` and key.
   [[nodiscard]] static TacticGraph parse(const std::string& text, const std::string& place);
