@@ -21,8 +21,7 @@ struct BlockPlan {
   bool fibers = false;
   std::vector<WarpathIndex> indices;        ///< of the threads, in linear order
   std::vector<WarpathIndex> plain_indices;  ///< the same, in schedule order
-  std::vector<std::uint32_t>
-      warp_order;  ///< order in which warps, and the lanes of a warp, are scheduled
+  std::vector<std::uint32_t> warp_order;  ///< order in which warps, and lanes of one, are scheduled
   std::vector<std::uint32_t> lane_order;  ///< [32]
 };
 

@@ -22,9 +22,8 @@ struct ProcessSpec {
   std::string directory = {};            ///< working folder; empty: the caller's
   std::int64_t memory_bytes = 0;         ///< address-space limit; 0: none
   std::int64_t file_bytes = 0;           ///< limit on the size of any file it writes; 0: none
-  std::int64_t cpu_seconds =
-      0;  ///< CPU time limit, which holds even if the starter is killed; 0: none
-  std::int64_t open_files = 0;              ///< limit on its open descriptors; 0: the caller's
+  std::int64_t cpu_seconds = 0;  ///< CPU time limit; holds even if the starter is killed; 0: none
+  std::int64_t open_files = 0;   ///< limit on its open descriptors; 0: the caller's
   const ProgramSandbox* sandbox = nullptr;  ///< entered before the program starts; null: none
 };
 

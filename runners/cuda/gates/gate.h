@@ -59,10 +59,9 @@ struct GateSubject {
   const std::string* source = nullptr;  ///< the candidate's text
   /// its scratch buffers and steps are considered; null: there are none
   const Variant* variant = nullptr;
-  const CompileResult* code = nullptr;  ///< the candidate as it will be loaded, status ok
-  const PtxModule* ptx = nullptr;       ///< parse_ptx(code->ptx)
-  const PtxModule* baseline_ptx =
-      nullptr;  ///< of the spec's own kernel, whose behaviour is allowed
+  const CompileResult* code = nullptr;      ///< the candidate as it will be loaded, status ok
+  const PtxModule* ptx = nullptr;           ///< parse_ptx(code->ptx)
+  const PtxModule* baseline_ptx = nullptr;  ///< of the spec's own kernel: what it does is allowed
 };
 
 /// Rejects candidates whose measured time would be meaningless. One file each in this folder; the

@@ -57,7 +57,8 @@ struct Evaluate {
   bool profile = false;
   std::optional<Candidate> rival;  ///< the incumbent, if it is not the worker's own
   double searched_ns = 0;          ///< as in RunRequest
-  /// `rival` is for this evaluation alone, and is what its pairs report in the baseline's place
+  /// `rival` is for this evaluation only, and the pairs are reported against it instead of the
+  /// baseline
   bool versus = false;
 };
 

@@ -21,8 +21,8 @@ inline constexpr double kNsPerS = 1e9;
 struct Rate {
   double per_s = 0;
   std::string method;  ///< how they were executed: "fma", "mma.sync", "wgmma", ...
-  bool is_limit =
-      false;  ///< the chip has no faster way: the rate may serve to reject a time as impossible
+  /// the chip has no faster way: the rate may serve to reject a time as impossible
+  bool is_limit = false;
   bool operator==(const Rate&) const = default;
 };
 

@@ -101,8 +101,8 @@ struct PlacedWorkload {
   double floor_ns = 0;       ///< least time for the declared work on this device; 0: unknown
   double launch_bytes = 0;   ///< of all tensors
   bool cold_scored = false;  ///< the time with a flushed level-2 cache counts
-  [[nodiscard]] bool mutates_inputs()
-      const;  ///< has an inout tensor: launches need restored inputs
+  /// True if a tensor is inout: launches need restored inputs.
+  [[nodiscard]] bool mutates_inputs() const;
   [[nodiscard]] std::size_t odd_slot() const { return slots.size() - 1; }
 };
 
