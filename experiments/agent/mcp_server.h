@@ -17,40 +17,40 @@
 
 namespace warpath {
 
-/// Something that an agent may call.
+/// An operation that an agent may call.
 struct McpTool {
   std::string name;         ///< "tell"
   std::string title;        ///< for people
   std::string description;  ///< for models
   nlohmann::json input;     ///< JSON schema of the arguments
-  bool changes = false;     ///< it evaluates and records something
-  /// On the server's thread, one call at a time. Ends soon after a stop is requested; nobody hears
-  /// the answer then. Throws Error where the caller can mend something or the machine is in
-  /// trouble: the message is its answer.
+  bool changes = false;     ///< evaluates and records something
+  /// Called on the server's thread, one call at a time. Must return soon after a stop is requested;
+  /// the result is then discarded. Throws Error for mistakes of the caller and trouble with the
+  /// machine: its message is the reply.
   std::function<nlohmann::json(const JsonCursor& arguments, const std::stop_token& stop)> call;
 };
 
-/// A server of the Model Context Protocol (modelcontextprotocol.io) with tools alone: JSON-RPC 2.0,
-/// one message a line. Everything but the tools themselves is answered at once; their calls are
-/// carried out one after the other, in order. Of the protocol's versions it leaves out the one that
-/// had batches.
+/// A server of the Model Context Protocol (modelcontextprotocol.io) that offers only tools:
+/// JSON-RPC 2.0, one message a line. Tool calls are executed one after the other, in order;
+/// everything else is answered at once. Supports the protocol's versions except the one with
+/// batches.
 class McpServer {
  public:
-  /// Newest first: what a client that asks for another one is offered is the first.
+  /// Newest first. The first is offered to a client that requests an unsupported one.
   [[nodiscard]] static std::span<const std::string_view> versions();
 
-  /// `send` gets one message without its line feed; never called by two threads at once.
+  /// `send` receives one message without its line feed; never called concurrently.
   McpServer(std::string instructions,
             std::string program_version,
             std::vector<McpTool> tools,
             std::function<void(const std::string&)> send);
-  ~McpServer();  ///< stops what runs and drops what waits
+  ~McpServer();  ///< stops the running call and drops waiting ones
   McpServer(const McpServer&) = delete;
   McpServer& operator=(const McpServer&) = delete;
 
-  /// One line from the client, whatever it holds; nothing is thrown. One thread only.
+  /// Processes one line from the client, whatever it contains; does not throw. Not thread-safe.
   void receive(std::string_view line);
-  /// Waits until every call so far has been carried out.
+  /// Waits until every call so far has been executed.
   void finish();
 
  private:
@@ -76,13 +76,13 @@ class McpServer {
   const std::vector<McpTool> tools_;
   const std::function<void(const std::string&)> send_;
   std::mutex send_mutex_;
-  bool initialized_ = false;  // of the receiving thread
+  bool initialized_ = false;  // used by the receiving thread
 
   std::mutex mutex_;
   std::condition_variable_any wake_, idle_;
   std::deque<Job> jobs_;                   // guarded by mutex_, as all below
   std::optional<nlohmann::json> running_;  // its id
-  std::stop_source stop_;                  // of what runs
+  std::stop_source stop_;                  // for the running call
   std::jthread thread_;
 };
 

@@ -7,10 +7,10 @@
 
 namespace warpath {
 
-/// ask, diagnose, inspect, status and tell on a recorded run, which outlives them.
+/// ask, diagnose, inspect, status and tell on a recorded run, which must outlive them.
 [[nodiscard]] std::vector<McpTool> mcp_tools(const Asking& asking);
 
-/// What an agent is told of the run before anything else.
+/// The instructions that an agent receives first.
 [[nodiscard]] std::string mcp_instructions();
 
 }  // namespace warpath

@@ -27,29 +27,30 @@ struct Plugins {
   RunnerRegistry runners{"runner"};
 };
 
-/// One spec, ready to be searched.
+/// One spec, ready to search.
 struct KernelRun {
   KernelSpec spec;
   Options options;
   RunnerChoice runner;
   std::filesystem::path folder;                 ///< OUT/kernels/<name>
   std::optional<LlmAccess> llm = std::nullopt;  ///< a language model proposes
-  std::vector<ForeignProposal> proposals = {};  ///< of a file: tried before anything else
+  std::vector<ForeignProposal> proposals = {};  ///< from a file: tried before anything else
   bool only_proposals = false;                  ///< and nothing else is tried
-  std::string teller = "file";                  ///< who is recorded as their proposer
+  std::string teller = "file";                  ///< recorded as their proposer
 };
 
-/// Throws Error(bad_input) if run.without_moves names a move that there is not.
+/// Throws Error(bad_input) if run.without_moves names an unknown move.
 void check_move_names(const Options& options, const Plugins& plugins);
 
-/// What the command line of `warpath run` asks for: one run a spec, in order. Everything that can
-/// be refused before the first evaluation is refused here: specs, names given twice, options,
-/// runner, prior, folders that hold a run already (without --resume). Writes nothing. Throws Error.
+/// The runs requested by the command line of `warpath run`: one per spec, in order. Rejects
+/// everything that can be rejected before the first evaluation: specs, duplicate names, options,
+/// runner, prior, folders that already contain a run (without --resume). Writes nothing. Throws
+/// Error.
 [[nodiscard]] std::vector<KernelRun> plan_batch(const Arguments& arguments,
                                                 const Plugins& plugins,
                                                 const Program& program);
 
-/// Searches one spec to its end. Throws as run_session does.
+/// Searches one spec to its end. Throws as run_session.
 [[nodiscard]] SessionResult run_kernel(const KernelRun& planned,
                                        bool resume,
                                        const Plugins& plugins,

@@ -14,22 +14,22 @@
 
 namespace warpath {
 
-/// Of the intervals of times and speed-ups.
+/// Confidence level of the intervals of times and speed-ups.
 inline constexpr double kConfidence = 0.95;
 inline constexpr int kDraws = 100;
 
-/// What to evaluate. References outlive the call.
+/// What to evaluate. Referenced objects must outlive the call.
 struct EvaluationPlan {
-  const KernelSpec& spec;  ///< the runner's substitute where it has one
+  const KernelSpec& spec;  ///< the runner's substitute if it has one
   const std::vector<Candidate>& candidates;
-  int repeat = 1;  ///< evaluations of each, with other inputs
+  int repeat = 1;  ///< evaluations of each, with different inputs
   Stage stage = Stage::screening;
   std::uint64_t seed = 1;  ///< root of the inputs' seeds
-  double min_speedup = 0;  ///< floor of guard workloads that set none
-  /// takes the baseline's place: candidates are timed in turn with it, and speed-ups are over it;
-  /// null: the spec's
+  double min_speedup = 0;  ///< minimum for guard workloads that set none
+  /// replaces the baseline: candidates are timed alternately with it, and speed-ups are relative to
+  /// it; null: the spec's
   const Variant* against = nullptr;
-  /// candidates that are far behind the best so far get few samples: verdicts count, not times
+  /// candidates far behind the best so far get few samples: verdicts matter, not times
   bool race = false;
 };
 
@@ -47,10 +47,10 @@ struct Evaluated {
   }
 };
 
-/// What all evaluations came to.
+/// Totals over all evaluations.
 struct EvaluationFigures {
   std::size_t planned = 0;
-  std::size_t finished = 0;    ///< baseline apart
+  std::size_t finished = 0;    ///< without the baseline
   std::size_t unexpected = 0;  ///< a status other than expected
   StatusCounts by_status{};
   double prepare_s = 0;  ///< reference outputs, devices, workers
@@ -64,8 +64,8 @@ struct EvaluationFigures {
 };
 
 /// Prepares `runner`, measures the baseline, then evaluates every candidate through a pool, as many
-/// at once as the runner has lanes. `on_result` is called for each in the order they finish, the
-/// baseline first; `on_tick` about ten times a second. After `stop` nothing more is begun; after
+/// at once as the runner has lanes. Calls `on_result` in order of completion, for the baseline
+/// first, and `on_tick` about ten times a second. After `stop` nothing more is started; after
 /// `abandon` nothing more is waited for. Throws Error(environment) with the reason if the baseline
 /// is not ok, and what the runner throws.
 [[nodiscard]] EvaluationFigures evaluate_candidates(
@@ -76,8 +76,8 @@ struct EvaluationFigures {
     const std::stop_token& stop,
     const std::stop_token& abandon);
 
-/// Median over the samples, and its interval (95 %, bootstrap), as a weighted geometric mean over
-/// the workloads of role score. NaN unless ok.
+/// Median over the samples, and its 95 % bootstrap interval, as a weighted geometric mean over the
+/// workloads of role score. NaN unless ok.
 struct TimeSummary {
   double median_ns = 0;
   Interval interval_ns;

@@ -13,20 +13,20 @@
 
 namespace warpath {
 
-/// The gate that refused: of the first fail in the verdict; empty if none failed.
+/// The first failed gate of the verdict; empty if none failed.
 [[nodiscard]] std::string failed_gate(const Outcome& outcome);
 
-/// One evaluation as a JSON object (docs/evaluate.md); `json_line`: in one line, without line feed.
+/// One evaluation as a JSON object (docs/evaluate.md); `json_line`: as one line without line feed.
 [[nodiscard]] nlohmann::json evaluation_json(const Evaluated& result,
                                              const TimeSummary& time,
                                              Stage stage);
 [[nodiscard]] std::string json_line(const Evaluated& result, const TimeSummary& time, Stage stage);
 
-/// A file that evaluations are appended to, one line each. A line is written by one call, so a
-/// reader or a kill never meets half of one.
+/// A file to which evaluations are appended, one line each. A line is written by one system call,
+/// so that neither a reader nor a kill leaves half of one.
 class LineFile {
  public:
-  /// Empties the file, or makes it. Throws Error(environment) naming it.
+  /// Truncates or creates the file. Throws Error(environment) naming it.
   explicit LineFile(const std::filesystem::path& path);
   ~LineFile();
   LineFile(const LineFile&) = delete;
@@ -38,7 +38,7 @@ class LineFile {
   int fd_ = -1;
 };
 
-/// What `--figures` holds.
+/// The contents of `--figures`.
 [[nodiscard]] std::string figures_text(const EvaluationFigures& figures,
                                        const KernelSpec& spec,
                                        const std::string& runner_text,
@@ -51,7 +51,7 @@ class LineFile {
                                           double seconds,
                                           std::size_t width);
 
-/// A row of the closing table.
+/// A row of the final table.
 struct EvaluationRow {
   std::string name, status, time, speedup, gate;
 };
@@ -59,8 +59,8 @@ struct EvaluationRow {
 [[nodiscard]] EvaluationRow evaluation_row(const Evaluated& result,
                                            const TimeSummary& time,
                                            int repeat);
-/// Name, status, time ms, speed-up, failing gate: aligned, under a heading that says what kind of
-/// timings these are.
+/// Name, status, time in ms, speed-up, failed gate: aligned, under a heading with the kind of
+/// timings.
 [[nodiscard]] std::string evaluation_table(const std::vector<EvaluationRow>& rows,
                                            const std::string& runner_text);
 

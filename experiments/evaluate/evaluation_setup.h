@@ -11,8 +11,8 @@
 
 namespace warpath {
 
-/// The one spec that `--input` and `--name` ask for. Throws Error(bad_input) naming `command` or
-/// the flag.
+/// The one spec selected by `--input` and `--name`. Throws Error(bad_input) naming `command` or the
+/// flag.
 [[nodiscard]] KernelSpec wanted_spec(std::string_view command, const Arguments& arguments);
 
 /// "screening", "confirmation" or "final". Throws Error(bad_input) with `place`.
@@ -21,8 +21,8 @@ namespace warpath {
 /// A whole number from 1 to 1000000. Throws Error(bad_input) with `place`.
 [[nodiscard]] std::size_t parse_count(const std::string& text, std::string_view place);
 
-/// The state of an evaluation on stderr: on a terminal one line that is drawn anew, elsewhere plain
-/// lines, few.
+/// The progress of an evaluation on stderr: one redrawn line on a terminal, elsewhere a few plain
+/// lines.
 class EvaluationProgress {
  public:
   explicit EvaluationProgress(std::string name);
@@ -30,7 +30,7 @@ class EvaluationProgress {
   EvaluationProgress(const EvaluationProgress&) = delete;
   EvaluationProgress& operator=(const EvaluationProgress&) = delete;
   void show(const EvaluationFigures& figures);
-  /// Removes the drawn line.
+  /// Erases the drawn line.
   void clear();
 
  private:

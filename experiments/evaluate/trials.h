@@ -15,14 +15,14 @@
 
 namespace warpath {
 
-/// What was tried in a run folder or a recorded graph. Of a run: the moves that made its nodes; of
-/// a graph: every recorded move, its nodes reached by the fewest moves.
+/// The trials in a run folder or a recorded graph. For a run: the moves that made its nodes; for a
+/// graph: every recorded move, with nodes reached by the fewest moves.
 class RecordedTrials {
  public:
   /// Throws Error(bad_input) naming the file or folder.
   explicit RecordedTrials(const std::filesystem::path& place);
   [[nodiscard]] const std::string& kernel() const { return kernel_; }  ///< name of the spec
-  /// id of the run; of a graph its name
+  /// id of the run, or name of the graph
   [[nodiscard]] const std::string& run() const { return run_; }
 
   struct Tried {
@@ -30,9 +30,9 @@ class RecordedTrials {
     std::uint64_t node = 0;
     const MoveInstance& instance;
     Status status = Status::crashed;
-    double log_gain = 0;  ///< as Experience's
+    double log_gain = 0;  ///< as in Experience
   };
-  /// Node by node; only those with a time have been tried from.
+  /// Calls `each` node by node; only nodes with a time have trials.
   void visit(const std::function<void(const Tried&)>& each) const;
 
   [[nodiscard]] std::vector<Experience> experiences() const;

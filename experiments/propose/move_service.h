@@ -13,53 +13,52 @@
 
 namespace warpath {
 
-/// What a move is asked, apart from the kernel.
+/// A question to a move, without the kernel.
 struct MoveQuestion {
   enum class Kind : std::uint8_t { offers, enumerate, apply, domain, inverse };
   Kind kind = Kind::enumerate;
-  MoveInstance instance;  ///< apply, inverse: whole; domain: move and site; else the move alone
+  MoveInstance instance;  ///< apply, inverse: whole; domain: move and site; else the move only
   // offers:
-  std::uint32_t from = 0;                  ///< instances before this one were answered
-  std::vector<std::string> excluded = {};  ///< labels that are not tried
+  std::uint32_t from = 0;                  ///< instances before this one have been answered
+  std::vector<std::string> excluded = {};  ///< labels to skip
 };
 
-/// What has come of an answer. An answer is a row of messages, so that what came before the end of
-/// a worker is known, and where it ended.
+/// The answer received so far. An answer is a sequence of messages, so that what preceded the death
+/// of a worker is known, and where it died.
 struct MoveAnswer {
   std::optional<std::vector<MoveInstance>> listed;  ///< enumerate, offers
-  /// offers: the first instance of `listed` that was not answered
+  /// offers: the first instance of `listed` without an answer
   std::uint32_t next = 0;
   std::vector<MoveOffer> offers;
-  /// offers: instances whose apply() threw, with what
+  /// offers: instances whose apply() threw, with the message
   std::vector<std::pair<MoveInstance, std::string>> thrown;
   std::optional<Variant> variant;  ///< apply
   std::string why;
   std::vector<Tunable> domain;
   std::optional<MoveInstance> inverse;
-  /// the move threw, or the last words of the worker; one line
+  /// the move threw, or the worker's last words; one line
   std::optional<std::string> failure;
   bool complete = false;
 };
 
-/// Messages to a worker, as frames. A scene (spec and device) holds for the questions that follow
-/// it.
+/// Messages to a worker, as frames. A scene (spec and device) applies to all following questions.
 [[nodiscard]] std::string encode_scene(const KernelSpec& spec, const DeviceFacts& device);
 [[nodiscard]] std::string encode(const MoveQuestion& question, const Variant& variant);
-/// Adds one message of an answer to a question about `variant`. False if it is damaged.
+/// Adds one message of an answer to a question about `variant`. False if it is malformed.
 [[nodiscard]] bool take(std::string_view frame, const Variant& variant, MoveAnswer& answer);
-/// The first message of a worker, which nothing was asked of yet.
+/// True for the first message of a worker, sent unsolicited.
 [[nodiscard]] bool is_ready(std::string_view frame);
 
-/// Answers questions to moves, in a worker and, where there are none, in the process itself. One
-/// thread only.
+/// Answers questions to moves, in a worker or, without workers, in the process itself. Not
+/// thread-safe.
 class MoveService {
  public:
   explicit MoveService(const MoveRegistry& moves);
   ~MoveService();
-  /// Called before every piece of work that may not end: listing instances, trying one.
+  /// Called before each operation that may not terminate: listing instances, trying one.
   std::function<void()> before_each = {};
-  /// Handles one message; `emit` gets the messages of the answer. What a move throws is part of the
-  /// answer. False: not a message.
+  /// Handles one message, passing the messages of the answer to `emit`. Exceptions of moves become
+  /// part of the answer. False: malformed message.
   [[nodiscard]] bool handle(std::string_view frame, const std::function<void(std::string)>& emit);
 
  private:
@@ -76,10 +75,9 @@ class MoveService {
   std::unique_ptr<Scene> scene_;
 };
 
-/// `warpath worker moves`: serves until `in_fd` ends. Locked down (runners/worker/sandbox.h) and
-/// without files. Work that takes more than `cpu_seconds` of the processor ends the process by
-/// SIGPROF; last words on stderr (a failed check) become part of the answer. Returns the exit
-/// status.
+/// `warpath worker moves`: serves until `in_fd` ends, locked down (runners/worker/sandbox.h). An
+/// operation that takes more than `cpu_seconds` of CPU time ends the process by SIGPROF; last words
+/// on stderr (a failed check) become part of the answer. Returns the exit status.
 [[nodiscard]] int move_worker_main(int in_fd,
                                    int out_fd,
                                    const MoveRegistry& moves,

@@ -19,64 +19,64 @@ namespace warpath {
 
 struct WorkerReply;
 
-/// A question to a move that ended without an answer: the move crashed, failed a check, threw, did
-/// not end or used up its memory. A line of move_failures.jsonl.
+/// A question to a move that got no answer: the move crashed, failed a check, threw, did not
+/// terminate or ran out of memory. A line of move_failures.jsonl.
 struct MoveFailure {
-  Hash128 key;            ///< variant_key of the kernel that it was asked about
-  MoveInstance instance;  ///< enumerate: the move alone; domain: the move and its site
+  Hash128 key;            ///< variant_key of the kernel in question
+  MoveInstance instance;  ///< enumerate: the move only; domain: the move and its site
   std::string question;   ///< "enumerate", "apply", "domain" or "inverse"
   std::string reason;     ///< one line
 };
 
 struct MoveWorkersSetup {
-  /// absolute path of the program and what makes it a worker
+  /// absolute path of the program and the arguments that make it a worker
   std::vector<std::string> argv;
-  /// 0: moves run in this process; what they throw is still one failure
+  /// 0: moves run in this process; an exception is still a single failure
   int workers = 0;
   std::uint64_t memory_bytes = 2ULL << 30U;  ///< address space of a worker
-  /// processor time for one instance; the worker's own limit
+  /// limit on CPU time per instance, enforced by the worker itself
   double seconds = kMoveSeconds;
-  /// wall time in which a worker must say something: a backstop, not the limit of a move
+  /// wall time without a message after which a worker is killed: a backstop
   double silent_seconds = 60;
-  /// move_failures.jsonl of a run; empty: none is kept
+  /// move_failures.jsonl of a run; empty: not recorded
   std::filesystem::path record = {};
 };
-/// As the options say: a worker a core, up to 8; none with --isolation none.
+/// According to the options: one worker per core, up to 8; none with --isolation none.
 [[nodiscard]] MoveWorkersSetup move_workers_setup(const Options& options,
                                                   const Program& program,
                                                   std::filesystem::path record = {});
 
-/// Moves that run in worker processes, so that one which crashes, fails a check, does not end or
-/// uses up its memory costs one answer and not the run. `moves()` has the same names as the
-/// registry that it is made of and answers the same: moves are pure, and all of an answer crosses
-/// the boundary. Workers start when they are needed. One that dies is replaced and asked once more
-/// from where it was; if it dies there again, that instance (or the whole question) has failed.
-/// Time limits are not tried twice, kills from outside up to four times.
+/// Runs moves in worker processes, so that one which crashes, fails a check, does not terminate or
+/// runs out of memory costs one answer instead of the run. `moves()` has the same names as the
+/// original registry and gives the same answers, since moves are pure and answers cross the
+/// boundary completely. Workers start on demand. One that dies is replaced and the question resumed
+/// where it was; if the new one dies there again, that instance (or the whole question) has failed.
+/// Exceeded time limits are not retried, kills from outside up to four times.
 ///
-/// Thread-safe: each call borrows a worker and waits. The specs of contexts must not change while
-/// it lives. Calls throw Error(environment) where no worker can be started or the record cannot be
+/// Thread-safe: each call borrows a worker and blocks. The specs of contexts must not change during
+/// its lifetime. Calls throw Error(environment) if no worker can be started or the record cannot be
 /// written.
 ///
-/// A failure is on the disk, with the kernel, before anything can follow from it: a run that is
-/// resumed knows what failed and does not ask again, so that it goes on as it went.
+/// A failure is on disk, with the kernel, before anything depends on it: a resumed run knows the
+/// failures and does not repeat the questions, so that it continues identically.
 class MoveWorkers {
  public:
-  /// `moves` outlives it. Throws Error(bad_input) for a record that is damaged before its last
+  /// `moves` must outlive it. Throws Error(bad_input) for a record that is damaged before its last
   /// line.
   MoveWorkers(const MoveRegistry& moves, MoveWorkersSetup setup);
   ~MoveWorkers();
   MoveWorkers(const MoveWorkers&) = delete;
   MoveWorkers& operator=(const MoveWorkers&) = delete;
 
-  /// The moves, which are valid as long as this is.
+  /// The moves, valid during this object's lifetime.
   [[nodiscard]] const MoveRegistry& moves() const { return guarded_; }
-  /// What failed so far, that of earlier sessions left out; each question at each kernel once, in
-  /// no particular order.
+  /// Failures so far, without those of earlier sessions; one per question and kernel, in
+  /// unspecified order.
   [[nodiscard]] std::vector<MoveFailure> failures() const;
 
-  /// Process ids of the workers that are alive.
+  /// Process ids of the live workers.
   [[nodiscard]] std::vector<int> pids() const;
-  /// Workers that died and were replaced.
+  /// Number of workers that died and were replaced.
   [[nodiscard]] std::uint64_t deaths() const;
 
  private:

@@ -4,13 +4,12 @@
 
 namespace warpath {
 
-/// `inspect --ncu FILE`: what a report of Nsight Compute says of each launch: gaps, findings of the
-/// rules, and what it lacks; with
-/// --json facts and findings as one JSON array. Throws Error(bad_input) for files that hold no
-/// launch.
+/// `inspect --ncu FILE`: for each launch of a Nsight Compute report its gaps, the findings of the
+/// rules, and the missing facts; with --json facts and findings as one JSON array. Throws
+/// Error(bad_input) for files without a launch.
 void print_profile(const Arguments& arguments);
 
-/// The flags that belong to it.
+/// Its flags.
 [[nodiscard]] std::vector<Flag> profile_flags();
 
 }  // namespace warpath

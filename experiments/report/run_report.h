@@ -9,10 +9,10 @@
 
 namespace warpath {
 
-/// Why the best kernel of a recorded run is the best: what it reaches, the moves on the way to it,
-/// other ways to it, what each move is worth, what of them the code shows, the bottleneck before
-/// and after, the share of the bound, and the whole difference to the baseline. `graph`: of `run`.
-/// `attribution`: as recorded; one of another kernel is named and left out.
+/// Explains the best kernel of a recorded run: its performance, the moves that led to it, other
+/// paths to it, the value of each move and its evidence in the code, the bottleneck before and
+/// after, the share of the bound, and the complete difference to the baseline. `graph`: of `run`.
+/// `attribution`: as recorded; one of another kernel is mentioned and ignored.
 [[nodiscard]] Document run_report(const RecordedRun& run,
                                   const SearchGraph& graph,
                                   const std::optional<Attribution>& attribution);

@@ -17,13 +17,13 @@
 
 namespace warpath {
 
-/// The model that options ask for: profile with base URL and model resolved, and its key. nullopt
-/// with one line in `why` if none is asked for or there is no key. Throws Error(bad_input) for a
-/// bad profile, mode or key file, or a limit on money without prices.
+/// The model selected by the options: profile with base URL and model resolved, and its key.
+/// nullopt with one line in `why` if none is selected or there is no key. Throws Error(bad_input)
+/// for an invalid profile, mode or key file, or a limit on money without prices.
 struct LlmAccess {
   llm::Profile profile;
   std::string key;
-  /// that may have held it; to be forgotten (llm::forget_key) once every access is made
+  /// the variable that may have held it; pass to llm::forget_key once all accesses are made
   std::string key_variable;
 };
 [[nodiscard]] std::optional<LlmAccess> llm_access(const LlmOptions& options, std::string& why);
@@ -31,7 +31,7 @@ struct LlmAccess {
 /// Every registered move with its help.
 [[nodiscard]] std::vector<llm::MoveCard> move_cards(const MoveRegistry& moves);
 
-/// Everything between a campaign and a model's server. Calls of the run folder's own cassette count
+/// Everything between a campaign and a model's server. Calls on the run folder's own cassette count
 /// as spent from the start.
 class LlmStack {
  public:
@@ -42,9 +42,9 @@ class LlmStack {
            const Options& options,
            const std::filesystem::path& folder);
   [[nodiscard]] llm::LlmProposer& proposer() { return *proposer_; }
-  /// Writes llm_summary.json: what was asked, spent and won.
+  /// Writes llm_summary.json: questions, cost and gains.
   void write_summary(const std::filesystem::path& folder) const;
-  /// One line for people.
+  /// A summary in one line.
   [[nodiscard]] std::string summary() const;
 
  private:

@@ -9,8 +9,8 @@
 
 namespace warpath {
 
-// What runs learned, beside their folders: OUTDIR/memory.jsonl, a line a trial, and
-// OUTDIR/tactic_graph.json, which follows from it.
+// What runs learned, stored beside their folders: OUTDIR/memory.jsonl, one line per trial, and
+// OUTDIR/tactic_graph.json, derived from it.
 
 /// A line without its line feed. Throws Error(bad_input) naming `place` and key.
 [[nodiscard]] std::string experience_text(const Experience& experience);
@@ -18,9 +18,9 @@ namespace warpath {
 
 [[nodiscard]] TacticGraph graph_of(const std::vector<Experience>& experiences);
 
-/// Puts `experiences` in place of those of the same runs, or of all. Waits for other processes that
-/// do the same. Throws Error(bad_input) naming a damaged line, Error(environment) if nothing can be
-/// written.
+/// Replaces the experiences of the same runs, or all, by `experiences`. Waits for other processes
+/// doing the same. Throws Error(bad_input) naming a damaged line, Error(environment) if writing
+/// fails.
 void remember(const std::filesystem::path& outdir,
               const std::vector<Experience>& experiences,
               bool replace_all);

@@ -4,7 +4,7 @@
 
 namespace warpath {
 
-/// Every option of this build at its default: those of the search and of all its plug-ins.
+/// All options of this build, of the search and its plug-ins, at their defaults.
 [[nodiscard]] const Options& default_options();
 
 }  // namespace warpath

@@ -8,15 +8,15 @@
 
 namespace warpath {
 
-/// What the prior of a run is made with. A run that is continued reads what its folder kept from
-/// the start; a new one the files that the options name, and OUTDIR/tactic_graph.json. `options`
-/// outlives the result.
+/// Configuration of a run's prior. A resumed run reads the files that its folder kept from the
+/// start; a new one the files named in the options, and OUTDIR/tactic_graph.json. `options` must
+/// outlive the result.
 [[nodiscard]] PriorConfig run_prior_config(const Options& options,
                                            const std::filesystem::path& folder,
                                            const std::filesystem::path& outdir,
                                            bool resumed);
 
-/// The same for a study: "{kernel}" in the names of files stands for the kernel at hand.
+/// The same for a study: "{kernel}" in file names stands for the current kernel.
 [[nodiscard]] PriorConfig study_prior_config(const Options& options, const std::string& kernel);
 
 }  // namespace warpath

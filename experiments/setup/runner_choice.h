@@ -10,7 +10,7 @@
 
 namespace warpath {
 
-/// What `--runner NAME[:ARGUMENT]` asks for, `auto` resolved.
+/// The runner selected by `--runner NAME[:ARGUMENT]`, with `auto` resolved.
 struct RunnerChoice {
   std::string name;
   std::string argument;
@@ -18,18 +18,18 @@ struct RunnerChoice {
   [[nodiscard]] std::string text() const { return argument.empty() ? name : name + ":" + argument; }
 };
 
-/// `auto` is the cuda runner where a GPU can be used and is wanted (`--gpus` other than none), else
-/// the host runner, which runs everywhere. Throws Error(bad_input) naming what is built in,
-/// Error(environment) where a GPU is asked for by `text` or by index and cannot be used.
+/// `auto` is the cuda runner if a GPU is usable and wanted (`--gpus` other than none), otherwise
+/// the host runner, which runs everywhere. Throws Error(bad_input) naming the available runners,
+/// Error(environment) if a GPU is requested by `text` or by index and unusable.
 [[nodiscard]] RunnerChoice choose_runner(std::string_view text,
                                          const RunnerRegistry& registry,
                                          const CudaOptions& cuda);
 
-/// On stderr, once: what of a confinement this kernel does not offer to candidates of the host
-/// runner. Starts a process: call it before threads run.
+/// Reports on stderr, once, which confinement of the host runner's candidates this kernel does not
+/// offer. Starts a process: call it before threads run.
 void say_confinement(const RunnerChoice& runner);
 
-/// "CPU timings" where times are not those of a GPU; empty for a GPU's.
+/// "CPU timings" if times are not a GPU's; otherwise empty.
 [[nodiscard]] std::string_view timing_label(std::string_view runner_text);
 
 }  // namespace warpath

@@ -7,13 +7,14 @@
 
 namespace warpath {
 
-/// Says what the best kernel of the run in `folder` relies on: "contract" in best_summary.json, its
-/// source with the contract in it as best_kernel.cu and, where variants are kept, as the source.cu
-/// of its folder. Of the baseline nothing is said, and there is no best_kernel.cu.
+/// Records the assumptions of the best kernel of the run in `folder`: "contract" in
+/// best_summary.json, and its source with the contract as best_kernel.cu and, if variants are kept,
+/// as source.cu of its folder. For the baseline nothing is recorded, and there is no
+/// best_kernel.cu.
 void ship_best(const std::filesystem::path& folder, const Hash128& best);
 
-/// One line of what the recorded best holds for where that is less than the spec's kernel; empty if
-/// it is not, or nothing was shipped.
+/// One line on the conditions for which the recorded best is valid if they are narrower than the
+/// spec's kernel's; empty if they are not, or nothing was shipped.
 [[nodiscard]] std::string narrowed_contract(const std::filesystem::path& folder);
 
 }  // namespace warpath

@@ -11,11 +11,12 @@
 
 namespace warpath {
 
-/// What the runs in `folders` (OUTDIR/kernels/NAME, of one spec on one device) evaluated, and which
-/// of today's moves leads from which of these variants to which: applied here, no device is needed.
-/// Rows in the order of the logs; of a variant that several runs evaluated the first outcome stays,
-/// its time scaled to the first run's baseline. `progress`: variants whose moves are known, of how
-/// many. Throws Error(bad_input) naming the folder; Error(interrupted) if `stop` came first.
+/// Merges what the runs in `folders` (OUTDIR/kernels/NAME, of one spec on one device) evaluated,
+/// with the current moves that lead from one of these variants to another, which are applied here
+/// without a device. Rows in the order of the logs; for a variant evaluated by several runs the
+/// first outcome is kept, its time scaled to the first run's baseline. `progress`: number of
+/// variants whose moves are known, and total. Throws Error(bad_input) naming the folder;
+/// Error(interrupted) if `stop` came first.
 [[nodiscard]] RecordedGraph record_graph(
     const std::vector<std::filesystem::path>& folders,
     const std::string& name,

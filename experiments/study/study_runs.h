@@ -20,36 +20,37 @@ struct StudyRun {
   std::uint64_t budget = 0;
   std::uint64_t evaluations = 0;
   std::uint64_t failed = 0;
-  double score = 0;  ///< exact, against uniform search
-  /// what its finals report is within 5 % and 1 % of the optimum, the noise of its repeats granted
+  double score = 0;  ///< exact, relative to uniform search
+  /// the result of its finals is within 5 % and 1 % of the optimum, allowing for the noise of its
+  /// repeats
   bool hit5 = false, hit1 = false;
-  std::uint64_t to5 = 0, to1 = 0;  ///< evaluations until then; 0: never
+  std::uint64_t to5 = 0, to1 = 0;  ///< number of evaluations; 0: never
   double regret_half = 0;          ///< best / optimum - 1 after half the budget
-  double regret = 0;               ///< of what its finals report
-  /// when budget evaluations of mean cost fit into the virtual clock
+  double regret = 0;               ///< of the result of its finals
+  /// when the virtual clock reaches the cost of budget average evaluations
   double regret_clock = 0;
   double best_ns = 0;
   double virtual_seconds = 0;
   std::vector<LabRun::Improvement> improvements;
-  double tuner_ms = 0;  ///< CPU time of the search, an evaluation
+  double tuner_ms = 0;  ///< CPU time of the search per evaluation
 
-  /// Recorded time of the incumbent by evaluation.
+  /// Recorded time of the incumbent after each evaluation.
   [[nodiscard]] std::vector<double> best_by_evaluation(double worst) const;
 };
 
-/// A label as a cell of a table with commas between cells: values may hold commas.
+/// A label as a table cell: values may contain commas, which separate cells.
 [[nodiscard]] std::string in_one_cell(std::string label);
 
-/// "i/n": every n-th run from the i-th (1-based) is this process's.
+/// "i/n": this process does every n-th run, starting with the i-th (1-based).
 struct Shard {
   std::uint64_t index = 1, count = 1;
 };
 /// Throws Error(bad_input) unless `text` is I/N, 1 <= I <= N.
 [[nodiscard]] Shard parse_shard(const std::string& text);
 
-/// Carries out what of the study is not in `folder` yet, in parallel, each run with a prior of its
-/// own, and appends it, in an order that depends on nothing but the study. Throws Error(bad_input)
-/// if the folder holds another study. `progress`: runs in the file, runs planned. Returns false if
+/// Performs the runs of the study that are missing in `folder`, in parallel, each with its own
+/// prior, and appends them in an order that depends only on the study. Throws Error(bad_input) if
+/// the folder contains another study. `progress`: runs in the file, runs planned. Returns false if
 /// `stop` came first.
 [[nodiscard]] bool carry_out(const Study& study,
                              const std::vector<StudySpace>& spaces,
@@ -61,7 +62,7 @@ struct Shard {
                              const std::function<void(std::size_t, std::size_t)>& progress,
                              std::stop_token stop);
 
-/// All runs in the folder, of every shard, by setting, space and seed. A torn last line is no run.
+/// All runs in the folder, of every shard, by setting, space and seed. A torn last line is ignored.
 [[nodiscard]] std::vector<StudyRun> read_runs(const std::filesystem::path& folder);
 
 }  // namespace warpath

@@ -10,16 +10,16 @@
 
 namespace warpath {
 
-/// Recorded trajectories of another program on one space: best-so-far by evaluation, a run each.
+/// Recorded trajectories of another program on one space: best-so-far by evaluation, one per run.
 struct Peer {
   std::string name;
   std::string space;
-  std::vector<std::vector<double>> best;  ///< ns; what the program did not spend is held flat
-  std::vector<double> spent;              ///< evaluations of each
+  std::vector<std::vector<double>> best;  ///< ns; constant after the program stopped
+  std::vector<double> spent;              ///< number of evaluations of each
 };
 /// Reads every *.jsonl and *.jsonl.gz below `folders`: lines {space, strategy, nfe, events:
-/// [[evaluation, seconds, best ms], ...]}. Strategies and spaces that occur; spaces unknown to
-/// `spaces` are left out. Throws Error(bad_input) naming file and line.
+/// [[evaluation, seconds, best ms], ...]}. Returns the strategies and spaces that occur, except
+/// spaces not in `spaces`. Throws Error(bad_input) naming file and line.
 [[nodiscard]] std::vector<Peer> read_peers(const std::vector<std::string>& folders,
                                            const std::vector<StudySpace>& spaces);
 
@@ -30,11 +30,11 @@ struct StudyCell {
   Interval interval;
   double published = NAN;  ///< of spaces; NaN: of a graph
   double hit5 = 0, hit1 = 0;
-  double to5 = 0, to1 = 0;  ///< median evaluations; 0: more than half of the runs never
-  /// by seed: evaluations until the best was at 95 % of the speed of the space's best; the budget
-  /// and one where it never was
+  double to5 = 0, to1 = 0;  ///< median evaluations; 0: more than half of the runs never got there
+  /// by seed: evaluations until the best reached 95 % of the speed of the space's best; budget + 1
+  /// if it never did
   std::vector<double> to95;
-  double mean95 = 0;  ///< of them
+  double mean95 = 0;  ///< mean of to95
   Interval interval95;
   double reached95 = 0;  ///< share of runs that got there
   double used = 0;       ///< share of the budget
@@ -48,7 +48,7 @@ struct StudyRow {
   std::string label;
   bool peer = false;
   std::vector<StudyCell> cells;  ///< by space; no scores: not there
-  bool whole = false;            ///< there on every space
+  bool whole = false;            ///< present on every space
   double score = 0;
   Interval interval;
   double difference = 0;  ///< reference - this, paired over seeds; peers: unpaired
@@ -65,7 +65,7 @@ struct StudyRow {
 struct StudyTable {
   std::vector<std::string> spaces;
   std::vector<std::uint64_t> budgets;
-  /// spaces whose points may be drawn, and graphs: they are scored differently
+  /// number of spaces whose points may be drawn, and of graphs: they are scored differently
   std::size_t points = 0, graphs = 0;
   std::vector<double> ease;    ///< of each space, fitness_flow_ease()
   std::vector<StudyRow> rows;  ///< settings in order, then peers by score
@@ -83,9 +83,9 @@ struct StudyTable {
 
 [[nodiscard]] std::string summary_text(const Study& study, const StudyTable& table);
 [[nodiscard]] std::string curves_csv(const StudyTable& table);
-/// One JSON row a strategy and space.
+/// One JSON row per strategy and space.
 [[nodiscard]] std::string score_json(const Study& study, const StudyTable& table);
-/// A page without scripts or links.
+/// A self-contained page without scripts or links.
 [[nodiscard]] std::string report_html(const Study& study, const StudyTable& table);
 
 }  // namespace warpath

@@ -40,7 +40,7 @@ struct Rule {
   /// weak by itself: counts half beside a fired rule that is not composite
   bool composite = false;
   bool needs_other = false;  ///< does not fire alone
-  /// rules of which this one is a symptom: counts half beside one that fired
+  /// rules of which this one is a symptom: counts half if one of them fired
   std::vector<std::string> explained_by;
   bool stop = false;                     ///< advises stopping rather than a move
   std::map<std::string, double> raises;  ///< move to weight in (0, 1]
