@@ -106,11 +106,11 @@ class Bench {
 
   /// Evicts the level-2 cache.
   void flush_l2();
-  /// Enqueues 0.2 ms of random work. The assignment of blocks to multiprocessors depends on the order
-  /// in which earlier blocks ended, and with it the time of a kernel whose blocks differ: a naive
-  /// causal attention takes 72.0 ms or 67.5 ms, and stays with either for tens of launches. After
-  /// blocks of random lengths every launch is an independent draw (67.5 ms in 22 % of them); after
-  /// blocks of equal lengths it is not.
+  /// Enqueues 0.2 ms of random work. The assignment of blocks to multiprocessors depends on the
+  /// order in which earlier blocks ended, and with it the time of a kernel whose blocks differ: a
+  /// naive causal attention takes 72.0 ms or 67.5 ms, and stays with either for tens of launches.
+  /// After blocks of random lengths every launch is an independent draw (67.5 ms in 22 % of them);
+  /// after blocks of equal lengths it is not.
   void stir();
   /// Keeps half of the device busy from another stream until stop_noise(), for at most a second.
   void start_noise();

@@ -71,9 +71,9 @@ struct QuietJudgement {
 };
 /// Ignores takes during which the device did other work (`canary_rest_ns`: of the fastest canary so
 /// far). Accepts a quiet take if its pairs agree with each other and with the search
-/// (`searched_ns`: objective time; 0: unknown), or if an earlier quiet take confirms it. Two or more
-/// quiet takes that agree are accepted together if their joint interval is narrow, even if each
-/// disagrees within itself: then the kernel itself varies. Pure.
+/// (`searched_ns`: objective time; 0: unknown), or if an earlier quiet take confirms it. Two or
+/// more quiet takes that agree are accepted together if their joint interval is narrow, even if
+/// each disagrees within itself: then the kernel itself varies. Pure.
 [[nodiscard]] QuietJudgement judge_takes(std::span<const Take> takes,
                                          double searched_ns,
                                          double canary_rest_ns,
