@@ -7,13 +7,13 @@
 
 namespace warpath {
 
-/// Exit code of a command that ran and found what was not to be.
+/// Exit code of a command that ran and had a negative result.
 inline constexpr int kNotAsExpected = 2;
 
-/// What the program knows of itself.
+/// The program's identity.
 struct Program {
   std::string path;                ///< of this executable, for worker processes
-  std::vector<std::string> words;  ///< the whole command line as it was given
+  std::vector<std::string> words;  ///< the whole command line as given
 };
 
 /// One verb of the program: `warpath NAME ...`.
@@ -22,7 +22,7 @@ struct Command {
   std::string usage = "";  ///< what follows the name: "FILE..."
   std::string help;        ///< one line
   std::vector<Flag> flags = {};
-  std::size_t least_words = 0, most_words = 0;  ///< words that belong to no flag
+  std::size_t least_words = 0, most_words = 0;  ///< words that are not part of a flag
   /// Returns the exit code. Throws Error for bad input and environment trouble.
   int (*run)(const Arguments&, const Program&) = nullptr;
 };
@@ -30,7 +30,7 @@ struct Command {
 /// All verbs, in the order of `warpath --help`. One file each: experiments/commands/<name>.cc.
 using CommandRegistry = std::vector<Command>;
 
-/// `warpath run`, of which others are made (experiments/commands/run.cc).
+/// `warpath run`, on which others are based (experiments/commands/run.cc).
 [[nodiscard]] Command run_command();
 
 }  // namespace warpath

@@ -13,24 +13,24 @@ namespace warpath {
 struct Flag {
   enum class Takes : unsigned char { nothing, one, repeated, several };
   std::string name;  ///< without dashes
-  /// what stands for its value in the help: "FILE"; empty if it takes nothing
+  /// name of its value in the help: "FILE"; empty if it has none
   std::string value;
   std::string help;
   /// repeated: may be given again; several: also takes all words up to the next flag
   Takes takes = Takes::one;
 };
 
-/// The words of a command line, sorted by flag.
+/// The words of a command line, grouped by flag.
 class Arguments {
  public:
   [[nodiscard]] bool has(std::string_view flag) const {
     return values_.find(flag) != values_.end();
   }
-  /// The value of a flag that is given at most once.
+  /// The value of a flag given at most once.
   [[nodiscard]] std::optional<std::string> value(std::string_view flag) const;
   /// All values of a flag, in order; empty if it was not given.
   [[nodiscard]] std::vector<std::string> values(std::string_view flag) const;
-  /// Words that belong to no flag, in order.
+  /// Words that are not part of a flag, in order.
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
 
  private:
@@ -41,16 +41,16 @@ class Arguments {
   std::vector<std::string> words_;
 };
 
-/// Sorts `words` by `flags`: `--flag value`, `--flag=value`, and after `--` only plain words.
-/// `--help` is always known. Throws Error(bad_input) for an unknown flag (with the nearest one), a
-/// missing or superfluous value, and a second occurrence of a flag that is not repeatable.
-/// `command` ("warpath run") is named in messages.
+/// Groups `words` by `flags`: `--flag value`, `--flag=value`, and after `--` only plain words.
+/// `--help` is always accepted. Throws Error(bad_input) for an unknown flag (suggesting the
+/// nearest), a missing or superfluous value, and a repeated flag that is not repeatable. `command`
+/// ("warpath run") is named in messages.
 [[nodiscard]] Arguments parse_arguments(std::string_view command,
                                         std::span<const Flag> flags,
                                         std::span<const std::string> words);
 
-/// The candidate that `word` is most likely meant to be: at most a third of its letters away. Empty
-/// if none is.
+/// The candidate nearest to `word`, differing in at most a third of its letters; empty if there is
+/// none.
 [[nodiscard]] std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// Two columns, the second wrapped at 100 characters.

@@ -5,8 +5,8 @@
 
 namespace warpath {
 
-/// A page of headings, paragraphs, lists, tables and preformatted text, written once and read as
-/// Markdown or as HTML. Every text is taken as it is: nothing in it is markup.
+/// A page of headings, paragraphs, lists, tables and preformatted text, rendered as Markdown or
+/// HTML. Text is literal: markup in it is escaped.
 class Document {
  public:
   using Row = std::vector<std::string>;
@@ -14,12 +14,12 @@ class Document {
   void heading(int level, std::string text);  ///< 1 to 3
   void paragraph(std::string text);
   void list(std::vector<std::string> lines);  ///< nothing if empty
-  /// the first is the head; all have as many cells
+  /// the first row is the header; all rows have the same number of cells
   void table(std::vector<Row> rows);
   void preformatted(std::string text);
 
   [[nodiscard]] std::string markdown() const;
-  /// A whole page without anything from elsewhere.
+  /// A complete, self-contained page.
   [[nodiscard]] std::string html() const;
 
  private:
@@ -27,7 +27,7 @@ class Document {
   struct Block {
     Kind kind;
     int level = 0;
-    std::vector<Row> rows;  ///< of anything but tables: one cell each
+    std::vector<Row> rows;  ///< one cell each, except for tables
   };
   std::vector<Block> blocks_;
 };

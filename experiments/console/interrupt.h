@@ -5,9 +5,10 @@
 
 namespace warpath {
 
-/// Turns SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP into stop requests while it
-/// lives: the first asks to finish what is in flight, the second to abandon it, the third ends the
-/// process as if nobody listened. One at a time; it says on stderr what the next one will do.
+/// Converts SIGINT, SIGTERM and, unless it is ignored (nohup), SIGHUP into stop requests during its
+/// lifetime: the first asks to finish what is in flight, the second to abandon it, the third ends
+/// the process as by default. Reports on stderr what the next one will do. Only one object at a
+/// time.
 class InterruptWatch {
  public:
   InterruptWatch();

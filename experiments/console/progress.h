@@ -12,18 +12,18 @@ namespace warpath {
 /// "3 s", "2 min 5 s", "1 h 4 min"
 [[nodiscard]] std::string duration_text(double seconds);
 
-/// Evaluations that came to nothing, of all statuses but ok.
+/// Number of evaluations without success: of all statuses but ok.
 [[nodiscard]] std::uint64_t rejected_count(const StatusCounts& counts);
 
-/// A piece of a line; where the line is too long, pieces go in the order of `rank`, the largest
-/// first. Rank 0 stays.
+/// A piece of a line; if the line is too long, pieces are dropped by decreasing `rank`. Rank 0 is
+/// never dropped.
 struct LinePart {
   std::string text;
   int rank = 0;
-  const char* blank = "  ";  ///< between it and the piece before
+  const char* blank = "  ";  ///< separator from the preceding piece
 };
 /// The parts that fit into `width` characters. If those of rank 0 alone are longer, the first is
-/// shortened.
+/// truncated.
 [[nodiscard]] std::string fitted_line(std::vector<LinePart> parts, std::size_t width);
 
 /// The state of a session in one line of at most `width` characters: bar, builds, best so far,
@@ -32,11 +32,10 @@ struct LinePart {
                                         const SessionProgress& progress,
                                         std::size_t width);
 
-/// Shows a session to a person: on a terminal one line that is drawn anew, elsewhere plain lines,
-/// few.
+/// Shows a session's progress: on a terminal one redrawn line, elsewhere a few plain lines.
 class ProgressPrinter final : public SessionObserver {
  public:
-  /// `out` outlives the printer. `terminal`: redraw one line.
+  /// `out` must outlive the printer. `terminal`: redraw one line.
   ProgressPrinter(std::FILE* out, bool terminal) : out_(out), terminal_(terminal) {}
   void on_start(const SessionStart& start) override;
   void on_note(std::string_view line) override;
@@ -45,7 +44,7 @@ class ProgressPrinter final : public SessionObserver {
   void on_heat(const FinalReport& report) override;
   void on_progress(const SessionProgress& progress) override;
   void on_finish(const SessionResult& result) override;
-  /// Removes the drawn line; for use when a session ended by an exception.
+  /// Erases the drawn line; for use after an exception ended a session.
   void clear();
 
  private:

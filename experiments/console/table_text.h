@@ -5,8 +5,8 @@
 
 namespace warpath {
 
-/// Rows in columns that are as wide as their longest cell, two blanks between them. Every row has
-/// as many cells as the first.
+/// Rows in columns as wide as their longest cell, separated by two blanks. All rows must have the
+/// same number of cells.
 [[nodiscard]] std::string aligned_text(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace warpath

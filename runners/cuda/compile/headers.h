@@ -10,11 +10,11 @@
 namespace warpath::cuda {
 
 /// Names that a kernel may include: the half types, tensor-core fragments, and host headers whose
-/// contents the compiler knows by itself or that are replaced by a few lines of ours.
+/// contents the compiler provides itself or that are replaced by a few lines of Warpath's.
 [[nodiscard]] std::span<const std::string_view> allowed_includes();
 
-/// Texts for the compiler: the allowed names and the files that those include. Files that are found
-/// in none of `folders` are left out (a kernel that includes them gets a compile error).
+/// The allowed headers and the files they include, as texts for the compiler. Files found in none
+/// of `folders` are omitted (a kernel that includes them gets a compile error).
 [[nodiscard]] std::vector<Header> load_headers(const std::vector<std::string>& folders);
 
 /// Include folders of a CUDA installation: beside NVRTC's library, CUDA_PATH and CUDA_HOME,

@@ -13,9 +13,10 @@ namespace warpath::cuda {
 /// runs until the times of two chunks agree, so that no effect of earlier work is left. A block
 /// contains launches of every timed slot; its time is the mean over slots of their trimmed means,
 /// so that in a multimodal distribution, where a median would pick one mode, all modes count. For
-/// launches of 20 ms or more one per slot is enough. Pairs continue until their 99 % interval is
-/// narrower than one percent or time is over (1.5 s; while it is wider than QuietLimits::width, 3.5
-/// s more with four times the rest): for long launches three often suffice.
+/// launches of 20 ms or more a block is one launch, on alternating slots. After at least five pairs
+/// (of long launches as many as fit into 3 s, six to twenty) measuring ends once the 99 % interval
+/// is narrower than one percent or time is over (1.5 s; while it is wider than QuietLimits::width
+/// and the pairs are not of two kinds, 3.5 s more with four times the rest).
 struct BlockPairs {
   Pairs pairs;                    ///< times of blocks
   std::vector<double> residuals;  ///< samples over the median of those taken with them
