@@ -4,8 +4,8 @@
 
 namespace warpath {
 
-/// A fill rule with its expressions evaluated: element i of the tensor follows from this and i
-/// alone. Plain data, so that a device kernel takes it by value.
+/// A fill rule with its expressions evaluated: element i of the tensor is a function of this and i
+/// alone. Plain data, so that a device kernel can take it by value.
 struct ElementRule {
   enum class Kind : int {
     // Real numbers, rounded to the type:
@@ -14,10 +14,10 @@ struct ElementRule {
     normal,         ///< mean first, standard deviation second
     uniform,        ///< first + second * u, u in [0, 1)
     floor_uniform,  ///< the same rounded down
-    // Integers, of which the low bytes are stored:
+    // Integers, stored by their low bytes:
     random_bits,
     integer,      ///< base + floor(range * bits / 2^64); base where another u < skew
-    permutation,  ///< of 0..row-1, another one in every row
+    permutation,  ///< of 0..row-1, a different one in every row
   };
   Kind kind;
   DType dtype;
@@ -29,7 +29,7 @@ struct ElementRule {
 
 namespace portable {
 
-/// `x`'s low bytes as an integer of `dtype`; a real type gets it as a signed number.
+/// `x`'s low bytes as an integer of `dtype`; for a real type as a signed number.
 inline Word integer_element(DType dtype, Word x) {
   if (is_floating(dtype)) return element_of(dtype, static_cast<double>(static_cast<long long>(x)));
   if (dtype == DType::boolean) return x & 1U;
@@ -37,7 +37,7 @@ inline Word integer_element(DType dtype, Word x) {
   return bits == 64 ? x : x & ((Word{1} << bits) - 1);
 }
 
-/// Element `i` of a rule that makes real numbers.
+/// Element `i` of a rule for real numbers.
 inline double real_value(const ElementRule& rule, Word i) {
   switch (rule.kind) {
     case ElementRule::Kind::constant:
@@ -55,7 +55,7 @@ inline double real_value(const ElementRule& rule, Word i) {
   return rule.kind == ElementRule::Kind::floor_uniform ? floor(x) : x;
 }
 
-/// Element `i` of the others.
+/// Element `i` of any other rule.
 inline Word integer_value(const ElementRule& rule, Word i) {
   if (rule.kind == ElementRule::Kind::permutation) {
     return shuffled(i % rule.row, rule.row, random_word(rule.seed, i / rule.row, 2));

@@ -2,80 +2,79 @@
 
 #include "engine/portable/random.h"
 
-/// Input families: other values than the declared ones, element by element, with the same bits on
-/// the host and on a device.
+/// Input families: values other than the declared ones, element by element, bit-identical on host
+/// and device.
 namespace warpath {
 
-/// Kinds of values that replace those of a declared rule, so that a kernel which is right for one
-/// distribution only is seen. Names in snake_case as in `kInputFamilies`.
+/// Kinds of values that replace those of a declared rule, to expose kernels that are correct for
+/// one distribution only. Names in snake_case as in `kInputFamilies`.
 enum class InputFamily : int {
   as_declared,
-  // Stress: values that a distribution does not give.
+  // Stress: values that distributions rarely give.
   tiny,            ///< times 2^-20; 16-bit types: 2^-6
   huge,            ///< times 2^10; 16-bit types: 2^4
   shifted,         ///< plus 1000 * scale
   constant,        ///< one of the tensor's own values everywhere
   sparse,          ///< nine of ten are zero
-  heavy_tail,      ///< over the square root of a uniform number
+  heavy_tail,      ///< divided by the square root of a uniform number
   small_integers,  ///< -1, 0, 1
   mantissa,        ///< +-(1 + j * 2^-23), j random; float64: 2^-52
   cancellation,    ///< +-(1 + u * 2^-10) * scale, the sign alternating along rows and columns
   sorted_ties,     ///< eight ascending steps of scale / 2 along the last dimension
-  rare_outliers,   ///< one in 1024 is as in `huge`, none of the first 4096
-  specials,        ///< of 2048 one is infinite, -0 and nearly 0 each
+  rare_outliers,   ///< one in 1024 is as in `huge`, except in the first 4096
+  specials,        ///< one in 2048 each is infinite, -0 and nearly 0
   offset,          ///< plus 10 * scale
   far_offset,      ///< plus 100 * scale
   unit_row,        ///< the first row is 1, 0, 0, ...; the others as declared
-  far_below,       ///< less 2^17 * scale; 16-bit types: 1000 * scale
+  far_below,       ///< minus 2^17 * scale; 16-bit types: 1000 * scale
   faint,           ///< times 2^-40; 16-bit types: 2^-10
   peaked,          ///< one element of each line, anywhere, plus 16 * scale
-  opposed,         ///< plus 10 * scale in every other tensor, less as much in those between
-  // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions. Of
-  // several kinds, in brackets, each is a form of its own (FamilyRule::form); sizes and what else
-  // is random follow from the seed.
-  identity,     ///< 1 where line and column are equal, else 0
-  permutation,  ///< one 1 a line, else 0, in [shifted, reversed] order
+  opposed,         ///< plus 10 * scale in every other tensor, minus as much in those between
+  // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions. Kinds
+  // listed in brackets are separate forms (FamilyRule::form); sizes and other random choices follow
+  // from the seed.
+  identity,     ///< 1 where line and column are equal, otherwise 0
+  permutation,  ///< one 1 per line, otherwise 0, in [shifted, reversed] order
   triangular,   ///< 0 [above, below] the diagonal
-  /// 0 in [some lines, some columns, a rectangle] of every matrix, [at its begin, amid it, at its
-  /// end]
+  /// 0 in [some lines, some columns, a rectangle] of every matrix, [at its begin, in the middle, at
+  /// its end]
   zero_block,
   one_value,  ///< [one of the tensor's own values, 0] everywhere
-  /// a tile of the tensor's own values again and again, [beside, below, beside and below] each
-  /// other
+  /// a tile of the tensor's own values, repeated [beside, below, beside and below] each other
   repeated_tile,
-  half_copy,  ///< one half [of every line, of the tensor] is the other
+  half_copy,  ///< one half [of every line, of the tensor] equals the other
   low_rank,   ///< a column times a row
   ascending,  ///< [ascending, descending] along the last dimension
 };
 
-/// How a tensor's values are replaced; element i follows from this, its own value, i, and the own
-/// value of family_source(i).
+/// How a tensor's values are replaced: element i is a function of this, its own value, i, and the
+/// own value of family_source(i).
 struct FamilyRule {
   InputFamily family;
   int form;     ///< of a structure: which of its kinds, modulo structure_forms()
-  DType dtype;  ///< a floating-point type; of others only families of own values and of zeros
-                ///< change anything
+  DType dtype;  ///< a floating-point type; others are changed only by families of own values and
+                ///< zeros
   portable::Word seed;
   portable::Word elements;
-  portable::Word row;      ///< last dimension, at least 1 where there are elements
-  portable::Word lines;    ///< last but one; 1 where there is none
+  portable::Word row;      ///< last dimension, at least 1 if there are elements
+  portable::Word lines;    ///< last but one; 1 if there is none
   double scale;            ///< spread of the declared rule
   bool nonnegative;        ///< take the absolute value: the declared rule has no negative values
   bool holds_zero;         ///< of integers: 0 is a value of the declared rule
   double least, greatest;  ///< of integers: values of the declared rule
-  /// this element keeps its own value: a structure that holds but for it; kNoElement: none does
+  /// this element keeps its own value, as the exception to a structure; kNoElement: none
   portable::Word odd;
 };
 constexpr portable::Word kNoElement = ~portable::Word{0};
 
 namespace portable {
 
-/// InputFamily::huge is the declared values times 2 to this power.
+/// InputFamily::huge multiplies the declared values by 2 to this power.
 inline int huge_exponent(DType dtype) {
   return width_of(dtype) == 2 ? 4 : 10;
 }
 
-/// How many times as large as those of the declared rule values of a family may be, about.
+/// Approximate factor by which values of a family may exceed those of the declared rule.
 inline double family_growth(InputFamily family, DType dtype) {
   switch (family) {
     case InputFamily::huge:
@@ -97,13 +96,13 @@ inline double family_growth(InputFamily family, DType dtype) {
   }
 }
 
-/// A number of a rule: the same for all elements.
+/// A random number of a rule, common to all elements.
 inline Word family_draw(const FamilyRule& rule, Word which, Word below) {
   return multiply_high(mix(rule.seed + 0x51ed2701ULL * (which + 1)), below);
 }
 
-/// How many kinds of the family's structure differ in a tensor of the rule's type and shape. Those
-/// of InputFamily::zero_block are, for what is zero, where it lies.
+/// Number of kinds of the family's structure that differ in a tensor of the rule's type and shape.
+/// Those of InputFamily::zero_block are, for each kind of zero region, its positions.
 inline int structure_forms(const FamilyRule& rule) {
   switch (rule.family) {
     case InputFamily::permutation:
@@ -128,12 +127,13 @@ inline int form_of(const FamilyRule& rule) {
   return rule.form % structure_forms(rule);
 }
 
-/// Lines and columns of a matrix that a rule singles out.
+/// The lines and columns of a matrix selected by a rule.
 struct FamilyBox {
   Word first_line, lines, first_column, columns;
 };
 
-/// From a quarter to a half of `extent`, beginning at [0, anywhere between, as late as it can].
+/// A range of a quarter to a half of `extent`, beginning at [0, anywhere between, as late as
+/// possible].
 inline void family_run(
     const FamilyRule& rule, Word which, Word extent, int place, Word& first, Word& length) {
   length = extent / 4 + 1 + family_draw(rule, which, extent / 4 + 1);
@@ -144,7 +144,7 @@ inline void family_run(
                                    : 1 + family_draw(rule, which + 1, last - 1);
 }
 
-/// Of InputFamily::zero_block.
+/// The region of InputFamily::zero_block.
 inline FamilyBox zero_box(const FamilyRule& rule) {
   const int form = form_of(rule), place = form % 3;
   const bool by_lines = rule.row < 2 || (rule.lines > 1 && form / 3 != 1),
@@ -155,8 +155,7 @@ inline FamilyBox zero_box(const FamilyRule& rule) {
   return box;
 }
 
-/// A power of two from 8 to 64, at most half of `extent`; `extent` itself where that is less
-/// than 2.
+/// A power of two from 8 to 64, at most half of `extent`; `extent` itself if that is less than 2.
 inline Word tile_extent(const FamilyRule& rule, Word which, Word extent) {
   if (extent < 2) return extent;
   Word tile = Word{8} << family_draw(rule, which, 4);
@@ -165,7 +164,7 @@ inline Word tile_extent(const FamilyRule& rule, Word which, Word extent) {
 }
 
 /// The element whose own value element `i` takes: itself, except in families of own values. An
-/// element that another one reads is its own source, and keeps its value.
+/// element that others read is its own source, and keeps its value.
 inline Word family_source(const FamilyRule& rule, Word i) {
   switch (rule.family) {
     case InputFamily::constant:
@@ -192,8 +191,8 @@ inline Word family_source(const FamilyRule& rule, Word i) {
   }
 }
 
-/// What element `i` of value `own` becomes. `source`: the own value of element family_source(rule,
-/// i).
+/// The new value of element `i` with value `own`. `source`: the own value of element
+/// family_source(rule, i).
 inline double family_value(const FamilyRule& rule, Word i, double own, double source) {
   if (i == rule.odd) return own;
   const bool narrow = width_of(rule.dtype) == 2;
@@ -324,10 +323,9 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
   return rule.nonnegative ? fabs(x) : x;
 }
 
-/// A random element that the rule's family changes and that no other one reads: `odd` of a rule
-/// that is to hold but for one element. In the second half of the tensor where there is one, so
-/// that a look at the first does not find it. kNoElement where none is found. `rule.odd` is
-/// kNoElement.
+/// A random element that the rule's family changes and that no other one reads, for use as `odd`.
+/// In the second half of the tensor if there is one, so that inspecting the first half does not
+/// find it. kNoElement if none is found. `rule.odd` must be kNoElement.
 inline Word odd_element(const FamilyRule& rule, Word draw) {
   constexpr double kOwn = 2.5, kOther = 3.5;
   for (Word k = 0; k < 512 && rule.elements > 0; ++k) {

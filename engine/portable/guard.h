@@ -4,9 +4,9 @@
 
 namespace warpath::portable {
 
-/// Guard patterns that are one word everywhere, besides random ones. Whatever a kernel does to
-/// memory that it does not own, it changes under one of them at least: a number added to zeros,
-/// bits cleared in ones, a minimum with large numbers, a maximum with small ones, as integers and
+/// Guard patterns that consist of one repeated word, besides random ones. At least one of them
+/// reveals any operation on memory that a kernel does not own: a number added to zeros, bits
+/// cleared in ones, a minimum with large numbers, a maximum with small ones, as integers and
 /// floating-point numbers of any width.
 constexpr Word kConstantGuards = 5;
 constexpr Word kZeroGuard = 0;
@@ -28,8 +28,8 @@ inline constexpr Word constant_guard(Word kind) {
   }
 }
 
-/// Word `index` of the guard pattern of `seed`: a constant one for seeds below kConstantGuards,
-/// else random words.
+/// Word `index` of the guard pattern of `seed`: constant for seeds below kConstantGuards, otherwise
+/// random words.
 inline Word guard_word(Word seed, Word index) {
   return seed < kConstantGuards ? constant_guard(seed) : mix(mix(seed) + index);
 }

@@ -2,25 +2,24 @@
 
 #include "engine/portable/value.h"
 
-/// How one element is judged and how norms are summed: the same on the host and on a device.
+/// Judgement of one element and summation of norms, the same on host and device.
 namespace warpath {
 
-/// What is made of infinite inputs depends on the order of operations: where they are, and so what
-/// may differ from the reference.
+/// Results from infinite inputs depend on the order of operations. Where such inputs are determines
+/// what may differ from the reference.
 enum class Infinities : int {
   none,
-  /// Beside zeros, and what is left out since it multiplies a zero is seen: values agree that are
-  /// both not finite, and NaN agrees with anything; a number where the reference has none is wrong.
+  /// Beside zeros, to expose skipped multiplications by zero: two non-finite values agree, and NaN
+  /// agrees with anything; a finite number where the reference has none is wrong.
   beside_zeros,
-  /// Anywhere: what the reference makes NaN of may be anything besides (a mask may multiply or
-  /// select).
+  /// Anywhere: where the reference has NaN, any value is accepted (a mask may multiply or select).
   anywhere,
 };
 
 namespace portable {
 
-/// Sum of squares that neither overflows nor vanishes: terms are summed in three classes of
-/// magnitude, the outer two scaled by 2^600 and 2^-600 (Blue 1978).
+/// Sum of squares without overflow or underflow: terms are summed in three classes of magnitude,
+/// the outer two scaled by 2^600 and 2^-600 (Blue 1978).
 struct SquareSum {
   double small, middle, large;
 };
@@ -31,7 +30,7 @@ inline void add(SquareSum& sum, const SquareSum& other) {
   sum.large += other.large;
 }
 
-/// Adds x^2; `x` is finite.
+/// Adds x^2; `x` must be finite.
 inline void add_square(SquareSum& sum, double x) {
   const double magnitude = fabs(x);
   if (magnitude > 0x1p480) {
@@ -45,7 +44,7 @@ inline void add_square(SquareSum& sum, double x) {
   }
 }
 
-/// Adds (a - b)^2; both are finite, their difference need not be.
+/// Adds (a - b)^2; both must be finite, their difference need not be.
 inline void add_difference(SquareSum& sum, double a, double b) {
   const double difference = a - b;
   if (is_finite(difference)) return add_square(sum, difference);
@@ -53,9 +52,9 @@ inline void add_difference(SquareSum& sum, double a, double b) {
   sum.large += y * y;
 }
 
-/// |out - reference| over atol + rtol*|reference|. Infinite where the class differs or the bound
-/// is 0 and the values are not equal; two infinities of one sign and two NaNs agree, and what
-/// `infinities` excuses.
+/// |out - reference| over atol + rtol*|reference|. Infinite if the class differs or the bound is 0
+/// and the values are not equal; two infinities of one sign and two NaNs agree, as do values
+/// excused by `infinities`.
 inline double error_ratio(double out,
                           double reference,
                           double atol,
@@ -75,7 +74,7 @@ inline double error_ratio(double out,
   return bound > 0 ? error / bound : infinity;
 }
 
-/// The same where `exact` asks for equal bytes: 0 or infinite.
+/// As above; `exact` requires equal bytes: 0 or infinite.
 inline double element_ratio(double out,
                             double reference,
                             bool same_bytes,

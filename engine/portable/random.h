@@ -2,8 +2,8 @@
 
 #include "engine/portable/value.h"
 
-/// Counter-based random numbers: the one text behind engine/base/counter_random.h and device
-/// kernels.
+/// Counter-based random numbers: the single implementation behind engine/base/counter_random.h and
+/// device kernels.
 namespace warpath::portable {
 
 struct Words4 {

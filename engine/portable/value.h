@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-/// Element types and their rounding. The headers of this folder are the same text for the host and
-/// for code compiled at run time for a device: built-in types and IEEE basic operations in a fixed
-/// order, so that both give the same bits where no product is contracted into an addition.
+/// Element types and their rounding. The headers of this folder are compiled both for the host and,
+/// at run time, for a device. They use built-in types and IEEE basic operations in a fixed order,
+/// so that both give the same bits without contraction of products into additions.
 namespace warpath {
 
 /// Element types of tensors and scalars; engine/base/dtype.h names them.
@@ -134,7 +134,8 @@ inline float narrow(double value) {
                   static_cast<Bits>(bits >> 29U & 0x3fffffU));
 }
 
-/// To float by "round to odd", so that a second rounding to 16 bits is as if there were one.
+/// To float by "round to odd", so that a second rounding to 16 bits gives a correctly rounded
+/// result.
 inline float narrow_to_odd(double value) {
   const float near = narrow(value);
   const Bits bits = bits_of(near);

@@ -3,8 +3,8 @@
 #include "engine/portable/family.h"
 #include "engine/portable/judge.h"
 
-/// What the host and the harness's kernels hand each other. Plain data without initialisers: some
-/// of it lies in shared memory.
+/// Records exchanged between the host and the harness's kernels. Plain data without initialisers:
+/// some is in shared memory.
 namespace warpath::cuda {
 
 /// Key of a keystream; 128 bits.
@@ -12,8 +12,8 @@ struct MaskKey {
   portable::Word low, high;
 };
 
-/// Figures of one comparison. `nonce` is the launch's own: a record that does not carry it was not
-/// written by that launch.
+/// Figures of one comparison. `nonce` is unique to the launch: a record without it was not written
+/// by that launch.
 struct DeviceComparison {
   portable::Word nonce;
   portable::Word elements;      ///< compared
@@ -35,7 +35,7 @@ struct DeviceDigest {
   portable::Word low, high;
 };
 
-/// What became of a guard zone.
+/// State of a guard zone.
 struct DeviceGuard {
   portable::Word nonce;
   portable::Word size_bytes;
@@ -43,15 +43,15 @@ struct DeviceGuard {
   portable::Word first_offset;  ///< of the first changed byte; all ones if none
 };
 
-/// What is compared and by which bound.
+/// The parameters of a comparison.
 struct CompareRule {
   portable::Word nonce;
   portable::Word elements;
-  MaskKey key;  ///< of the reference, or two zeros where it lies unmasked
+  MaskKey key;  ///< of the reference, or two zeros if it is not masked
   double atol, rtol;
   DType output, reference;
   bool exact;
-  Infinities infinities;  ///< as compare() has it
+  Infinities infinities;  ///< as in compare()
 };
 
 // Every thread of the canary takes kCanarySteps steps x -> x * kCanaryFactor + kCanaryTerm
