@@ -14,7 +14,7 @@ namespace warpath::cuda {
 /// contains launches of every timed slot; its time is the mean over slots of their trimmed means,
 /// so that in a multimodal distribution, where a median would pick one mode, all modes count. For
 /// launches of 20 ms or more a block is one launch, on alternating slots. After at least five pairs
-/// (of long launches as many as fit into 3 s, six to twenty) measuring ends once the 99 % interval
+/// (of long launches as many as fit into 3 s, six to forty) measuring ends once the 99 % interval
 /// is narrower than one percent or time is over (1.5 s; while it is wider than QuietLimits::width
 /// and the pairs are not of two kinds, 3.5 s more with four times the rest).
 struct BlockPairs {
