@@ -40,7 +40,7 @@ struct FamilyChoice {
   /// The family holds except for one element of each tensor. This exposes a kernel that assumes a
   /// structure after inspecting only part of the input.
   bool but_for_one = false;
-  /// The other tensors contain special numbers (NaN, infinities). This exposes a kernel that skips
+  /// The other tensors contain special numbers (infinities). This exposes a kernel that skips
   /// products with zeros.
   bool against_specials = false;
   auto operator<=>(const FamilyChoice&) const = default;
