@@ -2,54 +2,24 @@
 
 #include <cstdint>
 #include <functional>
-#include <set>
-#include <vector>
-
-#include "engine/plugin/late_proposer.h"
-#include "engine/run/campaign.h"
-#include "engine/run/event_log.h"
-#include "engine/run/kernel_space.h"
 
 namespace warpath {
 
-/// Connects a session with late proposers: offers them the nodes that the search opened, logs
-/// answers before the campaign receives them, reports outcomes. References must outlive it. Not
-/// thread-safe.
+/// Where the late proposals of a campaign come from, as its driver sees it: a session asks its late
+/// proposers, a study delivers recorded moves late. Not thread-safe.
 class LateExchange {
  public:
-  /// `deterministic`: take no answers while more may still come.
-  LateExchange(const std::vector<LateProposer*>& late,
-               KernelSpace& space,
-               Campaign& campaign,
-               EventWriter& log,
-               bool deterministic);
-
-  /// Reports what earlier sessions learned. Offers the root, the wished-for nodes, and nodes opened
-  /// but not answered.
-  void tell_past();
-  /// Reports the outcome of a node, if it has one.
-  void tell(NodeId node);
-  /// Offers opened nodes and takes answers. `remaining`: number of builds left for a given number
-  /// of dispatches. False: deterministic mode must wait for answers first.
-  bool exchange(const std::function<std::uint64_t(std::uint64_t)>& remaining);
+  virtual ~LateExchange() = default;
+  /// Offers opened nodes and gives the campaign the answers. `remaining`: number of builds left for
+  /// a given number of dispatches. False: deterministic mode must wait for answers first.
+  virtual bool exchange(const std::function<std::uint64_t(std::uint64_t)>& remaining) = 0;
   /// True if the last exchange brought proposals.
-  [[nodiscard]] bool arrived() const { return arrived_; }
+  [[nodiscard]] virtual bool arrived() const = 0;
   /// True if more answers may still come.
-  [[nodiscard]] bool waiting() const;
+  [[nodiscard]] virtual bool waiting() const = 0;
   /// True if the search opened nodes that were not offered yet.
-  [[nodiscard]] bool has_offers() const { return !late_.empty() && space_.has_opened(); }
-  [[nodiscard]] bool has_proposers() const { return !late_.empty(); }
-
- private:
-  void offer(NodeId node, const std::function<std::uint64_t(std::uint64_t)>& remaining);
-  [[nodiscard]] bool all_heard(const Hash128& key) const;
-
-  const std::vector<LateProposer*>& late_;
-  KernelSpace& space_;
-  Campaign& campaign_;
-  EventWriter& log_;
-  const bool deterministic_;
-  bool arrived_ = false;
+  [[nodiscard]] virtual bool has_offers() const = 0;
+  [[nodiscard]] virtual bool has_proposers() const = 0;
 };
 
 }  // namespace warpath

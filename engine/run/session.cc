@@ -11,11 +11,11 @@
 #include "engine/run/evaluation_loop.h"
 #include "engine/run/event_log.h"
 #include "engine/run/kernel_space.h"
-#include "engine/run/late_exchange.h"
 #include "engine/run/record.h"
 #include "engine/run/replay.h"
 #include "engine/run/run_folder.h"
 #include "engine/run/run_identity.h"
+#include "engine/run/session_exchange.h"
 
 namespace warpath {
 namespace {
@@ -390,8 +390,8 @@ class Session final : private CampaignHost {
   std::optional<KernelSpace> space_;
   std::optional<Campaign> campaign_;
   std::optional<RunRecord> record_;
-  std::optional<EventWriter> log_;    // unset while the log is replayed
-  std::optional<LateExchange> late_;  // where there are late proposers
+  std::optional<EventWriter> log_;       // unset while the log is replayed
+  std::optional<SessionExchange> late_;  // where there are late proposers
   std::unique_ptr<Evaluator> evaluator_;
   std::size_t in_flight_ = 0;  // submitted and not applied
   Clock::time_point start_ = Clock::now();

@@ -31,6 +31,7 @@
 #include "runners/cuda/options.h"
 #include "runners/ledger/ledger_runner.h"
 #include "runners/pool.h"
+#include "runners/replay/options.h"
 
 namespace warpath {
 namespace fs = std::filesystem;
@@ -171,10 +172,14 @@ Plugins::Plugins() {
 }
 
 void check_move_names(const Options& options, const Plugins& plugins) {
-  for (const std::string& name : move_names(options.run.without_moves)) {
-    if (!plugins.moves.contains(name))
-      throw bad_input("run.without_moves", name, "moves of `warpath moves`, separated by commas");
-  }
+  const auto check = [&](const char* option, std::string_view names) {
+    for (const std::string& name : move_names(names)) {
+      if (!plugins.moves.contains(name))
+        throw bad_input(option, name, "moves of `warpath moves`, separated by commas");
+    }
+  };
+  check("run.without_moves", options.run.without_moves);
+  check("replay.late_moves", options.of<ReplayOptions>().late_moves);
 }
 
 std::vector<KernelRun> plan_batch(const Arguments& arguments,

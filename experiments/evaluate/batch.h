@@ -39,7 +39,7 @@ struct KernelRun {
   std::string teller = "file";                  ///< recorded as their proposer
 };
 
-/// Throws Error(bad_input) if run.without_moves names an unknown move.
+/// Throws Error(bad_input) if run.without_moves or replay.late_moves names an unknown move.
 void check_move_names(const Options& options, const Plugins& plugins);
 
 /// The runs requested by the command line of `warpath run`: one per spec, in order. Rejects

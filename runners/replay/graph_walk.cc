@@ -36,7 +36,18 @@ std::vector<Proposal> GraphWalk::proposals(NodeId node) const {
   return out;
 }
 
+std::vector<Proposal> GraphWalk::late_proposals(NodeId node) const {
+  std::vector<Proposal> out = proposals(node);
+  std::erase_if(out, [&](const Proposal& p) { return !steps_.late.contains(p.instance.move); });
+  return out;
+}
+
 void GraphWalk::open(NodeId node, std::vector<float>& priors) {
+  if (!steps_.late.empty()) opened_.push_back(node);
+  weigh(node, priors);
+}
+
+void GraphWalk::weigh(NodeId node, std::vector<float>& priors) const {
   const std::vector<Proposal> proposals = this->proposals(node);
   priors.assign(proposals.size(),
                 proposals.empty() ? 0.0F : 1.0F / static_cast<float>(proposals.size()));
@@ -50,7 +61,8 @@ void GraphWalk::open(NodeId node, std::vector<float>& priors) {
 
 std::optional<Hash128> GraphWalk::apply(NodeId node, std::uint32_t action) {
   const RecordedGraph::Action& step = graph_.node(row(node)).actions[action];
-  if (steps_.without.contains(step.instance.move)) return std::nullopt;
+  if (steps_.without.contains(step.instance.move) || steps_.late.contains(step.instance.move))
+    return std::nullopt;
   return graph_.node(step.target).key;
 }
 
@@ -110,7 +122,7 @@ std::optional<Dispatch> GraphWalk::graft(Search& search,
 
 float GraphWalk::largest_prior(NodeId node) {
   std::vector<float> priors;
-  open(node, priors);
+  weigh(node, priors);
   return priors.empty() ? 0 : std::ranges::max(priors);
 }
 

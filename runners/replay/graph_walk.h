@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "runners/replay/recorded_graph.h"
@@ -18,6 +19,9 @@ class GraphWalk final : public Recording::Walk {
   [[nodiscard]] std::uint32_t row(NodeId node) const override { return nodes_[index(node)].row; }
 
   void open(NodeId node, std::vector<float>& priors) override;
+  [[nodiscard]] std::vector<NodeId> take_opened() override { return std::exchange(opened_, {}); }
+  [[nodiscard]] bool has_opened() const override { return !opened_.empty(); }
+  [[nodiscard]] std::vector<Proposal> late_proposals(NodeId node) const override;
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
   void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;
 
@@ -63,10 +67,12 @@ class GraphWalk final : public Recording::Walk {
   }
   [[nodiscard]] ProposalContext context(NodeId node) const;
   [[nodiscard]] std::vector<Proposal> proposals(NodeId node) const;
+  void weigh(NodeId node, std::vector<float>& priors) const;
 
   const RecordedGraph& graph_;
   Recording::Steps steps_;
   std::vector<Visited> nodes_;  // by NodeId
+  std::vector<NodeId> opened_;
 };
 
 }  // namespace warpath

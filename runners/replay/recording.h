@@ -36,6 +36,13 @@ class Recording {
   class Walk : public VariantSpace {
    public:
     [[nodiscard]] virtual std::uint32_t row(NodeId node) const = 0;
+
+    // Steps::late
+    /// Nodes opened since the last call, in that order.
+    [[nodiscard]] virtual std::vector<NodeId> take_opened() { return {}; }
+    [[nodiscard]] virtual bool has_opened() const { return false; }
+    /// The late moves at a node, in recorded order.
+    [[nodiscard]] virtual std::vector<Proposal> late_proposals(NodeId) const { return {}; }
   };
 
   Recording(const Recording&) = default;
@@ -61,6 +68,8 @@ class Recording {
     std::set<std::string, std::less<>> without = {};  ///< moves to leave out
     /// moves that are Move::structural: inner tuning starts after them
     std::set<std::string, std::less<>> structural = {};
+    /// moves that are no actions: they come as late proposals
+    std::set<std::string, std::less<>> late = {};
   };
   /// The recording must outlive the walk.
   [[nodiscard]] virtual std::unique_ptr<Walk> walk(std::uint32_t first,

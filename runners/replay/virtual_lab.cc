@@ -11,6 +11,8 @@
 #include "engine/run/campaign.h"
 #include "engine/run/driver.h"
 #include "engine/search/search.h"
+#include "runners/replay/options.h"
+#include "runners/replay/recorded_exchange.h"
 #include "runners/replay/virtual_evaluator.h"
 
 namespace warpath {
@@ -38,6 +40,11 @@ KernelSpec spec_of(const Recording& recording) {
   return spec;
 }
 
+Recording::Steps with_late(Recording::Steps steps, const Options& options) {
+  steps.late = move_names(options.of<ReplayOptions>().late_moves);
+  return steps;
+}
+
 class Lab final : private CampaignHost {
  public:
   Lab(const Recording& recording,
@@ -47,7 +54,7 @@ class Lab final : private CampaignHost {
       : recording_(recording),
         options_(options),
         settings_(settings),
-        steps_(steps),
+        steps_(with_late(steps, options)),
         spec_(spec_of(recording)),
         evaluator_(settings.devices, [this](const Submission& s) { return serve(s); }) {
     options_.run.seed = settings.seed;
@@ -61,7 +68,8 @@ class Lab final : private CampaignHost {
                           .evaluator = evaluator_,
                           .host = *this,
                           .options = options_.search,
-                          .policy = policy.get()};
+                          .policy = policy.get(),
+                          .late = late_ ? &*late_ : nullptr};
       static_cast<void>(drive_search(driver));
       static_cast<void>(drive_finals(driver));
       report();
@@ -86,12 +94,19 @@ class Lab final : private CampaignHost {
       const std::string problem = campaign_->apply(BaselineEvent{
           .key = walk_->key(NodeId{0}), .outcome = std::move(outcome), .seconds = seconds()});
       WARPATH_CHECK(problem.empty());
+      if (!steps_.late.empty())
+        late_.emplace(*walk_, *campaign_, evaluator_, options_.of<ReplayOptions>(),
+                      options_.search.deterministic);
       return true;
     }
     return false;
   }
 
   [[nodiscard]] double seconds() const override { return evaluator_.now(); }
+  /// Nothing is in flight: the evaluator never waits otherwise.
+  void tick() override {
+    if (late_) late_->pass();
+  }
   [[nodiscard]] Submission submission(NodeId node) override { return {.node = node}; }
   [[nodiscard]] Outcome serve(const Submission& submission) const {
     return served(walk_->row(submission.node), submission.seed);
@@ -167,12 +182,13 @@ class Lab final : private CampaignHost {
   const Recording& recording_;
   Options options_;
   const LabSettings& settings_;
-  const Recording::Steps& steps_;
+  const Recording::Steps steps_;
   const KernelSpec spec_;
   const DeviceFacts device_;
   VirtualEvaluator evaluator_;
   std::unique_ptr<Recording::Walk> walk_;
   std::optional<Campaign> campaign_;
+  std::optional<RecordedExchange> late_;  // where moves come late
   LabRun run_;
   double best_ns_ = 0;  // as served
 };

@@ -7,6 +7,7 @@
 #include "engine/search/search.h"
 #include "register_runners.h"
 #include "runners/replay/gzip.h"
+#include "runners/replay/options.h"
 #include "runners/replay/recorded_graph.h"
 #include "runners/replay/virtual_lab.h"
 #include "tests/support/campaign_bench.h"
@@ -243,6 +244,38 @@ TEST_CASE(
   CHECK(walk->source(grafted->node) == "tuning");
   CHECK(walk->instance(grafted->node) == proposal.instance);
   CHECK_FALSE(walk->graft(search, NodeId{0}, proposal, [] { return 1.0F; }));  // known
+}
+
+TEST_CASE("moves that come late are no actions: they arrive so long after a node was opened") {
+  const RecordedGraph graph = small_graph(6);
+  const auto lab = [&](double seconds, bool deterministic, std::uint64_t seed = 1) {
+    Options options;
+    options.search.strategy = "mcgs";
+    options.search.deterministic = deterministic;
+    options.of<ReplayOptions>().late_moves = "other";
+    options.of<ReplayOptions>().late_seconds = seconds;
+    return run_lab(graph, options, {.seed = seed, .budget = 100});
+  };
+  for (const bool deterministic : {false, true}) {
+    CAPTURE(deterministic);
+    const LabRun at_once = lab(0, deterministic), late = lab(1000, deterministic);
+    CHECK(at_once.evaluations == graph.rows().size());
+    CHECK(at_once.virtual_seconds ==
+          doctest::Approx(0.5 * static_cast<double>(graph.rows().size())));
+    CHECK(late.evaluations == graph.rows().size());
+    CHECK(late.reported_ns == graph.best_ns());
+    CHECK(late.virtual_seconds > 2000);  // those of the root, and those behind them
+    // "good" is an action: it is tried while the others are awaited.
+    CHECK(late.improvements.front().at_seconds < 1);
+    CHECK(lab(1000, deterministic).virtual_seconds == late.virtual_seconds);
+  }
+  const auto walk = graph.walk(0, {.late = {"other"}});
+  Search search(*walk, SearchOptions{}, 1, walk->key(NodeId{0}));
+  REQUIRE(search.next());
+  CHECK(walk->row(NodeId{1}) == 1);
+  CHECK(walk->take_opened() == std::vector<NodeId>{NodeId{0}});
+  CHECK_FALSE(walk->has_opened());
+  CHECK(walk->late_proposals(NodeId{0}).size() == 5);
 }
 
 TEST_CASE("breadth first means breadth first, also with several devices") {

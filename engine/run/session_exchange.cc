@@ -1,24 +1,25 @@
-#include "engine/run/late_exchange.h"
+#include "engine/run/session_exchange.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "engine/run/events.h"
 
 namespace warpath {
 
-LateExchange::LateExchange(const std::vector<LateProposer*>& late,
-                           KernelSpace& space,
-                           Campaign& campaign,
-                           EventWriter& log,
-                           bool deterministic)
+SessionExchange::SessionExchange(const std::vector<LateProposer*>& late,
+                                 KernelSpace& space,
+                                 Campaign& campaign,
+                                 EventWriter& log,
+                                 bool deterministic)
     : late_(late), space_(space), campaign_(campaign), log_(log), deterministic_(deterministic) {}
 
-bool LateExchange::waiting() const {
+bool SessionExchange::waiting() const {
   return std::ranges::any_of(late_, [](LateProposer* late) { return late->waiting(); });
 }
 
-bool LateExchange::exchange(const std::function<std::uint64_t(std::uint64_t)>& remaining) {
+bool SessionExchange::exchange(const std::function<std::uint64_t(std::uint64_t)>& remaining) {
   arrived_ = false;
   if (late_.empty()) return true;
   const std::vector<NodeId> opened = space_.take_opened();
@@ -41,8 +42,8 @@ bool LateExchange::exchange(const std::function<std::uint64_t(std::uint64_t)>& r
   return true;
 }
 
-void LateExchange::offer(NodeId node,
-                         const std::function<std::uint64_t(std::uint64_t)>& remaining) {
+void SessionExchange::offer(NodeId node,
+                            const std::function<std::uint64_t(std::uint64_t)>& remaining) {
   const ProposalContext context = space_.context(node);
   const std::vector<Proposal> legal = space_.legal(node);
   const Offer offer{.context = context,
@@ -55,13 +56,13 @@ void LateExchange::offer(NodeId node,
   }
 }
 
-bool LateExchange::all_heard(const Hash128& key) const {
+bool SessionExchange::all_heard(const Hash128& key) const {
   return std::ranges::all_of(late_, [&](const LateProposer* late) {
     return late->once() && campaign_.has_heard(key, late->name());
   });
 }
 
-void LateExchange::tell_past() {
+void SessionExchange::tell_past() {
   if (late_.empty()) return;
   for (const NodeId node : campaign_.evaluated()) tell(node);
   std::set<Hash128> wished;
@@ -77,7 +78,7 @@ void LateExchange::tell_past() {
   }
 }
 
-void LateExchange::tell(NodeId node) {
+void SessionExchange::tell(NodeId node) {
   const Outcome* outcome = space_.outcome(node);
   if (late_.empty() || outcome == nullptr || space_.parent(node) == kNoNode) return;
   const NodeId parent = space_.parent(node);
