@@ -18,7 +18,7 @@ struct LastOf<ArgRole> {
 };
 template <>
 struct LastOf<DType> {
-  static constexpr auto value = DType::u8;
+  static constexpr auto value = kDTypes.back().dtype;
 };
 template <>
 struct LastOf<Schedule> {

@@ -39,6 +39,13 @@ TEST_CASE("a right kernel passes every gate and has samples") {
   CHECK(outcome.binary_key.size() == 32);
 }
 
+TEST_CASE("tensors may have any element type") {
+  for (const DType dtype : {DType::f64, DType::i64, DType::i8, DType::u16, DType::boolean}) {
+    CAPTURE(info(dtype).name);
+    CHECK(Candidates(doubling(dtype)).sound());
+  }
+}
+
 TEST_CASE("a candidate is timed in turn with the baseline") {
   Candidates candidates(doubling());
   CHECK(candidates.run(baseline_variant(candidates.spec()))
