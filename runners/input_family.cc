@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "engine/spec/tensor_init.h"
+#include "runners/arguments.h"
 
 namespace warpath {
 namespace {
@@ -35,22 +37,46 @@ bool is_nonnegative(const ElementRule& rule) {
   }
 }
 
-/// Of integers: can the rule draw 0?
-bool holds_zero(const ElementRule& rule) {
-  const auto base = static_cast<std::int64_t>(rule.base);
-  return rule.kind == ElementRule::Kind::integer && base <= 0 &&
-         static_cast<std::uint64_t>(-base) < rule.range;
+/// Of integers: what the rule draws from.
+struct IntegerRange {
+  double least = 0, greatest = 0;
+  bool all = false;  ///< all values of the type
+  [[nodiscard]] bool holds_zero() const { return least <= 0 && greatest >= 0; }
+};
+
+/// None where the rule says nothing of the kind, or a double does not hold all the values.
+std::optional<IntegerRange> integer_range(const ElementRule& rule) {
+  const DTypeInfo& type = info(rule.dtype);
+  if (type.is_float) return std::nullopt;
+  IntegerRange out;
+  if (rule.kind == ElementRule::Kind::random_bits) {
+    constexpr std::size_t kExact = 4;  // bytes of an integer that a double holds
+    if (type.size_bytes > kExact) return std::nullopt;
+    const double values =
+        rule.dtype == DType::boolean ? 2 : std::ldexp(1, static_cast<int>(8 * type.size_bytes));
+    out = {.least = type.is_signed ? -values / 2 : 0, .all = rule.dtype != DType::boolean};
+    out.greatest = out.least + values - 1;
+    return out;
+  }
+  if (rule.kind != ElementRule::Kind::integer || rule.range == 0) return std::nullopt;
+  out.least = static_cast<double>(static_cast<std::int64_t>(rule.base));
+  out.greatest = out.least + static_cast<double>(rule.range) - 1;
+  constexpr double kExact = 0x1p53;
+  if (out.least < -kExact || out.greatest > kExact) return std::nullopt;
+  return out;
 }
 
 /// Families that take a tensor's own values and zeros alone.
 bool is_of_own_values_and_zeros(InputFamily family) {
-  return family == InputFamily::zero_block || family == InputFamily::sparse;
+  return family == InputFamily::zero_block || family == InputFamily::sparse ||
+         family == InputFamily::lone;
 }
 
-/// Families that take a tensor's own values alone.
+/// Families that take values of the tensor's rule alone.
 bool is_of_own_values(InputFamily family) {
   return family == InputFamily::constant || family == InputFamily::one_value ||
-         family == InputFamily::repeated_tile || family == InputFamily::half_copy;
+         family == InputFamily::repeated_tile || family == InputFamily::half_copy ||
+         family == InputFamily::extremes;
 }
 
 /// One for each tensor that `family` changes, in argument order.
@@ -110,7 +136,11 @@ std::string form_name(InputFamily family, int form) {
     case InputFamily::triangular:
       return first ? "zero above" : "zero below";
     case InputFamily::one_value:
-      return first ? "its own" : form == 1 ? "0" : form == 2 ? "the least" : "the greatest";
+      return first       ? "its own"
+             : form == 1 ? "0"
+             : form == 2 ? "the least"
+             : form == 3 ? "the greatest"
+                         : "digits of 8";
     case InputFamily::half_copy:
       return first ? "of lines" : "of the tensor";
     case InputFamily::ascending:
@@ -179,10 +209,17 @@ std::vector<FamilyChoice> structure_choices(const KernelSpec& spec, const Worklo
     for (const auto& round : rounds) out.insert(out.end(), round.begin(), round.end());
     if (beside != Beside::but_for_one) continue;
     // What is divided by may be a sum over several tensors: zeros in all of them, first of lines at
-    // their begin, where every tensor has some.
+    // their begin, where every tensor has some. Products of integers are largest at the ends of all
+    // ranges.
     for (const InputFamily family : {InputFamily::zero_block, InputFamily::one_value}) {
-      if (rules(family, spec, workload).size() > 1)
-        out.push_back({.family = family, .form = family == InputFamily::one_value ? 1 : 0});
+      const std::vector<FamilyRule> changed = rules(family, spec, workload);
+      if (changed.size() < 2) continue;
+      const bool is_value = family == InputFamily::one_value;
+      out.push_back({.family = family, .form = is_value ? 1 : 0});
+      int forms = 0;
+      for (const FamilyRule& rule : changed)
+        forms = std::max(forms, is_value ? portable::structure_forms(rule) : 0);
+      for (int form = 2; form < forms; ++form) out.push_back({.family = family, .form = form});
     }
   }
   return out;
@@ -234,11 +271,19 @@ FamilyRule family_rule(const KernelSpec& spec,
   if (const auto rule = element_rule(spec, arg, workload, 0)) {
     out.scale = spread_of(*rule);
     out.nonnegative = is_nonnegative(*rule);
-    out.holds_zero = holds_zero(*rule);
-    if (rule->kind == ElementRule::Kind::integer) {
-      out.least = static_cast<double>(static_cast<std::int64_t>(rule->base));
-      out.greatest = out.least + static_cast<double>(rule->range) - 1;
+    if (const auto range = integer_range(*rule)) {
+      out.holds_zero = range->holds_zero();
+      out.holds_all = range->all;
+      out.least = range->least;
+      out.greatest = range->greatest;
     }
+  }
+  for (const ArgSpec& scalar : spec.io.args) {
+    if (scalar.type != ArgType::floating) continue;
+    const auto value = scalar_value(scalar, workload);
+    const double* const real = value ? std::get_if<double>(&*value) : nullptr;
+    if (real != nullptr && out.landmark_count < static_cast<int>(std::size(out.landmarks)))
+      out.landmarks[out.landmark_count++] = *real;
   }
   return out;
 }
@@ -256,17 +301,17 @@ bool changes(InputFamily family,
              const Workload& workload) {
   if (family == InputFamily::as_declared) return false;
   const TensorSpec content = spec.tensor_of(arg, workload);
-  if (info(content.dtype).is_float) return true;
-  constexpr std::size_t kExact = 4;  // bytes of an integer that a double holds
-  if (!draws_each_alone(content) || info(content.dtype).size_bytes > kExact) return false;
-  if (is_of_own_values(family)) return true;
-  const auto rule = element_rule(spec, arg, workload, 0);
-  return is_of_own_values_and_zeros(family) && rule && holds_zero(*rule);
+  if (info(content.dtype).is_float) return family != InputFamily::extremes;
+  const auto rule = draws_each_alone(content) ? element_rule(spec, arg, workload, 0) : std::nullopt;
+  const auto range = rule ? integer_range(*rule) : std::nullopt;
+  return range &&
+         (is_of_own_values(family) || (is_of_own_values_and_zeros(family) && range->holds_zero()));
 }
 
 bool applies(const FamilyRule& rule) {
   if (rule.family == InputFamily::as_declared || rule.elements == 0) return false;
-  return info(rule.dtype).is_float || is_of_own_values(rule.family) ||
+  if (info(rule.dtype).is_float) return rule.family != InputFamily::extremes;
+  return is_of_own_values(rule.family) ||
          (is_of_own_values_and_zeros(rule.family) && rule.holds_zero);
 }
 

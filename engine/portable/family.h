@@ -28,8 +28,21 @@ enum class InputFamily : int {
   unit_row,        ///< the first row is 1, 0, 0, ...; the others as declared
   far_below,       ///< minus 2^17 * scale; 16-bit types: 1000 * scale
   faint,           ///< times 2^-40; 16-bit types: 2^-10
-  peaked,          ///< one element of each line, anywhere, plus 16 * scale
-  opposed,         ///< plus 10 * scale in every other tensor, minus as much in those between
+  /// one element of each line, anywhere, plus 16 * scale in every other line, otherwise plus a
+  /// random multiple from 4 to 16
+  peaked,
+  opposed,        ///< plus 10 * scale in every other tensor, minus as much in those between
+  far_above,      ///< plus 2^17 * scale; 16-bit types: 1000 * scale
+  at_most_zero,   ///< negative; one element of eight is +0 and one is -0
+  at_least_zero,  ///< positive; one element of eight is +0 and one is -0
+  /// rounded to a multiple of a power of two from scale down to 2^-8 * scale; one element of eight
+  /// is a scalar argument of the kernel (FamilyRule::landmarks)
+  coarse,
+  /// Integers only; half of the elements are the least or greatest value of the rule or next to
+  /// one. Where the rule has every value of the type, also 0, -1, 1, and, the same in every 16
+  /// bytes, a repeated digit of four bits, a power of two, or next to these.
+  extremes,
+  lone,  ///< 0 but for one element of each line, which keeps its value (integers: not 0)
   // Structures, of which a kernel may take a short cut. A matrix is the last two dimensions. Kinds
   // listed in brackets are separate forms (FamilyRule::form); sizes and other random choices follow
   // from the seed.
@@ -39,7 +52,9 @@ enum class InputFamily : int {
   /// 0 in [some lines, some columns, a rectangle] of every matrix, [at its begin, in the middle, at
   /// its end]
   zero_block,
-  one_value,  ///< [one of the tensor's own values, 0] everywhere
+  /// [one of the tensor's own values, 0] everywhere; for integers also [the least, the greatest]
+  /// and, where the rule has every value of the type, [a repeated digit 8 of four bits]
+  one_value,
   /// a tile of the tensor's own values, repeated [beside, below, beside and below] each other
   repeated_tile,
   half_copy,  ///< one half [of every line, of the tensor] equals the other
@@ -61,7 +76,10 @@ struct FamilyRule {
   double scale;            ///< spread of the declared rule
   bool nonnegative;        ///< take the absolute value: the declared rule has no negative values
   bool holds_zero;         ///< of integers: 0 is a value of the declared rule
+  bool holds_all;          ///< of integers: so is every value of the type
   double least, greatest;  ///< of integers: values of the declared rule
+  double landmarks[2];     ///< values that the kernel may compare with: its scalar arguments
+  int landmark_count;
   /// this element keeps its own value, as the exception to a structure; kNoElement: none
   portable::Word odd;
 };
@@ -84,6 +102,7 @@ inline double family_growth(InputFamily family, DType dtype) {
     case InputFamily::shifted:
       return 1000;
     case InputFamily::far_below:
+    case InputFamily::far_above:
       return width_of(dtype) == 2 ? 1000 : 0x1p17;
     case InputFamily::far_offset:
       return 100;
@@ -111,7 +130,7 @@ inline int structure_forms(const FamilyRule& rule) {
     case InputFamily::triangular:
       return rule.lines > 1 ? 2 : 1;
     case InputFamily::one_value:
-      return is_floating(rule.dtype) ? 2 : 4;
+      return is_floating(rule.dtype) ? 2 : rule.holds_all ? 5 : 4;
     case InputFamily::half_copy:
       return rule.row > 1 && rule.elements > rule.row ? 2 : 1;
     case InputFamily::repeated_tile:
@@ -189,6 +208,58 @@ inline Word family_source(const FamilyRule& rule, Word i) {
     default:
       return i;
   }
+}
+
+/// The largest power of two that is not above `x`, a positive number.
+inline double power_below(double x) {
+  double power = 1;
+  while (power > x && power > 0x1p-100) power *= 0.5;
+  while (power * 2 <= x && power < 0x1p100) power *= 2;
+  return power;
+}
+
+/// Element `i` of InputFamily::coarse.
+inline double coarse_value(const FamilyRule& rule, Word i, double own) {
+  const Word bits = random_word(rule.seed, i, 3);
+  if (rule.landmark_count > 0 && bits % 8 == 0)
+    return rule.landmarks[bits / 8 % static_cast<Word>(rule.landmark_count)];
+  double step = power_below(rule.scale);
+  for (Word halved = bits / 8 % 9; halved > 0; --halved) step *= 0.5;
+  const double x = floor(own / step + 0.5) * step;
+  return is_finite(x) ? x : own;
+}
+
+/// The value of an integer type whose bits are counted from 0 by `code`.
+inline double coded_value(const FamilyRule& rule, Word code) {
+  const double span = rule.greatest - rule.least + 1;
+  const double x = static_cast<double>(code % static_cast<Word>(span));
+  return x > rule.greatest ? x - span : x;
+}
+
+/// All digits of four bits are `digit`.
+inline double digits_value(const FamilyRule& rule, Word digit) {
+  return coded_value(rule, 0x1111111111111111ULL * digit);
+}
+
+/// Element `i` of InputFamily::extremes.
+inline double extreme_value(const FamilyRule& rule, Word i, double own) {
+  const Word bits = random_word(rule.seed, i, 3);
+  if (bits % 2 == 0 || rule.least == rule.greatest) return own;
+  const Word kind = bits / 2 % 8;
+  if (kind < 6 || !rule.holds_all) {
+    const double least = rule.least, greatest = rule.greatest;
+    const Word which = bits / 16 % 8;
+    if (which < 2) return least;
+    if (which < 4) return greatest;
+    if (which == 4) return least + 1;
+    if (which == 5) return greatest - 1;
+    if (!rule.holds_zero) return own;
+    return which == 6 || !rule.holds_all ? 0 : least < 0 ? -1 : 1;
+  }
+  const Word width = width_of(rule.dtype), drawn = random_word(rule.seed, i * width / 16, 4),
+             code = (drawn & 1U) != 0 ? 0x1111111111111111ULL * (drawn / 2 % 16)
+                                      : Word{1} << drawn / 2 % (8 * width);
+  return coded_value(rule, kind == 6 ? code : code + bits / 16 % 3 - 1);
 }
 
 /// The new value of element `i` with value `own`. `source`: the own value of element
@@ -272,8 +343,31 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       x = own + (rule.form % 2 == 0 ? 10 : -10) * rule.scale;
       break;
     case InputFamily::peaked:
-      if (column == multiply_high(random_word(rule.seed, i / rule.row, 9), rule.row))
-        x = own + 16 * rule.scale;
+      if (column == multiply_high(random_word(rule.seed, i / rule.row, 9), rule.row)) {
+        const double height =
+            i / rule.row % 2 == 0 ? 16 : 4 + 12 * unit(random_word(rule.seed, i / rule.row, 10));
+        x = own + height * rule.scale;
+      }
+      break;
+    case InputFamily::far_above:
+      x = own + (narrow ? 1000 : 0x1p17) * rule.scale;
+      break;
+    case InputFamily::at_most_zero:
+    case InputFamily::at_least_zero:
+      x = rule.family == InputFamily::at_most_zero ? -fabs(own) : fabs(own);
+      if (bits % 8 < 2) x = bits % 8 == 0 ? 0 : -0.0;
+      break;
+    case InputFamily::coarse:
+      x = coarse_value(rule, i, own);
+      break;
+    case InputFamily::lone:
+      if (column != multiply_high(random_word(rule.seed, i / rule.row, 9), rule.row))
+        x = 0;
+      else if (own == 0 && !is_floating(rule.dtype))
+        x = rule.greatest;
+      break;
+    case InputFamily::extremes:
+      x = extreme_value(rule, i, own);
       break;
     case InputFamily::identity:
       x = column == line ? 1 : 0;
@@ -303,8 +397,11 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
         case 2:
           x = rule.least;
           break;
-        default:
+        case 3:
           x = rule.greatest;
+          break;
+        default:
+          x = digits_value(rule, 8);
       }
       break;
     case InputFamily::low_rank: {

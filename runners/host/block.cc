@@ -1,6 +1,7 @@
 #include "runners/host/block.h"
 
 #include <sys/mman.h>
+#include <time.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/base/rng.h"
 #include "engine/base/round_up.h"
 #include "runners/host/buffer.h"
 #include "runners/host/warp_operation.h"
@@ -114,6 +116,10 @@ bool BlockRunner::bind(const BlockPlan& plan) {
   warpath_thread.block_dim = plan.block;
   warpath_thread.grid_dim = plan.grid;
   warpath_thread.dynamic_shared = dynamic_shared_;
+  constexpr std::int64_t kMostSwitches = 1'000'000;
+  switches_left_ = kMostSwitches;
+  constexpr int kMostPauses = 300;
+  pauses_left_ = kMostPauses;
   return true;
 }
 
@@ -124,6 +130,14 @@ BlockEnd BlockRunner::run(const WarpathIndex& block_index) {
   std::memset(dynamic_shared_, plan_->poison,
               round_up(plan_->dynamic_shared_bytes, kSharedAlignment));
   end_ = BlockEnd::done;
+  if (plan_->interleaved) {
+    constexpr std::uint64_t kMostBetween[] = {2, 5, 16, 64};
+    draws_ = ((std::uint64_t{block_index.z} * plan_->grid.y + block_index.y) * plan_->grid.x +
+              block_index.x)
+             << 32U;
+    most_between_ = kMostBetween[mix64(plan_->seed + ++draws_) % std::size(kMostBetween)];
+    until_switch_ = 1;
+  }
   return plan_->fibers ? run_fibers() : run_plain();
 }
 
@@ -214,6 +228,24 @@ void BlockRunner::yield() {
     end_ = BlockEnd::needs_fibers;
   } else {
     yielded_ = true;
+  }
+  leave();
+}
+
+/// Threads that are between two accesses to memory meet others that are: an update that is not
+/// atomic is lost, what waits for no barrier is read too early.
+void BlockRunner::access() {
+  if (!plan_->interleaved || --until_switch_ > 0) return;
+  const std::uint64_t drawn = mix64(plan_->seed + ++draws_);
+  until_switch_ = 1 + static_cast<std::int64_t>(drawn % most_between_);
+  if (--switches_left_ <= 0) return;
+  if ((drawn >> 8U & 1U) != 0) yielded_ = true;
+  constexpr std::uint64_t kPauseEvery = 32;
+  if ((drawn >> 16U) % kPauseEvery == 0 && pauses_left_ > 0) {
+    --pauses_left_;
+    // blocks on other OS threads meet a block whose threads all are between two accesses
+    constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 50'000};
+    ::nanosleep(&kPause, nullptr);
   }
   leave();
 }
@@ -380,6 +412,9 @@ unsigned long long warpath_warp(
 }
 void warpath_yield() {
   warpath::host::running->yield();
+}
+void warpath_access() {
+  if (warpath::host::running != nullptr) warpath::host::running->access();
 }
 void warpath_fault(int fault, const char* text, int line) {
   warpath::host::running->fault(fault, text, line);

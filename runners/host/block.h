@@ -19,6 +19,8 @@ struct BlockPlan {
   std::size_t dynamic_shared_bytes = 0;
   unsigned char poison = 0xff;  ///< fills shared memory before each block
   bool fibers = false;
+  bool interleaved = false;                 ///< of fibers: threads switch at accesses to memory too
+  std::uint64_t seed = 0;                   ///< of those switches
   std::vector<WarpathIndex> indices;        ///< of the threads, in linear order
   std::vector<WarpathIndex> plain_indices;  ///< the same, in schedule order
   std::vector<std::uint32_t> warp_order;  ///< order in which warps, and lanes of one, are scheduled
@@ -65,6 +67,7 @@ class BlockRunner {
   int barrier(int kind, int predicate);
   unsigned long long warp(int op, unsigned mask, unsigned long long value, int argument, int width);
   void yield();
+  void access();
   [[noreturn]] void fault(int kind, const char* text, int line);
 
  private:
@@ -122,6 +125,9 @@ class BlockRunner {
   int barrier_result_ = 0;
   std::uint32_t current_ = 0, finished_ = 0;
   bool yielded_ = false;
+  std::uint64_t draws_ = 0, most_between_ = 1;
+  std::int64_t until_switch_ = 0, switches_left_ = 0;
+  int pauses_left_ = 0;
   BlockEnd end_ = BlockEnd::done;
   std::string detail_;
 };

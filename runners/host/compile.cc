@@ -201,7 +201,7 @@ std::vector<std::string> compiler_environment() {
   return {std::string("PATH=") + kCompilerPath, "LC_ALL=C"};
 }
 
-std::vector<std::string> Compiler::arguments() const {
+std::vector<std::string> Compiler::arguments(bool interleaved) const {
   std::vector<std::string> out{options_.compiler, "-x",     "c++", "-std=gnu++17", "-w",
                                "-fPIC",           "-shared"};
   std::istringstream words(options_.optimization);
@@ -241,6 +241,10 @@ std::vector<std::string> Compiler::arguments() const {
   } else {
     out.push_back("-fno-gnu-unique");
   }
+  if (interleaved) {
+    out.push_back("-fsanitize=thread");
+    out.push_back("-DWARPATH_INTERLEAVED");
+  }
   out.push_back("-I.");
   return out;
 }
@@ -271,7 +275,7 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
   const fs::path source = scratch_.path() / (stem + ".cc"),
                  object = scratch_.path() / (stem + ".so");
   write_file(source, whole_text(job, translation.text));
-  ProcessSpec child{.argv = arguments(),
+  ProcessSpec child{.argv = arguments(job.interleaved),
                     .environment = compiler_environment(),
                     .directory = scratch_.path().string(),
                     .memory_bytes = options_.memory_mib << 20,
@@ -291,8 +295,8 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
   if (result.end == ProcessEnd::exited && result.code == 0) {
     const std::string bytes = read_file(object);
     std::string problem;
-    const std::string refused =
-        refused_content(std::as_bytes(std::span(bytes.data(), bytes.size())), problem);
+    const std::string refused = refused_content(
+        std::as_bytes(std::span(bytes.data(), bytes.size())), problem, job.interleaved);
     if (refused.empty() && problem.empty()) {
       out.object_path = object.string();
       out.binary = hash128(bytes);

@@ -38,6 +38,8 @@ struct CompileJob {
                                      ///< which WorkerClient::load counts them
   std::map<std::string, std::string, std::less<>> macros;
   std::map<std::string, std::int64_t, std::less<>> integers;  ///< the macros with integer values
+  /// Code for LaunchCommand::interleaved; the same text has been compiled and accepted without.
+  bool interleaved = false;
 };
 
 struct Compiled {
@@ -72,7 +74,7 @@ class Compiler {
   }
 
  private:
-  [[nodiscard]] std::vector<std::string> arguments() const;
+  [[nodiscard]] std::vector<std::string> arguments(bool interleaved) const;
   /// Compiles a kernel that any compiler accepts; returns the log's first line if that fails, else
   /// empty.
   [[nodiscard]] std::string try_out() const;

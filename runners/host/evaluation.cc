@@ -4,6 +4,7 @@
 #include <chrono>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
@@ -117,9 +118,22 @@ class Evaluation {
     for (std::size_t w = 0; w < context_.workloads.size(); ++w) {
       if (!check(w)) break;
     }
+    for (std::size_t w = 0; w < context_.workloads.size(); ++w) check_interleaved(w);
     if (!verdict_.judge(GateStage::check, evidence_)) return;
     time();
     verdict_.judge(GateStage::time, evidence_);
+  }
+
+  [[nodiscard]] CompileJob job_of(const Macros& macros, bool interleaved) const {
+    CompileJob job;
+    job.source = request_.variant.source;
+    job.kernels = {request_.variant.kernel_name};
+    const std::vector<std::string> steps = step_kernels(request_.variant);
+    job.kernels.insert(job.kernels.end(), steps.begin(), steps.end());
+    job.macros = macros.text;
+    job.integers = macros.integers;
+    job.interleaved = interleaved;
+    return job;
   }
 
   void compile() {
@@ -138,14 +152,7 @@ class Evaluation {
         evidence_.compiled.push_back(refused);
         return;
       }
-      CompileJob job;
-      job.source = variant.source;
-      job.kernels = {variant.kernel_name};
-      const std::vector<std::string> steps = step_kernels(variant);
-      job.kernels.insert(job.kernels.end(), steps.begin(), steps.end());
-      job.macros = macros.text;
-      job.integers = macros.integers;
-      evidence_.compiled.push_back(context_.compiler.compile(job, stop_));
+      evidence_.compiled.push_back(context_.compiler.compile(job_of(macros, false), stop_));
       if (evidence_.compiled.back().status != Status::ok) return;
     }
   }
@@ -201,19 +208,11 @@ class Evaluation {
     const InputSet* bound = nullptr;
     for (const Order& order : kOrders) {
       const InputSet* const inputs = order.fresh_inputs ? fresh : fixed;
-      CheckedLaunch launch;
-      launch.workload = &workload;
-      launch.inputs = inputs;
-      launch.command = command(w, order.schedule, order.placement);
-      launch.command.over_results = order.over_results;
-      launch.command.guards = order.guards;
-      auto loss = inputs == bound ? std::nullopt : place(w, *inputs);
+      LaunchCommand next = command(w, order.schedule, order.placement);
+      next.over_results = order.over_results;
+      next.guards = order.guards;
+      if (!check_on(w, inputs, std::move(next), evidence_.checked, inputs != bound)) return false;
       bound = inputs;
-      if (loss)
-        launch.answer.loss = loss;
-      else
-        launch.answer = context_.worker.launch(launch.command, limit(), stop_);
-      if (!add(std::move(launch), evidence_.checked)) return false;
     }
     return check_families(w) && check_shared(w);
   }
@@ -235,9 +234,36 @@ class Evaluation {
       LaunchCommand next =
           command(w, kSchedules[made % std::size(kSchedules)], Placement::canaries);
       next.guards = static_cast<std::uint8_t>(1 + made++ % portable::kConstantGuards);
-      if (!check_on(w, keep(set), std::move(next))) return false;
+      if (!check_on(w, keep(set), std::move(next), evidence_.checked)) return false;
     }
     return true;
+  }
+
+  /// Launches of code whose threads switch at accesses, where all others ended well. They end in
+  /// more ways than one that say nothing: a thread's stack is smaller there, and they take longer.
+  void check_interleaved(std::size_t w) {
+    constexpr double kLongest = 0.05;
+    const bool ended = !evidence_.checked.empty() && !evidence_.checked.back().answer.loss;
+    if (request_.stage == Stage::screening || !ended || slowest_seconds_ > kLongest) return;
+    const Workload& workload = *context_.workloads[w];
+    const Macros macros = macros_for(request_.spec, workload, request_.variant.tunables,
+                                     request_.variant.compiler_options);
+    Compiled code = context_.compiler.compile(job_of(macros, true), stop_);
+    if (code.status != Status::ok) return;
+    evidence_.compiled.push_back(std::move(code));
+    const std::size_t own = std::exchange(modules_[w], evidence_.compiled.size() - 1);
+    const double slowest = slowest_seconds_;
+    const auto equal = context_.families.of_family(workload, {.family = InputFamily::constant});
+    const auto declared = context_.oracle.kept_inputs(workload, 0);
+    for (const auto& inputs : {declared, equal == nullptr ? declared : equal, declared}) {
+      LaunchCommand next = command(w, Schedule::random, Placement::canaries);
+      next.interleaved = true;
+      if (check_on(w, keep(inputs), std::move(next), evidence_.interleaved)) continue;
+      evidence_.interleaved.pop_back();
+      break;
+    }
+    modules_[w] = own;
+    slowest_seconds_ = slowest;
   }
 
   /// Launches on tensors that share a buffer, where the spec lets them.
@@ -247,21 +273,25 @@ class Evaluation {
       if (!set) continue;
       LaunchCommand next = command(w, Schedule::random, Placement::canaries);
       next.shared = {shared.first, shared.second};
-      if (!check_on(w, keep(set), std::move(next))) return false;
+      if (!check_on(w, keep(set), std::move(next), evidence_.checked)) return false;
     }
     return true;
   }
 
-  bool check_on(std::size_t w, const InputSet* inputs, LaunchCommand next) {
+  bool check_on(std::size_t w,
+                const InputSet* inputs,
+                LaunchCommand next,
+                std::vector<CheckedLaunch>& to,
+                bool bind = true) {
     CheckedLaunch launch;
     launch.workload = context_.workloads[w];
     launch.inputs = inputs;
     launch.command = std::move(next);
-    if (auto loss = place(w, *inputs))
+    if (auto loss = bind ? place(w, *inputs) : std::nullopt)
       launch.answer.loss = loss;
     else
       launch.answer = context_.worker.launch(launch.command, limit(), stop_);
-    return add(std::move(launch), evidence_.checked);
+    return add(std::move(launch), to);
   }
 
   void time() {

@@ -339,6 +339,17 @@ Failure check_shared_buffers(const Evidence& e, std::string& figure) {
     return shares_buffer(launch) ? matches_reference(e, launch) : Failure{};
   });
 }
+Failure check_interleaved(const Evidence& e, std::string& figure) {
+  figure = std::to_string(e.interleaved.size()) + " launches";
+  return first_of(e.interleaved, [&](const CheckedLaunch& launch) {
+    auto failure = matches_reference(e, launch);
+    if (failure)
+      failure->detail +=
+          " (right where threads switch at barriers alone: an update that is not "
+          "atomic, or a barrier is missing)";
+    return failure;
+  });
+}
 Failure check_timed(const Evidence& e, std::string& figure) {
   std::size_t samples = 0;
   for (const auto& launch : e.timed) samples += launch.answer.reply.samples_ns.size();
@@ -385,6 +396,9 @@ constexpr Gate kGates[] = {
      &check_structured},
     {"aliased_launches", GateStage::check, "so they do where tensors that may be one buffer are",
      &check_shared_buffers},
+    {"interleavings", GateStage::check,
+     "so they do where threads of a block switch between any two accesses to memory",
+     &check_interleaved},
     {"timed_launch", GateStage::time, "the last timed launch passes the same checks", &check_timed},
 };
 

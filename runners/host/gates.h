@@ -37,7 +37,8 @@ struct Evidence {
   std::vector<LaunchNumbers> numbers;  ///< one per workload
   std::vector<ExtraNumbers> extras;    ///< likewise
   std::vector<CheckedLaunch> checked;
-  std::vector<CheckedLaunch> timed;  ///< the last launch of each timing
+  std::vector<CheckedLaunch> interleaved;  ///< those that ended, of code whose threads switch
+  std::vector<CheckedLaunch> timed;        ///< the last launch of each timing
 };
 
 /// The point of an evaluation at which a gate's evidence is complete.

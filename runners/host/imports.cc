@@ -13,9 +13,10 @@
 namespace warpath::host {
 namespace {
 
-constexpr std::array<std::string_view, 10> kAllowed{
-    "warpath_barrier", "warpath_warp", "warpath_yield", "warpath_fault", "warpath_thread",
-    "memcpy",          "memmove",      "memset",        "memcmp",        "__tls_get_addr"};
+constexpr std::array<std::string_view, 11> kAllowed{
+    "warpath_barrier", "warpath_warp",   "warpath_yield", "warpath_fault",
+    "warpath_thread",  "warpath_access", "memcpy",        "memmove",
+    "memset",          "memcmp",         "__tls_get_addr"};
 
 constexpr std::array<std::string_view, 4> kLibraries{"libm.so", "libc.so", "ld-linux",
                                                      "libmvec.so"};
@@ -90,7 +91,7 @@ std::map<unsigned, std::string_view> version_libraries(const Elf& elf) {
 }
 
 /// What the loader is told to do besides mapping and linking.
-std::string loading_work(const Elf& elf) {
+std::string loading_work(const Elf& elf, bool interleaved) {
   const auto table = elf.section_of_type(SHT_DYNAMIC);
   const auto names = table ? elf.section(table->sh_link) : std::nullopt;
   if (!names) return {};
@@ -105,9 +106,11 @@ std::string loading_work(const Elf& elf) {
         if (!known) return "needs the library " + std::string(library.substr(0, 80));
         break;
       }
+      case DT_INIT_ARRAY:
+        if (interleaved) break;
+        [[fallthrough]];
       case DT_INIT:
       case DT_FINI:
-      case DT_INIT_ARRAY:
       case DT_FINI_ARRAY:
       case DT_PREINIT_ARRAY:
         return "has code that runs when it is loaded or unloaded";
@@ -151,7 +154,9 @@ bool has_resolvers(const Elf& elf) {
 
 }  // namespace
 
-std::string refused_content(std::span<const std::byte> object, std::string& problem) {
+std::string refused_content(std::span<const std::byte> object,
+                            std::string& problem,
+                            bool interleaved) {
   const Elf elf(object);
   const auto symbols = elf.ok() ? elf.section_of_type(SHT_DYNSYM) : std::nullopt;
   const auto names = symbols ? elf.section(symbols->sh_link) : std::nullopt;
@@ -159,7 +164,7 @@ std::string refused_content(std::span<const std::byte> object, std::string& prob
     problem = "the compiler's output is not a 64-bit ELF shared object";
     return {};
   }
-  for (std::string why : {loading_work(elf), segments_problem(elf)}) {
+  for (std::string why : {loading_work(elf, interleaved), segments_problem(elf)}) {
     if (!why.empty()) return why;
   }
   if (has_resolvers(elf)) return "has a function that is chosen when it is loaded";

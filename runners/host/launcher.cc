@@ -65,7 +65,9 @@ BlockPlan make_plan(const Launch& launch) {
   plan.block = index_of(launch.numbers.block);
   plan.dynamic_shared_bytes = static_cast<std::size_t>(launch.numbers.dynamic_smem_bytes);
   plan.poison = launch.poison;
-  plan.fibers = launch.fibers;
+  plan.fibers = launch.fibers || launch.interleaved;
+  plan.interleaved = launch.interleaved;
+  plan.seed = launch.seed;
   Rng rng(launch.seed, "host schedule");
   const std::uint32_t threads = plan.block.x * plan.block.y * plan.block.z;
   for (std::uint32_t i = 0; i < threads; ++i) {

@@ -21,6 +21,7 @@ struct Launch {
   std::uint64_t seed = 0;       ///< of the random schedule
   unsigned char poison = 0xff;  ///< of shared memory
   bool fibers = false;
+  bool interleaved = false;  ///< BlockPlan
 };
 
 struct LaunchEnd {

@@ -256,7 +256,8 @@ class Worker {
          .schedule = command.schedule,
          .seed = command.seed,
          .poison = kSharedPoison[static_cast<std::size_t>(command.schedule) % kSharedPoison.size()],
-         .fibers = fibers_});
+         .fibers = fibers_,
+         .interleaved = command.interleaved});
   }
 
   void finish(LaunchReply& reply,

@@ -18,7 +18,7 @@ struct LastOf<ArgRole> {
 };
 template <>
 struct LastOf<DType> {
-  static constexpr auto value = DType::u8;
+  static constexpr auto value = kDTypes.back().dtype;
 };
 template <>
 struct LastOf<Schedule> {
@@ -74,6 +74,7 @@ struct Description<LaunchCommand> : Unnamed<&LaunchCommand::numbers,
                                             &LaunchCommand::placement,
                                             &LaunchCommand::seed,
                                             &LaunchCommand::over_results,
+                                            &LaunchCommand::interleaved,
                                             &LaunchCommand::guards,
                                             &LaunchCommand::shared,
                                             &LaunchCommand::scratch_bytes,

@@ -74,6 +74,8 @@ struct LaunchCommand {
   std::uint64_t seed = 0;  ///< of the schedule, the canaries and the poison
   /// about every other element of the outputs keeps what the previous launch wrote
   bool over_results = false;
+  /// threads of a block switch at accesses to memory, of code that was compiled for it
+  bool interleaved = false;
   /// 0: NaNs around the tensors; k: portable::constant_guard(k - 1).
   std::uint8_t guards = 0;
   /// Two bound tensors that share the buffer of the larger one, with the contents of the first,

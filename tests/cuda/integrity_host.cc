@@ -37,6 +37,36 @@ std::unique_ptr<warpath::Runner> host_runner() {
   return registry.create("--runner", "host", config);
 }
 
+/// Judges the kernels of a folder of tests/data/integrity that `wanted` names, as its list expects;
+/// how many of them were bad and how many honest.
+template <class Wanted>
+std::pair<int, int> judge_all(warpath::Runner& runner, const std::string& family, Wanted wanted) {
+  const fs::path folder = fs::path(WARPATH_SOURCE_ROOT) / "tests" / "data" / "integrity" / family;
+  const auto specs = warpath::load_specs((folder / "spec.json").string());
+  REQUIRE(specs.size() == 1);
+  const warpath::KernelSpec& spec = specs.front();
+  runner.prepare(spec);
+  int bad = 0, honest = 0;
+  for (const Candidate& candidate :
+       warpath::read_candidates(spec, {(folder / "list.jsonl").string()})) {
+    if (!wanted(candidate)) continue;
+    CAPTURE(family);
+    CAPTURE(candidate.name);
+    const auto outcome = runner.run({.spec = spec,
+                                     .variant = candidate.variant,
+                                     .key = {},
+                                     .seed = 3,
+                                     .stage = warpath::Stage::confirmation},
+                                    {});
+    CAPTURE(outcome.log);
+    CAPTURE(outcome.verdict.summary());
+    const bool is_honest = candidate.expectation.status == "ok";
+    CHECK((outcome.status == Status::ok) == is_honest);
+    (is_honest ? honest : bad) += 1;
+  }
+  return {bad, honest};
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("integrity_host");
@@ -47,34 +77,30 @@ TEST_CASE(
   const auto runner = host_runner();
   int bad = 0, honest = 0;
   for (const char* const family : {"axpy", "gemm", "in_place"}) {
-    const fs::path folder = fs::path(WARPATH_SOURCE_ROOT) / "tests" / "data" / "integrity" / family;
-    const auto specs = warpath::load_specs((folder / "spec.json").string());
-    REQUIRE(specs.size() == 1);
-    const warpath::KernelSpec& spec = specs.front();
-    runner->prepare(spec);
-    for (const Candidate& candidate :
-         warpath::read_candidates(spec, {(folder / "list.jsonl").string()})) {
-      if (!kRows.contains(candidate.expectation.row)) continue;
+    const auto [refused, passed] = judge_all(*runner, family, [](const Candidate& candidate) {
       // What the read-only path returns shows in the code alone.
-      if (warpath::is_expected_gate(candidate.expectation, "read_only_path")) continue;
-      CAPTURE(family);
-      CAPTURE(candidate.name);
-      const auto outcome = runner->run({.spec = spec,
-                                        .variant = candidate.variant,
-                                        .key = {},
-                                        .seed = 3,
-                                        .stage = warpath::Stage::confirmation},
-                                       {});
-      CAPTURE(outcome.log);
-      CAPTURE(outcome.verdict.summary());
-      const bool is_honest = candidate.expectation.status == "ok";
-      CHECK((outcome.status == Status::ok) == is_honest);
-      (is_honest ? honest : bad) += 1;
-    }
+      return kRows.contains(candidate.expectation.row) &&
+             !warpath::is_expected_gate(candidate.expectation, "read_only_path");
+    });
+    bad += refused, honest += passed;
   }
   MESSAGE(bad << " bad kernels, " << honest << " honest ones");
   CHECK(bad >= 20);
   CHECK(honest >= 5);
+}
+
+TEST_CASE(
+    "on the host runner too, what is lost between threads, wrong at the ends of ranges, at "
+    "thresholds or of one zero alone is refused") {
+  const auto runner = host_runner();
+  int bad = 0, honest = 0;
+  for (const char* const family : {"above", "first_least", "row_bins", "words"}) {
+    const auto [refused, passed] =
+        judge_all(*runner, family, [](const Candidate&) { return true; });
+    bad += refused, honest += passed;
+  }
+  CHECK(bad == 9);
+  CHECK(honest == 6);
 }
 
 TEST_SUITE_END();

@@ -24,11 +24,11 @@ TEST_CASE("a right kernel passes every gate and has samples") {
     CHECK(gate.answer == GateResult::Answer::pass);
     names.push_back(gate.gate);
   }
-  CHECK(names == std::vector<std::string>{"source", "compile", "imports", "launch_contract",
-                                          "launch", "guard_zones", "inputs_unchanged",
-                                          "module_state", "outputs_written", "reference",
-                                          "schedules_agree", "outputs_overwritten",
-                                          "structured_inputs", "aliased_launches", "timed_launch"});
+  CHECK(names == std::vector<std::string>{
+                     "source", "compile", "imports", "launch_contract", "launch", "guard_zones",
+                     "inputs_unchanged", "module_state", "outputs_written", "reference",
+                     "schedules_agree", "outputs_overwritten", "structured_inputs",
+                     "aliased_launches", "interleavings", "timed_launch"});
   REQUIRE(outcome.timings.size() == 1);
   CHECK(outcome.timings[0].workload == "host");
   CHECK(outcome.timings[0].cache == "cpu");
@@ -37,6 +37,13 @@ TEST_CASE("a right kernel passes every gate and has samples") {
                           outcome.timings[0].samples_ns.end()) > 0);
   CHECK(outcome.timings[0].launch.block[0] == 64);
   CHECK(outcome.binary_key.size() == 32);
+}
+
+TEST_CASE("tensors may have any element type") {
+  for (const DType dtype : {DType::f64, DType::i64, DType::i8, DType::u16, DType::boolean}) {
+    CAPTURE(info(dtype).name);
+    CHECK(Candidates(doubling(dtype)).sound());
+  }
 }
 
 TEST_CASE("a candidate is timed in turn with the baseline") {

@@ -186,8 +186,34 @@ TEST_CASE("families have their meaning") {
   CHECK(std::all_of(below.begin(), below.end(), [](double x) { return x < -1e5; }));
   CHECK(faint[7] == std::ldexp(declared[7], -40));
   std::size_t peaks = 0;
-  for (std::size_t i = 0; i < declared.size(); ++i) peaks += peaked[i] != declared[i];
+  std::set<double> heights;
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    const double height = peaked[i] - declared[i];
+    if (height == 0) continue;
+    ++peaks;
+    if (i / 500 % 2 == 0) CHECK(height == doctest::Approx(16));
+    CHECK((height > 3.9 && height < 16.1));
+    heights.insert(height);
+  }
   CHECK(peaks == declared.size() / 500);
+  CHECK(heights.size() > 8);
+  for (const double x : values(InputFamily::far_above)) CHECK(x > 1e5);
+  const auto lone = values(InputFamily::lone);
+  for (std::size_t line = 0; line < 20; ++line) {
+    const auto* const first = &lone[line * 500];
+    CHECK(std::count(first, first + 500, 0.0) == 499);
+  }
+  for (const auto& [family, sign] :
+       {std::pair{InputFamily::at_most_zero, -1}, std::pair{InputFamily::at_least_zero, 1}}) {
+    int plus = 0, minus = 0;
+    for (const double x : values(family)) {
+      CHECK(x * sign >= 0);
+      if (x == 0) (std::signbit(x) ? minus : plus) += 1;
+    }
+    CHECK(plus == doctest::Approx(1250).epsilon(0.15));
+    CHECK(minus == doctest::Approx(1250).epsilon(0.15));
+  }
+  for (const double x : values(InputFamily::coarse)) CHECK(x * 256 == std::floor(x * 256));
   const auto unit = values(InputFamily::unit_row);
   CHECK(unit[0] == 1);
   CHECK(std::all_of(unit.begin() + 1, unit.begin() + 500, [](double x) { return x == 0; }));
@@ -315,6 +341,41 @@ TEST_CASE("integers take their own values, the ends of their range, and 0 where 
   CHECK(made(true, InputFamily::one_value, 3).at(7) == 40);
   CHECK(made(false, InputFamily::zero_block, 0).at(0) == 5);
   CHECK(made(true, InputFamily::zero_block, 0).at(0) == 0);
+}
+
+TEST_CASE("extremes of integers are values of their rule, its ends often") {
+  const auto made = [](const std::string& dtype, const std::string& init) {
+    const KernelSpec spec =
+        spec_of(R"({"name": "x", "type": "tensor", "tensor_spec": {"shape": [64, 64], "dtype": ")" +
+                dtype + R"(", "init": )" + init + "}}");
+    const ArgSpec& arg = spec.io.args.front();
+    const Workload& workload = spec.workloads.front();
+    Tensor tensor = materialize(spec, arg, workload, 0);
+    apply_family(tensor, family_rule(spec, arg, workload, {.family = InputFamily::extremes}, 0, 3));
+    std::map<double, int> out;
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) ++out[tensor.at(i)];
+    return out;
+  };
+  auto some = made("int64", R"({"kind": "randint", "low": 3, "high": 90})");
+  CHECK(some.begin()->first == 3);
+  CHECK(some.rbegin()->first == 89);
+  CHECK(some[3] > 200);
+  CHECK(some[89] > 200);
+  auto all = made("int16", R"({"kind": "randn"})");
+  CHECK(all.begin()->first == -32768);
+  CHECK(all.rbegin()->first == 32767);
+  CHECK(all[-32768] > 200);
+  CHECK(all[32767] > 200);
+  CHECK(all[-1] > 20);
+  auto words = made("uint32", R"({"kind": "randn"})");
+  CHECK(words[0] > 200);
+  CHECK(words.rbegin()->first == 0xffffffffU);
+  int digits = 0;
+  for (const auto& [value, count] : words) {
+    const auto word = static_cast<std::uint32_t>(value);
+    digits += word % 0x11111111U == 0 && word != 0 && word != ~0U ? count : 0;
+  }
+  CHECK(digits > 50);
 }
 
 TEST_CASE("every other tensor is far above, those between far below") {

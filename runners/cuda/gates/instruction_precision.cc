@@ -155,6 +155,10 @@ Classes contract(const KernelSpec& spec) {
     if (dtype == DType::bf16) allowed.insert("rounding to bfloat16");
     if (dtype == DType::i8 || dtype == DType::u8) allowed.insert("int8");
   }
+  const bool real = std::ranges::any_of(spec.io.args, [](const ArgSpec& arg) {
+    return arg.tensor && info(arg.tensor->dtype).is_float;
+  });
+  if (!real) allowed.merge(Classes{"int8", "int4"});  // exact: there is nothing that they round
   for (const auto& [type, amount] : spec.bound.flops) {
     allowed.insert(type);
     if (type == "float16" || type == "bfloat16") allowed.insert("rounding to " + type);

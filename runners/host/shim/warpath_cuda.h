@@ -18,6 +18,7 @@
 #include "warpath_atomic.h"
 #include "warpath_warp.h"
 #include "warpath_entry.h"
+#include "warpath_interleave.h"
 
 #define __global__
 #define __device__

@@ -1,0 +1,78 @@
+#pragma once
+
+/// Of code that is compiled so that it tells of every access to memory before it makes it (-fsanitize=thread): the
+/// functions that the compiler calls. Atomic operations stay whole.
+
+#if defined(WARPATH_INTERLEAVED)
+
+#define WARPATH_TOLD(type, name, ...) \
+  __attribute__((no_sanitize("thread"), noinline, used)) type warpath_##name(__VA_ARGS__) __asm__("__tsan_" #name); \
+  type warpath_##name(__VA_ARGS__)
+
+extern "C" {
+WARPATH_TOLD(void, init, ) {}
+WARPATH_TOLD(void, func_entry, void*) {}
+WARPATH_TOLD(void, func_exit, void*) {}
+WARPATH_TOLD(void, read_range, void*, unsigned long) { warpath_access(); }
+WARPATH_TOLD(void, write_range, void*, unsigned long) { warpath_access(); }
+
+#define WARPATH_ACCESSES(bytes)                                                       \
+  WARPATH_TOLD(void, read##bytes, void*) { warpath_access(); }                        \
+  WARPATH_TOLD(void, write##bytes, void*) { warpath_access(); }                       \
+  WARPATH_TOLD(void, unaligned_read##bytes, void*) { warpath_access(); }              \
+  WARPATH_TOLD(void, unaligned_write##bytes, void*) { warpath_access(); }             \
+  WARPATH_TOLD(void, volatile_read##bytes, void*) { warpath_access(); }               \
+  WARPATH_TOLD(void, volatile_write##bytes, void*) { warpath_access(); }
+WARPATH_ACCESSES(1)
+WARPATH_ACCESSES(2)
+WARPATH_ACCESSES(4)
+WARPATH_ACCESSES(8)
+WARPATH_ACCESSES(16)
+#undef WARPATH_ACCESSES
+
+#define WARPATH_CHANGE(bits, T, name)                                             \
+  WARPATH_TOLD(T, atomic##bits##_##name, volatile T* p, T v, int) {               \
+    warpath_access();                                                             \
+    return __atomic_##name(p, v, __ATOMIC_SEQ_CST);                               \
+  }
+#define WARPATH_COMPARE(bits, T, name, weak)                                                       \
+  WARPATH_TOLD(bool, atomic##bits##_compare_exchange_##name, volatile T* p, T* old, T v, int, int) { \
+    warpath_access();                                                                              \
+    return __atomic_compare_exchange_n(p, old, v, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
+  }
+#define WARPATH_ATOMICS(bits, T)                                                  \
+  WARPATH_TOLD(T, atomic##bits##_load, const volatile T* p, int) {                \
+    warpath_access();                                                             \
+    return __atomic_load_n(p, __ATOMIC_SEQ_CST);                                  \
+  }                                                                               \
+  WARPATH_TOLD(void, atomic##bits##_store, volatile T* p, T v, int) {             \
+    warpath_access();                                                             \
+    __atomic_store_n(p, v, __ATOMIC_SEQ_CST);                                     \
+  }                                                                               \
+  WARPATH_TOLD(T, atomic##bits##_exchange, volatile T* p, T v, int) {             \
+    warpath_access();                                                             \
+    return __atomic_exchange_n(p, v, __ATOMIC_SEQ_CST);                           \
+  }                                                                               \
+  WARPATH_CHANGE(bits, T, fetch_add)                                              \
+  WARPATH_CHANGE(bits, T, fetch_sub)                                              \
+  WARPATH_CHANGE(bits, T, fetch_and)                                              \
+  WARPATH_CHANGE(bits, T, fetch_or)                                               \
+  WARPATH_CHANGE(bits, T, fetch_xor)                                              \
+  WARPATH_CHANGE(bits, T, fetch_nand)                                             \
+  WARPATH_COMPARE(bits, T, strong, false)                                         \
+  WARPATH_COMPARE(bits, T, weak, true)
+WARPATH_ATOMICS(8, unsigned char)
+WARPATH_ATOMICS(16, unsigned short)
+WARPATH_ATOMICS(32, unsigned)
+WARPATH_ATOMICS(64, unsigned long long)
+#undef WARPATH_ATOMICS
+#undef WARPATH_COMPARE
+#undef WARPATH_CHANGE
+WARPATH_TOLD(void, atomic_thread_fence, int) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+WARPATH_TOLD(void, atomic_signal_fence, int) {}
+}
+
+#undef WARPATH_TOLD
+#undef WARPATH_INTERLEAVED
+#endif
+#undef __SANITIZE_THREAD__
