@@ -14,8 +14,6 @@ struct RunOptions {
   static const OptionGroupKind& kind();
 
   std::int64_t budget_builds = 100;
-  double budget_seconds = 0;
-  std::int64_t patience = 0;
   std::uint64_t seed = 1;
   double min_speedup = 0.98;
   double min_gain = 0.02;
@@ -32,14 +30,6 @@ struct RunOptions {
                  "budget-builds"}
           .shaping_nothing(),
       Range<std::int64_t>{1, 1'000'000'000});
-    v(&O::budget_seconds,
-      OptionText{"budget_seconds", "wall seconds of one kernel; 0: no limit", "", "budget-seconds"}
-          .shaping_nothing(),
-      Range{0.0, 1e9});
-    v(&O::patience,
-      OptionText{"patience", "stop after this many evaluations without a better one; 0: never", "",
-                 "patience"},
-      Range<std::int64_t>{0, 1'000'000'000});
     v(&O::seed, OptionText{"seed", "root of every random stream", "", "seed"}, AnyValue{});
     v(&O::min_speedup,
       OptionText{"min_speedup", "floor on every guard workload's baseline/candidate",
