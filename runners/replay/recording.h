@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/plugin/move.h"
 #include "engine/plugin/outcome.h"
+#include "engine/plugin/prior.h"
 #include "engine/run/variant_space.h"
 #include "engine/search/lattice.h"
 #include "engine/search/search.h"
