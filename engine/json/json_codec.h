@@ -19,7 +19,8 @@
 
 namespace warpath {
 
-/// Properties of one key. An absent or null key leaves the member's default unless `required`.
+/// Properties of one key. An absent or null key leaves the member's default unless `required`; a
+/// required optional member is always written, as null if it has no value.
 struct Field {
   std::string_view key;
   std::string_view help;
@@ -61,6 +62,11 @@ class ObjectReader {
   template <class C, class M>
   void as(M T::* member, const Field& field) {
     if (const auto found = find(field)) C::read(*found, out_.*member);
+  }
+  template <class C, class M>
+  void as(std::optional<M> T::* member, const Field& field) {
+    known_.push_back(field.key);
+    if (const auto found = at_.find(field.key)) C::read(*found, out_.*member);
   }
   template <class A, class... Ts>
   void alternative(std::variant<Ts...> T::* member, const Field& field) {
@@ -311,6 +317,18 @@ struct Codec<std::vector<T>> {
   }
   static nlohmann::json schema(SchemaDefs& defs) {
     return {{"type", "array"}, {"items", Codec<T>::schema(defs)}};
+  }
+};
+
+template <class A, class B>
+struct Codec<std::pair<A, B>> {
+  static void read(const JsonCursor& at, std::pair<A, B>& out) {
+    if (at.size() != 2) at.fail("an array of 2");
+    Codec<A>::read(at.element(0), out.first);
+    Codec<B>::read(at.element(1), out.second);
+  }
+  static nlohmann::json write(const std::pair<A, B>& value) {
+    return nlohmann::json::array({Codec<A>::write(value.first), Codec<B>::write(value.second)});
   }
 };
 
