@@ -16,7 +16,6 @@ namespace warpath {
 struct Options {
   SearchOptions search;
   RunOptions run;
-  PriorOptions prior;
   TuneOptions tune;
   RecordOptions record;
 
@@ -53,7 +52,6 @@ struct Options {
   void for_each(Visitor&& visit) const {
     visit(SearchOptions::kind(), static_cast<const void*>(&search));
     visit(RunOptions::kind(), static_cast<const void*>(&run));
-    visit(PriorOptions::kind(), static_cast<const void*>(&prior));
     visit(TuneOptions::kind(), static_cast<const void*>(&tune));
     visit(RecordOptions::kind(), static_cast<const void*>(&record));
     for (const Held& held : added_)

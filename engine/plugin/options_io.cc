@@ -15,9 +15,6 @@ const OptionGroupKind& SearchOptions::kind() {
 const OptionGroupKind& RunOptions::kind() {
   return option_group_kind<RunOptions>();
 }
-const OptionGroupKind& PriorOptions::kind() {
-  return option_group_kind<PriorOptions>();
-}
 const OptionGroupKind& TuneOptions::kind() {
   return option_group_kind<TuneOptions>();
 }

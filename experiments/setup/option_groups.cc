@@ -1,8 +1,10 @@
 #include "experiments/setup/option_groups.h"
 
+#include "engine/plugin/prior.h"
 #include "engine/plugin/runner.h"
 #include "engine/search/search.h"
 #include "priors/llm/options.h"
+#include "register_priors.h"
 #include "register_runners.h"
 #include "runners/cuda/options.h"
 
@@ -15,6 +17,9 @@ const Options& default_options() {
     register_runners(runners);
     add_search_options(all);
     all.add_all(runners);
+    PriorRegistry priors("prior");
+    register_priors(priors);
+    all.add_all(priors);
     all.add(CudaOptions::kind());  // without the runner too: its isolation is that of moves
     all.add(LlmOptions::kind());
     return all;
