@@ -30,7 +30,7 @@ template <RecordKey key, auto member, class As = void, bool required = true>
 struct Kept {
   template <class V>
   static void field(V& v) {
-    constexpr Field kField{.key = key.text, .help = "", .required = required};
+    constexpr KeyText kField{.key = key.text, .help = "", .required = required};
     if constexpr (std::is_void_v<As>) {
       v(member, kField);
     } else {
