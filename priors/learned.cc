@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
 #include "priors/evidence/shares.h"
+#include "priors/options.h"
 #include "priors/tactics/gain_model.h"
 #include "register_priors.h"
 
@@ -65,11 +66,13 @@ void register_prior_learned(PriorRegistry& registry) {
       [](const PriorConfig& config) {
         std::optional<std::string> text = config.read ? config.read(kModelFile) : std::nullopt;
         if (config.options != nullptr && !text)
-          throw bad_input("prior.model", config.options->prior.model,
+          throw bad_input("prior.model", config.options->of<PriorOptions>().model,
                           "a file that `warpath train` wrote");
         return std::make_unique<LearnedPrior>(
-            config.options != nullptr ? config.options->prior : PriorOptions{}, std::move(text));
-      });
+            config.options != nullptr ? config.options->of<PriorOptions>() : PriorOptions{},
+            std::move(text));
+      },
+      {&PriorOptions::kind()});
 }
 
 }  // namespace warpath

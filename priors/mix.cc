@@ -6,6 +6,7 @@
 #include "engine/plugin/options.h"
 #include "priors/evidence/shares.h"
 #include "priors/evidence/source_weights.h"
+#include "priors/options.h"
 #include "priors/tactics/experience.h"
 #include "register_priors.h"
 
@@ -130,7 +131,8 @@ class MixedPrior final : public Prior {
 };
 
 std::unique_ptr<Prior> make_mix(const PriorConfig& config) {
-  const PriorOptions options = config.options != nullptr ? config.options->prior : PriorOptions{};
+  const PriorOptions options =
+      config.options != nullptr ? config.options->of<PriorOptions>() : PriorOptions{};
   PriorRegistry registry("prior");
   register_priors(registry);
   std::vector<std::unique_ptr<Prior>> sources;
@@ -152,7 +154,7 @@ void register_prior_mix(PriorRegistry& registry) {
   registry.add("mix",
                "the priors of prior.sources, weighed by how well each told what improves in this "
                "run (docs/priors.md)",
-               make_mix);
+               make_mix, {&PriorOptions::kind()});
 }
 
 }  // namespace warpath

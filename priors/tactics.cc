@@ -4,6 +4,7 @@
 
 #include "engine/plugin/options.h"
 #include "priors/evidence/shares.h"
+#include "priors/options.h"
 #include "priors/tactics/tactic_graph.h"
 #include "register_priors.h"
 
@@ -113,14 +114,16 @@ class TacticsPrior final : public Prior {
 }  // namespace
 
 void register_prior_tactics(PriorRegistry& registry) {
-  registry.add("tactics",
-               "the proposers' weights times what a move gave after the one before it, in this "
-               "context, in this and other runs (docs/priors.md)",
-               [](const PriorConfig& config) {
-                 return std::make_unique<TacticsPrior>(
-                     config.options != nullptr ? config.options->prior : PriorOptions{},
-                     config.read ? config.read(kTacticGraphFile) : std::nullopt);
-               });
+  registry.add(
+      "tactics",
+      "the proposers' weights times what a move gave after the one before it, in this "
+      "context, in this and other runs (docs/priors.md)",
+      [](const PriorConfig& config) {
+        return std::make_unique<TacticsPrior>(
+            config.options != nullptr ? config.options->of<PriorOptions>() : PriorOptions{},
+            config.read ? config.read(kTacticGraphFile) : std::nullopt);
+      },
+      {&PriorOptions::kind()});
 }
 
 }  // namespace warpath

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/base/error.h"
 
@@ -22,7 +23,7 @@ class Registry {
   struct Entry {
     std::string help;
     Factory make;
-    const OptionGroupKind* options;  ///< its own options; null: none
+    std::vector<const OptionGroupKind*> options;  ///< its own options, or shared ones
   };
 
   /// `kind` names the interface in messages ("move", "selection policy").
@@ -32,8 +33,9 @@ class Registry {
   void add(const std::string& name,
            const std::string& help,
            Factory make,
-           const OptionGroupKind* options = nullptr) {
-    WARPATH_CHECK(entries_.try_emplace(name, Entry{help, std::move(make), options}).second);
+           std::vector<const OptionGroupKind*> options = {}) {
+    WARPATH_CHECK(
+        entries_.try_emplace(name, Entry{help, std::move(make), std::move(options)}).second);
   }
   [[nodiscard]] bool contains(std::string_view name) const {
     return entries_.find(name) != entries_.end();

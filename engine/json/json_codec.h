@@ -19,8 +19,9 @@
 
 namespace warpath {
 
-/// Properties of one key. An absent or null key leaves the member's default unless `required`.
-struct Field {
+/// Properties of one key. An absent or null key leaves the member's default unless `required`; a
+/// required optional member is always written, as null if it has no value.
+struct KeyText {
   std::string_view key;
   std::string_view help;
   bool required = false;
@@ -29,14 +30,14 @@ struct Field {
 /// Specialise for a struct T with `template <class V> static void fields(V& v)` and, if it has a
 /// schema, `static constexpr std::string_view title` (its name there) and `help`. `fields` calls,
 /// in reading order:
-///   v(&T::member, Field): a member of a type that has a Codec
-///   v.template as<C>(&T::member, Field): a member that C reads and writes in place of its Codec
-///   v.template alternative<A>(&T::m, Field): alternative A of the variant `m`, chosen by the key
-///   v.template held<A>(Field): alternative A of T, which is itself a variant
-///   v.group(Field, [](auto& g) {...}): members of T that are stored in a nested object
-///   v.template custom<P>(Field): P::read(cursor, T&), P::write(const T&) -> json (null: omitted),
-///     P::schema(defs)
-///   v.ignored(Field, schema): a key of other systems that is accepted without effect
+///   v(&T::member, KeyText): a member of a type that has a Codec
+///   v.template as<C>(&T::member, KeyText): a member that C reads and writes in place of its Codec
+///   v.template alternative<A>(&T::m, KeyText): alternative A of the variant `m`, chosen by the key
+///   v.template held<A>(KeyText): alternative A of T, which is itself a variant
+///   v.group(KeyText, [](auto& g) {...}): members of T that are stored in a nested object
+///   v.template custom<P>(KeyText): P::read(cursor, T&), P::write(const T&) -> json (null: left
+///     out), P::schema(defs)
+///   v.ignored(KeyText, schema): a key of other systems that is accepted without effect
 template <class T>
 struct Description;
 template <class T>
@@ -55,15 +56,20 @@ class ObjectReader {
   ObjectReader(const JsonCursor& at, T& out) : at_(at), out_(out) { at.require_object(); }
 
   template <class M>
-  void operator()(M T::* member, const Field& field) {
+  void operator()(M T::* member, const KeyText& field) {
     as<Codec<M>>(member, field);
   }
   template <class C, class M>
-  void as(M T::* member, const Field& field) {
+  void as(M T::* member, const KeyText& field) {
     if (const auto found = find(field)) C::read(*found, out_.*member);
   }
+  template <class C, class M>
+  void as(std::optional<M> T::* member, const KeyText& field) {
+    known_.push_back(field.key);
+    if (const auto found = at_.find(field.key)) C::read(*found, out_.*member);
+  }
   template <class A, class... Ts>
-  void alternative(std::variant<Ts...> T::* member, const Field& field) {
+  void alternative(std::variant<Ts...> T::* member, const KeyText& field) {
     const auto found = find(field);
     if (!found) return;
     if ((out_.*member).index() != 0) found->fail("only one of the keys that exclude each other");
@@ -72,7 +78,7 @@ class ObjectReader {
     out_.*member = std::move(value);
   }
   template <class A>
-  void held(const Field& field) {
+  void held(const KeyText& field) {
     const auto found = find(field);
     if (!found) return;
     if (out_.index() != 0) found->fail("only one of the keys that exclude each other");
@@ -81,7 +87,7 @@ class ObjectReader {
     out_ = std::move(value);
   }
   template <class F>
-  void group(const Field& field, F&& fields) {
+  void group(const KeyText& field, F&& fields) {
     const auto found = find(field);
     if (!found) return;
     ObjectReader nested(*found, out_);
@@ -89,10 +95,10 @@ class ObjectReader {
     nested.refuse_unknown();
   }
   template <class P>
-  void custom(const Field& field) {
+  void custom(const KeyText& field) {
     if (const auto found = find(field)) P::read(*found, out_);
   }
-  void ignored(const Field& field, const nlohmann::json&) { static_cast<void>(find(field)); }
+  void ignored(const KeyText& field, const nlohmann::json&) { static_cast<void>(find(field)); }
 
   void refuse_unknown() const {
     for (const auto& [key, value] : at_.value().items()) {
@@ -106,7 +112,7 @@ class ObjectReader {
   }
 
  private:
-  std::optional<JsonCursor> find(const Field& field) {
+  std::optional<JsonCursor> find(const KeyText& field) {
     known_.push_back(field.key);
     return field.required ? std::optional(at_.at(field.key)) : at_.find(field.key);
   }
@@ -122,38 +128,38 @@ class ObjectWriter {
   explicit ObjectWriter(const T& value) : value_(value) {}
 
   template <class M>
-  void operator()(M T::* member, const Field& field) {
+  void operator()(M T::* member, const KeyText& field) {
     as<Codec<M>>(member, field);
   }
   template <class C, class M>
-  void as(M T::* member, const Field& field) {
+  void as(M T::* member, const KeyText& field) {
     auto json = C::write(value_.*member);
     if (field.required || json != C::write(default_.*member))
       out_[std::string(field.key)] = std::move(json);
   }
   template <class A, class... Ts>
-  void alternative(std::variant<Ts...> T::* member, const Field& field) {
+  void alternative(std::variant<Ts...> T::* member, const KeyText& field) {
     if (const A* held = std::get_if<A>(&(value_.*member)))
       out_[std::string(field.key)] = Codec<A>::write(*held);
   }
   template <class A>
-  void held(const Field& field) {
+  void held(const KeyText& field) {
     if (const A* value = std::get_if<A>(&value_))
       out_[std::string(field.key)] = Codec<A>::write(*value);
   }
   template <class F>
-  void group(const Field& field, F&& fields) {
+  void group(const KeyText& field, F&& fields) {
     ObjectWriter nested(value_);
     fields(nested);
     if (field.required || !nested.out_.empty())
       out_[std::string(field.key)] = std::move(nested.out_);
   }
   template <class P>
-  void custom(const Field& field) {
+  void custom(const KeyText& field) {
     auto json = P::write(value_);
     if (!json.is_null()) out_[std::string(field.key)] = std::move(json);
   }
-  void ignored(const Field&, const nlohmann::json&) {}
+  void ignored(const KeyText&, const nlohmann::json&) {}
 
   [[nodiscard]] nlohmann::json take() { return std::move(out_); }
 
@@ -169,7 +175,7 @@ class ObjectSchema {
   explicit ObjectSchema(SchemaDefs& defs) : defs_(defs) {}
 
   template <class M>
-  void operator()(M T::* member, const Field& field) {
+  void operator()(M T::* member, const KeyText& field) {
     auto schema = Codec<M>::schema(defs_);
     const auto standard = Codec<M>::write(default_.*member);
     if (!field.required && standard.is_primitive() && !standard.is_null() && standard != "")
@@ -177,24 +183,24 @@ class ObjectSchema {
     add(field, std::move(schema));
   }
   template <class A, class... Ts>
-  void alternative(std::variant<Ts...> T::*, const Field& field) {
+  void alternative(std::variant<Ts...> T::*, const KeyText& field) {
     add(field, Codec<A>::schema(defs_));
   }
   template <class A>
-  void held(const Field& field) {
+  void held(const KeyText& field) {
     add(field, Codec<A>::schema(defs_));
   }
   template <class F>
-  void group(const Field& field, F&& fields) {
+  void group(const KeyText& field, F&& fields) {
     ObjectSchema nested(defs_);
     fields(nested);
     add(field, nested.take());
   }
   template <class P>
-  void custom(const Field& field) {
+  void custom(const KeyText& field) {
     add(field, P::schema(defs_));
   }
-  void ignored(const Field& field, const nlohmann::json& schema) { add(field, schema); }
+  void ignored(const KeyText& field, const nlohmann::json& schema) { add(field, schema); }
 
   [[nodiscard]] nlohmann::json take() {
     nlohmann::json out{{"type", "object"},
@@ -205,7 +211,7 @@ class ObjectSchema {
   }
 
  private:
-  void add(const Field& field, nlohmann::json schema) {
+  void add(const KeyText& field, nlohmann::json schema) {
     // An optional key may be null, since other systems write absent values so.
     if (!field.required) schema = {{"anyOf", {std::move(schema), {{"type", "null"}}}}};
     schema["description"] = field.help;
@@ -311,6 +317,18 @@ struct Codec<std::vector<T>> {
   }
   static nlohmann::json schema(SchemaDefs& defs) {
     return {{"type", "array"}, {"items", Codec<T>::schema(defs)}};
+  }
+};
+
+template <class A, class B>
+struct Codec<std::pair<A, B>> {
+  static void read(const JsonCursor& at, std::pair<A, B>& out) {
+    if (at.size() != 2) at.fail("an array of 2");
+    Codec<A>::read(at.element(0), out.first);
+    Codec<B>::read(at.element(1), out.second);
+  }
+  static nlohmann::json write(const std::pair<A, B>& value) {
+    return nlohmann::json::array({Codec<A>::write(value.first), Codec<B>::write(value.second)});
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -29,7 +30,7 @@ template <RecordKey key, auto member, class As = void, bool required = true>
 struct Kept {
   template <class V>
   static void field(V& v) {
-    constexpr Field kField{.key = key.text, .help = "", .required = required};
+    constexpr KeyText kField{.key = key.text, .help = "", .required = required};
     if constexpr (std::is_void_v<As>) {
       v(member, kField);
     } else {
@@ -48,6 +49,22 @@ struct Record {
   template <class V>
   static void fields(V& v) {
     (Keys::field(v), ...);
+  }
+};
+
+/// The Codec of a T with these keys, for a T without a Description or with another one:
+///   template <> struct Codec<Point> : RecordOf<Point, Kept<"x", &Point::x>> {};
+template <class T, class... Keys>
+struct RecordOf {
+  static void read(const JsonCursor& cursor, T& out) {
+    ObjectReader<T> reader(cursor, out);
+    (Keys::field(reader), ...);
+    reader.refuse_unknown();
+  }
+  [[nodiscard]] static nlohmann::json write(const T& value) {
+    ObjectWriter<T> writer(value);
+    (Keys::field(writer), ...);
+    return writer.take();
   }
 };
 
@@ -71,6 +88,41 @@ struct AnyNumber {
 struct ValidText {
   static void read(const JsonCursor& cursor, std::string& out) { out = cursor.text(); }
   [[nodiscard]] static nlohmann::json write(std::string_view text) { return valid_utf8(text); }
+};
+/// What is not UTF-8 is kept too (any_text_to_json).
+struct AnyText {
+  static void read(const JsonCursor& cursor, std::string& out) { out = any_text(cursor); }
+  [[nodiscard]] static nlohmann::json write(std::string_view text) {
+    return any_text_to_json(text);
+  }
+};
+
+/// A vector or an optional by the codec of what it holds.
+template <class C>
+struct Each {
+  template <class T>
+  static void read(const JsonCursor& cursor, std::vector<T>& out) {
+    cursor.require_array();
+    out.clear();
+    for (std::size_t i = 0; i < cursor.size(); ++i) C::read(cursor.element(i), out.emplace_back());
+  }
+  template <class T>
+  [[nodiscard]] static nlohmann::json write(const std::vector<T>& values) {
+    auto out = nlohmann::json::array();
+    for (const T& value : values) out.push_back(C::write(value));
+    return out;
+  }
+};
+template <class C>
+struct Maybe {
+  template <class T>
+  static void read(const JsonCursor& cursor, std::optional<T>& out) {
+    C::read(cursor, out.emplace());
+  }
+  template <class T>
+  [[nodiscard]] static nlohmann::json write(const std::optional<T>& value) {
+    return value ? C::write(*value) : nlohmann::json();
+  }
 };
 
 template <>

@@ -4,7 +4,7 @@
 // files.
 
 #include "engine/json/record_codec.h"
-#include "engine/plugin/move.h"
+#include "engine/plugin/device_facts.h"
 
 namespace warpath {
 

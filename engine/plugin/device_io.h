@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "engine/json/json_reader.h"
-#include "engine/plugin/move.h"
+#include "engine/plugin/device_facts.h"
 
 namespace warpath {
 

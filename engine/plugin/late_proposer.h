@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/plugin/move.h"
 #include "engine/plugin/outcome.h"
+#include "engine/plugin/proposer.h"
 
 namespace warpath {
 

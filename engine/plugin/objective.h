@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/base/statistics.h"
-#include "engine/plugin/move.h"
+#include "engine/plugin/device_facts.h"
 #include "engine/plugin/outcome.h"
 #include "engine/spec/spec.h"
 

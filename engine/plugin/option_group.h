@@ -3,6 +3,7 @@
 #include <any>
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -66,18 +67,26 @@ struct OptionRow {
 };
 
 /// Type-erased operations on a group of options: a struct of plain members with a `describe` that
-/// lists each once (a forgotten member does not compile), `kGroup`, its name before the dot, `kOf`,
-/// and `kind()`, defined in its source file by option_group_kind() of engine/plugin/option_codec.h.
-/// `group` always points to a value of that type.
+/// lists each once (a forgotten member does not compile), `kGroup`, its name before the dot, and
+/// `kOf`. Made by option_group_kind() of engine/plugin/option_codec.h; a struct that others than
+/// its owner change has `kind()`, defined by it in its source file. Several kinds may have the same
+/// name: they are the parts of one group and have different keys. `group` always points to a value
+/// of that type.
 struct OptionGroupKind {
   std::string_view name;
   OptionsOf of;
   std::any (*make)();
   void* (*address)(std::any& value);
   nlohmann::json (*to_json)(const void* group);
-  /// Throws Error(bad_input) as overlay_options().
-  void (*overlay)(void* group, const nlohmann::json& overlay, const std::string& place);
+  /// Takes the options of this kind from the object `overlay`; returns their number. Throws
+  /// Error(bad_input) as overlay_options(), except for unknown keys.
+  std::size_t (*overlay)(void* group, const nlohmann::json& overlay, const std::string& place);
   std::vector<OptionRow> (*rows)();  ///< with the defaults
+};
+
+struct OptionGroupRef {
+  const OptionGroupKind* kind;
+  void* group;
 };
 
 namespace options_detail {

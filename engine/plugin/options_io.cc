@@ -1,5 +1,8 @@
 #include "engine/plugin/options_io.h"
 
+#include <algorithm>
+#include <set>
+
 #include "engine/plugin/option_codec.h"
 
 namespace warpath {
@@ -12,9 +15,6 @@ const OptionGroupKind& SearchOptions::kind() {
 const OptionGroupKind& RunOptions::kind() {
   return option_group_kind<RunOptions>();
 }
-const OptionGroupKind& PriorOptions::kind() {
-  return option_group_kind<PriorOptions>();
-}
 const OptionGroupKind& TuneOptions::kind() {
   return option_group_kind<TuneOptions>();
 }
@@ -23,28 +23,31 @@ const OptionGroupKind& RecordOptions::kind() {
 }
 
 void Options::add(const OptionGroupKind& kind) {
-  if (!added_.contains(kind.name)) added_.emplace(kind.name, Held{&kind, kind.make()});
+  if (std::ranges::find(added_, &kind, &Held::kind) != added_.end()) return;
+  const auto place = std::ranges::upper_bound(added_, kind.name, {},
+                                              [](const Held& held) { return held.kind->name; });
+  added_.insert(place, Held{&kind, kind.make()});
 }
 
 Options Options::defaults() const {
   Options out;
-  for (const auto& [name, held] : added_) out.add(*held.kind);
+  for (const Held& held : added_) out.add(*held.kind);
   return out;
 }
 
 bool operator==(const Options& a, const Options& b) {
   json in_a = to_json(a.defaults()), in_b = to_json(b.defaults());
-  in_a.update(in_b);
+  in_a.update(in_b, true);
   in_b = in_a;
-  in_a.update(to_json(a));
-  in_b.update(to_json(b));
+  in_a.update(to_json(a), true);
+  in_b.update(to_json(b), true);
   return in_a == in_b;
 }
 
-std::pair<const OptionGroupKind*, void*> Options::find(std::string_view name) {
-  std::pair<const OptionGroupKind*, void*> found{nullptr, nullptr};
+std::vector<OptionGroupRef> Options::find(std::string_view name) {
+  std::vector<OptionGroupRef> found;
   for_each([&](const OptionGroupKind& kind, const void* group) {
-    if (kind.name == name) found = {&kind, const_cast<void*>(group)};  // of this object
+    if (kind.name == name) found.push_back({&kind, const_cast<void*>(group)});  // of this object
   });
   return found;
 }
@@ -61,9 +64,27 @@ std::vector<OptionRow> option_rows(const Options& groups) {
 json to_json(const Options& options) {
   json out = json::object();
   options.for_each([&](const OptionGroupKind& kind, const void* group) {
-    out[std::string(kind.name)] = kind.to_json(group);
+    out[std::string(kind.name)].update(kind.to_json(group));
   });
   return out;
+}
+
+void overlay_group(const std::vector<OptionGroupRef>& parts,
+                   const json& overlay,
+                   const std::string& place) {
+  if (!overlay.is_object()) throw bad_input(place, overlay.dump(), "an object of options");
+  std::size_t known = 0;
+  for (const auto& [kind, group] : parts) known += kind->overlay(group, overlay, place);
+  if (known == overlay.size()) return;
+  std::set<std::string> keys;
+  for (const auto& [kind, group] : parts) {
+    for (const OptionRow& row : kind->rows()) keys.insert(row.key);
+  }
+  for (const auto& [key, value] : overlay.items()) {
+    if (!keys.contains(key))
+      throw bad_input(place + "/" + key, value.dump(),
+                      "a known option; `warpath options` lists them");
+  }
 }
 
 Options overlay_options(const Options& base, const json& overlay, std::string_view place) {
@@ -71,10 +92,10 @@ Options overlay_options(const Options& base, const json& overlay, std::string_vi
   Options out = base;
   for (const auto& [key, value] : overlay.items()) {
     const std::string at = std::string(place) + "/" + key;
-    const auto [kind, group] = out.find(key);
-    if (kind == nullptr)
+    const std::vector<OptionGroupRef> parts = out.find(key);
+    if (parts.empty())
       throw bad_input(at, value.dump(), "an option group; `warpath options` lists them");
-    kind->overlay(group, value, at);
+    overlay_group(parts, value, at);
   }
   return out;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +15,12 @@ namespace warpath {
 /// {"search": {...}, "run": {...}, ...}, every member present.
 [[nodiscard]] nlohmann::json to_json(const Options& options);
 
+/// Overlays `overlay`, {"key": value, ...}, on a group given by its parts. Throws Error(bad_input)
+/// as overlay_options().
+void overlay_group(const std::vector<OptionGroupRef>& parts,
+                   const nlohmann::json& overlay,
+                   const std::string& place);
+
 /// One group: {"key": value, ...}, and back. Throws Error(bad_input) as overlay_options().
 template <class Group>
 [[nodiscard]] nlohmann::json group_to_json(const Group& group) {
@@ -23,7 +29,7 @@ template <class Group>
 template <class Group>
 [[nodiscard]] Group group_from_json(const nlohmann::json& j, const std::string& place) {
   Group group;
-  Group::kind().overlay(&group, j, place);
+  overlay_group({{&Group::kind(), &group}}, j, place);
   return group;
 }
 

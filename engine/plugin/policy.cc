@@ -35,25 +35,25 @@ class AnyOf final : public StopPolicy {
 
 }  // namespace
 
-std::unique_ptr<SelectionPolicy> make_selection(const SearchOptions& options) {
+std::unique_ptr<SelectionPolicy> make_selection(const Options& options) {
   SelectionRegistry registry("selection policy");
   register_selections(registry);
-  return registry.create("search.selection", options.selection, options);
+  return registry.create("search.selection", options.search.selection, options);
 }
 
-std::unique_ptr<BackupPolicy> make_backup(const SearchOptions& options) {
+std::unique_ptr<BackupPolicy> make_backup(const Options& options) {
   BackupRegistry registry("backup policy");
   register_backups(registry);
-  return registry.create("search.backup", options.backup, options);
+  return registry.create("search.backup", options.search.backup, options);
 }
 
-std::unique_ptr<WideningPolicy> make_widening(const SearchOptions& options) {
+std::unique_ptr<WideningPolicy> make_widening(const Options& options) {
   WideningRegistry registry("widening policy");
   register_widenings(registry);
-  return registry.create("search.widening", options.widening, options);
+  return registry.create("search.widening", options.search.widening, options);
 }
 
-std::unique_ptr<StopPolicy> make_stop(const RunOptions& options) {
+std::unique_ptr<StopPolicy> make_stop(const Options& options) {
   StopRegistry registry("stop policy");
   register_stops(registry);
   std::vector<std::unique_ptr<StopPolicy>> parts;

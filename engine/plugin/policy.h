@@ -102,20 +102,19 @@ class StopPolicy {
   }
 };
 
-struct SearchOptions;  // engine/plugin/options.h
-struct RunOptions;
-using SelectionRegistry = Registry<SelectionPolicy, const SearchOptions&>;
-using BackupRegistry = Registry<BackupPolicy, const SearchOptions&>;
-using WideningRegistry = Registry<WideningPolicy, const SearchOptions&>;
-using StopRegistry = Registry<StopPolicy, const RunOptions&>;
+struct Options;  // engine/plugin/options.h
+using SelectionRegistry = Registry<SelectionPolicy, const Options&>;
+using BackupRegistry = Registry<BackupPolicy, const Options&>;
+using WideningRegistry = Registry<WideningPolicy, const Options&>;
+using StopRegistry = Registry<StopPolicy, const Options&>;
 
 /// The registered policy named in `options`. Throws Error(bad_input) naming the option and the
 /// known policies.
-[[nodiscard]] std::unique_ptr<SelectionPolicy> make_selection(const SearchOptions& options);
-[[nodiscard]] std::unique_ptr<BackupPolicy> make_backup(const SearchOptions& options);
-[[nodiscard]] std::unique_ptr<WideningPolicy> make_widening(const SearchOptions& options);
+[[nodiscard]] std::unique_ptr<SelectionPolicy> make_selection(const Options& options);
+[[nodiscard]] std::unique_ptr<BackupPolicy> make_backup(const Options& options);
+[[nodiscard]] std::unique_ptr<WideningPolicy> make_widening(const Options& options);
 /// All registered stop policies combined: the first reason in name order, the minimum of
 /// remaining().
-[[nodiscard]] std::unique_ptr<StopPolicy> make_stop(const RunOptions& options);
+[[nodiscard]] std::unique_ptr<StopPolicy> make_stop(const Options& options);
 
 }  // namespace warpath

@@ -14,8 +14,6 @@ struct RunOptions {
   static const OptionGroupKind& kind();
 
   std::int64_t budget_builds = 100;
-  double budget_seconds = 0;
-  std::int64_t patience = 0;
   std::uint64_t seed = 1;
   double min_speedup = 0.98;
   double min_gain = 0.02;
@@ -32,14 +30,6 @@ struct RunOptions {
                  "budget-builds"}
           .shaping_nothing(),
       Range<std::int64_t>{1, 1'000'000'000});
-    v(&O::budget_seconds,
-      OptionText{"budget_seconds", "wall seconds of one kernel; 0: no limit", "", "budget-seconds"}
-          .shaping_nothing(),
-      Range{0.0, 1e9});
-    v(&O::patience,
-      OptionText{"patience", "stop after this many evaluations without a better one; 0: never", "",
-                 "patience"},
-      Range<std::int64_t>{0, 1'000'000'000});
     v(&O::seed, OptionText{"seed", "root of every random stream", "", "seed"}, AnyValue{});
     v(&O::min_speedup,
       OptionText{"min_speedup", "floor on every guard workload's baseline/candidate",
@@ -72,69 +62,6 @@ struct RunOptions {
   }
 };
 static_assert(kFullyDescribed<RunOptions>);
-
-/// How proposals are weighted; run.prior selects the prior.
-struct PriorOptions {
-  static constexpr std::string_view kGroup = "prior";
-  static constexpr OptionsOf kOf = OptionsOf::search;
-  static const OptionGroupKind& kind();
-
-  std::string model = "";
-  std::string tactics = "";
-  std::string sources = "uniform,proposer,rules,tactics,learned,foreign";
-  double floor = 0.1;
-  double min_pred_gain = 0;
-  double rate = 1;
-  double share = 0.01;
-  double half_life = 64;
-  bool operator==(const PriorOptions&) const = default;
-  template <class Visitor>
-  static constexpr void describe(Visitor&& v) {
-    using O = PriorOptions;
-    v(&O::model,
-      OptionText{"model", "learned, mix: file that `warpath train` wrote; empty: none",
-                 "docs/priors.md", "prior-model"},
-      AnyValue{});
-    v(&O::tactics,
-      OptionText{"tactics",
-                 "tactics, mix: tactic graph to begin with; empty: none, auto: "
-                 "OUTDIR/tactic_graph.json if it is there",
-                 "docs/priors.md", "tactic-graph"},
-      AnyValue{});
-    v(&O::sources,
-      OptionText{"sources", "mix: the priors that are mixed, separated by commas",
-                 "docs/priors.md"},
-      AnyValue{});
-    v(&O::floor,
-      OptionText{
-          "floor",
-          "tactics, learned, mix: share of the prior that is spread evenly over the legal moves",
-          "docs/priors.md"},
-      Range{0.0, 1.0});
-    v(&O::min_pred_gain,
-      OptionText{
-          "min_pred_gain",
-          "tactics, learned, mix: moves with less predicted gain keep the floor alone; 0: none",
-          "docs/priors.md", "min-pred-gain"},
-      Range{0.0, 100.0});
-    v(&O::rate,
-      OptionText{"rate", "mix: how fast a source's log loss moves its weight; 0: equal weights",
-                 "docs/priors.md"},
-      Range{0.0, 100.0});
-    v(&O::share,
-      OptionText{"share",
-                 "mix: share of the weights that is spread over the sources at each outcome, so "
-                 "that none is lost",
-                 "Herbster and Warmuth 1998"},
-      Range{0.0, 1.0});
-    v(&O::half_life,
-      OptionText{"half_life",
-                 "tactics: outcomes in a context after which a failed move counts half",
-                 "docs/priors.md"},
-      Range{1.0, 1e9});
-  }
-};
-static_assert(kFullyDescribed<PriorOptions>);
 
 struct TuneOptions {
   static constexpr std::string_view kGroup = "tune";

@@ -11,7 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/plugin/move.h"
+#include "engine/base/registry.h"
+#include "engine/plugin/device_facts.h"
 #include "engine/plugin/outcome.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"

@@ -3,7 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string_view>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/proposal.h"
 #include "engine/spec/variant_patch.h"
 
 namespace warpath {

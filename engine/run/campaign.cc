@@ -26,7 +26,7 @@ std::string Campaign::apply(const BaselineEvent& event) {
   space_.set_outcome(NodeId{0}, event.outcome);
   rewards_ = {objective_.reward(event.outcome)};
   finals_.emplace(objective_, options_.run);
-  search_.emplace(space_, options_.search, options_.run.seed, event.key);
+  search_.emplace(space_, options_, options_.run.seed, event.key);
   return "";
 }
 
@@ -288,8 +288,8 @@ void Campaign::adopt(Snapshot snapshot, const std::string& place) {
   if (!same) throw bad_input(place, "", "the nodes and evaluations in flight of events.jsonl");
   links_ = std::move(snapshot.links);
   links_seen_ = graph.edge_count();
-  search_.emplace(space_, options_.search, options_.run.seed, std::move(graph),
-                  std::move(snapshot.state), place);
+  search_.emplace(space_, options_, options_.run.seed, std::move(graph), std::move(snapshot.state),
+                  place);
 }
 
 const std::map<EdgeId, std::string>& Campaign::links() {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/plugin/outcome_fields.h"
+#include "engine/plugin/variant_fields.h"
 
 namespace warpath {
 namespace {
@@ -47,27 +48,6 @@ struct Codec<NodeId> {
     out = NodeId{static_cast<std::uint32_t>(id)};
   }
   static json write(NodeId id) { return index(id); }
-};
-template <>
-struct Codec<MoveInstance> {
-  static void read(const JsonCursor& cursor, MoveInstance& out) {
-    out = instance_from_json(cursor.value(), cursor.place());
-  }
-  static json write(const MoveInstance& instance) { return to_json(instance); }
-};
-template <>
-struct Codec<VariantPatch> {
-  static void read(const JsonCursor& cursor, VariantPatch& out) {
-    out = patch_from_json(cursor.value(), cursor.place());
-  }
-  static json write(const VariantPatch& patch) { return to_json(patch); }
-};
-template <>
-struct Codec<Proposal> {
-  static void read(const JsonCursor& cursor, Proposal& out) {
-    out = proposal_from_json(cursor.value(), cursor.place());
-  }
-  static json write(const Proposal& proposal) { return to_json(proposal); }
 };
 
 template <>

@@ -8,8 +8,8 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/ids.h"
-#include "engine/plugin/move.h"
 #include "engine/plugin/outcome.h"
+#include "engine/plugin/proposal.h"
 #include "engine/plugin/variant_io.h"
 
 namespace warpath {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/plugin/move.h"
 #include "engine/plugin/options.h"
+#include "engine/plugin/prior.h"
 #include "engine/run/events.h"
 #include "engine/run/variant_space.h"
 #include "engine/search/search.h"

@@ -132,7 +132,8 @@ Hash128 config_hash(const Options& options, std::string_view runner_text) {
   json shaping = json::object();
   options.for_each([&](const OptionGroupKind& kind, const void* group) {
     if (kind.of == OptionsOf::record || kind.of == OptionsOf::proposals) return;
-    json& members = shaping[std::string(kind.name)] = kind.to_json(group);
+    json& members = shaping[std::string(kind.name)];
+    members.update(kind.to_json(group));
     for (const OptionRow& row : kind.rows()) {
       if (!row.shapes) members.erase(row.key);
     }

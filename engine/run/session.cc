@@ -35,7 +35,7 @@ class Session final : private CampaignHost {
         spec_(substitute_ ? *substitute_ : setup.spec),
         device_(setup.runner.device()),
         sync_(parse_sync_rule(options_.record.sync, "record.sync")),
-        policy_(make_stop(options_.run)) {
+        policy_(make_stop(options_)) {
     refuse_existing_run();
     setup_.runner.prepare(spec_);
     folder_.emplace(setup_.folder);

@@ -17,10 +17,10 @@
 #include "engine/base/statistics.h"
 #include "engine/plugin/evaluator.h"
 #include "engine/plugin/late_proposer.h"
-#include "engine/plugin/move.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/outcome.h"
 #include "engine/plugin/outcome_reader.h"
+#include "engine/plugin/prior.h"
 #include "engine/plugin/runner.h"
 #include "engine/spec/spec.h"
 

@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/outcome.h"
+#include "engine/plugin/proposal.h"
 #include "engine/search/search.h"
 
 namespace warpath {

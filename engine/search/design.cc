@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/plugin/options.h"
-
 namespace warpath {
 
-Design::Design(const Lattice& lattice, const SearchOptions& options)
+Design::Design(const Lattice& lattice, const DesignOptions& options)
     : features_(lattice), draws_(options.design_draws), roundness_(options.design_roundness) {
   for (std::size_t i = 0; i < lattice.axes(); ++i)
     span_.push_back(std::max(1.0, static_cast<double>(lattice.levels(i)) - 1));

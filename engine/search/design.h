@@ -2,20 +2,42 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <vector>
 
+#include "engine/plugin/option_group.h"
 #include "engine/search/lattice.h"
 #include "engine/search/point_features.h"
 
 namespace warpath {
 
-struct SearchOptions;  // engine/plugin/options.h
+struct DesignOptions {
+  static constexpr std::string_view kGroup = "search";
+  static constexpr OptionsOf kOf = OptionsOf::search;
+
+  int design_draws = 10;
+  double design_roundness = 0.5;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = DesignOptions;
+    v(&O::design_draws,
+      OptionText{"design_draws", "guided: random points of which the first ones are chosen",
+                 "docs/search.md"},
+      Range{1, 10000});
+    v(&O::design_roundness,
+      OptionText{"design_roundness",
+                 "guided: weight of round values against distance in that choice",
+                 "docs/search.md"},
+      Range{0.0, 100.0});
+  }
+};
+static_assert(kFullyDescribed<DesignOptions>);
 
 /// The first points of a search, chosen without knowledge: of a few random points, the one that is
 /// far from earlier ones (maximin, Johnson, Moore and Ylvisaker 1990) and has round values.
 class Design {
  public:
-  Design(const Lattice& lattice, const SearchOptions& options);
+  Design(const Lattice& lattice, const DesignOptions& options);
 
   /// Draws a legal point; false if none was found.
   [[nodiscard]] bool draw(const Lattice& lattice, Rng& rng, std::span<Level> point) const;

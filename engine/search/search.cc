@@ -7,6 +7,11 @@
 #include "engine/base/error.h"
 #include "engine/search/search_check.h"
 #include "engine/search/search_impl.h"
+#include "register_backups.h"
+#include "register_selections.h"
+#include "register_stops.h"
+#include "register_strategies.h"
+#include "register_widenings.h"
 
 namespace warpath {
 namespace {
@@ -33,31 +38,44 @@ Parallel parse_parallel(const std::string& text) {
 
 }  // namespace
 
-void check_search_options(const SearchOptions& options) {
-  static_cast<void>(parse_sharing(options.sharing));
-  static_cast<void>(parse_draws(options.draws));
-  static_cast<void>(parse_parallel(options.parallel));
+void add_search_options(Options& options) {
+  const auto add = [&]<class Registry>(void (*fill)(Registry&)) {
+    Registry registry("");
+    fill(registry);
+    options.add_all(registry);
+  };
+  add(register_selections);
+  add(register_backups);
+  add(register_widenings);
+  add(register_strategies);
+  add(register_stops);
+}
+
+void check_search_options(const Options& options) {
+  static_cast<void>(parse_sharing(options.search.sharing));
+  static_cast<void>(parse_draws(options.search.draws));
+  static_cast<void>(parse_parallel(options.search.parallel));
   static_cast<void>(make_selection(options));
   static_cast<void>(make_widening(options));
   static_cast<void>(make_backup(options));
   static_cast<void>(make_strategy(options, nullptr));
 }
 
-Search::Impl::Impl(Space& space_in, const SearchOptions& options_in, std::uint64_t seed_in)
+Search::Impl::Impl(Space& space_in, const Options& options_in, std::uint64_t seed_in)
     : space(space_in),
-      options(options_in),
+      options(options_in.search),
       seed(seed_in),
       tree(parse_sharing(options.sharing)),
       draws_by_prior(parse_draws(options.draws)),
       parallel(parse_parallel(options.parallel)),
-      selection(make_selection(options)),
-      widening(make_widening(options)),
-      backup_policy(make_backup(options)),
+      selection(make_selection(options_in)),
+      widening(make_widening(options_in)),
+      backup_policy(make_backup(options_in)),
       backup(*backup_policy),
       live(options.max_depth),
       orders(seed),
       stream(seed, "select"),
-      strategy(make_strategy(options, space.lattice())),
+      strategy(make_strategy(options_in, space.lattice())),
       strategy_stream(seed, "strategy") {}
 
 void Search::Impl::open(NodeId v) {
@@ -276,10 +294,7 @@ void Search::Impl::complete(std::uint64_t sequence, const Evaluation& evaluation
   if (strategy && done.dispatch.action != kGraft) strategy->complete(*this, leaf);
 }
 
-Search::Search(Space& space,
-               const SearchOptions& options,
-               std::uint64_t seed,
-               const Hash128& root_key)
+Search::Search(Space& space, const Options& options, std::uint64_t seed, const Hash128& root_key)
     : impl_(std::make_unique<Impl>(space, options, seed)) {
   bool created = false;
   Node& root = impl_->nodes[impl_->nodes.find_or_insert(root_key, 0, created)];
@@ -291,7 +306,7 @@ Search::Search(Space& space,
 }
 
 Search::Search(Space& space,
-               const SearchOptions& options,
+               const Options& options,
                std::uint64_t seed,
                Graph graph,
                State state,

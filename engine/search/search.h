@@ -71,8 +71,10 @@ struct Evaluation {
 /// Why `next` returned nullopt.
 enum class Idle : std::uint8_t { none, waiting, exhausted };
 
+/// Makes the options of every registered policy and strategy settable by name.
+void add_search_options(Options& options);
 /// Throws Error(bad_input) if `options` names an unknown policy or kind of sharing.
-void check_search_options(const SearchOptions& options);
+void check_search_options(const Options& options);
 
 /// Monte Carlo graph search: select, widen, back up; or another Strategy over the same graph. Owns
 /// the graph. Not thread-safe. No I/O, no clock: a pure function of (options, space, sequence of
@@ -86,7 +88,7 @@ class Search {
   /// `space` must outlive the search. `seed`: root of every random stream. The root is measured,
   /// with reward 0 (the baseline against itself). Throws Error(bad_input) naming an option that
   /// names no policy.
-  Search(Space& space, const SearchOptions& options, std::uint64_t seed, const Hash128& root_key);
+  Search(Space& space, const Options& options, std::uint64_t seed, const Hash128& root_key);
   ~Search();
 
   /// Selects a node and reserves the path to it (O += 1). nullopt: see idle(). Such a call may have
@@ -133,7 +135,7 @@ class Search {
   /// reopened once, before their next action is tried. Throws Error(bad_input) with `place` if the
   /// parts are inconsistent.
   Search(Space& space,
-         const SearchOptions& options,
+         const Options& options,
          std::uint64_t seed,
          Graph graph,
          State state,

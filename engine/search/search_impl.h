@@ -25,7 +25,7 @@ enum class Parallel : std::uint8_t { unobserved, virtual_loss, ignored };
 /// Implementation of Search, shared by search.cc, which selects, widens and backs up, and
 /// search_strategy.cc, which implements Field for strategies.
 struct Search::Impl final : Field {
-  Impl(Space& space_in, const SearchOptions& options_in, std::uint64_t seed_in);
+  Impl(Space& space_in, const Options& options_in, std::uint64_t seed_in);
 
   // Field
   [[nodiscard]] const Graph& graph() const override { return nodes; }

@@ -14,8 +14,9 @@ namespace {
 constexpr int kLongestWalk = 64;
 
 /// What "auto" stands for.
-std::string_view resolved(const SearchOptions& options, const Lattice* lattice) {
-  if (options.strategy != "auto") return options.strategy;
+std::string_view resolved(const Options& options, const Lattice* lattice) {
+  const std::string& named = options.search.strategy;
+  if (named != "auto") return named;
   return lattice != nullptr && lattice->complete() ? "guided" : "mcgs";
 }
 
@@ -83,7 +84,7 @@ NodeId Field::fresh_draw() {
   return kNoNode;
 }
 
-std::unique_ptr<Strategy> make_strategy(const SearchOptions& options, const Lattice* lattice) {
+std::unique_ptr<Strategy> make_strategy(const Options& options, const Lattice* lattice) {
   const std::string_view name = resolved(options, lattice);
   if (name == "mcgs") return nullptr;
   StrategyRegistry registry("strategy, auto, mcgs");
@@ -91,14 +92,13 @@ std::unique_ptr<Strategy> make_strategy(const SearchOptions& options, const Latt
   return registry.create("search.strategy", name, options);
 }
 
-std::vector<Level> first_point(const SearchOptions& options,
-                               const Lattice& lattice,
-                               std::uint64_t seed) {
+std::vector<Level> first_point(const Options& options, const Lattice& lattice, std::uint64_t seed) {
   Rng rng(seed, "start");
   std::vector<Level> point(lattice.axes());
   const bool designed = resolved(options, &lattice) == "guided";
-  const bool found =
-      designed ? Design(lattice, options).draw(lattice, rng, point) : lattice.draw(rng, point);
+  const bool found = designed
+                         ? Design(lattice, options.of<DesignOptions>()).draw(lattice, rng, point)
+                         : lattice.draw(rng, point);
   if (!found) throw bad_input("space", "no legal point", "at least one");
   return point;
 }

@@ -13,7 +13,7 @@
 
 namespace warpath {
 
-struct SearchOptions;  // engine/plugin/options.h
+struct Options;  // engine/plugin/options.h
 
 /// The operations of the hosting search that a strategy may use: the graph, and ways to new
 /// variants. Ways start from measured nodes (the root replaces any other) and cost nothing by
@@ -85,17 +85,17 @@ class Strategy {
   /// The graph has received the outcome of a node returned by next().
   virtual void complete(Field&, NodeId) {}
 };
-using StrategyRegistry = Registry<Strategy, const SearchOptions&>;
+using StrategyRegistry = Registry<Strategy, const Options&>;
 
 /// The registered strategy named in `options`; null for "mcgs", the search's own. "auto" is
 /// `guided` if `lattice` is complete, otherwise mcgs. Throws Error(bad_input) naming the option and
 /// the known strategies.
-[[nodiscard]] std::unique_ptr<Strategy> make_strategy(const SearchOptions& options,
+[[nodiscard]] std::unique_ptr<Strategy> make_strategy(const Options& options,
                                                       const Lattice* lattice);
 
 /// The initial point of a search over a complete lattice: a uniform draw, or from the strategy's
 /// design if it has one. Throws Error(bad_input) if the lattice has no legal point.
-[[nodiscard]] std::vector<Level> first_point(const SearchOptions& options,
+[[nodiscard]] std::vector<Level> first_point(const Options& options,
                                              const Lattice& lattice,
                                              std::uint64_t seed);
 

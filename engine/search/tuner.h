@@ -12,8 +12,9 @@
 #include <vector>
 
 #include "engine/base/ids.h"
-#include "engine/plugin/move.h"
+#include "engine/plugin/move_instance.h"
 #include "engine/plugin/options.h"
+#include "engine/spec/spec.h"
 
 namespace warpath {
 

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/plugin/prior.h"
 #include "engine/run/run_folder.h"
 #include "experiments/evaluate/trials.h"
 #include "experiments/setup/memory.h"

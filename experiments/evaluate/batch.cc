@@ -141,7 +141,7 @@ void remember_run(const KernelRun& planned, SessionObserver& observer) {
 
 /// Everything about one kernel that can be refused without running anything.
 void check_kernel(const KernelRun& planned, const Plugins& plugins, const Program& program) {
-  check_search_options(planned.options.search);
+  check_search_options(planned.options);
   static_cast<void>(parse_sync_rule(planned.options.record.sync, "record.sync"));
   static_cast<void>(make_prior(planned, RunFolder::has_run(planned.folder), plugins));
   check_move_names(planned.options, plugins);

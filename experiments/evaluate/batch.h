@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/plugin/move.h"
 #include "engine/plugin/options.h"
+#include "engine/plugin/prior.h"
 #include "engine/plugin/runner.h"
 #include "engine/run/session.h"
 #include "engine/spec/spec.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/device_facts.h"
 #include "engine/spec/spec.h"
 #include "experiments/evaluate/evaluation.h"
 

@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
 #include "engine/json/json_record.h"
+#include "engine/plugin/prior.h"
 #include "engine/run/run_folder.h"
 
 namespace warpath {

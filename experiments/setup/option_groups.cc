@@ -1,7 +1,10 @@
 #include "experiments/setup/option_groups.h"
 
+#include "engine/plugin/prior.h"
 #include "engine/plugin/runner.h"
+#include "engine/search/search.h"
 #include "priors/llm/options.h"
+#include "register_priors.h"
 #include "register_runners.h"
 #include "runners/cuda/options.h"
 
@@ -12,9 +15,11 @@ const Options& default_options() {
     Options all;
     RunnerRegistry runners("runner");
     register_runners(runners);
-    for (const auto& [name, runner] : runners.entries()) {
-      if (runner.options != nullptr) all.add(*runner.options);
-    }
+    add_search_options(all);
+    all.add_all(runners);
+    PriorRegistry priors("prior");
+    register_priors(priors);
+    all.add_all(priors);
     all.add(CudaOptions::kind());  // without the runner too: its isolation is that of moves
     all.add(LlmOptions::kind());
     return all;

@@ -1,6 +1,8 @@
 #include "experiments/setup/prior_files.h"
 
 #include "engine/json/json_reader.h"
+#include "engine/plugin/options.h"
+#include "priors/options.h"
 
 namespace warpath {
 namespace {
@@ -34,7 +36,7 @@ PriorConfig run_prior_config(const Options& options,
                              bool resumed) {
   return {
       .options = &options,
-      .read = [prior = options.prior, folder, outdir,
+      .read = [prior = options.of<PriorOptions>(), folder, outdir,
                resumed](std::string_view name) -> std::optional<std::string> {
         if (resumed) {
           const std::filesystem::path kept = folder / name;
@@ -50,7 +52,7 @@ PriorConfig run_prior_config(const Options& options,
 }
 
 PriorConfig study_prior_config(const Options& options, const std::string& kernel) {
-  PriorOptions named = options.prior;
+  PriorOptions named = options.of<PriorOptions>();
   named.model = with_kernel(named.model, kernel);
   named.tactics = with_kernel(named.tactics, kernel);
   return {.options = &options,

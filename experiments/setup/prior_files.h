@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <string>
 
-#include "engine/plugin/move.h"
 #include "engine/plugin/options.h"
+#include "engine/plugin/prior.h"
 
 namespace warpath {
 

@@ -11,6 +11,7 @@
 #include "engine/run/event_log.h"
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_load.h"
+#include "experiments/setup/option_groups.h"
 
 namespace warpath {
 namespace {
@@ -40,8 +41,10 @@ RecordedRun::RecordedRun(const std::filesystem::path& folder) {
   // Of the options what finals depend on: a run may name others that this program lacks.
   const std::string config_file = (folder / "config.json").string();
   const nlohmann::json config = read_json_file(config_file);
-  const JsonCursor options = JsonCursor(config, config_file).at("options").at(RunOptions::kGroup);
-  options_ = group_from_json<RunOptions>(options.value(), options.place());
+  const JsonCursor options = JsonCursor(config, config_file).at("options");
+  const std::string group(RunOptions::kGroup);
+  options_ =
+      overlay_options(default_options(), {{group, options.at(group).value()}}, options.place()).run;
   const std::string spec_file = (folder / "input_spec.json").string();
   spec_ = spec_from_json(read_json_file(spec_file), spec_file);
   const auto known = recorded_device(folder);

@@ -60,7 +60,7 @@ Setting make_setting(const Options& base,
         (setting.label.empty() ? "" : " ") + short_name(factors[i].name) + "=" + value_text(value);
   }
   if (setting.label.empty()) setting.label = "default";
-  check_search_options(setting.options.search);
+  check_search_options(setting.options);
   return setting;
 }
 

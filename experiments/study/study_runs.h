@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/prior.h"
 #include "experiments/study/study.h"
 
 namespace warpath {

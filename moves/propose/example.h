@@ -4,7 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/device_facts.h"
+#include "engine/plugin/move_instance.h"
 #include "moves/propose/move_script.h"
 
 namespace warpath {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/proposer.h"
 
 namespace warpath {
 

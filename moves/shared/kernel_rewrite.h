@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/move_instance.h"
 #include "moves/model/syntax.h"
 
 namespace warpath {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/device_facts.h"
 #include "moves/model/facts.h"
 
 namespace warpath {

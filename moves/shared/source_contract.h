@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/device_facts.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
 

@@ -17,14 +17,14 @@ struct Description<Method> {
   template <class V>
   static void fields(V& v) {
     using T = Method;
-    v(&T::id, Field{"id", "name", true});
-    v(&T::axis, Field{"axis", "what it helps", true});
-    v(&T::priority, Field{"priority", "1 first", true});
-    v(&T::compute_capability, Field{"compute_capability", "least"});
-    v(&T::fact, Field{"fact", "of its trigger"});
-    v(&T::good, Field{"good", "value of trigger strength 0"});
-    v(&T::bad, Field{"bad", "value of trigger strength 1"});
-    v(&T::moves, Field{"moves", "that carry it out"});
+    v(&T::id, KeyText{"id", "name", true});
+    v(&T::axis, KeyText{"axis", "what it helps", true});
+    v(&T::priority, KeyText{"priority", "1 first", true});
+    v(&T::compute_capability, KeyText{"compute_capability", "least"});
+    v(&T::fact, KeyText{"fact", "of its trigger"});
+    v(&T::good, KeyText{"good", "value of trigger strength 0"});
+    v(&T::bad, KeyText{"bad", "value of trigger strength 1"});
+    v(&T::moves, KeyText{"moves", "that carry it out"});
   }
 };
 

@@ -16,11 +16,11 @@ struct Description<RuleCondition> {
   template <class V>
   static void fields(V& v) {
     using T = RuleCondition;
-    v(&T::fact, Field{"fact", "recorded or derived fact", true});
-    v(&T::above, Field{"above", "holds from here up"});
-    v(&T::below, Field{"below", "holds below this"});
-    v(&T::full, Field{"full", "value of severity 1", true});
-    v(&T::if_known, Field{"if_known", "an unknown fact does not matter"});
+    v(&T::fact, KeyText{"fact", "recorded or derived fact", true});
+    v(&T::above, KeyText{"above", "holds from here up"});
+    v(&T::below, KeyText{"below", "holds below this"});
+    v(&T::full, KeyText{"full", "value of severity 1", true});
+    v(&T::if_known, KeyText{"if_known", "an unknown fact does not matter"});
   }
 };
 
@@ -31,19 +31,19 @@ struct Description<Rule> {
   template <class V>
   static void fields(V& v) {
     using T = Rule;
-    v(&T::id, Field{"id", "name", true});
-    v(&T::set, Field{"set", "matrix or report", true});
-    v(&T::axis, Field{"axis", "what is short", true});
-    v(&T::signal, Field{"signal", "one line", true});
-    v(&T::all, Field{"all", "conditions that all hold", true});
-    v(&T::composite, Field{"composite", "counts half beside others"});
-    v(&T::needs_other, Field{"needs_other", "does not fire alone"});
+    v(&T::id, KeyText{"id", "name", true});
+    v(&T::set, KeyText{"set", "matrix or report", true});
+    v(&T::axis, KeyText{"axis", "what is short", true});
+    v(&T::signal, KeyText{"signal", "one line", true});
+    v(&T::all, KeyText{"all", "conditions that all hold", true});
+    v(&T::composite, KeyText{"composite", "counts half beside others"});
+    v(&T::needs_other, KeyText{"needs_other", "does not fire alone"});
     v(&T::explained_by,
-      Field{"explained_by", "rules of which it is a symptom: counts half beside them"});
-    v(&T::stop, Field{"stop", "advises to stop"});
-    v(&T::raises, Field{"raises", "moves to try, with weights", true});
-    v(&T::lowers, Field{"lowers", "moves that make it worse"});
-    v(&T::wants, Field{"wants", "remedies without a move"});
+      KeyText{"explained_by", "rules of which it is a symptom: counts half beside them"});
+    v(&T::stop, KeyText{"stop", "advises to stop"});
+    v(&T::raises, KeyText{"raises", "moves to try, with weights", true});
+    v(&T::lowers, KeyText{"lowers", "moves that make it worse"});
+    v(&T::wants, KeyText{"wants", "remedies without a move"});
   }
 };
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/proposal.h"
 
 namespace warpath {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/move_instance.h"
 #include "engine/text/code_counts.h"
 
 namespace warpath {

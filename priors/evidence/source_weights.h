@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/proposal.h"
 
 namespace warpath {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/proposal.h"
 
 namespace warpath::llm {
 

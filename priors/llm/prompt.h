@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/plugin/device_facts.h"
 #include "engine/plugin/late_proposer.h"
-#include "engine/plugin/move.h"
+#include "engine/plugin/proposal.h"
 #include "priors/llm/choice.h"
 #include "priors/llm/model_call.h"
 

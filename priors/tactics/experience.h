@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "engine/plugin/move.h"
 #include "engine/plugin/outcome.h"
+#include "engine/plugin/proposer.h"
 #include "engine/spec/spec.h"
 
 namespace warpath {

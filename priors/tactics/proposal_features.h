@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/plugin/move.h"
+#include "engine/plugin/proposer.h"
 #include "priors/tactics/move_evidence.h"
 
 namespace warpath {

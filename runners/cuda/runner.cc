@@ -526,12 +526,11 @@ std::map<std::string, double> CudaRunner::figures() const {
 
 void register_runner_cuda(RunnerRegistry& registry);
 void register_runner_cuda(RunnerRegistry& registry) {
-  registry.add(
-      "cuda",
-      "CUDA C++ on GPUs: compiled by NVRTC in worker processes, judged and timed by one "
-      "worker process a device",
-      [](const RunnerConfig& config) { return std::make_unique<CudaRunner>(config); },
-      &CudaOptions::kind());
+  registry.add("cuda",
+               "CUDA C++ on GPUs: compiled by NVRTC in worker processes, judged and timed by one "
+               "worker process a device",
+               [](const RunnerConfig& config) { return std::make_unique<CudaRunner>(config); },
+               {&CudaOptions::kind()});
 }
 
 }  // namespace warpath

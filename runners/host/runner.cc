@@ -162,12 +162,11 @@ class HostRunner final : public Runner {
 
 void register_runner_host(RunnerRegistry& registry);
 void register_runner_host(RunnerRegistry& registry) {
-  registry.add(
-      "host",
-      "CUDA C++ on the CPU: compiled by the system compiler, run in worker processes, "
-      "timed on the CPU",
-      [](const RunnerConfig& config) { return std::make_unique<HostRunner>(config); },
-      &HostOptions::kind());
+  registry.add("host",
+               "CUDA C++ on the CPU: compiled by the system compiler, run in worker processes, "
+               "timed on the CPU",
+               [](const RunnerConfig& config) { return std::make_unique<HostRunner>(config); },
+               {&HostOptions::kind()});
 }
 
 }  // namespace warpath

@@ -12,9 +12,10 @@
 
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
-#include "engine/json/json_record.h"
-#include "engine/plugin/device_io.h"
+#include "engine/plugin/device_fields.h"
+#include "engine/plugin/outcome_fields.h"
 #include "engine/plugin/outcome_io.h"
+#include "engine/plugin/stage_fields.h"
 
 namespace warpath {
 namespace {
@@ -26,53 +27,57 @@ constexpr std::array<std::pair<std::string_view, Mode>, 3> kModes{
     {{"record", Mode::record}, {"replay", Mode::replay}, {"replay-or-live", Mode::replay_or_live}}};
 constexpr std::int64_t kSchema = 1;
 
-/// What tells scenes apart.
-json identity(const EvaluationScene& s) {
-  return {{"runner", s.runner},
-          {"settings", s.settings},
-          {"loaded", s.loaded.hex()},
-          {"searched", s.searched.hex()},
-          {"substitute", s.substitute},
-          {"device", to_json(s.device)},
-          {"platform", valid_utf8(s.platform)}};
-}
+/// A line of an evaluation.
+struct EvaluationLine {
+  Hash128 scene, variant;
+  Stage stage = Stage::screening;
+  std::uint64_t seed = 0;
+  double incumbent_ns = 0;
+  Outcome outcome;
+};
+/// A line of a variant that the runner refused.
+struct RefusalLine {
+  Hash128 scene, variant;
+};
 
-json to_json(const EvaluationScene& s) {
-  json out = identity(s);
-  out["type"] = "scene";
-  out["scene"] = s.id().hex();
-  out["lanes"] = s.lanes;
-  out["only_tunables"] = s.only_tunables;
+/// The line of a type: its members and "type".
+template <class T>
+json typed(std::string_view type, const T& line) {
+  json out = Codec<T>::write(line);
+  out["type"] = type;
   return out;
-}
-
-EvaluationScene scene_from_json(const JsonCursor& c) {
-  require_only(c, {"type", "scene", "runner", "settings", "loaded", "searched", "substitute",
-                   "device", "platform", "lanes", "only_tunables"});
-  EvaluationScene out{.runner = c.at("runner").text(),
-                      .settings = c.at("settings").text(),
-                      .loaded = hash_from_json(c.at("loaded")),
-                      .searched = hash_from_json(c.at("searched")),
-                      .substitute = c.at("substitute").text(),
-                      .device = device_from_json(c.at("device")),
-                      .platform = c.at("platform").text(),
-                      .lanes = static_cast<int>(c.at("lanes").integer()),
-                      .only_tunables = c.at("only_tunables").boolean()};
-  if (out.lanes < 1) c.at("lanes").fail("an integer of at least 1");
-  if (hash_from_json(c.at("scene")) != out.id()) c.at("scene").fail("the hash of its members");
-  return out;
-}
-
-Stage stage_from_json(const JsonCursor& c) {
-  const auto* it = std::ranges::find(kStageNames, c.text());
-  if (it == kStageNames.end()) c.fail("screening, confirmation or final");
-  return static_cast<Stage>(it - kStageNames.begin());
 }
 
 }  // namespace
 
+template <>
+struct Description<EvaluationScene>
+    : Record<Kept<"runner", &EvaluationScene::runner>,
+             Kept<"settings", &EvaluationScene::settings>,
+             Kept<"loaded", &EvaluationScene::loaded>,
+             Kept<"searched", &EvaluationScene::searched>,
+             Kept<"substitute", &EvaluationScene::substitute>,
+             Kept<"device", &EvaluationScene::device>,
+             Kept<"platform", &EvaluationScene::platform, ValidText>,
+             Kept<"lanes", &EvaluationScene::lanes>,
+             Kept<"only_tunables", &EvaluationScene::only_tunables>> {};
+template <>
+struct Description<EvaluationLine>
+    : Record<Kept<"scene", &EvaluationLine::scene>,
+             Kept<"variant", &EvaluationLine::variant>,
+             Kept<"stage", &EvaluationLine::stage>,
+             Kept<"seed", &EvaluationLine::seed>,
+             Kept<"incumbent_ns", &EvaluationLine::incumbent_ns, AnyNumber>,
+             Kept<"outcome", &EvaluationLine::outcome>> {};
+template <>
+struct Description<RefusalLine>
+    : Record<Kept<"scene", &RefusalLine::scene>, Kept<"variant", &RefusalLine::variant>> {};
+
 Hash128 EvaluationScene::id() const {
-  return hash128(identity(*this).dump());
+  json counting = Codec<EvaluationScene>::write(*this);
+  counting.erase("lanes");
+  counting.erase("only_tunables");
+  return hash128(counting.dump());
 }
 
 Mode EvaluationLedger::parse_mode(std::string_view text, std::string_view place) {
@@ -103,26 +108,37 @@ void EvaluationLedger::read() {
 }
 
 void EvaluationLedger::read_line(const std::string& object, const std::string& place) {
-  const json line = parse_json(object, place);
+  json line = parse_json(object, place);
   const JsonCursor c(line, place + ":");
   const std::string type = c.at("type").text();
+  line.erase("type");
   if (type == "evaluations") {
     if (c.at("schema").integer() != kSchema)
       c.at("schema").fail("schema " + std::to_string(kSchema));
   } else if (type == "scene") {
-    scenes_.push_back(scene_from_json(c));
+    const Hash128 id = hash_from_json(c.at("scene"));
+    line.erase("scene");
+    EvaluationScene scene;
+    Codec<EvaluationScene>::read(c, scene);
+    if (scene.lanes < 1) c.at("lanes").fail("an integer of at least 1");
+    if (scene.id() != id)
+      throw bad_input(c.place() + "/scene", id.hex(), "the hash of its members");
+    scenes_.push_back(std::move(scene));
   } else if (type == "evaluation") {
-    const Entry entry{.scene = hash_from_json(c.at("scene")),
-                      .variant = hash_from_json(c.at("variant")),
-                      .stage = stage_from_json(c.at("stage")),
-                      .seed = c.at("seed").unsigned_integer(),
-                      .incumbent_ns = any_number(c.at("incumbent_ns"))};
-    outcomes_.insert_or_assign(entry,
-                               outcome_from_json(c.at("outcome").value(), c.at("outcome").place()));
+    EvaluationLine one;
+    Codec<EvaluationLine>::read(c, one);
+    outcomes_.insert_or_assign({.scene = one.scene,
+                                .variant = one.variant,
+                                .stage = one.stage,
+                                .seed = one.seed,
+                                .incumbent_ns = one.incumbent_ns},
+                               std::move(one.outcome));
   } else if (type == "refused") {
-    refused_[{hash_from_json(c.at("scene")), hash_from_json(c.at("variant"))}] = true;
+    RefusalLine one;
+    Codec<RefusalLine>::read(c, one);
+    refused_[{one.scene, one.variant}] = true;
   } else {
-    c.at("type").fail("evaluations, scene, evaluation or refused");
+    throw bad_input(c.place() + "/type", type, "evaluations, scene, evaluation or refused");
   }
 }
 
@@ -206,7 +222,9 @@ void EvaluationLedger::append(const EvaluationScene& scene, const json& line) {
   const bool known =
       std::ranges::any_of(scenes_, [&](const EvaluationScene& s) { return s.id() == scene.id(); });
   if (!known) {
-    out_->append(to_json(scene).dump(-1, ' ', false, json::error_handler_t::replace), false);
+    json first = typed("scene", scene);
+    first["scene"] = scene.id().hex();
+    out_->append(first.dump(-1, ' ', false, json::error_handler_t::replace), false);
     scenes_.push_back(scene);
   }
   out_->append(line.dump(-1, ' ', false, json::error_handler_t::replace), true);
@@ -217,20 +235,19 @@ void EvaluationLedger::add(const EvaluationScene& scene,
                            const Outcome& outcome) {
   const Outcome kept = recordable(outcome);
   const std::lock_guard lock(mutex_);
-  append(scene, {{"type", "evaluation"},
-                 {"scene", scene.id().hex()},
-                 {"variant", request.key.hex()},
-                 {"stage", std::string(name(request.stage))},
-                 {"seed", request.seed},
-                 {"incumbent_ns", number_to_json(request.incumbent_ns)},
-                 {"outcome", warpath::to_json(kept)}});
+  append(scene, typed("evaluation", EvaluationLine{.scene = scene.id(),
+                                                   .variant = request.key,
+                                                   .stage = request.stage,
+                                                   .seed = request.seed,
+                                                   .incumbent_ns = request.incumbent_ns,
+                                                   .outcome = kept}));
   outcomes_.insert_or_assign(entry_of(scene.id(), request), kept);
 }
 
 void EvaluationLedger::refuse(const EvaluationScene& scene, const Hash128& variant) {
   const std::lock_guard lock(mutex_);
   if (!refused_.emplace(std::pair{scene.id(), variant}, true).second) return;
-  append(scene, {{"type", "refused"}, {"scene", scene.id().hex()}, {"variant", variant.hex()}});
+  append(scene, typed("refused", RefusalLine{.scene = scene.id(), .variant = variant}));
 }
 
 bool EvaluationLedger::refused(const Hash128& scene, const Hash128& variant) const {

@@ -5,10 +5,9 @@
 
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
-#include "engine/json/json_record.h"
-#include "engine/plugin/device_io.h"
-#include "engine/plugin/outcome_io.h"
-#include "engine/plugin/variant_io.h"
+#include "engine/plugin/device_fields.h"
+#include "engine/plugin/outcome_fields.h"
+#include "engine/plugin/variant_fields.h"
 #include "engine/run/run_folder.h"
 #include "engine/spec/spec_load.h"
 #include "runners/replay/graph_walk.h"
@@ -19,46 +18,84 @@ namespace {
 
 using nlohmann::json;
 
-json to_json(const RecordedGraph::Action& action) {
-  return {action.instance.text(), action.source, number_to_json(action.weight), action.target};
-}
+struct GraphHead {
+  std::string format = std::string(kGraphFormat);
+  std::uint64_t version = 1;
+  std::string name;
+  DeviceFacts device;
+  KernelSpec spec;
+};
+struct GraphLine {
+  Hash128 key;
+  Variant variant;
+  Outcome outcome;
+  std::vector<RecordedGraph::Action> actions;
+  std::optional<double> time_ns;  ///< where the outcome is ok
+  std::vector<float> samples_ns;
+};
 
-RecordedGraph::Action action_from(const JsonCursor& c) {
-  c.require_array();
-  if (c.size() != 4) c.fail("[move, proposer, weight, row]");
-  RecordedGraph::Action out{
-      .instance = MoveInstance::parse(c.element(0).text(), c.element(0).place()),
-      .source = c.element(1).text(),
-      .weight = c.element(2).number()};
-  const std::uint64_t target = c.element(3).unsigned_integer();
-  if (target >= Recording::kNone) c.element(3).fail("a row");
-  out.target = static_cast<std::uint32_t>(target);
-  return out;
-}
-
-RecordedGraph::Node node_from(const JsonCursor& at, Recording::Row& row) {
-  require_only(at, {"key", "variant", "outcome", "actions", "time_ns", "samples_ns"});
-  RecordedGraph::Node node{
-      .variant = variant_from_json(at.at("variant").value(), at.at("variant").place()),
-      .key = hash_from_json(at.at("key")),
-      .outcome = outcome_from_json(at.at("outcome").value(), at.at("outcome").place())};
-  const JsonCursor actions = at.at("actions");
-  actions.require_array();
-  for (std::size_t k = 0; k < actions.size(); ++k)
-    node.actions.push_back(action_from(actions.element(k)));
-  row = {.status = node.outcome.status,
-         .compile_seconds = node.outcome.compile_seconds,
-         .run_seconds = node.outcome.run_seconds};
-  if (row.status == Status::ok) row.time_ns = at.at("time_ns").number();
-  if (const auto samples = at.find("samples_ns")) {
-    samples->require_array();
-    for (std::size_t k = 0; k < samples->size(); ++k)
-      row.samples_ns.push_back(static_cast<float>(samples->element(k).number()));
+/// Another format or version may have other keys: they are read before all else.
+struct Format {
+  static void read(const JsonCursor& cursor, std::string& out) {
+    out = cursor.text();
+    if (out != kGraphFormat) cursor.fail(std::string(kGraphFormat));
   }
-  return node;
-}
+  static json write(const std::string& value) { return value; }
+};
+struct Version {
+  static void read(const JsonCursor& cursor, std::uint64_t& out) {
+    out = cursor.unsigned_integer();
+    if (out != 1) cursor.fail("1");
+  }
+  static json write(std::uint64_t value) { return value; }
+};
+/// As spec_from_json() checks it.
+struct CheckedSpec {
+  static void read(const JsonCursor& cursor, KernelSpec& out) {
+    out = spec_from_json(cursor.value(), cursor.place());
+  }
+  static json write(const KernelSpec& spec) { return to_json(spec); }
+};
+struct Narrow {
+  static void read(const JsonCursor& cursor, float& out) {
+    out = static_cast<float>(cursor.number());
+  }
+  static json write(float value) { return value; }
+};
 
 }  // namespace
+
+/// [move, proposer, weight, row]
+template <>
+struct Codec<RecordedGraph::Action> {
+  static void read(const JsonCursor& c, RecordedGraph::Action& out) {
+    c.require_array();
+    if (c.size() != 4) c.fail("[move, proposer, weight, row]");
+    out = {.instance = MoveInstance::parse(c.element(0).text(), c.element(0).place()),
+           .source = c.element(1).text(),
+           .weight = c.element(2).number()};
+    const std::uint64_t target = c.element(3).unsigned_integer();
+    if (target >= Recording::kNone) c.element(3).fail("a row");
+    out.target = static_cast<std::uint32_t>(target);
+  }
+  static json write(const RecordedGraph::Action& action) {
+    return {action.instance.text(), action.source, number_to_json(action.weight), action.target};
+  }
+};
+template <>
+struct Description<GraphHead> : Record<Kept<"format", &GraphHead::format, Format>,
+                                       Kept<"version", &GraphHead::version, Version>,
+                                       Kept<"name", &GraphHead::name>,
+                                       Kept<"device", &GraphHead::device>,
+                                       Kept<"spec", &GraphHead::spec, CheckedSpec>> {};
+template <>
+struct Description<GraphLine> : Record<Kept<"key", &GraphLine::key>,
+                                       Kept<"variant", &GraphLine::variant>,
+                                       Kept<"outcome", &GraphLine::outcome>,
+                                       Kept<"actions", &GraphLine::actions>,
+                                       Sparse<"time_ns", &GraphLine::time_ns>,
+                                       Sparse<"samples_ns", &GraphLine::samples_ns, Each<Narrow>>> {
+};
 
 RecordedGraph::RecordedGraph(std::string name,
                              DeviceFacts device,
@@ -108,24 +145,19 @@ void RecordedGraph::neighbours(std::uint32_t row, std::vector<std::uint32_t>& ou
 // its parent's.
 
 std::string graph_text(const RecordedGraph& graph) {
-  const json head{{"format", kGraphFormat},
-                  {"version", 1},
-                  {"name", graph.name()},
-                  {"device", to_json(graph.facts())},
-                  {"spec", to_json(graph.spec())}};
-  std::string out = head.dump() + "\n";
+  const GraphHead head{.name = graph.name(), .device = graph.facts(), .spec = graph.spec()};
+  std::string out = Codec<GraphHead>::write(head).dump() + "\n";
   for (std::uint32_t i = 0; i < graph.rows().size(); ++i) {
     const RecordedGraph::Node& node = graph.node(i);
     const Recording::Row& row = graph.rows()[i];
-    json actions = json::array();
-    for (const RecordedGraph::Action& action : node.actions) actions.push_back(to_json(action));
-    json line{{"key", node.key.hex()},
-              {"variant", to_json(node.variant)},
-              {"outcome", to_json(node.outcome)},
-              {"actions", std::move(actions)}};
-    if (row.status == Status::ok) line["time_ns"] = row.time_ns;
-    if (!row.samples_ns.empty()) line["samples_ns"] = row.samples_ns;
-    out += line.dump() + "\n";
+    GraphLine line{.key = node.key,
+                   .variant = node.variant,
+                   .outcome = node.outcome,
+                   .actions = node.actions,
+                   .time_ns = std::nullopt,
+                   .samples_ns = row.samples_ns};
+    if (row.status == Status::ok) line.time_ns = row.time_ns;
+    out += Codec<GraphLine>::write(line).dump() + "\n";
   }
   return out;
 }
@@ -146,19 +178,26 @@ RecordedGraph parse_graph(const std::string& text,
       head = std::move(line);
       continue;
     }
-    Recording::Row row;
-    nodes.push_back(node_from(JsonCursor(line, at), row));
-    rows.push_back(std::move(row));
+    const JsonCursor cursor(line, at);
+    GraphLine one;
+    Codec<GraphLine>::read(cursor, one);
+    const bool ok = one.outcome.status == Status::ok;
+    rows.push_back({.status = one.outcome.status,
+                    .time_ns = ok ? cursor.at("time_ns").number() : 0,
+                    .samples_ns = std::move(one.samples_ns),
+                    .compile_seconds = one.outcome.compile_seconds,
+                    .run_seconds = one.outcome.run_seconds});
+    nodes.push_back({.variant = std::move(one.variant),
+                     .key = one.key,
+                     .outcome = std::move(one.outcome),
+                     .actions = std::move(one.actions)});
   }
   if (!head || nodes.empty()) throw bad_input(place, "", "a graph and its rows");
-  const JsonCursor c(*head, place + ":1");
-  require_only(c, {"format", "version", "name", "device", "spec"});
-  if (c.at("format").text() != kGraphFormat) c.at("format").fail(std::string(kGraphFormat));
-  if (c.at("version").unsigned_integer() != 1) c.at("version").fail("1");
-  const std::string own = c.at("name").text();
-  return {own.empty() ? name : own,
-          device_from_json(c.at("device")),
-          spec_from_json(c.at("spec").value(), c.at("spec").place()),
+  GraphHead read;
+  Codec<GraphHead>::read(JsonCursor(*head, place + ":1"), read);
+  return {read.name.empty() ? name : read.name,
+          std::move(read.device),
+          std::move(read.spec),
           std::move(nodes),
           std::move(rows),
           place};

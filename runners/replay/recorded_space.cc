@@ -62,7 +62,7 @@ bool RecordedSpace::draw(Rng& rng, std::span<Level> point) const {
   return true;
 }
 
-std::uint32_t RecordedSpace::first_row(const SearchOptions& options,
+std::uint32_t RecordedSpace::first_row(const Options& options,
                                        std::uint64_t seed,
                                        std::uint64_t attempt) const {
   return find(first_point(options, *this, seed + (attempt << 32U)));

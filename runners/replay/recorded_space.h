@@ -46,7 +46,7 @@ class RecordedSpace final : public Recording, public Lattice {
   /// Index of the point in mixed radix, the first axis most significant.
   [[nodiscard]] std::uint64_t number(std::span<const Level> point) const;
 
-  [[nodiscard]] std::uint32_t first_row(const SearchOptions& options,
+  [[nodiscard]] std::uint32_t first_row(const Options& options,
                                         std::uint64_t seed,
                                         std::uint64_t attempt) const override;
   [[nodiscard]] std::unique_ptr<Walk> walk(std::uint32_t first, const Steps& steps) const override;

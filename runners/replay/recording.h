@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/plugin/move.h"
 #include "engine/plugin/outcome.h"
+#include "engine/plugin/prior.h"
 #include "engine/run/variant_space.h"
 #include "engine/search/lattice.h"
 #include "engine/search/search.h"
@@ -59,7 +59,7 @@ class Recording {
   [[nodiscard]] double best_ns() const { return best_ns_; }
 
   /// The row at which a search begins; `attempt` counts earlier attempts that failed.
-  [[nodiscard]] virtual std::uint32_t first_row(const SearchOptions& options,
+  [[nodiscard]] virtual std::uint32_t first_row(const Options& options,
                                                 std::uint64_t seed,
                                                 std::uint64_t attempt) const = 0;
   /// How a walk chooses among moves, in a recording that has moves.

@@ -23,8 +23,7 @@ class ReplayRunner final : public Runner {
       throw bad_input(config.argument, "a space in which nothing runs", "one with times");
     std::uint64_t attempt = 0;
     do {
-      start_ =
-          space_.rows()[space_.first_row(config.options->search, config.seed, attempt++)].point;
+      start_ = space_.rows()[space_.first_row(*config.options, config.seed, attempt++)].point;
     } while (space_.rows()[space_.find(start_)].status != Status::ok);
     for (std::size_t i = 0; i < space_.axes(); ++i) source_ += " + " + space_.axis(i).name;
     source_ += "; }\n";
@@ -130,7 +129,7 @@ std::unique_ptr<Runner> make_replay_runner(const RunnerConfig& config) {
 
 void register_runner_replay(RunnerRegistry& registry) {
   registry.add("replay", "a recorded tuning space or graph in place of a device: replay:FILE",
-               make_replay_runner, &ReplayOptions::kind());
+               make_replay_runner, {&ReplayOptions::kind()});
 }
 
 }  // namespace warpath

@@ -63,7 +63,7 @@ class Lab final : private CampaignHost {
   LabRun run() {
     const double began = thread_cpu_seconds();
     if (start()) {
-      const auto policy = make_stop(options_.run);
+      const auto policy = make_stop(options_);
       const Driver driver{.campaign = *campaign_,
                           .evaluator = evaluator_,
                           .host = *this,
@@ -83,7 +83,7 @@ class Lab final : private CampaignHost {
   /// are evaluations too. False: there was none in the budget.
   bool start() {
     for (std::uint64_t attempt = 0; run_.evaluations < settings_.budget; ++attempt) {
-      const std::uint32_t row = recording_.first_row(options_.search, settings_.seed, attempt);
+      const std::uint32_t row = recording_.first_row(options_, settings_.seed, attempt);
       Outcome outcome = served(row, Rng(settings_.seed, "start", attempt).next());
       evaluator_.pass(outcome.compile_seconds + outcome.run_seconds);
       count(row, outcome);
@@ -215,7 +215,7 @@ LabRun run_lab(const Recording& recording,
                const Options& options,
                const LabSettings& settings,
                const Recording::Steps& steps) {
-  check_search_options(options.search);
+  check_search_options(options);
   return Lab(recording, options, settings, steps).run();
 }
 

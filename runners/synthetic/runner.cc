@@ -126,7 +126,7 @@ void register_runner_synthetic(RunnerRegistry& registry) {
       "synthetic",
       "a seeded landscape with a known optimum, searched instead of the kernel of the spec",
       [](const RunnerConfig& config) { return std::make_unique<SyntheticRunner>(config); },
-      &SyntheticOptions::kind());
+      {&SyntheticOptions::kind()});
 }
 
 }  // namespace warpath

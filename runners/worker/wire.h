@@ -36,7 +36,7 @@ template <auto... members>
 struct Unnamed {
   template <class V>
   static void fields(V& v) {
-    (v(members, Field{}), ...);
+    (v(members, KeyText{}), ...);
   }
 };
 
@@ -71,11 +71,11 @@ inline constexpr std::uint8_t kFalse = 0xf4, kTrue = 0xf5, kFloat64 = 0xfb;
 struct MemberCount {
   std::size_t count = 0;
   template <class M>
-  void operator()(M, const Field&) {
+  void operator()(M, const KeyText&) {
     ++count;
   }
   template <class As, class M>
-  void as(M, const Field&) {
+  void as(M, const KeyText&) {
     ++count;
   }
 };
@@ -125,11 +125,11 @@ class Writer {
     Writer& writer;
     const T& value;
     template <class M>
-    void operator()(M T::* member, const Field&) {
+    void operator()(M T::* member, const KeyText&) {
       writer.write(value.*member);
     }
     template <class As, class M>
-    void as(M T::* member, const Field&) {
+    void as(M T::* member, const KeyText&) {
       writer.write(value.*member);
     }
   };
@@ -213,11 +213,11 @@ class Reader {
     Reader& reader;
     T& out;
     template <class M>
-    void operator()(M T::* member, const Field&) {
+    void operator()(M T::* member, const KeyText&) {
       if (reader.ok_) reader.read(out.*member);
     }
     template <class As, class M>
-    void as(M T::* member, const Field& field) {
+    void as(M T::* member, const KeyText& field) {
       (*this)(member, field);
     }
   };

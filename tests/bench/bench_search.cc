@@ -43,7 +43,7 @@ void bm_search(benchmark::State& bench, int knobs, int deepest, int offered) {
   for (auto _ : bench) {
     const double before = resident_bytes();
     LatticeSpace space(knobs, 4, deepest, offered);
-    Search search(space, SearchOptions{}, 1, LatticeSpace::root_key());
+    Search search(space, Options{}, 1, LatticeSpace::root_key());
     while (search.graph().node_count() < nodes) {
       const auto d = search.next();
       if (!d) break;
@@ -65,7 +65,7 @@ void bm_search(benchmark::State& bench, int knobs, int deepest, int offered) {
 /// A search over the large lattice, grown once a size.
 struct Grown {
   explicit Grown(std::uint32_t nodes)
-      : space(16, 4, 24), search(space, SearchOptions{}, 1, LatticeSpace::root_key()) {
+      : space(16, 4, 24), search(space, Options{}, 1, LatticeSpace::root_key()) {
     while (search.graph().node_count() < nodes) {
       const auto d = search.next();
       search.complete(d->sequence, space.evaluate(d->node));
@@ -89,7 +89,7 @@ void bm_playout(benchmark::State& bench, bool backing_up) {
   using Clock = std::chrono::steady_clock;
   const auto nodes = static_cast<std::uint32_t>(bench.range(0));
   LatticeSpace space(16, 4, 24);
-  Search search(space, SearchOptions{}, 1, LatticeSpace::root_key());
+  Search search(space, Options{}, 1, LatticeSpace::root_key());
   while (search.graph().node_count() < nodes) {
     const auto d = search.next();
     search.complete(d->sequence, space.evaluate(d->node));
@@ -118,7 +118,7 @@ void bm_raise_best(benchmark::State& bench) {
     graph[node].state = NodeState::measured;
     if (i > 0) graph.add_edge(NodeId{index(node) - 1}, node, 0, 1);
   }
-  const auto policy = make_backup(SearchOptions{});
+  const auto policy = make_backup(Options{});
   Backup backup(*policy);
   double best = 0;
   for (auto _ : bench) {
@@ -142,7 +142,7 @@ void bm_load(benchmark::State& bench) {
   bool equal = true;
   for (auto _ : bench) {
     auto snapshot = load_snapshot(path);
-    Search search(grown.space, SearchOptions{}, 1,
+    Search search(grown.space, Options{}, 1,
                   Graph::from_arenas(std::move(snapshot->arenas), "bench"),
                   std::move(snapshot->state), "bench");
     bench.PauseTiming();
@@ -159,7 +159,7 @@ void bm_replay(benchmark::State& bench) {
   bool equal = true;
   for (auto _ : bench) {
     LatticeSpace space(16, 4, 24);
-    Search search(space, SearchOptions{}, 1, LatticeSpace::root_key());
+    Search search(space, Options{}, 1, LatticeSpace::root_key());
     for (const double reward : grown.rewards) {
       const auto d = search.next();
       search.complete(d->sequence, {.ok = true, .reward = reward});
@@ -195,15 +195,15 @@ void bm_to_optimum(benchmark::State& bench, const char* sharing) {
   double optimum = 0;
   {
     LatticeSpace space(kKnobs, 4, kDeepest);
-    Search all(space, SearchOptions{}, 1, LatticeSpace::root_key());
+    Search all(space, Options{}, 1, LatticeSpace::root_key());
     while (const auto d = all.next()) all.complete(d->sequence, space.evaluate(d->node));
     optimum = all.graph()[all.best()].reward;
   }
   for (auto _ : bench) {
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
       LatticeSpace space(kKnobs, 4, kDeepest);
-      SearchOptions options;
-      options.sharing = sharing;
+      Options options;
+      options.search.sharing = sharing;
       Search search(space, options, seed, LatticeSpace::root_key());
       std::set<double> values;
       while (search.graph()[search.best()].reward < optimum &&
@@ -232,8 +232,8 @@ void bm_guided(benchmark::State& bench) {
   const auto nodes = static_cast<std::uint32_t>(bench.range(0));
   for (auto _ : bench) {
     test::GridSpace space(10, 8);
-    SearchOptions options;
-    options.strategy = "guided";
+    Options options;
+    options.search.strategy = "guided";
     Search search(space, options, 1, space.root_key());
     while (search.graph().node_count() < nodes) {
       const auto d = search.next();

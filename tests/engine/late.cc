@@ -183,7 +183,7 @@ TEST_SUITE("late") {
       "and nothing else; the log replays") {
     Slow other(0.1, 0);
     Options options = small_options(10);
-    options.run.patience = 3;
+    options = set_option(options, "run.patience", "3", "test");
     CampaignBench bench(options);
     bench.late = {&other};
     TemporaryFolder folder;
@@ -214,7 +214,7 @@ TEST_SUITE("late") {
       CHECK(dispatches[i]["source"] == "told");
     bench.late = {};
     bench.only_late = false;
-    bench.options.run.patience = 3;
+    bench.options = set_option(bench.options, "run.patience", "3", "test");
     fs::remove(folder.path() / "search_state.json");
     const SessionResult replayed = bench.run(folder.path(), true);
     CHECK(replayed.builds == after.builds);

@@ -9,13 +9,14 @@
 
 #include "engine/base/error.h"
 #include "engine/base/rng.h"
-#include "engine/plugin/options.h"
 #include "register_backups.h"
 #include "register_selections.h"
 #include "register_widenings.h"
+#include "tests/support/search_options.h"
 
 using namespace warpath;
 using doctest::Approx;
+using warpath::test::search_options;
 
 namespace {
 
@@ -38,8 +39,13 @@ std::uint64_t total(const std::vector<Arm>& arms) {
   return sum;
 }
 
-std::string message_of(const SearchOptions& options) {
+Options run_options(const nlohmann::json& changed) {
+  return overlay_options(search_options(), {{"run", changed}}, "test");
+}
+
+std::string message_of(const nlohmann::json& changed) {
   try {
+    const Options options = search_options(changed);
     static_cast<void>(make_selection(options));
     static_cast<void>(make_backup(options));
     static_cast<void>(make_widening(options));
@@ -55,12 +61,12 @@ std::string message_of(const SearchOptions& options) {
 TEST_SUITE_BEGIN("policies");
 
 TEST_CASE("an unknown policy is refused by option, with the known ones") {
-  CHECK(message_of({.selection = "uct"}) ==
+  CHECK(message_of({{"selection", "uct"}}) ==
         "search.selection: got uct, expected a selection policy: one of puct, softmax, thompson, "
         "ucb1, ucb1_uniform");
-  CHECK(message_of({.backup = "max"}) ==
+  CHECK(message_of({{"backup", "max"}}) ==
         "search.backup: got max, expected a backup policy: one of mean_max, power_mean");
-  CHECK(message_of({.widening = "none"}) ==
+  CHECK(message_of({{"widening", "none"}}) ==
         "search.widening: got none, expected a widening policy: one of all, arm, gated");
 }
 
@@ -71,7 +77,7 @@ TEST_CASE(
   register_selections(registry);
   for (const auto& [name, entry] : registry.entries()) {
     CAPTURE(name);
-    const auto policy = entry.make(SearchOptions{});
+    const auto policy = entry.make(Options{});
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
       CAPTURE(seed);
       Rng rng(seed, "arms");
@@ -95,7 +101,7 @@ TEST_CASE(
 }
 
 TEST_CASE("puct is the greatest of Q + c sigma P sqrt(T + 1) / (1 + N + O)") {
-  const auto puct = make_selection({.selection = "puct", .c_puct = 2});
+  const auto puct = make_selection(search_options({{"selection", "puct"}, {"c_puct", 2}}));
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
     Rng rng(seed, "arms");
@@ -113,7 +119,7 @@ TEST_CASE("puct is the greatest of Q + c sigma P sqrt(T + 1) / (1 + N + O)") {
 }
 
 TEST_CASE("ucb1 is the greatest of Q + c sigma sqrt(2 ln(T + 1) / (1 + N + O))") {
-  const auto ucb1 = make_selection({.selection = "ucb1", .c_ucb1 = 2});
+  const auto ucb1 = make_selection(search_options({{"selection", "ucb1"}, {"c_ucb1", 2}}));
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     CAPTURE(seed);
     Rng rng(seed, "arms");
@@ -133,7 +139,8 @@ TEST_CASE("ucb1 is the greatest of Q + c sigma sqrt(2 ln(T + 1) / (1 + N + O))")
 TEST_CASE(
     "ucb1_uniform prefers the wider of two arms with one mean, and is no wider than a share of "
     "sigma after one reward") {
-  const auto policy = make_selection({.selection = "ucb1_uniform", .c_ucb1 = 1});
+  const auto policy =
+      make_selection(search_options({{"selection", "ucb1_uniform"}, {"c_ucb1", 1}}));
   Rng rng(1, "select");
   std::vector<Arm> arms{{.mean = 0.5, .best = 0.6, .visits = 9},
                         {.mean = 0.5, .best = 0.9, .visits = 9}};
@@ -152,7 +159,7 @@ TEST_CASE(
 TEST_CASE("softmax and thompson draw better arms more often, and never leave one out for ever") {
   for (const std::string name : {"softmax", "thompson"}) {
     CAPTURE(name);
-    const auto policy = make_selection({.selection = name});
+    const auto policy = make_selection(search_options({{"selection", name}}));
     const std::vector<Arm> arms{{.value = 0.3, .prior = 0.5, .visits = 1},
                                 {.value = 0, .prior = 0.5, .visits = 1}};
     int second = 0;
@@ -168,7 +175,8 @@ TEST_CASE("softmax and thompson draw better arms more often, and never leave one
 TEST_CASE("evaluations in flight spread the next ones over other arms") {
   for (const std::string name : {"puct", "ucb1"}) {
     CAPTURE(name);
-    const auto policy = make_selection({.selection = name, .c_puct = 1, .c_ucb1 = 1});
+    const auto policy =
+        make_selection(search_options({{"selection", name}, {"c_puct", 1}, {"c_ucb1", 1}}));
     std::vector<Arm> arms{{.value = 1, .prior = 0.5, .visits = 3},
                           {.value = 0.9, .prior = 0.5, .visits = 3}};
     Rng rng(1, "select");
@@ -185,7 +193,7 @@ TEST_CASE(
   register_backups(registry);
   for (const auto& [name, entry] : registry.entries()) {
     CAPTURE(name);
-    const auto policy = entry.make(SearchOptions{});
+    const auto policy = entry.make(Options{});
     CHECK(policy->node_value(-0.75, {}) == Approx(-0.75));
     for (std::uint64_t seed = 0; seed < 200; ++seed) {
       CAPTURE(seed);
@@ -214,36 +222,37 @@ TEST_CASE(
 TEST_CASE("mean_max weighs children by edge visits and mixes mean and best by beta") {
   const std::vector<ChildTerm> children{{.edge_visits = 3, .value = 2, .best = 9},
                                         {.edge_visits = 1, .value = -2, .best = 0}};
-  const auto mixed = make_backup({.backup = "mean_max", .beta = 0.75});
+  const auto mixed = make_backup(search_options({{"backup", "mean_max"}, {"beta", 0.75}}));
   CHECK(mixed->node_value(1, children) == (1 + 3 * 2 - 2) / 5.0);
   CHECK(mixed->edge_value(2, 6) == 5);
-  CHECK(make_backup({.beta = 0})->edge_value(2, 6) == 2);
-  CHECK(make_backup({.beta = 1})->edge_value(2, 6) == 6);
+  CHECK(make_backup(search_options({{"beta", 0}}))->edge_value(2, 6) == 2);
+  CHECK(make_backup(search_options({{"beta", 1}}))->edge_value(2, 6) == 6);
 }
 
 TEST_CASE(
     "power_mean runs from the mean of logs over the arithmetic mean of speed-ups to the maximum") {
   const double a = std::log(2.0), b = std::log(4.0);
   const std::vector<ChildTerm> child{{.edge_visits = 1, .value = b, .best = b}};
-  CHECK(make_backup({.backup = "power_mean", .power_p = 0.001})->node_value(a, child) ==
-        Approx((a + b) / 2).epsilon(1e-3));
-  CHECK(make_backup({.backup = "power_mean", .power_p = 1})->node_value(a, child) ==
-        Approx(std::log(3.0)));
-  CHECK(make_backup({.backup = "power_mean", .power_p = 1000})->node_value(a, child) ==
-        Approx(b).epsilon(1e-3));
-  CHECK(make_backup({.backup = "power_mean", .power_p = 1000})->node_value(-900, child) ==
-        Approx(b).epsilon(1e-3));
+  CHECK(make_backup(search_options({{"backup", "power_mean"}, {"power_p", 0.001}}))
+            ->node_value(a, child) == Approx((a + b) / 2).epsilon(1e-3));
+  CHECK(make_backup(search_options({{"backup", "power_mean"}, {"power_p", 1}}))
+            ->node_value(a, child) == Approx(std::log(3.0)));
+  CHECK(make_backup(search_options({{"backup", "power_mean"}, {"power_p", 1000}}))
+            ->node_value(a, child) == Approx(b).epsilon(1e-3));
+  CHECK(make_backup(search_options({{"backup", "power_mean"}, {"power_p", 1000}}))
+            ->node_value(-900, child) == Approx(b).epsilon(1e-3));
 }
 
 TEST_CASE("the widen arm is always offered and competes at own reward - rho sigma") {
-  const auto arm = make_widening({.widening = "arm", .rho = 0.5});
+  const auto arm = make_widening(search_options({{"widening", "arm"}, {"rho", 0.5}}));
   CHECK(arm->offer(1000, 100, 1));
   CHECK(!arm->forced());
   CHECK(arm->first_play_value(2, 7, 0.5) == 1.75);
 }
 
 TEST_CASE("gated widening allows k visits^alpha children") {
-  const auto gated = make_widening({.widening = "gated", .widening_k = 2, .widening_alpha = 0.5});
+  const auto gated = make_widening(
+      search_options({{"widening", "gated"}, {"widening_k", 2}, {"widening_alpha", 0.5}}));
   CHECK(gated->forced());
   CHECK(gated->offer(1, 1, 5));
   CHECK(!gated->offer(1, 2, 5));
@@ -252,13 +261,14 @@ TEST_CASE("gated widening allows k visits^alpha children") {
 }
 
 TEST_CASE("widening over all actions tries every one first") {
-  const auto all = make_widening({.widening = "all"});
+  const auto all = make_widening(search_options({{"widening", "all"}}));
   CHECK(all->forced());
   CHECK(all->offer(1, 1000, 1));
 }
 
 TEST_CASE("a run stops at its builds, its seconds or its patience, whichever comes first") {
-  const auto stop = make_stop({.budget_builds = 40, .budget_seconds = 1.5, .patience = 7});
+  const auto stop =
+      make_stop(run_options({{"budget_builds", 40}, {"budget_seconds", 1.5}, {"patience", 7}}));
   CHECK(stop->reason({.evaluations = 39, .since_improvement = 6, .seconds = 1.4}).empty());
   CHECK(stop->reason({.evaluations = 40}) == "40 builds");
   CHECK(stop->reason({.evaluations = 9, .seconds = 1.5}) == "1.5 seconds");
@@ -271,9 +281,10 @@ TEST_CASE("a run stops at its builds, its seconds or its patience, whichever com
 }
 
 TEST_CASE("seconds and patience of 0 never stop a run") {
-  const auto stop = make_stop({.budget_builds = 1000000, .budget_seconds = 0, .patience = 0});
+  const auto stop =
+      make_stop(run_options({{"budget_builds", 1000000}, {"budget_seconds", 0}, {"patience", 0}}));
   CHECK(stop->reason({.evaluations = 1000, .since_improvement = 1000, .seconds = 1e9}).empty());
-  CHECK(make_stop({.budget_builds = 1})->reason({.evaluations = 1}) == "1 build");
+  CHECK(make_stop(run_options({{"budget_builds", 1}}))->reason({.evaluations = 1}) == "1 build");
 }
 
 TEST_SUITE_END();

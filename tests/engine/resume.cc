@@ -288,7 +288,7 @@ TEST_SUITE("resume") {
   TEST_CASE(
       "other options, another seed or another runner refuse to resume and name what differs") {
     FinishedRun run;
-    run.bench.options.search.c_puct = 2;
+    run.bench.options = set_option(run.bench.options, "search.c_puct", "2", "test");
     CHECK(error_of([&] {
             static_cast<void>(run.bench.run(run.path(), true));
           }).find("search.c_puct=2.0 (0.3 at the start)") != std::string::npos);

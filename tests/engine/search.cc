@@ -22,15 +22,15 @@ using test::TableSpace;
 
 namespace {
 
-SearchOptions quiet_options() {
-  SearchOptions options;
-  options.root_noise_weight = 0;
+Options quiet_options() {
+  Options options;
+  options.search.root_noise_weight = 0;
   return options;
 }
 
 /// A table, its space and its search.
 struct Fixture {
-  explicit Fixture(Table table_in, SearchOptions options = quiet_options(), std::uint64_t seed = 1)
+  explicit Fixture(Table table_in, Options options = quiet_options(), std::uint64_t seed = 1)
       : table(std::move(table_in)),
         space(table),
         search(space, options, seed, TableSpace::key(0)) {}
@@ -143,8 +143,8 @@ TEST_CASE("many equal priors are tried once each, in an order of the seed") {
 
 TEST_CASE("root noise moves the root's priors alone, and they still sum to 1") {
   const Table table{.actions = {{1, 2}, {3, 4}, {}, {}, {}}, .rewards = {0, 1, 0.5, 0, 0}};
-  SearchOptions options;
-  options.root_noise_weight = 0.5;
+  Options options;
+  options.search.root_noise_weight = 0.5;
   Fixture f(table, options);
   f.run();
   const auto priors_of = [&](int place) {
@@ -176,8 +176,8 @@ TEST_CASE(
     "values") {
   // 0 -> {1, 2} -> 3 -> 4: 3 is made through 1 and is bad, so the next playout goes through 2 and
   // finds 4.
-  SearchOptions options = quiet_options();
-  options.widening = "all";
+  Options options = quiet_options();
+  options.search.widening = "all";
   Fixture f({.actions = {{1, 2}, {3}, {3}, {4}, {}}, .rewards = {0, 0.5, 0.4, -5, 5}}, options);
   f.step(), f.step();
   CHECK(f.step() == 3);
@@ -201,8 +201,8 @@ TEST_CASE(
 
 TEST_CASE("visits of a bad shared child through another parent do not move this parent's value") {
   // 1 and 2 share the bad child 3; 1 also has the good child 4.
-  SearchOptions options = quiet_options();
-  options.widening = "all";
+  Options options = quiet_options();
+  options.search.widening = "all";
   Fixture f(
       {.actions = {{1, 2}, {4, 3}, {3}, {5, 6, 7, 8}, {}, {}, {}, {}, {}},
        .rewards = {0, 1, 0.9, -1, 1, -2, -2, -2, -2},
@@ -295,8 +295,8 @@ TEST_CASE("paths are no longer than max_depth") {
   }
   chain.actions.push_back({});
   chain.rewards.push_back(20);
-  SearchOptions options = quiet_options();
-  options.max_depth = 5;
+  Options options = quiet_options();
+  options.search.max_depth = 5;
   Fixture f(chain, options);
   CHECK(f.run().size() == 5);
   CHECK(f.search.idle() == Idle::exhausted);
@@ -305,9 +305,9 @@ TEST_CASE("paths are no longer than max_depth") {
 
 TEST_CASE("sharing as a tree evaluates a shared variant once a path") {
   const Table diamond{.actions = {{1, 2}, {3, 0}, {3}, {}}, .rewards = {0, 0.5, 0.25, 1}};
-  SearchOptions options = quiet_options();
-  options.sharing = "tree";
-  options.max_depth = 2;
+  Options options = quiet_options();
+  options.search.sharing = "tree";
+  options.search.max_depth = 2;
   Fixture f(diamond, options);
   std::vector<int> places = f.run();
   std::sort(places.begin(), places.end());
@@ -359,12 +359,12 @@ TEST_CASE("the last action that an edge can name is told from a jump and a graft
 
 TEST_CASE("an unknown policy or sharing is refused by name") {
   TableSpace space(Table{});
-  SearchOptions options;
-  options.sharing = "forest";
+  Options options;
+  options.search.sharing = "forest";
   CHECK_THROWS_WITH_AS(Search(space, options, 1, TableSpace::key(0)),
                        "search.sharing: got forest, expected graph or tree", Error);
   options = {};
-  options.selection = "greedy";
+  options.search.selection = "greedy";
   CHECK_THROWS_AS(Search(space, options, 1, TableSpace::key(0)), Error);
 }
 

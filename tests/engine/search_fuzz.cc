@@ -82,16 +82,16 @@ std::vector<std::uint32_t> in_flight_of(const Search& search) {
   return out;
 }
 
-SearchOptions random_options(Rng& rng) {
+Options random_options(Rng& rng) {
   const auto pick = [&](std::vector<std::string> names) { return names[rng.below(names.size())]; };
-  SearchOptions options;
-  options.selection = pick({"puct", "softmax", "thompson", "ucb1", "ucb1_uniform"});
-  options.backup = pick({"mean_max", "power_mean"});
-  options.widening = pick({"arm", "arm", "gated", "all"});
-  options.sharing = pick({"graph", "graph", "tree"});
-  options.parallel = pick({"unobserved", "virtual_loss", "ignored"});
-  options.max_depth = options.sharing == "tree" ? 4 : 64;
-  options.root_noise_weight = rng.below(2) == 0 ? 0 : 0.25;
+  Options options;
+  options.search.selection = pick({"puct", "softmax", "thompson", "ucb1", "ucb1_uniform"});
+  options.search.backup = pick({"mean_max", "power_mean"});
+  options.search.widening = pick({"arm", "arm", "gated", "all"});
+  options.search.sharing = pick({"graph", "graph", "tree"});
+  options.search.parallel = pick({"unobserved", "virtual_loss", "ignored"});
+  options.search.max_depth = options.search.sharing == "tree" ? 4 : 64;
+  options.search.root_noise_weight = rng.below(2) == 0 ? 0 : 0.25;
   return options;
 }
 
@@ -113,9 +113,9 @@ TEST_CASE(
     CAPTURE(seed);
     Rng rng(seed, "fuzz");
     const Table table = random_table(rng, 16, 0.15);
-    const SearchOptions options = random_options(rng);
-    CAPTURE(options.widening);
-    CAPTURE(options.sharing);
+    const Options options = random_options(rng);
+    CAPTURE(options.search.widening);
+    CAPTURE(options.search.sharing);
     TableSpace space(table);
     Search search(space, options, seed, TableSpace::key(0));
     const std::size_t calls = 10 + rng.below(60);

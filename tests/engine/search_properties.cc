@@ -6,22 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "engine/plugin/options.h"
-#include "engine/search/search.h"
+#include "tests/support/search_options.h"
 #include "tests/support/table_space.h"
 
 using namespace warpath;
 using warpath::test::random_table;
 using warpath::test::reachable_places;
+using warpath::test::search_options;
 using warpath::test::Table;
 using warpath::test::TableSpace;
 
 namespace {
 
-SearchOptions quiet_options() {
-  SearchOptions options;
-  options.root_noise_weight = 0;
-  return options;
+Options quiet_options() {
+  return search_options({{"root_noise_weight", 0}});
 }
 
 /// Keeps `width` evaluations in flight and completes them in random order until nothing is left or
@@ -87,8 +85,10 @@ struct Oracle {
   const Search& search;
   const TableSpace& space;
   const Table& table;
-  const SearchOptions& options;
+  const Options& options;
+  const nlohmann::json values = to_json(options)["search"];
 
+  [[nodiscard]] double number(const char* key) const { return values.at(key).get<double>(); }
   [[nodiscard]] std::size_t actions(NodeId v) const {
     return table.actions[static_cast<std::size_t>(space.place(v))].size();
   }
@@ -104,26 +104,26 @@ struct Oracle {
   /// Nodes from the root to the one whose next action is tried now; empty if there is none.
   [[nodiscard]] std::vector<NodeId> descent() const {
     const Graph& graph = search.graph();
-    const double sigma = std::max(options.sigma_floor, search.state().rewards.deviation());
+    const double sigma = std::max(options.search.sigma_floor, search.state().rewards.deviation());
     std::vector<NodeId> path;
     for (NodeId v{0}; v != kNoNode && leads_on(v);) {
       path.push_back(v);
       double t = 0, children = 0;
       for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out, ++children)
         t += graph[e].visits + search.in_flight(e);
-      const double scale = options.c_puct * sigma * std::sqrt(t + 1) *
+      const double scale = number("c_puct") * sigma * std::sqrt(t + 1) *
                            BFloat16(1 / static_cast<float>(actions(v))).value();
       const bool untried = graph[v].next_action < actions(v);
-      const bool gated = options.widening == "gated";
+      const bool gated = options.search.widening == "gated";
       const double visits = graph[v].visits + graph[v].in_flight;
       if (gated && untried &&
-          children < options.widening_k * std::pow(visits, options.widening_alpha))
+          children < number("widening_k") * std::pow(visits, number("widening_alpha")))
         break;
-      double highest = untried && !gated ? graph[v].reward - options.rho * sigma + scale : -1e300;
+      double highest = untried && !gated ? graph[v].reward - number("rho") * sigma + scale : -1e300;
       NodeId down = kNoNode;
       for (EdgeId e = graph[v].first_out; e != kNoEdge; e = graph[e].next_out) {
         const Node& child = graph[graph[e].target];
-        const double q = (1 - options.beta) * child.value + options.beta * child.best;
+        const double q = (1 - number("beta")) * child.value + number("beta") * child.best;
         const double score = q + scale / (1.0 + graph[e].visits + search.in_flight(e));
         if (leads_on(graph[e].target) && score > highest) highest = score, down = graph[e].target;
       }
@@ -136,7 +136,7 @@ struct Oracle {
 /// A search whose root has another reward than 0.
 Search from_root_worth(double reward,
                        TableSpace& space,
-                       const SearchOptions& options,
+                       const Options& options,
                        std::uint64_t seed) {
   const Search usual(space, options, seed, TableSpace::key(0));
   Graph::Arenas arenas = usual.graph().arenas();
@@ -166,8 +166,8 @@ TEST_CASE(
       for (const int width : {1, 3, 8}) {
         CAPTURE(widening);
         CAPTURE(width);
-        SearchOptions options;
-        options.widening = widening;
+        Options options;
+        options.search.widening = widening;
         TableSpace space(table);
         Search search(space, options, seed, TableSpace::key(0));
         std::vector<int> dispatched = exhaust(search, space, width, rng, SIZE_MAX);
@@ -242,8 +242,7 @@ TEST_CASE("on a tree a value is the mean of all rewards below, whatever beta is"
       CAPTURE(beta);
       Rng rng(seed, "tree");
       const Table table = random_tree(rng, 60);
-      SearchOptions options = quiet_options();
-      options.beta = beta;
+      const Options options = search_options({{"root_noise_weight", 0}, {"beta", beta}});
       TableSpace space(table);
       Search search(space, options, seed, TableSpace::key(0));
       const Graph& graph = search.graph();
@@ -271,8 +270,8 @@ TEST_CASE("a playout goes where the formulas say") {
     Rng rng(seed, "tree");
     // a tree: every action leads to a new node, so a path is one descent
     const Table table = random_tree(rng, 60);
-    SearchOptions options = quiet_options();
-    options.widening = seed % 2 == 0 ? "gated" : "arm";
+    Options options = quiet_options();
+    options.search.widening = seed % 2 == 0 ? "gated" : "arm";
     TableSpace space(table);
     Search search(space, options, seed, TableSpace::key(0));
     std::vector<Dispatch> out;
@@ -304,7 +303,7 @@ TEST_CASE("one evaluation at a time is a function of the seed") {
     std::vector<Hash128> fingerprints;
     for (int repeat = 0; repeat < 2; ++repeat) {
       TableSpace space(table);
-      Search search(space, SearchOptions{}, seed, TableSpace::key(0));
+      Search search(space, Options{}, seed, TableSpace::key(0));
       Rng order(seed, "order", static_cast<std::uint64_t>(repeat));
       exhaust(search, space, 1, order, SIZE_MAX);
       fingerprints.push_back(search.fingerprint());
@@ -320,8 +319,8 @@ TEST_CASE("the reward's scale and origin do not change what is tried") {
     const Table table = random_table(rng, 40, 0.1);
     Table scaled = table;
     for (double& r : scaled.rewards) r = 4 * r + 0.5;
-    SearchOptions options = quiet_options();
-    options.sigma_floor = 1e-9;
+    Options options = quiet_options();
+    options.search.sigma_floor = 1e-9;
     std::vector<std::vector<int>> tried;
     for (const Table* t : {&table, static_cast<const Table*>(&scaled)}) {
       TableSpace space(*t);

@@ -313,14 +313,14 @@ TEST_SUITE("session") {
   TEST_CASE("a run that ends by patience or time says so") {
     const TemporaryFolder folder;
     Options options = small_options(1000);
-    options.run.patience = 3;
+    options = set_option(options, "run.patience", "3", "test");
     CampaignBench bench(options);
     const SessionResult result = bench.run(folder.path() / "patience");
     CHECK(result.builds < 26);
     CHECK_FALSE(result.stop_reason.empty());
     CHECK(result.stop_reason != "nothing left to try");
     options = small_options(1000);
-    options.run.budget_seconds = 0.05;
+    options = set_option(options, "run.budget_seconds", "0.05", "test");
     options.of<SyntheticOptions>().delay_ms = 20;
     CampaignBench slow(options);
     const SessionResult cut = slow.run(folder.path() / "time");

@@ -32,15 +32,9 @@ std::vector<std::string> names() {
   return out;
 }
 
-SearchOptions with(const std::string& strategy) {
-  SearchOptions options;
-  options.strategy = strategy;
-  return options;
-}
-
-Options run_with(const std::string& strategy) {
+Options with(const std::string& strategy) {
   Options options;
-  options.search = with(strategy);
+  options.search.strategy = strategy;
   return options;
 }
 
@@ -54,7 +48,7 @@ TEST_CASE("every strategy evaluates each point once, to the last, with any numbe
         CAPTURE(name);
         CAPTURE(width);
         CAPTURE(seed);
-        const SearchOptions options = with(name);
+        const Options options = with(name);
         std::vector<Level> start;
         for (std::uint64_t s = seed;
              start.empty() || space.rows()[space.find(start)].status != Status::ok; ++s)
@@ -114,8 +108,8 @@ TEST_CASE("a run of every strategy is the same again and spends its whole budget
   for (const std::string& name : names()) {
     CAPTURE(name);
     const LabSettings lab{.seed = 5, .budget = 80};
-    const LabRun a = run_lab(space, run_with(name), lab);
-    const LabRun b = run_lab(space, run_with(name), lab);
+    const LabRun a = run_lab(space, with(name), lab);
+    const LabRun b = run_lab(space, with(name), lab);
     CHECK(a.best_by_evaluation(1) == b.best_by_evaluation(1));
     CHECK(a.evaluations == 80);
   }
@@ -154,8 +148,8 @@ TEST_CASE("strategies draw moves evenly, or nine in ten by their priors") {
     CAPTURE(name);
     for (const bool by_prior : {false, true}) {
       CAPTURE(by_prior);
-      SearchOptions options = with(name);
-      options.draws = by_prior ? "prior" : "uniform";
+      Options options = with(name);
+      options.search.draws = by_prior ? "prior" : "uniform";
       int favourite = 0;
       for (std::uint64_t seed = 1; seed <= 400; ++seed) {
         test::TableSpace space(table);
@@ -168,8 +162,8 @@ TEST_CASE("strategies draw moves evenly, or nine in ten by their priors") {
             doctest::Approx(by_prior ? 0.9 * 0.6 + 0.1 * 0.2 : 0.2).epsilon(0.15));
     }
   }
-  SearchOptions unknown;
-  unknown.draws = "luck";
+  Options unknown;
+  unknown.search.draws = "luck";
   CHECK_THROWS_AS(check_search_options(unknown), Error);
 }
 
@@ -178,8 +172,8 @@ TEST_CASE("the guided search finds the optimum of a smooth space sooner than uni
   double guided = 0, uniform = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const LabSettings lab{.seed = seed, .budget = 60};
-    guided += run_lab(space, run_with("guided"), lab).best_by_evaluation(0).back();
-    uniform += run_lab(space, run_with("random"), lab).best_by_evaluation(0).back();
+    guided += run_lab(space, with("guided"), lab).best_by_evaluation(0).back();
+    uniform += run_lab(space, with("random"), lab).best_by_evaluation(0).back();
   }
   CHECK(guided < 0.9 * uniform);
 }

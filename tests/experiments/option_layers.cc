@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "engine/base/error.h"
 #include "engine/plugin/options_io.h"
@@ -50,10 +51,18 @@ TEST_CASE("a file overlays the base, flags overlay the file, --set overlays all"
       file, R"({"run": {"seed": 2, "budget_builds": 20, "patience": 5}, "search": {"c_puct": 2}})");
   const Options options = layered(
       {"--seed", "3", "--budget-builds", "30", "--config", file, "--set", "run.budget_builds=40"});
-  CHECK(options.search.c_puct == 2);
-  CHECK(options.run.patience == 5);
+  CHECK(to_json(options)["search"]["c_puct"] == 2);
+  CHECK(to_json(options)["run"]["patience"] == 5);
   CHECK(options.run.seed == 3);
   CHECK(options.run.budget_builds == 40);
+}
+
+TEST_CASE("an option has one owner") {
+  std::set<std::string> keys;
+  for (const warpath::OptionRow& row : warpath::option_rows(warpath::default_options())) {
+    CAPTURE(row.key);
+    CHECK(keys.insert(row.group + "." + row.key).second);
+  }
 }
 
 TEST_CASE("every flag reaches its option") {

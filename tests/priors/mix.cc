@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
 #include "priors/evidence/source_weights.h"
+#include "priors/options.h"
 #include "register_priors.h"
 
 using namespace warpath;
@@ -91,8 +92,8 @@ TEST_CASE(
     "a mixture is the mean of its sources with a floor, says what each gives, and learns from what "
     "became of it") {
   Options options;
-  options.prior.sources = "uniform,proposer";
-  options.prior.floor = 0.2;
+  options.of<PriorOptions>().sources = "uniform,proposer";
+  options.of<PriorOptions>().floor = 0.2;
   const auto prior = mix(options);
   const Node node = node_of({1, 3});
   const std::vector<double> p = node.of(*prior);
@@ -115,8 +116,8 @@ TEST_CASE(
 
 TEST_CASE("proposals of others count as a source where there are any") {
   Options options;
-  options.prior.sources = "uniform,foreign";
-  options.prior.floor = 0;
+  options.of<PriorOptions>().sources = "uniform,foreign";
+  options.of<PriorOptions>().floor = 0;
   const auto prior = mix(options);
   Node node = node_of({1, 1, 1, 1});
   CHECK(node.of(*prior)[2] == doctest::Approx(0.25));
@@ -132,11 +133,11 @@ TEST_CASE(
   Options options;
   for (const char* sources : {"", "mix", "uniform,nonsense"}) {
     CAPTURE(sources);
-    options.prior.sources = sources;
+    options.of<PriorOptions>().sources = sources;
     CHECK_THROWS_WITH_AS(static_cast<void>(mix(options)), doctest::Contains("prior.sources"),
                          Error);
   }
-  options.prior.sources = "uniform,learned";
+  options.of<PriorOptions>().sources = "uniform,learned";
   const auto prior = mix(options);
   CHECK(prior->shares(node_of({1, 2}).context(), node_of({1, 2}).proposals, 0).size() == 1);
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -85,13 +86,20 @@ TEST_CASE(
     }
   }
   CHECK(matrix == 19);
+  std::set<std::string> texts, embedded;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(WARPATH_SOURCE_ROOT) + "/priors/skills"))
+    texts.insert(entry.path().stem().string());
+  texts.erase("README");
   CHECK(embedded_skills().size() == 19);
   for (const EmbeddedText& skill : embedded_skills()) {
     CAPTURE(std::string(skill.name));
+    embedded.emplace(skill.name);
     CHECK(RuleTable::built_in().find(skill.name) != nullptr);
     for (const char* part : {"**Signal.**", "**Root causes**", "**Fixes**", "**Anti-patterns**"})
       CHECK(skill.text.find(part) != std::string_view::npos);
   }
+  CHECK(texts == embedded);
 }
 
 TEST_CASE("each rule of the matrix fires on its own side of each threshold and not on the other") {

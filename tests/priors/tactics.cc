@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
+#include "priors/options.h"
 #include "priors/tactics/tactic_graph.h"
 #include "register_priors.h"
 
@@ -144,7 +145,7 @@ TEST_CASE(
   CHECK(later[3] >= 0.1 / 9);        // the floor
 
   Options options;
-  options.prior.half_life = 5;
+  options.of<PriorOptions>().half_life = 5;
   const auto forgetful = tactics(options);
   node.tell(*forgetful, 3, false, 0);
   const double soon = node.of(*forgetful)[3] / node.of(*forgetful)[4];
@@ -176,7 +177,7 @@ TEST_CASE(
 TEST_CASE("moves of too little expected gain keep the floor alone") {
   const Node node;
   Options options;
-  options.prior.min_pred_gain = 0.05;
+  options.of<PriorOptions>().min_pred_gain = 0.05;
   const auto prior = tactics(options);
   for (int i = 0; i < 20; ++i) {
     node.tell(*prior, 0, true, 0.4);

@@ -182,8 +182,8 @@ TEST_CASE("a search walks the moves of a graph to its best variant, each variant
 
 TEST_CASE("the prior decides what is tried first, and a move left out is not made") {
   const RecordedGraph graph = small_graph(40);
-  SearchOptions options;
-  options.strategy = "mcgs";
+  Options options;
+  options.search.strategy = "mcgs";
   Weights prior;
   const auto first = [&](const Recording::Steps& steps, std::uint64_t seed) {
     const auto walk = graph.walk(0, steps);
@@ -197,9 +197,7 @@ TEST_CASE("the prior decides what is tried first, and a move left out is not mad
     CHECK(first({.prior = &prior, .without = {"good"}}, seed) != 1);
   }
   CHECK(uniform < 5);
-  Options all;
-  all.search = options;
-  const LabRun run = run_lab(graph, all, {.seed = 1, .budget = 100}, {.without = {"good"}});
+  const LabRun run = run_lab(graph, options, {.seed = 1, .budget = 100}, {.without = {"good"}});
   CHECK(run.evaluations == graph.rows().size() - 2);
 }
 
@@ -225,7 +223,7 @@ TEST_CASE(
   CHECK(evaluated(tuned, 8) == evaluated(tuned, 8));
 
   const auto walk = graph.walk(0, tuned);
-  Search search(*walk, SearchOptions{}, 1, walk->key(NodeId{0}));
+  Search search(*walk, Options{}, 1, walk->key(NodeId{0}));
   const auto first = search.next();
   REQUIRE(first);
   const MoveInstance other{.move = "other", .site = "launch", .parameters = {}};
@@ -270,7 +268,7 @@ TEST_CASE("moves that come late are no actions: they arrive so long after a node
     CHECK(lab(1000, deterministic).virtual_seconds == late.virtual_seconds);
   }
   const auto walk = graph.walk(0, {.late = {"other"}});
-  Search search(*walk, SearchOptions{}, 1, walk->key(NodeId{0}));
+  Search search(*walk, Options{}, 1, walk->key(NodeId{0}));
   REQUIRE(search.next());
   CHECK(walk->row(NodeId{1}) == 1);
   CHECK(walk->take_opened() == std::vector<NodeId>{NodeId{0}});
@@ -280,8 +278,8 @@ TEST_CASE("moves that come late are no actions: they arrive so long after a node
 
 TEST_CASE("breadth first means breadth first, also with several devices") {
   const RecordedGraph graph = small_graph(5);
-  SearchOptions options;
-  options.strategy = "breadth_first";
+  Options options;
+  options.search.strategy = "breadth_first";
   const auto walk = graph.walk(0, {});
   Search search(*walk, options, 1, walk->key(NodeId{0}));
   std::vector<std::uint16_t> depths;

@@ -15,6 +15,7 @@
 #include "register_runners.h"
 #include "runners/pool.h"
 #include "runners/synthetic/options.h"
+#include "tests/support/search_options.h"
 
 namespace warpath::test {
 
@@ -31,7 +32,7 @@ inline KernelSpec stand_in_spec() {
 
 /// Quick to record, deterministic, small enough to exhaust.
 inline Options small_options(std::int64_t builds, bool deterministic = true) {
-  Options options;
+  Options options = search_options();
   options.run.budget_builds = builds;
   options.run.seed = 7;
   options.search.strategy = "mcgs";

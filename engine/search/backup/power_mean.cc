@@ -1,11 +1,28 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
 #include "register_backups.h"
 
 namespace warpath {
 namespace {
+
+struct PowerMeanOptions {
+  static constexpr std::string_view kGroup = "search";
+  static constexpr OptionsOf kOf = OptionsOf::search;
+
+  double power_p = 4;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = PowerMeanOptions;
+    v(&O::power_p,
+      OptionText{"power_p", "power_mean: exponent of the mean of speed-ups; 1: arithmetic",
+                 "Dam et al. 2019"},
+      Range{0.001, 1000.0});
+  }
+};
+static_assert(kFullyDescribed<PowerMeanOptions>);
 
 /// Power mean of speed-ups, written in logs: M(v) = (1/p) ln((e^(p r(v)) + sum_e N_e e^(p M(c_e)))
 /// / (1 + sum_e N_e)), Q_e = M(c_e). p near 0 is the mean of the logs, p = infinity the maximum.
@@ -13,7 +30,7 @@ namespace {
 /// free of the reward's scale: p counts natural logs.
 class PowerMean final : public BackupPolicy {
  public:
-  explicit PowerMean(const SearchOptions& options) : p_(options.power_p) {}
+  explicit PowerMean(const Options& options) : p_(options.of<PowerMeanOptions>().power_p) {}
 
   double node_value(double own_reward, std::span<const ChildTerm> children) const override {
     double highest = own_reward;
@@ -37,7 +54,8 @@ class PowerMean final : public BackupPolicy {
 
 void register_backup_power_mean(BackupRegistry& registry) {
   registry.add("power_mean", "power mean of speed-ups with exponent power_p (Dam et al. 2019)",
-               [](const SearchOptions& options) { return std::make_unique<PowerMean>(options); });
+               [](const Options& options) { return std::make_unique<PowerMean>(options); },
+               {&option_group_kind<PowerMeanOptions>()});
 }
 
 }  // namespace warpath

@@ -1,6 +1,8 @@
 #include <cmath>
 
+#include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/selection/ucb1_options.h"
 #include "register_selections.h"
 
 namespace warpath {
@@ -10,7 +12,7 @@ namespace {
 /// sqrt(1 + N(s,a) + O(s,a)). Thompson 1933.
 class Thompson final : public SelectionPolicy {
  public:
-  explicit Thompson(const SearchOptions& options) : c_(options.c_ucb1) {}
+  explicit Thompson(const Options& options) : c_(options.of<Ucb1Options>().c_ucb1) {}
 
   std::size_t select(std::span<const Arm> arms, const NodeView& node, Rng& rng) const override {
     std::size_t chosen = 0;
@@ -33,7 +35,8 @@ class Thompson final : public SelectionPolicy {
 
 void register_selection_thompson(SelectionRegistry& registry) {
   registry.add("thompson", "the greatest of normal draws around the values (Thompson 1933)",
-               [](const SearchOptions& options) { return std::make_unique<Thompson>(options); });
+               [](const Options& options) { return std::make_unique<Thompson>(options); },
+               {&option_group_kind<Ucb1Options>()});
 }
 
 }  // namespace warpath

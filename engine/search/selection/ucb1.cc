@@ -1,6 +1,8 @@
 #include <cmath>
 
+#include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/selection/ucb1_options.h"
 #include "register_selections.h"
 
 namespace warpath {
@@ -11,7 +13,7 @@ namespace {
 /// the untried widen arm a finite bound. Priors only order the untried actions.
 class Ucb1 final : public SelectionPolicy {
  public:
-  explicit Ucb1(const SearchOptions& options) : c_(options.c_ucb1) {}
+  explicit Ucb1(const Options& options) : c_(options.of<Ucb1Options>().c_ucb1) {}
 
   std::size_t select(std::span<const Arm> arms, const NodeView& node, Rng&) const override {
     const double scale =
@@ -35,7 +37,8 @@ class Ucb1 final : public SelectionPolicy {
 
 void register_selection_ucb1(SelectionRegistry& registry) {
   registry.add("ucb1", "value plus upper confidence bound, priors unused (Auer et al. 2002)",
-               [](const SearchOptions& options) { return std::make_unique<Ucb1>(options); });
+               [](const Options& options) { return std::make_unique<Ucb1>(options); },
+               {&option_group_kind<Ucb1Options>()});
 }
 
 }  // namespace warpath

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/selection/ucb1_options.h"
 #include "register_selections.h"
 
 namespace warpath {
@@ -15,7 +17,7 @@ namespace {
 /// first-play value, N = 1 and h = sigma / 2.
 class Ucb1Uniform final : public SelectionPolicy {
  public:
-  explicit Ucb1Uniform(const SearchOptions& options) : c_(options.c_ucb1) {}
+  explicit Ucb1Uniform(const Options& options) : c_(options.of<Ucb1Options>().c_ucb1) {}
 
   std::size_t select(std::span<const Arm> arms, const NodeView& node, Rng&) const override {
     const double growth = 6 * std::log(static_cast<double>(node.total_visits) + 1);
@@ -43,7 +45,8 @@ class Ucb1Uniform final : public SelectionPolicy {
 void register_selection_ucb1_uniform(SelectionRegistry& registry) {
   registry.add("ucb1_uniform",
                "upper bound of rewards uniform between bounds (Asai and Wissow 2026)",
-               [](const SearchOptions& options) { return std::make_unique<Ucb1Uniform>(options); });
+               [](const Options& options) { return std::make_unique<Ucb1Uniform>(options); },
+               {&option_group_kind<Ucb1Options>()});
 }
 
 }  // namespace warpath

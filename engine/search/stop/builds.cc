@@ -9,8 +9,8 @@ namespace {
 /// Ends at exactly run.budget_builds evaluations.
 class Builds final : public StopPolicy {
  public:
-  explicit Builds(const RunOptions& options)
-      : budget_(static_cast<std::uint64_t>(options.budget_builds)),
+  explicit Builds(const Options& options)
+      : budget_(static_cast<std::uint64_t>(options.run.budget_builds)),
         reason_(std::to_string(budget_) + (budget_ == 1 ? " build" : " builds")) {}
 
   std::string_view reason(const Progress& progress) const override {
@@ -29,7 +29,7 @@ class Builds final : public StopPolicy {
 
 void register_stop_builds(StopRegistry& registry) {
   registry.add("builds", "after run.budget_builds evaluations",
-               [](const RunOptions& options) { return std::make_unique<Builds>(options); });
+               [](const Options& options) { return std::make_unique<Builds>(options); });
 }
 
 }  // namespace warpath

@@ -1,19 +1,41 @@
 #include <cmath>
 
 #include "engine/base/statistics.h"
+#include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
 #include "register_strategies.h"
 
 namespace warpath {
 namespace {
 
+struct AnnealingOptions {
+  static constexpr std::string_view kGroup = "search";
+  static constexpr OptionsOf kOf = OptionsOf::search;
+
+  double temperature = 0.5;
+  double cooling = 0.99;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = AnnealingOptions;
+    v(&O::temperature,
+      OptionText{"temperature",
+                 "annealing: first temperature, in standard deviations of the rewards", ""},
+      Range{0.0, 1000.0});
+    v(&O::cooling, OptionText{"cooling", "annealing: factor of the temperature an evaluation", ""},
+      Range{0.0, 1.0});
+  }
+};
+static_assert(kFullyDescribed<AnnealingOptions>);
+
 /// Simulated annealing (Kirkpatrick, Gelatt and Vecchi 1983): a neighbour that is worse by d is
 /// entered with probability exp(-d / T), T = temperature * deviation of the rewards so far *
 /// cooling^evaluations: free of the reward's scale.
 class Annealing final : public Strategy {
  public:
-  explicit Annealing(const SearchOptions& options)
-      : factor_(options.temperature), cooling_(options.cooling), floor_(options.sigma_floor) {}
+  explicit Annealing(const Options& options)
+      : factor_(options.of<AnnealingOptions>().temperature),
+        cooling_(options.of<AnnealingOptions>().cooling),
+        floor_(options.search.sigma_floor) {}
 
   NodeId next(Field& field) override {
     const NodeId near = field.fresh([&] {
@@ -49,7 +71,8 @@ void register_strategy_annealing(StrategyRegistry& registry) {
   registry.add(
       "annealing",
       "simulated annealing, temperatures in deviations of the rewards (Kirkpatrick et al. 1983)",
-      [](const SearchOptions& options) { return std::make_unique<Annealing>(options); });
+      [](const Options& options) { return std::make_unique<Annealing>(options); },
+      {&option_group_kind<AnnealingOptions>()});
 }
 
 }  // namespace warpath

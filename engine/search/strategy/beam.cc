@@ -1,18 +1,32 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
 #include "register_strategies.h"
 
 namespace warpath {
 namespace {
 
+struct BeamOptions {
+  static constexpr std::string_view kGroup = "search";
+  static constexpr OptionsOf kOf = OptionsOf::search;
+
+  int beam_width = 4;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = BeamOptions;
+    v(&O::beam_width, OptionText{"beam_width", "beam: variants kept", ""}, Range{1, 100000});
+  }
+};
+static_assert(kFullyDescribed<BeamOptions>);
+
 /// Beam search: neighbours of the `beam_width` best, a round at a time; the best of beam and round
 /// are the next beam. A round that changes nothing begins anew from random variants.
 class Beam final : public Strategy {
  public:
-  explicit Beam(const SearchOptions& options)
-      : width_(static_cast<std::size_t>(options.beam_width)) {}
+  explicit Beam(const Options& options)
+      : width_(static_cast<std::size_t>(options.of<BeamOptions>().beam_width)) {}
 
   NodeId next(Field& field) override {
     if (asked_ >= width_ * kBranches) close_round(field);
@@ -63,7 +77,8 @@ class Beam final : public Strategy {
 
 void register_strategy_beam(StrategyRegistry& registry) {
   registry.add("beam", "beam search with restarts",
-               [](const SearchOptions& options) { return std::make_unique<Beam>(options); });
+               [](const Options& options) { return std::make_unique<Beam>(options); },
+               {&option_group_kind<BeamOptions>()});
 }
 
 }  // namespace warpath

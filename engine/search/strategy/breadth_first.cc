@@ -34,7 +34,7 @@ class BreadthFirst final : public Strategy {
 
 void register_strategy_breadth_first(StrategyRegistry& registry) {
   registry.add("breadth_first", "all moves of the first variant, then of the second: for recording",
-               [](const SearchOptions&) { return std::make_unique<BreadthFirst>(); });
+               [](const Options&) { return std::make_unique<BreadthFirst>(); });
 }
 
 }  // namespace warpath

@@ -1,18 +1,36 @@
 #include <algorithm>
 #include <vector>
 
+#include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/strategy/population_options.h"
 #include "register_strategies.h"
 
 namespace warpath {
 namespace {
 
+struct GeneticOptions {
+  static constexpr std::string_view kGroup = "search";
+  static constexpr OptionsOf kOf = OptionsOf::search;
+
+  double mutation = 0.1;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = GeneticOptions;
+    v(&O::mutation,
+      OptionText{"mutation", "genetic: share of tunables that come from neither parent", ""},
+      Range{0.0, 1.0});
+  }
+};
+static_assert(kFullyDescribed<GeneticOptions>);
+
 /// Steady-state genetic algorithm (Whitley 1989): two parents by tournaments of two, uniform
 /// crossover, mutation; a child replaces the worst of the population if it is better.
 class Genetic final : public Strategy {
  public:
-  explicit Genetic(const SearchOptions& options)
-      : size_(static_cast<std::size_t>(options.population)), mutation_(options.mutation) {}
+  explicit Genetic(const Options& options)
+      : size_(static_cast<std::size_t>(options.of<PopulationOptions>().population)),
+        mutation_(options.of<GeneticOptions>().mutation) {}
 
   NodeId next(Field& field) override {
     if (asked_ < size_ || population_.size() < 2) {
@@ -49,7 +67,8 @@ class Genetic final : public Strategy {
 
 void register_strategy_genetic(StrategyRegistry& registry) {
   registry.add("genetic", "steady-state genetic algorithm with uniform crossover (Whitley 1989)",
-               [](const SearchOptions& options) { return std::make_unique<Genetic>(options); });
+               [](const Options& options) { return std::make_unique<Genetic>(options); },
+               {&option_group_kind<GeneticOptions>(), &option_group_kind<PopulationOptions>()});
 }
 
 }  // namespace warpath

@@ -5,13 +5,60 @@
 #include <vector>
 
 #include "engine/base/statistics.h"
+#include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
 #include "engine/search/design.h"
 #include "engine/search/forest.h"
+#include "engine/search/strategy/start_options.h"
 #include "register_strategies.h"
 
 namespace warpath {
 namespace {
+
+struct GuidedOptions {
+  static constexpr std::string_view kGroup = "search";
+  static constexpr OptionsOf kOf = OptionsOf::search;
+
+  double kappa = 1.5;
+  double compression = 0.3;
+  double refit = 0.1;
+  int trees = 24;
+  int frontier = 5;
+  int far_neighbours = 12;
+  int random_candidates = 100;
+  template <class Visitor>
+  static constexpr void describe(Visitor&& v) {
+    using O = GuidedOptions;
+    v(&O::kappa,
+      OptionText{"kappa", "guided: deviations of the forest that the bound lies below its mean",
+                 "docs/search.md"},
+      Range{0.0, 100.0});
+    v(&O::compression,
+      OptionText{"compression",
+                 "guided: share of what lies above the median that the forest is told",
+                 "docs/search.md"},
+      Range{0.0, 1.0});
+    v(&O::refit,
+      OptionText{"refit",
+                 "guided: growth of the observations after which the forest is fitted again",
+                 "docs/search.md"},
+      Range{0.0, 10.0});
+    v(&O::trees, OptionText{"trees", "guided: trees of the forest", "docs/search.md"},
+      Range{1, 10000});
+    v(&O::frontier,
+      OptionText{"frontier", "guided: best nodes whose neighbourhood is weighed", "docs/search.md"},
+      Range{1, 100000});
+    v(&O::far_neighbours,
+      OptionText{"far_neighbours", "guided: random points two tunables away from each of them",
+                 "docs/search.md"},
+      Range{0, 100000});
+    v(&O::random_candidates,
+      OptionText{"random_candidates", "guided: random points of the whole space among the frontier",
+                 "docs/search.md"},
+      Range{0, 1000000});
+  }
+};
+static_assert(kFullyDescribed<GuidedOptions>);
 
 /// Graph search over tunables whose untried edges are weighed by what was measured so far: the
 /// frontier is the neighbourhood of the best nodes and a few random points; a forest predicts every
@@ -21,13 +68,16 @@ namespace {
 /// good ones are.
 class Guided final : public Strategy {
  public:
-  explicit Guided(const SearchOptions& options) : options_(options) {}
+  explicit Guided(const Options& options)
+      : options_(options.of<GuidedOptions>()),
+        start_(options.of<StartOptions>()),
+        design_options_(options.of<DesignOptions>()) {}
 
   NodeId next(Field& field) override {
     const Lattice* const space = field.lattice();
     if (space == nullptr) return greedy(field);
     if (!features_) begin(field, *space);
-    if (nodes_.size() + waiting_ < static_cast<std::size_t>(options_.initial))
+    if (nodes_.size() + waiting_ < static_cast<std::size_t>(start_.initial))
       return designed(field, *space);
     if (due()) refresh(field, *space);
     while (at_ < queue_.size()) {
@@ -62,7 +112,7 @@ class Guided final : public Strategy {
 
   void begin(Field& field, const Lattice& space) {
     features_.emplace(space);
-    design_.emplace(space, options_);
+    design_.emplace(space, design_options_);
     forest_.emplace(*features_, Forest::Settings{.trees = options_.trees});
     scale_.resize(space.axes());
     std::uint64_t stride = 1;
@@ -203,7 +253,9 @@ class Guided final : public Strategy {
     }
   }
 
-  SearchOptions options_;
+  GuidedOptions options_;
+  StartOptions start_;
+  DesignOptions design_options_;
   std::optional<Features> features_;
   std::optional<Design> design_;
   std::optional<Forest> forest_;
@@ -232,7 +284,9 @@ class Guided final : public Strategy {
 void register_strategy_guided(StrategyRegistry& registry) {
   registry.add("guided",
                "graph search over tunables, the frontier weighed by a forest of what was measured",
-               [](const SearchOptions& options) { return std::make_unique<Guided>(options); });
+               [](const Options& options) { return std::make_unique<Guided>(options); },
+               {&option_group_kind<GuidedOptions>(), &option_group_kind<StartOptions>(),
+                &option_group_kind<DesignOptions>()});
 }
 
 }  // namespace warpath

@@ -40,7 +40,7 @@ class IteratedLocalSearch final : public Strategy {
 
 void register_strategy_ils(StrategyRegistry& registry) {
   registry.add("ils", "greedy local search with kicks from the best optimum (Lourenco et al. 2003)",
-               [](const SearchOptions&) { return std::make_unique<IteratedLocalSearch>(); });
+               [](const Options&) { return std::make_unique<IteratedLocalSearch>(); });
 }
 
 }  // namespace warpath

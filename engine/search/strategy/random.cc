@@ -14,7 +14,7 @@ class RandomDraws final : public Strategy {
 
 void register_strategy_random(StrategyRegistry& registry) {
   registry.add("random", "uniform draws without replacement",
-               [](const SearchOptions&) { return std::make_unique<RandomDraws>(); });
+               [](const Options&) { return std::make_unique<RandomDraws>(); });
 }
 
 }  // namespace warpath

@@ -2,7 +2,9 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/strategy/population_options.h"
 #include "register_strategies.h"
 
 namespace warpath {
@@ -13,8 +15,8 @@ namespace {
 /// tunables a particle is recombined with its best and the swarm's.
 class Swarm final : public Strategy {
  public:
-  explicit Swarm(const SearchOptions& options)
-      : particles_(static_cast<std::size_t>(options.population)) {}
+  explicit Swarm(const Options& options)
+      : particles_(static_cast<std::size_t>(options.of<PopulationOptions>().population)) {}
 
   NodeId next(Field& field) override {
     turn_ = (turn_ + 1) % particles_.size();
@@ -85,7 +87,8 @@ class Swarm final : public Strategy {
 void register_strategy_swarm(StrategyRegistry& registry) {
   registry.add("swarm",
                "particle swarm over the levels of the tunables (Kennedy and Eberhart 1995)",
-               [](const SearchOptions& options) { return std::make_unique<Swarm>(options); });
+               [](const Options& options) { return std::make_unique<Swarm>(options); },
+               {&option_group_kind<PopulationOptions>()});
 }
 
 }  // namespace warpath

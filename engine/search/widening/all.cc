@@ -1,4 +1,6 @@
+#include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/widening/first_play.h"
 #include "register_widenings.h"
 
 namespace warpath {
@@ -8,23 +10,24 @@ namespace {
 /// 2006).
 class All final : public WideningPolicy {
  public:
-  explicit All(const SearchOptions& options) : rho_(options.rho) {}
+  explicit All(const Options& options) : first_play_(options.of<FirstPlayOptions>()) {}
 
   bool offer(std::uint64_t, std::uint32_t, std::uint32_t) const override { return true; }
   bool forced() const override { return true; }
   double first_play_value(double own_reward, double, double sigma) const override {
-    return own_reward - rho_ * sigma;
+    return first_play_.value(own_reward, sigma);
   }
 
  private:
-  double rho_;
+  FirstPlayOptions first_play_;
 };
 
 }  // namespace
 
 void register_widening_all(WideningRegistry& registry) {
   registry.add("all", "every action before any child is descended (UCT)",
-               [](const SearchOptions& options) { return std::make_unique<All>(options); });
+               [](const Options& options) { return std::make_unique<All>(options); },
+               {&option_group_kind<FirstPlayOptions>()});
 }
 
 }  // namespace warpath

@@ -1,4 +1,6 @@
+#include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/widening/first_play.h"
 #include "register_widenings.h"
 
 namespace warpath {
@@ -9,15 +11,15 @@ namespace {
 /// first-play value in place of Thompson sampling.
 class WidenArm final : public WideningPolicy {
  public:
-  explicit WidenArm(const SearchOptions& options) : rho_(options.rho) {}
+  explicit WidenArm(const Options& options) : first_play_(options.of<FirstPlayOptions>()) {}
 
   bool offer(std::uint64_t, std::uint32_t, std::uint32_t) const override { return true; }
   double first_play_value(double own_reward, double, double sigma) const override {
-    return own_reward - rho_ * sigma;
+    return first_play_.value(own_reward, sigma);
   }
 
  private:
-  double rho_;
+  FirstPlayOptions first_play_;
 };
 
 }  // namespace
@@ -25,7 +27,8 @@ class WidenArm final : public WideningPolicy {
 void register_widening_arm(WideningRegistry& registry) {
   registry.add("arm",
                "the next action is an arm among the children, worth own reward - rho * sigma",
-               [](const SearchOptions& options) { return std::make_unique<WidenArm>(options); });
+               [](const Options& options) { return std::make_unique<WidenArm>(options); },
+               {&option_group_kind<FirstPlayOptions>()});
 }
 
 }  // namespace warpath

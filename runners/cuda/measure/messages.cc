@@ -2,16 +2,13 @@
 
 #include "engine/plugin/device_fields.h"
 #include "engine/plugin/outcome_fields.h"
+#include "engine/plugin/stage_fields.h"
 #include "runners/worker/wire.h"
 
 namespace warpath {
 
 using namespace cuda;
 
-template <>
-struct EnumWords<Stage> {
-  static constexpr auto rows = rows_of<Stage>(kStageNames);
-};
 template <>
 struct LastOf<LaunchStep::Kind> {
   static constexpr auto value = LaunchStep::Kind::kernel;

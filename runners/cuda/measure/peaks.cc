@@ -9,7 +9,7 @@
 #include "engine/json/json_record.h"
 #include "engine/run/run_folder.h"
 #include "runners/cuda/compile/folder_cache.h"
-#include "runners/cuda/peaks_code.h"
+#include "runners/peaks_code.h"
 
 namespace warpath::cuda {
 namespace {

@@ -19,6 +19,7 @@
 #include "warpath_warp.h"
 #include "warpath_entry.h"
 #include "warpath_interleave.h"
+#include "math_constants.h"
 
 #define __global__
 #define __device__
@@ -43,36 +44,6 @@
 #define blockDim (warpath_thread.block_dim)
 #define gridDim (warpath_thread.grid_dim)
 #define warpSize 32
-
-#define CUDART_INF_F (__builtin_inff())
-#define CUDART_NAN_F (__builtin_nanf(""))
-#define CUDART_INF (__builtin_inf())
-#define CUDART_NAN (__builtin_nan(""))
-#define CUDART_MIN_DENORM_F 1.4e-45f
-#define CUDART_MAX_NORMAL_F 3.402823466e+38f
-#define CUDART_NEG_ZERO_F (-0.0f)
-#define CUDART_ZERO_F 0.0f
-#define CUDART_ONE_F 1.0f
-#define CUDART_SQRT_HALF_F 0.707106781f
-#define CUDART_SQRT_TWO_F 1.414213562f
-#define CUDART_THIRD_F 0.333333333f
-#define CUDART_PIO4_F 0.785398163f
-#define CUDART_PIO2_F 1.570796327f
-#define CUDART_2_OVER_PI_F 0.636619772f
-#define CUDART_SQRT_2OVERPI_F 0.797884561f
-#define CUDART_L2E_F 1.442695041f
-#define CUDART_L2T_F 3.321928094f
-#define CUDART_LG2_F 0.301029996f
-#define CUDART_LGE_F 0.434294482f
-#define CUDART_LN2_F 0.693147181f
-#define CUDART_LNT_F 2.302585093f
-#define CUDART_PIO2 1.5707963267948966
-#define CUDART_SQRT_HALF 7.0710678118654757e-1
-#define CUDART_SQRT_TWO 1.4142135623730951
-#define CUDART_L2E 1.4426950408889634
-#define CUDART_LN2 6.9314718055994529e-1
-#define CUDART_PI_F 3.141592654f
-#define CUDART_PI 3.1415926535897931
 
 #undef assert
 #define assert(...) (static_cast<bool>(__VA_ARGS__) ? static_cast<void>(0) : warpath_fault(kWarpathFaultAssert, #__VA_ARGS__, __LINE__))

@@ -4,11 +4,8 @@
 /// conversions with a rounding mode, and casts by bit pattern.
 
 template <class To, class From>
-static inline To warpath_bits(From from) {
-  static_assert(sizeof(To) == sizeof(From), "same size");
-  To to;
-  __builtin_memcpy(&to, &from, sizeof to);
-  return to;
+static constexpr To warpath_bits(From from) {
+  return __builtin_bit_cast(To, from);
 }
 
 #define WARPATH_F static inline __attribute__((always_inline))
@@ -165,10 +162,10 @@ WARPATH_F double __ll2double_rn(long long x) { return static_cast<double>(x); }
 
 WARPATH_F int __float_as_int(float x) { return warpath_bits<int>(x); }
 WARPATH_F unsigned __float_as_uint(float x) { return warpath_bits<unsigned>(x); }
-WARPATH_F float __int_as_float(int x) { return warpath_bits<float>(x); }
+WARPATH_F constexpr float __int_as_float(int x) { return warpath_bits<float>(x); }
 WARPATH_F float __uint_as_float(unsigned x) { return warpath_bits<float>(x); }
 WARPATH_F long long __double_as_longlong(double x) { return warpath_bits<long long>(x); }
-WARPATH_F double __longlong_as_double(long long x) { return warpath_bits<double>(x); }
+WARPATH_F constexpr double __longlong_as_double(long long x) { return warpath_bits<double>(x); }
 WARPATH_F int __double2hiint(double x) { return static_cast<int>(warpath_bits<long long>(x) >> 32); }
 WARPATH_F int __double2loint(double x) { return static_cast<int>(warpath_bits<long long>(x)); }
 WARPATH_F double __hiloint2double(int hi, int lo) {

@@ -1,9 +1,9 @@
-#include "engine/plugin/move.h"
-
-#include <utility>
+#include "engine/plugin/move_instance.h"
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <utility>
 
 #include "engine/base/error.h"
 
