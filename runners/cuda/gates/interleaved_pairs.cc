@@ -42,7 +42,7 @@ class Interleaved final : public DeviceGate {
                        100 * (quiet.sustained_over_rested - 1));
       return pass(quiet.why.empty() ? text : text + "; " + quiet.why);
     }
-    double log_gain = 0, low = 0, high = 0, weights = 0;
+    WeightedMean log_gain, low, high;
     std::size_t most = 0;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       const Workload& workload = *trial.at(w).workload;
@@ -57,12 +57,11 @@ class Interleaved final : public DeviceGate {
       for (std::size_t i = 0; i < pairs.first_ns.size(); ++i)
         logs.push_back(std::log(pairs.first_ns[i] / pairs.second_ns[i]));
       const Interval interval = bootstrap_median(logs, kConfidence, 1000, trial.request().seed + w);
-      log_gain += workload.weight * median(logs);
-      low += workload.weight * interval.low;
-      high += workload.weight * interval.high;
-      weights += workload.weight;
+      log_gain.add(median(logs), workload.weight);
+      low.add(interval.low, workload.weight);
+      high.add(interval.high, workload.weight);
     }
-    return pass(verdict(trial, rival, log_gain / weights, low / weights, high / weights, most));
+    return pass(verdict(trial, rival, log_gain.value(), low.value(), high.value(), most));
   }
 
  private:
