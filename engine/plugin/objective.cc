@@ -221,13 +221,7 @@ Interval speedup_interval(ObjectiveFunction objective,
     static_cast<void>(objective.set_baseline(resampled(baseline, rng)));
     rewards.push_back(objective.reward(resampled(candidate, rng)));
   }
-  const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
-  return {std::exp(quantile(rewards, tail)), std::exp(quantile(rewards, 1 - tail))};
-}
-
-std::string ratio_text(double speedup, const std::optional<Interval>& interval) {
-  return format("%.3fx", speedup) +
-         (interval ? format(" [%.3f, %.3f]", interval->low, interval->high) : "");
+  return exponential(percentile_interval(rewards, confidence));
 }
 
 SpeedupEstimate speedup_estimate(ObjectiveFunction objective,

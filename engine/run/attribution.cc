@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/format.h"
 #include "engine/json/json_record.h"
-#include "engine/plugin/objective.h"
 
 namespace warpath {
 namespace {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/base/rng.h"
 #include "engine/run/evaluation_loop.h"
 #include "runners/pool.h"
@@ -154,6 +155,10 @@ EvaluationFigures evaluate_candidates(const EvaluationPlan& plan,
                                       const std::stop_token& stop,
                                       const std::stop_token& abandon) {
   return CandidateEvaluation(plan, runner, on_result, on_tick, stop, abandon).run();
+}
+
+std::string TimeSummary::text() const {
+  return ms_text(median_ns * 1e-6, {interval_ns.low * 1e-6, interval_ns.high * 1e-6});
 }
 
 TimeSummary time_summary(const KernelSpec& spec,

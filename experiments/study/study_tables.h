@@ -47,6 +47,7 @@ struct StudyCell {
 struct StudyRow {
   std::string label;
   bool peer = false;
+  [[nodiscard]] std::string title() const { return label + (peer ? " (recorded)" : ""); }
   std::vector<StudyCell> cells;  ///< by space; no scores: not there
   bool whole = false;            ///< present on every space
   double score = 0;

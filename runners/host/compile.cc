@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/text/one_kernel.h"
 #include "engine/text/source_text.h"
 #include "runners/host/imports.h"
@@ -279,7 +280,7 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
   switch (result.end) {
     case ProcessEnd::timed_out:
       return fail(Status::timed_out, "compile",
-                  "compiling took longer than " + std::to_string(options_.compile_seconds) +
+                  "compiling took longer than " + number_text(options_.compile_seconds) +
                       " s (host.compile_seconds)");
     case ProcessEnd::too_verbose:
       return fail(Status::limits_exceeded, "compile",

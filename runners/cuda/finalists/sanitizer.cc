@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/base/statistics.h"
 #include "engine/base/temporary_folder.h"
 #include "runners/cuda/driver/toolkit_program.h"
@@ -155,8 +156,8 @@ GateResult sanitize(const FinalistSetup& setup) {
     if (!of) {
       if (longest_ns > kShortNs)
         return {kSanitizer, not_run,
-                "no small workload (" + why + "), and launches of " +
-                    std::to_string(longest_ns * 1e-6) + " ms would take minutes"};
+                "no small workload (" + why + "), and launches of " + ms_text(longest_ns * 1e-6) +
+                    " ms would take minutes"};
       of = FinalistCase{.problem = setup.problem, .candidate = setup.candidate};
     }
     std::vector<std::future<Checked>> under_way;

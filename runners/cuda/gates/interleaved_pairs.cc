@@ -38,8 +38,8 @@ class Interleaved final : public DeviceGate {
       if (quiet.takes > 1) text += ", attempt " + std::to_string(quiet.takes);
       constexpr double kWorthSaying = 1.02;
       if (quiet.sustained_over_rested > kWorthSaying)
-        text += format("; launched without a break it takes %.0f %% longer",
-                       100 * (quiet.sustained_over_rested - 1));
+        text += "; launched without a break it takes " +
+                percent_text(quiet.sustained_over_rested - 1) + " longer";
       return pass(quiet.why.empty() ? text : text + "; " + quiet.why);
     }
     WeightedMean log_gain, low, high;
@@ -72,14 +72,12 @@ class Interleaved final : public DeviceGate {
     if (low > 0 && gain >= least) word = "faster";
     if (high < 0 && gain <= -least) word = "slower";
     trial.confirmed_faster = low > 0 && gain >= least;
-    char text[160];
-    std::snprintf(text, sizeof text, "%s: %+.2f %% [%+.2f, %+.2f] over the %s, %zu pairs", word,
+    return format("%s: %+.2f %% [%+.2f, %+.2f] over the %s, %zu pairs", word,
                   100 * std::expm1(gain), 100 * std::expm1(low), 100 * std::expm1(high),
                   rival.is_baseline   ? "baseline"
                   : rival.is_reported ? "other variant"
                                       : "incumbent",
                   pairs);
-    return text;
   }
 };
 

@@ -53,10 +53,10 @@ bool agree(const Take& a, const Take& b, double most) {
 
 std::string other_work(const CanaryReading& reading, double rest_ns, const QuietLimits& limits) {
   if (reading.stolen > limits.stolen)
-    return format("something else takes %.0f %% of it", 100 * reading.stolen);
+    return "something else takes " + percent_text(reading.stolen) + " of it";
   const double slower = reading.median_ns / rest_ns - 1;
   if (rest_ns > 0 && slower > limits.canary_slower)
-    return format("a known kernel takes %.0f %% longer than before", 100 * slower);
+    return "a known kernel takes " + percent_text(slower) + " longer than before";
   return "";
 }
 
