@@ -73,10 +73,11 @@ int ablate(const Arguments& arguments, const Program&) {
     return static_cast<int>(ErrorCode::environment);
   }
   const StudyTable table = tabulate(study, spaces, read_runs(folder), read_peers(folders, spaces));
-  write_file_atomically(folder / "summary.md", summary_text(study, table));
+  const Document page = study_page(study, table);
+  write_file_atomically(folder / "summary.md", page.markdown());
   write_file_atomically(folder / "curves.csv", curves_csv(table));
   write_file_atomically(folder / "scores.json", score_json(study, table));
-  write_file_atomically(folder / "report.html", report_html(study, table));
+  write_file_atomically(folder / "report.html", page.html());
   std::printf("%s%s\n", overview(table).c_str(), (folder / "summary.md").string().c_str());
   return 0;
 }
