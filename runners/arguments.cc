@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <cstring>
+
+#include "engine/base/format.h"
 
 namespace warpath {
 namespace {
@@ -26,9 +27,7 @@ std::vector<std::byte> bytes_of(T value) {
 std::string macro_text(const ArgSpec& arg, const Workload& workload) {
   if (const auto scalar = scalar_value(arg, workload)) {
     if (const auto* const d = std::get_if<double>(&*scalar)) {
-      char text[40];
-      std::snprintf(text, sizeof text, "%.17g", *d);
-      const std::string number = text;
+      const std::string number = number_text(*d, 17);
       return number.find_first_of(".en") == std::string::npos ? number + ".0" : number;
     }
     return std::to_string(as_integer(*scalar));

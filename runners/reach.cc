@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "engine/base/format.h"
 #include "engine/portable/nudge.h"
 #include "engine/text/tokens.h"
 
@@ -95,10 +96,9 @@ Tolerance widened(const Tolerance& tolerance, const Reach& reach) {
 Comparison judge_by_reach(Comparison by_tolerance, Comparison by_widened, const Reach& reach) {
   if (by_tolerance.passed) return by_tolerance;
   if (by_tolerance.worst_ratio > std::max(1.0, reach.factor * reach.ratio)) {
-    char text[96];
-    std::snprintf(text, sizeof text, "; %.3g times what the baseline is off by here",
-                  by_tolerance.worst_ratio / reach.ratio);
-    if (reach.ratio > 0) by_tolerance.detail += text;
+    if (reach.ratio > 0)
+      by_tolerance.detail += "; " + number_text(by_tolerance.worst_ratio / reach.ratio, 3) +
+                             " times what the baseline is off by here";
     return by_tolerance;
   }
   by_widened.worst_ratio = by_tolerance.worst_ratio;

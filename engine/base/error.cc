@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "engine/base/format.h"
+
 namespace warpath {
 namespace {
 
@@ -14,9 +16,7 @@ std::string escaped(std::string_view text) {
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) {
-      char hex[8];
-      std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned>(byte));
-      out += hex;
+      out += "\\x" + hex_text({&c, 1});
     } else {
       out += c;
     }

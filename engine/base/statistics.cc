@@ -26,6 +26,12 @@ double trimmed_mean_of_sorted(std::span<const double> sorted) {
   return std::accumulate(kept.begin(), kept.end(), 0.0) / static_cast<double>(kept.size());
 }
 
+double mean_of_means(std::span<const std::vector<double>> groups) {
+  double sum = 0;
+  for (const std::vector<double>& g : groups) sum += mean(g);
+  return sum / static_cast<double>(groups.size());
+}
+
 /// Percentile bootstrap of an estimator of sorted samples.
 template <class Estimator>
 Interval bootstrap(std::span<const double> samples,
@@ -44,9 +50,7 @@ Interval bootstrap(std::span<const double> samples,
     std::sort(resample.begin(), resample.end());
     one = estimate(resample);
   }
-  std::sort(estimates.begin(), estimates.end());
-  const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
-  return {quantile_of_sorted(estimates, tail), quantile_of_sorted(estimates, 1 - tail)};
+  return percentile_interval(estimates, confidence);
 }
 
 }  // namespace
@@ -62,6 +66,10 @@ double Welford::deviation() const {
   return std::sqrt(variance());
 }
 
+double mean(std::span<const double> samples) {
+  return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+}
+
 double quantile(std::span<const double> samples, double q) {
   if (samples.empty()) return std::numeric_limits<double>::quiet_NaN();
   std::vector<double> sorted(samples.begin(), samples.end());
@@ -71,6 +79,17 @@ double quantile(std::span<const double> samples, double q) {
 
 double median(std::span<const double> samples) {
   return quantile(samples, 0.5);
+}
+
+double median_half_width(std::span<const double> samples) {
+  if (samples.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  const auto n = static_cast<double>(sorted.size());
+  const double reach = 0.98 * std::sqrt(n);
+  const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - reach)));
+  const auto high = static_cast<std::size_t>(std::min(n - 1, std::ceil(n / 2 + reach)));
+  return (sorted[high] - sorted[low]) / (2 * quantile_of_sorted(sorted, 0.5));
 }
 
 double rank_correlation(std::span<const double> a, std::span<const double> b) {
@@ -137,6 +156,19 @@ double trimmed_mean(std::span<const double> samples) {
   return trimmed_mean_of_sorted(sorted);
 }
 
+Interval exponential(const Interval& of_logs) {
+  return {std::exp(of_logs.low), std::exp(of_logs.high)};
+}
+
+Interval percentile_interval(std::span<const double> samples, double confidence) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  if (samples.empty()) return {kNone, kNone};
+  std::vector<double> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
+  return {quantile_of_sorted(sorted, tail), quantile_of_sorted(sorted, 1 - tail)};
+}
+
 Interval bootstrap_median(std::span<const double> samples,
                           double confidence,
                           int draws,
@@ -150,6 +182,54 @@ Interval bootstrap_trimmed_mean(std::span<const double> samples,
                                 int draws,
                                 std::uint64_t seed) {
   return bootstrap(samples, confidence, draws, seed, trimmed_mean_of_sorted);
+}
+
+Interval bootstrap_mean(std::span<const std::vector<double>> groups,
+                        double confidence,
+                        int draws,
+                        std::uint64_t seed) {
+  Rng rng(seed, "bootstrap_mean");
+  std::vector<double> means;
+  for (int d = 0; d < draws; ++d) {
+    double sum = 0;
+    for (const std::vector<double>& g : groups) {
+      double inner = 0;
+      for (std::size_t i = 0; i < g.size(); ++i) inner += g[rng.below(g.size())];
+      sum += inner / static_cast<double>(g.size());
+    }
+    means.push_back(sum / static_cast<double>(groups.size()));
+  }
+  return percentile_interval(means, confidence);
+}
+
+double sign_flip_p(std::span<const std::vector<double>> groups, int draws, std::uint64_t seed) {
+  const double observed = std::abs(mean_of_means(groups));
+  Rng rng(seed, "sign_flip");
+  int as_far = 1;
+  for (int d = 0; d < draws; ++d) {
+    double sum = 0;
+    for (const std::vector<double>& g : groups) {
+      double inner = 0;
+      for (const double x : g) inner += (rng.next() >> 63U) != 0 ? x : -x;
+      sum += inner / static_cast<double>(g.size());
+    }
+    as_far += std::abs(sum / static_cast<double>(groups.size())) >= observed * (1 - 1e-12) ? 1 : 0;
+  }
+  return static_cast<double>(as_far) / (draws + 1);
+}
+
+std::vector<double> holm(std::span<const double> p) {
+  std::vector<std::size_t> order(p.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
+  std::vector<double> out(p.size());
+  double highest = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    highest = std::max(highest, std::min(1.0, p[order[i]] * static_cast<double>(order.size() - i)));
+    out[order[i]] = highest;
+  }
+  return out;
 }
 
 }  // namespace warpath

@@ -2,7 +2,6 @@
 
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 
 namespace warpath {
 namespace {
@@ -26,9 +26,7 @@ std::string printable(std::string_view text) {
       out += c;
       continue;
     }
-    char hex[8];
-    std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    out += hex;
+    out += "\\x" + hex_text({&c, 1});
   }
   return out;
 }

@@ -64,19 +64,16 @@ std::string ObjectiveFunction::set_baseline(const Outcome& outcome) {
   const auto failed =
       std::ranges::find(outcome.verdict.gates, GateResult::Answer::fail, &GateResult::answer);
   if (failed != outcome.verdict.gates.end()) return outcome.verdict.summary();
-  double weights = 0;
-  double logs = 0;
-  double times = 0;
+  WeightedMean logs, times;
   for (Term& term : terms_) {
     term.baseline_ns = typical_ns(outcome, term.workload);
     if (!std::isfinite(term.baseline_ns)) return "workload " + term.workload + " has no time";
     if (term.role != WorkloadRole::score) continue;
-    weights += term.weight;
-    logs += term.weight * std::log(term.baseline_ns);
-    times += term.weight * term.baseline_ns;
+    logs.add(std::log(term.baseline_ns), term.weight);
+    times.add(term.baseline_ns, term.weight);
   }
-  if (!(weights > 0)) return "no workload of role score runs here";
-  baseline_ns_ = objective_ == Objective::weighted ? times / weights : std::exp(logs / weights);
+  if (!(logs.weight > 0)) return "no workload of role score runs here";
+  baseline_ns_ = objective_ == Objective::weighted ? times.value() : std::exp(logs.value());
   return "";
 }
 
@@ -110,8 +107,7 @@ void ObjectiveFunction::judge(Outcome& outcome) const {
 }
 
 double ObjectiveFunction::reward(const Outcome& outcome) const {
-  double weights = 0;
-  double logs = 0;
+  WeightedMean logs;
   double baseline = 0;
   double candidate = 0;
   double worst = std::numeric_limits<double>::infinity();
@@ -120,15 +116,14 @@ double ObjectiveFunction::reward(const Outcome& outcome) const {
     const double ns = typical_ns(outcome, term.workload);
     const double baseline_ns = paired_baseline_ns(outcome, term.workload, term.baseline_ns);
     const double log_speedup = std::log(baseline_ns / ns);
-    weights += term.weight;
-    logs += term.weight * log_speedup;
+    logs.add(log_speedup, term.weight);
     baseline += term.weight * baseline_ns;
     candidate += term.weight * ns;
     worst = std::min(worst, log_speedup);
   }
   switch (objective_) {
     case Objective::geomean:
-      return logs / weights;
+      return logs.value();
     case Objective::weighted:
       return std::log(baseline / candidate);
     case Objective::worst:
@@ -226,13 +221,7 @@ Interval speedup_interval(ObjectiveFunction objective,
     static_cast<void>(objective.set_baseline(resampled(baseline, rng)));
     rewards.push_back(objective.reward(resampled(candidate, rng)));
   }
-  const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
-  return {std::exp(quantile(rewards, tail)), std::exp(quantile(rewards, 1 - tail))};
-}
-
-std::string ratio_text(double speedup, const std::optional<Interval>& interval) {
-  return format("%.3fx", speedup) +
-         (interval ? format(" [%.3f, %.3f]", interval->low, interval->high) : "");
+  return exponential(percentile_interval(rewards, confidence));
 }
 
 SpeedupEstimate speedup_estimate(ObjectiveFunction objective,
@@ -259,9 +248,7 @@ SpeedupEstimate speedup_estimate(ObjectiveFunction objective,
       drawn += objective.reward(resampled(candidates[rng.below(candidates.size())], rng));
     rewards.push_back(drawn / count);
   }
-  const double tail = (1 - std::clamp(confidence, 0.0, 1.0)) / 2;
-  return {std::exp(sum / count),
-          {std::exp(quantile(rewards, tail)), std::exp(quantile(rewards, 1 - tail))}};
+  return {std::exp(sum / count), exponential(percentile_interval(rewards, confidence))};
 }
 
 }  // namespace warpath

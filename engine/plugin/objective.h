@@ -79,10 +79,6 @@ class ObjectiveFunction {
                                         int draws,
                                         std::uint64_t seed);
 
-/// "18.570x [18.500, 18.600]"; "18.570x" without an interval.
-[[nodiscard]] std::string ratio_text(double speedup,
-                                     const std::optional<Interval>& interval = std::nullopt);
-
 /// A speed-up and its interval.
 struct SpeedupEstimate {
   double speedup = 0;

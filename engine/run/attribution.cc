@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/format.h"
 #include "engine/plugin/objective.h"
 #include "engine/plugin/outcome_fields.h"
 

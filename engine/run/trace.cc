@@ -8,7 +8,6 @@
 
 #include "engine/base/format.h"
 #include "engine/base/statistics.h"
-#include "engine/plugin/objective.h"
 #include "engine/plugin/outcome_io.h"
 
 namespace warpath {
@@ -44,7 +43,7 @@ Figures figures(const std::vector<double>& samples) {
 std::string csv_figures(const Figures& f) {
   std::string out = std::to_string(f.count);
   for (const double x : {f.median, f.mean, f.deviation, f.min, f.p10, f.p90})
-    out += "," + (std::isfinite(x) ? format("%.6g", x) : "");
+    out += "," + (std::isfinite(x) ? number_text(x) : "");
   return out;
 }
 
@@ -63,7 +62,7 @@ std::string times_line(const Outcome* baseline, const Outcome& outcome) {
   std::string out;
   for (const WorkloadTiming& t : outcome.timings) {
     out += out.empty() ? "" : "; ";
-    out += t.workload + " " + format("%.4g", median(t.samples_ns) * 1e-6) + " ms (" +
+    out += t.workload + " " + ms_text(median(t.samples_ns) * 1e-6) + " ms (" +
            std::to_string(t.samples_ns.size()) + " samples, " + t.cache + ")";
     const std::vector<double>* reference = baseline_samples(baseline, t);
     if (reference != nullptr) out += " " + ratio_text(median(*reference) / median(t.samples_ns));
@@ -85,16 +84,6 @@ std::string common_lines(const Outcome* baseline,
 
 }  // namespace
 
-std::string csv_field(std::string_view text) {
-  std::string out(text);
-  std::ranges::replace(out, '\n', ' ');
-  std::ranges::replace(out, '\r', ' ');
-  if (out.find_first_of(",\"") == std::string::npos) return out;
-  std::string quoted_text = "\"";
-  for (const char c : out) quoted_text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted_text + "\"";
-}
-
 std::string trace_title(const RecordNames& names, std::uint64_t seed) {
   return "# " + names.name + "\n\nRunner " + names.runner + " on " + names.device + ", seed " +
          std::to_string(seed) + ". Speed-up = baseline time / candidate time, from medians.\n\n";
@@ -108,7 +97,7 @@ std::string trace_baseline(const Campaign& campaign,
                            const RecordNames& names,
                            const BaselineEvent& event) {
   const std::string& problem = campaign.baseline_problem();
-  const std::string what = problem.empty() ? format("%.4g", campaign.baseline_ms()) + " ms"
+  const std::string what = problem.empty() ? ms_text(campaign.baseline_ms()) + " ms"
                                            : "cannot be searched: " + in_ticks(problem);
   return "## Baseline " + event.key.short_hex() + ": " + what + "\n\n" +
          common_lines(campaign.space().outcome(NodeId{0}), event.outcome, names.findings);
@@ -199,9 +188,9 @@ std::string ledger_rows(const Campaign& campaign,
       space.key(node).hex() + "," + (root ? "" : space.key(space.parent(node)).hex()) + "," +
       csv_field(label(campaign, node)) + "," + csv_field(std::string(space.source(node))) + "," +
       std::string(name(outcome.status)) + ",";
-  const std::string tail = (entry.speedup > 0 ? format("%.6g", entry.speedup) : "") + "," +
-                           format("%.6g", outcome.compile_seconds) + "," +
-                           format("%.6g", outcome.run_seconds) + "," +
+  const std::string tail = (entry.speedup > 0 ? number_text(entry.speedup) : "") + "," +
+                           number_text(outcome.compile_seconds) + "," +
+                           number_text(outcome.run_seconds) + "," +
                            (outcome.status == Status::ok ? "1" : "0") + "," +
                            csv_field(outcome.verdict.summary()) + "," + csv_field(names.runner) +
                            "," + csv_field(names.device) + "," + csv_field(names.revision) + "\n";
@@ -212,8 +201,8 @@ std::string ledger_rows(const Campaign& campaign,
     const Figures after = figures(t.samples_ns);
     const double speedup = before.median / after.median;
     return head + csv_field(t.workload) + "," + csv_field(t.cache) + "," + csv_figures(before) +
-           "," + csv_figures(after) + "," +
-           (std::isfinite(speedup) ? format("%.6g", speedup) : "") + "," + tail;
+           "," + csv_figures(after) + "," + (std::isfinite(speedup) ? number_text(speedup) : "") +
+           "," + tail;
   };
   if (outcome.timings.empty()) return row({});
   std::string out;

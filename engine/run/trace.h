@@ -61,7 +61,4 @@ struct LedgerEntry {
                                       const RecordNames& names,
                                       const LedgerEntry& entry);
 
-/// One CSV field, quoted according to RFC 4180; line ends become blanks.
-[[nodiscard]] std::string csv_field(std::string_view text);
-
 }  // namespace warpath

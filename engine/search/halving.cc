@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+
+#include "engine/base/statistics.h"
 
 namespace warpath {
 namespace {
@@ -18,9 +19,7 @@ struct Standing {
 double mean(const Standing& s, std::size_t most) {
   const std::size_t count = std::min(most, s.rewards.size());
   if (count == 0) return -std::numeric_limits<double>::infinity();
-  return std::accumulate(s.rewards.begin(), s.rewards.begin() + static_cast<std::ptrdiff_t>(count),
-                         0.0) /
-         static_cast<double>(count);
+  return warpath::mean(s.rewards.first(count));
 }
 
 /// The survivors with the fewest readings, as long as one has less than `wanted`. One more of each:

@@ -2,23 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "engine/base/error.h"
-#include "engine/base/rng.h"
 
 namespace warpath {
-namespace {
-
-double mean_of_means(std::span<const std::vector<double>> groups) {
-  double sum = 0;
-  for (const std::vector<double>& g : groups)
-    sum += std::accumulate(g.begin(), g.end(), 0.0) / static_cast<double>(g.size());
-  return sum / static_cast<double>(groups.size());
-}
-
-}  // namespace
-
 ScoreScale::ScoreScale(std::vector<double> valid, std::size_t invalid)
     : ascending_(std::move(valid)), valid_(ascending_.size()) {
   WARPATH_CHECK(valid_ > 0);
@@ -94,54 +81,6 @@ double ScoreScale::published_score(std::span<const std::vector<double>> repeats,
     if (room > 0) sum += (base - reached) / room;
   }
   return sum / static_cast<double>(budget);
-}
-
-Interval bootstrap_mean(std::span<const std::vector<double>> groups,
-                        double confidence,
-                        int draws,
-                        std::uint64_t seed) {
-  Rng rng(seed, "bootstrap_mean");
-  std::vector<double> means;
-  for (int d = 0; d < draws; ++d) {
-    double sum = 0;
-    for (const std::vector<double>& g : groups) {
-      double inner = 0;
-      for (std::size_t i = 0; i < g.size(); ++i) inner += g[rng.below(g.size())];
-      sum += inner / static_cast<double>(g.size());
-    }
-    means.push_back(sum / static_cast<double>(groups.size()));
-  }
-  return {quantile(means, (1 - confidence) / 2), quantile(means, (1 + confidence) / 2)};
-}
-
-double sign_flip_p(std::span<const std::vector<double>> groups, int draws, std::uint64_t seed) {
-  const double observed = std::abs(mean_of_means(groups));
-  Rng rng(seed, "sign_flip");
-  int as_far = 1;
-  for (int d = 0; d < draws; ++d) {
-    double sum = 0;
-    for (const std::vector<double>& g : groups) {
-      double inner = 0;
-      for (const double x : g) inner += (rng.next() >> 63U) != 0 ? x : -x;
-      sum += inner / static_cast<double>(g.size());
-    }
-    as_far += std::abs(sum / static_cast<double>(groups.size())) >= observed * (1 - 1e-12) ? 1 : 0;
-  }
-  return static_cast<double>(as_far) / (draws + 1);
-}
-
-std::vector<double> holm(std::span<const double> p) {
-  std::vector<std::size_t> order(p.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return p[a] < p[b]; });
-  std::vector<double> out(p.size());
-  double highest = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    highest = std::max(highest, std::min(1.0, p[order[i]] * static_cast<double>(order.size() - i)));
-    out[order[i]] = highest;
-  }
-  return out;
 }
 
 }  // namespace warpath

@@ -45,17 +45,4 @@ class ScoreScale {
   std::size_t valid_;
 };
 
-/// Percentile bootstrap interval of the mean over groups of each group's mean: members are
-/// resampled, groups are fixed.
-[[nodiscard]] Interval bootstrap_mean(std::span<const std::vector<double>> groups,
-                                      double confidence,
-                                      int draws,
-                                      std::uint64_t seed);
-/// Two-sided sign-flip test that this mean is 0 (Fisher 1935): p in (0, 1].
-[[nodiscard]] double sign_flip_p(std::span<const std::vector<double>> groups,
-                                 int draws,
-                                 std::uint64_t seed);
-/// p-values adjusted for multiple testing (Holm 1979), in the given order.
-[[nodiscard]] std::vector<double> holm(std::span<const double> p);
-
 }  // namespace warpath

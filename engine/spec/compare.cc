@@ -1,10 +1,11 @@
 #include "engine/spec/compare.h"
 
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <utility>
+
+#include "engine/base/format.h"
 
 namespace warpath {
 namespace {
@@ -22,12 +23,6 @@ std::string index_text(std::span<const std::int64_t> shape, std::int64_t index) 
   }
   return shape.size() < 2 ? std::to_string(index)
                           : std::to_string(index) + " = [" + coordinates + "]";
-}
-
-std::string number_text(double x) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", x);
-  return text;
 }
 
 /// sqrt(sum) = first * 2^second.
@@ -94,22 +89,22 @@ Comparison conclude(const ComparisonFigures& figures,
   const std::string worst = out.worst_index < 0
                                 ? std::string()
                                 : "element " + index_text(shape, out.worst_index) + ": got " +
-                                      number_text(figures.worst_output) + ", reference " +
-                                      number_text(figures.worst_reference);
+                                      number_text(figures.worst_output, 9) + ", reference " +
+                                      number_text(figures.worst_reference, 9);
   if (tolerance.exact) {
     out.detail = out.passed ? "equal bit for bit" : counts + "differ; first " + worst;
     return out;
   }
-  const std::string text = "max |error| " + number_text(out.max_abs_error) + ", worst " +
-                           number_text(out.worst_ratio) + " of the bound, norm " +
-                           number_text(out.relative_norm);
+  const std::string text = "max |error| " + number_text(out.max_abs_error, 9) + ", worst " +
+                           number_text(out.worst_ratio, 9) + " of the bound, norm " +
+                           number_text(out.relative_norm, 9);
   if (out.passed) {
     out.detail = text;
   } else if (out.bad_elements > 0) {
     out.detail = counts + "out of bounds; worst " + worst + " (" + text + ")";
   } else {
-    out.detail = "relative norm " + number_text(out.relative_norm) + " is above " +
-                 number_text(tolerance.norm) + " (" + text + ")";
+    out.detail = "relative norm " + number_text(out.relative_norm, 9) + " is above " +
+                 number_text(tolerance.norm, 9) + " (" + text + ")";
   }
   return out;
 }

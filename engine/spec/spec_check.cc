@@ -8,6 +8,7 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/json/json_reader.h"
 #include "engine/spec/spec_load.h"
 #include "engine/spec/spec_values.h"
@@ -333,10 +334,9 @@ class SpecChecker {
     if (!seen.insert(workload.name).second)
       fail(pointer + "/name", workload.name, "a name that no other workload has");
     if (!(workload.weight > 0))
-      fail(pointer + "/weight", std::to_string(workload.weight), "a number above 0");
+      fail(pointer + "/weight", number_text(workload.weight), "a number above 0");
     if (!(workload.min_speedup >= 0))
-      fail(pointer + "/min_speedup", std::to_string(workload.min_speedup),
-           "a number of at least 0");
+      fail(pointer + "/min_speedup", number_text(workload.min_speedup), "a number of at least 0");
     check_overrides(workload, pointer);
     check_values_present(workload, pointer);
     const Bindings bindings = spec_.bindings(workload, spec_.default_tunables());

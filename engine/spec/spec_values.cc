@@ -6,6 +6,7 @@
 #include <string>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/spec/spec_check.h"
 #include "engine/spec/tensor_init.h"
 
@@ -28,9 +29,7 @@ ValueRange range_of(DType dtype) {
 }
 
 std::string text(double x) {
-  if (std::abs(x) < 0x1p53 && x == std::floor(x))
-    return std::to_string(static_cast<std::int64_t>(x));
-  return std::to_string(x);
+  return number_text(x, 16);  // whole numbers in full
 }
 std::string text(const ValueRange& range) {
   return text(range.low) + " to " + text(range.high);

@@ -1,9 +1,9 @@
 #include "engine/text/source_text.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/base/utf8.h"
 #include "engine/json/json_reader.h"
 #include "engine/text/tokens.h"
@@ -15,12 +15,6 @@ constexpr std::string_view kMark = "\xEF\xBB\xBF";
 
 std::string line_text(std::string_view text, std::size_t at) {
   return "line " + std::to_string(1 + std::ranges::count(text.substr(0, at), '\n'));
-}
-
-std::string byte_text(char c) {
-  char hex[8];
-  std::snprintf(hex, sizeof hex, "0x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-  return hex;
 }
 
 /// Where the first bytes stand that are no UTF-8; the size if there are none.
@@ -69,8 +63,8 @@ SourceText source_text(std::string_view bytes) {
   const auto plain = [&](std::size_t end) {  // false: the text up to `end` holds such a byte
     const std::size_t wrong = at + first_invalid(bytes.substr(at, end - at));
     if (wrong < end) {
-      out.problem =
-          line_text(bytes, wrong) + ": byte " + byte_text(bytes[wrong]) + " outside a comment";
+      out.problem = line_text(bytes, wrong) + ": byte 0x" + hex_text({&bytes[wrong], 1}) +
+                    " outside a comment";
       return false;
     }
     out.text += bytes.substr(at, end - at);

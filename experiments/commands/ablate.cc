@@ -1,11 +1,12 @@
-#include <unistd.h>
-
 #include <cstdio>
 #include <filesystem>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/run/run_folder.h"
 #include "experiments/console/interrupt.h"
+#include "experiments/console/status_line.h"
+#include "experiments/console/table_text.h"
 #include "experiments/evaluate/batch.h"
 #include "experiments/study/study.h"
 #include "experiments/study/study_runs.h"
@@ -26,15 +27,14 @@ int count_of(const Arguments& arguments, const std::string& flag, int otherwise)
 }
 
 /// The table that stands above all others in summary.md.
-void print_overview(const StudyTable& table) {
-  std::printf("%-32s  score  [   95 %%    ]  within 5 %%  ms/evaluation\n", "setting");
+std::string overview(const StudyTable& table) {
+  std::vector<std::vector<std::string>> rows{{"setting", "score", "within 5 %", "ms/evaluation"}};
   for (const StudyRow& r : table.rows) {
-    if (!r.whole) continue;
-    std::printf("%-32.32s %6.3f  [%6.3f,%6.3f]        %.2f",
-                (r.label + (r.peer ? " (recorded)" : "")).c_str(), r.score, r.interval.low,
-                r.interval.high, r.hit5);
-    r.peer ? std::printf("\n") : std::printf("          %.3f\n", r.tuner_ms);
+    if (r.whole)
+      rows.push_back({r.title(), interval_text(r.score, r.interval), format("%.2f", r.hit5),
+                      r.peer ? "" : format("%.3f", r.tuner_ms)});
   }
+  return aligned_text(rows, {2, 3});
 }
 
 int ablate(const Arguments& arguments, const Program&) {
@@ -53,28 +53,32 @@ int ablate(const Arguments& arguments, const Program&) {
   });
   const std::filesystem::path folder =
       std::filesystem::path(arguments.value("outdir").value_or("out")) / "ablations" / study.name;
-  const bool terminal = isatty(STDERR_FILENO) == 1;
+  StatusLine status(stderr);
   const InterruptWatch interrupts;
   const bool whole = carry_out(
       study, spaces, plugins.priors, plugins.moves, folder, shard,
       count_of(arguments, "threads", 0),
       [&](std::size_t done, std::size_t planned) {
-        if (terminal)
-          std::fprintf(stderr, "\r%s: %zu of %zu runs", study.name.c_str(), done, planned);
+        status.show([&](std::size_t width) {
+          return tally_line({.name = study.name,
+                             .done = static_cast<double>(done),
+                             .planned = static_cast<double>(planned)},
+                            {{"runs", 0, " "}}, width);
+        });
       },
       interrupts.stop());
-  if (terminal) std::fprintf(stderr, "\n");
+  status.clear();
   if (!whole) {
     std::fprintf(stderr, "warpath: stopped; the same command continues\n");
     return static_cast<int>(ErrorCode::environment);
   }
   const StudyTable table = tabulate(study, spaces, read_runs(folder), read_peers(folders, spaces));
-  write_file_atomically(folder / "summary.md", summary_text(study, table));
+  const Document page = study_page(study, table);
+  write_file_atomically(folder / "summary.md", page.markdown());
   write_file_atomically(folder / "curves.csv", curves_csv(table));
   write_file_atomically(folder / "scores.json", score_json(study, table));
-  write_file_atomically(folder / "report.html", report_html(study, table));
-  print_overview(table);
-  std::printf("%s\n", (folder / "summary.md").string().c_str());
+  write_file_atomically(folder / "report.html", page.html());
+  std::printf("%s%s\n", overview(table).c_str(), (folder / "summary.md").string().c_str());
   return 0;
 }
 

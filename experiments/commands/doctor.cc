@@ -13,6 +13,7 @@
 #include "engine/plugin/options.h"
 #include "experiments/build_facts.h"
 #include "experiments/console/option_layers.h"
+#include "experiments/console/table_text.h"
 #include "experiments/setup/environment.h"
 #include "experiments/setup/llm_setup.h"
 #include "experiments/setup/option_groups.h"
@@ -186,9 +187,10 @@ const char* state_word(Finding::State state) {
 
 /// True if something required is missing.
 bool print(const std::vector<Finding>& findings) {
+  std::vector<std::vector<std::string>> rows;
   for (const Finding& finding : findings)
-    std::printf("%-8s %-18s %s\n", state_word(finding.state), finding.what.c_str(),
-                finding.detail.c_str());
+    rows.push_back({state_word(finding.state), finding.what, finding.detail});
+  std::printf("%s", aligned_text(rows).c_str());
   return std::any_of(findings.begin(), findings.end(),
                      [](const Finding& f) { return f.state == Finding::State::broken; });
 }

@@ -62,7 +62,7 @@ int evaluate(const Arguments& arguments, const Program& program) {
 
   const InterruptWatch interrupts;
   EvaluationProgress progress(spec.name);
-  std::vector<EvaluationRow> rows;
+  std::vector<std::vector<std::string>> rows;
   const DeviceFacts device = runner->device();
   const EvaluationPlan plan{.spec = spec,
                             .candidates = candidates,

@@ -3,9 +3,10 @@
 #include <map>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/base/statistics.h"
-#include "engine/plugin/objective.h"
 #include "engine/run/record.h"
+#include "experiments/console/table_text.h"
 #include "experiments/report/graph_file.h"
 #include "experiments/report/profile_report.h"
 #include "experiments/report/region_report.h"
@@ -43,24 +44,24 @@ void print_summary(const RecordedRun& run) {
     std::printf("%s%d %s", separator, count, status.c_str());
     separator = ", ";
   }
-  std::printf("\n\n%-14s%-10s%-10s%-14s%s\n", "key", "speed-up", "final", "parent", "move");
+  std::vector<std::vector<std::string>> rows{{"key", "speed-up", "final", "parent", "move"}};
   const auto ranking = run.ranking();
   for (std::size_t i = 0; i < std::min(kShownNodes, ranking.size()); ++i) {
     const RecordedNode& node = run.nodes()[ranking[i]];
     const std::string parent =
         node.parent == kNoNode ? "-" : run.nodes()[index(node.parent)].key.short_hex();
-    std::printf("%-14s%-10s%-10s%-14s%s\n", node.key.short_hex().c_str(),
-                speedup_text(node).c_str(), final_text(node).c_str(), parent.c_str(),
-                node.move.c_str());
+    rows.push_back({node.key.short_hex(), speedup_text(node), final_text(node), parent, node.move});
   }
+  std::printf("\n\n%s", aligned_text(rows).c_str());
 }
 
 void print_outcome(const Outcome& outcome) {
   std::printf("status    %s\n", std::string(name(outcome.status)).c_str());
   std::printf("verdict   %s\n", outcome.verdict.summary().c_str());
   for (const WorkloadTiming& timing : outcome.timings) {
-    std::printf("time      %s: %.6g ms, median of %zu samples (%s)\n", timing.workload.c_str(),
-                median(timing.samples_ns) * 1e-6, timing.samples_ns.size(), timing.cache.c_str());
+    std::printf("time      %s: %s ms, median of %zu samples (%s)\n", timing.workload.c_str(),
+                ms_text(median(timing.samples_ns) * 1e-6).c_str(), timing.samples_ns.size(),
+                timing.cache.c_str());
   }
   std::printf("spent     compile %.3f s, run %.3f s\n", outcome.compile_seconds,
               outcome.run_seconds);

@@ -1,6 +1,8 @@
 #include <cstdio>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
+#include "experiments/console/table_text.h"
 #include "priors/evidence/roofline.h"
 #include "priors/evidence/rule_table.h"
 #include "register_commands.h"
@@ -52,18 +54,16 @@ void print_rules(const std::vector<std::string>& words) {
 }
 
 void print_methods() {
+  std::vector<std::vector<std::string>> rows;
   for (const Method& method : MethodRegistry::built_in().methods()) {
     std::string moves;
     for (const std::string& move : method.moves) moves += (moves.empty() ? "" : ", ") + move;
-    std::printf("%-28s %-8s %2lld  ", method.id.c_str(), std::string(name(method.axis)).c_str(),
-                static_cast<long long>(method.priority));
-    if (method.fact.empty()) {
-      std::printf("%-40s", "no trigger");
-    } else {
-      std::printf("%-24s %5.3g to %-7.3g ", method.fact.c_str(), method.good, method.bad);
-    }
-    std::printf(" %s\n", moves.empty() ? "-" : moves.c_str());
+    rows.push_back({method.id, std::string(name(method.axis)), std::to_string(method.priority),
+                    method.fact.empty() ? "no trigger" : method.fact,
+                    method.fact.empty() ? "" : format("%.3g to %.3g", method.good, method.bad),
+                    moves.empty() ? "-" : moves});
   }
+  std::printf("%s", aligned_text(rows, {2}).c_str());
 }
 
 int print_priors(const Arguments& arguments, const Program&) {
@@ -79,8 +79,9 @@ int print_priors(const Arguments& arguments, const Program&) {
   }
   PriorRegistry registry("prior");
   register_priors(registry);
-  for (const auto& [name, entry] : registry.entries())
-    std::printf("%-12s %s\n", name.c_str(), entry.help.c_str());
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& [name, entry] : registry.entries()) rows.push_back({name, entry.help});
+  std::printf("%s", aligned_text(rows).c_str());
   return 0;
 }
 

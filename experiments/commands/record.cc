@@ -1,12 +1,12 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/run/run_identity.h"
 #include "experiments/console/interrupt.h"
+#include "experiments/console/status_line.h"
 #include "experiments/evaluate/batch.h"
 #include "experiments/propose/move_workers.h"
 #include "experiments/setup/option_groups.h"
@@ -29,26 +29,31 @@ void record(const std::vector<fs::path>& folders,
             const fs::path& file,
             const Program& program,
             std::stop_token stop) {
-  const bool terminal = isatty(STDERR_FILENO) == 1;
+  StatusLine status(stderr);
   const Plugins plugins;
   const MoveWorkers workers(plugins.moves, move_workers_setup({}, program));
   const RecordedGraph graph = record_graph(
       folders, name, workers.moves(),
       [&](std::size_t done, std::size_t all) {
-        if (terminal) std::fprintf(stderr, "\rmoves of %zu of %zu variants", done, all);
+        status.show([&](std::size_t width) {
+          return tally_line({.name = "moves of",
+                             .done = static_cast<double>(done),
+                             .planned = static_cast<double>(all)},
+                            {{"variants", 0, " "}}, width);
+        });
       },
       stop);
-  if (terminal) std::fprintf(stderr, "\n");
+  status.clear();
   save_graph(graph, file);
   std::size_t ok = 0, actions = 0;
   for (std::uint32_t i = 0; i < graph.rows().size(); ++i) {
     ok += graph.rows()[i].status == Status::ok ? 1U : 0U;
     actions += graph.node(i).actions.size();
   }
-  std::printf(
-      "%s: %zu variants, %zu with a time, %zu moves between them, best %.4f ms of %.4f ms\n",
-      file.c_str(), graph.rows().size(), ok, actions, graph.best_ns() * 1e-6,
-      graph.rows().front().time_ns * 1e-6);
+  std::printf("%s: %zu variants, %zu with a time, %zu moves between them, best %s ms of %s ms\n",
+              file.c_str(), graph.rows().size(), ok, actions,
+              ms_text(graph.best_ns() * 1e-6).c_str(),
+              ms_text(graph.rows().front().time_ns * 1e-6).c_str());
 }
 
 int record_runs(const Arguments& arguments, const Program& program) {

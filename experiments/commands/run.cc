@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <cstdio>
 
 #include "engine/base/detailed_error.h"
@@ -39,7 +37,7 @@ KernelReport report_on(const KernelRun& planned,
                        const Plugins& plugins,
                        const Program& program,
                        const InterruptWatch& interrupts) {
-  ProgressPrinter printer(stderr, isatty(STDERR_FILENO) == 1);
+  ProgressPrinter printer(stderr);
   KernelReport report{.name = planned.spec.name, .result = std::nullopt, .problem = ""};
   std::string details;
   try {

@@ -9,8 +9,10 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/plugin/prior.h"
 #include "engine/run/run_folder.h"
+#include "experiments/console/table_text.h"
 #include "experiments/evaluate/trials.h"
 #include "experiments/setup/memory.h"
 #include "register_commands.h"
@@ -34,10 +36,17 @@ json to_json(const GainValidation& v) {
           {"covered", v.covered}};
 }
 
-void print(const GainValidation& v) {
-  std::printf("%-24s %8llu %9.3f %11.3f %11.3f %6.2f %9.4f %9.4f %10.3f %8.2f\n", v.kernel.c_str(),
-              static_cast<unsigned long long>(v.examples), v.improved, v.rank_correlation,
-              v.node_correlation, v.lift, v.log_loss, v.uniform_log_loss, v.deviation, v.covered);
+std::string table_of(const std::vector<GainValidation>& validations) {
+  std::vector<std::vector<std::string>> rows{{"kernel left out", "trials", "improved", "rank corr.",
+                                              "at a node", "lift", "log loss", "uniform's",
+                                              "deviation", "covered"}};
+  for (const GainValidation& v : validations)
+    rows.push_back({v.kernel, std::to_string(v.examples), format("%.3f", v.improved),
+                    format("%.3f", v.rank_correlation), format("%.3f", v.node_correlation),
+                    format("%.2f", v.lift), format("%.4f", v.log_loss),
+                    format("%.4f", v.uniform_log_loss), format("%.3f", v.deviation),
+                    format("%.2f", v.covered)});
+  return aligned_text(rows, {1, 2, 3, 4, 5, 6, 7, 8, 9});
 }
 
 /// Before the work that would be lost otherwise.
@@ -71,14 +80,9 @@ int train(const Arguments& arguments, const Program&) {
           if (folds)
             write_file_atomically(fs::path(*folds) / (kernel + ".model.json"), model.text());
         });
-    std::printf("%-24s %8s %9s %11s %11s %6s %9s %9s %10s %8s\n", "kernel left out", "trials",
-                "improved", "rank corr.", "at a node", "lift", "log loss", "uniform's", "deviation",
-                "covered");
+    std::printf("%s", table_of(validations).c_str());
     json rows = json::array();
-    for (const GainValidation& v : validations) {
-      print(v);
-      rows.push_back(to_json(v));
-    }
+    for (const GainValidation& v : validations) rows.push_back(to_json(v));
     if (const auto file = arguments.value("json"))
       write_file_atomically(*file, rows.dump(1) + "\n");
   } else if (folds || arguments.has("json")) {
@@ -103,15 +107,17 @@ void print_edges(const TacticGraph& graph) {
   std::ranges::stable_sort(
       order, [](const auto* a, const auto* b) { return a->second.tried > b->second.tried; });
   if (order.size() > kShownEdges) order.resize(kShownEdges);
-  std::printf("%-24s %-52s %6s %7s %9s %16s %9s\n", "context", "moves", "tried", "failed",
-              "improved", "log gain", "expected");
+  std::vector<std::vector<std::string>> rows{
+      {"context", "moves", "tried", "failed", "improved", "log gain", "expected"}};
   for (const auto* const edge : order) {
     const TacticBelief belief = graph.believe(edge->first, {});
-    std::printf("%-24s %-52.52s %6.0f %7.0f %9.2f %8.3f +- %-4.2f %9.3f\n",
-                edge->first.context.c_str(), (edge->first.from + " > " + edge->first.to).c_str(),
-                edge->second.tried, edge->second.failed, belief.improves.mean(), belief.gain.mean,
-                std::sqrt(belief.gain.variance), belief.expected);
+    rows.push_back({edge->first.context, edge->first.from + " > " + edge->first.to,
+                    format("%.0f", edge->second.tried), format("%.0f", edge->second.failed),
+                    format("%.2f", belief.improves.mean()),
+                    format("%.3f +- %.2f", belief.gain.mean, std::sqrt(belief.gain.variance)),
+                    format("%.3f", belief.expected)});
   }
+  std::printf("%s", aligned_text(rows, {2, 3, 4, 5, 6}).c_str());
 }
 
 /// Run folders of OUTDIR that are searches, in order of their names.

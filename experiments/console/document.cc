@@ -14,7 +14,7 @@ constexpr std::string_view kStyle =
     "0;display:block;overflow-x:auto}td,th{border-bottom:1px solid #d5dade;padding:.3rem .7rem;"
     "text-align:left;vertical-align:top}th{background:#f1f4f6}pre{background:#f1f4f6;padding:.8rem;"
     "overflow-x:auto;font-size:13px}"
-    "h1,h2,h3{line-height:1.2}";
+    "h1,h2,h3{line-height:1.2}figure{margin:1rem 0}svg{max-width:100%;height:auto}";
 
 /// Characters that would be markup where they stand lose that meaning; line feeds would end a cell.
 std::string plain_markdown(std::string_view text, bool in_cell) {
@@ -31,29 +31,6 @@ std::string plain_markdown(std::string_view text, bool in_cell) {
         (std::string_view("#>-+").find(c) != std::string_view::npos && i == 0 && !in_cell);
     if (marks) out += '\\';
     out += c == '\n' ? ' ' : c;
-  }
-  return out;
-}
-
-std::string plain_html(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
   }
   return out;
 }
@@ -76,11 +53,34 @@ std::string markdown_row(const Document::Row& row) {
 
 std::string html_row(const Document::Row& row, const std::string& tag) {
   std::string out = "<tr>";
-  for (const std::string& cell : row) out += "<" + tag + ">" + plain_html(cell) + "</" + tag + ">";
+  for (const std::string& cell : row) out += "<" + tag + ">" + markup_text(cell) + "</" + tag + ">";
   return out + "</tr>\n";
 }
 
 }  // namespace
+
+std::string markup_text(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
 
 void Document::heading(int level, std::string text) {
   blocks_.push_back({Kind::heading, level, {{std::move(text)}}});
@@ -94,6 +94,9 @@ void Document::preformatted(std::string text) {
 void Document::table(std::vector<Row> rows) {
   blocks_.push_back({Kind::table, 0, std::move(rows)});
 }
+void Document::figure(std::string html) {
+  blocks_.push_back({Kind::figure, 0, {{std::move(html)}}});
+}
 void Document::list(std::vector<std::string> lines) {
   if (lines.empty()) return;
   Block block{Kind::list, 0, {}};
@@ -104,6 +107,7 @@ void Document::list(std::vector<std::string> lines) {
 std::string Document::markdown() const {
   std::string out;
   for (const Block& block : blocks_) {
+    if (block.kind == Kind::figure) continue;
     if (!out.empty()) out += "\n";
     const std::string& first = block.rows.front().front();
     switch (block.kind) {
@@ -122,6 +126,8 @@ std::string Document::markdown() const {
         out += fence + "\n" + first + (first.ends_with('\n') ? "" : "\n") + fence + "\n";
         break;
       }
+      case Kind::figure:
+        break;
       case Kind::table:
         out += markdown_row(block.rows.front());
         out += markdown_row(Row(block.rows.front().size(), "---"));
@@ -134,7 +140,7 @@ std::string Document::markdown() const {
 std::string Document::html() const {
   std::string title, body;
   for (const Block& block : blocks_) {
-    const std::string first = plain_html(block.rows.front().front());
+    const std::string first = markup_text(block.rows.front().front());
     switch (block.kind) {
       case Kind::heading: {
         const std::string tag = "h" + std::to_string(block.level);
@@ -148,9 +154,12 @@ std::string Document::html() const {
       case Kind::preformatted:
         body += "<pre>" + first + "</pre>\n";
         break;
+      case Kind::figure:
+        body += "<figure>" + block.rows.front().front() + "</figure>\n";
+        break;
       case Kind::list:
         body += "<ul>\n";
-        for (const Row& row : block.rows) body += "<li>" + plain_html(row.front()) + "</li>\n";
+        for (const Row& row : block.rows) body += "<li>" + markup_text(row.front()) + "</li>\n";
         body += "</ul>\n";
         break;
       case Kind::table:

@@ -1,17 +1,13 @@
 #include "experiments/console/summary_table.h"
 
-#include <algorithm>
-#include <array>
-
 #include "engine/base/format.h"
-#include "engine/plugin/objective.h"
+#include "experiments/console/table_text.h"
 #include "experiments/setup/runner_choice.h"
 
 namespace warpath {
 namespace {
 
-constexpr std::size_t kColumns = 7;
-using Row = std::array<std::string, kColumns>;
+using Row = std::vector<std::string>;
 
 /// "wrong_result 2, timed_out 1"; "-" if nothing was rejected.
 std::string rejected_text(const StatusCounts& counts) {
@@ -41,7 +37,7 @@ Row row(const KernelReport& report) {
     return {report.name, "-", "-", "-", std::to_string(r.builds), "-", "failed: " + r.stop_reason};
   if (!r.measured) {
     return {report.name,
-            format("%.4f", r.baseline_ms),
+            ms_text(r.baseline_ms),
             "-",
             "-",
             std::to_string(r.builds),
@@ -58,8 +54,8 @@ Row row(const KernelReport& report) {
                                              dismissal_text(r.dismissed.front())
                                        : "no gain";
   return {report.name,
-          format("%.4f", r.baseline_ms),
-          format("%.4f", r.best_ms),
+          ms_text(r.baseline_ms),
+          ms_text(r.best_ms),
           ratio_text(r.speedup, r.speedup_interval),
           std::to_string(r.builds),
           rejected_text(r.by_status),
@@ -73,25 +69,7 @@ std::string summary_table(const std::vector<KernelReport>& reports,
   std::vector<Row> rows{
       {"name", "baseline ms", "best ms", "speed-up", "builds", "rejected", "verdict"}};
   for (const KernelReport& report : reports) rows.push_back(row(report));
-  std::array<std::size_t, kColumns> widths{};
-  for (const Row& cells : rows) {
-    for (std::size_t i = 0; i < kColumns; ++i) widths[i] = std::max(widths[i], cells[i].size());
-  }
-  std::string out;
-  if (const auto label = timing_label(runner_text); !label.empty()) {
-    out += runner_text + " runner: times are " + std::string(label) + ", not a GPU's\n";
-  }
-  for (const Row& cells : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < kColumns; ++i) {
-      const std::string padding(widths[i] - cells[i].size(), ' ');
-      const bool right = i >= 1 && i <= 4;
-      line += (right ? padding + cells[i] : cells[i] + padding) + "  ";
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
+  return timing_heading(runner_text) + aligned_text(rows, {1, 2, 3, 4});
 }
 
 int exit_code(const std::vector<KernelReport>& reports) {

@@ -308,14 +308,11 @@ std::string attribution_table(const Attribution& attribution) {
   }
   std::string out = attribution.name + ": " + attribution.runner + " runner on " +
                     attribution.device + ", kernel " + attribution.best.short_hex() + "\n";
-  if (const auto label = timing_label(attribution.runner); !label.empty()) {
-    out += attribution.runner + " runner: times are " + std::string(label) + ", not a GPU's\n";
-  }
-  out += aligned_text(rows);
-  out += "all moves: " + ablation_text(attribution.whole) +
+  out += timing_heading(attribution.runner) + aligned_text(rows) +
+         "all moves: " + ablation_text(attribution.whole) +
          "; the kernel against itself: " + ablation_text(attribution.control) + "\n";
-  return out + format("%d evaluations each; speed-ups within %.2f %% of 1 are no difference\n",
-                      attribution.repeat, 100 * attribution.least_gain);
+  return out + std::to_string(attribution.repeat) + " evaluations each; speed-ups within " +
+         percent_text(attribution.least_gain, 2) + " of 1 are no difference\n";
 }
 
 }  // namespace warpath

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/base/rng.h"
 #include "engine/run/evaluation_loop.h"
 #include "runners/pool.h"
@@ -156,24 +157,27 @@ EvaluationFigures evaluate_candidates(const EvaluationPlan& plan,
   return CandidateEvaluation(plan, runner, on_result, on_tick, stop, abandon).run();
 }
 
+std::string TimeSummary::text() const {
+  return ms_text(median_ns * 1e-6, {interval_ns.low * 1e-6, interval_ns.high * 1e-6});
+}
+
 TimeSummary time_summary(const KernelSpec& spec,
                          const DeviceFacts& device,
                          const Outcome& outcome) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   if (outcome.status != Status::ok) return {kNone, {kNone, kNone}};
-  double weights = 0, middle = 0, low = 0, high = 0;
+  WeightedMean middle, low, high;  // of logarithms
   for (const Workload* workload : workloads_for(spec, device)) {
     const auto timing =
         std::ranges::find(outcome.timings, workload->name, &WorkloadTiming::workload);
     if (workload->role != WorkloadRole::score || timing == outcome.timings.end()) continue;
     const Interval interval = bootstrap_median(timing->samples_ns, kConfidence, kDraws, 1);
-    weights += workload->weight;
-    middle += workload->weight * std::log(median(timing->samples_ns));
-    low += workload->weight * std::log(interval.low);
-    high += workload->weight * std::log(interval.high);
+    middle.add(std::log(median(timing->samples_ns)), workload->weight);
+    low.add(std::log(interval.low), workload->weight);
+    high.add(std::log(interval.high), workload->weight);
   }
-  if (weights <= 0) return {kNone, {kNone, kNone}};
-  return {std::exp(middle / weights), {std::exp(low / weights), std::exp(high / weights)}};
+  if (middle.weight <= 0) return {kNone, {kNone, kNone}};
+  return {std::exp(middle.value()), exponential({low.value(), high.value()})};
 }
 
 }  // namespace warpath

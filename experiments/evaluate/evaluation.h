@@ -81,6 +81,8 @@ struct EvaluationFigures {
 struct TimeSummary {
   double median_ns = 0;
   Interval interval_ns;
+  /// In ms: "6.1170 [6.1114, 6.1315]".
+  [[nodiscard]] std::string text() const;
 };
 [[nodiscard]] TimeSummary time_summary(const KernelSpec& spec,
                                        const DeviceFacts& device,

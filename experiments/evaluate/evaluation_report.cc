@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -16,7 +15,8 @@
 #include "engine/json/json_record.h"
 #include "engine/plugin/objective.h"
 #include "engine/plugin/outcome_io.h"
-#include "experiments/console/progress.h"
+#include "experiments/console/status_line.h"
+#include "experiments/console/table_text.h"
 #include "experiments/setup/runner_choice.h"
 #include "priors/evidence/findings.h"
 
@@ -25,7 +25,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kBarWidth = 20;
 constexpr std::size_t kMaxGateText = 120;
 
 json milliseconds(double ns) {
@@ -167,72 +166,37 @@ std::string evaluation_line(const std::string& name,
   if (figures.baseline_s <= 0)
     return fitted_line({{name, 0}, {"measuring the baseline, " + duration_text(seconds), 0, " "}},
                        width);
-  const double share = figures.planned == 0 ? 1
-                                            : static_cast<double>(figures.finished) /
-                                                  static_cast<double>(figures.planned);
-  const auto full = static_cast<std::size_t>(share * static_cast<double>(kBarWidth));
-  const double per_s = rate(figures.finished, figures.candidates_s);
-  return fitted_line(
-      {{name, 0},
-       {"[" + std::string(full, '#') + std::string(kBarWidth - full, '-') + "]", 4, " "},
-       {format("%zu/%zu", figures.finished, figures.planned), 0, " "},
-       {format("%zu ok", figures.verified()), 3},
+  return tally_line(
+      {.name = name,
+       .done = static_cast<double>(figures.finished),
+       .planned = static_cast<double>(figures.planned),
+       .per_second = rate(figures.finished, figures.candidates_s)},
+      {{format("%zu ok", figures.verified()), 3},
        {format("%zu refused", figures.finished - figures.verified()), 2},
-       {figures.unexpected > 0 ? format("%zu not as expected", figures.unexpected) : "", 0},
-       {per_s > 0 ? format("%.3g/s", per_s) : "", 1},
-       {per_s > 0 ? "ETA " + duration_text(static_cast<double>(figures.planned - figures.finished) /
-                                           per_s)
-                  : "",
-        0}},
+       {figures.unexpected > 0 ? format("%zu not as expected", figures.unexpected) : "", 0}},
       width);
 }
 
-EvaluationRow evaluation_row(const Evaluated& result, const TimeSummary& time, int repeat) {
-  EvaluationRow row{
-      .name = result.candidate == nullptr ? "baseline" : valid_utf8(result.candidate->name),
-      .status = std::string(name(result.outcome.status)),
-      .time = "-",
-      .speedup = "-",
-      .gate = ""};
+std::vector<std::string> evaluation_row(const Evaluated& result,
+                                        const TimeSummary& time,
+                                        int repeat) {
+  std::string tried = result.candidate == nullptr ? "baseline" : valid_utf8(result.candidate->name);
   if (repeat > 1 && result.candidate != nullptr)
-    row.name += " #" + std::to_string(result.repetition + 1);
-  if (!result.expected()) row.status += " (expected " + result.candidate->expectation.status + ")";
-  if (result.outcome.status == Status::ok) {
-    row.time = format("%.4f [%.4f, %.4f]", time.median_ns * 1e-6, time.interval_ns.low * 1e-6,
-                      time.interval_ns.high * 1e-6);
-    row.speedup = ratio_text(result.speedup, result.speedup_interval);
-  } else if (const GateResult* const failure = first_failure(result.outcome)) {
-    row.gate = valid_utf8(one_line(failure->gate + ": " + failure->detail, kMaxGateText));
-  } else {
-    row.gate = valid_utf8(one_line(result.outcome.log, kMaxGateText));
-  }
-  return row;
+    tried += " #" + std::to_string(result.repetition + 1);
+  std::string status(name(result.outcome.status));
+  if (!result.expected()) status += " (expected " + result.candidate->expectation.status + ")";
+  if (result.outcome.status == Status::ok)
+    return {tried, status, time.text(), ratio_text(result.speedup, result.speedup_interval), ""};
+  const GateResult* const failure = first_failure(result.outcome);
+  const std::string why =
+      failure != nullptr ? failure->gate + ": " + failure->detail : result.outcome.log;
+  return {tried, status, "-", "-", valid_utf8(one_line(why, kMaxGateText))};
 }
 
-std::string evaluation_table(const std::vector<EvaluationRow>& rows,
+std::string evaluation_table(std::vector<std::vector<std::string>> rows,
                              const std::string& runner_text) {
-  std::vector<EvaluationRow> all{{"name", "status", "time ms", "speed-up", "first failing gate"}};
-  all.insert(all.end(), rows.begin(), rows.end());
-  constexpr std::array kColumns{&EvaluationRow::name, &EvaluationRow::status, &EvaluationRow::time,
-                                &EvaluationRow::speedup, &EvaluationRow::gate};
-  std::string out;
-  if (const auto label = timing_label(runner_text); !label.empty())
-    out += runner_text + " runner: times are " + std::string(label) + ", not a GPU's\n";
-  std::array<std::size_t, kColumns.size()> widths{};
-  for (const EvaluationRow& row : all) {
-    for (std::size_t i = 0; i < kColumns.size(); ++i)
-      widths[i] = std::max(widths[i], (row.*kColumns[i]).size());
-  }
-  for (const EvaluationRow& row : all) {
-    std::string line;
-    for (std::size_t i = 0; i < kColumns.size(); ++i) {
-      line += row.*kColumns[i];
-      line.append(widths[i] - (row.*kColumns[i]).size() + 2, ' ');
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
-  }
-  return out;
+  rows.insert(rows.begin(), {"name", "status", "time ms", "speed-up", "first failing gate"});
+  return timing_heading(runner_text) + aligned_text(rows);
 }
 
 }  // namespace warpath

@@ -51,17 +51,12 @@ class LineFile {
                                           double seconds,
                                           std::size_t width);
 
-/// A row of the final table.
-struct EvaluationRow {
-  std::string name, status, time, speedup, gate;
-};
-/// `expected` false marks the row with "!".
-[[nodiscard]] EvaluationRow evaluation_row(const Evaluated& result,
-                                           const TimeSummary& time,
-                                           int repeat);
-/// Name, status, time in ms, speed-up, failed gate: aligned, under a heading with the kind of
-/// timings.
-[[nodiscard]] std::string evaluation_table(const std::vector<EvaluationRow>& rows,
+/// A row of the final table: name, status, time in ms, speed-up, failed gate.
+[[nodiscard]] std::vector<std::string> evaluation_row(const Evaluated& result,
+                                                      const TimeSummary& time,
+                                                      int repeat);
+/// The rows aligned, under a heading with the kind of timings.
+[[nodiscard]] std::string evaluation_table(std::vector<std::vector<std::string>> rows,
                                            const std::string& runner_text);
 
 }  // namespace warpath

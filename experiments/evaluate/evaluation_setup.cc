@@ -1,8 +1,6 @@
 #include "experiments/evaluate/evaluation_setup.h"
 
 #include <fnmatch.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -43,31 +41,11 @@ std::size_t parse_count(const std::string& text, std::string_view place) {
   return out;
 }
 
-EvaluationProgress::EvaluationProgress(std::string name)
-    : name_(std::move(name)), terminal_(isatty(STDERR_FILENO) == 1) {}
-
 void EvaluationProgress::show(const EvaluationFigures& figures) {
-  const auto now = Clock::now();
-  if (now - last_ <
-      (terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(10'000)))
-    return;
-  last_ = now;
-  const double seconds = std::chrono::duration<double>(now - begin_).count();
-  std::fprintf(stderr, terminal_ ? "\r\033[K%s" : "%s\n",
-               evaluation_line(name_, figures, seconds, width()).c_str());
-  std::fflush(stderr);
-  drawn_ = terminal_;
-}
-
-void EvaluationProgress::clear() {
-  if (drawn_) std::fputs("\r\033[K", stderr);
-  drawn_ = false;
-}
-
-std::size_t EvaluationProgress::width() const {
-  winsize size{};
-  if (!terminal_) return SIZE_MAX;
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20 ? 80 : size.ws_col - 1U;
+  status_.show([&](std::size_t width) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+    return evaluation_line(name_, figures, seconds, width);
+  });
 }
 
 }  // namespace warpath

@@ -7,6 +7,7 @@
 #include "engine/plugin/runner.h"
 #include "engine/spec/spec.h"
 #include "experiments/console/command_line.h"
+#include "experiments/console/status_line.h"
 #include "experiments/evaluate/evaluation.h"
 
 namespace warpath {
@@ -21,26 +22,20 @@ namespace warpath {
 /// A whole number from 1 to 1000000. Throws Error(bad_input) with `place`.
 [[nodiscard]] std::size_t parse_count(const std::string& text, std::string_view place);
 
-/// The progress of an evaluation on stderr: one redrawn line on a terminal, elsewhere a few plain
-/// lines.
+/// The progress of an evaluation on stderr.
 class EvaluationProgress {
  public:
-  explicit EvaluationProgress(std::string name);
-  ~EvaluationProgress() { clear(); }
-  EvaluationProgress(const EvaluationProgress&) = delete;
-  EvaluationProgress& operator=(const EvaluationProgress&) = delete;
+  explicit EvaluationProgress(std::string name) : name_(std::move(name)) {}
   void show(const EvaluationFigures& figures);
   /// Erases the drawn line.
-  void clear();
+  void clear() { status_.clear(); }
 
  private:
   using Clock = std::chrono::steady_clock;
-  [[nodiscard]] std::size_t width() const;
 
   std::string name_;
-  bool terminal_;
-  bool drawn_ = false;
-  Clock::time_point begin_ = Clock::now(), last_ = begin_;
+  StatusLine status_{stderr};
+  Clock::time_point begin_ = Clock::now();
 };
 
 }  // namespace warpath

@@ -17,14 +17,17 @@
 namespace warpath {
 namespace {
 
-/// A fact of the diagnosis as a whole number; "-" without one.
+std::string whole_text(double x) {
+  return format("%.0f", x);
+}
+
+/// A fact of the diagnosis; "-" without one.
 std::string fact(const Outcome& outcome,
                  const char* name,
-                 const char* pattern = "%.0f",
-                 double scale = 1) {
+                 std::string (*text)(double) = whole_text) {
   if (!outcome.diagnosis) return "-";
   const auto it = outcome.diagnosis->facts.find(name);
-  return it == outcome.diagnosis->facts.end() ? "-" : format(pattern, it->second.value * scale);
+  return it == outcome.diagnosis->facts.end() ? "-" : text(it->second.value);
 }
 
 std::string verdict(const Rung& rung) {
@@ -39,10 +42,8 @@ std::string verdict(const Rung& rung) {
 
 std::vector<std::string> timed_cells(const Rung& rung) {
   if (rung.refused() || rung.result.outcome.status != Status::ok) return {"-", "-", "-", "-"};
-  return {format("%.4f [%.4f, %.4f]", rung.time.median_ns * 1e-6, rung.time.interval_ns.low * 1e-6,
-                 rung.time.interval_ns.high * 1e-6),
-          format("%.3fx", rung.result.speedup), format("%.3fx", rung.over_previous),
-          rung.bound_fraction > 0 ? format("%.1f%%", 100 * rung.bound_fraction) : "-"};
+  return {rung.time.text(), ratio_text(rung.result.speedup), ratio_text(rung.over_previous),
+          rung.bound_fraction > 0 ? percent_text(rung.bound_fraction, 1) : "-"};
 }
 
 std::vector<std::string> static_cells(const Rung& rung) {
@@ -50,7 +51,8 @@ std::vector<std::string> static_cells(const Rung& rung) {
   if (rung.refused() || outcome.status != Status::ok) return {"-", "-", "-", "-", "-"};
   return {fact(outcome, "registers_per_thread"), fact(outcome, "local_bytes"),
           fact(outcome, "static_smem_bytes") + "+" + fact(outcome, "dynamic_smem_bytes"),
-          fact(outcome, "threads_per_block"), fact(outcome, "occupancy", "%.0f%%", 100)};
+          fact(outcome, "threads_per_block"),
+          fact(outcome, "occupancy", [](double x) { return percent_text(x); })};
 }
 
 /// The most binding resource, as the runner reports it for the first scored workload.
@@ -181,10 +183,7 @@ std::string ladder_table(const std::vector<Rung>& rungs, const std::string& runn
     row.push_back(valid_utf8(verdict(rungs[i])));
     rows.push_back(std::move(row));
   }
-  std::string out;
-  if (const auto label = timing_label(runner_text); !label.empty()) {
-    out += runner_text + " runner: times are " + std::string(label) + ", not a GPU's\n";
-  }
+  std::string out = timing_heading(runner_text);
   if (is_static)
     out += runner_text + " runner: compiled and judged by text and code; nothing was launched\n";
   return out + aligned_text(rows);

@@ -7,12 +7,12 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/json/json_reader.h"
 #include "engine/json/json_record.h"
 #include "engine/plugin/variant_io.h"
@@ -385,11 +385,8 @@ std::string MoveWorkers::cause_of_death(const WorkerReply& lost) const {
   if (lost.kind != Kind::ended) return "its worker sent what cannot be read";
   const int number = lost.end.code;
   if (!lost.end.signalled) return "its worker ended with " + lost.end.text();
-  if (number == SIGPROF || number == SIGXCPU) {
-    char text[64];
-    std::snprintf(text, sizeof text, " within %g s of the processor", setup_.seconds);
-    return std::string(kEndless) + text;
-  }
+  if (number == SIGPROF || number == SIGXCPU)
+    return std::string(kEndless) + " within " + number_text(setup_.seconds) + " s of the processor";
   return number == SIGKILL ? std::string(kKilled)
                            : std::string("it crashed: ") + ::strsignal(number);
 }

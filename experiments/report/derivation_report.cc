@@ -73,8 +73,7 @@ void add_derivation(const RecordedRun& run, const SearchGraph& of, std::size_t b
   std::vector<Document::Row> rows{{"kernel", "speed-up in the search", "moves into it"}};
   for (const Dominator& dominator : dominators(of.graph, node)) {
     const RecordedNode& passed = run.nodes()[index(dominator.node)];
-    rows.push_back({passed.key.short_hex(),
-                    passed.speedup > 0 ? format("%.3fx", passed.speedup) : "-",
+    rows.push_back({passed.key.short_hex(), known_ratio_text(passed.speedup),
                     alternatives(of, dominator.entries)});
   }
   to.table(std::move(rows));

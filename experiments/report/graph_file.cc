@@ -86,7 +86,7 @@ void add_looks(const RecordedRun& run, const SearchGraph& of, boost::dynamic_pro
   to.property("label", boost::make_function_property_map<NodeId>([&run](NodeId v) {
                 const RecordedNode& node = run.nodes()[index(v)];
                 return node.key.short_hex() + "\n" +
-                       (node.speedup > 0 ? format("%.3fx", node.speedup) : status_of(node));
+                       (node.speedup > 0 ? ratio_text(node.speedup) : status_of(node));
               }));
   to.property("label", boost::make_function_property_map<EdgeId>(
                            [&of](EdgeId e) { return shown(of.moves[index(e)]); }));

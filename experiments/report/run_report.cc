@@ -41,8 +41,8 @@ struct BoundShare {
   double bound_ns = 0, time_ns = 0;
   [[nodiscard]] std::string text() const {
     if (bound_ns <= 0 || time_ns <= 0) return "unknown";
-    return format("%.1f %% of %s (%.4f ms of %.4f ms)", 100 * bound_ns / time_ns, resource.c_str(),
-                  bound_ns * 1e-6, time_ns * 1e-6);
+    return percent_text(bound_ns / time_ns, 1) + " of " + resource + " (" +
+           ms_text(bound_ns * 1e-6) + " ms of " + ms_text(time_ns * 1e-6) + " ms)";
   }
 };
 
@@ -58,28 +58,26 @@ BoundShare bound_share(const Outcome& outcome) {
   return out;
 }
 
-std::string speedup_text(double speedup) {
-  return speedup > 0 ? format("%.3fx", speedup) : "-";
-}
-
 void add_result(const RecordedRun& run, std::size_t best, Document& to) {
   const RecordedNode& node = run.nodes()[best];
   std::vector<Document::Row> rows{{"", ""}};
   rows.push_back({"runner", run.run().runner});
   rows.push_back({"seed", std::to_string(run.run().seed)});
   rows.push_back({"kernel", node.key.hex()});
-  rows.push_back({"speed-up", speedup_text(node.timed_again ? node.final_speedup : node.speedup) +
-                                  (node.timed_again ? " at the end, " + speedup_text(node.speedup) +
-                                                          " in the search"
-                                                    : " in the search")});
+  rows.push_back(
+      {"speed-up",
+       known_ratio_text(node.timed_again ? node.final_speedup : node.speedup) +
+           (node.timed_again ? " at the end, " + known_ratio_text(node.speedup) + " in the search"
+                             : " in the search")});
   rows.push_back({"verdict", valid_utf8(last_outcome(node).verdict.summary())});
   rows.push_back({"variants", std::to_string(run.nodes().size())});
   to.table(std::move(rows));
   for (const WorkloadTiming& timing : last_outcome(node).timings) {
     std::string line = timing.workload + " (" + timing.cache +
-                       "): " + format("%.4f ms", median(timing.samples_ns) * 1e-6);
+                       "): " + ms_text(median(timing.samples_ns) * 1e-6) + " ms";
     if (!timing.baseline_samples_ns.empty())
-      line += format(", the baseline beside it %.4f ms", median(timing.baseline_samples_ns) * 1e-6);
+      line +=
+          ", the baseline beside it " + ms_text(median(timing.baseline_samples_ns) * 1e-6) + " ms";
     to.paragraph(line);
   }
   if (const auto label = timing_label(run.run().runner); !label.empty())
@@ -97,7 +95,8 @@ void add_dismissed(const RecordedRun& run, Document& to) {
     const std::string what = outcome.status == Status::not_measured ? "not measured: " + outcome.log
                              : outcome.verdict.passed() ? std::string(name(outcome.status))
                                                         : outcome.verdict.summary();
-    rows.push_back({node.key.short_hex(), speedup_text(node.speedup), node.move, valid_utf8(what)});
+    rows.push_back(
+        {node.key.short_hex(), known_ratio_text(node.speedup), node.move, valid_utf8(what)});
   }
   if (rows.size() == 1) return;
   to.heading(2, "Finalists that are not reported");
@@ -110,9 +109,8 @@ void add_path(const RecordedRun& run, std::size_t best, Document& to) {
   double before = 0;
   for (const std::size_t i : run.path(best)) {
     const RecordedNode& step = run.nodes()[i];
-    const std::string ratio =
-        before > 0 && step.speedup > 0 ? format("%.3fx", step.speedup / before) : "-";
-    rows.push_back({step.key.short_hex(), speedup_text(step.speedup), ratio, step.move,
+    const std::string ratio = before > 0 ? known_ratio_text(step.speedup / before) : "-";
+    rows.push_back({step.key.short_hex(), known_ratio_text(step.speedup), ratio, step.move,
                     step.proposer.empty() ? "-" : step.proposer});
     if (step.speedup > 0) before = step.speedup;
   }
@@ -124,14 +122,13 @@ void add_attribution(const Attribution& a, const RecordedNode& node, Document& t
   to.paragraph("Speed-up of the kernel over itself without the move, " + std::to_string(a.repeat) +
                " evaluations each at " + a.stage + ", 95 % intervals. All moves together: " +
                ablation_text(a.whole) + ". The kernel against itself: " + ablation_text(a.control) +
-               format("; what is within %.2f %% of 1 is no difference.", 100 * a.least_gain));
+               "; what is within " + percent_text(a.least_gain, 2) + " of 1 is no difference.");
   const double said = node.timed_again ? node.final_speedup : node.speedup;
   const Interval& whole = a.whole.interval;
   if (said > 0 && (said < whole.low || said > whole.high)) {
     to.paragraph(
-        format("This is not the %.3fx above: that is one reading at the end of the run, this is ",
-               said) +
-        std::to_string(a.repeat) +
+        "This is not the " + ratio_text(said) +
+        " above: that is one reading at the end of the run, this is " + std::to_string(a.repeat) +
         " readings of a later session. They disagree by more than the interval; what can be relied "
         "on is the lower one.");
   }

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "moves/model/facts.h"
 
 namespace warpath {
@@ -113,14 +114,15 @@ void print_file(const std::string& file, Totals& totals) {
 void print_source_reports(std::span<const std::string> files) {
   Totals totals;
   for (const std::string& file : files) print_file(file, totals);
-  const double share = totals.kernels == 0 ? 100.0
-                                           : 100.0 * static_cast<double>(totals.clear_kernels) /
+  const double share = totals.kernels == 0 ? 1
+                                           : static_cast<double>(totals.clear_kernels) /
                                                  static_cast<double>(totals.kernels);
   const double speed = totals.parse_seconds > 0
                            ? static_cast<double>(totals.bytes) * 1e-6 / totals.parse_seconds
                            : 0;
-  std::printf("%zu files, %zu kernels, %zu without opaque span (%.2f %%), parsed at %.1f MB/s\n",
-              totals.files, totals.kernels, totals.clear_kernels, share, speed);
+  std::printf("%zu files, %zu kernels, %zu without opaque span (%s), parsed at %.1f MB/s\n",
+              totals.files, totals.kernels, totals.clear_kernels, percent_text(share, 2).c_str(),
+              speed);
 }
 
 }  // namespace warpath

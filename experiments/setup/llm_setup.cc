@@ -1,10 +1,10 @@
 #include "experiments/setup/llm_setup.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/run/run_folder.h"
 #include "moves/patch/patch.h"
 #include "priors/llm/options.h"
@@ -153,13 +153,10 @@ void LlmStack::write_summary(const std::filesystem::path& folder) const {
 std::string LlmStack::summary() const {
   const llm::Spent spent = budget_.charged();
   const llm::ProposerFigures& said = proposer_->figures();
-  char text[200];
-  std::snprintf(
-      text, sizeof text,
-      "%lld calls, %.4g %s, %lld proposals, %lld evaluated, %lld faster than their parents",
-      static_cast<long long>(spent.calls), spent.money, profile_.currency.c_str(),
-      static_cast<long long>(said.proposals), static_cast<long long>(said.evaluated),
-      static_cast<long long>(said.improved));
+  const std::string text = std::to_string(spent.calls) + " calls, " + number_text(spent.money, 4) +
+                           " " + profile_.currency + ", " + std::to_string(said.proposals) +
+                           " proposals, " + std::to_string(said.evaluated) + " evaluated, " +
+                           std::to_string(said.improved) + " faster than their parents";
   const std::string disabled = client_->disabled();
   return profile_.model + ": " + text +
          (disabled.empty() ? "" : "; nothing more was asked: " + disabled);

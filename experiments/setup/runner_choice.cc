@@ -98,4 +98,11 @@ std::string_view timing_label(std::string_view runner_text) {
   return "";
 }
 
+std::string timing_heading(std::string_view runner_text) {
+  const std::string_view label = timing_label(runner_text);
+  return label.empty() ? ""
+                       : std::string(runner_text) + " runner: times are " + std::string(label) +
+                             ", not a GPU's\n";
+}
+
 }  // namespace warpath

@@ -31,5 +31,7 @@ void say_confinement(const RunnerChoice& runner);
 
 /// "CPU timings" if times are not a GPU's; otherwise empty.
 [[nodiscard]] std::string_view timing_label(std::string_view runner_text);
+/// A line above a table of times that are not a GPU's; else empty.
+[[nodiscard]] std::string timing_heading(std::string_view runner_text);
 
 }  // namespace warpath

@@ -14,11 +14,6 @@ std::string evaluations_text(double to) {
   return to > 0 ? format("%.0f", to) : "-";
 }
 
-/// "0.71 [0.68, 0.74]"
-std::string with_interval(double value, const Interval& interval) {
-  return format("%.3f [%.3f, %.3f]", value, interval.low, interval.high);
-}
-
 std::string published_text(double score) {
   return std::isfinite(score) ? format("%.3f", score) : "-";
 }
@@ -36,13 +31,6 @@ std::string score_meaning(const StudyTable& table) {
   return out;
 }
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text)
-    out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : std::string(1, c);
-  return out;
-}
-
 std::string served_text(const Study& study) {
   return study.served == Served::mean ? "means" : "single repeats";
 }
@@ -51,6 +39,12 @@ const std::vector<std::string> kColours{"#0b5fa5", "#c8472b", "#2e8b57", "#8e5bb
                                         "#b58900", "#4f7f86", "#a83269", "#7a5c3e",
                                         "#5b6770", "#1f9e9e", "#d0812d", "#6c8a1f"};
 
+std::string svg_head(double width, double height) {
+  return format("<svg viewBox='0 0 %.0f %.0f' width='%.0f' role='img'>", width, height, width) +
+         "<style>text{font-size:11px;fill:#444}.grid{stroke:#e4e4e4}.zero{stroke:#888}"
+         ".bar{fill:#9db8cc}.ours{fill:#0b5fa5}.peer{fill:#d9cdbd}.whisker{stroke:#222}</style>";
+}
+
 /// Curves of all settings over the share of the budget.
 std::string curve_svg(const StudyTable& table, std::size_t space) {
   constexpr double kWidth = 420, kHeight = 220, kLeft = 34, kBottom = 22, kLow = -0.5;
@@ -58,7 +52,7 @@ std::string curve_svg(const StudyTable& table, std::size_t space) {
   const auto y = [&](double score) {
     return (1 - std::max(score, kLow)) / (1 - kLow) * (kHeight - kBottom - 8) + 8;
   };
-  std::string svg = format("<svg viewBox='0 0 %.0f %.0f' role='img'>", kWidth, kHeight);
+  std::string svg = svg_head(kWidth, kHeight);
   for (const double tick : {-0.5, 0.0, 0.5, 1.0}) {
     svg += format(
         "<line x1='%.1f' x2='%.1f' y1='%.1f' y2='%.1f' class='%s'/><text x='2' "
@@ -75,7 +69,7 @@ std::string curve_svg(const StudyTable& table, std::size_t space) {
     for (std::size_t i = 0; i < curve.size(); ++i)
       svg += format("%.1f,%.1f ", x(static_cast<double>(i + 1) / static_cast<double>(curve.size())),
                     y(curve[i]));
-    svg += "'><title>" + escaped(row.label) + "</title></polyline>";
+    svg += "'><title>" + markup_text(row.label) + "</title></polyline>";
   }
   return svg + "</svg>";
 }
@@ -90,7 +84,7 @@ std::string bars(const StudyTable& table) {
                    [](const StudyRow* a, const StudyRow* b) { return a->score > b->score; });
   const double height = 20.0 * static_cast<double>(rows.size()) + 10;
   const auto x = [](double score) { return 300 + std::clamp(score, -0.6, 1.0) * 300; };
-  std::string svg = format("<svg viewBox='0 0 640 %.0f' role='img'>", height);
+  std::string svg = svg_head(640, height);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const StudyRow& r = *rows[i];
     const double top = 20.0 * static_cast<double>(i) + 6;
@@ -100,64 +94,84 @@ std::string bars(const StudyTable& table) {
                   &r == &table.rows.front() ? "ours" : (r.peer ? "peer" : "bar"));
     svg += format("<line x1='%.1f' x2='%.1f' y1='%.1f' y2='%.1f' class='whisker'/>",
                   x(r.interval.low), x(r.interval.high), top + 6, top + 6);
-    svg += format("<text x='2' y='%.1f'>", top + 10) + escaped(r.label.substr(0, 34)) + "</text>";
+    svg +=
+        format("<text x='2' y='%.1f'>", top + 10) + markup_text(r.label.substr(0, 34)) + "</text>";
   }
   return svg + "</svg>";
 }
 
-}  // namespace
+/// Which colour is whose.
+std::string curves_key(const StudyTable& table) {
+  std::string out = "<p>";
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    if (!table.rows[r].peer)
+      out += "<span style='margin-right:1em;color:" + kColours[r % kColours.size()] + "'>&#9632; " +
+             markup_text(table.rows[r].label) + "</span>";
+  }
+  return out + "</p>";
+}
 
-std::string summary_text(const Study& study, const StudyTable& table) {
-  std::string out = "# " + study.name + "\n\n";
-  out += format("%zu settings, %zu spaces, %llu seeds, %d virtual %s, recorded %s served. ",
-                study.settings.size(), table.spaces.size(),
-                static_cast<unsigned long long>(study.seeds), study.devices,
-                study.devices == 1 ? "device" : "devices", served_text(study).c_str());
-  out += score_meaning(table) +
-         " Intervals: 95 %, bootstrap over seeds. Difference: " + table.rows.front().label +
-         " minus the row, paired over seeds (recorded peers: against its mean); p by sign flips, "
-         "Holm-adjusted.\n\n";
-  out += "## All spaces\n\n";
-  out +=
-      "| setting | score | difference | p | mean rank | published form | within 5 % | within 1 % | "
-      "evaluations to 95 %, ratio | budget used | tuner ms an evaluation |\n";
-  out += "|---|---|---|---|---|---|---|---|---|---|---|\n";
+std::vector<Document::Row> rows_over_all(const StudyTable& table) {
+  std::vector<Document::Row> out{
+      {"setting", "score", "difference", "p", "mean rank", "published form", "within 5 %",
+       "within 1 %", "evaluations to 95 %, ratio", "budget used", "tuner ms an evaluation"}};
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const StudyRow& r = table.rows[i];
     if (!r.whole) continue;
-    out += "| " + r.label + (r.peer ? " (recorded)" : "") + " | " +
-           with_interval(r.score, r.interval) + " | ";
-    out += i == 0 ? "|" : with_interval(r.difference, r.difference_interval) + " |";
-    out += (i == 0 || r.peer) ? " |" : format(" %.4f |", r.p);
-    out += r.peer ? " |" : format(" %.2f |", r.rank);
-    out += " " + published_text(r.published) + format(" | %.2f | %.2f |", r.hit5, r.hit1);
-    out += (i == 0 || r.peer) ? " |" : " " + with_interval(r.ratio95, r.ratio95_interval) + " |";
-    out += format(" %.2f |", r.used);
-    out += r.peer ? " |\n" : format(" %.3f |\n", r.tuner_ms);
-  }
-  for (std::size_t s = 0; s < table.spaces.size(); ++s) {
-    out += "\n## " + table.spaces[s] +
-           format("\n\nBudget %llu; %.0f %% of random descents end within 5 %% of the optimum.\n\n",
-                  static_cast<unsigned long long>(table.budgets[s]), 100 * table.ease[s]);
-    out +=
-        "| setting | score | published form | within 5 % | within 1 % | evaluations to 5 % | to 1 "
-        "% | to 95 % | there | regret at half | at the end | at equal clock |\n";
-    out += "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
-    for (const StudyRow& r : table.rows) {
-      const StudyCell& c = r.cells[s];
-      if (c.scores.empty()) continue;
-      out += "| " + r.label + (r.peer ? " (recorded)" : "") + " | " +
-             with_interval(c.score, c.interval) + " | " + published_text(c.published) +
-             format(" | %.2f | %.2f | ", c.hit5, c.hit1);
-      out += r.peer
-                 ? format("| | | | | %.4f | |\n", c.regret)
-                 : evaluations_text(c.to5) + " | " + evaluations_text(c.to1) +
-                       format(" | %.1f [%.1f, %.1f] | %.2f", c.mean95, c.interval95.low,
-                              c.interval95.high, c.reached95) +
-                       format(" | %.4f | %.4f | %.4f |\n", c.regret_half, c.regret, c.regret_clock);
-    }
+    const bool compared = i > 0, tested = i > 0 && !r.peer;
+    out.push_back({r.title(), interval_text(r.score, r.interval),
+                   compared ? interval_text(r.difference, r.difference_interval) : "",
+                   tested ? format("%.4f", r.p) : "", r.peer ? "" : format("%.2f", r.rank),
+                   published_text(r.published), format("%.2f", r.hit5), format("%.2f", r.hit1),
+                   tested ? interval_text(r.ratio95, r.ratio95_interval) : "",
+                   format("%.2f", r.used), r.peer ? "" : format("%.3f", r.tuner_ms)});
   }
   return out;
+}
+
+std::vector<Document::Row> rows_of_space(const StudyTable& table, std::size_t space) {
+  std::vector<Document::Row> out{{"setting", "score", "published form", "within 5 %", "within 1 %",
+                                  "evaluations to 5 %", "to 1 %", "to 95 %", "there",
+                                  "regret at half", "at the end", "at equal clock"}};
+  for (const StudyRow& r : table.rows) {
+    const StudyCell& c = r.cells[space];
+    if (c.scores.empty()) continue;
+    const auto ours = [&](std::string text) { return r.peer ? "" : std::move(text); };
+    out.push_back({r.title(), interval_text(c.score, c.interval), published_text(c.published),
+                   format("%.2f", c.hit5), format("%.2f", c.hit1), ours(evaluations_text(c.to5)),
+                   ours(evaluations_text(c.to1)), ours(interval_text(c.mean95, c.interval95, 1)),
+                   ours(format("%.2f", c.reached95)), ours(format("%.4f", c.regret_half)),
+                   format("%.4f", c.regret), ours(format("%.4f", c.regret_clock))});
+  }
+  return out;
+}
+
+}  // namespace
+
+Document study_page(const Study& study, const StudyTable& table) {
+  Document page;
+  page.heading(1, study.name);
+  page.paragraph(format("%zu settings, %zu spaces, %llu seeds, %d virtual %s, recorded %s served. ",
+                        study.settings.size(), table.spaces.size(),
+                        static_cast<unsigned long long>(study.seeds), study.devices,
+                        study.devices == 1 ? "device" : "devices", served_text(study).c_str()) +
+                 score_meaning(table) +
+                 " Intervals: 95 %, bootstrap over seeds. Difference: " + table.rows.front().label +
+                 " minus the row, paired over seeds (recorded peers: against its mean); p by sign "
+                 "flips, Holm-adjusted.");
+  page.heading(2, "All spaces");
+  page.figure(bars(table));
+  page.table(rows_over_all(table));
+  page.figure(curves_key(table));
+  for (std::size_t s = 0; s < table.spaces.size(); ++s) {
+    page.heading(2, table.spaces[s]);
+    page.paragraph("Budget " + std::to_string(table.budgets[s]) + "; " +
+                   percent_text(table.ease[s]) +
+                   " of random descents end within 5 % of the optimum.");
+    page.figure(curve_svg(table, s));
+    page.table(rows_of_space(table, s));
+  }
+  return page;
 }
 
 std::string curves_csv(const StudyTable& table) {
@@ -167,7 +181,7 @@ std::string curves_csv(const StudyTable& table) {
       const std::vector<double>& curve = r.cells[s].curve;
       for (std::size_t i = 0; i < curve.size(); ++i) {
         const double share = static_cast<double>(i + 1) / static_cast<double>(curve.size());
-        out += in_one_cell(r.label) + (r.peer ? ",1," : ",0,") + table.spaces[s] +
+        out += csv_field(r.label) + (r.peer ? ",1," : ",0,") + table.spaces[s] +
                format(",%.2f,%.0f,%.6f\n", share,
                       std::max(1.0, std::floor(share * static_cast<double>(table.budgets[s]))),
                       curve[i]);
@@ -225,50 +239,6 @@ std::string score_json(const Study& study, const StudyTable& table) {
     }
   }
   return json{{"study", study.name}, {"seeds", study.seeds}, {"rows", rows}}.dump(1) + "\n";
-}
-
-std::string report_html(const Study& study, const StudyTable& table) {
-  std::string out =
-      "<!doctype html><html lang='en'><meta charset='utf-8'><title>" + escaped(study.name) +
-      "</title><style>body{font:15px/1.5 system-ui,sans-serif;max-width:1100px;margin:2em "
-      "auto;padding:0 1em;color:#222}"
-      "svg{width:100%;height:auto}svg "
-      "text{font-size:11px;fill:#444}.grid{stroke:#e4e4e4}.zero{stroke:#888}.bar{fill:#9db8cc}."
-      "ours{fill:#0b5fa5}"
-      ".peer{fill:#d9cdbd}.whisker{stroke:#222}.spaces{display:grid;grid-template-columns:repeat("
-      "auto-fill,minmax(380px,1fr));gap:1em}"
-      "figure{margin:0}figcaption{font-weight:600}table{border-collapse:collapse}td,th{padding:."
-      "15em .6em;text-align:right}"
-      "td:first-child,th:first-child{text-align:left}tr:nth-child(even){background:#f5f7f9}.key "
-      "span{margin-right:1em;white-space:nowrap}</style><h1>" +
-      escaped(study.name) + "</h1><p>";
-  out += format("%zu spaces, %llu seeds. ", table.spaces.size(),
-                static_cast<unsigned long long>(study.seeds)) +
-         score_meaning(table);
-  out += "</p><h2>Score over all spaces</h2>" + bars(table) +
-         "<table><tr><th>setting<th>score<th>95 % interval<th>difference<th>p<th>mean "
-         "rank<th>within 5 %<th>within 1 %<th>ms</tr>";
-  for (const StudyRow& r : table.rows) {
-    if (!r.whole) continue;
-    out += "<tr><td>" + escaped(r.label) + (r.peer ? " (recorded)" : "") +
-           format("<td>%.3f<td>%.3f to %.3f<td>%.3f<td>", r.score, r.interval.low, r.interval.high,
-                  r.difference);
-    out += (r.peer ? std::string("<td>") : format("%.4f<td>%.2f", r.p, r.rank)) +
-           format("<td>%.2f<td>%.2f<td>%.3f</tr>", r.hit5, r.hit1, r.tuner_ms);
-  }
-  out += "</table><h2>Score by share of the budget</h2><p class='key'>";
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    if (!table.rows[r].peer)
-      out += "<span style='color:" + kColours[r % kColours.size()] + "'>&#9632; " +
-             escaped(table.rows[r].label) + "</span>";
-  }
-  out += "</p><div class='spaces'>";
-  for (std::size_t s = 0; s < table.spaces.size(); ++s) {
-    out += "<figure><figcaption>" + escaped(table.spaces[s]) +
-           format(", %llu evaluations", static_cast<unsigned long long>(table.budgets[s])) +
-           "</figcaption>" + curve_svg(table, s) + "</figure>";
-  }
-  return out + "</div></html>\n";
 }
 
 }  // namespace warpath

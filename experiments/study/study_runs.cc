@@ -60,6 +60,12 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
+/// A label as a cell of a file whose cells are split at every comma.
+std::string in_one_cell(std::string label) {
+  std::ranges::replace(label, ',', ';');
+  return label;
+}
+
 std::string line(const StudyRun& run, const std::string& label) {
   std::string improvements;
   for (const LabRun::Improvement& i : run.improvements) {
@@ -188,11 +194,6 @@ void refuse_other_study(const Study& study, const std::filesystem::path& folder)
 }
 
 }  // namespace
-
-std::string in_one_cell(std::string label) {
-  std::ranges::replace(label, ',', ';');
-  return label;
-}
 
 std::vector<double> StudyRun::best_by_evaluation(double worst) const {
   LabRun run;

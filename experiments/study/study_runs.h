@@ -38,9 +38,6 @@ struct StudyRun {
   [[nodiscard]] std::vector<double> best_by_evaluation(double worst) const;
 };
 
-/// A label as a table cell: values may contain commas, which separate cells.
-[[nodiscard]] std::string in_one_cell(std::string label);
-
 /// "i/n": this process does every n-th run, starting with the i-th (1-based).
 struct Shard {
   std::uint64_t index = 1, count = 1;

@@ -19,10 +19,6 @@ constexpr int kDraws = 2000;
 constexpr double kConfidence = 0.95;
 constexpr std::size_t kCurvePoints = 50;
 
-double mean(const std::vector<double>& v) {
-  return v.empty() ? 0 : std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
-}
-
 /// Adds the score at each fiftieth of the budget.
 void add_curve(const StudySpace& s, const std::vector<double>& best, std::vector<double>& curve) {
   curve.resize(kCurvePoints);
@@ -36,8 +32,7 @@ void add_curve(const StudySpace& s, const std::vector<double>& best, std::vector
 /// Median of evaluations to a goal; 0 where half of the runs or more never reached it.
 double median_to(std::vector<double> to) {
   for (double& t : to) t = t == 0 ? INFINITY : t;
-  std::sort(to.begin(), to.end());
-  const double middle = to.empty() ? INFINITY : to[to.size() / 2];
+  const double middle = median(to);
   return std::isfinite(middle) ? middle : 0;
 }
 
@@ -169,7 +164,7 @@ void compare95(const StudyRow& reference, StudyRow& row) {
   if (logs.empty()) return;
   const Interval interval = bootstrap_mean(logs, kConfidence, kDraws, 6);
   row.ratio95 = std::exp(mean(means));
-  row.ratio95_interval = {std::exp(interval.low), std::exp(interval.high)};
+  row.ratio95_interval = exponential(interval);
 }
 
 void compare(std::vector<StudyRow>& rows) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/console/document.h"
 #include "experiments/study/study.h"
 #include "experiments/study/study_runs.h"
 
@@ -47,6 +48,7 @@ struct StudyCell {
 struct StudyRow {
   std::string label;
   bool peer = false;
+  [[nodiscard]] std::string title() const { return label + (peer ? " (recorded)" : ""); }
   std::vector<StudyCell> cells;  ///< by space; no scores: not there
   bool whole = false;            ///< present on every space
   double score = 0;
@@ -81,11 +83,10 @@ struct StudyTable {
                                   const std::vector<StudyRun>& runs,
                                   const std::vector<Peer>& peers);
 
-[[nodiscard]] std::string summary_text(const Study& study, const StudyTable& table);
+/// Tables over all spaces and of each, and as HTML bars and curves.
+[[nodiscard]] Document study_page(const Study& study, const StudyTable& table);
 [[nodiscard]] std::string curves_csv(const StudyTable& table);
 /// One JSON row per strategy and space.
 [[nodiscard]] std::string score_json(const Study& study, const StudyTable& table);
-/// A self-contained page without scripts or links.
-[[nodiscard]] std::string report_html(const Study& study, const StudyTable& table);
 
 }  // namespace warpath

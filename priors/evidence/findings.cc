@@ -1,10 +1,10 @@
 #include "priors/evidence/findings.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/format.h"
 #include "priors/evidence/roofline.h"
 #include "priors/evidence/rule_table.h"
 
@@ -15,13 +15,10 @@ constexpr std::size_t kShownMoves = 4;
 
 std::string gaps_line(const RooflineGaps& gaps) {
   const MethodBudget budget = method_budget(gaps);
-  char text[200];
-  std::snprintf(text, sizeof text,
-                "bound: %s; gaps compute %.2f, memory %.2f, latency %.2f (%s); budget %d/%d/%d",
+  return format("bound: %s; gaps compute %.2f, memory %.2f, latency %.2f (%s); budget %d/%d/%d",
                 std::string(bound_name(gaps)).c_str(), gaps.compute, gaps.memory, gaps.latency,
                 std::string(name(gaps.source)).c_str(), budget.compute, budget.memory,
                 budget.latency);
-  return text;
 }
 
 }  // namespace

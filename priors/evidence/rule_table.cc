@@ -1,9 +1,9 @@
 #include "priors/evidence/rule_table.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 
+#include "engine/base/format.h"
 #include "priors/evidence/axis_json.h"
 #include "priors/evidence/embedded.h"
 
@@ -100,12 +100,6 @@ std::optional<Finding> judge(const Rule& rule, const DiagnosisView& view, std::s
   return finding;
 }
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
 }  // namespace
 
 std::string_view name(Axis axis) {
@@ -185,13 +179,13 @@ Findings RuleTable::evaluate(const DiagnosisView& view) const {
 }
 
 std::string finding_text(const Finding& finding) {
-  std::string out = finding.rule->id + " " + number(finding.severity) + ":";
+  std::string out = finding.rule->id + " " + number_text(finding.severity, 3) + ":";
   const char* separator = " ";
   for (const RuleReading& reading : finding.readings) {
-    out += separator + reading.condition->fact + " " + number(reading.fact.value) + " (" +
+    out += separator + reading.condition->fact + " " + number_text(reading.fact.value, 3) + " (" +
            std::string(name(reading.fact.source)) +
            (reading.condition->above ? ", from " : ", below ") +
-           number(reading.condition->threshold()) + ")";
+           number_text(reading.condition->threshold(), 3) + ")";
     separator = ", ";
   }
   return out;

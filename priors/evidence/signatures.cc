@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/json/json_record.h"
 #include "priors/evidence/embedded.h"
 
@@ -88,13 +88,9 @@ bool shrinks(const FeatureReading& r) {
 }
 
 std::string reading_text(const FeatureReading& r) {
-  char text[160];
-  std::snprintf(text, sizeof text, "%s %g to %g", r.feature.c_str(), r.before, r.after);
-  std::string out = text;
-  if (r.before == r.after && r.before_in_loops != r.after_in_loops) {
-    std::snprintf(text, sizeof text, " (in loops %g to %g)", r.before_in_loops, r.after_in_loops);
-    out += text;
-  }
+  std::string out = r.feature + " " + number_text(r.before) + " to " + number_text(r.after);
+  if (r.before == r.after && r.before_in_loops != r.after_in_loops)
+    out += format(" (in loops %g to %g)", r.before_in_loops, r.after_in_loops);
   return out;
 }
 

@@ -1,12 +1,12 @@
 #include "priors/llm/probe.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "engine/base/format.h"
 #include "priors/llm/codec.h"
 #include "priors/llm/extract.h"
 #include "priors/llm/retry.h"
@@ -21,12 +21,6 @@ using Next = Judgement::Next;
 constexpr std::int64_t kMostOutput = 512;  // a model that reasons needs some before it says a word
 constexpr std::size_t kShownText = 60;
 constexpr int kMostDropped = 4;  // options that one question may lose
-
-std::string seconds_text(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f s", seconds);
-  return text;
-}
 
 std::string usage_text(const Usage& usage) {
   return std::to_string(usage.input) + " tokens in, " + std::to_string(usage.output) + " out";
@@ -143,7 +137,7 @@ class Prober {
     const bool reached = result.status != 0;
     add("reachable", reached ? State::yes : State::broken,
         profile_.url() + (reached ? ": HTTP " + std::to_string(result.status) + " in " +
-                                        seconds_text(result.seconds)
+                                        format("%.2f s", result.seconds)
                                   : ": " + heard->judged.reason));
     if (!reached) {
       for (const char* what : {"key", "answers", "usage counts"})
@@ -238,7 +232,7 @@ class Prober {
         !taken  ? heard->judged.reason
         : whole ? "it was asked for, and the answer came in one"
                 : std::to_string(heard->result.pieces.size()) + " pieces in " +
-                      seconds_text(heard->result.seconds));
+                      format("%.2f s", heard->result.seconds));
     if (!taken || whole) return add(counts, State::untried, "no stream");
     if (profile_.codec == "chat") set("stream_usage", usage.known);
     add(counts, usage.known ? State::yes : State::no,

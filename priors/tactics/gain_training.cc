@@ -24,12 +24,6 @@ constexpr double kUsualLambda = 10;
 constexpr double kTrialsOfKernel = 400;  // in the calibration
 constexpr std::size_t kFewestOfNode = 5;
 
-double mean(const std::vector<double>& v) {
-  double sum = 0;
-  for (const double x : v) sum += x;
-  return v.empty() ? 0 : sum / static_cast<double>(v.size());
-}
-
 double log_loss(double chance, bool improved) {
   const double p = std::clamp(chance, 1e-6, 1 - 1e-6);
   return -std::log(improved ? p : 1 - p);
@@ -305,7 +299,7 @@ GainValidation validate(const GainModel& model,
                                : node.improvement / static_cast<double>(node.taught.size());
   }
   out.lift = evenly > 0 ? drawn / evenly : 1;
-  out.node_correlation = mean(correlations);
+  out.node_correlation = correlations.empty() ? 0 : mean(correlations);
   return out;
 }
 

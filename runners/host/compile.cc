@@ -1,6 +1,5 @@
 #include "runners/host/compile.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/text/one_kernel.h"
 #include "engine/text/source_text.h"
 #include "runners/host/imports.h"
@@ -30,21 +30,8 @@ constexpr std::size_t kMaxOutput = 256 << 10;
 constexpr std::size_t kMaxLog = 4 << 10;
 constexpr std::int64_t kMaxFile = 256LL << 20;
 constexpr std::size_t kMaxSource = 1 << 20;
-const std::string kFolderHead = "warpath-host-";
 
 std::atomic<std::uint64_t> next_name{0};  // names of files within a scratch folder
-
-void remove_leftovers(const fs::path& parent) {
-  std::error_code error;
-  for (fs::directory_iterator it(parent, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (!name.starts_with(kFolderHead)) continue;
-    const pid_t owner =
-        static_cast<pid_t>(std::strtol(name.c_str() + kFolderHead.size(), nullptr, 10));
-    std::error_code ignored;
-    if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) fs::remove_all(it->path(), ignored);
-  }
-}
 
 void write_file(const fs::path& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary);
@@ -134,22 +121,6 @@ std::string whole_text(const CompileJob& job, const std::string& translated) {
 
 }  // namespace
 
-ScratchFolder::ScratchFolder() {
-  std::error_code error;
-  const fs::path parent = fs::temp_directory_path(error);
-  if (error) throw environment_error("no temporary folder: " + error.message());
-  remove_leftovers(parent);
-  std::string name = (parent / (kFolderHead + std::to_string(::getpid()) + "-XXXXXX")).string();
-  if (::mkdtemp(name.data()) == nullptr)
-    throw environment_error("cannot make a folder in " + parent.string());
-  path_ = name;
-}
-
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
 std::string kernel_name_problem(const std::string& name) {
   if (name.empty() || name.size() > 512) return "a kernel name of 1 to 512 characters";
   int depth = 0;
@@ -165,6 +136,7 @@ std::string kernel_name_problem(const std::string& name) {
 }
 
 Compiler::Compiler(const HostOptions& options) : options_(options) {
+  TemporaryFolder::remove_leftovers(kFolder);
   for (const auto& file : shim_files()) write_file(scratch_.path() / file.name, file.text);
   ProcessSpec probe;
   probe.argv = {options_.compiler, "--version"};
@@ -312,7 +284,7 @@ Compiled Compiler::compile(const CompileJob& job, const std::stop_token& stop) c
   switch (result.end) {
     case ProcessEnd::timed_out:
       return fail(Status::timed_out, "compile",
-                  "compiling took longer than " + std::to_string(options_.compile_seconds) +
+                  "compiling took longer than " + number_text(options_.compile_seconds) +
                       " s (host.compile_seconds)");
     case ProcessEnd::too_verbose:
       return fail(Status::limits_exceeded, "compile",

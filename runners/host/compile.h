@@ -9,27 +9,13 @@
 #include <vector>
 
 #include "engine/base/hash.h"
+#include "engine/base/temporary_folder.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/outcome.h"
 #include "runners/host/options.h"
 #include "runners/worker/sandbox.h"
 
 namespace warpath::host {
-
-/// A folder of this process below the system's temporary folder, removed on destruction. Creating
-/// one removes folders left behind by processes that have ended.
-class ScratchFolder {
- public:
-  /// Throws Error(environment) if it cannot be created.
-  ScratchFolder();
-  ~ScratchFolder();
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 /// A compilation; macros are defined before the source's first line.
 struct CompileJob {
@@ -79,8 +65,10 @@ class Compiler {
   /// empty.
   [[nodiscard]] std::string try_out() const;
 
+  static constexpr const char* kFolder = "host";
+
   HostOptions options_;
-  ScratchFolder scratch_;
+  TemporaryFolder scratch_{kFolder};
   std::unique_ptr<const ProgramSandbox> confinement_;
   std::string version_;
 };

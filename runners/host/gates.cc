@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "engine/base/format.h"
 #include "engine/spec/compare.h"
 #include "runners/arguments.h"
 
@@ -121,7 +122,7 @@ bool hit_tensor_fence(const WorkerLoss& loss) {
 GateFailure describe_loss(const Evidence& evidence, const WorkerLoss& loss) {
   switch (loss.kind) {
     case WorkerLoss::Kind::timed_out:
-      return {Status::timed_out, "did not end within " + std::to_string(evidence.launch_seconds) +
+      return {Status::timed_out, "did not end within " + number_text(evidence.launch_seconds) +
                                      " s (host.launch_seconds)"};
     case WorkerLoss::Kind::stopped:
       return {Status::timed_out, "stopped"};

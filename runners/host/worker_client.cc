@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <thread>
 #include <utility>
 
+#include "engine/base/temporary_folder.h"
 #include "runners/host/options.h"
 #include "runners/host/worker.h"
 
@@ -42,7 +42,7 @@ WorkerClient::WorkerClient(std::string program, const HostOptions& options)
 void WorkerClient::start() {
   ProcessSpec spec;
   spec.argv = {program_, "worker", "host"};
-  spec.directory = std::filesystem::temp_directory_path().string();
+  spec.directory = temporary_root().string();
   spec.memory_bytes = options_.memory_mib << 20;
   spec.file_bytes = 1;
   worker_ = std::make_unique<WorkerProcess>(spec);

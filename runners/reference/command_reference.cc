@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "engine/base/error.h"
+#include "engine/base/temporary_folder.h"
 #include "engine/spec/npy.h"
 #include "runners/reference/host_op.h"
 #include "runners/worker/process.h"
@@ -31,28 +32,9 @@ constexpr const char* kPassedVariables[] = {"PATH",
                                             "VIRTUAL_ENV",
                                             "CUDA_VISIBLE_DEVICES"};
 
-/// A folder of its own that nobody else may read; removed with its content at the end.
-class PrivateFolder {
- public:
-  explicit PrivateFolder(const std::string& parent) : path_(parent + "/reference-XXXXXX") {
-    if (::mkdtemp(path_.data()) == nullptr) {
-      throw environment_error("cannot make a folder in " + parent + ": " + std::strerror(errno));
-    }
-  }
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  ~PrivateFolder() {
-    std::error_code ignored;  // a leftover scratch folder must not end the run
-    std::filesystem::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::string npy(const std::string& argument) const {
-    return path_ + "/" + argument + ".npy";
-  }
-
- private:
-  std::string path_;
-};
+std::string npy(const TemporaryFolder& folder, const std::string& argument) {
+  return (folder / (argument + ".npy")).string();
+}
 
 std::string json_number(const std::variant<std::int64_t, double, bool>& value) {
   if (const auto* boolean = std::get_if<bool>(&value)) return *boolean ? "true" : "false";
@@ -124,17 +106,17 @@ class CommandReference final : public ReferenceSource {
   }
 
   TensorMap compute(const ReferenceInput& input) override {
-    const PrivateFolder folder(scratch_);
-    for (const auto& [name, tensor] : input.tensors) write_npy(folder.npy(name), tensor);
-    write_scalars(folder.path() + "/scalars.json", input.scalars);
+    const TemporaryFolder folder("reference", scratch_);
+    for (const auto& [name, tensor] : input.tensors) write_npy(npy(folder, name), tensor);
+    write_scalars((folder / "scalars.json").string(), input.scalars);
     for (const ArgSpec& arg : input.spec.io.args) {
-      if (arg.role == ArgRole::inout) mark_unwritten(folder.npy(arg.name));
+      if (arg.role == ArgRole::inout) mark_unwritten(npy(folder, arg.name));
     }
-    run(folder.path());
+    run(folder.path().string());
     TensorMap outputs;
     for (const ArgSpec& arg : input.spec.io.args) {
       if (arg.role != ArgRole::output && arg.role != ArgRole::inout) continue;
-      outputs[arg.name] = read_output(arg, input, folder.npy(arg.name));
+      outputs[arg.name] = read_output(arg, input, npy(folder, arg.name));
     }
     return outputs;
   }

@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "engine/base/error.h"
 
@@ -40,23 +38,11 @@ std::string WorkerEnd::text() const {
   return (signalled ? "signal " : "exit status ") + std::to_string(code);
 }
 
-WorkerProcess::EmptyFolder::EmptyFolder() {
-  std::error_code error;
-  const std::filesystem::path base = std::filesystem::temp_directory_path(error);
-  path = (error ? std::filesystem::path("/tmp") : base) / "warpath-worker-XXXXXX";
-  if (::mkdtemp(path.data()) == nullptr)
-    throw environment_error(path + ": cannot be made: " + std::strerror(errno));
-}
-
-WorkerProcess::EmptyFolder::~EmptyFolder() {
-  ::rmdir(path.c_str());
-}
-
 WorkerProcess::WorkerProcess(const ProcessSpec& spec) : child_(spec), fd_(child_->fd()) {}
 
 WorkerProcess::WorkerProcess(const LockedWorker& worker) {
-  folder_.emplace();
-  fd_ = child_.emplace(locked_down(worker, folder_->path)).fd();
+  folder_.emplace("worker");
+  fd_ = child_.emplace(locked_down(worker, folder_->path().string())).fd();
 }
 
 WorkerProcess::WorkerProcess(const std::function<void(int fd)>& body) {

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/base/temporary_folder.h"
 #include "runners/worker/frames.h"
 #include "runners/worker/process.h"
 
@@ -80,14 +81,6 @@ class WorkerProcess {
   [[nodiscard]] pid_t pid() const { return child_ ? child_->pid() : -1; }
 
  private:
-  /// Temporary folder, removed on destruction.
-  struct EmptyFolder {
-    EmptyFolder();
-    ~EmptyFolder();
-    EmptyFolder(const EmptyFolder&) = delete;
-    EmptyFolder& operator=(const EmptyFolder&) = delete;
-    std::string path;
-  };
   struct Outgoing {
     std::string bytes;
     std::size_t done = 0;
@@ -98,7 +91,7 @@ class WorkerProcess {
   [[nodiscard]] bool write_some(Outgoing& frame);
   [[nodiscard]] WorkerEnd end(std::chrono::duration<double> grace);
 
-  std::optional<EmptyFolder> folder_;  // before child_, which runs in it
+  std::optional<TemporaryFolder> folder_;  // before child_, which runs in it
   std::optional<Child> child_;
   std::thread thread_;  // in place of a child
   int fd_ = -1;

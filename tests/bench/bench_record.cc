@@ -1,11 +1,9 @@
 #include <benchmark/benchmark.h>
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "engine/base/temporary_folder.h"
 #include "engine/run/event_log.h"
 #include "engine/run/events.h"
 #include "engine/spec/spec_load.h"
@@ -36,9 +34,7 @@ void bm_journal_append(benchmark::State& bench, SyncRule rule) {
                       .cache = "cold"}};
   for (int gate = 0; gate < 15; ++gate)
     outcome.verdict.gates.push_back({"gate_" + std::to_string(gate), GateResult::Answer::pass, ""});
-  const auto folder = std::filesystem::temp_directory_path() /
-                      ("warpath_bench_record." + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   std::uint64_t sequence = 0;
   {
     EventWriter log =
@@ -50,7 +46,6 @@ void bm_journal_append(benchmark::State& bench, SyncRule rule) {
     bench.SetBytesProcessed(static_cast<std::int64_t>(log.position().bytes));
   }
   bench.SetItemsProcessed(static_cast<std::int64_t>(sequence));
-  std::filesystem::remove_all(folder);
 }
 
 BENCHMARK_CAPTURE(bm_key, softmax_scaled, std::string("softmax_scaled"))

@@ -1,11 +1,9 @@
 #include <benchmark/benchmark.h>
 
 #include <malloc.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -13,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/temporary_folder.h"
 #include "engine/plugin/options.h"
 #include "engine/plugin/policy.h"
 #include "engine/run/snapshot.h"
@@ -133,9 +132,7 @@ void bm_raise_best(benchmark::State& bench) {
 /// From the snapshot in its file to a search that goes on, checked.
 void bm_load(benchmark::State& bench) {
   Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("warpath_bench." + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   const auto path = folder / "search_state.json";
   save_snapshot({.log = {}, .arenas = grown.search.graph().arenas(), .state = grown.search.state()},
                 path, false);
@@ -150,7 +147,6 @@ void bm_load(benchmark::State& bench) {
     bench.ResumeTiming();
   }
   if (!equal) bench.SkipWithError("the loaded search differs");
-  std::filesystem::remove_all(folder);
 }
 
 /// The recorded outcomes put through a new search: an item is an event, of which a node has two.
@@ -176,14 +172,11 @@ void bm_replay(benchmark::State& bench) {
 /// A snapshot written, as pools where it is large.
 void bm_save(benchmark::State& bench) {
   Grown& grown = Grown::of(static_cast<std::uint32_t>(bench.range(0)));
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("warpath_bench." + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder folder;
   for (auto _ : bench)
     save_snapshot(
         {.log = {}, .arenas = grown.search.graph().arenas(), .state = grown.search.state()},
         folder / "search_state.json", false);
-  std::filesystem::remove_all(folder);
 }
 
 /// Evaluations until the optimum of a small toy is found, with shared nodes and with a node a path:

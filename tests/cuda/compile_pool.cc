@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/base/temporary_folder.h"
 #include "tests/cuda/support.h"
 
 using namespace std::chrono_literals;
@@ -118,7 +119,8 @@ TEST_CASE("output beyond the limit is refused") {
 
 TEST_CASE("no spelling of an include shows a file of this machine") {
   const std::string secret = "warpath_secret_" + std::to_string(::getpid());
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / (secret + ".h");
+  const warpath::TemporaryFolder folder;
+  const std::filesystem::path file = folder / (secret + ".h");
   std::ofstream(file) << "int " << secret << "_text = unknown_" << secret << ";\n";
   ::setenv("WARPATH_TEST_KEY", secret.c_str(), 1);
   const std::string kernel = "\nextern \"C\" __global__ void k(float* o) { o[0] = 1; }\n";
@@ -155,7 +157,6 @@ TEST_CASE("no spelling of an include shows a file of this machine") {
     }
   }
   CHECK(pool.counts().restarts == 0);
-  std::filesystem::remove(file);
 }
 
 TEST_CASE(

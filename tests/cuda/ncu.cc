@@ -2,13 +2,12 @@
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 
 #include "engine/base/error.h"
+#include "engine/base/temporary_folder.h"
 
 using warpath::Error;
 using warpath::cuda::Ncu;
@@ -37,21 +36,16 @@ const std::string kReport =
 /// An executable shell script that plays Nsight Compute; gone afterwards.
 class Script {
  public:
-  explicit Script(const std::string& body)
-      : path_(std::filesystem::temp_directory_path() /
-              ("warpath-ncu-" + std::to_string(::getpid()))) {
-    std::ofstream(path_) << "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'Version 2025.3.1.0 "
-                            "(build 1)'; exit 0; fi\n"
-                         << body;
-    ::chmod(path_.c_str(), 0755);
+  explicit Script(const std::string& body) {
+    std::ofstream(path()) << "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'Version 2025.3.1.0 "
+                             "(build 1)'; exit 0; fi\n"
+                          << body;
+    ::chmod(path().c_str(), 0755);
   }
-  ~Script() { std::filesystem::remove(path_); }
-  Script(const Script&) = delete;
-  Script& operator=(const Script&) = delete;
-  [[nodiscard]] std::string path() const { return path_.string(); }
+  [[nodiscard]] std::string path() const { return (folder_ / "ncu").string(); }
 
  private:
-  std::filesystem::path path_;
+  warpath::TemporaryFolder folder_;
 };
 
 std::string printing(const std::string& report) {

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "tests/cuda/support.h"
+#include "tests/support/temporary_folder.h"
 
 using warpath::Error;
 using warpath::JsonCursor;
@@ -37,18 +38,6 @@ Peaks sample() {
                       {"int8", {1600e12, "wgmma", true}},
                       {"sfu", {4e12, "ex2.approx", false}}};
   return peaks;
-}
-
-/// An empty folder of its own, gone afterwards.
-struct Folder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("warpath-peaks-" + std::to_string(::getpid()));
-  Folder() { std::filesystem::remove_all(path); }
-  ~Folder() { std::filesystem::remove_all(path); }
-};
-
-void overwrite(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
 }
 
 }  // namespace
@@ -88,33 +77,33 @@ TEST_CASE(
 }
 
 TEST_CASE("peaks survive a file and come back only for their GPU and driver") {
-  const Folder folder;
+  const warpath::TemporaryFolder folder;
   const Peaks peaks = sample();
-  REQUIRE(write_peaks(folder.path, peaks));
-  CHECK(read_peaks(folder.path, peaks.uuid, peaks.driver) == peaks);
-  CHECK(!read_peaks(folder.path, peaks.uuid, peaks.driver + 1));
-  std::filesystem::copy_file(peaks_file(folder.path, peaks.uuid, 13000),
-                             peaks_file(folder.path, peaks.uuid, 13010));
-  CHECK(!read_peaks(folder.path, peaks.uuid, 13010));
+  REQUIRE(write_peaks(folder.path(), peaks));
+  CHECK(read_peaks(folder.path(), peaks.uuid, peaks.driver) == peaks);
+  CHECK(!read_peaks(folder.path(), peaks.uuid, peaks.driver + 1));
+  std::filesystem::copy_file(peaks_file(folder.path(), peaks.uuid, 13000),
+                             peaks_file(folder.path(), peaks.uuid, 13010));
+  CHECK(!read_peaks(folder.path(), peaks.uuid, 13010));
 }
 
 TEST_CASE("a damaged file, an older schema and impossible numbers read as nothing") {
-  const Folder folder;
+  const warpath::TemporaryFolder folder;
   const Peaks peaks = sample();
-  REQUIRE(write_peaks(folder.path, peaks));
-  const auto path = peaks_file(folder.path, peaks.uuid, peaks.driver);
+  REQUIRE(write_peaks(folder.path(), peaks));
+  const auto path = peaks_file(folder.path(), peaks.uuid, peaks.driver);
   const std::string good = cuda_test::read_file(path);
   for (const std::size_t kept :
        {std::size_t{0}, std::size_t{1}, good.size() / 2, good.size() - 3}) {
     CAPTURE(kept);
-    overwrite(path, good.substr(0, kept));
-    CHECK(!read_peaks(folder.path, peaks.uuid, peaks.driver));
+    warpath::test::put_text(path, good.substr(0, kept));
+    CHECK(!read_peaks(folder.path(), peaks.uuid, peaks.driver));
   }
   const auto refuses = [&](const char* key, const nlohmann::json& value) {
     auto document = nlohmann::json::parse(good);
     document[key] = value;
-    overwrite(path, document.dump());
-    CHECK_FALSE_MESSAGE(read_peaks(folder.path, peaks.uuid, peaks.driver).has_value(), key);
+    warpath::test::put_text(path, document.dump());
+    CHECK_FALSE_MESSAGE(read_peaks(folder.path(), peaks.uuid, peaks.driver).has_value(), key);
   };
   refuses("schema", 0);
   refuses("copy_bytes_per_s", -1);
@@ -123,8 +112,8 @@ TEST_CASE("a damaged file, an older schema and impossible numbers read as nothin
   refuses("operations", nlohmann::json::array());
   refuses("operations", {{"float32", {{"per_s", 1}}}});
   refuses("extra", 1);
-  overwrite(path, good);
-  CHECK(read_peaks(folder.path, peaks.uuid, peaks.driver) == peaks);
+  warpath::test::put_text(path, good);
+  CHECK(read_peaks(folder.path(), peaks.uuid, peaks.driver) == peaks);
 }
 
 TEST_CASE("a complaint about a peaks document names the place") {
@@ -135,10 +124,9 @@ TEST_CASE("a complaint about a peaks document names the place") {
 }
 
 TEST_CASE("a folder that cannot be made loses nothing but the cache") {
-  const Folder folder;
-  std::filesystem::create_directories(folder.path);
-  overwrite(folder.path / "file", "x");
-  CHECK(!write_peaks(folder.path / "file" / "sub", sample()));
+  const warpath::TemporaryFolder folder;
+  warpath::test::put_text(folder / "file", "x");
+  CHECK(!write_peaks(folder / "file" / "sub", sample()));
 }
 TEST_SUITE_END();
 

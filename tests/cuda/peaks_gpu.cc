@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/temporary_folder.h"
 #include "runners/cuda/driver/nvml.h"
 #include "runners/cuda/measure/peaks.h"
 #include "tests/cuda/gpu_support.h"
@@ -16,18 +16,16 @@ TEST_CASE("peaks are plausible, repeat, and are measured once") {
   const Device& device = cuda_test::gpu();
   const auto compiled = compile(cuda_test::nvrtc(), {}, peaks_request(device.arch()), {});
   REQUIRE_MESSAGE(compiled.status == warpath::Status::ok, compiled.log);
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("warpath-peaks-gpu-" + std::to_string(::getpid()));
+  const warpath::TemporaryFolder folder;
   int compilations = 0;
   const auto cubin = [&] {
     ++compilations;
     return compiled.cubin;
   };
-  const Peaks peaks = find_peaks(device, folder, cubin);
+  const Peaks peaks = find_peaks(device, folder.path(), cubin);
   MESSAGE(peaks_to_json(peaks).dump(1));
-  CHECK(find_peaks(device, folder, cubin) == peaks);
+  CHECK(find_peaks(device, folder.path(), cubin) == peaks);
   CHECK(compilations == 1);
-  std::filesystem::remove_all(folder);
 
   CHECK(peaks.copy_bytes_per_s > 1e11);
   CHECK(peaks.l2_bytes_per_s > peaks.copy_bytes_per_s);

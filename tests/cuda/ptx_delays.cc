@@ -1,13 +1,13 @@
 #include "runners/cuda/code/ptx_delays.h"
 
 #include <doctest/doctest.h>
-#include <stdlib.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 
 #include "engine/base/rng.h"
+#include "engine/base/temporary_folder.h"
 #include "engine/spec/spec_load.h"
 #include "experiments/setup/candidates.h"
 #include "moves/propose/example.h"
@@ -62,9 +62,7 @@ std::vector<std::string> opcodes(const std::string& text, bool ours_too) {
 
 /// Assembles; the assembler's complaint, empty if it takes the text.
 std::string assemble(const std::string& ptxas, const std::string& text) {
-  char folder[] = "/tmp/warpath_delays_XXXXXX";
-  REQUIRE(::mkdtemp(folder) != nullptr);
-  const fs::path path(folder);
+  const TemporaryFolder path;
   std::ofstream(path / "a.ptx") << text;
   const std::string command = ptxas + " -arch=sm_90a " + (path / "a.ptx").string() + " -o " +
                               (path / "a.cubin").string() + " > " + (path / "log").string() +
@@ -72,7 +70,6 @@ std::string assemble(const std::string& ptxas, const std::string& text) {
   const int status = std::system(command.c_str());
   std::string log;
   if (status != 0) log = "ptxas: " + cuda_test::read_file(path / "log").substr(0, 400);
-  fs::remove_all(path);
   return log;
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/plugin/objective.h"
 
 using namespace warpath;

@@ -1,69 +1,49 @@
 #include "engine/spec/npy.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 
 #include "engine/base/base64.h"
 #include "engine/base/rng.h"
 #include "tests/support/spec_fixtures.h"
+#include "tests/support/temporary_folder.h"
 
 using namespace warpath;
 using test::message_of;
 
 namespace {
 
-struct Folder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("warpath_npy_" + std::to_string(::getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  [[nodiscard]] std::string file(const char* name) const { return (path / name).string(); }
-};
-
 Tensor counting(DType dtype, std::vector<std::int64_t> shape) {
   Tensor out = make_tensor(dtype, std::move(shape));
   for (std::int64_t i = 0; i < out.elements(); ++i) out.set(i, static_cast<double>(i % 2));
   return out;
 }
-std::string content(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-void write(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
 }  // namespace
 
 TEST_SUITE_BEGIN("npy");
 
 TEST_CASE("every type and rank survives a round trip") {
-  const Folder folder;
+  const TemporaryFolder folder;
   for (const DTypeInfo& type : kDTypes) {
     for (const std::vector<std::int64_t>& shape :
          {std::vector<std::int64_t>{}, {1}, {7}, {2, 3}, {2, 1, 4}, {0, 3}}) {
       CAPTURE(type.name);
       const Tensor tensor = counting(type.dtype, shape);
-      write_npy(folder.file("t.npy"), tensor);
-      CHECK(read_npy(folder.file("t.npy"), type.dtype) == tensor);
+      write_npy((folder / "t.npy").string(), tensor);
+      CHECK(read_npy((folder / "t.npy").string(), type.dtype) == tensor);
     }
   }
   // no temporary is left
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 1);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
 TEST_CASE("the header is what numpy writes") {
-  const Folder folder;
-  write_npy(folder.file("t.npy"), counting(DType::f32, {2, 3}));
-  const std::string file = content(folder.file("t.npy"));
+  const TemporaryFolder folder;
+  write_npy((folder / "t.npy").string(), counting(DType::f32, {2, 3}));
+  const std::string file = test::text_of(folder / "t.npy");
   CHECK(file.substr(0, 10) == std::string("\x93NUMPY\x01\x00\x76\x00", 10));
   CHECK(file.find("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }") == 10);
   CHECK(file.size() == 128 + 24);
@@ -71,12 +51,13 @@ TEST_CASE("the header is what numpy writes") {
 }
 
 TEST_CASE("damaged and foreign files are refused with their path") {
-  const Folder folder;
-  write_npy(folder.file("good.npy"), counting(DType::f32, {2, 3}));
-  const std::string good = content(folder.file("good.npy"));
+  const TemporaryFolder folder;
+  write_npy((folder / "good.npy").string(), counting(DType::f32, {2, 3}));
+  const std::string good = test::text_of(folder / "good.npy");
   const auto problem = [&](const std::string& text) {
-    write(folder.file("bad.npy"), text);
-    return message_of([&] { static_cast<void>(read_npy(folder.file("bad.npy"), DType::f32)); });
+    test::put_text(folder / "bad.npy", text);
+    return message_of(
+        [&] { static_cast<void>(read_npy((folder / "bad.npy").string(), DType::f32)); });
   };
   const auto replaced = [&](const char* from, const char* to) {
     std::string text = good;
@@ -93,7 +74,7 @@ TEST_CASE("damaged and foreign files are refused with their path") {
   CHECK(problem(replaced("(2, 3)", "(2,-3)")).find("a shape of extents") != std::string::npos);
   CHECK(problem(replaced("\x01", "\x09")).find("version 9") != std::string::npos);
   CHECK(message_of([&] {
-          static_cast<void>(read_npy(folder.file("none.npy"), DType::f32));
+          static_cast<void>(read_npy((folder / "none.npy").string(), DType::f32));
         }).find("none.npy: got") != std::string::npos);
   for (std::uint64_t seed = 0; seed < 200; ++seed) {  // any damage gives a tensor or one error
     Rng rng(seed, "npy");

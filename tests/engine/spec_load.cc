@@ -1,7 +1,6 @@
 #include "engine/spec/spec_load.h"
 
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,25 +13,13 @@
 #include "engine/spec/spec_check.h"
 #include "engine/spec/tensor_init.h"
 #include "tests/support/spec_fixtures.h"
+#include "tests/support/temporary_folder.h"
 
 using namespace warpath;
 using nlohmann::json;
 using test::message_of;
 
 namespace {
-
-struct Folder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("warpath_spec_" + std::to_string(::getpid()));
-  Folder() { std::filesystem::create_directories(path); }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(path / name, std::ios::binary) << text;
-  }
-};
 
 KernelSpec parse(const json& spec) {
   return parse_specs(spec.dump(), "f.json", ".").front();
@@ -134,32 +121,32 @@ TEST_CASE("embedded data may be compressed") {
 }
 
 TEST_CASE("a file holds one spec or a list, a folder stands for its files in name order") {
-  const Folder folder;
+  const TemporaryFolder folder;
   json spec = json::parse(test::gather_spec_text());
   spec["kernel"].erase("source_code");
   spec["kernel"]["source_file"] = "k.cu";
-  folder.write("k.cu", "void kernel() {}");
+  test::put_text(folder / "k.cu", "void kernel() {}");
   json second = spec, third = spec;
   second["name"] = "second";
   third["name"] = "third";
-  folder.write("b.json", spec.dump());
-  folder.write("a.json", json::array({second, third}).dump());
-  folder.write("schema.json", "{}");
-  folder.write("notes.txt", "no spec");
-  const auto specs = load_specs(folder.path.string());
+  test::put_text(folder / "b.json", spec.dump());
+  test::put_text(folder / "a.json", json::array({second, third}).dump());
+  test::put_text(folder / "schema.json", "{}");
+  test::put_text(folder / "notes.txt", "no spec");
+  const auto specs = load_specs(folder.path().string());
   REQUIRE(specs.size() == 3);
   CHECK(specs[0].name == "second");
-  CHECK(specs[1].origin == (folder.path / "a.json").string() + ":/1");
+  CHECK(specs[1].origin == (folder / "a.json").string() + ":/1");
   CHECK(specs[2].name == "gather");
   CHECK(specs[2].source == "void kernel() {}");
   CHECK(specs[2].source_file == "k.cu");
   CHECK(spec_from_json(to_json(specs[2]), "run").source == "void kernel() {}");
 
-  folder.write("c.json", spec.dump());
+  test::put_text(folder / "c.json", spec.dump());
   CHECK(message_of([&] {
-          static_cast<void>(load_specs(folder.path.string()));
+          static_cast<void>(load_specs(folder.path().string()));
         }).find("a name that no other spec has") != std::string::npos);
-  const auto lines = check_spec_files({folder.path.string(), (folder.path / "none.json").string()});
+  const auto lines = check_spec_files({folder.path().string(), (folder / "none.json").string()});
   REQUIRE(lines.size() == 5);
   CHECK(lines[0].ok);
   CHECK(lines[0].text.find("second: ok (2 workloads, 6 arguments, 1 tunables)") !=
@@ -170,16 +157,16 @@ TEST_CASE("a file holds one spec or a list, a folder stands for its files in nam
 }
 
 TEST_CASE("files and folders that cannot be specs are refused by name") {
-  const Folder folder;
+  const TemporaryFolder folder;
   const auto problem = [&](const std::string& name) {
-    return message_of([&] { static_cast<void>(load_specs((folder.path / name).string())); });
+    return message_of([&] { static_cast<void>(load_specs((folder / name).string())); });
   };
   CHECK(problem("none.json").find("does not exist") != std::string::npos);
   CHECK(problem("").find("at least one spec") != std::string::npos);
-  folder.write("list.json", "[]");
+  test::put_text(folder / "list.json", "[]");
   CHECK(problem("list.json").find("list.json: got [], expected at least one spec") !=
         std::string::npos);
-  std::filesystem::create_directories(folder.path / "d.json");
+  std::filesystem::create_directories(folder / "d.json");
   CHECK(problem("d.json").find("at least one spec") != std::string::npos);
   json spec = json::parse(test::gather_spec_text());
   spec["kernel"].erase("source_code");
@@ -187,14 +174,14 @@ TEST_CASE("files and folders that cannot be specs are refused by name") {
        std::map<std::string, std::string>{{"none.cu", "a file that exists"},
                                           {"d.json", "a regular file"},
                                           {"empty.cu", "not empty"}}) {
-    folder.write("empty.cu", "");
+    test::put_text(folder / "empty.cu", "");
     spec["kernel"]["source_file"] = file;
-    folder.write("s.json", spec.dump());
+    test::put_text(folder / "s.json", spec.dump());
     CHECK(problem("s.json").find("s.json:/kernel/source_file: got ") != std::string::npos);
     CHECK(problem("s.json").find(expected) != std::string::npos);
   }
   {
-    std::ofstream large(folder.path / "large.json", std::ios::binary);
+    std::ofstream large(folder / "large.json", std::ios::binary);
     large.seekp(static_cast<std::streamoff>(kMaxJsonBytes));
     large << "1";
   }

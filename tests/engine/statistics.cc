@@ -123,4 +123,36 @@ TEST_CASE(
   CHECK_FALSE(two_humps({}));
 }
 
+TEST_CASE("intervals hold the mean, tests see a difference, and Holm raises p in order") {
+  Rng rng(5, "groups");
+  std::vector<std::vector<double>> apart(3), same(3);
+  for (std::size_t g = 0; g < 3; ++g) {
+    for (int i = 0; i < 40; ++i) {
+      apart[g].push_back(0.5 + rng.normal());
+      same[g].push_back(rng.normal());
+    }
+  }
+  const Interval interval = bootstrap_mean(apart, 0.95, 1000, 1);
+  CHECK(interval.low > 0);
+  CHECK(interval.high < 1);
+  CHECK(sign_flip_p(apart, 1000, 1) < 0.01);
+  CHECK(sign_flip_p(same, 1000, 1) > 0.01);
+  CHECK(holm(std::vector<double>{0.04, 0.01, 0.03}) == std::vector<double>{0.06, 0.03, 0.06});
+}
+
+TEST_CASE("means: none of nothing, by weight, and the middle of samples") {
+  CHECK(std::isnan(mean({})));
+  CHECK(mean(std::vector<double>{1, 2, 6}) == 3);
+  WeightedMean weighted;
+  CHECK(std::isnan(weighted.value()));
+  weighted.add(1, 3);
+  weighted.add(5, 1);
+  CHECK(weighted.value() == 2);
+  const Interval middle = percentile_interval(std::vector<double>{4, 0, 1, 3, 2}, 0.5);
+  CHECK(middle.low == 1);
+  CHECK(middle.high == 3);
+  CHECK(exponential({0, 1}).high == doctest::Approx(2.718281828));
+  CHECK(median_half_width(std::vector<double>{9, 10, 11}) == doctest::Approx(0.1));
+}
+
 TEST_SUITE_END();

@@ -47,9 +47,9 @@ TEST_CASE(
   CAPTURE(fine.out);
   CAPTURE(fine.err);
   CHECK(fine.code == 0);
-  for (const char* line : {"ok       reachable", "ok       key", "ok       answers",
-                           "ok       usage counts", "ok       structured output",
-                           "ok       streaming", "ok       usage in streams", "3 calls"}) {
+  for (const char* line :
+       {"ok  reachable", "ok  key", "ok  answers", "ok  usage counts", "ok  structured output",
+        "ok  streaming", "ok  usage in streams", "3 calls"}) {
     CAPTURE(line);
     CHECK(fine.out.find(line) != std::string::npos);
   }
@@ -59,7 +59,7 @@ TEST_CASE(
 
   const ProgramResult poor = doctor(server.url(), {"--llm-calls", "1"});
   CHECK(poor.code == 0);
-  CHECK(poor.out.find("-        streaming") != std::string::npos);
+  CHECK(poor.out.find("-   streaming") != std::string::npos);
   CHECK(server.requests().size() == 4);
 }
 
@@ -70,7 +70,7 @@ TEST_CASE(
   });
   const ProgramResult refused = doctor(server.url());
   CHECK(refused.code == 3);
-  CHECK(refused.out.find("BROKEN   key") != std::string::npos);
+  CHECK(refused.out.find("BROKEN  key") != std::string::npos);
 
   const ProgramResult keyless = run_program(
       {"doctor", "--llm", "--llm-model", "m", "--llm-profile", "custom", "--llm-base-url",

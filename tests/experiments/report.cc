@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "engine/base/format.h"
 #include "experiments/console/progress.h"
 #include "experiments/console/summary_table.h"
 #include "tests/experiments/program.h"
@@ -77,7 +78,7 @@ TEST_CASE("the speed-up at a run's end has its interval where there is one") {
     char* text = nullptr;
     std::size_t size = 0;
     std::FILE* const out = ::open_memstream(&text, &size);
-    ProgressPrinter(out, false).on_finish(result);
+    ProgressPrinter(out).on_finish(result);
     std::fclose(out);
     const std::string line(text, size);
     std::free(text);

@@ -1,6 +1,6 @@
-#include <cstdio>
 #include <string>
 
+#include "engine/base/format.h"
 #include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
 #include "register_stops.h"
@@ -24,17 +24,12 @@ struct SecondsOptions {
 };
 static_assert(kFullyDescribed<SecondsOptions>);
 
-std::string seconds_text(double seconds) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%g seconds", seconds);
-  return text;
-}
-
 /// Ends after run.budget_seconds of wall time, earlier sessions included; 0: never.
 class Seconds final : public StopPolicy {
  public:
   explicit Seconds(const Options& options)
-      : budget_(options.of<SecondsOptions>().budget_seconds), reason_(seconds_text(budget_)) {}
+      : budget_(options.of<SecondsOptions>().budget_seconds),
+        reason_(number_text(budget_) + " seconds") {}
 
   std::string_view reason(const Progress& progress) const override {
     return budget_ > 0 && progress.seconds >= budget_ ? std::string_view(reason_)

@@ -1,12 +1,9 @@
 #include "runners/cuda/code/disassembler.h"
 
-#include <stdlib.h>
-
 #include <array>
-#include <cstring>
 #include <filesystem>
 
-#include "engine/base/error.h"
+#include "engine/base/temporary_folder.h"
 #include "engine/run/run_folder.h"
 #include "runners/cuda/driver/toolkit_program.h"
 #include "runners/worker/process.h"
@@ -18,25 +15,6 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::duration<double> kLimit{60};
 constexpr std::size_t kMostBytes = std::size_t{256} << 20U;
-
-/// A folder that goes with the object.
-class Scratch {
- public:
-  Scratch() : path_((fs::temp_directory_path() / "warpath-code-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr)
-      throw environment_error(path_ + ": cannot be made: " + std::strerror(errno));
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  [[nodiscard]] fs::path file(const char* name) const { return fs::path(path_) / name; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace
 
@@ -51,8 +29,8 @@ Disassembler find_disassembler() {
 
 std::string disassemble(const Disassembler& tool, std::string_view cubin, std::string& why) {
   if (tool.path.empty()) return why = "neither nvdisasm nor cuobjdump is here", "";
-  const Scratch scratch;
-  const fs::path file = scratch.file("kernel.cubin");
+  const TemporaryFolder folder("code");
+  const fs::path file = folder / "kernel.cubin";
   write_file_atomically(file, cubin, false);
   ProcessSpec process;
   process.argv = {tool.path};

@@ -1,23 +1,17 @@
 // JSON and Graphviz of a region graph (runners/cuda/code/ptx_regions.h).
 #include <algorithm>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/format.h"
 #include "runners/cuda/code/ptx_regions.h"
 
 namespace warpath::cuda {
 namespace {
 
-std::string decimal(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
-
 std::string amounts_text(const char* what, const Amounts& amounts) {
   std::string out;
   for (const auto& [kind, amount] : amounts)
-    out += (out.empty() ? std::string(what) + ": " : ", ") + kind + " " + decimal(amount);
+    out += (out.empty() ? std::string(what) + ": " : ", ") + kind + " " + number_text(amount, 4);
   return out.empty() ? "" : out + "\\l";
 }
 
@@ -59,7 +53,7 @@ std::string to_dot(const RegionGraph& graph) {
     std::string label = "region " + std::to_string(i) + ", instructions " +
                         std::to_string(r.first) + " to " + std::to_string(r.last - 1) +
                         (r.loop < 0 ? "" : ", loop " + std::to_string(r.loop)) + ", x" +
-                        decimal(r.executions) + ", to " + r.ends_by + "\\l";
+                        number_text(r.executions, 4) + ", to " + r.ends_by + "\\l";
     label += amounts_text("bytes", r.bytes) + amounts_text("operations", r.operations) +
              amounts_text("ns", r.time_ns);
     const bool critical =

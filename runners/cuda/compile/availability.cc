@@ -2,9 +2,9 @@
 
 #include <dlfcn.h>
 
-#include <cstdio>
 #include <exception>
 
+#include "engine/base/format.h"
 #include "runners/cuda/compile/nvrtc.h"
 
 namespace warpath::cuda {
@@ -28,8 +28,8 @@ void probe_devices(void* driver, Platform& platform) {
   auto* const name_of = symbol<int(char*, int, int)>(driver, "cuDeviceGetName");
   auto* const attribute = symbol<int(int*, int, int)>(driver, "cuDeviceGetAttribute");
   auto* const memory = symbol<int(std::size_t*, int)>(driver, "cuDeviceTotalMem_v2");
-  auto* uuid_of = symbol<int(unsigned char*, int)>(driver, "cuDeviceGetUuid_v2");
-  if (uuid_of == nullptr) uuid_of = symbol<int(unsigned char*, int)>(driver, "cuDeviceGetUuid");
+  auto* uuid_of = symbol<int(char*, int)>(driver, "cuDeviceGetUuid_v2");
+  if (uuid_of == nullptr) uuid_of = symbol<int(char*, int)>(driver, "cuDeviceGetUuid");
   if (init == nullptr || version == nullptr || count_of == nullptr || name_of == nullptr ||
       attribute == nullptr || memory == nullptr || version(&platform.driver_version) != 0) {
     platform.driver_problem = "libcuda.so.1 is no CUDA driver that this program knows";
@@ -48,14 +48,8 @@ void probe_devices(void* driver, Platform& platform) {
     device.index = i;
     char name[256] = "";
     std::size_t bytes = 0;
-    unsigned char uuid[16] = {};
-    if (uuid_of != nullptr && uuid_of(uuid, i) == 0) {
-      for (const unsigned char byte : uuid) {
-        char two[3];
-        std::snprintf(two, sizeof two, "%02x", byte);
-        device.uuid += two;
-      }
-    }
+    char uuid[16] = {};
+    if (uuid_of != nullptr && uuid_of(uuid, i) == 0) device.uuid = hex_text({uuid, sizeof uuid});
     if (name_of(name, sizeof name, i) == 0) device.name = name;
     if (memory(&bytes, i) == 0) device.memory_bytes = bytes;
     static_cast<void>(attribute(&device.multiprocessors, kMultiprocessorCount, i));

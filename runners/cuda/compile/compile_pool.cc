@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 
 namespace warpath::cuda {
 namespace {
@@ -143,7 +144,7 @@ CompileResult CompilePool::judge(const WorkerReply& lost) const {
     return verdict(Status::crashed, "the compile worker sent a damaged result\n");
   if (lost.kind == Kind::timed_out)
     return verdict(Status::timed_out, "the compiler took longer than " +
-                                          std::to_string(options_.setup.limits.seconds) +
+                                          number_text(options_.setup.limits.seconds) +
                                           " s and was killed\n");
   const std::uint64_t limit = options_.setup.limits.memory_bytes;
   if (killed_from_outside(lost) || (limit > 0 && lost.end.peak_memory_bytes > limit / 2))

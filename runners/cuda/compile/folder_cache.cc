@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/temporary_folder.h"
 
 namespace warpath::cuda {
 namespace {
@@ -177,7 +178,7 @@ fs::path default_cache_folder(std::string_view kind) {
     return fs::path(cache) / "warpath" / kind;
   if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
     return fs::path(home) / ".cache" / "warpath" / kind;
-  return fs::temp_directory_path() / ("warpath-" + std::string(kind));
+  return temporary_root() / ("warpath-" + std::string(kind));
 }
 
 }  // namespace warpath::cuda

@@ -1,17 +1,16 @@
 #include "runners/cuda/finalists/sanitizer.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <future>
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/base/statistics.h"
+#include "engine/base/temporary_folder.h"
 #include "runners/cuda/driver/toolkit_program.h"
 #include "runners/cuda/finalists/small_workload.h"
 #include "runners/cuda/gates/gate.h"
@@ -19,32 +18,8 @@
 namespace warpath::cuda {
 namespace {
 
-namespace fs = std::filesystem;
 const std::string kSanitizer(kSanitizerGate);
 constexpr const char* kTools[] = {"memcheck", "racecheck", "synccheck"};
-
-/// A file that goes with its owner.
-class ScratchFile {
- public:
-  ScratchFile() : path_((fs::temp_directory_path() / "warpath-sanitizer-XXXXXX").string()) {
-    const int fd = ::mkstemp(path_.data());
-    if (fd < 0) throw environment_error(path_ + ": cannot be made");
-    ::close(fd);
-  }
-  ~ScratchFile() { ::unlink(path_.c_str()); }
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-  [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] std::string text() const {
-    std::ifstream file(path_);
-    std::stringstream all;
-    all << file.rdbuf();
-    return all.str();
-  }
-
- private:
-  std::string path_;
-};
 
 /// Without a tool: what is wrong with the case; empty: spec's kernel and candidate are right, and
 /// nothing was written beside tensors.
@@ -78,7 +53,8 @@ Checked check(const FinalistSetup& setup,
               const char* which,
               double seconds) {
   using enum GateResult::Answer;
-  const ScratchFile log;
+  const TemporaryFolder folder("sanitizer");
+  const std::filesystem::path log = folder / "log";
   // Instrumented code may be a thousand times slower: what does not end in time is not run.
   LaneSetup lane_setup = checking_lane(setup, std::string("compute-sanitizer ") + which,
                                        "launch_contract,reference", seconds);
@@ -90,7 +66,7 @@ Checked check(const FinalistSetup& setup,
                                       "--kernel-name",
                                       "kernel_name=" + of.candidate.codes.front().entry,
                                       "--log-file",
-                                      log.path()};
+                                      log.string()};
   lane_setup.argv.insert(lane_setup.argv.begin(), tool.begin(), tool.end());
   TrialReply reply;
   try {
@@ -104,7 +80,9 @@ Checked check(const FinalistSetup& setup,
   } catch (const Error& error) {
     return {not_run, std::string(which) + ": " + error.what()};
   }
-  const SanitizerLog found = read_sanitizer_log(log.text());
+  std::ostringstream text;
+  text << std::ifstream(log).rdbuf();
+  const SanitizerLog found = read_sanitizer_log(text.str());
   if (found.errors > 0)
     return {fail, std::string(which) + ": " + std::to_string(found.errors) +
                       " errors, the first: " + found.first};
@@ -178,8 +156,8 @@ GateResult sanitize(const FinalistSetup& setup) {
     if (!of) {
       if (longest_ns > kShortNs)
         return {kSanitizer, not_run,
-                "no small workload (" + why + "), and launches of " +
-                    std::to_string(longest_ns * 1e-6) + " ms would take minutes"};
+                "no small workload (" + why + "), and launches of " + ms_text(longest_ns * 1e-6) +
+                    " ms would take minutes"};
       of = FinalistCase{.problem = setup.problem, .candidate = setup.candidate};
     }
     std::vector<std::future<Checked>> under_way;

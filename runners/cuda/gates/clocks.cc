@@ -2,6 +2,7 @@
 #include <chrono>
 #include <limits>
 
+#include "engine/base/format.h"
 #include "engine/base/statistics.h"
 #include "runners/cuda/gates/device_gate.h"
 
@@ -33,15 +34,13 @@ class Clocks final : public DeviceGate {
       const double typical = median(single);
       const Sampling& sampling = trial.timing(w);
       const double claimed = median(sampling.scored_ns());
-      char text[160];
-      std::snprintf(text, sizeof text,
-                    "workload %s: %.3g us a launch over poisoned outputs, %.3g us as timed",
-                    trial.at(w).workload->name.c_str(), typical * 1e-3, claimed * 1e-3);
+      const std::string text =
+          "workload " + trial.at(w).workload->name + ": " + number_text(typical * 1e-3, 3) +
+          " us a launch over poisoned outputs, " + number_text(claimed * 1e-3, 3) + " us as timed";
       if (typical > kMostRatio * claimed + kSlackNs) return fail(text);
       const double host = by_host(trial, w);
       if (host > kMostRatio * typical + kSlackNs) {
-        return fail(std::string(text) + "; the host's clock says " + std::to_string(host * 1e-3) +
-                    " us");
+        return fail(text + "; the host's clock says " + number_text(host * 1e-3, 3) + " us");
       }
     }
     return pass();

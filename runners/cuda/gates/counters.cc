@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/base/format.h"
 #include "runners/cuda/gates/device_gate.h"
 
 namespace warpath::cuda {
@@ -32,9 +33,8 @@ class CounterGate final : public DeviceGate {
       if (tensor.is_written()) writable += static_cast<double>(tensor.size_bytes);
     }
     const double least = kLeastCounted * (placed.bytes - writable);
-    char text[96];
-    std::snprintf(text, sizeof text, "%.4g bytes read, %.4g declared to be moved", read->second,
-                  placed.bytes);
+    const std::string text = number_text(read->second, 4) + " bytes read, " +
+                             number_text(placed.bytes, 4) + " declared to be moved";
     return read->second < least ? fail(text) : pass(text);
   }
 };

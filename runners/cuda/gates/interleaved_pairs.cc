@@ -38,11 +38,11 @@ class Interleaved final : public DeviceGate {
       if (quiet.takes > 1) text += ", attempt " + std::to_string(quiet.takes);
       constexpr double kWorthSaying = 1.02;
       if (quiet.sustained_over_rested > kWorthSaying)
-        text += format("; launched without a break it takes %.0f %% longer",
-                       100 * (quiet.sustained_over_rested - 1));
+        text += "; launched without a break it takes " +
+                percent_text(quiet.sustained_over_rested - 1) + " longer";
       return pass(quiet.why.empty() ? text : text + "; " + quiet.why);
     }
-    double log_gain = 0, low = 0, high = 0, weights = 0;
+    WeightedMean log_gain, low, high;
     std::size_t most = 0;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       const Workload& workload = *trial.at(w).workload;
@@ -57,12 +57,11 @@ class Interleaved final : public DeviceGate {
       for (std::size_t i = 0; i < pairs.first_ns.size(); ++i)
         logs.push_back(std::log(pairs.first_ns[i] / pairs.second_ns[i]));
       const Interval interval = bootstrap_median(logs, kConfidence, 1000, trial.request().seed + w);
-      log_gain += workload.weight * median(logs);
-      low += workload.weight * interval.low;
-      high += workload.weight * interval.high;
-      weights += workload.weight;
+      log_gain.add(median(logs), workload.weight);
+      low.add(interval.low, workload.weight);
+      high.add(interval.high, workload.weight);
     }
-    return pass(verdict(trial, rival, log_gain / weights, low / weights, high / weights, most));
+    return pass(verdict(trial, rival, log_gain.value(), low.value(), high.value(), most));
   }
 
  private:
@@ -73,14 +72,12 @@ class Interleaved final : public DeviceGate {
     if (low > 0 && gain >= least) word = "faster";
     if (high < 0 && gain <= -least) word = "slower";
     trial.confirmed_faster = low > 0 && gain >= least;
-    char text[160];
-    std::snprintf(text, sizeof text, "%s: %+.2f %% [%+.2f, %+.2f] over the %s, %zu pairs", word,
+    return format("%s: %+.2f %% [%+.2f, %+.2f] over the %s, %zu pairs", word,
                   100 * std::expm1(gain), 100 * std::expm1(low), 100 * std::expm1(high),
                   rival.is_baseline   ? "baseline"
                   : rival.is_reported ? "other variant"
                                       : "incumbent",
                   pairs);
-    return text;
   }
 };
 

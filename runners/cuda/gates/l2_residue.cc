@@ -1,3 +1,4 @@
+#include "engine/base/format.h"
 #include "engine/base/statistics.h"
 #include "runners/cuda/gates/device_gate.h"
 
@@ -40,11 +41,9 @@ class L2Hygiene final : public DeviceGate {
       }
       trial.problem().restore(w, far, trial.declared_set(w, far));
       if (median(touched) >= kLeastOfUntouched * median(untouched)) continue;
-      char text[128];
-      std::snprintf(text, sizeof text,
-                    "cold launches take %.3g us on data seen before, %.3g us on others",
-                    median(touched) * 1e-3, median(untouched) * 1e-3);
-      return fail("workload " + trial.at(w).workload->name + ": " + text);
+      return fail("workload " + trial.at(w).workload->name + ": cold launches take " +
+                  number_text(median(touched) * 1e-3, 3) + " us on data seen before, " +
+                  number_text(median(untouched) * 1e-3, 3) + " us on others");
     }
     return pass();
   }

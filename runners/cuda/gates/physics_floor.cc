@@ -1,3 +1,4 @@
+#include "engine/base/format.h"
 #include "engine/base/statistics.h"
 #include "runners/cuda/gates/device_gate.h"
 
@@ -22,12 +23,11 @@ class PhysicsFloor final : public DeviceGate {
       if (placed.workload->role == WorkloadRole::regress || placed.floor_ns <= 0) continue;
       const Sampling& sampling = trial.timing(w);
       const double ns = median(sampling.scored_ns());
-      char text[96];
-      std::snprintf(text, sizeof text, "workload %s: %.1f %% of the bound of %.3g us",
-                    placed.workload->name.c_str(), 100 * placed.floor_ns / ns,
-                    placed.floor_ns * 1e-3);
+      const std::string text = "workload " + placed.workload->name + ": " +
+                               percent_text(placed.floor_ns / ns, 1) + " of the bound of " +
+                               number_text(placed.floor_ns * 1e-3, 3) + " us";
       if (ns < kSlack * placed.floor_ns) return fail(text);
-      figures += (figures.empty() ? "" : "; ") + std::string(text);
+      figures += (figures.empty() ? "" : "; ") + text;
     }
     return figures.empty() ? not_run("the spec declares no bound") : pass(figures);
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "engine/base/format.h"
 #include "engine/portable/nudge.h"
 #include "runners/cuda/gates/device_gate.h"
 
@@ -61,10 +62,9 @@ class Precision final : public DeviceGate {
             trial.compare(w, 0, *check.set, "inputs that need the whole mantissa");
         if (result.passed && result.relative_norm <= kLeastNorm) continue;
         if (result.passed && result.relative_norm <= allowed_norm(trial, w, check)) continue;
-        char text[128];
-        std::snprintf(text, sizeof text, "relative error %.3g, the baseline's is %.3g; ",
-                      result.relative_norm, check.baseline.relative_norm);
-        return fail(where(trial, w, *check.set) + text + result.detail);
+        return fail(where(trial, w, *check.set) + "relative error " +
+                    number_text(result.relative_norm, 3) + ", the baseline's is " +
+                    number_text(check.baseline.relative_norm, 3) + "; " + result.detail);
       }
     }
     return judged ? pass() : not_run("the baseline can compute no such inputs");

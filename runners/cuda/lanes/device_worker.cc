@@ -12,6 +12,7 @@
 #include <variant>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/plugin/options_io.h"
 #include "engine/spec/spec_load.h"
 #include "runners/cuda/measure/evaluation.h"
@@ -27,13 +28,7 @@ constexpr int kFailed = static_cast<int>(ErrorCode::environment);
 std::string uuid_text(const DriverApi& api, CUdevice device) {
   CUuuid uuid{};
   require(api, api.cuDeviceGetUuid(&uuid, device), "cannot read the GPU's identifier");
-  std::string text;
-  for (const char byte : uuid.bytes) {
-    char two[3];
-    std::snprintf(two, sizeof two, "%02x", static_cast<unsigned>(static_cast<unsigned char>(byte)));
-    text += two;
-  }
-  return text;
+  return hex_text({uuid.bytes, sizeof uuid.bytes});
 }
 
 /// Everything between two messages.

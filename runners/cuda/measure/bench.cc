@@ -10,6 +10,7 @@
 
 #include "engine/base/counter_random.h"
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/base/statistics.h"
 #include "runners/cuda/options.h"
 
@@ -112,10 +113,10 @@ void Bench::synchronize(std::string_view doing, double expected_seconds) {
     const auto waited = Clock::now() - begin;
     if (waited > limit) {
       abandon_releases();
-      char text[64];
-      std::snprintf(text, sizeof text, " did not end within %g s (cuda.launch_seconds)",
-                    options_.launch_seconds);
-      throw CandidateFault{Status::timed_out, std::string(doing) + text, true};
+      throw CandidateFault{Status::timed_out,
+                           std::string(doing) + " did not end within " +
+                               number_text(options_.launch_seconds) + " s (cuda.launch_seconds)",
+                           true};
     }
     if (waited > kSpin) std::this_thread::sleep_for(std::chrono::microseconds(50));
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/base/statistics.h"
 #include "runners/cuda/driver/device.h"
 #include "runners/cuda/measure/peaks.h"
@@ -222,14 +223,7 @@ std::string uuid_of(const Device& device) {
   CUuuid uuid{};
   require(device.api(), device.api().cuDeviceGetUuid(&uuid, device.handle()),
           "cannot read the GPU's UUID");
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string text;
-  for (const char byte : uuid.bytes) {
-    const auto bits = static_cast<unsigned char>(byte);
-    text += kDigits[bits >> 4U];
-    text += kDigits[bits & 15U];
-  }
-  return text;
+  return hex_text({uuid.bytes, sizeof uuid.bytes});
 }
 
 int driver_version(const Device& device) {

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "engine/base/error.h"
+#include "engine/base/format.h"
 #include "engine/base/round_up.h"
 #include "engine/portable/guard.h"
 #include "runners/arguments.h"
@@ -20,9 +21,8 @@ constexpr std::size_t kSlotAlignment = 256;
 }  // namespace
 
 std::string InputSet::label() const {
-  char text[32];
-  std::snprintf(text, sizeof text, "seed %llx, ", static_cast<unsigned long long>(seed));
-  return text + (structure.empty() ? std::string(name_of(family)) : structure);
+  return format("seed %llx, ", static_cast<unsigned long long>(seed)) +
+         (structure.empty() ? std::string(name_of(family)) : structure);
 }
 
 bool PlacedWorkload::mutates_inputs() const {

@@ -35,12 +35,9 @@ std::string discord(const Take& take, const QuietLimits& limits) {
 
 /// Weighted geometric mean over the workloads.
 double candidate_ns(const Take& take) {
-  double logs = 0, weights = 0;
-  for (const PairedPart& part : take.parts) {
-    logs += part.weight * std::log(part.candidate_ns);
-    weights += part.weight;
-  }
-  return weights > 0 ? std::exp(logs / weights) : 0;
+  WeightedMean logs;
+  for (const PairedPart& part : take.parts) logs.add(std::log(part.candidate_ns), part.weight);
+  return logs.weight > 0 ? std::exp(logs.value()) : 0;
 }
 
 /// Two takes agree where they differ by no more than `most`, or than their own intervals explain.
@@ -56,10 +53,10 @@ bool agree(const Take& a, const Take& b, double most) {
 
 std::string other_work(const CanaryReading& reading, double rest_ns, const QuietLimits& limits) {
   if (reading.stolen > limits.stolen)
-    return format("something else takes %.0f %% of it", 100 * reading.stolen);
+    return "something else takes " + percent_text(reading.stolen) + " of it";
   const double slower = reading.median_ns / rest_ns - 1;
   if (rest_ns > 0 && slower > limits.canary_slower)
-    return format("a known kernel takes %.0f %% longer than before", 100 * slower);
+    return "a known kernel takes " + percent_text(slower) + " longer than before";
   return "";
 }
 
@@ -71,21 +68,19 @@ CanaryReading read_canary(std::span<const double> launches_ns, double span_ns) {
 }
 
 Gain gain_of(std::span<const Take> takes) {
-  Gain out;
-  double weights = 0;
+  WeightedMean gain, low, high;
   for (std::size_t p = 0; !takes.empty() && p < takes.front().parts.size(); ++p) {
     std::vector<double> logs;
     for (const Take& take : takes)
       logs.insert(logs.end(), take.parts[p].log_ratios.begin(), take.parts[p].log_ratios.end());
     const double weight = takes.front().parts[p].weight;
     const Interval interval = bootstrap_trimmed_mean(logs, kConfidence, kDraws, p);
-    out.log_ratio += weight * trimmed_mean(logs);
-    out.interval.low += weight * interval.low;
-    out.interval.high += weight * interval.high;
-    weights += weight;
+    gain.add(trimmed_mean(logs), weight);
+    low.add(interval.low, weight);
+    high.add(interval.high, weight);
   }
-  if (weights <= 0) return {};
-  return {out.log_ratio / weights, {out.interval.low / weights, out.interval.high / weights}};
+  if (gain.weight <= 0) return {};
+  return {gain.value(), {low.value(), high.value()}};
 }
 
 QuietJudgement judge_takes(std::span<const Take> takes,

@@ -31,16 +31,6 @@ int launches_per_sample(double launch_ns) {
   return static_cast<int>(std::clamp(n, 2.0, static_cast<double>(kMostLaunches)));
 }
 
-/// Half-width of a 95 % interval of the median by order statistics, relative to it.
-double relative_half_width(std::vector<double> samples) {
-  std::sort(samples.begin(), samples.end());
-  const auto n = static_cast<double>(samples.size());
-  const double reach = 0.98 * std::sqrt(n);
-  const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - reach)));
-  const auto high = static_cast<std::size_t>(std::min(n - 1, std::ceil(n / 2 + reach)));
-  return (samples[high] - samples[low]) / (2 * median(samples));
-}
-
 /// A fixed number of launches of one candidate on one slot.
 class Batch {
  public:
@@ -143,7 +133,7 @@ class Sampler {
         group(samples, out, launches, cold, steady ? 1 : kGroup);
       for (std::size_t i = seen; i < samples.size(); ++i) spent_ns += samples[i] * launches;
       if (static_cast<int>(samples.size()) < least) continue;
-      if (spent_ns > options.timing_ms * 1e6 || relative_half_width(samples) < options.precision)
+      if (spent_ns > options.timing_ms * 1e6 || median_half_width(samples) < options.precision)
         return;
       if (!cold && clearly_slower(samples)) {
         out.raced_out = true;

@@ -436,18 +436,16 @@ int Trial::repeats(std::size_t w, int wanted, int least, double budget_ns) {
 
 template <class TimeOf>
 double Trial::objective_of(const TimeOf& time_ns) {
-  double sum = 0, logs = 0, weights = 0;
+  WeightedMean times, logs;
   for (std::size_t w = 0; w < workloads(); ++w) {
     if (at(w).workload->role != WorkloadRole::score) continue;
     const double ns = time_ns(w);
     const double weight = at(w).workload->weight;
-    sum += weight * ns;
-    logs += weight * std::log(ns);
-    weights += weight;
+    times.add(ns, weight);
+    logs.add(std::log(ns), weight);
   }
-  if (weights <= 0) return 0;
-  return problem_.spec().objective == Objective::weighted ? sum / weights
-                                                          : std::exp(logs / weights);
+  if (times.weight <= 0) return 0;
+  return problem_.spec().objective == Objective::weighted ? times.value() : std::exp(logs.value());
 }
 
 double Trial::objective_ns() {
