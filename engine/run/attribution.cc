@@ -68,6 +68,10 @@ void judge(MoveAttribution& move, double least_gain, bool code_decides) {
   }
 }
 
+}  // namespace
+
+namespace attribution_fields {
+
 /// [low, high]
 struct Ends {
   static void read(const JsonCursor& cursor, Interval& out) {
@@ -81,7 +85,7 @@ struct Ends {
   }
 };
 
-}  // namespace
+}  // namespace attribution_fields
 
 template <>
 struct EnumWords<Contribution> {
@@ -92,7 +96,7 @@ struct Description<Ablation>
     : Record<Sparse<"key", &Ablation::key>,
              Sparse<"status", &Ablation::status>,
              Sparse<"speedup", &Ablation::speedup, AnyNumber>,
-             Sparse<"interval", &Ablation::interval, Ends>,
+             Sparse<"interval", &Ablation::interval, attribution_fields::Ends>,
              Kept<"evaluations", &Ablation::evaluations>,
              Kept<"paired", &Ablation::paired>,
              Kept<"why", &Ablation::why, ValidText>,

@@ -9,8 +9,10 @@
 
 namespace warpath {
 namespace {
-
 using nlohmann::json;
+}  // namespace
+
+namespace event_fields {
 
 /// Not negative.
 struct Share {
@@ -38,7 +40,7 @@ struct Schema {
   static json write(std::uint64_t value) { return value; }
 };
 
-}  // namespace
+}  // namespace event_fields
 
 template <>
 struct Codec<NodeId> {
@@ -51,7 +53,7 @@ struct Codec<NodeId> {
 };
 
 template <>
-struct Description<RunEvent> : Record<Kept<"schema", &RunEvent::schema, Schema>,
+struct Description<RunEvent> : Record<Kept<"schema", &RunEvent::schema, event_fields::Schema>,
                                       Kept<"run_id", &RunEvent::run_id>,
                                       Kept<"name", &RunEvent::name>,
                                       Kept<"runner", &RunEvent::runner>,
@@ -71,11 +73,12 @@ struct Description<ProposalsEvent> : Record<Kept<"key", &ProposalsEvent::key>,
                                             Kept<"proposals", &ProposalsEvent::proposals>> {};
 template <>
 struct Description<PriorsEvent>
-    : Record<Kept<"key", &PriorsEvent::key>, Kept<"weights", &PriorsEvent::weights, Share>> {};
+    : Record<Kept<"key", &PriorsEvent::key>,
+             Kept<"weights", &PriorsEvent::weights, event_fields::Share>> {};
 template <>
 struct Description<ArrivalEvent> : Record<Kept<"key", &ArrivalEvent::key>,
                                           Kept<"proposer", &ArrivalEvent::proposer>,
-                                          Kept<"share", &ArrivalEvent::share, Share>,
+                                          Kept<"share", &ArrivalEvent::share, event_fields::Share>,
                                           Kept<"more", &ArrivalEvent::more>,
                                           Kept<"proposals", &ArrivalEvent::proposals>> {};
 template <>

@@ -28,8 +28,8 @@ struct ReplayOptions {
     v(&O::devices, OptionText{"devices", "virtual devices", ""}, Range{1, 4096});
     v(&O::late_moves,
       OptionText{"late_moves",
-                 "studies of graphs: moves that a late proposer suggests, separated by commas",
-                 ""});
+                 "studies of graphs: moves that a late proposer suggests, separated by commas", ""},
+      AnyValue{});
     v(&O::late_seconds,
       OptionText{"late_seconds", "of the virtual clock from a node's opening to its late moves",
                  ""},

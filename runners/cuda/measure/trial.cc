@@ -279,7 +279,7 @@ std::vector<Comparison> Trial::compare_each(std::size_t w,
                              answers.address(asked.back().place));
   }
   bench_.collect(doing);
-  std::vector<Comparison> out(tensors.size(), Comparison{.passed = true});
+  std::vector<Comparison> out(tensors.size(), Comparison{.passed = true, .detail = ""});
   for (const Asked& one : asked) {
     out[one.tensor] = finish(answers.at<DeviceComparison>(one.place), tolerances[one.tensor],
                              tensors[one.tensor].shape, one.nonce);
