@@ -224,8 +224,10 @@ TEST_CASE("a device fills every type by every rule with the host's bits") {
 
 TEST_CASE("every input family gives the host's bits and what its name says") {
   InitRule normal;
-  for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
+  for (const DType dtype :
+       {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i32, DType::u8}) {
     const Tensor declared = fill_tensor(normal, 5, dtype, {400, 60}, {}, nullptr, "here");
+    const double values = std::ldexp(1, static_cast<int>(8 * info(dtype).size_bytes));
     for (std::size_t i = 1; i < kInputFamilies.size(); ++i) {
       CAPTURE(kInputFamilies[i]);
       FamilyRule rule{};
@@ -237,6 +239,12 @@ TEST_CASE("every input family gives the host's bits and what its name says") {
       rule.lines = 40;
       rule.scale = 1;
       rule.nonnegative = i % 2 == 0 && dtype == DType::f32;
+      if (!info(dtype).is_float) {
+        rule.least = info(dtype).is_signed ? -values / 2 : 0;
+        rule.greatest = rule.least + values - 1;
+        rule.holds_zero = rule.holds_all = true;
+      }
+      if (!applies(rule)) continue;
       for (rule.form = 0; rule.form < portable::structure_forms(rule); ++rule.form) {
         CAPTURE(rule.form);
         rule.odd = kNoElement;
