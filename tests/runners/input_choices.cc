@@ -1,0 +1,201 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/spec/spec_load.h"
+#include "engine/spec/tensor_init.h"
+#include "runners/input_family.h"
+
+using namespace warpath;
+
+namespace {
+
+using Of = FamilyChoice::Of;
+
+/// Two matrices, a vector, indices, or what else stands in `inputs`.
+KernelSpec spec_of(const std::string& inputs) {
+  return parse_specs(
+             R"({"name": "s", "kernel": {"source_code": "extern \"C\" __global__ void k() {}", "metadata": {"kernel_name": "k"}, "io": {"args": [)" +
+                 inputs +
+                 R"(, {"name": "y", "type": "tensor", "role": "output", "tensor_spec": {"shape": [40], "dtype": "float32"}}],
+                         "launch": {"grid": {"x": 1}, "block": {"x": 32}}}}})",
+             "spec.json", ".")
+      .front();
+}
+
+std::string input(const std::string& name,
+                  const std::string& shape,
+                  const std::string& dtype = "float32") {
+  const std::string init = dtype == "int32" ? R"("randint", "low": 0, "high": 40)" : R"("randn")";
+  return R"({"name": ")" + name + R"(", "type": "tensor", "tensor_spec": {"shape": )" + shape +
+         R"(, "dtype": ")" + dtype + R"(", "init": {"kind": )" + init + "}}}";
+}
+
+/// Form numbers of each family in `of`, by what it is combined with.
+using Forms = std::map<InputFamily, std::multiset<int>>;
+Forms forms_of(const std::vector<FamilyChoice>& choices,
+               Of of,
+               bool but_for_one,
+               bool against_specials) {
+  Forms out;
+  for (const FamilyChoice& choice : choices) {
+    if (choice.of == of && choice.but_for_one == but_for_one &&
+        choice.against_specials == against_specials)
+      out[choice.family].insert(choice.form);
+  }
+  return out;
+}
+
+/// Kinds of what is zero in a matrix: lines, columns, rectangles.
+std::multiset<int> kinds(const std::multiset<int>& forms) {
+  std::multiset<int> out;
+  for (const int form : forms) out.insert(form / 3);
+  return out;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("input_choices");
+
+TEST_CASE("extremes of integers are values of their rule, its ends often") {
+  const auto made = [](const std::string& dtype, const std::string& init) {
+    const KernelSpec spec =
+        spec_of(R"({"name": "x", "type": "tensor", "tensor_spec": {"shape": [64, 64], "dtype": ")" +
+                dtype + R"(", "init": )" + init + "}}");
+    const ArgSpec& arg = spec.io.args.front();
+    const Workload& workload = spec.workloads.front();
+    Tensor tensor = materialize(spec, arg, workload, 0);
+    apply_family(tensor, family_rule(spec, arg, workload, {.family = InputFamily::extremes}, 0, 3));
+    std::map<double, int> out;
+    for (std::int64_t i = 0; i < tensor.elements(); ++i) ++out[tensor.at(i)];
+    return out;
+  };
+  auto some = made("int64", R"({"kind": "randint", "low": 3, "high": 90})");
+  CHECK(some.begin()->first == 3);
+  CHECK(some.rbegin()->first == 89);
+  CHECK(some[3] > 200);
+  CHECK(some[89] > 200);
+  auto all = made("int16", R"({"kind": "randn"})");
+  CHECK(all.begin()->first == -32768);
+  CHECK(all.rbegin()->first == 32767);
+  CHECK(all[-32768] > 200);
+  CHECK(all[32767] > 200);
+  CHECK(all[-1] > 20);
+  auto words = made("uint32", R"({"kind": "randn"})");
+  CHECK(words[0] > 200);
+  CHECK(words.rbegin()->first == 0xffffffffU);
+  int digits = 0;
+  for (const auto& [value, count] : words) {
+    const auto word = static_cast<std::uint32_t>(value);
+    digits += word % 0x11111111U == 0 && word != 0 && word != ~0U ? count : 0;
+  }
+  CHECK(digits > 50);
+}
+
+TEST_CASE("every other tensor is far above, those between far below") {
+  const KernelSpec spec = load_specs(WARPATH_SOURCE_ROOT "/specs/attention_causal.json").at(0);
+  const FamilyChoice opposed{.family = InputFamily::opposed};
+  std::size_t changed = 0;
+  for (const char* const name : {"q", "k"}) {
+    const auto arg = std::ranges::find(spec.io.args, name, &ArgSpec::name);
+    FamilyRule rule = family_rule(spec, *arg, spec.workloads.at(0), opposed, changed++, 1);
+    CHECK(portable::family_value(rule, 5, 0.25, 0.25) == (changed == 1 ? 10.25 : -9.75));
+  }
+}
+
+TEST_CASE(
+    "every kind of a structure is a choice of its own: in the even and the odd tensors, but for "
+    "one element, beside special numbers, and whole") {
+  const KernelSpec spec = spec_of(input("a", "[40, 60]") + "," + input("b", "[60, 50]"));
+  const auto choices = structure_choices(spec, spec.workloads.front());
+  for (const Of of : {Of::even_ones, Of::odd_ones}) {
+    for (const bool but_for_one : {true, false}) {
+      Forms found = forms_of(choices, of, but_for_one, false);
+      CHECK(found.size() == kInputFamilies.size() - static_cast<std::size_t>(kFirstStructure));
+      CHECK(kinds(found[InputFamily::zero_block]) == std::multiset<int>{0, 1, 2});
+      CHECK(found[InputFamily::repeated_tile] == std::multiset<int>{0, 1, 2});
+      for (const InputFamily two :
+           {InputFamily::permutation, InputFamily::triangular, InputFamily::one_value,
+            InputFamily::half_copy, InputFamily::ascending}) {
+        CHECK(found[two] == std::multiset<int>{0, 1});
+      }
+      for (const InputFamily one : {InputFamily::identity, InputFamily::low_rank})
+        CHECK(found[one] == std::multiset<int>{0});
+    }
+    Forms beside = forms_of(choices, of, false, true);
+    CHECK(kinds(beside[InputFamily::zero_block]) == std::multiset<int>{0, 1, 2});
+    CHECK(beside[InputFamily::one_value] == std::multiset<int>{1});
+    CHECK(beside[InputFamily::triangular] == std::multiset<int>{0, 1});
+    CHECK(beside.count(InputFamily::ascending) == 0);
+    // Of what is zero each kind has each place once.
+    std::multiset<int> zeros;
+    for (const FamilyChoice& choice : choices) {
+      if (choice.of == of && choice.family == InputFamily::zero_block) zeros.insert(choice.form);
+    }
+    CHECK(zeros == std::multiset<int>{0, 1, 2, 3, 4, 5, 6, 7, 8});
+  }
+  CHECK(choices.size() <= 100);
+  std::set<std::string> labels;
+  for (const FamilyChoice& choice : choices) labels.insert(choice.label());
+  CHECK(labels.size() == choices.size());
+  CHECK(
+      labels.contains("zero_block (lines amid) in every other tensor, from the first, special "
+                      "numbers in the others"));
+}
+
+TEST_CASE("a choice that changes nothing, or nothing else than another one, is not made") {
+  const auto choices = [](const std::string& inputs) {
+    const KernelSpec spec = spec_of(inputs);
+    return structure_choices(spec, spec.workloads.front());
+  };
+  for (const FamilyChoice& choice : choices(input("x", "[40]"))) {
+    CHECK(choice.of == Of::even_ones);
+    CHECK_FALSE(choice.against_specials);
+    CHECK(choice.form < (choice.family == InputFamily::zero_block ? 3 : 2));
+  }
+  // A vector beside a matrix: what only matrices have is tried where the matrix is.
+  const auto mixed = choices(input("a", "[40, 60]") + "," + input("x", "[60]"));
+  CHECK(forms_of(mixed, Of::even_ones, true, false)[InputFamily::repeated_tile] ==
+        std::multiset<int>{0, 1, 2});
+  CHECK(forms_of(mixed, Of::odd_ones, true, false)[InputFamily::repeated_tile] ==
+        std::multiset<int>{0});
+  CHECK(forms_of(mixed, Of::odd_ones, true, false)[InputFamily::zero_block] ==
+        std::multiset<int>{0, 1, 2});
+  // Indices have none but their own values and zeros, and no special numbers.
+  for (const FamilyChoice& choice : choices(input("i", "[40]", "int32"))) {
+    CHECK((choice.family == InputFamily::repeated_tile || choice.family == InputFamily::half_copy ||
+           choice.family == InputFamily::one_value || choice.family == InputFamily::zero_block));
+    CHECK_FALSE(choice.against_specials);
+  }
+  for (const FamilyChoice& choice : choices(input("x", "[40]") + "," + input("i", "[40]", "int32")))
+    CHECK_FALSE(choice.against_specials);
+  CHECK(choices(input("i", "[40]", "int32") + "," + input("x", "[40]")).size() > 0);
+}
+
+TEST_CASE(
+    "where not all choices are affordable those that remain are spread over all, from another one "
+    "on for another seed") {
+  std::vector<FamilyChoice> choices;
+  for (int form = 0; form < 90; ++form)
+    choices.push_back({.family = InputFamily::identity, .form = form});
+  CHECK(spread(choices, 90, 5) == choices);
+  std::set<int> seen;
+  for (std::uint64_t seed = 0; seed < 23; ++seed) {
+    const auto some = spread(choices, 4, seed);
+    REQUIRE(some.size() == 4);
+    std::set<int> forms;
+    for (const FamilyChoice& choice : some) forms.insert(choice.form);
+    CHECK(forms.size() == 4);
+    for (std::size_t i = 1; i < some.size(); ++i)
+      CHECK(std::abs((some[i].form - some[i - 1].form + 90) % 90 - 22) <= 1);
+    seen.merge(forms);
+  }
+  CHECK(seen.size() == 90);
+}
+
+TEST_SUITE_END();
