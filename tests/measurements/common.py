@@ -228,21 +228,29 @@ def given_gpus(args):
     return on(",".join(args.gpus or []))
 
 
-def spread(work, items, where):
-    """work(item, place) for every item, in order, each on the first of the places that is free. Returns what they return."""
+def spread(work, items, where, done=None):
+    """work(item, place) for every item, in order, each on the first of the places that is free. Returns what they return.
+
+    done(results): after each, all so far, None for the others: a measurement that is ended from outside has written them."""
+    results, lock = {}, threading.Lock()
     free = queue.SimpleQueue()
     for place in where:
         free.put(place)
 
-    def one(item):
+    def one(index, item):
         place = free.get()
         try:
-            return work(item, place)
+            result = work(item, place)
         finally:
             free.put(place)
+        with lock:
+            results[index] = result
+            if done:
+                done([results.get(i) for i in range(len(items))])
+        return result
 
     with concurrent.futures.ThreadPoolExecutor(len(where)) as pool:
-        return list(pool.map(one, items))
+        return list(pool.map(one, itertools.count(), items))
 
 
 def joined(lists):

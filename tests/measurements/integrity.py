@@ -113,12 +113,20 @@ def measure(args):
             return kind(args, place, on(gpu))
         except Failed as error:
             say(f"{place.stem}: {error}")
-            return [{"family": place.stem, "name": "", "row": 0, "kind": kind.__name__, "expect": "", "status": "missing", "gate": str(error),
-                     "expected_gate": False, "stage": ""}]
+            return missing(part, str(error))
 
-    rows = joined(spread(one, parts, places(args)))
+    def missing(part, why):
+        kind, place = part
+        return [{"family": place.stem, "name": "", "row": 0, "kind": kind.__name__, "expect": "", "status": "missing", "gate": why,
+                 "expected_gate": False, "stage": ""}]
+
+    def write(lists):
+        rows = joined(found if found is not None else missing(part, "ended from outside") for found, part in zip(lists, parts))
+        write_result(args.output, figures(rows), rows)
+        return rows
+
+    rows = write(spread(one, parts, places(args), write))
     found = figures(rows)
-    write_result(args.output, found, rows)
     for r in rows:
         if r["kind"] != "dynamic" and (r["status"] == "missing" or (r["expect"] == "ok") != (r["status"] == "ok")):
             print(json.dumps(r), file=sys.stderr)
