@@ -10,13 +10,14 @@ namespace warpath::portable {
 /// floating-point numbers of any width.
 constexpr Word kConstantGuards = 5;
 constexpr Word kZeroGuard = 0;
+constexpr Word kOnesGuard = 1;  // NaNs, as floating-point numbers of any width
 
 /// Pattern number `kind` below kConstantGuards.
 inline constexpr Word constant_guard(Word kind) {
   switch (kind) {
     case kZeroGuard:
       return 0;
-    case 1:
+    case kOnesGuard:
       return ~Word{0};
     case 2:
       // large positive numbers: 6.1e4 as float16, 1.3e36 as bfloat16 and float32

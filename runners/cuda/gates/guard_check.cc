@@ -2,6 +2,8 @@
 
 #include <functional>
 
+#include "engine/portable/guard.h"
+
 namespace warpath::cuda {
 namespace {
 
@@ -41,6 +43,16 @@ void check_guards(Trial& trial, std::size_t w) {
     if (guard.nonce == nonce && guard.changed == 0) continue;
     throw CandidateFault{Status::rejected, hit(trial, w, one.place, guard), true};
   }
+}
+
+void surround_by_nans(Trial& trial, std::size_t w) {
+  check_guards(trial, w);
+  trial.arm_guards(w, 0, portable::kOnesGuard);
+}
+
+void surround_by_noise(Trial& trial, std::size_t w) {
+  check_guards(trial, w);
+  trial.arm_guards(w, 0, trial.bench().secret());
 }
 
 }  // namespace warpath::cuda

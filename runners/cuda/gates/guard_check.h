@@ -9,4 +9,12 @@ namespace warpath::cuda {
 /// references may be overwritten too, so nothing in this process can be trusted.
 void check_guards(Trial& trial, std::size_t w);
 
+/// Checks the guard zones, then fills those of the first slot of workload `w` with NaNs. At an end
+/// of their range, inputs may lead a kernel outside, to an element that it gives no weight: times a
+/// NaN, that shows in the result.
+void surround_by_nans(Trial& trial, std::size_t w);
+
+/// The same with random words, as outside of surround_by_nans().
+void surround_by_noise(Trial& trial, std::size_t w);
+
 }  // namespace warpath::cuda

@@ -1,5 +1,6 @@
 #include "engine/base/error.h"
 #include "runners/cuda/gates/device_gate.h"
+#include "runners/cuda/gates/guard_check.h"
 
 namespace warpath::cuda {
 namespace {
@@ -8,7 +9,7 @@ namespace {
 /// repeated tiles, halves that are copies, one value, low rank, order. Where the structure holds
 /// but for one element at a random place, a kernel that took it for granted is wrong; where it
 /// holds, one that takes the wrong short cut is. Those that time and memory do not suffice for, and
-/// those that the baseline cannot compute, are left out.
+/// those that the baseline cannot compute, are left out. The memory around the tensors holds NaNs.
 class StructuredInputs final : public DeviceGate {
  public:
   StructuredInputs()
@@ -22,6 +23,7 @@ class StructuredInputs final : public DeviceGate {
     std::size_t judged = 0, structures = 0;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       structures += structure_choices(trial.problem().spec(), *trial.at(w).workload).size();
+      surround_by_nans(trial, w);
       for (const FamilyCheck& check : trial.problem().family_checks(w)) {
         if (!is_structure(check.set->family) || !check.tells()) continue;
         trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
@@ -36,6 +38,7 @@ class StructuredInputs final : public DeviceGate {
         }
         ++judged;
       }
+      surround_by_noise(trial, w);
     }
     return judged == 0
                ? not_run("the baseline can compute no structure")
