@@ -192,6 +192,7 @@ class Problem {
                                                            std::size_t tensor,
                                                            int probe);
   void make_references(std::size_t w, const std::vector<InputSet*>& sets);
+  void compute_reference(std::size_t w, InputSet& set) const;
   void run_reference_kernel(std::size_t w, InputSet& set);
   void digest_inputs(std::size_t w, InputSet& set);
 

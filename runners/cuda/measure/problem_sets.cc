@@ -1,7 +1,8 @@
+#include <tbb/parallel_for.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <future>
 #include <set>
 #include <utility>
 
@@ -204,8 +205,29 @@ void Problem::run_reference_kernel(std::size_t w, InputSet& set) {
   bench_.synchronize("the reference kernel", kReferenceSeconds);
 }
 
-void Problem::make_references(std::size_t w, const std::vector<InputSet*>& sets) {
+void Problem::compute_reference(std::size_t w, InputSet& set) const {
   const DriverApi& api = bench_.api();
+  const PlacedWorkload& placed = placed_[w];
+  TensorMap inputs;
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    const TensorPlace& tensor = placed.tensors[t];
+    if (tensor.is_read())
+      inputs.emplace(tensor.arg->name, download(api, tensor, set.pristine[t].get()));
+  }
+  const TensorMap expected =
+      make_reference(spec(), {.scratch_folder = "."})
+          ->compute({spec(), *placed.workload, inputs, scalar_values(spec(), *placed.workload)});
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    if (!placed.tensors[t].is_written()) continue;
+    const Tensor& values = expected.at(placed.tensors[t].arg->name);
+    MaskedReference& out = set.reference[t];
+    out.dtype = values.dtype;
+    out.memory = allocate(api, room_for(values.bytes.size()));
+    upload(api, values, out.memory.get());
+  }
+}
+
+void Problem::make_references(std::size_t w, const std::vector<InputSet*>& sets) {
   const PlacedWorkload& placed = placed_[w];
   const bool by_kernel = std::holds_alternative<ReferenceKernel>(spec().reference) ||
                          std::holds_alternative<std::monostate>(spec().reference);
@@ -216,32 +238,11 @@ void Problem::make_references(std::size_t w, const std::vector<InputSet*>& sets)
       throw environment_error(spec().name + ": the reference kernel: " + fault.detail);
     }
   } else {
-    const auto scalars = scalar_values(spec(), *placed.workload);
-    std::vector<std::future<TensorMap>> computing;
-    for (InputSet* const set : sets) {
-      TensorMap inputs;
-      for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
-        const TensorPlace& tensor = placed.tensors[t];
-        if (tensor.is_read()) {
-          inputs.emplace(tensor.arg->name, download(api, tensor, set->pristine[t].get()));
-        }
-      }
-      computing.push_back(std::async(std::launch::async, [&, inputs = std::move(inputs)] {
-        const auto source = make_reference(spec(), {.scratch_folder = "."});
-        return source->compute({spec(), *placed.workload, inputs, scalars});
-      }));
-    }
-    for (std::size_t s = 0; s < sets.size(); ++s) {
-      const TensorMap expected = computing[s].get();
-      for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
-        if (!placed.tensors[t].is_written()) continue;
-        const Tensor& values = expected.at(placed.tensors[t].arg->name);
-        MaskedReference& out = sets[s]->reference[t];
-        out.dtype = values.dtype;
-        out.memory = allocate(api, room_for(values.bytes.size()));
-        upload(api, values, out.memory.get());
-      }
-    }
+    // Copies take as long as the sums do: every thread has a set of its own.
+    tbb::parallel_for(std::size_t{0}, sets.size(), [&](std::size_t s) {
+      bench_.device().make_current();
+      compute_reference(w, *sets[s]);
+    });
   }
   for (InputSet* const set : sets) {
     for (std::size_t t = 0; t < placed.tensors.size(); ++t) {

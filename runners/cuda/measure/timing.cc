@@ -24,6 +24,8 @@ constexpr int kMostLaunches = 64;
 constexpr std::size_t kGroup = 3;
 /// One launch of this length says enough of a candidate that is far behind.
 constexpr double kLongNs = 1e6;
+/// A launch of this length settles within itself.
+constexpr double kOwnBlockNs = 20e6;
 
 int launches_per_sample(double launch_ns) {
   if (launch_ns >= kGraphBelowNs) return 1;
@@ -124,13 +126,14 @@ class Sampler {
       out.raced_out = clearly_slower(samples);
       if (out.raced_out) return;
     }
-    // At screening one launch a slot is enough of a kernel that is steady, if they agree.
-    const bool steady = trial_.is_steady(w_);
-    const int least = steady ? 2 : options.min_samples;
+    // At screening one launch a slot is enough of a kernel that is steady, if they agree. So it is
+    // of a very long one at any stage: what is reported is timed in pairs.
+    const bool few = trial_.is_steady(w_) || trial_.launch_ns(w_) >= kOwnBlockNs;
+    const int least = few ? 2 : options.min_samples;
     while (static_cast<int>(samples.size()) < options.max_samples) {
       const std::size_t seen = samples.size();
       for (std::size_t s = 0; s < slots_; ++s)
-        group(samples, out, launches, cold, steady ? 1 : kGroup);
+        group(samples, out, launches, cold, few ? 1 : kGroup);
       for (std::size_t i = seen; i < samples.size(); ++i) spent_ns += samples[i] * launches;
       if (static_cast<int>(samples.size()) < least) continue;
       if (spent_ns > options.timing_ms * 1e6 || median_half_width(samples) < options.precision)
@@ -193,8 +196,6 @@ class Sampler {
   std::vector<Batch> batches_;
 };
 
-/// A launch of this length settles within itself.
-constexpr double kOwnBlockNs = 20e6;
 constexpr double kBlockNs = 10e6;
 constexpr double kMostSettleNs = 250e6;
 /// relative, between two chunks that show no noise
