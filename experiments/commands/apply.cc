@@ -17,7 +17,7 @@
 #include "experiments/evaluate/ladder.h"
 #include "experiments/propose/move_workers.h"
 #include "experiments/setup/option_groups.h"
-#include "moves/shared/kernel_contract.h"
+#include "moves/edit/kernel_contract.h"
 #include "register_commands.h"
 #include "runners/cuda/compile/compile_check.h"
 #include "runners/cuda/options.h"

@@ -12,7 +12,7 @@
 #include "experiments/evaluate/evaluation_setup.h"
 #include "experiments/setup/candidates.h"
 #include "experiments/setup/option_groups.h"
-#include "moves/shared/kernel_contract.h"
+#include "moves/edit/kernel_contract.h"
 #include "register_commands.h"
 #include "runners/cuda/options.h"
 

@@ -12,7 +12,7 @@
 #include "experiments/report/region_report.h"
 #include "experiments/report/source_report.h"
 #include "experiments/setup/recorded_run.h"
-#include "moves/shared/source_contract.h"
+#include "moves/edit/source_contract.h"
 #include "priors/evidence/findings.h"
 #include "register_commands.h"
 

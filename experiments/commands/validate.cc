@@ -2,7 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/spec_check.h"
-#include "moves/shared/kernel_contract.h"
+#include "moves/edit/kernel_contract.h"
 #include "register_commands.h"
 
 namespace warpath {

@@ -9,7 +9,7 @@
 #include "experiments/evaluate/attributing.h"
 #include "experiments/report/derivation_report.h"
 #include "experiments/setup/runner_choice.h"
-#include "moves/shared/source_contract.h"
+#include "moves/edit/source_contract.h"
 #include "priors/evidence/diagnosis_view.h"
 #include "priors/evidence/findings.h"
 #include "priors/evidence/signatures.h"

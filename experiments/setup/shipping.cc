@@ -6,7 +6,7 @@
 #include "engine/json/json_reader.h"
 #include "engine/run/run_folder.h"
 #include "experiments/setup/recorded_run.h"
-#include "moves/shared/source_contract.h"
+#include "moves/edit/source_contract.h"
 
 namespace warpath {
 

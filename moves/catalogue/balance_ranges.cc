@@ -5,14 +5,14 @@
 #include <set>
 
 #include "engine/base/error.h"
-#include "moves/shared/code_template.h"
-#include "moves/shared/code_writer.h"
-#include "moves/shared/device_limits.h"
-#include "moves/shared/hinted_access.h"
-#include "moves/shared/known_shape.h"
-#include "moves/shared/loop_site.h"
-#include "moves/shared/range_sum.h"
-#include "moves/shared/span_rewrite.h"
+#include "moves/edit/code_template.h"
+#include "moves/edit/code_writer.h"
+#include "moves/edit/device_limits.h"
+#include "moves/edit/hinted_access.h"
+#include "moves/edit/known_shape.h"
+#include "moves/edit/loop_site.h"
+#include "moves/edit/span_rewrite.h"
+#include "moves/rows/range_sum.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/shared/hinted_access.h"
-#include "moves/shared/sites.h"
-#include "moves/shared/span_rewrite.h"
+#include "moves/edit/hinted_access.h"
+#include "moves/edit/sites.h"
+#include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -6,8 +6,8 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
-#include "moves/shared/device_limits.h"
-#include "moves/shared/sites.h"
+#include "moves/edit/device_limits.h"
+#include "moves/edit/sites.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -3,8 +3,8 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
-#include "moves/shared/known_shape.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "moves/edit/code_writer.h"
+#include "moves/edit/hinted_access.h"
+#include "moves/edit/sites.h"
+#include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
-#include "moves/shared/code_writer.h"
-#include "moves/shared/hinted_access.h"
-#include "moves/shared/sites.h"
-#include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 
 namespace warpath {

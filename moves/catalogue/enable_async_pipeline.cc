@@ -3,11 +3,11 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
+#include "moves/edit/code_template.h"
+#include "moves/edit/kernel_rewrite.h"
+#include "moves/edit/loop_site.h"
+#include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
-#include "moves/shared/code_template.h"
-#include "moves/shared/kernel_rewrite.h"
-#include "moves/shared/loop_site.h"
-#include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/shared/span_rewrite.h"
+#include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -3,10 +3,10 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
-#include "moves/shared/lanes.h"
-#include "moves/shared/row_sweeps.h"
-#include "moves/shared/span_rewrite.h"
+#include "moves/rows/lanes.h"
+#include "moves/rows/row_sweeps.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "moves/shared/span_rewrite.h"
+#include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
 
 namespace warpath {

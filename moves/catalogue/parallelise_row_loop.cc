@@ -2,10 +2,10 @@
 #include <array>
 #include <cmath>
 
+#include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
-#include "moves/shared/known_shape.h"
-#include "moves/shared/lanes.h"
-#include "moves/shared/row_split.h"
+#include "moves/rows/lanes.h"
+#include "moves/rows/row_split.h"
 #include "register_moves.h"
 
 namespace warpath {

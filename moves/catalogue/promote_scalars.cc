@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "moves/shared/hinted_access.h"
-#include "moves/shared/loop_site.h"
-#include "moves/shared/span_rewrite.h"
+#include "moves/edit/hinted_access.h"
+#include "moves/edit/loop_site.h"
+#include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
 
 namespace warpath {

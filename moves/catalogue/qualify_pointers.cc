@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "engine/text/source_edit.h"
-#include "moves/shared/sites.h"
+#include "moves/edit/sites.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -3,12 +3,12 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/edit/code_writer.h"
+#include "moves/edit/known_shape.h"
+#include "moves/edit/repeated_body.h"
+#include "moves/edit/sites.h"
 #include "moves/model/facts.h"
-#include "moves/shared/code_writer.h"
-#include "moves/shared/known_shape.h"
-#include "moves/shared/repeated_body.h"
-#include "moves/shared/sites.h"
-#include "moves/shared/tile_kernel.h"
+#include "moves/tiles/tile_kernel.h"
 #include "register_moves.h"
 
 namespace warpath {

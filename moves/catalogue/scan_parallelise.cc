@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/shared/known_shape.h"
-#include "moves/shared/lanes.h"
-#include "moves/shared/row_split.h"
+#include "moves/edit/known_shape.h"
+#include "moves/rows/lanes.h"
+#include "moves/rows/row_split.h"
 #include "register_moves.h"
 
 namespace warpath {

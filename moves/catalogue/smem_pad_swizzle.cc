@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "engine/text/source_edit.h"
+#include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
-#include "moves/shared/span_rewrite.h"
 #include "register_moves.h"
 
 namespace warpath {

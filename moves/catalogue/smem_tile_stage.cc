@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/edit/known_shape.h"
+#include "moves/edit/sites.h"
 #include "moves/model/facts.h"
-#include "moves/shared/known_shape.h"
-#include "moves/shared/sites.h"
-#include "moves/shared/staging.h"
-#include "moves/shared/tile_kernel.h"
+#include "moves/tiles/staging.h"
+#include "moves/tiles/tile_kernel.h"
 #include "register_moves.h"
 
 namespace warpath {

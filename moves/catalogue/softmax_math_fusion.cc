@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/shared/keep_row.h"
-#include "moves/shared/known_shape.h"
-#include "moves/shared/lanes.h"
-#include "moves/shared/loop_site.h"
-#include "moves/shared/row_statistics.h"
-#include "moves/shared/row_sweeps.h"
+#include "moves/edit/known_shape.h"
+#include "moves/edit/loop_site.h"
+#include "moves/rows/keep_row.h"
+#include "moves/rows/lanes.h"
+#include "moves/rows/row_statistics.h"
+#include "moves/rows/row_sweeps.h"
 #include "register_moves.h"
 
 namespace warpath {

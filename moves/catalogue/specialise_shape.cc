@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "moves/shared/known_shape.h"
-#include "moves/shared/sites.h"
-#include "moves/shared/span_rewrite.h"
+#include "moves/edit/known_shape.h"
+#include "moves/edit/sites.h"
+#include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
 
 namespace warpath {

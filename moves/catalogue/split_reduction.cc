@@ -5,11 +5,11 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/edit/known_shape.h"
+#include "moves/edit/loop_site.h"
+#include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
-#include "moves/shared/known_shape.h"
-#include "moves/shared/lanes.h"
-#include "moves/shared/loop_site.h"
-#include "moves/shared/span_rewrite.h"
+#include "moves/rows/lanes.h"
 #include "register_moves.h"
 
 namespace warpath {

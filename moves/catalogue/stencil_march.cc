@@ -4,11 +4,11 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
-#include "moves/shared/code_writer.h"
-#include "moves/shared/hinted_access.h"
-#include "moves/shared/known_shape.h"
-#include "moves/shared/repeated_body.h"
-#include "moves/shared/stencil.h"
+#include "moves/edit/code_writer.h"
+#include "moves/edit/hinted_access.h"
+#include "moves/edit/known_shape.h"
+#include "moves/edit/repeated_body.h"
+#include "moves/tiles/stencil.h"
 #include "register_moves.h"
 
 namespace warpath {

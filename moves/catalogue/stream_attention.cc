@@ -1,8 +1,8 @@
 #include <array>
 
-#include "moves/shared/attention.h"
-#include "moves/shared/kernel_rewrite.h"
-#include "moves/shared/known_shape.h"
+#include "moves/attention/attention.h"
+#include "moves/edit/kernel_rewrite.h"
+#include "moves/edit/known_shape.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/shared/kernel_rewrite.h"
-#include "moves/shared/known_shape.h"
-#include "moves/shared/tensor_tile.h"
+#include "moves/edit/kernel_rewrite.h"
+#include "moves/edit/known_shape.h"
+#include "moves/tiles/tensor_tile.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "moves/shared/known_shape.h"
-#include "moves/shared/tile_kernel.h"
+#include "moves/edit/known_shape.h"
+#include "moves/tiles/tile_kernel.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -2,9 +2,9 @@
 #include <set>
 
 #include "engine/text/source_edit.h"
-#include "moves/shared/lane_loops.h"
-#include "moves/shared/loop_site.h"
-#include "moves/shared/pack_accesses.h"
+#include "moves/edit/lane_loops.h"
+#include "moves/edit/loop_site.h"
+#include "moves/edit/pack_accesses.h"
 #include "register_moves.h"
 
 namespace warpath {

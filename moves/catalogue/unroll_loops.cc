@@ -2,7 +2,7 @@
 #include <array>
 
 #include "engine/text/source_edit.h"
-#include "moves/shared/loop_site.h"
+#include "moves/edit/loop_site.h"
 #include "register_moves.h"
 
 namespace warpath {

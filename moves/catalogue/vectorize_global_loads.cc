@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include "moves/shared/known_shape.h"
-#include "moves/shared/lane_loops.h"
-#include "moves/shared/loop_site.h"
-#include "moves/shared/pack_accesses.h"
-#include "moves/shared/repeated_body.h"
-#include "moves/shared/sites.h"
+#include "moves/edit/known_shape.h"
+#include "moves/edit/lane_loops.h"
+#include "moves/edit/loop_site.h"
+#include "moves/edit/pack_accesses.h"
+#include "moves/edit/repeated_body.h"
+#include "moves/edit/sites.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -2,11 +2,11 @@
 #include <set>
 
 #include "engine/text/source_edit.h"
+#include "moves/edit/known_shape.h"
+#include "moves/edit/loop_site.h"
 #include "moves/model/facts.h"
-#include "moves/shared/known_shape.h"
-#include "moves/shared/lanes.h"
-#include "moves/shared/loop_site.h"
-#include "moves/shared/row_sweeps.h"
+#include "moves/rows/lanes.h"
+#include "moves/rows/row_sweeps.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -3,10 +3,10 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/edit/code_writer.h"
+#include "moves/edit/device_limits.h"
+#include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
-#include "moves/shared/code_writer.h"
-#include "moves/shared/device_limits.h"
-#include "moves/shared/known_shape.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -26,7 +26,7 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
 /// runners/cuda/gates, search policies) see the rooms of what they plug into.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
     {"engine", {"base", "json", "text", "spec", "plugin", "search", "run"}},
-    {"moves", {"model", "shared", "patch", "propose", "catalogue"}},
+    {"moves", {"model", "edit", "rows", "tiles", "attention", "patch", "propose", "catalogue"}},
     {"priors", {"evidence", "tactics"}},
     {"runners/cuda", {"driver", "code", "counters", "compile", "measure", "lanes", "finalists"}},
     {"experiments",
@@ -109,7 +109,6 @@ TEST_CASE("within a folder includes point to rooms that come before") {
 
 TEST_CASE("no folder has more than 40 sources and their headers, but for one a gate") {
   for (const auto& [folder, allowed] : kMayInclude) {
-    if (folder == "tests") continue;
     std::map<std::string, std::set<std::string>> stems;
     for (const fs::path& file : sources_in(folder))
       stems[file.parent_path().string()].insert(file.stem().string());
@@ -204,10 +203,11 @@ TEST_CASE("every test file and every suite is listed in tests/meson.build") {
 /// Files that may be longer than 500 lines, and why each is not cut. A new one is cut by idea.
 const std::map<std::string, std::string> kLongFiles{
     {"moves/catalogue/stencil_march.cc", "one writer of one kernel: its parts share all its state"},
-    {"moves/shared/tile_kernel.cc", "one writer of one kernel: its parts share all its state"},
+    {"moves/tiles/tile_kernel.cc", "one writer of one kernel: its parts share all its state"},
     {"runners/cuda/runner.cc", "one class: the order in which an evaluation meets its helpers"},
     {"runners/host/translate.cc", "one pass over tokens: its rules look at the same place"},
-    {"tests/cuda/harness.cc", "the cases share a bench of 160 lines that no other suite needs"},
+    {"tests/cuda/measure/harness.cc",
+     "the cases share a bench of 160 lines that no other suite needs"},
     {"tests/experiments/llm_run.cc", "five cases share a server and its answers"},
     {"tests/moves/thread_moves.cc", "the cases share their kernels"},
     {"tests/priors/llm_client.cc", "the cases share a server and its answers"}};

@@ -1,4 +1,4 @@
-#include "moves/shared/kernel_contract.h"
+#include "moves/edit/kernel_contract.h"
 
 #include <doctest/doctest.h>
 

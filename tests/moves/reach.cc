@@ -11,7 +11,7 @@
 #include "moves/propose/example.h"
 #include "moves/propose/move_script.h"
 #include "moves/propose/rule_proposer.h"
-#include "moves/shared/row_sweeps.h"
+#include "moves/rows/row_sweeps.h"
 #include "register_moves.h"
 
 using namespace warpath;

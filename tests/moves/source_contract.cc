@@ -1,4 +1,4 @@
-#include "moves/shared/source_contract.h"
+#include "moves/edit/source_contract.h"
 
 #include <doctest/doctest.h>
 

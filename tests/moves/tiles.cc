@@ -6,7 +6,7 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
-#include "moves/shared/contraction.h"
+#include "moves/tiles/contraction.h"
 #include "register_moves.h"
 #include "tests/support/host_check.h"
 #include "tests/support/move_path.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-/// C++ in the place of the PTX in the helper functions of moves/shared/tensor_ptx.cc and their
+/// C++ in the place of the PTX in the helper functions of moves/tiles/tensor_ptx.cc and their
 /// like, after the PTX ISA's fragment and descriptor layouts, so that the host runner can run
 /// kernels for tensor cores. Asynchronous work is done at once.
 namespace warpath::test {

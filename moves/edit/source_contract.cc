@@ -1,0 +1,443 @@
+#include "moves/edit/source_contract.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+
+#include "engine/base/dtype.h"
+#include "moves/edit/span_rewrite.h"
+#include "moves/model/facts.h"
+
+namespace warpath {
+namespace {
+
+using namespace model;
+
+constexpr std::int64_t kMostAlignment = 16;
+constexpr std::int64_t kFreeSharedBytes = 48 << 10;
+
+/// Words of the source that only some devices understand.
+struct Feature {
+  std::string_view word;
+  int compute_capability;
+  bool exact;
+};
+constexpr std::array kFeatures{Feature{"tcgen05.", 100, true},
+                               Feature{"wgmma.", 90, true},
+                               Feature{"setmaxnreg", 90, true},
+                               Feature{"cp.async.bulk", 90, false},
+                               Feature{"__cluster_dims__", 90, false},
+                               Feature{"barrier.cluster", 90, false},
+                               Feature{"mapa.", 90, false},
+                               Feature{"fence.proxy", 90, false},
+                               Feature{"mbarrier.try_wait", 90, false},
+                               Feature{"e4m3", 89, false},
+                               Feature{"cp.async", 80, false},
+                               Feature{"mbarrier.", 80, false},
+                               Feature{"redux.", 80, false},
+                               Feature{"__reduce_add_sync", 80, false},
+                               Feature{"m16n8k16", 80, false},
+                               Feature{"m16n8k8", 75, false},
+                               Feature{"ldmatrix", 75, false},
+                               Feature{"__nv_bfloat162", 80, false},
+                               Feature{"mma.sync", 70, false},
+                               Feature{"__nanosleep", 70, false}};
+
+/// What the source of one variant says.
+struct Reading {
+  std::set<std::string, std::less<>> used;  ///< scalar arguments that the kernel reads
+  std::map<std::string, SourceContract::Pointer, std::less<>> pointers;
+};
+
+/// The body reads the parameter itself, not a local of its name.
+bool reads(const Function& kernel, const Declarator& parameter) {
+  if (parameter.name.empty() || !mentions(*kernel.body, parameter.name)) return false;
+  bool hidden = false;
+  for (const Stmt* s : kernel.body->children) {
+    for (const Declarator* d : s->declarators)
+      hidden = hidden || (d->name == parameter.name && d->is_constant());
+  }
+  return !hidden;
+}
+
+/// Widest access of the elements behind `type`, in bytes; 1 if it is none that is known.
+std::int64_t width_of(const Unit& unit, Span type) {
+  std::string text = unit.plain_text(type);
+  const std::size_t star = text.find('*');
+  if (star == std::string::npos) return 1;
+  std::string words;
+  for (std::size_t begin = 0; begin < star;) {
+    const std::size_t end = std::min(text.find(' ', begin), star);
+    const std::string word = text.substr(begin, end - begin);
+    if (!word.empty() && word != "const" && word != "volatile")
+      words += (words.empty() ? "" : " ") + word;
+    begin = end + 1;
+  }
+  return std::min<std::int64_t>(
+      kMostAlignment, std::max<std::int64_t>(1, static_cast<std::int64_t>(size_of_type(words))));
+}
+
+/// Parameters of the kernel that the address is made from, by names and by pointers that were set
+/// from them.
+std::vector<const Declarator*> origins(const Unit& unit,
+                                       const Function& kernel,
+                                       const Expr& address,
+                                       int depth = 0) {
+  std::vector<const Declarator*> out;
+  walk(address, [&](const Expr& e) {
+    if (!e.is(ExprKind::name)) return true;
+    const Declarator* const d = declaration_of(unit, e);
+    if (d == nullptr || !d->is_pointer()) return true;
+    if (d->is_parameter && d->function == &kernel) out.push_back(d);
+    if (!d->is_parameter && d->value() != nullptr && depth < 4) {
+      for (const Declarator* const further : origins(unit, kernel, *d->value(), depth + 1))
+        out.push_back(further);
+    }
+    return true;
+  });
+  return out;
+}
+
+std::optional<Reading> read(const KernelSpec& spec, const Variant& variant, std::string& why) {
+  const auto model = model_kernel(spec, variant, why);
+  if (model == nullptr) return std::nullopt;
+  const Function& kernel = *model->kernel;
+  Reading out;
+  for (const Declarator* const d : kernel.parameters) {
+    const ArgSpec* const arg = argument_of(spec, kernel, *d);
+    if (arg == nullptr) continue;
+    if (!d->is_pointer()) {
+      if (reads(kernel, *d)) out.used.insert(arg->name);
+      continue;
+    }
+    SourceContract::Pointer& p = out.pointers[arg->name];
+    p.argument = arg->name;
+    p.apart = (d->pointer_qualifiers & kRestrict) != 0;
+    p.alignment_bytes = std::max<std::int64_t>(
+        1, std::min<std::int64_t>(kMostAlignment, static_cast<std::int64_t>(size_of_type(
+                                                      model->unit.plain_text(d->type)))));
+  }
+  const auto widen = [&](const Declarator& d, std::int64_t width) {
+    const ArgSpec* const arg = argument_of(spec, kernel, d);
+    if (arg != nullptr && out.pointers.contains(arg->name)) {
+      auto& known = out.pointers[arg->name].alignment_bytes;
+      known = std::max(known, width);
+    }
+  };
+  for (const Function* const f : model->unit.functions()) {
+    if (f->body == nullptr) continue;
+    walk_expressions(*f->body, [&](const Expr& e) {
+      if (!e.is(ExprKind::cast) || e.args.empty()) return true;
+      const std::int64_t width = width_of(model->unit, e.type);
+      if (width <= 1) return true;
+      if (f == &kernel) {
+        for (const Declarator* const d : origins(model->unit, kernel, *e.args[0])) widen(*d, width);
+        return true;
+      }
+      // A helper's pointer: any argument may reach it.
+      bool foreign = false;
+      walk(*e.args[0], [&](const Expr& name) {
+        const Declarator* const d =
+            name.is(ExprKind::name) ? declaration_of(model->unit, name) : nullptr;
+        foreign = foreign || (d != nullptr && d->is_parameter && d->is_pointer());
+        return true;
+      });
+      for (const Declarator* const d : kernel.parameters) {
+        if (foreign && d->is_pointer()) widen(*d, width);
+      }
+      return true;
+    });
+  }
+  return out;
+}
+
+/// What a workload passes for an argument, as text; empty if it is not known.
+std::string value_text(const ArgSpec& arg, const Workload& workload) {
+  if (const auto it = workload.scalars.find(arg.name); it != workload.scalars.end())
+    return std::visit([](const auto& v) { return nlohmann::json(v).dump(); }, it->second);
+  if (const auto* const i = std::get_if<std::int64_t>(&arg.value)) return std::to_string(*i);
+  if (const auto* const b = std::get_if<bool>(&arg.value)) return *b ? "true" : "false";
+  if (const auto* const d = std::get_if<double>(&arg.value)) return nlohmann::json(*d).dump();
+  return {};
+}
+
+std::set<std::string> launch_names(const LaunchPlan& plan) {
+  std::set<std::string> out;
+  for (const auto* const triple : {&plan.grid, &plan.block, &plan.cluster}) {
+    for (const Expression& e : *triple) out.merge(e.names());
+  }
+  out.merge(plan.dynamic_smem_bytes.names());
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& parts, const char* between) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : between) + part;
+  return out;
+}
+
+std::string triple_text(const std::array<Expression, 3>& t) {
+  return "(" + t[0].text() + ", " + t[1].text() + ", " + t[2].text() + ")";
+}
+
+/// Names of the pointers for which `holds`, joined.
+template <class Predicate>
+std::vector<std::string> names_of(const std::vector<SourceContract::Pointer>& pointers,
+                                  Predicate holds) {
+  std::vector<std::string> out;
+  for (const auto& p : pointers) {
+    if (holds(p)) out.push_back(p.argument);
+  }
+  return out;
+}
+
+std::string architecture(const SourceContract& c) {
+  if (c.compute_capability == 0) return {};
+  return "sm_" + std::to_string(c.compute_capability) + (c.exact_architecture ? "a" : "");
+}
+
+void read_device(const Variant& variant, SourceContract& out) {
+  for (const Feature& feature : kFeatures) {
+    if (variant.source.find(feature.word) == std::string::npos) continue;
+    if (feature.compute_capability > out.compute_capability) out.exact_architecture = feature.exact;
+    out.compute_capability = std::max(out.compute_capability, feature.compute_capability);
+  }
+  const bool clusters = std::ranges::any_of(variant.launch.cluster,
+                                            [](const Expression& e) { return e.text() != "1"; });
+  if (clusters) out.compute_capability = std::max(out.compute_capability, 90);
+}
+
+}  // namespace
+
+SourceContract source_contract(const KernelSpec& spec,
+                               const DeviceFacts& device,
+                               const Variant& variant) {
+  SourceContract out;
+  out.launch = variant.launch;
+  out.device = device.name;
+  const Variant baseline = baseline_variant(spec);
+  const MoveContext context{.spec = spec, .variant = variant, .device = device};
+  const auto workloads = workloads_of(context);
+  for (const Workload* const w : workloads) {
+    std::vector<std::string> parts;
+    for (const ArgSpec& arg : spec.io.args) {
+      if (arg.type != ArgType::tensor && arg.type != ArgType::string && !arg.is_meta)
+        parts.push_back(arg.name + " = " + value_text(arg, *w));
+    }
+    out.verified[w->name] = joined(parts, ", ");
+    const LaunchNumbers numbers =
+        evaluate(launch_for(spec, variant, *w), spec.bindings(*w, variant.tunables), "launch");
+    out.dynamic_smem_bytes = std::max(out.dynamic_smem_bytes, numbers.dynamic_smem_bytes);
+  }
+  for (const auto& [name, value] : variant.tunables) out.macros[name] = std::to_string(value);
+  for (const ArgSpec& arg : spec.io.args) {
+    if (arg.is_meta) out.macros[arg.name] = value_text(arg, *workloads.front());
+  }
+  for (const std::string& option : variant.compiler_options) {
+    if (!option.starts_with("-D") || option.size() < 3) continue;
+    const std::size_t equals = option.find('=');
+    out.macros[option.substr(2, equals == std::string::npos ? equals : equals - 2)] =
+        equals == std::string::npos ? "1" : option.substr(equals + 1);
+  }
+  read_device(variant, out);
+
+  std::string why;
+  const auto before = read(spec, baseline, why);
+  const auto now = read(spec, variant, out.unread);
+  const std::set<std::string> launch_before = launch_names(baseline.launch),
+                              launch_now = launch_names(variant.launch);
+  for (const ArgSpec& arg : spec.io.args) {
+    if (arg.type == ArgType::tensor || arg.type == ArgType::string || arg.is_meta) continue;
+    // A source that cannot be read may rely on anything that was verified.
+    const bool ignored =
+        now ? !now->used.contains(arg.name) && (!before || before->used.contains(arg.name))
+            : variant.source != baseline.source;
+    const bool unlaunched = launch_before.contains(arg.name) && !launch_now.contains(arg.name);
+    if (variant == baseline || !(ignored || unlaunched)) continue;
+    SourceContract::Fixed fixed{arg.name, {}};
+    for (const Workload* const w : workloads) {
+      const std::string value = value_text(arg, *w);
+      if (!value.empty() && std::ranges::find(fixed.values, value) == fixed.values.end())
+        fixed.values.push_back(value);
+    }
+    if (!fixed.values.empty()) out.sizes.push_back(std::move(fixed));
+  }
+  const Reading nothing;
+  for (const auto& [name, pointer] : (now ? *now : nothing).pointers)
+    out.pointers.push_back(pointer);
+
+  const Reading& general = before ? *before : nothing;
+  const auto wider = [&](const SourceContract::Pointer& p) {
+    const auto it = general.pointers.find(p.argument);
+    return it == general.pointers.end() || p.alignment_bytes > it->second.alignment_bytes ||
+           (p.apart && !it->second.apart);
+  };
+  SourceContract of_baseline;
+  read_device(baseline, of_baseline);
+  out.narrowed =
+      variant != baseline && (!out.sizes.empty() || std::ranges::any_of(out.pointers, wider) ||
+                              out.compute_capability > of_baseline.compute_capability ||
+                              out.exact_architecture != of_baseline.exact_architecture ||
+                              out.dynamic_smem_bytes > kFreeSharedBytes);
+  return out;
+}
+
+std::vector<std::string> SourceContract::lines() const {
+  std::vector<std::string> out;
+  if (!unread.empty())
+    out.push_back("the source could not be read (" + unread +
+                  "): rely on nothing but what was verified");
+  for (const Fixed& f : sizes)
+    out.push_back(f.argument + (f.values.size() == 1 ? " = " : " one of ") +
+                  joined(f.values, ", ") + " only: the source does not follow this argument");
+  for (std::int64_t bytes = kMostAlignment; bytes >= 8; bytes /= 2) {
+    const auto names =
+        names_of(pointers, [&](const Pointer& p) { return p.alignment_bytes == bytes; });
+    if (!names.empty())
+      out.push_back(joined(names, ", ") + " aligned to " + std::to_string(bytes) + " bytes");
+  }
+  const auto apart = names_of(pointers, [](const Pointer& p) { return p.apart; });
+  if (!apart.empty())
+    out.push_back(joined(apart, ", ") + (apart.size() == 1 ? " overlaps" : " overlap") +
+                  " no other argument");
+  if (compute_capability > 0)
+    out.push_back("device: " + architecture(*this) +
+                  (exact_architecture ? " and no other architecture" : " or later"));
+  if (dynamic_smem_bytes > kFreeSharedBytes)
+    out.push_back(std::to_string(dynamic_smem_bytes) +
+                  " bytes of dynamic shared memory: set "
+                  "cudaFuncAttributeMaxDynamicSharedMemorySize before the launch");
+  out.push_back(
+      "launch: grid " + triple_text(launch.grid) + ", block " + triple_text(launch.block) +
+      (std::ranges::any_of(launch.cluster, [](const Expression& e) { return e.text() != "1"; })
+           ? ", cluster " + triple_text(launch.cluster)
+           : "") +
+      ", dynamic shared memory " + launch.dynamic_smem_bytes.text());
+  std::vector<std::string> defined;
+  for (const auto& [name, value] : macros) defined.push_back(name + "=" + value);
+  if (!defined.empty()) out.push_back("compiled with: " + joined(defined, " "));
+  for (const auto& [workload, values] : verified)
+    out.push_back("verified" + (device.empty() ? "" : " on " + device) + ", workload " + workload +
+                  (values.empty() ? "" : ": " + values));
+  return out;
+}
+
+std::string SourceContract::summary() const {
+  if (!narrowed) return {};
+  std::vector<std::string> parts;
+  if (!unread.empty()) parts.emplace_back("the source could not be read");
+  for (const Fixed& f : sizes) parts.push_back(f.argument + " = " + joined(f.values, " or "));
+  const auto aligned = names_of(pointers, [](const Pointer& p) { return p.alignment_bytes >= 8; });
+  if (!aligned.empty()) parts.push_back(joined(aligned, ", ") + " aligned");
+  const auto apart = names_of(pointers, [](const Pointer& p) { return p.apart; });
+  if (!apart.empty()) parts.push_back(joined(apart, ", ") + " apart");
+  if (compute_capability > 0) parts.push_back(architecture(*this));
+  return joined(parts, "; ");
+}
+
+nlohmann::json to_json(const SourceContract& c) {
+  nlohmann::json sizes = nlohmann::json::object(), alignment = nlohmann::json::object(),
+                 apart = nlohmann::json::array();
+  for (const auto& f : c.sizes) sizes[f.argument] = f.values;
+  for (const auto& p : c.pointers) {
+    alignment[p.argument] = p.alignment_bytes;
+    if (p.apart) apart.push_back(p.argument);
+  }
+  const auto texts = [](const std::array<Expression, 3>& t) {
+    return nlohmann::json{t[0].text(), t[1].text(), t[2].text()};
+  };
+  return {{"narrowed", c.narrowed},
+          {"summary", c.summary()},
+          {"sizes", sizes},
+          {"alignment_bytes", alignment},
+          {"no_overlap", apart},
+          {"device",
+           {{"measured_on", c.device},
+            {"architecture", architecture(c)},
+            {"exact", c.exact_architecture},
+            {"dynamic_smem_bytes", c.dynamic_smem_bytes}}},
+          {"launch",
+           {{"grid", texts(c.launch.grid)},
+            {"block", texts(c.launch.block)},
+            {"cluster", texts(c.launch.cluster)},
+            {"dynamic_smem_bytes", c.launch.dynamic_smem_bytes.text()}}},
+          {"macros", c.macros},
+          {"verified", c.verified},
+          {"unread", c.unread}};
+}
+
+std::string shipped_source(const KernelSpec& spec,
+                           const Variant& variant,
+                           const SourceContract& contract) {
+  // What stands in comments and strings comes from specs: nothing in it may end them.
+  const auto harmless = [](std::string text) {
+    for (char& c : text) {
+      if (c == '"' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = ' ';
+    }
+    for (std::size_t at = 0; (at = text.find("*/", at)) != std::string::npos;)
+      text.replace(at, 2, "* ");
+    return text;
+  };
+  std::string identifier;
+  for (const char c : variant.kernel_name)
+    identifier += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  std::string out = "/* What " + harmless(variant.kernel_name) +
+                    " relies on; launched otherwise its results are undefined.\n";
+  for (const std::string& line : contract.lines()) out += " *   " + harmless(line) + "\n";
+  out += " * " + identifier + "_contract(), at the end, checks arguments on the host.\n */\n";
+  for (const auto& [name, value] : contract.macros)
+    out += "#ifndef " + name + "\n#define " + name + " " + harmless(value) + "\n#endif\n";
+  if (contract.compute_capability > 0) {
+    const std::string least = std::to_string(contract.compute_capability * 10);
+    out += "#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ " +
+           std::string(contract.exact_architecture ? "!=" : "<") + " " + least +
+           "\n#error \"needs " + architecture(contract) + "\"\n#endif\n";
+  }
+  out += variant.source;
+  if (out.back() != '\n') out += '\n';
+  std::string parameters, checks;
+  for (const ArgSpec& arg : spec.io.args) {
+    if (arg.is_meta || arg.type == ArgType::string) continue;
+    if (arg.type == ArgType::tensor) {
+      parameters += (parameters.empty() ? "" : ", ") + ("const void* " + arg.name);
+      const auto it =
+          std::ranges::find(contract.pointers, arg.name, &SourceContract::Pointer::argument);
+      if (it == contract.pointers.end()) continue;
+      if (it->alignment_bytes > 1)
+        checks += "  if (reinterpret_cast<unsigned long long>(" + arg.name + ") % " +
+                  std::to_string(it->alignment_bytes) + " != 0) return \"" + arg.name +
+                  " is not aligned to " + std::to_string(it->alignment_bytes) + " bytes\";\n";
+      for (const ArgSpec& other : spec.io.args) {
+        if (it->apart && other.type == ArgType::tensor && other.name != arg.name)
+          checks += "  if (" + arg.name + " == " + other.name + ") return \"" + arg.name + " and " +
+                    other.name + " are one buffer\";\n";
+      }
+      continue;
+    }
+    const std::string type(info(arg.dtype).cuda_type);
+    const bool half = arg.dtype == DType::f16 || arg.dtype == DType::bf16;
+    parameters +=
+        (parameters.empty() ? "" : ", ") + (half ? std::string("float") : type) + " " + arg.name;
+    const auto it = std::ranges::find(contract.sizes, arg.name, &SourceContract::Fixed::argument);
+    if (it == contract.sizes.end()) continue;
+    std::vector<std::string> equal;
+    for (const std::string& value : it->values)
+      equal.push_back(arg.name + " != static_cast<" + (half ? std::string("float") : type) + ">(" +
+                      value + ")");
+    checks += "  if (" + joined(equal, " && ") + ") return \"" + arg.name + " is not " +
+              joined(it->values, " or ") + "\";\n";
+  }
+  out +=
+      "\n#if !defined(__CUDACC_RTC__)\n/// Null, or what of these arguments is outside the "
+      "contract above.\nstatic inline const char* " +
+      identifier + "_contract(" + parameters + ") {\n";
+  for (const ArgSpec& arg : spec.io.args) {
+    if (!arg.is_meta && arg.type != ArgType::string) out += "  (void)" + arg.name + ";\n";
+  }
+  return out + checks + "  return nullptr;\n}\n#endif\n";
+}
+
+}  // namespace warpath

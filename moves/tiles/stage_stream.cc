@@ -1,0 +1,267 @@
+#include <algorithm>
+
+#include "engine/text/source_edit.h"
+#include "moves/edit/code_writer.h"
+#include "moves/edit/hinted_access.h"
+#include "moves/edit/span_rewrite.h"
+#include "moves/tiles/staging.h"
+
+namespace warpath {
+
+using namespace model;
+
+namespace {
+
+constexpr std::int64_t kMostStreamStride = 8, kMostSpan = 64;
+
+/// Elements that all threads of a block load: stride * j + base + offset, `span` + 1 of them in one
+/// step.
+struct Stream {
+  const Array* array = nullptr;
+  Polynomial base;         ///< with the lowest offset
+  Polynomial source_base;  ///< its text compiles before the loop
+  std::int64_t stride = 1, span = 0;
+  std::vector<std::pair<const Access*, std::int64_t>> loads;  ///< offset above base
+  [[nodiscard]] bool operator<(const Stream& other) const {
+    return std::pair(stride, span) < std::pair(other.stride, other.span);
+  }
+  /// Elements of `steps` steps beyond steps * stride.
+  [[nodiscard]] std::int64_t extra() const { return span + 1 - stride; }
+};
+
+/// The element exists in every step of the loop, also in those that do not load it.
+bool exists_in_every_step(const MoveContext& context,
+                          const KernelFacts& facts,
+                          const Loop& loop,
+                          const Access& load) {
+  const Array& array = facts.arrays[static_cast<std::size_t>(load.array)];
+  const ArgSpec* const arg = context.spec.io.find(array.spec_name);
+  const Polynomial last = load.index.substituted(loop.variable, loop.end - Polynomial(1));
+  if (arg == nullptr || !arg->tensor || !load.index.has_only_positive_terms() ||
+      !loop.first.has_only_positive_terms())
+    return false;
+  return std::ranges::all_of(workloads_of(context), [&](const Workload* w) {
+    const LaunchNumbers n =
+        evaluate(launch_for(context.spec, context.variant, *w),
+                 context.spec.bindings(*w, context.variant.tunables), "launch plan");
+    Bindings values = facts.values(*w);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      values[std::string("blockIdx.") + "xyz"[axis]] = n.grid[axis] - 1;
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : context.spec.shape_of(*arg, *w)) elements *= extent;
+    const auto most = facts.resolved(last).evaluate(values);
+    return most && *most < elements;
+  });
+}
+
+/// The loads that depend on j and on no thread: an array's stand in one stream where they are a
+/// fixed distance apart.
+std::vector<Stream> find_streams(const MoveContext& context,
+                                 const KernelFacts& facts,
+                                 const Loop& loop) {
+  std::vector<Stream> out;
+  std::set<std::string> inside;
+  walk(*loop.stmt->body, [&](const Stmt& s) {
+    for (const Declarator* d : s.declarators) inside.insert(std::string(d->name));
+    return true;
+  });
+  const std::size_t guards = facts.guards_at(*loop.stmt).size();
+  for (const Access* access : facts.accesses_in(*loop.stmt)) {
+    const Array& array = facts.arrays[static_cast<std::size_t>(access->array)];
+    if (access->writes() || array.written || array.space != Space::global ||
+        replaceable(*access) == nullptr || !access->expr->is(ExprKind::subscript) ||
+        access->in_helper)
+      continue;
+    if (!access->index.affine_in(loop.variable) || !access->source_index.affine_in(loop.variable) ||
+        access->vector_width != 1 || access->loops.empty() || access->loops.back() != &loop)
+      continue;
+    const Polynomial base = access->index.without(loop.variable),
+                     source_base = access->source_index.without(loop.variable);
+    const std::int64_t stride = access->index.coefficient_of(loop.variable).constant().value_or(0);
+    if (facts.uniformity(base) == Uniformity::thread || stride < 1 || stride > kMostStreamStride ||
+        access->source_index.coefficient_of(loop.variable).constant() != stride)
+      continue;
+    const std::set<std::string> names = source_base.names();
+    if (std::ranges::any_of(names, [&](const std::string& name) { return inside.contains(name); }))
+      continue;
+    const bool always = access->guards.size() == guards && is_always_evaluated(*access->expr);
+    if (!always && !exists_in_every_step(context, facts, loop, *access)) continue;
+    const auto near = [&](const Stream& s) {
+      const auto distance = (base - s.base).constant();
+      return s.array == &array && s.stride == stride && distance &&
+             std::max(s.span, *distance) - std::min<std::int64_t>(*distance, 0) <= kMostSpan;
+    };
+    auto stream = std::ranges::find_if(out, near);
+    if (stream == out.end())
+      stream = out.insert(out.end(), Stream{&array, base, source_base, stride, 0, {}});
+    const std::int64_t distance = *(base - stream->base).constant();
+    if (distance < 0) {
+      for (auto& load : stream->loads) load.second -= distance;
+      stream->base = base, stream->source_base = source_base, stream->span -= distance;
+    }
+    stream->loads.emplace_back(access, std::max<std::int64_t>(distance, 0));
+    stream->span = std::max(stream->span, distance);
+  }
+  std::erase_if(out, [](const Stream& s) {  // most of what would be staged must be of use
+    std::set<std::int64_t> places;
+    for (const auto& [load, offset] : s.loads) places.insert(offset % s.stride);
+    return static_cast<std::int64_t>(places.size()) * 2 < s.stride;
+  });
+  std::stable_sort(out.begin(), out.end());
+  return out;
+}
+
+std::string plus(std::int64_t n) {
+  return n == 0 ? "" : n > 0 ? " + " + number(n) : " - " + number(-n);
+}
+
+}  // namespace
+
+std::optional<Variant> streamed_through_tile(const MoveContext& context,
+                                             const KernelModel& kernel,
+                                             const Loop& loop,
+                                             std::int64_t tile,
+                                             std::string& why) {
+  const KernelFacts& facts = kernel.facts;
+  const Unit& unit = kernel.unit;
+  const auto none = [&](std::string text) { return why = std::move(text), std::nullopt; };
+  if (!facts.veto.empty()) return none(facts.veto);
+  if (facts.has_barrier || facts.has_warp_ops || facts.has_assembly)
+    return none("the threads of a block work together already");
+  if (!loop.counted || loop.descending || loop.step != Polynomial(1) || !loop.uniform ||
+      loop.exits_early || loop.parent != nullptr || !loop.declared_inside) {
+    return none("the loop does not run in steps of 1 over a range that all threads share");
+  }
+  if (loop.stmt->body == nullptr || !loop.stmt->is(StmtKind::for_) || loop.first_expr == nullptr ||
+      loop.bound_expr == nullptr)
+    return none("the loop has no plain header");
+  if (context.variant.launch.block[1] != Expression(1) ||
+      context.variant.launch.block[2] != Expression(1))
+    return none("the block has more than one dimension");
+  if (loop.stmt->parent != kernel.kernel->body) return none("the loop stands in another statement");
+  const std::vector<Stream> streams = find_streams(context, facts, loop);
+  if (streams.empty()) return none("no element is loaded by all threads of a block");
+  std::set<std::string, std::less<>> taken;
+  const auto fresh = [&](const std::string& wish) { return fresh_name(unit, wish, &taken); };
+  const std::string size = fresh("TILE"), e = fresh("e"), j = loop.variable, start = fresh(j + "0"),
+                    last = fresh(j + "_last");
+  const std::string pad = indentation(unit, loop.stmt->span.begin), step = indent_unit(unit);
+  std::vector<Edit> edits;
+  std::string active;
+  for (const Guard* guard : facts.guards_at(*loop.stmt)) {
+    const Expr* c = guard->condition;
+    const ThreadIndex* index = c->is(ExprKind::binary) && c->arg(0).is(ExprKind::name)
+                                   ? facts.thread_index(c->arg(0).name)
+                                   : nullptr;
+    const bool plain = guard->early_exit && guard->negated && c->is_op(ExprKind::binary, ">=") &&
+                       index != nullptr && active.empty() && guard->stmt != nullptr &&
+                       guard->stmt->parent == kernel.kernel->body && index->declarator != nullptr;
+    if (facts.uniformity(*c) != Uniformity::thread) continue;
+    if (!plain || !make_changeable(unit, *index->declarator, edits))
+      return none("not all threads of a block reach the loop");
+    for (const Stmt* stmt : statements(*kernel.kernel->body)) {
+      if (stmt->span.begin >= guard->stmt->span.begin) break;
+      if (stmt != index->declarator->stmt && mentions(*stmt, index->name))
+        return none("a value is made of " + index->name + " before its guard");
+    }
+    active = fresh("active");
+    const std::string end = unit.plain_text(c->arg(1).outer.empty() ? c->arg(1).span
+                                                                    : c->arg(1).outer),
+                      at = indentation(unit, guard->stmt->span.begin);
+    edits.push_back({guard->stmt->span.begin, guard->stmt->span.end,
+                     "bool " + active + " = " + index->name + " < " + end +
+                         ";  // the others stay for the barriers, on the last element\n" + at +
+                         "if (!" + active + ") " + index->name + " = " + end + " - 1;"});
+  }
+  const std::string bound =
+      loop.inclusive ? loop.source_end.text()
+                     : unit.plain_text(loop.bound_expr->outer.empty() ? loop.bound_expr->span
+                                                                      : loop.bound_expr->outer);
+  const std::string type =
+      loop.declarator != nullptr ? std::string(unit.text(loop.declarator->type)) : "int";
+  std::int64_t bytes = 0;
+  std::string head = pad + "constexpr int " + size + " = " + number(tile) +
+                     ";  // elements a step that the block shares\n",
+              fill;
+  const Stream* before = nullptr;
+  for (const Stream& stream : streams) {
+    const std::string name = fresh(stream.array->name + "_tile"),
+                      times = stream.stride == 1 ? "" : " * " + number(stream.stride);
+    const std::int64_t extra = stream.extra();
+    head += pad + "__shared__ " + stream.array->type + " " + name + "[" + size + times +
+            plus(std::max<std::int64_t>(extra, 0)) + "];\n";
+    bytes += (tile * stream.stride + std::max<std::int64_t>(extra, 0)) *
+             static_cast<std::int64_t>(stream.array->element_bytes);
+    if (before == nullptr || *before < stream) {
+      const std::string limit =
+          stream.stride == 1 && extra == 0
+              ? start + " + " + e + " < " + last
+              : e + " < " +
+                    (times.empty() ? last + " - " + start
+                                   : "(" + last + " - " + start + ")" + times) +
+                    plus(extra);
+      fill += (before == nullptr ? "" : pad + step + "}\n") + pad + step + "for (int " + e +
+              " = threadIdx.x; " + limit + "; " + e + " += blockDim.x) {\n";
+    }
+    before = &stream;
+    const Polynomial moved = stream.source_base +
+                             Polynomial(stream.stride) * Polynomial::name(start) +
+                             Polynomial::name(e);
+    fill += pad + step + step + name + "[" + e + "] = " + stream.array->name + "[" + moved.text() +
+            "];\n";
+    for (const auto& [load, offset] : stream.loads) {
+      const std::string steps =
+          stream.stride == 1 ? j + " - " + start : "(" + j + " - " + start + ")" + times;
+      edits.push_back({replaceable(*load)->span.begin, replaceable(*load)->span.end,
+                       name + "[" + steps + plus(offset) + "]"});
+    }
+  }
+  if (bytes + static_smem_bytes(facts) > kStaticSmemBytes)
+    return none("the tiles take " + number(bytes) + " bytes of shared memory");
+  head += pad + "for (" + type + " " + start + " = " + unit.plain_text(loop.first_expr->span) +
+          "; " + start + " < " + bound + "; " + start + " += " + size + ") {\n";
+  head += pad + step + type + " " + last + " = " + start + " + " + size + " < " + bound + " ? " +
+          start + " + " + size + " : " + bound + ";\n";
+  head += fill + pad + step + "}\n";
+  head += pad + step + "__syncthreads();\n";
+  const Stmt* top = loop.stmt->pragma != nullptr ? loop.stmt->pragma : loop.stmt;
+  const std::size_t begin = line_of_statement(unit.source(), top->span.begin);
+  edits.push_back({begin, begin, head});
+  indent_lines(unit.source(), begin, loop.stmt->span.end, step, edits);
+  edits.push_back(
+      {loop.stmt->header.begin, loop.stmt->header.end,
+       "for (" + type + " " + j + " = " + start + "; " + j + " < " + last + "; " + j + "++)"});
+  edits.push_back({loop.stmt->span.end, loop.stmt->span.end,
+                   "\n" + pad + step + "__syncthreads();\n" + pad + "}"});
+  if (!active.empty()) {
+    const std::vector<const Stmt*> all = statements(*kernel.kernel->body);
+    bool behind = false, declares = false;
+    const Stmt* first = nullptr;
+    for (const Stmt* stmt : all) {
+      if (behind && first == nullptr) first = stmt;
+      behind = behind || stmt == loop.stmt;
+      declares = declares || (behind && stmt->is_loop() && stmt != loop.stmt);
+    }
+    if (first == nullptr || declares) return none("what follows the loop is not understood");
+    for (const Stmt* stmt : all) {
+      if (stmt->span.begin >= loop.stmt->span.begin) break;
+      for (const Access* access : facts.accesses_in(*stmt)) {
+        if (access->writes()) return none("memory is written before the loop");
+      }
+    }
+    for (const Access* access : facts.accesses_in(*loop.stmt)) {
+      if (access->writes() &&
+          facts.arrays[static_cast<std::size_t>(access->array)].space == Space::global)
+        return none("the loop writes memory");
+    }
+    const std::size_t at = line_of_statement(unit.source(), first->span.begin);
+    edits.push_back({at, at, pad + "if (" + active + ") {\n"});
+    indent_lines(unit.source(), at, all.back()->span.end, step, edits);
+    edits.push_back({all.back()->span.end, all.back()->span.end, "\n" + pad + "}"});
+  }
+  Variant out = context.variant;
+  out.source = edited(unit.source(), std::move(edits));
+  return out;
+}
+
+}  // namespace warpath
