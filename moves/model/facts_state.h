@@ -57,6 +57,8 @@ struct KernelFacts::State {
   /// expression.
   std::map<const Expr*, std::vector<std::pair<const Expr*, const Declarator*>>> macro_names;
   std::map<std::pair<const Expr*, const Expr*>, Value> macro_values;
+  /// What a macro's parameter stands for, by the name in the macro, where it was read last.
+  std::unordered_map<const Expr*, const Expr*> macro_arguments;
   std::unordered_map<const Stmt*, std::vector<const Guard*>> guards;
   std::unordered_map<const Stmt*, const Loop*> loops;
   std::map<const Declarator*, int> arrays;

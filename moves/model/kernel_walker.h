@@ -59,8 +59,9 @@ class KernelWalker {
   void call(const Expr& e, Mode mode);
   void expand(const Expr& e, const Expansion& expansion, Mode mode);
   void visit_helper(const Expr& e, Mode mode);
+  [[nodiscard]] static bool takes_address_of(const Expansion& expansion, std::size_t parameter);
   void access(const Expr& e, Mode mode);
-  bool is_local_object(const Expr& e) const;
+  bool is_local_object(const Expr& e, Mode mode) const;
   void pointed(const Expr& pointer, AccessKind kind, std::string_view atomic_op, const Expr& call);
   void record(const Expr& e, const Value& where, AccessKind kind, std::string_view atomic_op);
 

@@ -154,14 +154,22 @@ class WordEvaluator {
   bool broken_ = false;
 };
 
+constexpr std::string_view kArchitecture = "__CUDA_ARCH__";
+constexpr std::int64_t kLeastArchitecture = 600, kMostArchitecture = 2000, kArchitectureStep = 10;
+
+/// Names that only compilers and platforms set which no kernel of NVIDIA's is built with here.
+bool is_foreign(std::string_view name) {
+  return name.starts_with("__HIP") || name == "__HCC__" || name == "_MSC_VER" || name == "_WIN32" ||
+         name == "WIN32";
+}
+
 /// Names that the compiler, the platform or a build system sets: whether they are defined is not in
 /// the text.
 bool is_reserved(std::string_view name) {
   if (name.starts_with("__") ||
       (name.size() > 1 && name[0] == '_' && name[1] >= 'A' && name[1] <= 'Z'))
     return true;
-  return name.starts_with("CUDA") || name.starts_with("CUDART") || name == "NDEBUG" ||
-         name == "WIN32" || name == "_WIN32";
+  return name.starts_with("CUDA") || name == "NDEBUG";
 }
 
 class Preprocessor {
@@ -258,16 +266,32 @@ class Preprocessor {
   std::optional<bool> condition(const std::string& name, const Token& token) const {
     const std::vector<Word> w = words(token, 2);
     if (name == "else") return true;
-    if (name == "if" || name == "elif") {
-      const auto value = evaluate_words(
-          w, [this](const std::string& n) { return value_of(n); },
-          [this](const std::string& n) { return defined(n); });
-      return value ? std::optional(*value != 0) : std::nullopt;
-    }
+    if (name == "if" || name == "elif") return on_every_architecture(w);
     if (w.empty()) return std::nullopt;
     const auto known = defined(w[0].text);
     if (!known) return std::nullopt;
     return name.ends_with("ndef") ? !*known : *known;
+  }
+
+  /// What a condition is on every device that kernels are built for; nullopt if they differ.
+  [[nodiscard]] std::optional<bool> on_every_architecture(const std::vector<Word>& w) const {
+    const bool asks = std::any_of(w.begin(), w.end(),
+                                  [](const Word& word) { return word.text == kArchitecture; });
+    const std::int64_t last = asks ? kMostArchitecture : kLeastArchitecture;
+    std::optional<bool> found;
+    for (std::int64_t architecture = kLeastArchitecture; architecture <= last;
+         architecture += kArchitectureStep) {
+      const auto value = evaluate_words(
+          w,
+          [&](const std::string& n) {
+            return n == kArchitecture ? NameValue{NameValue::Kind::number, architecture}
+                                      : value_of(n);
+          },
+          [this](const std::string& n) { return defined(n); });
+      if (!value || (found && *found != (*value != 0))) return std::nullopt;
+      found = *value != 0;
+    }
+    return found;
   }
 
   void open_level(const std::string& name, const Token& token) {
@@ -346,7 +370,8 @@ class Preprocessor {
     if (index_.contains(name) || s_.options.bindings.contains(name) ||
         s_.options.defined.contains(name))
       return true;
-    if (name == "__CUDACC__" || name == "__cplusplus") return true;
+    if (name == "__CUDACC__" || name == "__cplusplus" || name == kArchitecture) return true;
+    if (is_foreign(name)) return false;
     return is_reserved(name) ? std::nullopt : std::optional(false);
   }
 
@@ -358,6 +383,7 @@ class Preprocessor {
       const Macro& macro = s_.macros[found->second];
       return macro.value ? NameValue{NameValue::Kind::number, *macro.value} : NameValue{};
     }
+    if (is_foreign(name)) return {NameValue::Kind::undefined, 0};
     return is_reserved(name) || s_.options.defined.contains(name)
                ? NameValue{}
                : NameValue{NameValue::Kind::undefined, 0};

@@ -155,6 +155,10 @@ Value ValueReader::place(const Expr& e) {
        e.arg(0).kind == ExprKind::member))
     return place(e.arg(0));
   if (e.kind == ExprKind::cast && e.args.size() == 1) return place(e.arg(0));
+  if (e.kind == ExprKind::name) {
+    const auto argument = state_.macro_arguments.find(&e);
+    return argument == state_.macro_arguments.end() ? Value{} : place(*argument->second);
+  }
   if (e.kind == ExprKind::call) {
     const auto expansion = expansion_of(*facts_.unit, e);
     if (!expansion || !expansion->is_macro || depth_ >= kHelperDepth) return {};
@@ -196,7 +200,9 @@ void ValueReader::bind(const Expr& call, const Expansion& expansion) {
   walk(*expansion.result, [&](const Expr& inner) {
     if (inner.kind != ExprKind::name) return true;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (expansion.parameters[i] == inner.name) state_.values[&inner] = arguments[i];
+      if (expansion.parameters[i] != inner.name) continue;
+      state_.values[&inner] = arguments[i];
+      if (expansion.is_macro) state_.macro_arguments[&inner] = &call.arg(i + 1);
     }
     const auto own = state_.macro_values.find({&call, &inner});
     if (own != state_.macro_values.end()) state_.values[&inner] = own->second;

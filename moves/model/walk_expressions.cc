@@ -230,8 +230,9 @@ void KernelWalker::call(const Expr& e, Mode mode) {
             atomic ? f : std::string_view(), e);
     return;
   }
-  for (std::size_t i = 1; i < e.args.size(); ++i) visit(e.arg(i), Mode::read);
   const auto expansion = expansion_of(unit_, e);
+  for (std::size_t i = 1; i < e.args.size(); ++i)
+    visit(e.arg(i), expansion && takes_address_of(*expansion, i - 1) ? Mode::none : Mode::read);
   if (expansion && helper_depth_ < kHelperDepth &&
       ++state_.expansions < KernelFacts::State::kMaxExpansions) {
     return expand(e, *expansion, mode);
@@ -251,6 +252,21 @@ void KernelWalker::call(const Expr& e, Mode mode) {
         [&](const Write& w) { return w.node == &e && e.arg(i).span.contains(w.name->span); });
     if (by_reference || e.arg(i).is_op(ExprKind::unary, "&")) changed(e.arg(i));
   }
+}
+
+/// Of a macro's argument the address alone is asked for: `(reinterpret_cast<float4*>(&(v))[0])`.
+bool KernelWalker::takes_address_of(const Expansion& expansion, std::size_t parameter) {
+  if (!expansion.is_macro) return false;
+  int uses = 0, addresses = 0;
+  const auto is_it = [&](const Expr& e) {
+    return e.kind == ExprKind::name && e.name == expansion.parameters[parameter];
+  };
+  walk(*expansion.result, [&](const Expr& e) {
+    if (is_it(e)) ++uses;
+    if (e.is_op(ExprKind::unary, "&") && e.args.size() == 1 && is_it(e.arg(0))) ++addresses;
+    return true;
+  });
+  return uses > 0 && uses == addresses;
 }
 
 /// The accesses of what a call stands for are those of the call.
@@ -291,7 +307,7 @@ void KernelWalker::access(const Expr& e, Mode mode) {
   if (!where.is_pointer()) {
     // A subscript of something that is no array of the kernel: a member array, a vector's
     // operator[].
-    if (!is_local_object(e)) unknown_call(plain_text(e), e.span, true);
+    if (!is_local_object(e, mode)) unknown_call(plain_text(e), e.span, true);
     return;
   }
   const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
@@ -304,11 +320,22 @@ void KernelWalker::access(const Expr& e, Mode mode) {
   record(e, where, kind, {});
 }
 
-bool KernelWalker::is_local_object(const Expr& e) const {
+/// A write by a macro to what is its argument is not followed.
+bool KernelWalker::is_local_object(const Expr& e, Mode mode) const {
   const Expr* root = e.args[0];
-  while (root->kind == ExprKind::member || root->kind == ExprKind::subscript ||
-         (root->kind == ExprKind::cast && !root->args.empty()))
-    root = root->args[0];
+  for (;;) {
+    const auto argument = state_.macro_arguments.find(root);
+    if (argument != state_.macro_arguments.end()) {
+      if (mode != Mode::read) return false;
+      root = argument->second;
+    } else if (root->kind == ExprKind::member || root->kind == ExprKind::subscript ||
+               (root->kind == ExprKind::cast && !root->args.empty()) ||
+               root->is_op(ExprKind::unary, "&")) {
+      root = root->args[0];
+    } else {
+      break;
+    }
+  }
   const auto declared =
       root->kind == ExprKind::name ? state_.declared.find(root) : state_.declared.end();
   return declared != state_.declared.end() && !declared->second->is_pointer() &&

@@ -107,6 +107,17 @@ TEST_CASE("within a folder includes point to rooms that come before") {
   }
 }
 
+TEST_CASE("docs/architecture.md names the rooms in their order") {
+  const std::string page = read_file(source_root() / "docs/architecture.md");
+  for (const auto& [folder, rooms] : kRooms) {
+    std::string named;
+    for (const std::string& room : rooms) named += (named.empty() ? "`" : " `") + room + "`";
+    CAPTURE(folder);
+    CHECK(page.find("| [" + folder + "](../" + folder + "/README.md) | " + named) !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("no folder has more than 40 sources and their headers, but for one a gate") {
   for (const auto& [folder, allowed] : kMayInclude) {
     std::map<std::string, std::set<std::string>> stems;

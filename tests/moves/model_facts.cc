@@ -291,6 +291,28 @@ TEST_CASE("values agree over the grid, the block or not at all") {
   CHECK_FALSE(exits.facts.uniformly_reached(*exits.facts.accesses[0].stmt));
 }
 
+TEST_CASE(
+    "a macro that takes the address of its argument is followed to memory, not to variables") {
+  const auto veto = [&](const std::string& body) {
+    return facts_of("int t = threadIdx.x; " + body,
+                    "#define WIDE(v) (reinterpret_cast<float4*>(&(v))[0])\n")
+        .facts.veto;
+  };
+  CHECK(veto("__shared__ float s[2][128]; WIDE(s[1][4 * t]) = WIDE(x[4 * t]); "
+             "WIDE(y[4 * t]) = WIDE(s[1][4 * t]);") == "");
+  CHECK(veto("float r[4]; WIDE(r[0]) = WIDE(x[4 * t]); WIDE(y[4 * t]) = WIDE(r[0]);") == "");
+  CHECK(veto("float4 r = WIDE(x[4 * t]); WIDE(y[4 * t]) = WIDE(r);") == "");
+  CHECK(veto("WIDE(*(x + t)) = WIDE(y[4 * t]);") == "");
+  const Facts both = facts_of("int t = threadIdx.x; WIDE(y[4 * t]) = WIDE(x[4 * t]);",
+                              "#define WIDE(v) (reinterpret_cast<float4*>(&(v))[0])\n");
+  CHECK(accesses(both) ==
+        std::vector<std::string>{"read x[4 * threadIdx.x]", "write y[4 * threadIdx.x]"});
+  for (const Access& access : both.facts.accesses) CHECK(access.vector_width == 4);
+  CHECK(veto("float4 r; WIDE(r) = WIDE(x[4 * t]); WIDE(y[4 * t]) = r;") ==
+        "the kernel calls reinterpret_cast<float4*>(&(v))[0], whose effects are unknown");
+  CHECK(veto("WIDE(unknown(x)[t]) = WIDE(y[4 * t]);") != "");
+}
+
 TEST_CASE("what cannot be followed is a veto with its reason") {
   CHECK(facts_of("y[0] = mystery(x);").facts.veto ==
         "the kernel calls mystery, whose effects are unknown");

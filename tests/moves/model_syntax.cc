@@ -240,6 +240,41 @@ TEST_CASE("conditions decide what is parsed") {
   CHECK(open.conditionals().size() == 2);
 }
 
+TEST_CASE("a condition is decided where it is the same on all devices that kernels are built for") {
+  const std::pair<const char*, const char*> decided[] = {
+      {"#if __CUDA_ARCH__ >= 350", "yes"},
+      {"#ifdef __CUDA_ARCH__", "yes"},
+      {"#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 530", "no"},
+      {"#if __CUDA_ARCH__ / 100 < 5", "no"},
+      {"#ifdef __HIP_PLATFORM_HCC__", "no"},
+      {"#if __CUDA_ARCH__ >= 350 || defined __HIP_PLATFORM_HCC__", "yes"},
+      {"#if defined(_MSC_VER)", "no"}};
+  for (const auto& [condition, branch] : decided) {
+    CAPTURE(condition);
+    const std::string text = "__global__ void k(int* yes, int* no) {\n" + std::string(condition) +
+                             "\n yes[0] = 1;\n#else\n no[0] = 1;\n#endif\n}\n";
+    const Unit unit = parse(text);
+    const Function* const k = unit.find_function("k");
+    CHECK_FALSE(k->unresolved_conditionals);
+    const auto& children = k->body->children;
+    CHECK(std::count_if(children.begin(), children.end(), [&](const Stmt* s) {
+            return unit.text(s->span).starts_with(branch);
+          }) == 1);
+    CHECK(std::none_of(children.begin(), children.end(), [&](const Stmt* s) {
+      return unit.text(s->span).starts_with(branch == std::string("yes") ? "no" : "yes");
+    }));
+  }
+  for (const char* const condition :
+       {"#if __CUDA_ARCH__ >= 800", "#if __CUDA_ARCH__ / 100 == 9", "#if CUDA_VERSION < 9000",
+        "#ifdef __GNUC__", "#if __CUDA_ARCH__ >= LEAST"}) {
+    CAPTURE(condition);
+    const std::string text = "#define LEAST 800\n__global__ void k(int* a) {\n" +
+                             std::string(condition) + "\n a[0] = 1;\n#endif\n}\n";
+    const Unit unit = parse(text);
+    CHECK(unit.find_function("k")->unresolved_conditionals);
+  }
+}
+
 TEST_CASE("a macro may stand for the head of a loop") {
   const Unit known = parse(
       "#define EACH(i, n) for (int i = 0; i < (n); ++i)\n__global__ void k(int* a, int n) { "

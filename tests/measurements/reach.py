@@ -1,0 +1,104 @@
+"""On which kernels of public code the moves work. Needs no GPU; nothing is run.
+
+Every kernel of the .cu and .cuh files of the folders (one a repository) gets a synthetic spec; what a file includes of its own repository is put in its
+place first, as a spec's source is one text. Every move is asked for what it offers there. Rows are repositories, and what vetoes kernels most often.
+"""
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import statistics
+import tempfile
+
+from measurements.common import ROOT, Failed, execute, say, write_result
+
+POINTS = {"register_block", "vectorize_global_loads"}  # more points a thread, packs of points
+MOST_CHARACTERS = 600_000
+
+
+def options(parser):
+    parser.add_argument("folders", nargs="+", type=pathlib.Path, metavar="FOLDER", help="a repository's files")
+    parser.add_argument("--program", default=str(ROOT / "build/tests/reach_files"), help="what asks the moves")
+    parser.add_argument("--seconds", default=120.0, type=float, help="most time for one file")
+    parser.add_argument("--lines", type=pathlib.Path, help="also write every kernel's answer there, a JSON line each")
+
+
+def flat(path, folder, seen):
+    """The text with the repository's own includes in their places, each once."""
+    if path in seen:
+        return ""
+    seen.add(path)
+    out = []
+    for line in path.read_text(errors="replace").splitlines():
+        found = re.match(r'\s*#\s*include\s*["<]([^">]+)[">]', line)
+        own = found and included(found[1], path, folder)
+        if own and sum(map(len, out)) < MOST_CHARACTERS:
+            out.append(flat(own, folder, seen))
+        elif not re.match(r"\s*#\s*pragma\s+once", line):
+            out.append(line)
+    return "\n".join(out) + "\n"
+
+
+def included(name, path, folder):
+    for place in (path.parent, folder, folder / "include", folder / "csrc", folder / "src"):
+        if (place / name).is_file():
+            return (place / name).resolve()
+    tails = [p for p in folder.rglob(pathlib.PurePath(name).name) if p.is_file() and p.as_posix().endswith("/" + name)]
+    return tails[0].resolve() if len(tails) == 1 else None
+
+
+def kernels_of(args, path, folder):
+    own = set(re.findall(r"__global__[^;{}]*?\b(\w+)\s*\(", re.sub(r"__launch_bounds__\s*\([^)]*\)", "", path.read_text(errors="replace"))))
+    with tempfile.TemporaryDirectory() as work:
+        text = pathlib.Path(work) / "kernel.cu"
+        text.write_text(flat(path, folder, set())[:2 * MOST_CHARACTERS])
+        done = execute([args.program, text], seconds=args.seconds)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    problem = "" if done.returncode == 0 else f"{path}: exit status {done.returncode}"
+    return [{**line, "file": path.relative_to(folder).as_posix(), "repository": folder.name} for line in lines if line["kernel"] in own], problem
+
+
+def cause(veto):
+    """A veto without what is particular to one kernel."""
+    return re.sub(r"line \d+", "a line", re.sub(r"calls .*, whose", "calls a function, whose", re.sub(r"(address of|^)\w+ (is volatile|goes)", r"\1... \2", veto)))
+
+
+def share(part, whole):
+    return round(len(part) / max(1, len(whole)), 4)
+
+
+def figures(rows):
+    known = [r for r in rows if r["specified"]]
+    structural = [r for r in known if r["structural"]]
+    return {"kernels": len(rows), "specified": len(known), "without_veto": share([r for r in known if not r["veto"]], known), "any_move": share([r for r in known if r["moves"]], known),
+            "structural": share(structural, known), "beyond_points": share([r for r in structural if set(r["structural"]) - POINTS], known)}
+
+
+def measure(args):
+    tasks = []
+    for folder in args.folders:
+        folder = folder.resolve()
+        files = [p for p in sorted(folder.rglob("*")) if p.suffix in (".cu", ".cuh") and p.is_file() and "__global__" in p.read_text(errors="replace")]
+        if not files:
+            raise Failed(f"{folder}: no .cu or .cuh file with a kernel")
+        tasks += [(path, folder) for path in files]
+    rows, problems = [], []
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for number, (found, problem) in enumerate(pool.map(lambda task: kernels_of(args, *task), tasks)):
+            rows += found
+            problems += [problem] if problem else []
+            if number % 50 == 49:
+                say(f"{number + 1} of {len(tasks)} files, {len(rows)} kernels")
+    for problem in problems:
+        say(problem)
+    if args.lines:
+        args.lines.write_text("".join(json.dumps(r) + "\n" for r in rows))
+    moves = collections.Counter(move for r in rows for move in r["moves"])
+    total = {**figures(rows), "files_failed": len(problems), "median_seconds_of_a_node": round(statistics.median([r["seconds"] for r in rows if r["specified"]] or [0]), 4),
+             "kernels_of_a_move": dict(sorted(moves.items()))}
+    causes = collections.Counter(cause(r["veto"]) for r in rows if r["veto"])
+    table = [{"repository": name, **figures([r for r in rows if r["repository"] == name])} for name in sorted({r["repository"] for r in rows})]
+    write_result(args.output, total, table + [{"veto": veto, "kernels": count} for veto, count in causes.most_common(12)], device="none")
+    return not problems
