@@ -4,6 +4,7 @@
 #include "moves/edit/lane_loops.h"
 #include "moves/edit/loop_site.h"
 #include "moves/edit/pack_accesses.h"
+#include "moves/edit/plan_text.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -43,23 +44,6 @@ class FlattenParallelLoop final : public Move {
       if (loop_site(k) == wanted.site) return for_loop(context, model, *facts.loops[k], why);
     }
     return why = "no loop at " + wanted.site, std::nullopt;
-  }
-
-  /// A size in the names of the launch plan; nullopt if a name is no argument.
-  static std::optional<std::string> plan_text(const MoveContext& context,
-                                              const KernelModel& model,
-                                              const Polynomial& size) {
-    if (const auto number = fixed(model.facts, size)) return std::to_string(*number);
-    Polynomial out = size;
-    for (const std::string& name : size.names()) {
-      const Declarator* const parameter = model.kernel->parameter(name);
-      const ArgSpec* const arg =
-          parameter == nullptr ? nullptr : argument_of(context.spec, *model.kernel, *parameter);
-      if (arg == nullptr || arg->type != ArgType::integer) return std::nullopt;
-      if (arg->name != name) out = out.substituted(name, Polynomial::name(arg->name));
-    }
-    if (!out.operations().empty()) return std::nullopt;
-    return out.factor_text();
   }
 
   static std::optional<Variant> for_loop(const MoveContext& context,

@@ -1,0 +1,25 @@
+#include "moves/edit/plan_text.h"
+
+#include "moves/edit/span_rewrite.h"
+
+namespace warpath {
+
+using namespace model;
+
+std::optional<std::string> plan_text(const MoveContext& context,
+                                     const KernelModel& model,
+                                     const Polynomial& size) {
+  if (const auto number = fixed(model.facts, size)) return std::to_string(*number);
+  Polynomial out = size;
+  for (const std::string& name : size.names()) {
+    const Declarator* const parameter = model.kernel->parameter(name);
+    const ArgSpec* const arg =
+        parameter == nullptr ? nullptr : argument_of(context.spec, *model.kernel, *parameter);
+    if (arg == nullptr || arg->type != ArgType::integer) return std::nullopt;
+    if (arg->name != name) out = out.substituted(name, Polynomial::name(arg->name));
+  }
+  if (!out.operations().empty()) return std::nullopt;
+  return out.factor_text();
+}
+
+}  // namespace warpath

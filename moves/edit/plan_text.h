@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/plugin/move.h"
+#include "moves/model/facts.h"
+
+namespace warpath {
+
+/// A size in the names of the launch plan, usable as a factor; nullopt if a name is no integer
+/// argument of the spec or an operation has no such form.
+[[nodiscard]] std::optional<std::string> plan_text(const MoveContext& context,
+                                                   const model::KernelModel& model,
+                                                   const model::Polynomial& size);
+
+}  // namespace warpath

@@ -1,0 +1,126 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/support/move_path.h"
+
+using namespace warpath;
+using test::MovePath;
+
+// Loops that are dealt to the threads of the grid, as libraries write them.
+TEST_SUITE_BEGIN("grid_loops");
+
+namespace {
+
+/// y[i] of n points from x[i]; a grid of three blocks of 64.
+MovePath points(const std::string& body, const std::string& parameters = "int n") {
+  return MovePath(
+      test::kernel_under_test("extern \"C\" __global__ void points(float* y, const float* x, " +
+                                  parameters + ") {\n" + body + "}\n",
+                              "points",
+                              {{"y", "inout", "float32", "n"},
+                               {"x", "input", "float32", "n"},
+                               {"n", "scalar", "", "", 1003}},
+                              "3", "64"));
+}
+
+const std::string kHead =
+    "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {\n";
+const std::string kStep = "point_a_thread@loop:0";
+
+}  // namespace
+
+TEST_CASE("a loop that is dealt to the grid becomes a guard with a thread a point") {
+  MovePath path = points(kHead + "    y[i] = 2.0f * x[i] + 1.0f;\n  }\n");
+  path.step(kStep);
+  CHECK(
+      path.has("  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n  if (i < n) {\n    "
+               "y[i] = 2.0f * x[i] + 1.0f;\n  }\n"));
+  CHECK(path.variant().launch.grid[0].text() == "ceil_div(n, 64)");
+  path.runs();
+}
+
+TEST_CASE("a step by name goes where nothing else asks for it") {
+  const std::string stride = "  const int stride = gridDim.x * blockDim.x;\n";
+  const std::string loop =
+      "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i <= n - 1; i += stride) {\n";
+  MovePath path = points(stride + loop + "    y[i] = x[i];\n  }\n");
+  path.step(kStep);
+  CHECK_FALSE(path.has("stride"));
+  CHECK(path.has("if (i <= n - 1) {"));
+  path.runs();
+  CHECK(points(stride + loop + "    y[i] = x[i] + stride;\n  }\n").tried(kStep) ==
+        "the kernel asks for its grid elsewhere");
+}
+
+TEST_CASE("the thread's number may have a name of its own") {
+  MovePath path = points(
+      "  int tid = threadIdx.x + blockIdx.x * blockDim.x;\n"
+      "  for (int i = tid; i < n; i += gridDim.x * blockDim.x) y[i] = x[i];\n");
+  path.step(kStep);
+  CHECK(path.has("const int i = tid;\n  if (i < n) {\n    y[i] = x[i];\n  }"));
+  path.runs();
+}
+
+TEST_CASE("what left out the rest of an iteration leaves the kernel") {
+  MovePath path = points(kHead +
+                         "    if (x[i] < 0.0f) continue;\n    for (int k = 0; k < 3; ++k) {\n      "
+                         "if (k == 1) continue;\n      y[i] += x[i];\n    }\n  }\n");
+  path.step(kStep);
+  CHECK(path.has("if (x[i] < 0.0f) return;"));
+  CHECK(path.has("if (k == 1) continue;"));
+  path.runs();
+}
+
+TEST_CASE("other moves go on from the guard") {
+  MovePath path = points(kHead + "    y[i] = 2.0f * x[i] + 1.0f;\n  }\n");
+  path.step(kStep);
+  CHECK_FALSE(path.listed("register_block").empty());
+  path.step(path.listed("register_block").front()).runs();
+
+  MovePath rows = MovePath(test::kernel_under_test(
+      "extern \"C\" __global__ void largest(float* y, const float* x, int N, int C) {\n"
+      "  for (int row = blockIdx.x * blockDim.x + threadIdx.x; row < N; row += blockDim.x * "
+      "gridDim.x) {\n    float m = x[row * C];\n    for (int c = 0; c < C; ++c) m = fmaxf(m, "
+      "x[row * C + c]);\n    y[row] = m;\n  }\n}\n",
+      "largest",
+      {{"y", "output", "float32", "N"},
+       {"x", "input", "float32", "N * C"},
+       {"N", "scalar", "", "", 67},
+       {"C", "scalar", "", "", 130}},
+      "2", "32"));
+  rows.on_gpu();
+  CHECK(rows.listed("parallelise_row_loop").empty());
+  rows.step(kStep);
+  CHECK_FALSE(rows.listed("parallelise_row_loop").empty());
+  rows.step("parallelise_row_loop(cluster=1,lanes=32)").runs();
+}
+
+TEST_CASE("a loop that the threads do not leave as they came keeps its form") {
+  const auto refused = [](const std::string& body) { return points(body).tried(kStep); };
+  CHECK(refused("  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i];\n") ==
+        "the loop is not dealt to the grid");
+  CHECK(refused("  for (int i = blockIdx.x * blockDim.x + threadIdx.x + 1; i < n; i += blockDim.x "
+                "* gridDim.x) y[i] = x[i];\n") ==
+        "the loop does not start at the thread's number in the grid");
+  CHECK(refused("  if (n > 4)\n  " + kHead + "    y[i] = x[i];\n  }\n") ==
+        "the loop stands in another statement");
+  CHECK(refused(kHead + "    y[i] = x[i];\n  }\n  y[0] = 1.0f;\n") == "more follows the loop");
+  CHECK(refused(kHead + "    if (x[i] > 9.0f) break;\n    y[i] = x[i];\n  }\n") != "");
+  CHECK(refused(kHead + "    if (x[i] > 9.0f) return;\n    y[i] = x[i];\n  }\n") != "");
+  CHECK(refused("  float sum = 0.0f;\n" + kHead + "    sum += x[i];\n    y[i] = sum;\n  }\n") !=
+        "");
+  CHECK(refused(kHead + "    y[i] = __shfl_xor_sync(~0u, x[i], 1);\n  }\n") ==
+        "it calls __shfl_xor_sync");
+  CHECK(refused("  y[threadIdx.x] = 0.0f;\n" + kHead + "    y[i] += x[i];\n  }\n") ==
+        "every thread changes memory before the loop");
+  CHECK(refused("  float first = y[0];\n" + kHead + "    y[i] = first;\n  }\n") ==
+        "every thread changes memory before the loop");
+  CHECK(refused(kHead + "    y[i] = y[(i + 1) % n] + x[i];\n  }\n") != "");
+  CHECK(refused(kHead + "    y[i] = x[i] + gridDim.x;\n  }\n") ==
+        "the kernel asks for its grid elsewhere");
+  CHECK(refused("  int i = 3;\n  for (int k = 0; k < 1; ++k) i += k;\n" + kHead +
+                "    y[i] = x[i];\n  }\n") != "");
+}
+
+TEST_SUITE_END();
