@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
@@ -11,7 +12,7 @@ using namespace model;
 constexpr std::string_view kGuardSite = "guard";
 
 /// Values of `form`.
-constexpr std::int64_t kEnclose = 0, kDrop = 1, kClamp = 2;
+constexpr std::int64_t kEnclose = 0, kDrop = 1, kClamp = 2, kGuard = 3;
 
 /// The first `if (c) return;` in the kernel's body.
 const Stmt* early_return(const Function& kernel) {
@@ -51,7 +52,8 @@ std::string negated(const Unit& unit, const Expr& c) {
 /// What happens to threads past the end. form = 0: an early return becomes an if around the rest,
 /// so that all threads reach what follows it; 1: a guard that every thread passes is dropped; 2:
 /// threads past the end redo the last item without storing, so that loads, barriers and shuffles in
-/// between are reached by all.
+/// between are reached by all; 3: a guard that every thread passes says how many items there are,
+/// to other moves.
 class PadTailAndMask final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "pad_tail_and_mask"; }
@@ -62,7 +64,7 @@ class PadTailAndMask final : public Move {
     std::string why;
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return out;
-    for (const std::int64_t form : {kDrop, kEnclose, kClamp}) {
+    for (const std::int64_t form : {kDrop, kEnclose, kClamp, kGuard}) {
       MoveInstance instance{std::string(name()), std::string(kGuardSite), {{"form", form}}};
       if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
     }
@@ -73,9 +75,10 @@ class PadTailAndMask final : public Move {
                                             std::string_view site) const override {
     if (site != kGuardSite) return {};
     return {Tunable{"form",
-                    {kEnclose, kDrop, kClamp},
+                    {kEnclose, kDrop, kClamp, kGuard},
                     kEnclose,
-                    "0: if around the rest; 1: no guard; 2: the last item again, not stored"}};
+                    "0: if around the rest; 1: no guard; 2: the last item again, not stored; 3: a "
+                    "guard that all pass"}};
   }
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
@@ -100,8 +103,10 @@ class PadTailAndMask final : public Move {
         return drop(context, model, why);
       case kClamp:
         return clamp(context, model, why);
+      case kGuard:
+        return guard(context, model, why);
       default:
-        return why = "form is 0, 1 or 2", std::nullopt;
+        return why = "form is 0, 1, 2 or 3", std::nullopt;
     }
   }
 
@@ -207,6 +212,65 @@ class PadTailAndMask final : public Move {
                                            ";\n" + indent + "if (!" + inside + ") " + name + " = " +
                                            bound + " - 1;  // the last item again, not stored");
     return rewrite.finish(context.variant);
+  }
+
+  static std::optional<Variant> guard(const MoveContext& context,
+                                      const KernelModel& model,
+                                      std::string& why) {
+    const Unit& unit = model.unit;
+    const KernelFacts& facts = model.facts;
+    const Stmt& body = *model.kernel->body;
+    if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
+    if (facts.has_barrier || facts.has_warp_ops)
+      return why = "threads of the kernel work together", std::nullopt;
+    const ThreadIndex* index = nullptr;
+    for (const ThreadIndex& one : facts.thread_indices) {
+      if (one.bound) return why = "a guard bounds " + one.name, std::nullopt;
+      const bool own = one.form == ThreadIndex::Form::global && one.axis == 0 &&
+                       one.declarator != nullptr && one.declarator->stmt->parent == &body;
+      if (own && index == nullptr) index = &one;
+    }
+    if (index == nullptr || index->declarator->stmt == body.children.back())
+      return why = "no index of all threads at the head of the kernel", std::nullopt;
+    const auto items = number_of_threads(context, model);
+    if (!items) return why = "no argument is the number of threads", std::nullopt;
+    const Stmt& first =
+        **std::next(std::find(body.children.begin(), body.children.end(), index->declarator->stmt));
+    const Span rest{whole_lines(unit, first.span, true).begin, body.children.back()->span.end};
+    const std::string indent = indentation(unit, first.span.begin);
+    Rewrite rewrite(model);
+    rewrite.replace(rest, indent + "if (" + index->name + " < " + *items + ") {\n" +
+                              indented(unindented(std::string(unit.text(rest)) + "\n"),
+                                       indent + indent_unit(unit)) +
+                              indent + "}");
+    return rewrite.finish(context.variant);
+  }
+
+  /// That of the launch along the first axis: an argument that has this value in every workload, or
+  /// the one number that it is in all of them.
+  static std::optional<std::string> number_of_threads(const MoveContext& context,
+                                                      const KernelModel& model) {
+    std::vector<std::string> names;
+    for (const Declarator* const parameter : model.kernel->parameters) {
+      const ArgSpec* const arg = argument_of(context.spec, *model.kernel, *parameter);
+      if (arg != nullptr && arg->type == ArgType::integer) names.emplace_back(parameter->name);
+    }
+    std::set<std::int64_t> counts;
+    for (const Workload* w : workloads_of(context)) {
+      const LaunchNumbers n =
+          evaluate(launch_for(context.spec, context.variant, *w),
+                   context.spec.bindings(*w, context.variant.tunables), "launch plan");
+      const std::int64_t threads =
+          static_cast<std::int64_t>(n.grid[0]) * static_cast<std::int64_t>(n.block[0]);
+      counts.insert(threads);
+      const Bindings values = model.facts.values(*w);
+      std::erase_if(names, [&](const std::string& name) {
+        const auto value = model.facts.resolved(Polynomial::name(name)).evaluate(values);
+        return value != threads;
+      });
+    }
+    if (!names.empty()) return names.front();
+    return counts.size() == 1 ? std::optional(std::to_string(*counts.begin())) : std::nullopt;
   }
 };
 

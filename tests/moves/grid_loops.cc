@@ -72,6 +72,35 @@ TEST_CASE("what left out the rest of an iteration leaves the kernel") {
   path.runs();
 }
 
+TEST_CASE("a guard that all threads pass says how many items there are") {
+  const auto exact = [](const std::string& body, const std::string& grid = "n / 64") {
+    return MovePath(test::kernel_under_test(
+        "extern \"C\" __global__ void exact(float* y, const float* x, int n) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+            body + "}\n",
+        "exact",
+        {{"y", "output", "float32", "n"},
+         {"x", "input", "float32", "n"},
+         {"n", "scalar", "", "", 1024}},
+        grid, "64"));
+  };
+  const std::string step = "pad_tail_and_mask@guard(form=3)";
+  MovePath path = exact("  // doubled\n  float v = x[i];\n  y[i] = v + v;\n");
+  CHECK(path.listed("register_block").empty());
+  path.step(step);
+  CHECK(path.has("  if (i < n) {\n    // doubled\n    float v = x[i];\n    y[i] = v + v;\n  }\n}"));
+  CHECK_FALSE(path.listed("register_block").empty());
+  path.runs();
+  path.step(path.listed("vectorize_global_loads").front()).runs();
+  MovePath numbered = exact("  y[i] = x[i];\n  y[i + 512] = x[i + 512];\n", "8");
+  numbered.step(step);
+  CHECK(numbered.has("if (i < 512) {"));
+  numbered.runs();
+  CHECK(exact("  if (i < n) y[i] = x[i];\n").tried(step) == "a guard bounds i");
+  CHECK(exact("  y[i] = x[i];\n  __syncthreads();\n").tried(step) ==
+        "threads of the kernel work together");
+}
+
 TEST_CASE("other moves go on from the guard") {
   MovePath path = points(kHead + "    y[i] = 2.0f * x[i] + 1.0f;\n  }\n");
   path.step(kStep);

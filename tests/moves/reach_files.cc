@@ -2,7 +2,8 @@
 // every kernel (arguments by their types, sizes by their names, a launch by the indices that the
 // text uses), asks every move for what it offers there, and prints one JSON line a kernel:
 // {"file", "kernel", "line", "specified", "why", "veto", "moves": {NAME: offers},
-// "structural": [NAME...], "seconds"}. Nothing is run.
+// "structural": [NAME...], "reasons": {NAME: why a structural move offers nothing}, "seconds"}.
+// Nothing is run.
 
 #include <chrono>
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
 #include "moves/model/facts.h"
+#include "moves/propose/move_script.h"
 #include "moves/propose/rule_proposer.h"
 #include "register_moves.h"
 
@@ -156,6 +158,7 @@ json reach_of(const model::Unit& unit,
               {"why", ""},
               {"veto", ""},
               {"moves", json::object()},
+              {"reasons", json::object()},
               {"structural", json::array()}};
   std::string why;
   const auto described = synthetic_spec(unit, kernel, text, why);
@@ -178,9 +181,14 @@ json reach_of(const model::Unit& unit,
     for (const auto& [name, entry] : moves.entries()) {
       const auto move = entry.make();
       const std::size_t offered = offers(*move, {spec, variant, device}).size();
-      if (offered == 0) continue;
-      out["moves"][name] = offered;
-      if (move->structural()) out["structural"].push_back(name);
+      if (offered > 0) {
+        out["moves"][name] = offered;
+        if (move->structural()) out["structural"].push_back(name);
+      } else if (move->structural() && out["veto"] == "") {
+        static_cast<void>(apply_step(*move, {spec, variant, device},
+                                     {.move = name, .site = "", .parameters = {}}, why));
+        out["reasons"][name] = why;
+      }
     }
   } catch (const Error& error) {
     out["why"] = error.what();
