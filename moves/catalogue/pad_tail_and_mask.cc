@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "moves/edit/known_shape.h"
 #include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
 
@@ -253,7 +254,8 @@ class PadTailAndMask final : public Move {
     std::vector<std::string> names;
     for (const Declarator* const parameter : model.kernel->parameters) {
       const ArgSpec* const arg = argument_of(context.spec, *model.kernel, *parameter);
-      if (arg != nullptr && arg->type == ArgType::integer) names.emplace_back(parameter->name);
+      if (arg != nullptr && arg->type == ArgType::integer && !parameter->name.empty())
+        names.emplace_back(parameter->name);
     }
     std::set<std::int64_t> counts;
     for (const Workload* w : workloads_of(context)) {
@@ -275,6 +277,12 @@ class PadTailAndMask final : public Move {
 };
 
 }  // namespace
+
+std::optional<Variant> with_guard(const MoveContext& context) {
+  std::string why;
+  return PadTailAndMask().apply(
+      context, {"pad_tail_and_mask", std::string(kGuardSite), {{"form", kGuard}}}, why);
+}
 
 void register_move_pad_tail_and_mask(MoveRegistry& registry) {
   registry.add("pad_tail_and_mask",

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "moves/edit/known_shape.h"
 #include "moves/edit/lane_loops.h"
 #include "moves/edit/loop_site.h"
 #include "moves/edit/plan_text.h"
@@ -167,6 +168,13 @@ class PointAThread final : public Move {
 };
 
 }  // namespace
+
+std::optional<Variant> with_point_a_thread(const MoveContext& context) {
+  const PointAThread move;
+  const std::vector<MoveInstance> found = move.enumerate(context);
+  std::string why;
+  return found.empty() ? std::nullopt : move.apply(context, found.front(), why);
+}
 
 void register_move_point_a_thread(MoveRegistry& registry) {
   registry.add("point_a_thread", "a thread for every iteration of a loop that is dealt to the grid",

@@ -11,11 +11,26 @@ namespace warpath {
 /// is nothing to fix.
 [[nodiscard]] std::optional<Variant> with_known_shape(const MoveContext& context);
 
+/// The kernel in normal form, the result of normalise@kernel; nullopt if it needs none or has none.
+/// What is found is kept as long as a ModelScope keeps the model of the variant.
+[[nodiscard]] std::optional<Variant> with_normal_form(const MoveContext& context);
+
+/// The kernel with a guard in place of its loop over the grid, the result of point_a_thread;
+/// nullopt if it has no such loop.
+[[nodiscard]] std::optional<Variant> with_point_a_thread(const MoveContext& context);
+
+/// The kernel with a guard that all threads pass, the result of pad_tail_and_mask@guard(form=3);
+/// nullopt if it has a guard or may have none.
+[[nodiscard]] std::optional<Variant> with_guard(const MoveContext& context);
+
 /// Makes `move` a structural one that works on known sizes: sizes that are not constants yet are
 /// fixed first, and the result is that of specialise_shape@shape followed by the move, the same
 /// node by either path. Trip counts, divisibility and registers for a whole row are then known: on
 /// an H200 wgmma tiles of a bf16 product took 1973 us without and 220 us with known sizes. If the
-/// move does not apply to that kernel, it is tried on the original one.
+/// move does not apply to that kernel, it is tried on the original one. A kernel that the facts do
+/// not follow is brought into normal form before; where the move finds nothing, it looks again at
+/// the kernel with a guard: instead of a loop over the grid, or one that all threads pass. Again
+/// the same node by either path.
 [[nodiscard]] std::unique_ptr<Move> on_known_shape(std::unique_ptr<Move> move);
 
 }  // namespace warpath

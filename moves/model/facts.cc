@@ -269,7 +269,8 @@ ModelScope::~ModelScope() {
 }
 
 std::shared_ptr<const KernelModel> ModelScope::find(const Variant& variant, std::string& why) {
-  constexpr std::size_t kMost = 4;
+  // The kernel, its normal form and this with a guard, each with its sizes known and without.
+  constexpr std::size_t kMost = 8;
   auto it = std::ranges::find_if(known_, [&](const auto& one) { return one->variant == variant; });
   if (it == known_.end()) {
     auto known = std::make_shared<Known>(Known{.variant = variant, .model = nullptr, .why = {}});

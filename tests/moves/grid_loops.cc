@@ -86,7 +86,6 @@ TEST_CASE("a guard that all threads pass says how many items there are") {
   };
   const std::string step = "pad_tail_and_mask@guard(form=3)";
   MovePath path = exact("  // doubled\n  float v = x[i];\n  y[i] = v + v;\n");
-  CHECK(path.listed("register_block").empty());
   path.step(step);
   CHECK(path.has("  if (i < n) {\n    // doubled\n    float v = x[i];\n    y[i] = v + v;\n  }\n}"));
   CHECK_FALSE(path.listed("register_block").empty());
@@ -101,11 +100,14 @@ TEST_CASE("a guard that all threads pass says how many items there are") {
         "threads of the kernel work together");
 }
 
-TEST_CASE("other moves go on from the guard") {
-  MovePath path = points(kHead + "    y[i] = 2.0f * x[i] + 1.0f;\n  }\n");
-  path.step(kStep);
-  CHECK_FALSE(path.listed("register_block").empty());
-  path.step(path.listed("register_block").front()).runs();
+TEST_CASE("moves that need a guard take it with them, the same node by either path") {
+  const std::string body = kHead + "    y[i] = 2.0f * x[i] + 1.0f;\n  }\n";
+  MovePath path = points(body), direct = points(body);
+  REQUIRE_FALSE(direct.listed("register_block").empty());
+  const std::string wanted = direct.listed("register_block").front();
+  direct.step(wanted).runs();
+  path.step(kStep).step("specialise_shape@shape").step(wanted);
+  CHECK(path.variant() == direct.variant());
 
   MovePath rows = MovePath(test::kernel_under_test(
       "extern \"C\" __global__ void largest(float* y, const float* x, int N, int C) {\n"
@@ -119,8 +121,6 @@ TEST_CASE("other moves go on from the guard") {
        {"C", "scalar", "", "", 130}},
       "2", "32"));
   rows.on_gpu();
-  CHECK(rows.listed("parallelise_row_loop").empty());
-  rows.step(kStep);
   CHECK_FALSE(rows.listed("parallelise_row_loop").empty());
   rows.step("parallelise_row_loop(cluster=1,lanes=32)").runs();
 }

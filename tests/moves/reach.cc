@@ -159,7 +159,9 @@ TEST_CASE("a guard bounds the thread's index only if all that reaches memory sta
   CHECK(bound("  if (i < n) y[i] = x[i];\n  if (i < 2 * n) y[i / 2] = 0.f;\n") == "");
   Kernel k(kVector,
            vector_kernel("  float v = x[i];\n  if (i < n - 1) v += x[i + 1];\n  y[i] = v;\n"));
-  CHECK(k.offered("register_block").empty());
+  CHECK(k.step("pad_tail_and_mask@guard(form=3)") == "");
+  CHECK(index_of(*k.model())->bound->text() == "n");
+  CHECK(k.has("if (i < n - 1) v += x[i + 1];"));
 }
 
 TEST_CASE("a cast inside a function-like macro is read in the macro") {

@@ -178,6 +178,7 @@ json reach_of(const model::Unit& unit,
     if (found == nullptr) throw bad_input("kernel", variant.kernel_name, "one that is found");
     out["specified"] = true;
     out["veto"] = model::analyse(own, *found, {&spec, &variant}).veto;
+    const model::ModelScope models(spec);
     for (const auto& [name, entry] : moves.entries()) {
       const auto move = entry.make();
       const std::size_t offered = offers(*move, {spec, variant, device}).size();
