@@ -5,14 +5,22 @@
 namespace warpath {
 namespace {
 
-/// What a move on known sizes sees: the specialised variant, held here.
-struct KnownShape {
-  explicit KnownShape(const MoveContext& context) : shaped(with_known_shape(context)) {}
-  [[nodiscard]] MoveContext context(const MoveContext& given) const {
-    return {given.spec, *shaped, given.device};
+/// Calls `sees` with what a move on known sizes sees, in turn, until it returns true: the kernel in
+/// normal form and this one with its sizes known first, if there is a normal form; then the given
+/// one in the same way.
+template <class Sees>
+void in_turn(const MoveContext& given, const Sees& sees) {
+  const auto of = [&](const Variant& variant) {
+    return MoveContext{given.spec, variant, given.device};
+  };
+  if (const auto normal = with_normal_form(given)) {
+    const auto shaped = with_known_shape(of(*normal));
+    if ((shaped && sees(of(*shaped))) || sees(of(*normal))) return;
   }
-  std::optional<Variant> shaped;
-};
+  const auto shaped = with_known_shape(given);
+  if (shaped && sees(of(*shaped))) return;
+  sees(given);
+}
 
 class OnKnownShape final : public Move {
  public:
@@ -23,33 +31,47 @@ class OnKnownShape final : public Move {
   [[nodiscard]] bool structural() const override { return true; }
 
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& given) const override {
-    const KnownShape known(given);
-    if (known.shaped) {
-      if (auto found = move_->enumerate(known.context(given)); !found.empty()) return found;
-    }
-    return move_->enumerate(given);
+    std::vector<MoveInstance> out;
+    in_turn(given, [&](const MoveContext& seen) {
+      out = move_->enumerate(seen);
+      return !out.empty();
+    });
+    return out;
   }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext& given,
                                             std::string_view site) const override {
-    const KnownShape known(given);
-    return move_->domain(known.shaped ? known.context(given) : given, site);
+    std::vector<Tunable> out;
+    const bool normal = with_normal_form(given).has_value();
+    in_turn(given, [&](const MoveContext& seen) {
+      out = move_->domain(seen, site);
+      return !normal || !out.empty();
+    });
+    return out;
   }
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& given,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const KnownShape known(given);
-    if (known.shaped) {
-      if (auto made = move_->apply(known.context(given), wanted, why)) return made;
-    }
-    return move_->apply(given, wanted, why);
+    std::optional<Variant> out;
+    const bool normal = with_normal_form(given).has_value();
+    std::string of_normal;
+    in_turn(given, [&](const MoveContext& seen) {
+      why.clear();
+      out = move_->apply(seen, wanted, why);
+      // what stops the move there says more than that the given kernel has a normal form
+      if (&seen.variant != &given.variant && of_normal.empty()) of_normal = why;
+      return out.has_value();
+    });
+    if (!out && normal) why = of_normal;
+    return out;
   }
 
-  /// Of the move alone: sizes that became constants stay so.
+  /// Of the move alone: what became normal and sizes that became constants stay so.
   [[nodiscard]] std::optional<MoveInstance> inverse(const MoveContext& given,
                                                     const MoveInstance& done) const override {
-    return with_known_shape(given) ? std::nullopt : move_->inverse(given, done);
+    const bool changed = with_normal_form(given) || with_known_shape(given);
+    return changed ? std::nullopt : move_->inverse(given, done);
   }
 
  private:

@@ -26,7 +26,8 @@ const std::map<std::string, std::set<std::string>> kMayInclude{
 /// runners/cuda/gates, search policies) see the rooms of what they plug into.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
     {"engine", {"base", "json", "text", "spec", "plugin", "search", "run"}},
-    {"moves", {"model", "edit", "rows", "tiles", "attention", "patch", "propose", "catalogue"}},
+    {"moves",
+     {"model", "edit", "normal", "rows", "tiles", "attention", "patch", "propose", "catalogue"}},
     {"priors", {"evidence", "tactics"}},
     {"runners/cuda", {"driver", "code", "counters", "compile", "measure", "lanes", "finalists"}},
     {"experiments",

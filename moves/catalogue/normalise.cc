@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <memory>
+
+#include "moves/edit/known_shape.h"
+#include "moves/edit/span_rewrite.h"
+#include "moves/normal/normal_form.h"
+#include "register_moves.h"
+
+namespace warpath {
+namespace {
+
+/// Brings the kernel into normal form, in which the facts follow more of it. Site "kernel".
+class Normalise final : public Move {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "normalise"; }
+  [[nodiscard]] std::vector<std::string> aliases() const override { return {"normalize"}; }
+  [[nodiscard]] bool structural() const override { return true; }
+
+  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
+    if (!with_normal_form(context)) return {};
+    return {{std::string(name()), std::string(kKernelSite), {}}};
+  }
+
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
+    if (!takes(wanted, {}, why)) return std::nullopt;
+    if (wanted.site != kKernelSite)
+      return why = "normalise applies to the kernel as a whole", std::nullopt;
+    return normal_form(context.spec, context.variant, why);
+  }
+
+ private:
+  static constexpr std::string_view kKernelSite = "kernel";
+};
+
+}  // namespace
+
+std::optional<Variant> with_normal_form(const MoveContext& context) {
+  struct Known {
+    std::weak_ptr<const model::KernelModel> model;
+    std::optional<Variant> normal;
+  };
+  constexpr std::size_t kMost = 4;
+  thread_local std::vector<Known> known;  // latest last
+  std::string why;
+  const auto model = model::model_kernel(context.spec, context.variant, why);
+  if (model == nullptr) return normal_form(context.spec, context.variant, why);
+  if (model->facts.veto.empty()) return std::nullopt;
+  std::erase_if(known, [](const Known& one) { return one.model.expired(); });
+  for (const Known& one : known) {
+    if (one.model.lock() == model) return one.normal;
+  }
+  auto normal = normal_form(context.spec, context.variant, why);
+  if (known.size() == kMost) known.erase(known.begin());
+  known.push_back({model, normal});
+  return normal;
+}
+
+void register_move_normalise(MoveRegistry& registry) {
+  registry.add("normalise", "helpers, macros and thread groups written out in the kernel",
+               [] { return std::make_unique<Normalise>(); });
+}
+
+}  // namespace warpath

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/text/source_edit.h"
+#include "moves/normal/helper_call.h"
+
+namespace warpath {
+
+/// A helper's body as statements of the kernel.
+struct BodyText {
+  std::string head;          ///< shared arrays, for the head of the kernel
+  std::string lines;         ///< unindented; parameters first
+  std::string value;         ///< what is returned, an expression that is evaluated behind the lines
+  std::string type;          ///< of the value; empty: void
+  bool is_variable = false;  ///< the value is a variable that the lines declare
+  bool is_list = false;      ///< the value is in braces
+};
+
+/// The body with its parameters bound to the arguments and fresh names for its variables. nullopt
+/// with one line in `why` if its returns, parameters or arrays cannot be written there.
+[[nodiscard]] std::optional<BodyText> body_of(const NormalSite& site,
+                                              const HelperCall& helper,
+                                              std::string& why);
+
+/// Variables of the kernel that the arguments let the helper change: passed by reference or by
+/// address, or changed in the arguments themselves.
+[[nodiscard]] std::set<std::string, std::less<>> exposed_names(const NormalSite& site,
+                                                               const HelperCall& helper);
+
+/// What stands for a helper's parameters.
+struct BoundParameters {
+  std::string lines;                                         ///< declarations
+  std::map<std::string, std::string, std::less<>> names;     ///< what replaces each of its names
+  std::map<std::string, std::string, std::less<>> pointees;  ///< p -> v for `*p` where p is &v
+};
+[[nodiscard]] std::optional<BoundParameters> bind_parameters(
+    const NormalSite& site,
+    const HelperCall& helper,
+    const std::function<std::string(std::string_view)>& fresh,
+    std::string& why);
+
+}  // namespace warpath

@@ -1,0 +1,154 @@
+#include "moves/normal/normal_form.h"
+
+#include <algorithm>
+
+#include "engine/text/local_names.h"
+#include "moves/model/facts_state.h"
+#include "moves/normal/expand_macro.h"
+#include "moves/normal/inline_call.h"
+#include "moves/normal/thread_groups.h"
+
+namespace warpath {
+
+using namespace model;
+
+namespace {
+
+constexpr int kMostSteps = 200;
+constexpr std::size_t kMostBytes = 200'000;
+
+/// How much of the kernel the facts do not follow.
+std::size_t vetoes(const KernelFacts& facts) {
+  std::size_t out = facts.state->unknown_effects.size() + facts.kernel->opaque.size();
+  for (const Array& array : facts.arrays) out += array.escapes ? 1U : 0U;
+  return out + (facts.veto.empty() ? 0U : 1U);
+}
+
+std::optional<std::size_t> vetoes_of(const KernelSpec& spec, const Variant& variant) {
+  const Unit unit = parse(spec, variant);
+  const Function* const kernel = unit.find_kernel(variant.kernel_name);
+  if (kernel == nullptr || kernel->body == nullptr || unit.ambiguous()) return std::nullopt;
+  return vetoes(analyse(unit, *kernel, {&spec, &variant}));
+}
+
+/// Removes functions that were called from the kernel and that nothing names any more.
+void drop_unused(const KernelSpec& spec, Variant& variant, std::set<std::string> inlined) {
+  for (bool more = true; more;) {
+    more = false;
+    const Unit unit = parse(spec, variant);
+    for (const std::string& name : inlined) {
+      std::vector<Span> own;
+      for (const Function* f : unit.functions()) {
+        if (f->name == name && !f->is_member) own.push_back(f->span);
+      }
+      const auto is_own = [&](std::size_t at) {
+        return std::ranges::any_of(own, [&](Span s) { return s.begin <= at && at < s.end; });
+      };
+      bool used = own.empty();
+      for (const Token& t : tokenize(unit.source()).tokens) {
+        const std::string_view text = unit.source().substr(t.begin, t.size());
+        const bool directive = t.kind == TokenKind::directive;
+        const bool pragma = directive && directive_name(unit.source(), t) == "pragma";
+        used = used || (directive && !pragma && is_own(t.begin)) ||
+               (directive && text.find(name) != std::string_view::npos);
+        if (t.kind == TokenKind::identifier && !is_own(t.begin)) used = used || text == name;
+      }
+      if (used) continue;
+      std::vector<Edit> edits;
+      for (const Span span : own) {
+        Span lines = whole_lines(unit, span);
+        const std::string_view before = unit.source().substr(0, lines.begin);
+        const std::string_view behind = unit.source().substr(lines.end);
+        const bool apart = before.empty() || before.ends_with("\n\n");
+        if (apart && behind.starts_with('\n')) ++lines.end;
+        edits.push_back({lines.begin, lines.end, ""});
+      }
+      variant.source = edited(unit.source(), std::move(edits));
+      inlined.erase(name);
+      more = true;
+      break;
+    }
+  }
+}
+
+/// Text from which steps lead to the normal form.
+class Normaliser {
+ public:
+  Normaliser(const KernelSpec& spec, const Variant& variant) : spec_(spec), now_(variant) {}
+
+  void run() {
+    for (int i = 0; i < kMostSteps && now_.source.size() < kMostBytes && step(); ++i) {
+    }
+    drop_unused(spec_, now_, inlined_);
+    std::vector<Edit> edits;
+    if (ungrouped_) drop_group_header(parse(spec_, now_), edits);
+    now_.source = edited(now_.source, std::move(edits));
+  }
+  [[nodiscard]] const Variant& variant() const { return now_; }
+  /// Why something was left as it was; empty if nothing was.
+  [[nodiscard]] const std::string& left() const { return left_; }
+
+ private:
+  bool step() {
+    const Unit unit = parse(spec_, now_);
+    const Function* const kernel = unit.find_kernel(now_.kernel_name);
+    if (kernel == nullptr || kernel->body == nullptr || unit.ambiguous()) return false;
+    const NormalSite site{unit, *kernel, spec_, now_, hoisted_};
+    left_.clear();
+    std::vector<Edit> edits;
+    std::string why;
+    bool done = expand_macro(site, edits, why);
+    keep(why);
+    for (const Expr* call : done ? std::vector<const Expr*>{} : helper_calls(site)) {
+      why.clear();
+      edits.clear();
+      if (inline_call(site, *call, edits, why)) {
+        const std::string_view f = callee(*call);
+        const std::size_t colons = f.rfind("::");
+        inlined_.emplace(colons == std::string_view::npos ? f : f.substr(colons + 2));
+        done = true;
+        break;
+      }
+      keep(why);
+    }
+    if (!done) {
+      why.clear();
+      edits.clear();
+      done = write_out_groups(site, edits, why);
+      ungrouped_ = ungrouped_ || done;
+      keep(why);
+    }
+    if (done) now_.source = edited(unit.source(), std::move(edits));
+    return done;
+  }
+
+  void keep(const std::string& why) {
+    if (left_.empty()) left_ = why;
+  }
+
+  const KernelSpec& spec_;
+  Variant now_;
+  std::map<std::string, std::string> hoisted_;
+  std::set<std::string> inlined_;
+  std::string left_;
+  bool ungrouped_ = false;
+};
+
+}  // namespace
+
+std::optional<Variant> normal_form(const KernelSpec& spec,
+                                   const Variant& variant,
+                                   std::string& why) {
+  const auto before = vetoes_of(spec, variant);
+  if (!before) return why = "no kernel that can be read", std::nullopt;
+  if (*before == 0) return why = "the facts follow all of the kernel", std::nullopt;
+  Normaliser normaliser(spec, variant);
+  normaliser.run();
+  const auto after = vetoes_of(spec, normaliser.variant());
+  if (after && *after < *before) return normaliser.variant();
+  why = normaliser.left();
+  if (why.empty()) why = "what the facts do not follow is no helper, macro or group of threads";
+  return std::nullopt;
+}
+
+}  // namespace warpath

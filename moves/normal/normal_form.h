@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "engine/spec/spec.h"
+#include "engine/spec/variant.h"
+
+namespace warpath {
+
+/// The variant with what the facts do not follow written out in the kernel's body: calls of helpers
+/// of the file, macros around statements, groups of threads that are a block or a warp. nullopt
+/// with one line in `why` if the facts would not follow more of the kernel then.
+[[nodiscard]] std::optional<Variant> normal_form(const KernelSpec& spec,
+                                                 const Variant& variant,
+                                                 std::string& why);
+
+}  // namespace warpath
