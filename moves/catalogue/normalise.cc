@@ -45,7 +45,15 @@ std::optional<Variant> with_normal_form(const MoveContext& context) {
   thread_local std::vector<Known> known;  // latest last
   std::string why;
   const auto model = model::model_kernel(context.spec, context.variant, why);
-  if (model == nullptr) return normal_form(context.spec, context.variant, why);
+  if (model == nullptr) {
+    // opaque text may be a macro's; an open condition stays open
+    const model::Unit unit = model::parse(context.spec, context.variant);
+    const model::Function* const kernel = unit.find_kernel(context.variant.kernel_name);
+    if (kernel == nullptr || kernel->opaque.empty() || kernel->unresolved_conditionals ||
+        unit.macros().empty())
+      return std::nullopt;
+    return normal_form(context.spec, context.variant, why);
+  }
   if (model->facts.veto.empty()) return std::nullopt;
   std::erase_if(known, [](const Known& one) { return one.model.expired(); });
   for (const Known& one : known) {

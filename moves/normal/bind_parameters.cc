@@ -32,30 +32,41 @@ std::string without_const(std::string type) {
   return type;
 }
 
+/// A call that may change what it is given by name: of a macro, of an object, or of a function of
+/// the file that takes a reference.
+bool may_change_arguments(const Unit& unit, const Expr& call) {
+  std::string_view f = callee(call);
+  if (f.empty()) return true;
+  if (is_pure_function(unit, f)) return false;
+  if (unit.macro(f) != nullptr) return true;
+  if (const std::size_t colons = f.rfind("::"); colons != std::string_view::npos)
+    f.remove_prefix(colons + 2);
+  return std::ranges::any_of(unit.functions(), [&](const Function* g) {
+    return g->name == f && std::ranges::any_of(g->parameters, [](const Declarator* q) {
+             return q->reference && (!q->has(kConst) || q->is_pointer());
+           });
+  });
+}
+
 /// The helper may change its parameter, or take its address.
 bool is_changed(const Unit& unit, const Function& f, const Declarator& p) {
   bool changed = false;
+  const bool whole = !p.is_pointer() && !p.is_array();  // its parts are the variable's own
   walk_expressions(*f.body, [&](const Expr& e) {
     if (!e.is_name(p.name)) return !changed;
     const Expr* at = &e;
-    while (at->parent != nullptr &&
-           ((at->parent->is_op(ExprKind::member, ".")) ||
-            (at->parent->is(ExprKind::subscript) && !p.is_pointer() && !p.is_array())))
-      at = at->parent;
+    for (const Expr* up = at->parent; up != nullptr; at = up, up = up->parent) {
+      const bool part = up->is_op(ExprKind::member, ".") ||
+                        (up->is(ExprKind::subscript) && whole && up->args[0] == at);
+      if (!part && !up->is(ExprKind::conditional) && !up->is(ExprKind::comma)) break;
+    }
     if (at->parent == nullptr) return !changed;
     const Expr& up = *at->parent;
     const bool steps = (up.is(ExprKind::unary) || up.is(ExprKind::postfix)) &&
                        (up.op == "++" || up.op == "--" || up.op == "&");
-    const bool by_call = up.is(ExprKind::call) && up.args[0] != at &&
-                         !is_pure_function(unit, callee(up)) &&
-                         std::ranges::any_of(unit.functions(), [&](const Function* g) {
-                           return g->name == callee(up) &&
-                                  std::ranges::any_of(g->parameters, [](const Declarator* q) {
-                                    return q->reference && !q->has(kConst);
-                                  });
-                         });
-    const bool method = at != &e && up.is(ExprKind::call) && up.args[0] == at;
-    if (steps || by_call || method || (up.is(ExprKind::assign) && up.args[0] == at) ||
+    const bool called =
+        up.is(ExprKind::call) && (up.args[0] == at ? at != &e : may_change_arguments(unit, up));
+    if (steps || called || (up.is(ExprKind::assign) && up.args[0] == at) ||
         up.is(ExprKind::size_of) || up.is(ExprKind::opaque))
       changed = true;
     return !changed;
@@ -64,7 +75,8 @@ bool is_changed(const Unit& unit, const Function& f, const Declarator& p) {
     for (const Declarator* d : s.declarators) {
       if (d->reference && d->value() != nullptr && mentions(*d->value(), p.name)) changed = true;
     }
-    if (s.is(StmtKind::macro)) changed = changed || mentions(s, p.name);
+    if (s.is(StmtKind::macro) || s.is(StmtKind::range_for))
+      changed = changed || mentions(s, p.name);
     return !changed;
   });
   for (const WordAt& w : words_in(unit, f.body->span)) {
@@ -73,6 +85,18 @@ bool is_changed(const Unit& unit, const Function& f, const Declarator& p) {
       changed = true;
   }
   return changed;
+}
+
+/// What has no address: a const reference to it is one to a copy.
+bool is_temporary(const Unit& unit, const Expr& e) {
+  if (e.is(ExprKind::call)) {
+    const Function* const f = unit.find_function(callee(e));
+    return f == nullptr ? is_pure_function(unit, callee(e))
+                        : unit.text(f->return_type).find_first_of("&*") == std::string_view::npos;
+  }
+  return e.is(ExprKind::number) || e.is(ExprKind::binary) || e.is(ExprKind::size_of) ||
+         (e.is(ExprKind::unary) && e.op != "*" && e.op != "++" && e.op != "--") ||
+         (e.is(ExprKind::cast) && plain_type(e).find('&') == std::string::npos);
 }
 
 /// Declared type of a variable or of an element of it; empty if it is not plain.
@@ -100,7 +124,7 @@ bool is_settled(const NormalSite& site,
                 const std::set<std::string, std::less<>>& exposed) {
   const Declarator* const d = declaration_of(site.unit, name);
   if (d == nullptr || d->function != &site.kernel || exposed.contains(name.name)) return false;
-  if (d->reference) return false;
+  if (d->reference || (d->has(kShared) && !d->is_array())) return false;  // other threads change it
   bool taken = false;
   walk_expressions(*site.kernel.body, [&](const Expr& e) {
     const Expr* const root =
@@ -235,7 +259,8 @@ std::optional<BoundParameters> bind_parameters(
     if (p.reference) {
       const bool constant = p.has(kConst) && !p.is_pointer();
       const bool plain = same || (!constant && a.is(ExprKind::name));
-      if (plain && is_settled_lvalue(site, a, exposed, true)) {
+      const bool literal = constant && is_literal_of(a, wanted) && !is_changed(unit, f, p);
+      if (literal || (plain && is_settled_lvalue(site, a, exposed, true))) {
         out.names[name] = argument;
         continue;
       }
@@ -243,8 +268,12 @@ std::optional<BoundParameters> bind_parameters(
       if (site.unit.text(p.pointer_span).find("&&") != std::string_view::npos)
         return why = name + " of " + std::string(f.name) + " is an rvalue reference", std::nullopt;
       out.names[name] = fresh(name);
-      out.lines +=
-          type_text(site, helper, p.specifiers) + "& " + out.names[name] + " = " + argument + ";\n";
+      // a value of another type is converted once
+      const bool converted =
+          !type.empty() && !same && a.is(ExprKind::name) && is_settled(site, a, exposed);
+      const bool copied = constant && (is_temporary(unit, a) || converted);
+      out.lines += type_text(site, helper, p.specifiers) + (copied ? " " : "& ") + out.names[name] +
+                   " = " + argument + ";\n";
       continue;
     }
     const bool settled = given && a.is(ExprKind::name) && is_settled(site, a, exposed);

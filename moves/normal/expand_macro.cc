@@ -19,8 +19,12 @@ struct MacroUse {
 };
 
 /// What the tree does not look into: macros around statements, calls with effects, opaque text.
-bool is_followed(const NormalSite& site, Span name) {
-  bool followed = true;
+bool is_followed(const NormalSite& site,
+                 Span name,
+                 Span use,
+                 const std::vector<const Expr*>& calls) {
+  // a helper that is called in the arguments
+  bool followed = std::ranges::none_of(calls, [&](const Expr* c) { return use.contains(c->span); });
   for (const Span opaque : site.kernel.opaque) followed = followed && !opaque.contains(name);
   walk(*site.kernel.body, [&](const Stmt& s) {
     if (s.is(StmtKind::macro) && s.header.contains(name)) followed = false;
@@ -43,7 +47,7 @@ std::string unwritable(const NormalSite& site, const Macro& macro, const CodeTex
   for (const Token& t : code.tokens) {
     if (t.kind == TokenKind::directive && directive_name(code.source, t) == "undef") {
       for (const Token& part : tokenize_directive(code.source, t).tokens) {
-        if (spelling(code.source.substr(t.begin, t.size()), part) == name) ++definitions;
+        if (spelling(code.source, part) == name) ++definitions;
       }
     }
   }
@@ -110,24 +114,26 @@ bool expand_macro(const NormalSite& site, std::vector<Edit>& edits, std::string&
   if (!any) return false;
   const CodeText code(site.unit.source());
   const Span body = site.kernel.body->span;
+  const std::vector<const Expr*> calls = helper_calls(site);
   for (std::size_t i = 0; i + 1 < code.tokens.size(); ++i) {
     const Span name{code.tokens[i].begin, code.tokens[i].end};
     if (!body.contains(name) || !code.is_name(i) || !code.is(i + 1, "(")) continue;
     const Macro* const macro = site.unit.macro(code.text[i]);
+    const Span use{name.begin, code.tokens[code.match[i + 1]].end};
     if (macro == nullptr || !macro->function_like || macro->span.begin > name.begin ||
-        is_followed(site, name))
+        is_followed(site, name, use, calls))
       continue;
     if (std::string reason = unwritable(site, *macro, code); !reason.empty()) {
       why = std::move(reason);
       continue;
     }
-    const MacroUse use{macro, i, code.match[i + 1]};
-    const auto text = use.close > i + 1 ? expansion(code, use) : std::nullopt;
+    const MacroUse whole{macro, i, code.match[i + 1]};
+    const auto text = whole.close > i + 1 ? expansion(code, whole) : std::nullopt;
     if (!text) {
       why = "the arguments of " + code.text[i] + " are not understood";
       continue;
     }
-    edits.push_back({name.begin, code.tokens[use.close].end, *text});
+    edits.push_back({use.begin, use.end, *text});
     return true;
   }
   return false;

@@ -160,27 +160,30 @@ std::string value_type(const NormalSite& site, const HelperCall& helper) {
   return out == "void" ? std::string() : out;
 }
 
-/// A name for a local of the helper: its own unless something in the file but the bodies of device
-/// functions says it.
-std::string fresh_local(const NormalSite& site,
-                        std::string_view wish,
-                        std::set<std::string, std::less<>>& taken) {
-  bool used = taken.contains(wish) || site.unit.is_defined(wish) || is_cuda_name(wish);
+/// Identifiers of the file but those in the bodies of device functions.
+std::set<std::string, std::less<>> names_outside(const NormalSite& site) {
+  std::set<std::string, std::less<>> out;
   const std::string_view source = site.unit.source();
   for (const Token& t : tokenize(source).tokens) {
-    if (used) break;
     const bool inside = std::ranges::any_of(site.unit.functions(), [&](const Function* f) {
       return f != &site.kernel && f->body != nullptr && !f->is_global &&
              f->parameters_span.begin <= t.begin && t.end <= f->span.end;
     });
-    if (inside) continue;
-    if (t.kind == TokenKind::identifier) used = spelling(source, t) == wish;
+    if (t.kind == TokenKind::identifier && !inside) out.insert(spelling(source, t));
     if (t.kind == TokenKind::directive) {
       for (const Token& part : tokenize_directive(source, t).tokens)
-        used = used || spelling(source.substr(t.begin, t.size()), part) == wish;
+        out.insert(spelling(source, part));
     }
   }
-  if (used) return fresh_name(site.unit, wish, &taken);
+  return out;
+}
+
+/// A name for a local of the helper: its own unless `taken` has it.
+std::string fresh_local(const NormalSite& site,
+                        std::string_view wish,
+                        std::set<std::string, std::less<>>& taken) {
+  if (taken.contains(wish) || site.unit.is_defined(wish) || is_cuda_name(wish))
+    return fresh_name(site.unit, wish, &taken);
   taken.emplace(wish);
   return std::string(wish);
 }
@@ -292,7 +295,7 @@ std::optional<BodyText> body_of(const NormalSite& site,
                                 const HelperCall& helper,
                                 std::string& why) {
   const Function& f = *helper.function;
-  std::set<std::string, std::less<>> taken;
+  std::set<std::string, std::less<>> taken = names_outside(site);
   const auto fresh = [&](std::string_view wish) { return fresh_local(site, wish, taken); };
   auto bound = bind_parameters(site, helper, fresh, why);
   if (!bound) return std::nullopt;
@@ -306,8 +309,7 @@ std::optional<BodyText> body_of(const NormalSite& site,
   rename_words(site, helper, *bound, edits);
   out.lines = bound->lines;
   out.type = value_type(site, helper);
-  if (out.type.find('&') != std::string::npos || out.type == "decltype(auto)" ||
-      site.unit.text(f.return_type).find("->") != std::string_view::npos)
+  if (out.type.find('&') != std::string::npos || out.type == "decltype(auto)")
     return why = std::string(f.name) + " returns a reference", std::nullopt;
   int returns = 0;
   walk(*f.body, [&](const Stmt& s) { return returns += s.is(StmtKind::return_) ? 1 : 0, true; });
@@ -321,7 +323,7 @@ std::optional<BodyText> body_of(const NormalSite& site,
     whole = {{children.begin(), children.end() - 1}, {whole.span.begin, last->span.begin}};
     if (last->expr != nullptr) {
       out.value = substituted(site.unit, last->expr->outer, edits);
-      out.is_list = last->expr->is(ExprKind::init_list);
+      out.has_effects = !is_pure(site.unit, *last->expr);
       if (last->expr->is(ExprKind::comma)) out.value = "(" + out.value + ")";
     }
   } else if (!out.type.empty()) {

@@ -18,7 +18,7 @@ struct BodyText {
   std::string value;         ///< what is returned, an expression that is evaluated behind the lines
   std::string type;          ///< of the value; empty: void
   bool is_variable = false;  ///< the value is a variable that the lines declare
-  bool is_list = false;      ///< the value is in braces
+  bool has_effects = false;  ///< evaluating the value has
 };
 
 /// The body with its parameters bound to the arguments and fresh names for its variables. nullopt

@@ -22,7 +22,8 @@ bool is_reached(const Function& function, const Function& kernel, std::string_vi
   const std::size_t colons = callee.rfind("::");
   std::string_view given = colons == std::string_view::npos ? "" : callee.substr(0, colons);
   if (given.starts_with("::")) given.remove_prefix(2);
-  if (!given.empty()) return function.scope == given || function.scope.ends_with(given);
+  if (!given.empty())
+    return function.scope == given || function.scope.ends_with("::" + std::string(given));
   return function.scope.empty() || kernel.scope == function.scope ||
          kernel.scope.starts_with(std::string(function.scope) + "::");
 }
@@ -126,6 +127,8 @@ bool bind_template(const NormalSite& site, HelperCall& out, std::string& why) {
       return why = "a template argument of " + std::string(f.name) + " does not follow", false;
     if (!p.is_type && bound.find_first_of(" +-*/%<>?:,&|") != std::string::npos)
       bound = "(" + bound + ")";
+    if (p.is_type && bound.find_first_of("*&") != std::string::npos)
+      return why = "a template argument of " + std::string(f.name) + " is a pointer", false;
     if (bound == "unsigned int") bound = "unsigned";
     if (p.is_type && bound.find_first_of(" *") != std::string::npos &&
         !fits_as_word(site.unit, f, p.name))
@@ -273,7 +276,11 @@ bool is_quiet_within(const Unit& unit, const Function& function, int depth) {
     const Expr* const root = root_name(lvalue);
     const Declarator* const d = root == nullptr ? nullptr : declaration_of(unit, *root);
     if (d == nullptr || d->function != &function || d->reference || d->has(kShared)) return false;
-    return !d->is_pointer() || root == &lvalue;
+    if (root == &lvalue) return true;
+    for (const Expr* at = &lvalue; at != root; at = at->args[0]) {
+      if (at->is(ExprKind::subscript) && at->arg(0).is(ExprKind::member)) return false;
+    }
+    return !d->is_pointer() && !(d->is_parameter && d->is_array());
   };
   walk(*function.body, [&](const Stmt& s) {
     if (s.is(StmtKind::assembly) || s.is(StmtKind::macro) || s.is(StmtKind::opaque)) quiet = false;
@@ -352,7 +359,7 @@ std::optional<HelperCall> resolve_helper(const NormalSite& site,
     return std::nullopt;
   };
   const std::string f(unqualified(callee(call)));
-  const Unit nothing = parse(std::string());
+  const Unit nothing = parse(std::string());  // names that no file declares
   if (is_pure_function(nothing, f) || is_cuda_name(f) || f.starts_with("__") ||
       f.starts_with("atomic"))
     return declined(f + " is also a name of CUDA");
@@ -387,6 +394,9 @@ std::optional<HelperCall> resolve_helper(const NormalSite& site,
         other->parameters.size() != function.parameters.size())
       return declined("there is more than one " + f);
   }
+  const Span behind{function.parameters_span.end, function.body->span.begin};
+  if (site.unit.text(behind).find("->") != std::string_view::npos)
+    return declined(f + " says its type behind its parameters");
   if (site.unit.text(function.parameters_span).find("...") != std::string_view::npos)
     return declined(f + " takes any number of arguments");
   if (const std::string what = unmovable(site.unit, function); !what.empty())

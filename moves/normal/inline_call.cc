@@ -125,6 +125,8 @@ bool may_come_first(const NormalSite& site,
   const std::string f(callee(call));
   if (!is_always_evaluated(call)) return why = f + " is called where it may be skipped", false;
   for (const Expr* at = call.parent; at != nullptr; at = at->parent) {
+    const bool macro = at->is(ExprKind::call) && site.unit.macro(callee(*at)) != nullptr;
+    if (macro) return why = f + " is called in the arguments of a macro", false;
     const bool inner_write = at->is(ExprKind::assign) && at->parent != nullptr;
     if (inner_write || at->is(ExprKind::comma) || at->is_op(ExprKind::unary, "&") ||
         at->is(ExprKind::size_of))
@@ -182,6 +184,12 @@ bool inline_call(const NormalSite& site,
                  std::string& why) {
   const auto place = place_of(call, why);
   if (!place) return false;
+  bool jumps = false;
+  walk(*site.kernel.body, [&](const Stmt& s) {
+    jumps = jumps || s.is(StmtKind::label);
+    return !jumps;
+  });
+  if (jumps) return why = "the kernel jumps", false;
   const auto helper = resolve_helper(site, call, why);
   if (!helper) return false;
   const bool single = place->variable == nullptr || call.stmt->declarators.size() == 1;
@@ -202,8 +210,7 @@ bool inline_call(const NormalSite& site,
       place->whole && (body->is_variable ||
                        without_blanks(target_type(site, *place)) == without_blanks(body->type));
   if (place->alone) {
-    if (!body->type.empty() && !body->is_variable)
-      body->lines += "static_cast<void>(" + value + ");\n";
+    if (body->has_effects) body->lines += value + ";\n";
   } else if (!direct && !body->is_variable) {
     std::string name = std::string(helper->function->name) + "_value";
     std::set<std::string, std::less<>> taken;

@@ -21,15 +21,16 @@ std::string_view short_name(std::string_view name) {
   return colons == std::string_view::npos ? name : name.substr(colons + 2);
 }
 
-bool is_first_axis_alone(const Variant& variant) {
+bool is_first_axis_alone(const KernelSpec& spec, const Variant& variant) {
   const auto one = [](const Expression& e) { return e == Expression(1); };
-  return one(variant.launch.block[1]) && one(variant.launch.block[2]);
+  return !has_own_plans(spec) && one(variant.launch.block[1]) && one(variant.launch.block[2]);
 }
 
 /// Reads and writes out all groups of a kernel.
 class Groups {
  public:
-  explicit Groups(const NormalSite& site) : site_(site), flat_(is_first_axis_alone(site.variant)) {}
+  explicit Groups(const NormalSite& site)
+      : site_(site), flat_(is_first_axis_alone(site.spec, site.variant)) {}
 
   bool write(std::vector<Edit>& edits, std::string& why) {
     find();
@@ -174,6 +175,13 @@ class Groups {
 }  // namespace
 
 bool write_out_groups(const NormalSite& site, std::vector<Edit>& edits, std::string& why) {
+  const auto named = [&](std::string_view name) {
+    return std::ranges::any_of(site.unit.functions(),
+                               [&](const Function* f) { return f->name == name; });
+  };
+  if (!site.unit.identifiers().contains("cooperative_groups") || named("sync") ||
+      named("this_thread_block") || named("tiled_partition"))
+    return false;
   std::vector<Edit> own;
   if (!Groups(site).write(own, why)) return false;
   edits.insert(edits.end(), own.begin(), own.end());

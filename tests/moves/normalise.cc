@@ -160,8 +160,8 @@ TEST_CASE("templates: deduced, given, by default") {
           "n);\n  }\n");
   CHECK(k.why.empty());
   CHECK(k.has("j < 3"));
-  CHECK(k.has("j < 2"));
-  CHECK(k.has("j < 4"));
+  CHECK(k.has("j_2 < 2"));
+  CHECK(k.has("j_3 < 4"));
   CHECK(k.has("float s = 0"));
 }
 
@@ -176,6 +176,568 @@ TEST_CASE("helpers that call helpers, declared before and defined behind") {
   CHECK(k.why.empty());
   CHECK_FALSE(k.has("inner("));
   CHECK_FALSE(k.has("outer("));
+}
+
+TEST_CASE("what a helper means by a name must be what the kernel means by it") {
+  const std::string scaled =
+      "constexpr float kScale = 3.0f;\n__device__ float scaled(float v) {\n  float w = v;\n  w *= "
+      "kScale;\n  return w;\n}\n";
+  CHECK(refused(scaled,
+                kIndex + "  float kScale = x[0];\n  if (i < n) y[i] = scaled(x[i]) + kScale;\n") ==
+        "kScale of scaled is another in the kernel");
+  const Normal same(scaled, kIndex +
+                                "  if (i < n) {\n    y[i] = scaled(x[i]);\n  }\n  { float kScale = "
+                                "2; y[0] += 0 * kScale; }\n");
+  CHECK(same.why.empty());
+  CHECK(
+      refused("#define HALF (v * 0.5f)\n__device__ float half_of(float v) {\n  float w = HALF;\n  "
+              "w += 1;\n  return w;\n}\n",
+              kIndex + "  if (i < n) y[i] = half_of(x[i]);\n") == "a macro in half_of says v");
+  CHECK(
+      refused(
+          "#define LIMIT (n / 2)\n__device__ float far(float v, int LIM) {\n  float w = v;\n  w += "
+          "LIM;\n  return w + sizeof(LIMIT_T);\n}\n",
+          kIndex + "  typedef int LIMIT_T;\n  if (i < n) y[i] = far(x[i], 2);\n") ==
+      "LIMIT_T of far is another in the kernel");
+}
+
+TEST_CASE("blocks of a helper that hide a parameter, and members named like locals") {
+  const Normal k(
+      "__device__ float hidden(float v, float2 p) {\n  float x = p.x;\n  {\n    float v = 2.0f;\n  "
+      "  x "
+      "+= v;\n  }\n  for (int v = 0; v < 2; ++v) x += p.y;\n  return x * v;\n}\n",
+      kIndex + "  if (i < n) y[i] = hidden(x[i], make_float2(x[i], 1.5f));\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("p.x"));
+}
+
+TEST_CASE("arguments are evaluated once, also those with effects") {
+  const Normal k(
+      "__device__ float three(float v, int m) {\n  float s = 0;\n  for (int j = 0; j < 3; ++j) s "
+      "+= v + "
+      "m;\n  return s;\n}\n",
+      kIndex +
+          "  int k = 1;\n  if (i < n) {\n    float a = three(x[i], k++);\n    a += three(x[i] * 2, "
+          "++k);\n    y[i] = a + k;\n  }\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("= k++;"));
+}
+
+TEST_CASE("what is passed by value and by reference at once is a copy") {
+  const Normal k(
+      "__device__ void shift(int by, int& at) {\n  at += by;\n  at += by;\n}\n",
+      kIndex + "  int k = i % 5;\n  if (i < n) {\n    shift(k, k);\n    y[i] = x[i] + k;\n  }\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("int by = k;"));
+  const Normal pointed(
+      "__device__ void shift(int by, int* at) {\n  *at += by;\n  *at += by;\n}\n",
+      kIndex + "  int k = i % 5;\n  if (i < n) {\n    shift(k, &k);\n    y[i] = x[i] + k;\n  }\n");
+  CHECK(pointed.why.empty());
+  CHECK(pointed.has("int by = k;"));
+}
+
+TEST_CASE("const references to values of another type, and to expressions") {
+  const Normal k(
+      "__device__ float mixed(const float& a, const float& b, const int& m) {\n  float s = a;\n  "
+      "for "
+      "(int j = 0; j < m; ++j) s += b;\n  return s;\n}\n",
+      kIndex +
+          "  int k = i % 3;\n  if (i < n) {\n    float r = mixed(k, x[i] * 2, 3);\n    y[i] = r;\n "
+          " "
+          "}\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("const float a = k;"));
+  CHECK(k.has("const float b = x[i] * 2;"));
+  CHECK(k.has("j < 3"));
+}
+
+TEST_CASE("arguments of another type are converted as at the call") {
+  const Normal k(
+      "__device__ int whole(int v, unsigned char low) {\n  int s = v;\n  s += low;\n  return "
+      "s;\n}\n",
+      kIndex +
+          "  if (i < n) {\n    float r = whole(x[i] * 100, i * 3) / 2;\n    y[i] = r;\n    float z "
+          "= "
+          "whole(2, 300);\n    y[i] += z;\n  }\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("unsigned char low = i * 3;"));
+  CHECK(k.has("const int whole_value"));
+}
+
+TEST_CASE("a call that may be skipped, or is repeated, stays") {
+  const std::string sum =
+      "__device__ float sum_to(const float* p, int m) {\n  float s = 0;\n  for (int j = 0; j < m; "
+      "++j) "
+      "s += p[j];\n  return s;\n}\n";
+  CHECK(refused(sum, kIndex + "  if (i < n && sum_to(x, 3) > 0) y[i] = x[i];\n") ==
+        "sum_to is called where it may be skipped");
+  CHECK(refused(sum, kIndex + "  if (i < n) y[i] = x[i] > 0 ? sum_to(x, 2) : 0.0f;\n") ==
+        "sum_to is called where it may be skipped");
+  const std::string loop = "sum_to is called in the condition of a loop";
+  CHECK(refused(sum, kIndex + "  if (i >= n) return;\n  float a = 0;\n  while (a < sum_to(x, 2)) a "
+                              "+= 50;\n  y[i] = a;\n") == loop);
+  CHECK(refused(sum, kIndex + "  if (i >= n) return;\n  float a = 0;\n  do a += 1; while (a < "
+                              "sum_to(x, 2));\n  y[i] = a;\n") == loop);
+  CHECK(refused(sum, kIndex + "  if (i >= n) return;\n  float a = 0;\n  for (int j = 0; j < "
+                              "sum_to(x, 2); ++j) a += 1;\n  y[i] = a;\n") == loop);
+  CHECK(refused(sum, kIndex + "  if (i >= n) return;\n  float a = 0;\n  for (int j = 0; j < 9; j "
+                              "+= 2 + (int)sum_to(x, 0)) a += 1;\n  y[i] = a;\n") == loop);
+}
+
+TEST_CASE("a call in a condition, a loop's start, a branch without braces, a switch") {
+  const Normal k(
+      "__device__ int count(float v, int m) {\n  int c = 0;\n  for (int j = 0; j < m; ++j) c += v "
+      "> j "
+      "? 1 : 0;\n  return c;\n}\n",
+      kIndex +
+          "  if (i >= n) return;\n  float r = 0;\n  if (count(x[i], 2) > 1)\n    r = 1;\n  else if "
+          "(count(-x[i], 2) > 1)\n    r = count(x[i], 3);\n  else\n    r = 4;\n  for (int j = "
+          "count(x[i], 2); j < 4; ++j) r += j;\n  switch (count(x[i], 1)) {\n    case 0:\n      r "
+          "+= 5;\n      break;\n    default:\n      r += count(x[i], 4);\n  }\n  y[i] = r;\n");
+  CHECK(k.why.empty());
+  CHECK_FALSE(k.has("count("));
+}
+
+TEST_CASE("variables declared together") {
+  const std::string grown =
+      "__device__ float grown(float v) {\n  float w = v;\n  w += 1;\n  return w;\n}\n";
+  const Normal k(grown, kIndex +
+                            "  if (i >= n) return;\n  float a = x[i], b = grown(x[i]), c = b * "
+                            "2;\n  y[i] = a + b + c;\n");
+  CHECK(k.why.empty());
+  CHECK(refused(
+            grown,
+            kIndex + "  if (i >= n) return;\n  float a = x[i], b = grown(a);\n  y[i] = a + b;\n") ==
+        "an argument of grown is declared beside its value");
+}
+
+TEST_CASE("effects keep their order, or the call stays") {
+  const std::string bump =
+      "__device__ float bump(float* p, int at) {\n  p[at] += 1.0f;\n  return p[at];\n}\n";
+  // y[i] is read beside the call: which comes first is not certain
+  CHECK(refused(bump, kIndex + "  if (i >= n) return;\n  y[i] = 0;\n  float r = y[i] + bump(y, "
+                               "i);\n  y[i] = r;\n") ==
+        "the order of bump and its neighbours is not certain");
+  const Normal k(bump,
+                 kIndex +
+                     "  if (i >= n) return;\n  y[i] = x[i];\n  float s = 2;\n  s += bump(y, i) * "
+                     "2;\n  bump(y, i);\n  y[i] += s;\n");
+  CHECK(k.why.empty());
+  const std::string grown =
+      "__device__ float grown(float v) {\n  float w = v;\n  w += 1;\n  return w;\n}\n";
+  CHECK(
+      refused(
+          grown,
+          kIndex +
+              "  if (i >= n) return;\n  int k = 1;\n  float r = k++ + grown(k);\n  y[i] = r;\n") ==
+      "the order of grown and its neighbours is not certain");
+  CHECK(refused(grown,
+                kIndex +
+                    "  if (i >= n) return;\n  float r = (y[i] = 1, grown(x[i]));\n  y[i] = r;\n") ==
+        "the order of grown and its neighbours is not certain");
+}
+
+TEST_CASE("overloads: told apart by their number of arguments alone") {
+  const std::string body = kIndex + "  if (i < n) y[i] = mean(x[i], 2.0f);\n";
+  const Normal k(
+      "__device__ float mean(float a, float b) {\n  float s = a;\n  s += b;\n  return s / 2;\n}\n"
+      "__device__ float mean(float a, float b, float c) {\n  float s = a;\n  s += b + c;\n  return "
+      "s / "
+      "3;\n}\n",
+      body);
+  CHECK(k.why.empty());
+  CHECK(
+      refused("__device__ float mean(float a, float b) {\n  float s = a;\n  s += b;\n  return s / "
+              "2;\n}\n__device__ float mean(int a, int b) {\n  int s = a;\n  s += b;\n  return s / "
+              "2;\n}\n",
+              body) == "there is more than one mean");
+  CHECK(
+      refused(
+          "__device__ float max(float a, float b) {\n  float m = a;\n  if (b > a) m = b;\n  return "
+          "m;\n}\n",
+          kIndex + "  if (i < n) y[i] = max(x[i], 1.0f);\n") == "max is also a name of CUDA");
+  CHECK(
+      refused(
+          "template <typename T>\n__device__ T same(T v) {\n  T w = v;\n  w += 1;\n  return w;\n}\n"
+          "template <>\n__device__ float same<float>(float v) {\n  return v;\n}\n",
+          kIndex + "  if (i < n) y[i] = same(x[i]);\n") == "there is more than one same");
+}
+
+TEST_CASE("namespaces and default arguments") {
+  const Normal k(
+      "namespace detail {\n__device__ float grown(float v, float by = 0.5f, int times = 2) {\n  "
+      "float "
+      "w = v;\n  for (int j = 0; j < times; ++j) w += by;\n  return w;\n}\n}\n",
+      kIndex + "  if (i < n) y[i] = detail::grown(x[i]);\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("w += 0.5f"));
+  CHECK(refused("namespace detail {\n__device__ float one() { return 1; }\n__device__ float "
+                "grown(float v) "
+                "{\n  float w = v;\n  w += one();\n  return w;\n}\n}\n",
+                kIndex + "  if (i < n) y[i] = detail::grown(x[i]);\n") ==
+        "grown uses names of its namespace");
+  const Normal before(
+      "__device__ float grown(float v, float by = 0.25f);\n",
+      kIndex + "  if (i < n) y[i] = grown(x[i]);\n",
+      "__device__ float grown(float v, float by) {\n  float w = v;\n  w += by;\n  return w;\n}\n");
+  CHECK(before.why.empty());
+  CHECK(before.has("w += 0.25f"));
+}
+
+TEST_CASE("helpers with every word before them") {
+  for (const char* const words :
+       {"static __device__ __forceinline__ float", "__device__ __noinline__ float",
+        "__host__ __device__ constexpr float", "__device__ inline static float",
+        "__forceinline__ __device__ float", "float __device__ __forceinline__"}) {
+    CAPTURE(words);
+    const Normal k(
+        std::string(words) + " cube(float v) {\n  float w = v;\n  w *= v * v;\n  return w;\n}\n",
+        kIndex + "  if (i < n) y[i] = 1 + cube(x[i]);\n");
+    CHECK(k.why.empty());
+    CHECK(k.has("const float cube_value"));
+  }
+}
+
+TEST_CASE("bodies that cannot stand in the kernel") {
+  const auto why = [](const std::string& helper) {
+    return refused(helper, kIndex + "  if (i < n) y[i] = f(x[i], 3);\n");
+  };
+  CHECK(why("__device__ float f(float v, int m) {\n  for (int j = 0; j < m; ++j) if (v > j) return "
+            "j;\n  "
+            "return v;\n}\n") == "f returns from the middle");
+  CHECK(why("__device__ float f(float v, int m) {\n  if (m == 0) return v;\n  return f(v, m - 1) + "
+            "1;\n}\n") == "f calls itself");
+  CHECK(why("__device__ float g(float v, int m);\n__device__ float f(float v, int m) {\n  float w "
+            "= v;\n  if (m > "
+            "0) w = g(v, m - 1);\n  return w;\n}\n__device__ float g(float v, int m) {\n  float w "
+            "= v;\n  if (m "
+            "> 0) w = f(v, m - 1);\n  return w;\n}\n") == "f calls itself");
+  CHECK(why("__device__ float f(float v, int m) {\n  float w;\n  asm(\"mov.f32 %0, %1;\" : "
+            "\"=f\"(w) : "
+            "\"f\"(v));\n  return w;\n}\n") == "f holds inline assembly");
+  CHECK(why("__device__ float f(float v, int m) {\n  auto g = [&](float w) { return w * m; };\n  "
+            "return "
+            "g(v);\n}\n") == "f is not understood");
+  CHECK(why("__device__ float f(float v, int m) {\n  static int calls = 0;\n  calls += m;\n  "
+            "return v + "
+            "calls;\n}\n") == "f keeps a variable between calls");
+  CHECK(
+      why("__device__ float f(float v, int m) {\n#ifdef FAST\n  v *= 2;\n#endif\n  return v * m + "
+          "(v++);\n}\n") == "f has preprocessor lines");
+  CHECK(why("__device__ float f(float v, int m) {\n  using T = float;\n  T w = v;\n  w += m;\n  "
+            "return "
+            "w;\n}\n") == "f declares types of its own");
+  CHECK(why("__device__ float f(float v, int m) {\n  if (v > 0) goto out;\n  v = 0;\nout:\n  "
+            "return v + "
+            "m;\n}\n") == "f jumps");
+  CHECK(why("template <typename... T>\n__device__ float f(float v, T... m) {\n  float w = v;\n  w "
+            "+= (m + "
+            "...);\n  return w;\n}\n") == "f takes any number of arguments");
+  CHECK(why("__device__ float f(float v, int m) {\n  extern __shared__ float part[];\n  part[m] = "
+            "v;\n  "
+            "return part[m];\n}\n") == "a shared array of f cannot move");
+  CHECK(why("__device__ float f(float v, int m) {\n  if (v > 0) {\n    if (m > 1) return v;\n    v "
+            "+= m;\n  "
+            "}\n  return v * 2;\n}\n") == "f returns from the middle");
+}
+
+TEST_CASE("a procedure that returns early") {
+  const Normal k(
+      "__device__ void store(float* out, int at, int end, float v) {\n  if (at >= end) return;  // "
+      "outside\n  float w = v + 1;\n  if (w < 0) {\n    out[at] = 0;\n    return;\n  }\n  out[at] "
+      "= w;\n}\n",
+      kIndex + "  store(y, i, n, i < n ? x[i] : 0);\n");
+  CHECK(k.why.empty());
+  CHECK_FALSE(k.has("return"));
+}
+
+TEST_CASE("vectors, pointers and values in braces") {
+  const Normal k(
+      "struct Pair {\n  float a;\n  float b;\n};\n__device__ Pair split(float v) {\n  float h = "
+      "v;\n  h "
+      "*= 0.5f;\n  return {h, v - h};\n}\n"
+      "__device__ const float* behind(const float* p, int by) {\n  int k = by;\n  k += 0;\n  "
+      "return p + "
+      "k;\n}\n__device__ float2 turned(float2 p) {\n  float t = p.x;\n  p.x = p.y;\n  p.y = t;\n  "
+      "return "
+      "p;\n}\n",
+      kIndex +
+          "  if (i >= n) return;\n  const float* mine = behind(x, i);\n  Pair p = split(*mine);\n  "
+          "float2 q = turned(make_float2(p.a, p.b));\n  y[i] = q.x * 2 + q.y + split(x[0]).a;\n");
+  CHECK(k.why.empty());
+  CHECK_FALSE(k.has("turned("));
+}
+
+TEST_CASE("loop macros and statement macros of the file are written out") {
+  const Normal k(
+      "#define CUDA_KERNEL_LOOP(i, n)                              \\\n  for (int i = blockIdx.x * "
+      "blockDim.x + threadIdx.x; i < (n); \\\n       i += blockDim.x * gridDim.x)\n"
+      "#define SWAP(a, b) do { float t_ = (a); (a) = (b); (b) = t_; } while (0)\n",
+      "  CUDA_KERNEL_LOOP(i, n / 1) {\n    float a = x[i], b = 2.0f;\n    SWAP(a, b);\n    y[i] = "
+      "a - "
+      "b;  // swapped\n  }\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("i < (n / 1)"));
+  CHECK(k.has("(a) = (b)"));
+  CHECK(k.has("// swapped"));
+  const std::string loop = "  if (n > 0) {\n    EACH(i, n) { y[i] = x[i]; }\n  }\n";
+  CHECK(refused("#define EACH(i, n) for (int i = blockIdx.x * blockDim.x + threadIdx.x, i##_2 = 0; "
+                "i < (n); i "
+                "+= blockDim.x * gridDim.x)\n",
+                loop) == "EACH makes tokens of its arguments");
+  CHECK(refused("#define EACH(i, n) for (int i = 0; i < (n); ++i)\n#undef EACH\n#define EACH(i, n) "
+                "for (int i "
+                "= blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += blockDim.x * gridDim.x)\n",
+                loop) == "EACH is defined more than once");
+}
+
+TEST_CASE("a macro with a comma in its arguments is read as the preprocessor reads it") {
+  const Normal k("#define KEEP(target, value) { target = value; }\n",
+                 kIndex + "  if (i < n) {\n    KEEP(y[i], fmaxf(x[i], 0.5f));\n  }\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("{ y[i] = fmaxf(x[i], 0.5f); }"));
+}
+
+TEST_CASE("a structural move takes the way over the normal form, to the same node") {
+  const KernelSpec spec = spec_of(
+      "#define EACH(i, n) for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += "
+      "blockDim.x * "
+      "gridDim.x)\n__device__ float series(float v) {\n  float s = 0;\n  for (int t = 0; t < 3; "
+      "++t) s = s * v "
+      "+ 1.0f;\n  return s;\n}\n",
+      kIndex + "  if (i < n) {\n    y[i] = series(x[i]);\n  }\n");
+  MovePath at_once(spec), by_steps(spec);
+  at_once.on_gpu(), by_steps.on_gpu();
+  by_steps.step("normalise@kernel");
+  int compared = 0;
+  for (const char* const move :
+       {"vectorize_global_loads", "register_block", "flatten_parallel_loop"}) {
+    const auto listed = at_once.listed(move);
+    CHECK(listed == by_steps.listed(move));
+    for (const std::string& text : listed) {
+      MovePath one = at_once, two = by_steps, three = by_steps;
+      one.step(text), two.step(text), three.step("specialise_shape@shape").step(text);
+      CHECK(variant_key(one.variant()) == variant_key(two.variant()));
+      CHECK(variant_key(one.variant()) == variant_key(three.variant()));
+      ++compared;
+    }
+    if (!listed.empty()) MovePath(at_once).step(listed.front()).runs();
+  }
+  CHECK(compared > 2);
+}
+
+TEST_CASE("a kernel that the facts follow is in normal form") {
+  CHECK(refused("__device__ float twice(float v) { return v * 2; }\n",
+                kIndex + "  if (i < n) y[i] = twice(x[i]);\n") ==
+        "the facts follow all of the kernel");
+  CHECK(refused("", kIndex + "  if (i < n) y[i] = x[i];\n  if (i < 0) printf(\"no\");\n") ==
+        "what the facts do not follow is no helper, macro or group of threads");
+}
+
+namespace {
+
+/// The kernel with groups of threads in normal form, run against one that says the same without.
+Normal grouped(const std::string& with, const std::string& without) {
+  Normal out("", without);
+  CHECK(out.why == "the facts follow all of the kernel");
+  KernelSpec spec = spec_of("", without);
+  const test::HostCheck check(spec);
+  spec.source =
+      spec_of("#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n", with).source;
+  out.path = MovePath(spec);
+  out.path.on_gpu();
+  out.why = out.path.tried("normalise@kernel");
+  if (out.why.empty()) check.passes(out.path.variant());
+  return out;
+}
+
+}  // namespace
+TEST_CASE("cooperative groups that are the block become barriers and indices") {
+  const std::string plain =
+      "  __shared__ float part[64];\n  int t = threadIdx.x;\n  int i = blockIdx.x * blockDim.x + "
+      "t;\n  "
+      "part[t] = i < n ? x[i] : 0;\n  __syncthreads();\n  if (i < n) y[i] = part[63 - t] + "
+      "blockDim.x;\n";
+  const Normal k = grouped(
+      "  cg::thread_block block = cg::this_thread_block();\n  __shared__ float part[64];\n  int t "
+      "= "
+      "block.thread_rank();\n  int i = block.group_index().x * block.size() + "
+      "block.thread_index().x;\n  "
+      "part[t] = i < n ? x[i] : 0;\n  block.sync();\n  cg::sync(block);\n  "
+      "cg::this_thread_block().sync();\n  if (i < n) y[i] = part[63 - t] + block.size();\n",
+      plain);
+  CHECK(k.why.empty());
+  CHECK(k.has("int t = threadIdx.x;"));
+  CHECK(k.has("blockIdx.x * blockDim.x + threadIdx.x"));
+  CHECK_FALSE(k.has("cooperative_groups"));
+  CHECK_FALSE(k.has("cg"));
+}
+
+TEST_CASE("tiles of 32 threads become shuffles") {
+  const std::string plain =
+      "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  float v = i < n ? x[i] : 0;\n  for (int "
+      "o = 16; "
+      "o > 0; o /= 2) v += __shfl_xor_sync(0xffffffff, v, o);\n  if (i < n) y[i] = v + threadIdx.x "
+      "% "
+      "32;\n";
+  const Normal k = grouped(
+      "  auto block = cg::this_thread_block();\n  cg::thread_block_tile<32> warp = "
+      "cg::tiled_partition<32>(block);\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  float "
+      "v = i < n "
+      "? x[i] : 0;\n  for (int o = warp.size() / 2; o > 0; o /= 2) v += warp.shfl_xor(v, o);\n  "
+      "warp.sync();\n  if (i < n) y[i] = v + warp.thread_rank();\n",
+      plain);
+  CHECK(k.why.empty());
+  CHECK(k.has("__shfl_xor_sync(0xffffffff, v, o)"));
+  CHECK(k.has("__syncwarp()"));
+}
+
+TEST_CASE("groups in the hands of helpers") {
+  const Normal k = [] {
+    const std::string plain =
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  float v = i < n ? x[i] : 0;\n  for "
+        "(int o = 16; "
+        "o > 0; o /= 2) v += __shfl_down_sync(0xffffffff, v, o);\n  if (threadIdx.x % 32 == 0 && i "
+        "< n) y[i] = "
+        "v;\n  else if (i < n) y[i] = 0;\n";
+    KernelSpec spec = spec_of("", plain);
+    const test::HostCheck check(spec);
+    spec.source =
+        spec_of(
+            "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n__device__ float "
+            "warp_sum(cg::thread_block_tile<32> tile, float v) {\n  for (int o = tile.size() / 2; "
+            "o > 0; o "
+            "/= 2) v += tile.shfl_down(v, o);\n  return v;\n}\n",
+            "  cg::thread_block block = cg::this_thread_block();\n  cg::thread_block_tile<32> warp "
+            "= "
+            "cg::tiled_partition<32>(block);\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n  "
+            "float v "
+            "= warp_sum(warp, i < n ? x[i] : 0);\n  if (warp.thread_rank() == 0 && i < n) y[i] = "
+            "v;\n  else "
+            "if (i < n) y[i] = 0;\n")
+            .source;
+    Normal out("", plain);
+    out.path = MovePath(spec);
+    out.path.on_gpu();
+    out.why = out.path.tried("normalise@kernel");
+    if (out.why.empty()) check.passes(out.path.variant());
+    return out;
+  }();
+  CHECK(k.why.empty());
+  CHECK_FALSE(k.has("warp_sum("));
+  CHECK_FALSE(k.has("cg::"));
+}
+
+TEST_CASE("other groups stay") {
+  const std::string head = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n";
+  CHECK(refused(head, "  cg::grid_group grid = cg::this_grid();\n  grid.sync();\n" + kIndex +
+                          "  if (i < n) y[i] = x[i];\n") ==
+        "what the facts do not follow is no helper, macro or group of threads");
+  CHECK(refused(
+            head,
+            "  auto half = cg::tiled_partition<16>(cg::this_thread_block());\n" + kIndex +
+                "  float v = x[i % n];\n  v += half.shfl_down(v, 8);\n  if (i < n) y[i] = v;\n") ==
+        "the group cg::this_thread_block() is used in a way of its own");
+  CHECK(refused(head, "  auto warp = cg::tiled_partition<32>(cg::this_thread_block());\n" + kIndex +
+                          "  int m = warp.match_any(i);\n  if (i < n) y[i] = x[i] + m;\n") ==
+        "the kernel calls match_any of a group of threads");
+}
+
+TEST_CASE("a parameter changed behind a macro, a reference, a condition or another helper") {
+  const Normal k(
+      "#define INC(a) ((a) += 1)\n__device__ void more(int& v) {\n  v += 1;\n  v *= 2;\n}\n"
+      "__device__ int changed(int a, int b, int c, int d) {\n  INC(a);\n  int& r = b;\n  r += 1;\n "
+      " "
+      "(a > 3 ? c : d) = 7;\n  more(d);\n  return a + b * 2 + c * 3 + d * 5;\n}\n",
+      kIndex +
+          "  int k = i % 5;\n  if (i < n) {\n    int got = changed(k, k, k, k);\n    y[i] = x[i] + "
+          "got "
+          "+ k * 100;\n  }\n");
+  CHECK(k.why.empty());
+  CHECK_FALSE(k.has("changed("));
+  CHECK_FALSE(k.has("more("));
+}
+
+TEST_CASE("a shared variable is copied: other threads change it while the helper runs") {
+  const Normal k(
+      "__device__ float later(float v, float* to) {\n  float w = v;\n  __syncthreads();\n  if "
+      "(threadIdx.x == "
+      "0) *to = w + 1;\n  __syncthreads();\n  return v + w;\n}\n",
+      kIndex +
+          "  __shared__ float one;\n  if (threadIdx.x == 0) one = 3;\n  __syncthreads();\n  float "
+          "r = "
+          "later(one, &one);\n  if (i < n) y[i] = r + x[i] + one;\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("float v = one;"));
+}
+
+TEST_CASE("calls in the arguments of a macro that may repeat or skip them") {
+  CHECK(
+      refused("#define PICK(c, a) ((c) ? (a) : 0.0f)\n__device__ float sum_to(const float* p, int "
+              "m) {\n  "
+              "float s = 0;\n  for (int j = 0; j < m; ++j) s += p[j];\n  return s;\n}\n",
+              kIndex +
+                  "  if (i >= n) return;\n  float r = PICK(i < 4, sum_to(x, i));\n  y[i] = r;\n") ==
+      "sum_to is called where it may be skipped");
+}
+
+TEST_CASE("a loop without braces keeps its pragma and its call") {
+  const Normal k(
+      "__device__ float grown(float v) {\n  float w = v;\n  w += 1;\n  return w;\n}\n",
+      kIndex +
+          "  if (i >= n) return;\n  float s = 0;\n#pragma unroll 2\n  for (int j = 0; j < 4; "
+          "++j)\n    s "
+          "+= grown(x[i] * j);\n  for (int j = 0; j < 2; ++j) s = grown(s);\n  y[i] = s;\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("#pragma unroll 2\n  for (int j = 0; j < 4; ++j)\n    {"));
+}
+
+TEST_CASE("constant tables, conditions at compile time, rows and references to arrays") {
+  const Normal k(
+      "__device__ float table(int at) {\n  const float weights[3] = {1.0f, 2.0f, 4.0f};\n  float s "
+      "= 0;\n  "
+      "for (int j = 0; j <= at; ++j) s += weights[j];\n  return s;\n}\n"
+      "template <int N>\n__device__ float rows(const float (&m)[2][N]) {\n  float s = 0;\n  for "
+      "(int r = 0; r < "
+      "2; ++r)\n    for (int c = 0; c < N; ++c) s += m[r][c];\n  return s;\n}\n"
+      "template <bool kTwice>\n__device__ float maybe(float v) {\n  float w = v;\n  if constexpr "
+      "(kTwice) w *= "
+      "2;\n  return w;\n}\n",
+      kIndex +
+          "  if (i >= n) return;\n  float m[2][3] = {{1, 2, 3}, {x[i], 5, 6}};\n  float s = "
+          "table(i % 3);\n  "
+          "s += rows<3>(m);\n  y[i] = s + maybe<true>(x[i]) + maybe<false>(x[i]);\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("s_3 += m[r][c]"));
+  CHECK(k.has("if constexpr (true)"));
+}
+
+TEST_CASE("what the parser has seen only in part, or types say elsewhere, stays") {
+  const std::string body = kIndex + "  if (i < n) y[i] = f(x[i]);\n";
+  CHECK(
+      refused("__device__ auto f(float v) -> float {\n  double w = v;\n  w += 1;\n  return w;\n}\n",
+              body) == "f says its type behind its parameters");
+  CHECK(refused("template <typename T>\n__device__ float f(T v) {\n  T w = v, u = v;\n  return "
+                "w[0] + (u++)[0];\n}\n",
+                kIndex + "  if (i < n) y[i] = f(x);\n") == "a template argument of f is a pointer");
+  CHECK(refused("__device__ float f(float v);\n", body) == "f is defined elsewhere");
+  CHECK(refused("__device__ float f(float v) {\n  float w = v;\n  w += 1;\n  return w;\n}\n",
+                kIndex + "  if (i >= n) goto out;\n  y[i] = f(x[i]);\nout:\n  return;\n") ==
+        "the kernel jumps");
+  CHECK(refused("template <int N>\n__device__ float f(float v) {\n  float w = v;\n  w += N;\n  "
+                "return w;\n}\n",
+                body) == "a template argument of f does not follow");
+}
+
+TEST_CASE("what else refers to a helper keeps it") {
+  const Normal k(
+      "__device__ float grown(float v) {\n  float w = v;\n  w += 1;\n  return w;\n}\n// Of "
+      "nobody.\n"
+      "__device__ float unused(float v) {\n  return grown(v);\n}\n",
+      kIndex + "  if (i < n) y[i] = grown(x[i]);\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("__device__ float grown(float v)"));
+  CHECK(k.has("// Of nobody."));
 }
 
 TEST_SUITE_END();
