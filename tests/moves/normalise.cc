@@ -1,70 +1,18 @@
 #include <doctest/doctest.h>
 
 #include <string>
-#include <utility>
 
-#include "moves/model/facts.h"
-#include "tests/support/move_path.h"
+#include "tests/moves/normal_kernels.h"
 
 using namespace warpath;
+using test::helped_spec;
+using test::kIndex;
 using test::MovePath;
+using test::Normal;
+using test::refused;
 
+// What the normal form of a kernel says, run against the kernel as it was.
 TEST_SUITE_BEGIN("normalise");
-
-namespace {
-
-/// y[n] = k_helped(x[n], n) on blocks of 64 threads, with the helpers before it.
-KernelSpec spec_of(const std::string& before,
-                   const std::string& body,
-                   const std::string& after = "") {
-  const std::string source =
-      before + "extern \"C\" __global__ void k_helped(float* y, const float* x, int n) {\n" + body +
-      "}\n" + after;
-  return test::kernel_under_test(source, "k_helped",
-                                 {{"y", "output", "float32", "n"},
-                                  {"x", "input", "float32", "n"},
-                                  {"n", "scalar", "", "", 1000}},
-                                 "(n + 63) / 64", "64");
-}
-
-const std::string kIndex = "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n";
-
-/// What becomes of a kernel; it gives the same results as before.
-struct Normal {
-  MovePath path;
-  Normal(const std::string& before, const std::string& body, const std::string& after = "")
-      : path(spec_of(before, body, after)) {
-    path.on_gpu();
-    why = path.tried("normalise@kernel");
-    if (why.empty()) path.runs();
-    if (std::getenv("SHOW") != nullptr)
-      std::printf("----\n%s\n%s\n", why.c_str(), path.source().c_str());
-  }
-  [[nodiscard]] bool has(const std::string& text) const {
-    return path.source().find(text) != std::string::npos;
-  }
-  /// Text of the kernel alone.
-  [[nodiscard]] std::string kernel() const {
-    const std::size_t at = path.source().find("extern");
-    return at == std::string::npos ? path.source() : path.source().substr(at);
-  }
-  std::string why;
-};
-
-/// The reason why a kernel stays as it is.
-std::string refused(const std::string& before,
-                    const std::string& body,
-                    const std::string& after = "") {
-  MovePath path(spec_of(before, body, after));
-  path.on_gpu();
-  const std::string why = path.tried("normalise@kernel");
-  CAPTURE(path.source());
-  CHECK_FALSE(why.empty());
-  CHECK(path.listed("normalise").empty());
-  return why;
-}
-
-}  // namespace
 
 TEST_CASE("a helper with a loop becomes statements of the kernel, and is gone") {
   const Normal k(
@@ -178,29 +126,6 @@ TEST_CASE("helpers that call helpers, declared before and defined behind") {
   CHECK_FALSE(k.has("outer("));
 }
 
-TEST_CASE("what a helper means by a name must be what the kernel means by it") {
-  const std::string scaled =
-      "constexpr float kScale = 3.0f;\n__device__ float scaled(float v) {\n  float w = v;\n  w *= "
-      "kScale;\n  return w;\n}\n";
-  CHECK(refused(scaled,
-                kIndex + "  float kScale = x[0];\n  if (i < n) y[i] = scaled(x[i]) + kScale;\n") ==
-        "kScale of scaled is another in the kernel");
-  const Normal same(scaled, kIndex +
-                                "  if (i < n) {\n    y[i] = scaled(x[i]);\n  }\n  { float kScale = "
-                                "2; y[0] += 0 * kScale; }\n");
-  CHECK(same.why.empty());
-  CHECK(
-      refused("#define HALF (v * 0.5f)\n__device__ float half_of(float v) {\n  float w = HALF;\n  "
-              "w += 1;\n  return w;\n}\n",
-              kIndex + "  if (i < n) y[i] = half_of(x[i]);\n") == "a macro in half_of says v");
-  CHECK(
-      refused(
-          "#define LIMIT (n / 2)\n__device__ float far(float v, int LIM) {\n  float w = v;\n  w += "
-          "LIM;\n  return w + sizeof(LIMIT_T);\n}\n",
-          kIndex + "  typedef int LIMIT_T;\n  if (i < n) y[i] = far(x[i], 2);\n") ==
-      "LIMIT_T of far is another in the kernel");
-}
-
 TEST_CASE("blocks of a helper that hide a parameter, and members named like locals") {
   const Normal k(
       "__device__ float hidden(float v, float2 p) {\n  float x = p.x;\n  {\n    float v = 2.0f;\n  "
@@ -264,26 +189,6 @@ TEST_CASE("arguments of another type are converted as at the call") {
   CHECK(k.has("const int whole_value"));
 }
 
-TEST_CASE("a call that may be skipped, or is repeated, stays") {
-  const std::string sum =
-      "__device__ float sum_to(const float* p, int m) {\n  float s = 0;\n  for (int j = 0; j < m; "
-      "++j) "
-      "s += p[j];\n  return s;\n}\n";
-  CHECK(refused(sum, kIndex + "  if (i < n && sum_to(x, 3) > 0) y[i] = x[i];\n") ==
-        "sum_to is called where it may be skipped");
-  CHECK(refused(sum, kIndex + "  if (i < n) y[i] = x[i] > 0 ? sum_to(x, 2) : 0.0f;\n") ==
-        "sum_to is called where it may be skipped");
-  const std::string loop = "sum_to is called in the condition of a loop";
-  CHECK(refused(sum, kIndex + "  if (i >= n) return;\n  float a = 0;\n  while (a < sum_to(x, 2)) a "
-                              "+= 50;\n  y[i] = a;\n") == loop);
-  CHECK(refused(sum, kIndex + "  if (i >= n) return;\n  float a = 0;\n  do a += 1; while (a < "
-                              "sum_to(x, 2));\n  y[i] = a;\n") == loop);
-  CHECK(refused(sum, kIndex + "  if (i >= n) return;\n  float a = 0;\n  for (int j = 0; j < "
-                              "sum_to(x, 2); ++j) a += 1;\n  y[i] = a;\n") == loop);
-  CHECK(refused(sum, kIndex + "  if (i >= n) return;\n  float a = 0;\n  for (int j = 0; j < 9; j "
-                              "+= 2 + (int)sum_to(x, 0)) a += 1;\n  y[i] = a;\n") == loop);
-}
-
 TEST_CASE("a call in a condition, a loop's start, a branch without braces, a switch") {
   const Normal k(
       "__device__ int count(float v, int m) {\n  int c = 0;\n  for (int j = 0; j < m; ++j) c += v "
@@ -296,149 +201,6 @@ TEST_CASE("a call in a condition, a loop's start, a branch without braces, a swi
           "+= 5;\n      break;\n    default:\n      r += count(x[i], 4);\n  }\n  y[i] = r;\n");
   CHECK(k.why.empty());
   CHECK_FALSE(k.has("count("));
-}
-
-TEST_CASE("variables declared together") {
-  const std::string grown =
-      "__device__ float grown(float v) {\n  float w = v;\n  w += 1;\n  return w;\n}\n";
-  const Normal k(grown, kIndex +
-                            "  if (i >= n) return;\n  float a = x[i], b = grown(x[i]), c = b * "
-                            "2;\n  y[i] = a + b + c;\n");
-  CHECK(k.why.empty());
-  CHECK(refused(
-            grown,
-            kIndex + "  if (i >= n) return;\n  float a = x[i], b = grown(a);\n  y[i] = a + b;\n") ==
-        "an argument of grown is declared beside its value");
-}
-
-TEST_CASE("effects keep their order, or the call stays") {
-  const std::string bump =
-      "__device__ float bump(float* p, int at) {\n  p[at] += 1.0f;\n  return p[at];\n}\n";
-  // y[i] is read beside the call: which comes first is not certain
-  CHECK(refused(bump, kIndex + "  if (i >= n) return;\n  y[i] = 0;\n  float r = y[i] + bump(y, "
-                               "i);\n  y[i] = r;\n") ==
-        "the order of bump and its neighbours is not certain");
-  const Normal k(bump,
-                 kIndex +
-                     "  if (i >= n) return;\n  y[i] = x[i];\n  float s = 2;\n  s += bump(y, i) * "
-                     "2;\n  bump(y, i);\n  y[i] += s;\n");
-  CHECK(k.why.empty());
-  const std::string grown =
-      "__device__ float grown(float v) {\n  float w = v;\n  w += 1;\n  return w;\n}\n";
-  CHECK(
-      refused(
-          grown,
-          kIndex +
-              "  if (i >= n) return;\n  int k = 1;\n  float r = k++ + grown(k);\n  y[i] = r;\n") ==
-      "the order of grown and its neighbours is not certain");
-  CHECK(refused(grown,
-                kIndex +
-                    "  if (i >= n) return;\n  float r = (y[i] = 1, grown(x[i]));\n  y[i] = r;\n") ==
-        "the order of grown and its neighbours is not certain");
-}
-
-TEST_CASE("overloads: told apart by their number of arguments alone") {
-  const std::string body = kIndex + "  if (i < n) y[i] = mean(x[i], 2.0f);\n";
-  const Normal k(
-      "__device__ float mean(float a, float b) {\n  float s = a;\n  s += b;\n  return s / 2;\n}\n"
-      "__device__ float mean(float a, float b, float c) {\n  float s = a;\n  s += b + c;\n  return "
-      "s / "
-      "3;\n}\n",
-      body);
-  CHECK(k.why.empty());
-  CHECK(
-      refused("__device__ float mean(float a, float b) {\n  float s = a;\n  s += b;\n  return s / "
-              "2;\n}\n__device__ float mean(int a, int b) {\n  int s = a;\n  s += b;\n  return s / "
-              "2;\n}\n",
-              body) == "there is more than one mean");
-  CHECK(
-      refused(
-          "__device__ float max(float a, float b) {\n  float m = a;\n  if (b > a) m = b;\n  return "
-          "m;\n}\n",
-          kIndex + "  if (i < n) y[i] = max(x[i], 1.0f);\n") == "max is also a name of CUDA");
-  CHECK(
-      refused(
-          "template <typename T>\n__device__ T same(T v) {\n  T w = v;\n  w += 1;\n  return w;\n}\n"
-          "template <>\n__device__ float same<float>(float v) {\n  return v;\n}\n",
-          kIndex + "  if (i < n) y[i] = same(x[i]);\n") == "there is more than one same");
-}
-
-TEST_CASE("namespaces and default arguments") {
-  const Normal k(
-      "namespace detail {\n__device__ float grown(float v, float by = 0.5f, int times = 2) {\n  "
-      "float "
-      "w = v;\n  for (int j = 0; j < times; ++j) w += by;\n  return w;\n}\n}\n",
-      kIndex + "  if (i < n) y[i] = detail::grown(x[i]);\n");
-  CHECK(k.why.empty());
-  CHECK(k.has("w += 0.5f"));
-  CHECK(refused("namespace detail {\n__device__ float one() { return 1; }\n__device__ float "
-                "grown(float v) "
-                "{\n  float w = v;\n  w += one();\n  return w;\n}\n}\n",
-                kIndex + "  if (i < n) y[i] = detail::grown(x[i]);\n") ==
-        "grown uses names of its namespace");
-  const Normal before(
-      "__device__ float grown(float v, float by = 0.25f);\n",
-      kIndex + "  if (i < n) y[i] = grown(x[i]);\n",
-      "__device__ float grown(float v, float by) {\n  float w = v;\n  w += by;\n  return w;\n}\n");
-  CHECK(before.why.empty());
-  CHECK(before.has("w += 0.25f"));
-}
-
-TEST_CASE("helpers with every word before them") {
-  for (const char* const words :
-       {"static __device__ __forceinline__ float", "__device__ __noinline__ float",
-        "__host__ __device__ constexpr float", "__device__ inline static float",
-        "__forceinline__ __device__ float", "float __device__ __forceinline__"}) {
-    CAPTURE(words);
-    const Normal k(
-        std::string(words) + " cube(float v) {\n  float w = v;\n  w *= v * v;\n  return w;\n}\n",
-        kIndex + "  if (i < n) y[i] = 1 + cube(x[i]);\n");
-    CHECK(k.why.empty());
-    CHECK(k.has("const float cube_value"));
-  }
-}
-
-TEST_CASE("bodies that cannot stand in the kernel") {
-  const auto why = [](const std::string& helper) {
-    return refused(helper, kIndex + "  if (i < n) y[i] = f(x[i], 3);\n");
-  };
-  CHECK(why("__device__ float f(float v, int m) {\n  for (int j = 0; j < m; ++j) if (v > j) return "
-            "j;\n  "
-            "return v;\n}\n") == "f returns from the middle");
-  CHECK(why("__device__ float f(float v, int m) {\n  if (m == 0) return v;\n  return f(v, m - 1) + "
-            "1;\n}\n") == "f calls itself");
-  CHECK(why("__device__ float g(float v, int m);\n__device__ float f(float v, int m) {\n  float w "
-            "= v;\n  if (m > "
-            "0) w = g(v, m - 1);\n  return w;\n}\n__device__ float g(float v, int m) {\n  float w "
-            "= v;\n  if (m "
-            "> 0) w = f(v, m - 1);\n  return w;\n}\n") == "f calls itself");
-  CHECK(why("__device__ float f(float v, int m) {\n  float w;\n  asm(\"mov.f32 %0, %1;\" : "
-            "\"=f\"(w) : "
-            "\"f\"(v));\n  return w;\n}\n") == "f holds inline assembly");
-  CHECK(why("__device__ float f(float v, int m) {\n  auto g = [&](float w) { return w * m; };\n  "
-            "return "
-            "g(v);\n}\n") == "f is not understood");
-  CHECK(why("__device__ float f(float v, int m) {\n  static int calls = 0;\n  calls += m;\n  "
-            "return v + "
-            "calls;\n}\n") == "f keeps a variable between calls");
-  CHECK(
-      why("__device__ float f(float v, int m) {\n#ifdef FAST\n  v *= 2;\n#endif\n  return v * m + "
-          "(v++);\n}\n") == "f has preprocessor lines");
-  CHECK(why("__device__ float f(float v, int m) {\n  using T = float;\n  T w = v;\n  w += m;\n  "
-            "return "
-            "w;\n}\n") == "f declares types of its own");
-  CHECK(why("__device__ float f(float v, int m) {\n  if (v > 0) goto out;\n  v = 0;\nout:\n  "
-            "return v + "
-            "m;\n}\n") == "f jumps");
-  CHECK(why("template <typename... T>\n__device__ float f(float v, T... m) {\n  float w = v;\n  w "
-            "+= (m + "
-            "...);\n  return w;\n}\n") == "f takes any number of arguments");
-  CHECK(why("__device__ float f(float v, int m) {\n  extern __shared__ float part[];\n  part[m] = "
-            "v;\n  "
-            "return part[m];\n}\n") == "a shared array of f cannot move");
-  CHECK(why("__device__ float f(float v, int m) {\n  if (v > 0) {\n    if (m > 1) return v;\n    v "
-            "+= m;\n  "
-            "}\n  return v * 2;\n}\n") == "f returns from the middle");
 }
 
 TEST_CASE("a procedure that returns early") {
@@ -499,7 +261,7 @@ TEST_CASE("a macro with a comma in its arguments is read as the preprocessor rea
 }
 
 TEST_CASE("a structural move takes the way over the normal form, to the same node") {
-  const KernelSpec spec = spec_of(
+  const KernelSpec spec = helped_spec(
       "#define EACH(i, n) for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += "
       "blockDim.x * "
       "gridDim.x)\n__device__ float series(float v) {\n  float s = 0;\n  for (int t = 0; t < 3; "
@@ -540,10 +302,11 @@ namespace {
 Normal grouped(const std::string& with, const std::string& without) {
   Normal out("", without);
   CHECK(out.why == "the facts follow all of the kernel");
-  KernelSpec spec = spec_of("", without);
+  KernelSpec spec = helped_spec("", without);
   const test::HostCheck check(spec);
   spec.source =
-      spec_of("#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n", with).source;
+      helped_spec("#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n", with)
+          .source;
   out.path = MovePath(spec);
   out.path.on_gpu();
   out.why = out.path.tried("normalise@kernel");
@@ -600,10 +363,10 @@ TEST_CASE("groups in the hands of helpers") {
         "o > 0; o /= 2) v += __shfl_down_sync(0xffffffff, v, o);\n  if (threadIdx.x % 32 == 0 && i "
         "< n) y[i] = "
         "v;\n  else if (i < n) y[i] = 0;\n";
-    KernelSpec spec = spec_of("", plain);
+    KernelSpec spec = helped_spec("", plain);
     const test::HostCheck check(spec);
     spec.source =
-        spec_of(
+        helped_spec(
             "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n__device__ float "
             "warp_sum(cg::thread_block_tile<32> tile, float v) {\n  for (int o = tile.size() / 2; "
             "o > 0; o "
@@ -626,21 +389,6 @@ TEST_CASE("groups in the hands of helpers") {
   CHECK(k.why.empty());
   CHECK_FALSE(k.has("warp_sum("));
   CHECK_FALSE(k.has("cg::"));
-}
-
-TEST_CASE("other groups stay") {
-  const std::string head = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n";
-  CHECK(refused(head, "  cg::grid_group grid = cg::this_grid();\n  grid.sync();\n" + kIndex +
-                          "  if (i < n) y[i] = x[i];\n") ==
-        "what the facts do not follow is no helper, macro or group of threads");
-  CHECK(refused(
-            head,
-            "  auto half = cg::tiled_partition<16>(cg::this_thread_block());\n" + kIndex +
-                "  float v = x[i % n];\n  v += half.shfl_down(v, 8);\n  if (i < n) y[i] = v;\n") ==
-        "the group cg::this_thread_block() is used in a way of its own");
-  CHECK(refused(head, "  auto warp = cg::tiled_partition<32>(cg::this_thread_block());\n" + kIndex +
-                          "  int m = warp.match_any(i);\n  if (i < n) y[i] = x[i] + m;\n") ==
-        "the kernel calls match_any of a group of threads");
 }
 
 TEST_CASE("a parameter changed behind a macro, a reference, a condition or another helper") {
@@ -669,16 +417,6 @@ TEST_CASE("a shared variable is copied: other threads change it while the helper
           "later(one, &one);\n  if (i < n) y[i] = r + x[i] + one;\n");
   CHECK(k.why.empty());
   CHECK(k.has("float v = one;"));
-}
-
-TEST_CASE("calls in the arguments of a macro that may repeat or skip them") {
-  CHECK(
-      refused("#define PICK(c, a) ((c) ? (a) : 0.0f)\n__device__ float sum_to(const float* p, int "
-              "m) {\n  "
-              "float s = 0;\n  for (int j = 0; j < m; ++j) s += p[j];\n  return s;\n}\n",
-              kIndex +
-                  "  if (i >= n) return;\n  float r = PICK(i < 4, sum_to(x, i));\n  y[i] = r;\n") ==
-      "sum_to is called where it may be skipped");
 }
 
 TEST_CASE("a loop without braces keeps its pragma and its call") {
@@ -710,23 +448,6 @@ TEST_CASE("constant tables, conditions at compile time, rows and references to a
   CHECK(k.why.empty());
   CHECK(k.has("s_3 += m[r][c]"));
   CHECK(k.has("if constexpr (true)"));
-}
-
-TEST_CASE("what the parser has seen only in part, or types say elsewhere, stays") {
-  const std::string body = kIndex + "  if (i < n) y[i] = f(x[i]);\n";
-  CHECK(
-      refused("__device__ auto f(float v) -> float {\n  double w = v;\n  w += 1;\n  return w;\n}\n",
-              body) == "f says its type behind its parameters");
-  CHECK(refused("template <typename T>\n__device__ float f(T v) {\n  T w = v, u = v;\n  return "
-                "w[0] + (u++)[0];\n}\n",
-                kIndex + "  if (i < n) y[i] = f(x);\n") == "a template argument of f is a pointer");
-  CHECK(refused("__device__ float f(float v);\n", body) == "f is defined elsewhere");
-  CHECK(refused("__device__ float f(float v) {\n  float w = v;\n  w += 1;\n  return w;\n}\n",
-                kIndex + "  if (i >= n) goto out;\n  y[i] = f(x[i]);\nout:\n  return;\n") ==
-        "the kernel jumps");
-  CHECK(refused("template <int N>\n__device__ float f(float v) {\n  float w = v;\n  w += N;\n  "
-                "return w;\n}\n",
-                body) == "a template argument of f does not follow");
 }
 
 TEST_CASE("what else refers to a helper keeps it") {
