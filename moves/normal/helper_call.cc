@@ -335,13 +335,21 @@ std::vector<WordAt> words_in(const Unit& unit, Span span) {
   const std::string_view text = unit.text(span);
   std::vector<WordAt> out;
   std::string before;
-  for (const Token& t : without_comments(tokenize(text).tokens)) {
+  const auto add = [&](const Token& t) {
     std::string word = spelling(text, t);
     const bool member = before == "." || before == "->" || before == "::";
     if (t.kind == TokenKind::identifier && !member && !is_keyword(word))
       out.push_back({word, {span.begin + t.begin, span.begin + t.end}});
     before = std::move(word);
+  };
+  for (const Token& t : without_comments(tokenize(text).tokens)) {
+    if (t.kind == TokenKind::directive && directive_name(text, t) == "pragma") {
+      for (const Token& part : tokenize_directive(text, t).tokens) add(part);  // unroll N
+    } else {
+      add(t);
+    }
   }
+  std::erase_if(out, [](const WordAt& w) { return w.text == "pragma" || w.text == "unroll"; });
   return out;
 }
 

@@ -260,6 +260,31 @@ TEST_CASE("a macro with a comma in its arguments is read as the preprocessor rea
   CHECK(k.has("{ y[i] = fmaxf(x[i], 0.5f); }"));
 }
 
+TEST_CASE("types of several words, pragmas that say a parameter") {
+  const Normal k(
+      "__device__ unsigned int half_of(unsigned v) {\n  unsigned w = v;\n  w -= 1;\n  return "
+      "w;\n}\n"
+      "__device__ unsigned long long wide(unsigned v) {\n  unsigned long long w = v;\n  w <<= "
+      "33;\n  "
+      "return w;\n}\n__device__ const unsigned char low(int v) {\n  int w = v;\n  w *= 3;\n  "
+      "return w;\n}\n"
+      "template <int N>\n__device__ float sum(float v) {\n  constexpr int kTwice = 2 * N;\n  float "
+      "s = "
+      "0;\n#pragma unroll N\n  for (int j = 0; j < N; ++j) s += v;\n  #pragma unroll kTwice\n  for "
+      "(int j = "
+      "0; j < kTwice; ++j) s += v;\n  return s;\n}\n",
+      kIndex +
+          "  if (i >= n) return;\n  int kTwice = i % 2;\n  y[i] = half_of(kTwice) / 3 + wide(i) % "
+          "1000 + low(i * 50) + sum<4>(x[i]) + "
+          "kTwice;\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("#pragma unroll 4"));
+  CHECK(k.has("#pragma unroll kTwice_2"));
+  CHECK(k.has("unsigned int half_of_value"));
+  CHECK(k.has("unsigned long long wide_value"));
+  CHECK(k.has("unsigned char low_value"));
+}
+
 TEST_CASE("a structural move takes the way over the normal form, to the same node") {
   const KernelSpec spec = helped_spec(
       "#define EACH(i, n) for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += "
