@@ -94,6 +94,19 @@ TEST_CASE("effects keep their order, or the call stays") {
         "the order of grown and its neighbours is not certain");
 }
 
+TEST_CASE("a value below an address, and a value that a reference keeps") {
+  const Normal counted(
+      "__device__ int bin_of(float v, int bins) {\n  int b = int(v * 4);\n  if (b < 0) b = 0;\n  "
+      "if (b >= "
+      "bins) b = bins - 1;\n  return b;\n}\n",
+      kIndex +
+          "  if (i < n) y[i] = 0;\n  if (i < n) atomicAdd(&y[i + 0 * bin_of(x[i], n)], 1.0f);\n");
+  CHECK(counted.why.empty());
+  CHECK(refused("__device__ float grown(float v) {\n  float w = v;\n  w += 1;\n  return w;\n}\n",
+                kIndex + "  if (i >= n) return;\n  float&& r = grown(x[i]);\n  y[i] = r;\n") ==
+        "a reference to the value of grown is kept");
+}
+
 TEST_CASE("overloads: told apart by the number of arguments, or by their very types") {
   const std::string body = kIndex + "  if (i < n) y[i] = mean(x[i], 2.0f);\n";
   const Normal k(
