@@ -1,6 +1,8 @@
 #include "moves/normal/thread_groups.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"

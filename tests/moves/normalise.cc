@@ -46,7 +46,8 @@ TEST_CASE("names of the helper do not meet those of the kernel") {
 
 TEST_CASE("a parameter that the body changes is a copy, others are the argument") {
   const Normal k(
-      "__device__ float walk(const float* p, int left, int step, float scale) {\n  float s = 0;\n  "
+      "__device__ float walk(const float* __restrict__ p, int left, int step, float scale) {\n  "
+      "float s = 0;\n  "
       "while (left > 0) {\n    s += *p * scale;\n    p += step;\n    --left;\n  }\n  return "
       "s;\n}\n",
       kIndex +
