@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include "moves/edit/known_shape.h"
@@ -37,6 +38,12 @@ class Normalise final : public Move {
 }  // namespace
 
 std::optional<Variant> with_normal_form(const MoveContext& context) {
+  // most kernels have none of what could be written out, and are not looked at twice
+  const std::string& source = context.variant.source;
+  const bool any = std::ranges::any_of(
+      std::to_array<std::string_view>({"__device__", "#define", "# define", "cooperative_groups"}),
+      [&](std::string_view word) { return source.find(word) != std::string::npos; });
+  if (!any) return std::nullopt;
   struct Known {
     std::weak_ptr<const model::KernelModel> model;
     std::optional<Variant> normal;

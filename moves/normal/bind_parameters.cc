@@ -291,7 +291,14 @@ std::optional<BoundParameters> bind_parameters(
       continue;
     }
     out.names[name] = fresh(name);
-    std::string stars(unit.text(p.pointer_span));
+    // restrict would hold to the end of the kernel's block, not of the helper
+    std::string stars;
+    const std::string pointer(unit.text(p.pointer_span));
+    for (const Token& t : tokenize(pointer).tokens) {
+      const std::string word = spelling(pointer, t);
+      if (word.find("restrict") == std::string::npos)
+        stars += (t.kind == TokenKind::identifier ? " " : "") + word;
+    }
     if (p.is_array()) stars += "*";
     // `const T` of a T that is const is const once
     std::string specifiers = type_text(site, helper, p.specifiers);

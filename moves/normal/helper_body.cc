@@ -311,6 +311,8 @@ std::optional<BodyText> body_of(const NormalSite& site,
   out.type = value_type(site, helper);
   if (out.type.find('&') != std::string::npos || out.type == "decltype(auto)")
     return why = std::string(f.name) + " returns a reference", std::nullopt;
+  if (out.type.find_first_of("[(") != std::string::npos)
+    return why = "the type of " + std::string(f.name) + " is not understood", std::nullopt;
   int returns = 0;
   walk(*f.body, [&](const Stmt& s) { return returns += s.is(StmtKind::return_) ? 1 : 0, true; });
   const std::span<Stmt* const> children = f.body->children;

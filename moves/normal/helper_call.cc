@@ -154,6 +154,13 @@ bool calls_itself(const Unit& unit,
   return found;
 }
 
+/// `namespace cg = cooperative_groups;`: the same wherever it stands.
+bool names_groups(const Unit& unit, const Stmt& s) {
+  const std::string text = unit.plain_text(s.span);
+  return text.ends_with("cooperative_groups;") &&
+         (text.starts_with("namespace ") || text.starts_with("using namespace "));
+}
+
 /// What stands in a body and cannot move, in words; empty if all of it can.
 std::string unmovable(const Unit& unit, const Function& function) {
   std::string what;
@@ -163,7 +170,8 @@ std::string unmovable(const Unit& unit, const Function& function) {
     if (s.is(StmtKind::goto_) || s.is(StmtKind::label)) what = "jumps";
     if (s.is(StmtKind::try_) || s.is(StmtKind::opaque)) what = "is not understood";
     if (s.is(StmtKind::directive) && s.name != "pragma") what = "has preprocessor lines";
-    if (s.is(StmtKind::declaration) && s.text_only && !unit.text(s).starts_with("static_assert"))
+    if (s.is(StmtKind::declaration) && s.text_only && !names_groups(unit, s) &&
+        !unit.text(s).starts_with("static_assert"))
       what = "declares types of its own";
     for (const Declarator* d : s.declarators) {
       if (d->has(kStatic) && !d->has(kConst) && !d->has(kConstexpr) && !d->has(kShared))
@@ -232,7 +240,7 @@ bool means_the_same(const NormalSite& site, const HelperCall& helper, std::strin
   }
   std::set<std::string, std::less<>> types;
   walk(*site.kernel.body, [&](const Stmt& s) {
-    if (s.is(StmtKind::declaration) && s.text_only) {
+    if (s.is(StmtKind::declaration) && s.text_only && !names_groups(site.unit, s)) {
       for (const WordAt& w : words_in(site.unit, s.span)) types.insert(w.text);
     }
     return true;
@@ -266,6 +274,26 @@ bool means_the_same(const NormalSite& site, const HelperCall& helper, std::strin
       return why = std::string(f.name) + " uses names of its namespace", false;
   }
   return true;
+}
+
+/// Of several definitions keeps the one whose parameters have the arguments' very types, if it is
+/// the only one.
+void keep_exact(const NormalSite& site, const Expr& call, std::vector<const Function*>& all) {
+  if (site.unit.text(call.arg(0)).find('<') != std::string_view::npos) return;
+  const KernelFacts facts = analyse(site.unit, site.kernel, {&site.spec, &site.variant});
+  std::vector<const Function*> exact;
+  for (const Function* f : all) {
+    bool same = f->template_parameters.empty();
+    for (std::size_t i = 0; same && i + 1 < call.args.size(); ++i) {
+      const Declarator& p = *f->parameters[i];
+      const std::size_t depth = static_cast<std::size_t>(p.pointer_depth) + p.extents.size();
+      const std::string type =
+          site.unit.resolved_type(site.unit.plain_text(p.type)) + std::string(depth, '*');
+      same = type == type_of(facts, call.arg(i + 1));
+    }
+    if (same) exact.push_back(f);
+  }
+  if (exact.size() == 1) all = std::move(exact);
 }
 
 bool is_quiet_within(const Unit& unit, const Function& function, int depth) {
@@ -307,13 +335,21 @@ std::vector<WordAt> words_in(const Unit& unit, Span span) {
   const std::string_view text = unit.text(span);
   std::vector<WordAt> out;
   std::string before;
-  for (const Token& t : without_comments(tokenize(text).tokens)) {
+  const auto add = [&](const Token& t) {
     std::string word = spelling(text, t);
     const bool member = before == "." || before == "->" || before == "::";
     if (t.kind == TokenKind::identifier && !member && !is_keyword(word))
       out.push_back({word, {span.begin + t.begin, span.begin + t.end}});
     before = std::move(word);
+  };
+  for (const Token& t : without_comments(tokenize(text).tokens)) {
+    if (t.kind == TokenKind::directive && directive_name(text, t) == "pragma") {
+      for (const Token& part : tokenize_directive(text, t).tokens) add(part);  // unroll N
+    } else {
+      add(t);
+    }
   }
+  std::erase_if(out, [](const WordAt& w) { return w.text == "pragma" || w.text == "unroll"; });
   return out;
 }
 
@@ -380,6 +416,7 @@ std::optional<HelperCall> resolve_helper(const NormalSite& site,
     }
     if (defaults) c->body != nullptr ? definitions.push_back(c) : static_cast<void>(++heads);
   }
+  if (definitions.size() > 1) keep_exact(site, call, definitions);
   if (definitions.size() > 1) return declined("there is more than one " + f);
   if (definitions.empty())
     return declined(heads > 0 ? f + " is defined elsewhere" : f + " takes other arguments");

@@ -41,6 +41,8 @@ std::optional<CallPlace> place_of(const Expr& call, std::string& why) {
   } else if (!s.is(StmtKind::expression) && !s.is(StmtKind::if_) && !s.is(StmtKind::switch_)) {
     return why = f + " is called where no statement can stand", std::nullopt;
   }
+  if (out.variable != nullptr && out.variable->reference && !out.variable->has(kConst))
+    return why = "a reference to the value of " + f + " is kept", std::nullopt;
   if (s.is(StmtKind::if_) && s.constexpr_if)
     return why = f + " is called where a constant is asked for", std::nullopt;
   out.anchor = &s;
@@ -128,8 +130,7 @@ bool may_come_first(const NormalSite& site,
     const bool macro = at->is(ExprKind::call) && site.unit.macro(callee(*at)) != nullptr;
     if (macro) return why = f + " is called in the arguments of a macro", false;
     const bool inner_write = at->is(ExprKind::assign) && at->parent != nullptr;
-    if (inner_write || at->is(ExprKind::comma) || at->is_op(ExprKind::unary, "&") ||
-        at->is(ExprKind::size_of))
+    if (inner_write || at->is(ExprKind::comma) || at->is(ExprKind::size_of))
       return why = "the order of " + f + " and its neighbours is not certain", false;
   }
   const auto exposed = exposed_names(site, helper);

@@ -24,11 +24,17 @@ std::size_t vetoes(const KernelFacts& facts) {
   return out + (facts.veto.empty() ? 0U : 1U);
 }
 
-std::optional<std::size_t> vetoes_of(const KernelSpec& spec, const Variant& variant) {
+struct Vetoes {
+  std::size_t count = 0;
+  std::string first;
+};
+
+std::optional<Vetoes> vetoes_of(const KernelSpec& spec, const Variant& variant) {
   const Unit unit = parse(spec, variant);
   const Function* const kernel = unit.find_kernel(variant.kernel_name);
   if (kernel == nullptr || kernel->body == nullptr || unit.ambiguous()) return std::nullopt;
-  return vetoes(analyse(unit, *kernel, {&spec, &variant}));
+  const KernelFacts facts = analyse(unit, *kernel, {&spec, &variant});
+  return Vetoes{vetoes(facts), facts.veto};
 }
 
 /// Removes functions that were called from the kernel and that nothing names any more.
@@ -141,13 +147,13 @@ std::optional<Variant> normal_form(const KernelSpec& spec,
                                    std::string& why) {
   const auto before = vetoes_of(spec, variant);
   if (!before) return why = "no kernel that can be read", std::nullopt;
-  if (*before == 0) return why = "the facts follow all of the kernel", std::nullopt;
+  if (before->count == 0) return why = "the facts follow all of the kernel", std::nullopt;
   Normaliser normaliser(spec, variant);
   normaliser.run();
   const auto after = vetoes_of(spec, normaliser.variant());
-  if (after && *after < *before) return normaliser.variant();
+  if (after && after->count < before->count) return normaliser.variant();
   why = normaliser.left();
-  if (why.empty()) why = "what the facts do not follow is no helper, macro or group of threads";
+  if (why.empty()) why = before->first;
   return std::nullopt;
 }
 

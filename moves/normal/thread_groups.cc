@@ -1,6 +1,8 @@
 #include "moves/normal/thread_groups.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "engine/text/local_names.h"
 #include "moves/edit/span_rewrite.h"
@@ -44,7 +46,10 @@ class Groups {
       return false;
     });
     if (!all) return false;
-    for (const Stmt* s : declarations_) edits.push_back({s->span.begin, s->span.end, ""});
+    for (const Stmt* s : declarations_) {
+      const Span lines = whole_lines(site_.unit, s->span);
+      edits.push_back({lines.begin, lines.end, ""});
+    }
     return !edits.empty();
   }
 
@@ -192,8 +197,7 @@ void drop_group_header(const Unit& unit, std::vector<Edit>& edits) {
   const std::string source(unit.source());
   const CodeText code(source);
   std::vector<Span> found;
-  std::size_t uses = 0;
-  std::string alias;
+  std::map<std::string, std::ptrdiff_t> aliases;
   for (std::size_t i = 0; i < code.tokens.size(); ++i) {
     const Token& t = code.tokens[i];
     if (t.kind == TokenKind::directive) {
@@ -202,9 +206,8 @@ void drop_group_header(const Unit& unit, std::vector<Edit>& edits) {
       if (directive_name(source, t) != "include") return;
       found.push_back({t.begin, t.end});
     } else if (code.is(i, "cooperative_groups")) {
-      ++uses;
       if (i >= 3 && code.is(i - 1, "=") && code.is(i - 3, "namespace") && code.is(i + 1, ";")) {
-        alias = code.text[i - 2];
+        ++aliases[code.text[i - 2]];
         found.push_back({code.tokens[i - 3].begin, code.tokens[i + 1].end});
       } else if (i >= 2 && code.is(i - 1, "namespace") && code.is(i - 2, "using") &&
                  code.is(i + 1, ";")) {
@@ -214,13 +217,13 @@ void drop_group_header(const Unit& unit, std::vector<Edit>& edits) {
       }
     }
   }
-  if (uses > 1) return;
-  if (!alias.empty() && std::ranges::count(code.text, alias) != 1) return;
-  for (const Token& t : code.tokens) {
-    const std::string_view text = std::string_view(source).substr(t.begin, t.size());
-    if (t.kind == TokenKind::directive && !alias.empty() &&
-        text.find(alias + "::") != std::string_view::npos)
-      return;
+  for (const auto& [alias, times] : aliases) {
+    if (std::ranges::count(code.text, alias) != times) return;
+    for (const Token& t : code.tokens) {
+      const std::string_view text = std::string_view(source).substr(t.begin, t.size());
+      if (t.kind == TokenKind::directive && text.find(alias + "::") != std::string_view::npos)
+        return;
+    }
   }
   for (const Span span : found) {
     const Span lines = whole_lines(unit, span);

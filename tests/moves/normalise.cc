@@ -46,7 +46,8 @@ TEST_CASE("names of the helper do not meet those of the kernel") {
 
 TEST_CASE("a parameter that the body changes is a copy, others are the argument") {
   const Normal k(
-      "__device__ float walk(const float* p, int left, int step, float scale) {\n  float s = 0;\n  "
+      "__device__ float walk(const float* __restrict__ p, int left, int step, float scale) {\n  "
+      "float s = 0;\n  "
       "while (left > 0) {\n    s += *p * scale;\n    p += step;\n    --left;\n  }\n  return "
       "s;\n}\n",
       kIndex +
@@ -260,6 +261,31 @@ TEST_CASE("a macro with a comma in its arguments is read as the preprocessor rea
   CHECK(k.has("{ y[i] = fmaxf(x[i], 0.5f); }"));
 }
 
+TEST_CASE("types of several words, pragmas that say a parameter") {
+  const Normal k(
+      "__device__ unsigned int half_of(unsigned v) {\n  unsigned w = v;\n  w -= 1;\n  return "
+      "w;\n}\n"
+      "__device__ unsigned long long wide(unsigned v) {\n  unsigned long long w = v;\n  w <<= "
+      "33;\n  "
+      "return w;\n}\n__device__ const unsigned char low(int v) {\n  int w = v;\n  w *= 3;\n  "
+      "return w;\n}\n"
+      "template <int N>\n__device__ float sum(float v) {\n  constexpr int kTwice = 2 * N;\n  float "
+      "s = "
+      "0;\n#pragma unroll N\n  for (int j = 0; j < N; ++j) s += v;\n  #pragma unroll kTwice\n  for "
+      "(int j = "
+      "0; j < kTwice; ++j) s += v;\n  return s;\n}\n",
+      kIndex +
+          "  if (i >= n) return;\n  int kTwice = i % 2;\n  y[i] = half_of(kTwice) / 3 + wide(i) % "
+          "1000 + low(i * 50) + sum<4>(x[i]) + "
+          "kTwice;\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("#pragma unroll 4"));
+  CHECK(k.has("#pragma unroll kTwice_2"));
+  CHECK(k.has("unsigned int half_of_value"));
+  CHECK(k.has("unsigned long long wide_value"));
+  CHECK(k.has("unsigned char low_value"));
+}
+
 TEST_CASE("a structural move takes the way over the normal form, to the same node") {
   const KernelSpec spec = helped_spec(
       "#define EACH(i, n) for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); i += "
@@ -293,7 +319,7 @@ TEST_CASE("a kernel that the facts follow is in normal form") {
                 kIndex + "  if (i < n) y[i] = twice(x[i]);\n") ==
         "the facts follow all of the kernel");
   CHECK(refused("", kIndex + "  if (i < n) y[i] = x[i];\n  if (i < 0) printf(\"no\");\n") ==
-        "what the facts do not follow is no helper, macro or group of threads");
+        "the kernel calls printf, whose effects are unknown");
 }
 
 namespace {

@@ -94,7 +94,20 @@ TEST_CASE("effects keep their order, or the call stays") {
         "the order of grown and its neighbours is not certain");
 }
 
-TEST_CASE("overloads: told apart by their number of arguments alone") {
+TEST_CASE("a value below an address, and a value that a reference keeps") {
+  const Normal counted(
+      "__device__ int bin_of(float v, int bins) {\n  int b = int(v * 4);\n  if (b < 0) b = 0;\n  "
+      "if (b >= "
+      "bins) b = bins - 1;\n  return b;\n}\n",
+      kIndex +
+          "  if (i < n) y[i] = 0;\n  if (i < n) atomicAdd(&y[i + 0 * bin_of(x[i], n)], 1.0f);\n");
+  CHECK(counted.why.empty());
+  CHECK(refused("__device__ float grown(float v) {\n  float w = v;\n  w += 1;\n  return w;\n}\n",
+                kIndex + "  if (i >= n) return;\n  float&& r = grown(x[i]);\n  y[i] = r;\n") ==
+        "a reference to the value of grown is kept");
+}
+
+TEST_CASE("overloads: told apart by the number of arguments, or by their very types") {
   const std::string body = kIndex + "  if (i < n) y[i] = mean(x[i], 2.0f);\n";
   const Normal k(
       "__device__ float mean(float a, float b) {\n  float s = a;\n  s += b;\n  return s / 2;\n}\n"
@@ -103,11 +116,14 @@ TEST_CASE("overloads: told apart by their number of arguments alone") {
       "3;\n}\n",
       body);
   CHECK(k.why.empty());
-  CHECK(
-      refused("__device__ float mean(float a, float b) {\n  float s = a;\n  s += b;\n  return s / "
-              "2;\n}\n__device__ float mean(int a, int b) {\n  int s = a;\n  s += b;\n  return s / "
-              "2;\n}\n",
-              body) == "there is more than one mean");
+  const std::string two =
+      "__device__ float mean(float a, float b) {\n  float s = a;\n  s += b;\n  return s / 2;\n}\n"
+      "__device__ int mean(int a, int b) {\n  int s = a;\n  s += b;\n  return s / 2;\n}\n";
+  const Normal exact(two, body);
+  CHECK(exact.why.empty());
+  CHECK(exact.has("float s = a"));
+  CHECK(refused(two, kIndex + "  if (i < n) y[i] = mean(2, short(3));\n") ==
+        "there is more than one mean");
   CHECK(
       refused(
           "__device__ float max(float a, float b) {\n  float m = a;\n  if (b > a) m = b;\n  return "
@@ -117,7 +133,7 @@ TEST_CASE("overloads: told apart by their number of arguments alone") {
       refused(
           "template <typename T>\n__device__ T same(T v) {\n  T w = v;\n  w += 1;\n  return w;\n}\n"
           "template <>\n__device__ float same<float>(float v) {\n  return v;\n}\n",
-          kIndex + "  if (i < n) y[i] = same(x[i]);\n") == "there is more than one same");
+          kIndex + "  if (i < n) y[i] = same<double>(x[i]);\n") == "there is more than one same");
 }
 
 TEST_CASE("namespaces and default arguments") {
@@ -202,7 +218,7 @@ TEST_CASE("other groups stay") {
   const std::string head = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n";
   CHECK(refused(head, "  cg::grid_group grid = cg::this_grid();\n  grid.sync();\n" + kIndex +
                           "  if (i < n) y[i] = x[i];\n") ==
-        "what the facts do not follow is no helper, macro or group of threads");
+        "the kernel calls cg::this_grid, whose effects are unknown");
   CHECK(refused(
             head,
             "  auto half = cg::tiled_partition<16>(cg::this_thread_block());\n" + kIndex +
