@@ -55,7 +55,7 @@ def kernels_of(args, path, folder):
     with tempfile.TemporaryDirectory() as work:
         text = pathlib.Path(work) / "kernel.cu"
         text.write_text(flat(path, folder, set())[:2 * MOST_CHARACTERS])
-        done = execute([args.program, text], seconds=args.seconds)
+        done = execute([args.program, text, *sorted(own)], seconds=args.seconds)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     problem = "" if done.returncode == 0 else f"{path}: exit status {done.returncode}"
     return [{**line, "file": path.relative_to(folder).as_posix(), "repository": folder.name} for line in lines if line["kernel"] in own], problem

@@ -11,6 +11,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "engine/base/error.h"
@@ -203,16 +204,20 @@ json reach_of(const model::Unit& unit,
 int main(int count, char** words) {
   MoveRegistry moves("move");
   register_moves(moves);
-  for (int i = 1; i < count; ++i) {
-    std::ostringstream text;
-    text << std::ifstream(words[i], std::ios::binary).rdbuf();
-    const model::Unit unit = model::parse(text.str());
-    for (const model::Function* const function : unit.functions()) {
-      if (!function->is_global || function->body == nullptr) continue;
-      json line = reach_of(unit, *function, text.str(), moves);
-      line["file"] = words[i];
-      std::cout << line.dump(-1, ' ', true, json::error_handler_t::replace) << "\n" << std::flush;
-    }
+  if (count < 2) {
+    std::fprintf(stderr, "usage: reach_files FILE [KERNEL...]\n");
+    return 64;
+  }
+  std::ostringstream text;
+  text << std::ifstream(words[1], std::ios::binary).rdbuf();
+  const std::set<std::string, std::less<>> wanted(words + 2, words + count);
+  const model::Unit unit = model::parse(text.str());
+  for (const model::Function* const function : unit.functions()) {
+    if (!function->is_global || function->body == nullptr) continue;
+    if (!wanted.empty() && !wanted.contains(function->name)) continue;
+    json line = reach_of(unit, *function, text.str(), moves);
+    line["file"] = words[1];
+    std::cout << line.dump(-1, ' ', true, json::error_handler_t::replace) << "\n" << std::flush;
   }
   return 0;
 }

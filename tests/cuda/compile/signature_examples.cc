@@ -26,10 +26,10 @@ CudaOptions options() {
 }
 
 /// Where the compiler makes of the example's text by itself what the move makes of it: a loop over
-/// nine constants is unrolled anyway, one without a factor by 4, and an early return is a
-/// predicate.
-constexpr std::string_view kCompilerDoesIt[] = {"constant_operand", "pad_tail_and_mask",
-                                                "unroll_loops"};
+/// nine constants is unrolled anyway, one without a factor by 4, an early return is a predicate,
+/// and helpers and macros are written out.
+constexpr std::string_view kCompilerDoesIt[] = {"constant_operand", "normalise",
+                                                "pad_tail_and_mask", "unroll_loops"};
 
 }  // namespace
 
