@@ -17,6 +17,7 @@ from measurements.common import ROOT, Failed, execute, say, write_result
 ENABLING = {"specialise_shape", "normalise"}  # what others begin with
 POINTS = {"register_block", "vectorize_global_loads"}  # more points a thread, packs of points
 MOST_CHARACTERS = 600_000
+MOST_COPIES = 3  # of a file in one text
 
 
 def options(parser):
@@ -26,20 +27,19 @@ def options(parser):
     parser.add_argument("--lines", type=pathlib.Path, help="also write every kernel's answer there, a JSON line each")
 
 
-def flat(path, folder, seen):
-    """The text with the repository's own includes in their places, each once."""
-    if path in seen:
-        return ""
-    seen.add(path)
-    out = []
+def flat(path, folder, copies):
+    """The text with the repository's own includes in their places, each behind a guard: which branch of an #if has it is the parser's to say."""
+    copies[path] += 1
+    guard = "FLAT_" + re.sub("[^A-Za-z0-9]", "_", path.relative_to(folder).as_posix())
+    out = [f"#ifndef {guard}", f"#define {guard}"]
     for line in path.read_text(errors="replace").splitlines():
         found = re.match(r'\s*#\s*include\s*["<]([^">]+)[">]', line)
         own = found and included(found[1], path, folder)
-        if own and sum(map(len, out)) < MOST_CHARACTERS:
-            out.append(flat(own, folder, seen))
-        elif not re.match(r"\s*#\s*pragma\s+once", line):
+        if own and copies[own] < MOST_COPIES and sum(map(len, out)) < MOST_CHARACTERS:
+            out.append(flat(own, folder, copies))
+        elif not own and not re.match(r"\s*#\s*pragma\s+once", line):
             out.append(line)
-    return "\n".join(out) + "\n"
+    return "\n".join(out) + "\n#endif\n"
 
 
 def included(name, path, folder):
@@ -54,7 +54,7 @@ def kernels_of(args, path, folder):
     own = set(re.findall(r"__global__[^;{}]*?\b(\w+)\s*\(", re.sub(r"__launch_bounds__\s*\([^)]*\)", "", path.read_text(errors="replace"))))
     with tempfile.TemporaryDirectory() as work:
         text = pathlib.Path(work) / "kernel.cu"
-        text.write_text(flat(path, folder, set())[:2 * MOST_CHARACTERS])
+        text.write_text(flat(path, folder, collections.Counter())[:2 * MOST_CHARACTERS])
         done = execute([args.program, text, *sorted(own)], seconds=args.seconds)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     problem = "" if done.returncode == 0 else f"{path}: exit status {done.returncode}"
