@@ -151,7 +151,10 @@ std::optional<Variant> normal_form(const KernelSpec& spec,
   Normaliser normaliser(spec, variant);
   normaliser.run();
   const auto after = vetoes_of(spec, normaliser.variant());
-  if (after && after->count < before->count) return normaliser.variant();
+  // text that is no C++ may turn into less of it
+  const auto misread = [&](const Variant& v) { return parse(spec, v).opaque().size(); };
+  const bool better = after && after->count < before->count;
+  if (better && misread(normaliser.variant()) <= misread(variant)) return normaliser.variant();
   why = normaliser.left();
   if (why.empty()) why = before->first;
   return std::nullopt;
