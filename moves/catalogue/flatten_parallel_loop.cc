@@ -2,7 +2,7 @@
 
 #include "moves/edit/known_shape.h"
 #include "moves/edit/lane_loops.h"
-#include "moves/edit/loop_site.h"
+#include "moves/edit/loop_move.h"
 #include "moves/edit/pack_accesses.h"
 #include "moves/edit/plan_text.h"
 #include "register_moves.h"
@@ -14,36 +14,21 @@ using namespace model;
 
 /// Each iteration of a thread's parallel loop becomes a thread: thread t does iteration t % C of
 /// item t / C. Site "loop:K".
-class FlattenParallelLoop final : public Move {
+class FlattenParallelLoop final : public LoopMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "flatten_parallel_loop"; }
   [[nodiscard]] std::vector<std::string> aliases() const override { return {"M11"}; }
 
-  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
-    return instances_at_loops(context, name(), rewritten);
-  }
-
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!takes(wanted, {}, why)) return std::nullopt;
-    const auto model = model_kernel(context.spec, context.variant, why);
-    return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
-  }
-
  private:
-  static std::optional<Variant> rewritten(const MoveContext& context,
-                                          const KernelModel& model,
-                                          const MoveInstance& wanted,
-                                          std::string& why) {
+  [[nodiscard]] std::optional<Variant> rewritten(const MoveContext& context,
+                                                 const KernelModel& model,
+                                                 const Loop& loop,
+                                                 std::string& why) const override {
     const KernelFacts& facts = model.facts;
     if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
     if (has_own_plans(context.spec))
       return why = "workloads have launch plans of their own", std::nullopt;
-    for (std::size_t k = 0; k < facts.loops.size(); ++k) {
-      if (loop_site(k) == wanted.site) return for_loop(context, model, *facts.loops[k], why);
-    }
-    return why = "no loop at " + wanted.site, std::nullopt;
+    return for_loop(context, model, loop, why);
   }
 
   static std::optional<Variant> for_loop(const MoveContext& context,

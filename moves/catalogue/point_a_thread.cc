@@ -2,7 +2,7 @@
 
 #include "moves/edit/known_shape.h"
 #include "moves/edit/lane_loops.h"
-#include "moves/edit/loop_site.h"
+#include "moves/edit/loop_move.h"
 #include "moves/edit/plan_text.h"
 #include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
@@ -15,36 +15,21 @@ using namespace model;
 /// A loop whose iterations are dealt to the threads of the grid becomes a guard: the grid has a
 /// thread for each of them. Other moves look for the guard, or for a loop of the thread's own. Site
 /// "loop:K".
-class PointAThread final : public Move {
+class PointAThread final : public LoopMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "point_a_thread"; }
   [[nodiscard]] bool structural() const override { return true; }
 
-  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
-    return instances_at_loops(context, name(), rewritten);
-  }
-
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!takes(wanted, {}, why)) return std::nullopt;
-    const auto model = model_kernel(context.spec, context.variant, why);
-    return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
-  }
-
  private:
-  static std::optional<Variant> rewritten(const MoveContext& context,
-                                          const KernelModel& model,
-                                          const MoveInstance& wanted,
-                                          std::string& why) {
+  [[nodiscard]] std::optional<Variant> rewritten(const MoveContext& context,
+                                                 const KernelModel& model,
+                                                 const Loop& loop,
+                                                 std::string& why) const override {
     const KernelFacts& facts = model.facts;
     if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
     if (has_own_plans(context.spec))
       return why = "workloads have launch plans of their own", std::nullopt;
-    for (std::size_t k = 0; k < facts.loops.size(); ++k) {
-      if (loop_site(k) == wanted.site) return guarded(context, model, *facts.loops[k], why);
-    }
-    return why = "no loop at " + wanted.site, std::nullopt;
+    return guarded(context, model, loop, why);
   }
 
   static std::optional<Variant> guarded(const MoveContext& context,

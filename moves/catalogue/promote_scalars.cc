@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "moves/edit/hinted_access.h"
-#include "moves/edit/loop_site.h"
+#include "moves/edit/loop_move.h"
 #include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
 
@@ -78,48 +78,31 @@ const Stmt* setting(const KernelFacts& facts, const Stmt& loop, const Access& ac
 
 /// y[row] += ... in a loop becomes a local that is loaded once before it and stored once behind it.
 /// Site "loop:K"; `elements` = 1.
-class PromoteScalars final : public Move {
+class PromoteScalars final : public LoopMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "promote_scalars"; }
   [[nodiscard]] std::vector<std::string> aliases() const override {
     return {"promote_scalars_restrict", "M13"};
   }
 
-  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
-    return instances_at_loops(context, name(), rewritten);
-  }
-
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!takes(wanted, {}, why)) return std::nullopt;
-    const auto model = model_kernel(context.spec, context.variant, why);
-    return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
-  }
-
  private:
-  static std::optional<Variant> rewritten(const MoveContext& context,
-                                          const KernelModel& model,
-                                          const MoveInstance& wanted,
-                                          std::string& why) {
+  [[nodiscard]] std::optional<Variant> rewritten(const MoveContext& context,
+                                                 const KernelModel& model,
+                                                 const Loop& loop,
+                                                 std::string& why) const override {
     const KernelFacts& facts = model.facts;
-    for (std::size_t k = 0; k < facts.loops.size(); ++k) {
-      if (loop_site(k) != wanted.site) continue;
-      const Loop& loop = *facts.loops[k];
-      const Stmt& stmt = *loop.stmt;
-      if (!(why = facts.veto_at(stmt)).empty()) return std::nullopt;
-      if (stmt.parent == nullptr || !stmt.parent->is(StmtKind::block))
-        return why = "the loop is the body of another statement without braces", std::nullopt;
-      if (jumps_out(stmt) || joins_threads(stmt))
-        return why = "the loop leaves early or joins threads", std::nullopt;
-      const std::vector<Element> elements = find_elements(facts, loop);
-      if (elements.empty())
-        return why = "the loop updates no element of memory at a fixed place", std::nullopt;
-      Rewrite rewrite(model);
-      for (const Element& element : elements) promote(model, stmt, element, rewrite);
-      return rewrite.finish(context.variant);
-    }
-    return why = "no loop at " + wanted.site, std::nullopt;
+    const Stmt& stmt = *loop.stmt;
+    if (!(why = facts.veto_at(stmt)).empty()) return std::nullopt;
+    if (stmt.parent == nullptr || !stmt.parent->is(StmtKind::block))
+      return why = "the loop is the body of another statement without braces", std::nullopt;
+    if (jumps_out(stmt) || joins_threads(stmt))
+      return why = "the loop leaves early or joins threads", std::nullopt;
+    const std::vector<Element> elements = find_elements(facts, loop);
+    if (elements.empty())
+      return why = "the loop updates no element of memory at a fixed place", std::nullopt;
+    Rewrite rewrite(model);
+    for (const Element& element : elements) promote(model, stmt, element, rewrite);
+    return rewrite.finish(context.variant);
   }
 
   static void promote(const KernelModel& model,

@@ -3,10 +3,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "engine/plugin/move.h"
-#include "moves/model/facts.h"
 
 namespace warpath {
 
@@ -18,23 +14,6 @@ namespace warpath {
 }
 [[nodiscard]] inline bool is_loop_site(std::string_view site) {
   return site.starts_with("loop:");
-}
-
-/// An instance of `move` without parameters for every loop at which `rewritten(context, model,
-/// instance, why)` gives a variant. Empty if the kernel has no model.
-template <class Rewritten>
-[[nodiscard]] std::vector<MoveInstance> instances_at_loops(const MoveContext& context,
-                                                           std::string_view move,
-                                                           Rewritten rewritten) {
-  std::vector<MoveInstance> out;
-  std::string why;
-  const auto model = model::model_kernel(context.spec, context.variant, why);
-  if (model == nullptr) return out;
-  for (std::size_t k = 0; k < model->facts.loops.size(); ++k) {
-    MoveInstance instance{std::string(move), loop_site(k), {}};
-    if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
-  }
-  return out;
 }
 
 }  // namespace warpath

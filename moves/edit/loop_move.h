@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/plugin/move.h"
+#include "moves/model/facts.h"
+
+namespace warpath {
+
+/// A move without parameters on one loop of a kernel, site "loop:K" (loop_site.h).
+class LoopMove : public Move {
+ public:
+  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const final;
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const final;
+
+ private:
+  /// The kernel with `loop` rewritten; nullopt with one line in `why` if it cannot be.
+  [[nodiscard]] virtual std::optional<Variant> rewritten(const MoveContext& context,
+                                                         const model::KernelModel& model,
+                                                         const model::Loop& loop,
+                                                         std::string& why) const = 0;
+};
+
+}  // namespace warpath
