@@ -30,7 +30,7 @@ struct KeyText {
 /// Specialise for a struct T with `template <class V> static void fields(V& v)` and, if it has a
 /// schema, `static constexpr std::string_view title` (its name there) and `help`. `fields` calls,
 /// in reading order:
-///   v(&T::member, KeyText): a member of a type that has a Codec
+///   v(&T::member, KeyText): a member, of T or of a base of it, of a type that has a Codec
 ///   v.template as<C>(&T::member, KeyText): a member that C reads and writes in place of its Codec
 ///   v.template alternative<A>(&T::m, KeyText): alternative A of the variant `m`, chosen by the key
 ///   v.template held<A>(KeyText): alternative A of T, which is itself a variant
@@ -55,16 +55,16 @@ class ObjectReader {
  public:
   ObjectReader(const JsonCursor& at, T& out) : at_(at), out_(out) { at.require_object(); }
 
-  template <class M>
-  void operator()(M T::* member, const KeyText& field) {
+  template <class M, class B>
+  void operator()(M B::* member, const KeyText& field) {
     as<Codec<M>>(member, field);
   }
-  template <class C, class M>
-  void as(M T::* member, const KeyText& field) {
+  template <class C, class M, class B>
+  void as(M B::* member, const KeyText& field) {
     if (const auto found = find(field)) C::read(*found, out_.*member);
   }
-  template <class C, class M>
-  void as(std::optional<M> T::* member, const KeyText& field) {
+  template <class C, class M, class B>
+  void as(std::optional<M> B::* member, const KeyText& field) {
     known_.push_back(field.key);
     if (const auto found = at_.find(field.key)) C::read(*found, out_.*member);
   }
@@ -127,15 +127,15 @@ class ObjectWriter {
  public:
   explicit ObjectWriter(const T& value) : value_(value) {}
 
-  template <class M>
-  void operator()(M T::* member, const KeyText& field) {
+  template <class M, class B>
+  void operator()(M B::* member, const KeyText& field) {
     as<Codec<M>>(member, field);
   }
-  template <class C, class M>
-  void as(M T::* member, const KeyText& field) {
-    auto json = C::write(value_.*member);
-    if (field.required || json != C::write(default_.*member))
-      out_[std::string(field.key)] = std::move(json);
+  template <class C, class M, class B>
+  void as(M B::* member, const KeyText& field) {
+    auto written = C::write(value_.*member);
+    if (field.required || written != C::write(default_.*member))
+      out_[std::string(field.key)] = std::move(written);
   }
   template <class A, class... Ts>
   void alternative(std::variant<Ts...> T::* member, const KeyText& field) {
@@ -156,8 +156,8 @@ class ObjectWriter {
   }
   template <class P>
   void custom(const KeyText& field) {
-    auto json = P::write(value_);
-    if (!json.is_null()) out_[std::string(field.key)] = std::move(json);
+    auto written = P::write(value_);
+    if (!written.is_null()) out_[std::string(field.key)] = std::move(written);
   }
   void ignored(const KeyText&, const nlohmann::json&) {}
 
@@ -174,8 +174,8 @@ class ObjectSchema {
  public:
   explicit ObjectSchema(SchemaDefs& defs) : defs_(defs) {}
 
-  template <class M>
-  void operator()(M T::* member, const KeyText& field) {
+  template <class M, class B>
+  void operator()(M B::* member, const KeyText& field) {
     auto schema = Codec<M>::schema(defs_);
     const auto standard = Codec<M>::write(default_.*member);
     if (!field.required && standard.is_primitive() && !standard.is_null() && standard != "")
@@ -242,9 +242,9 @@ struct Codec<T> {
     if (defs.try_emplace(title).second) {
       ObjectSchema<T> schema(defs);
       Description<T>::fields(schema);
-      auto json = schema.take();
-      json["description"] = Description<T>::help;
-      defs[title] = std::move(json);
+      auto taken = schema.take();
+      taken["description"] = Description<T>::help;
+      defs[title] = std::move(taken);
     }
     return {{"$ref", "#/$defs/" + title}};
   }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +44,35 @@ struct Kept {
 template <RecordKey key, auto member, class As = void>
 using Sparse = Kept<key, member, As, false>;
 
+/// A key that no member holds and whose value never changes: the name or the version of a format.
+/// Read before all else if it is the first, since another format has other keys.
+template <RecordKey key, RecordKey word>
+struct Always {
+  struct Value {
+    static void read(const JsonCursor& cursor, auto&) {
+      if (cursor.text() != word.text) cursor.fail(word.text);
+    }
+    [[nodiscard]] static nlohmann::json write(const auto&) { return word.text; }
+  };
+  template <class V>
+  static void field(V& v) {
+    v.template custom<Value>({.key = key.text, .help = "", .required = true});
+  }
+};
+template <RecordKey key, std::uint64_t number>
+struct AlwaysNumber {
+  struct Value {
+    static void read(const JsonCursor& cursor, auto&) {
+      if (cursor.unsigned_integer() != number) cursor.fail(std::to_string(number));
+    }
+    [[nodiscard]] static nlohmann::json write(const auto&) { return number; }
+  };
+  template <class V>
+  static void field(V& v) {
+    v.template custom<Value>({.key = key.text, .help = "", .required = true});
+  }
+};
+
 /// Base of the Description of a record:
 ///   template <> struct Description<Point> : Record<Kept<"x", &Point::x>, Kept<"y", &Point::y>> {};
 template <class... Keys>
@@ -68,6 +99,63 @@ struct RecordOf {
   }
 };
 
+/// A member of a row.
+template <auto member, class As = void>
+struct Column {
+  template <class T>
+  using CodecOf =
+      std::conditional_t<std::is_void_v<As>, Codec<std::remove_cvref_t<decltype(T{}.*member)>>, As>;
+  template <class T>
+  static void read(const JsonCursor& cursor, T& out) {
+    CodecOf<T>::read(cursor, out.*member);
+  }
+  template <class T>
+  [[nodiscard]] static nlohmann::json write(const T& value) {
+    return CodecOf<T>::write(value.*member);
+  }
+};
+/// A T as an array of its members without their names, for what a file holds a million of:
+///   template <> struct Codec<Point> : RowOf<Point, Column<&Point::x>, Column<&Point::y>> {};
+template <class T, class... Columns>
+struct RowOf {
+  static void read(const JsonCursor& cursor, T& out) {
+    cursor.require_array();
+    if (cursor.size() != sizeof...(Columns))
+      cursor.fail(std::to_string(sizeof...(Columns)) + " values");
+    std::size_t i = 0;
+    (Columns::read(cursor.element(i++), out), ...);
+  }
+  [[nodiscard]] static nlohmann::json write(const T& value) {
+    return nlohmann::json::array({Columns::write(value)...});
+  }
+};
+
+/// Unsigned integers and numbered things (NodeId) of any width.
+struct Natural {
+  template <class T>
+  static void read(const JsonCursor& cursor, T& out) {
+    const std::uint64_t x = cursor.unsigned_integer();
+    if (x > kMost<T>) cursor.fail("an integer up to " + std::to_string(kMost<T>));
+    out = static_cast<T>(x);
+  }
+  template <class T>
+  [[nodiscard]] static nlohmann::json write(const T& value) {
+    return static_cast<std::uint64_t>(value);
+  }
+
+ private:
+  template <class T>
+  static constexpr std::uint64_t most() {
+    if constexpr (std::is_enum_v<T>) {
+      return std::numeric_limits<std::underlying_type_t<T>>::max();
+    } else {
+      return std::numeric_limits<T>::max();
+    }
+  }
+  template <class T>
+  static constexpr std::uint64_t kMost = most<T>();
+};
+
 /// Numbers including non-finite ones (number_to_json).
 struct AnyNumber {
   static void read(const JsonCursor& cursor, double& out) { out = any_number(cursor); }
@@ -81,6 +169,31 @@ struct AnyNumber {
     auto out = nlohmann::json::array();
     for (const double x : values) out.push_back(number_to_json(x));
     return out;
+  }
+};
+
+/// Numbers of at least 0.
+struct NotNegative {
+  template <class T>
+  static void read(const JsonCursor& cursor, T& out) {
+    Codec<T>::read(cursor, out);
+    if (!(out >= 0)) cursor.fail("a number of at least 0");
+  }
+  template <class T>
+  [[nodiscard]] static nlohmann::json write(const T& value) {
+    return value;
+  }
+};
+/// Numbers above 0.
+struct Positive {
+  template <class T>
+  static void read(const JsonCursor& cursor, T& out) {
+    Codec<T>::read(cursor, out);
+    if (!(out > 0)) cursor.fail("a number above 0");
+  }
+  template <class T>
+  [[nodiscard]] static nlohmann::json write(const T& value) {
+    return value;
   }
 };
 

@@ -14,22 +14,6 @@ using nlohmann::json;
 
 namespace event_fields {
 
-/// Not negative.
-struct Share {
-  static void read(const JsonCursor& cursor, double& out) {
-    out = cursor.number();
-    if (!(out >= 0)) cursor.fail("a number of at least 0");
-  }
-  static void read(const JsonCursor& cursor, std::vector<double>& out) {
-    cursor.require_array();
-    for (std::size_t i = 0; i < cursor.size(); ++i) read(cursor.element(i), out.emplace_back());
-  }
-  template <class T>
-  static json write(const T& value) {
-    return value;
-  }
-};
-
 /// Another version may have other keys: it is read before all else.
 struct Schema {
   static void read(const JsonCursor& cursor, std::uint64_t& out) {
@@ -74,11 +58,11 @@ struct Description<ProposalsEvent> : Record<Kept<"key", &ProposalsEvent::key>,
 template <>
 struct Description<PriorsEvent>
     : Record<Kept<"key", &PriorsEvent::key>,
-             Kept<"weights", &PriorsEvent::weights, event_fields::Share>> {};
+             Kept<"weights", &PriorsEvent::weights, Each<NotNegative>>> {};
 template <>
 struct Description<ArrivalEvent> : Record<Kept<"key", &ArrivalEvent::key>,
                                           Kept<"proposer", &ArrivalEvent::proposer>,
-                                          Kept<"share", &ArrivalEvent::share, event_fields::Share>,
+                                          Kept<"share", &ArrivalEvent::share, NotNegative>,
                                           Kept<"more", &ArrivalEvent::more>,
                                           Kept<"proposals", &ArrivalEvent::proposals>> {};
 template <>

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "engine/json/json_record.h"
+#include "engine/json/record_codec.h"
 #include "engine/run/event_log.h"
 #include "engine/run/run_folder.h"
 #include "engine/search/pools.h"
@@ -19,164 +19,146 @@ constexpr std::string_view kPoolsSuffix = ".pools";
 // The file is the document with its sum put before the last brace, like a line of the log.
 constexpr std::size_t kSnapshotTail = kSumKey.size() + 32 + 3;  // ,"sum":"..."}\n
 
-// Nodes and edges are rows of numbers, in the order of these functions: a million of them are a
-// file of 150 MB, not of 1 GB.
-
-json row(const Node& n, const Hash128& key) {
-  return {key.hex(),
-          number_to_json(n.reward),
-          number_to_json(n.best),
-          number_to_json(n.value),
-          n.visits,
-          n.in_flight,
-          index(n.first_out),
-          index(n.last_out),
-          index(n.first_in),
-          n.next_action,
-          n.action_count,
-          n.live_out,
-          n.depth,
-          static_cast<unsigned>(n.state),
-          n.opened,
-          n.live};
-}
-
-json row(const Edge& e) {
-  return {index(e.source),
-          index(e.target),
-          index(e.next_out),
-          index(e.next_in),
-          e.visits,
-          e.action,
-          number_to_json(e.prior.value())};
-}
-
-/// Reads the elements of one row in order.
-class Row {
- public:
-  Row(JsonCursor cursor, std::size_t size) : cursor_(std::move(cursor)) {
-    cursor_.require_array();
-    if (cursor_.size() != size) cursor_.fail(std::to_string(size) + " values");
-  }
-  JsonCursor next() { return cursor_.element(i_++); }
-  template <class Integer = std::uint32_t>
-  Integer natural() {
-    const JsonCursor c = next();
-    const std::uint64_t x = c.unsigned_integer();
-    if (x > std::numeric_limits<Integer>::max())
-      c.fail("an integer up to " + std::to_string(std::numeric_limits<Integer>::max()));
-    return static_cast<Integer>(x);
-  }
-
- private:
-  JsonCursor cursor_;
-  std::size_t i_ = 0;
+/// The arenas in a file of their own.
+struct PoolsFile {
+  std::string file;
+  Hash128 sum;
 };
-
-Node node_from(const JsonCursor& cursor, Hash128& key) {
-  Row row(cursor, 16);
-  Node n;
-  key = hash_from_json(row.next());
-  n.reward = any_number(row.next());
-  n.best = any_number(row.next());
-  n.value = any_number(row.next());
-  n.visits = row.natural();
-  n.in_flight = row.natural();
-  n.first_out = EdgeId{row.natural()};
-  n.last_out = EdgeId{row.natural()};
-  n.first_in = EdgeId{row.natural()};
-  n.next_action = row.natural();
-  n.action_count = row.natural();
-  n.live_out = row.natural();
-  n.depth = row.natural<std::uint16_t>();
-  const JsonCursor state = row.next();
-  if (state.unsigned_integer() > static_cast<std::uint64_t>(NodeState::failed))
-    state.fail("a node state from 0 to 2");
-  n.state = static_cast<NodeState>(state.unsigned_integer());
-  n.opened = row.next().boolean();
-  n.live = row.next().boolean();
-  return n;
-}
-
-Edge edge_from(const JsonCursor& cursor) {
-  Row row(cursor, 7);
-  Edge e;
-  e.source = NodeId{row.natural()};
-  e.target = NodeId{row.natural()};
-  e.next_out = EdgeId{row.natural()};
-  e.next_in = EdgeId{row.natural()};
-  e.visits = row.natural();
-  e.action = row.natural<std::uint16_t>();
-  e.prior = BFloat16(static_cast<float>(any_number(row.next())));
-  return e;
-}
-
-json state_to_json(const Search::State& s) {
-  json pending = json::array();
-  for (const auto& p : s.pending) {
-    json path = json::array();
-    for (const EdgeId e : p.path) path.push_back(index(e));
-    pending.push_back({p.dispatch.sequence, index(p.dispatch.node), index(p.dispatch.parent),
-                       p.dispatch.action, std::move(path)});
-  }
-  return {
-      {"next_sequence", s.next_sequence},
-      {"playouts", s.playouts},
-      {"rewards", {s.rewards.count, number_to_json(s.rewards.mean), number_to_json(s.rewards.m2)}},
-      {"floor", number_to_json(s.floor)},
-      {"best", index(s.best)},
-      {"pending", std::move(pending)}};
-}
-
-Search::State state_from(const JsonCursor& c) {
-  require_only(c, {"next_sequence", "playouts", "rewards", "floor", "best", "pending"});
-  Search::State s;
-  s.next_sequence = c.at("next_sequence").unsigned_integer();
-  s.playouts = c.at("playouts").unsigned_integer();
-  Row rewards(c.at("rewards"), 3);
-  s.rewards.count = rewards.natural<std::uint64_t>();
-  s.rewards.mean = any_number(rewards.next());
-  s.rewards.m2 = any_number(rewards.next());
-  s.floor = any_number(c.at("floor"));
-  const std::uint64_t best = c.at("best").unsigned_integer();
-  if (best > index(kNoNode)) c.at("best").fail("a node number");
-  s.best = NodeId{static_cast<std::uint32_t>(best)};
-  const JsonCursor pending = c.at("pending");
-  pending.require_array();
-  for (std::size_t i = 0; i < pending.size(); ++i) {
-    Row row(pending.element(i), 5);
-    Search::State::Pending p;
-    p.dispatch.sequence = row.natural<std::uint64_t>();
-    p.dispatch.node = NodeId{row.natural()};
-    p.dispatch.parent = NodeId{row.natural()};
-    p.dispatch.action = row.natural();
-    const JsonCursor path = row.next();
-    path.require_array();
-    Row edges(path, path.size());
-    for (std::size_t j = 0; j < path.size(); ++j) p.path.push_back(EdgeId{edges.natural()});
-    s.pending.push_back(std::move(p));
-  }
-  return s;
-}
+struct NodeRow : Node {
+  Hash128 key;
+};
+/// The document of a snapshot: the arenas are either rows in it or in a file that it names.
+struct SnapshotFile {
+  LogPosition log;
+  Search::State search;
+  std::map<EdgeId, std::string> links = {};
+  std::vector<NodeRow> nodes = {};
+  std::vector<Edge> edges = {};
+  std::optional<PoolsFile> pools = {};
+};
 
 }  // namespace
 
+namespace snapshot_fields {
+
+struct State {
+  static void read(const JsonCursor& cursor, NodeState& out) {
+    Natural::read(cursor, out);
+    if (out > NodeState::failed) cursor.fail("a node state from 0 to 2");
+  }
+  static json write(NodeState state) { return Natural::write(state); }
+};
+struct Prior {
+  static void read(const JsonCursor& cursor, BFloat16& out) {
+    out = BFloat16(static_cast<float>(any_number(cursor)));
+  }
+  static json write(BFloat16 prior) { return number_to_json(prior.value()); }
+};
+/// Pairs of an edge and a move.
+struct Links {
+  static void read(const JsonCursor& cursor, std::map<EdgeId, std::string>& out) {
+    cursor.require_array();
+    for (std::size_t i = 0; i < cursor.size(); ++i) {
+      const JsonCursor row = cursor.element(i);
+      if (row.size() != 2) row.fail("an array of 2");
+      EdgeId edge{};
+      Natural::read(row.element(0), edge);
+      out.emplace(edge, row.element(1).text());
+    }
+  }
+  static json write(const std::map<EdgeId, std::string>& links) {
+    json out = json::array();
+    for (const auto& [edge, move] : links) out.push_back({index(edge), move});
+    return out;
+  }
+};
+using Moments = RowOf<Welford,
+                      Column<&Welford::count>,
+                      Column<&Welford::mean, AnyNumber>,
+                      Column<&Welford::m2, AnyNumber>>;
+struct PendingRow : Dispatch {
+  std::vector<EdgeId> path;
+};
+struct Pending {
+  using Row = RowOf<PendingRow,
+                    Column<&PendingRow::sequence>,
+                    Column<&PendingRow::node, Natural>,
+                    Column<&PendingRow::parent, Natural>,
+                    Column<&PendingRow::action, Natural>,
+                    Column<&PendingRow::path, Each<Natural>>>;
+  static void read(const JsonCursor& cursor, Search::State::Pending& out) {
+    PendingRow row;
+    Row::read(cursor, row);
+    out = {.dispatch = row, .path = std::move(row.path)};
+  }
+  static json write(const Search::State::Pending& pending) {
+    return Row::write({pending.dispatch, pending.path});
+  }
+};
+
+}  // namespace snapshot_fields
+
+// Nodes and edges are rows of numbers: a million of them are a file of 150 MB, not of 1 GB.
+template <>
+struct Codec<NodeRow> : RowOf<NodeRow,
+                              Column<&NodeRow::key>,
+                              Column<&NodeRow::reward, AnyNumber>,
+                              Column<&NodeRow::best, AnyNumber>,
+                              Column<&NodeRow::value, AnyNumber>,
+                              Column<&NodeRow::visits, Natural>,
+                              Column<&NodeRow::in_flight, Natural>,
+                              Column<&NodeRow::first_out, Natural>,
+                              Column<&NodeRow::last_out, Natural>,
+                              Column<&NodeRow::first_in, Natural>,
+                              Column<&NodeRow::next_action, Natural>,
+                              Column<&NodeRow::action_count, Natural>,
+                              Column<&NodeRow::live_out, Natural>,
+                              Column<&NodeRow::depth, Natural>,
+                              Column<&NodeRow::state, snapshot_fields::State>,
+                              Column<&NodeRow::opened>,
+                              Column<&NodeRow::live>> {};
+template <>
+struct Codec<Edge> : RowOf<Edge,
+                           Column<&Edge::source, Natural>,
+                           Column<&Edge::target, Natural>,
+                           Column<&Edge::next_out, Natural>,
+                           Column<&Edge::next_in, Natural>,
+                           Column<&Edge::visits, Natural>,
+                           Column<&Edge::action, Natural>,
+                           Column<&Edge::prior, snapshot_fields::Prior>> {};
+template <>
+struct Description<Search::State>
+    : Record<Kept<"next_sequence", &Search::State::next_sequence>,
+             Kept<"playouts", &Search::State::playouts>,
+             Kept<"rewards", &Search::State::rewards, snapshot_fields::Moments>,
+             Kept<"floor", &Search::State::floor, AnyNumber>,
+             Kept<"best", &Search::State::best, Natural>,
+             Kept<"pending", &Search::State::pending, Each<snapshot_fields::Pending>>> {};
+template <>
+struct Description<LogPosition> : Record<Kept<"lines", &LogPosition::lines>,
+                                         Kept<"bytes", &LogPosition::bytes>,
+                                         Kept<"chain", &LogPosition::chain>> {};
+template <>
+struct Description<PoolsFile>
+    : Record<Kept<"file", &PoolsFile::file>, Kept<"sum", &PoolsFile::sum>> {};
+template <>
+struct Description<SnapshotFile>
+    : Record<AlwaysNumber<"schema", kSnapshotSchema>,
+             Kept<"log", &SnapshotFile::log>,
+             Kept<"search", &SnapshotFile::search>,
+             Sparse<"links", &SnapshotFile::links, snapshot_fields::Links>,
+             Sparse<"nodes", &SnapshotFile::nodes>,
+             Sparse<"edges", &SnapshotFile::edges>,
+             Sparse<"pools", &SnapshotFile::pools>> {};
+
 namespace {
 
-json head_of(const Snapshot& snapshot) {
-  json links = json::array();
-  for (const auto& [edge, move] : snapshot.links) links.push_back({index(edge), move});
-  return {{"schema", kSnapshotSchema},
-          {"links", std::move(links)},
-          {"log",
-           {{"lines", snapshot.log.lines},
-            {"bytes", snapshot.log.bytes},
-            {"chain", snapshot.log.chain.hex()}}},
-          {"search", state_to_json(snapshot.state)}};
+SnapshotFile head_of(const Snapshot& snapshot) {
+  return {.log = snapshot.log, .search = snapshot.state, .links = snapshot.links};
 }
 
-std::string sealed(const json& document) {
-  std::string text = document.dump();
+std::string sealed(const SnapshotFile& file) {
+  std::string text = Codec<SnapshotFile>::write(file).dump();
   const Hash128 sum = hash128(text);
   text.pop_back();
   text += kSumKey;
@@ -190,51 +172,30 @@ std::filesystem::path pools_of(const std::filesystem::path& path, const std::str
   return path.parent_path() / name;
 }
 
-std::map<EdgeId, std::string> links_from(const JsonCursor& c) {
-  std::map<EdgeId, std::string> out;
-  const auto links = c.find("links");
-  if (!links) return out;
-  links->require_array();
-  for (std::size_t i = 0; i < links->size(); ++i) {
-    Row row(links->element(i), 2);
-    const EdgeId edge{row.natural()};
-    out.emplace(edge, row.next().text());
-  }
-  return out;
-}
-
-Graph::Arenas arenas_from(const JsonCursor& c, const std::string& place) {
-  if (const auto pools = c.find("pools")) {
-    require_only(*pools, {"file", "sum"});
-    const std::string name = pools->at("file").text();
+Graph::Arenas arenas_from(const SnapshotFile& file, const JsonCursor& at) {
+  if (file.pools) {
+    const std::string& name = file.pools->file;
     if (name.find('/') != std::string::npos || !name.ends_with(kPoolsSuffix))
-      pools->at("file").fail("a file of pools beside this one");
-    return map_pools(pools_of(place, name), hash_from_json(pools->at("sum")));
+      at.at("pools").at("file").fail("a file of pools beside this one");
+    return map_pools(pools_of(at.file(), name), file.pools->sum);
   }
   Graph::Arenas out;
-  const JsonCursor nodes = c.at("nodes");
-  nodes.require_array();
-  out.keys.resize(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    out.nodes.push_back(node_from(nodes.element(i), out.keys[i]));
-  const JsonCursor edges = c.at("edges");
-  edges.require_array();
-  for (std::size_t i = 0; i < edges.size(); ++i) out.edges.push_back(edge_from(edges.element(i)));
+  for (const NodeRow& row : file.nodes) {
+    out.keys.push_back(row.key);
+    out.nodes.push_back(row);
+  }
+  for (const Edge& edge : file.edges) out.edges.push_back(edge);
   return out;
 }
 
 }  // namespace
 
 std::string encode(const Snapshot& snapshot) {
-  json nodes = json::array();
+  SnapshotFile file = head_of(snapshot);
   for (std::size_t i = 0; i < snapshot.arenas.nodes.size(); ++i)
-    nodes.push_back(row(snapshot.arenas.nodes[i], snapshot.arenas.keys[i]));
-  json edges = json::array();
-  for (const Edge& e : snapshot.arenas.edges) edges.push_back(row(e));
-  json document = head_of(snapshot);
-  document["nodes"] = std::move(nodes);
-  document["edges"] = std::move(edges);
-  return sealed(document);
+    file.nodes.push_back({snapshot.arenas.nodes[i], snapshot.arenas.keys[i]});
+  file.edges.assign(snapshot.arenas.edges.begin(), snapshot.arenas.edges.end());
+  return sealed(file);
 }
 
 void save_snapshot(const Snapshot& snapshot, const std::filesystem::path& path, bool sync) {
@@ -244,9 +205,9 @@ void save_snapshot(const Snapshot& snapshot, const std::filesystem::path& path, 
   if (large) {
     const std::string bytes = pools_bytes(snapshot.arenas);
     write_file_atomically(pools_of(path, name), bytes, sync);
-    json document = head_of(snapshot);
-    document["pools"] = {{"file", name}, {"sum", hash128(bytes).hex()}};
-    write_file_atomically(path, sealed(document), sync);
+    SnapshotFile file = head_of(snapshot);
+    file.pools = {name, hash128(bytes)};
+    write_file_atomically(path, sealed(file), sync);
   } else {
     write_file_atomically(path, encode(snapshot), sync);
   }
@@ -277,16 +238,13 @@ Snapshot decode_snapshot(std::string_view text, const std::string& place) {
     throw bad_input(place, "", "JSON");
   }
   const JsonCursor c(document, place);
-  if (c.at("schema").unsigned_integer() != kSnapshotSchema)
-    c.at("schema").fail("schema " + std::to_string(kSnapshotSchema));
-  require_only(c, {"schema", "log", "search", "links", "nodes", "edges", "pools"});
-  const JsonCursor log = c.at("log");
-  return {.log = {.lines = log.at("lines").unsigned_integer(),
-                  .bytes = log.at("bytes").unsigned_integer(),
-                  .chain = hash_from_json(log.at("chain"))},
-          .arenas = arenas_from(c, place),
-          .state = state_from(c.at("search")),
-          .links = links_from(c)};
+  SnapshotFile file;
+  Codec<SnapshotFile>::read(c, file);
+  Graph::Arenas arenas = arenas_from(file, c);
+  return {.log = file.log,
+          .arenas = std::move(arenas),
+          .state = std::move(file.search),
+          .links = std::move(file.links)};
 }
 
 std::optional<Snapshot> load_snapshot(const std::filesystem::path& path) {

@@ -9,15 +9,12 @@
 #include <set>
 
 #include "engine/base/error.h"
-#include "engine/json/json_reader.h"
-#include "engine/json/json_record.h"
+#include "engine/plugin/outcome_fields.h"
 #include "engine/plugin/prior.h"
 #include "engine/run/run_folder.h"
 
 namespace warpath {
 namespace {
-
-using nlohmann::json;
 
 /// Held from construction to the end; the kernel frees it if the process dies.
 class MemoryLock {
@@ -37,33 +34,52 @@ class MemoryLock {
 
 }  // namespace
 
+namespace memory_fields {
+
+/// As a path writes it: "move@site(parameter=value)".
+struct InstanceText {
+  static void read(const JsonCursor& cursor, MoveInstance& out) {
+    out = MoveInstance::parse(cursor.text(), cursor.place());
+  }
+  static nlohmann::json write(const MoveInstance& instance) { return instance.text(); }
+};
+/// Present if the trial has a time.
+struct Gain {
+  static void read(const JsonCursor& cursor, Experience& out) { out.log_gain = cursor.number(); }
+  static nlohmann::json write(const Experience& experience) {
+    return experience.ok() ? nlohmann::json(experience.log_gain) : nlohmann::json();
+  }
+};
+struct LogGain {
+  template <class V>
+  static void field(V& v) {
+    v.template custom<Gain>({.key = "log_gain", .help = ""});
+  }
+};
+
+}  // namespace memory_fields
+
+template <>
+struct Description<Experience>
+    : Record<Kept<"run", &Experience::run>,
+             Kept<"kernel", &Experience::kernel>,
+             Kept<"device", &Experience::device>,
+             Kept<"context", &Experience::context>,
+             Kept<"from", &Experience::from>,
+             Kept<"move", &Experience::instance, memory_fields::InstanceText>,
+             Kept<"status", &Experience::status>,
+             memory_fields::LogGain> {};
+
 std::string experience_text(const Experience& experience) {
-  json out{{"run", experience.run},
-           {"kernel", experience.kernel},
-           {"device", experience.device},
-           {"context", experience.context},
-           {"from", experience.from},
-           {"move", experience.instance.text()},
-           {"status", name(experience.status)}};
-  if (experience.ok()) out["log_gain"] = experience.log_gain;
-  return out.dump();
+  return Codec<Experience>::write(experience).dump();
 }
 
 Experience parse_experience(const std::string& line, const std::string& place) {
-  const json document = parse_json(line, place);
+  const nlohmann::json document = parse_json(line, place);
   const JsonCursor c(document, place);
-  require_only(c, {"run", "kernel", "device", "context", "from", "move", "status", "log_gain"});
-  Experience out{.run = c.at("run").text(),
-                 .kernel = c.at("kernel").text(),
-                 .device = c.at("device").text(),
-                 .context = c.at("context").text(),
-                 .from = c.at("from").text(),
-                 .instance = MoveInstance::parse(c.at("move").text(), c.at("move").place())};
-  const std::string status = c.at("status").text();
-  const auto it = std::ranges::find(kStatusNames, status);
-  if (it == kStatusNames.end()) c.at("status").fail("a status");
-  out.status = static_cast<Status>(it - kStatusNames.begin());
-  if (out.ok()) out.log_gain = c.at("log_gain").number();
+  Experience out;
+  Codec<Experience>::read(c, out);
+  if (out.ok()) static_cast<void>(c.at("log_gain"));
   return out;
 }
 

@@ -5,8 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "engine/json/json_reader.h"
-#include "engine/json/json_record.h"
+#include "engine/json/record_codec.h"
 #include "engine/run/events.h"
 
 namespace warpath::llm {
@@ -15,11 +14,6 @@ namespace {
 using nlohmann::json;
 using Mode = Cassette::Mode;
 
-constexpr std::array<std::pair<std::string_view, Mode>, 4> kModes{
-    {{"live", Mode::live},
-     {"record", Mode::record},
-     {"replay", Mode::replay},
-     {"replay-or-live", Mode::replay_or_live}}};
 constexpr std::size_t kMostCassetteBytes = std::size_t{1} << 31U;
 
 bool is_kept(std::string_view name) {
@@ -28,67 +22,108 @@ bool is_kept(std::string_view name) {
          name == "request-id" || name == "content-type";
 }
 
-json to_json(const Usage& u) {
-  return {{"input", u.input},   {"cached", u.cached},       {"cache_write", u.cache_write},
-          {"output", u.output}, {"reasoning", u.reasoning}, {"known", u.known}};
-}
-
-Usage usage_from_json(const JsonCursor& c) {
-  require_only(c, {"input", "cached", "cache_write", "output", "reasoning", "known"});
-  return {.input = c.at("input").integer(),
-          .cached = c.at("cached").integer(),
-          .cache_write = c.at("cache_write").integer(),
-          .output = c.at("output").integer(),
-          .reasoning = c.at("reasoning").integer(),
-          .known = c.at("known").boolean()};
-}
-
-json to_json(const HttpResult& r) {
-  json headers = json::array();
-  for (const auto& [name, value] : r.headers) {
-    if (is_kept(name)) headers.push_back({name, valid_utf8(value)});
-  }
-  json pieces = json::array();
-  for (const auto& [at, size] : r.pieces) pieces.push_back({at, size});
-  return {{"failure", kHttpFailureNames[static_cast<std::size_t>(r.failure)]},
-          {"detail", valid_utf8(r.detail)},
-          {"sent", r.sent},
-          {"status", r.status},
-          {"headers", std::move(headers)},
-          {"body", any_text_to_json(r.body)},
-          {"pieces", std::move(pieces)},
-          {"seconds", r.seconds}};
-}
-
-HttpResult result_from_json(const JsonCursor& c) {
-  require_only(c, {"failure", "detail", "sent", "status", "headers", "body", "pieces", "seconds"});
-  HttpResult r;
-  const std::string failure = c.at("failure").text();
-  const auto* it = std::ranges::find(kHttpFailureNames, failure);
-  if (it == std::end(kHttpFailureNames)) c.at("failure").fail("a kind of failure");
-  r.failure = static_cast<HttpFailure>(it - std::begin(kHttpFailureNames));
-  r.detail = c.at("detail").text();
-  r.sent = c.at("sent").boolean();
-  r.status = static_cast<int>(c.at("status").integer());
-  const JsonCursor headers = c.at("headers");
-  headers.require_array();
-  for (std::size_t i = 0; i < headers.size(); ++i)
-    r.headers.emplace_back(headers.element(i).element(0).text(),
-                           headers.element(i).element(1).text());
-  r.body = any_text(c.at("body"));
-  const JsonCursor pieces = c.at("pieces");
-  pieces.require_array();
-  for (std::size_t i = 0; i < pieces.size(); ++i)
-    r.pieces.emplace_back(pieces.element(i).element(0).number(),
-                          pieces.element(i).element(1).unsigned_integer());
-  r.seconds = c.at("seconds").number();
-  return r;
-}
-
 }  // namespace
 
+namespace cassette_fields {
+
+/// Those headers of an answer that say something about the service.
+struct KeptHeaders {
+  static void read(const JsonCursor& cursor, HttpHeaders& out) {
+    warpath::Codec<HttpHeaders>::read(cursor, out);
+  }
+  static json write(const HttpHeaders& headers) {
+    json out = json::array();
+    for (const auto& [name, value] : headers) {
+      if (is_kept(name)) out.push_back({name, valid_utf8(value)});
+    }
+    return out;
+  }
+};
+/// Written for people; not read back.
+struct Request {
+  static void read(const JsonCursor&, json&) {}
+  static json write(const json& request) { return request; }
+};
+
+}  // namespace cassette_fields
+
+namespace {
+
+/// What both kinds of line begin with.
+struct LineHead {
+  Hash128 key;
+  std::uint64_t occurrence = 0;
+  int attempt = 0;
+  double at = 0;  ///< seconds since 1970
+};
+/// An attempt that is about to be sent; `worst`: its maximum cost.
+struct BegunLine : LineHead {
+  std::string label;
+  json request;
+  Usage worst;
+  double worst_cost = 0;
+};
+struct CallLine : LineHead, RecordedAttempt {};
+
+}  // namespace
+}  // namespace warpath::llm
+
+namespace warpath {
+
+template <>
+struct EnumWords<llm::HttpFailure> {
+  static constexpr auto rows = rows_of<llm::HttpFailure>(llm::kHttpFailureNames);
+};
+template <>
+struct EnumWords<llm::Cassette::Mode> {
+  static constexpr auto rows = rows_of<llm::Cassette::Mode>(
+      std::to_array<std::string_view>({"live", "record", "replay", "replay-or-live"}));
+};
+template <>
+struct Description<llm::Usage> : Record<Kept<"input", &llm::Usage::input>,
+                                        Kept<"cached", &llm::Usage::cached>,
+                                        Kept<"cache_write", &llm::Usage::cache_write>,
+                                        Kept<"output", &llm::Usage::output>,
+                                        Kept<"reasoning", &llm::Usage::reasoning>,
+                                        Kept<"known", &llm::Usage::known>> {};
+template <>
+struct Description<llm::HttpResult>
+    : Record<Kept<"failure", &llm::HttpResult::failure>,
+             Kept<"detail", &llm::HttpResult::detail, ValidText>,
+             Kept<"sent", &llm::HttpResult::sent>,
+             Kept<"status", &llm::HttpResult::status>,
+             Kept<"headers", &llm::HttpResult::headers, llm::cassette_fields::KeptHeaders>,
+             Kept<"body", &llm::HttpResult::body, AnyText>,
+             Kept<"pieces", &llm::HttpResult::pieces>,
+             Kept<"seconds", &llm::HttpResult::seconds>> {};
+template <>
+struct Description<llm::BegunLine>
+    : Record<Always<"type", "begun">,
+             Kept<"key", &llm::BegunLine::key>,
+             Kept<"occurrence", &llm::BegunLine::occurrence>,
+             Kept<"attempt", &llm::BegunLine::attempt>,
+             Kept<"at", &llm::BegunLine::at>,
+             Kept<"label", &llm::BegunLine::label>,
+             Kept<"request", &llm::BegunLine::request, llm::cassette_fields::Request>,
+             Kept<"worst", &llm::BegunLine::worst>,
+             Kept<"worst_cost", &llm::BegunLine::worst_cost>> {};
+template <>
+struct Description<llm::CallLine> : Record<Always<"type", "call">,
+                                           Kept<"key", &llm::CallLine::key>,
+                                           Kept<"occurrence", &llm::CallLine::occurrence>,
+                                           Kept<"attempt", &llm::CallLine::attempt>,
+                                           Kept<"at", &llm::CallLine::at>,
+                                           Kept<"outcome", &llm::CallLine::outcome>,
+                                           Kept<"usage", &llm::CallLine::usage>,
+                                           Kept<"cost", &llm::CallLine::cost>,
+                                           Kept<"result", &llm::CallLine::result>> {};
+
+}  // namespace warpath
+
+namespace warpath::llm {
+
 Mode Cassette::parse_mode(std::string_view text, std::string_view place) {
-  for (const auto& [name, mode] : kModes) {
+  for (const auto& [name, mode] : EnumWords<Mode>::rows) {
     if (name == text) return mode;
   }
   throw bad_input(place, text, "live, record, replay or replay-or-live");
@@ -119,21 +154,19 @@ void Cassette::read() {
     const std::string place = file_.string() + ":" + std::to_string(++number);
     const json line = parse_json(std::string_view(text).substr(at, end - at), place);
     const JsonCursor c(line, place + ":");
-    const Key key{hash_from_json(c.at("key")), c.at("occurrence").unsigned_integer()};
-    const int attempt = static_cast<int>(c.at("attempt").integer());
     const std::string type = c.at("type").text();
-    Call& call = calls_[key];
     if (type == "begun") {
-      if (const std::string label = c.at("label").text(); !label.empty())
-        labels_.insert_or_assign(label, key);
-      call.begun[attempt] = {.usage = usage_from_json(c.at("worst")),
-                             .cost = c.at("worst_cost").number()};
+      BegunLine begun;
+      warpath::Codec<BegunLine>::read(c, begun);
+      const Key key{begun.key, begun.occurrence};
+      if (!begun.label.empty()) labels_.insert_or_assign(begun.label, key);
+      calls_[key].begun[begun.attempt] = {.usage = begun.worst, .cost = begun.worst_cost};
     } else if (type == "call") {
-      call.begun.erase(attempt);
-      call.attempts.push_back({.result = result_from_json(c.at("result")),
-                               .usage = usage_from_json(c.at("usage")),
-                               .cost = c.at("cost").number(),
-                               .outcome = c.at("outcome").text()});
+      CallLine ended;
+      warpath::Codec<CallLine>::read(c, ended);
+      Call& call = calls_[{ended.key, ended.occurrence}];
+      call.begun.erase(ended.attempt);
+      call.attempts.push_back(std::move(ended));
     } else {
       c.at("type").fail("begun or call");
     }
@@ -183,28 +216,14 @@ void Cassette::begin(const Key& key,
                      const Usage& worst,
                      double worst_cost) {
   if (!out_.is_open()) return;
-  append({{"type", "begun"},
-          {"key", key.first.hex()},
-          {"occurrence", key.second},
-          {"attempt", attempt},
-          {"at", unix_now()},
-          {"label", label},
-          {"request", request},
-          {"worst", to_json(worst)},
-          {"worst_cost", worst_cost}});
+  const LineHead head{key.first, key.second, attempt, unix_now()};
+  append(warpath::Codec<BegunLine>::write({head, label, request, worst, worst_cost}));
 }
 
 void Cassette::end(const Key& key, int attempt, const RecordedAttempt& recorded) {
   if (!out_.is_open()) return;
-  append({{"type", "call"},
-          {"key", key.first.hex()},
-          {"occurrence", key.second},
-          {"attempt", attempt},
-          {"at", unix_now()},
-          {"outcome", recorded.outcome},
-          {"usage", to_json(recorded.usage)},
-          {"cost", recorded.cost},
-          {"result", to_json(recorded.result)}});
+  const LineHead head{key.first, key.second, attempt, unix_now()};
+  append(warpath::Codec<CallLine>::write({head, recorded}));
 }
 
 }  // namespace warpath::llm

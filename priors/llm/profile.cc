@@ -4,8 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "engine/json/json_reader.h"
-#include "engine/json/json_record.h"
+#include "engine/json/record_codec.h"
 #include "priors/llm/codec.h"
 
 namespace warpath::llm {
@@ -13,11 +12,6 @@ namespace {
 
 using nlohmann::json;
 using Auth = Profile::Auth;
-
-constexpr std::pair<std::string_view, Auth> kAuths[] = {{"bearer", Auth::bearer},
-                                                        {"api-key", Auth::api_key},
-                                                        {"x-api-key", Auth::x_api_key},
-                                                        {"none", Auth::none}};
 
 Profile hosted(std::string name,
                std::string url,
@@ -79,71 +73,133 @@ std::map<std::string, Profile, std::less<>> make_builtin() {
   return out;
 }
 
-Auth read_auth(const JsonCursor& c) {
-  const std::string text = c.text();
-  for (const auto& [name, auth] : kAuths) {
-    if (name == text) return auth;
-  }
-  c.fail("bearer, api-key, x-api-key or none");
-}
-
-double amount(const JsonCursor& c) {
-  const double x = c.number();
-  if (x < 0) c.fail("a number of at least 0");
-  return x;
-}
-
-std::int64_t positive(const JsonCursor& c) {
-  const std::int64_t n = c.integer();
-  if (n < 1) c.fail("an integer of at least 1");
-  return n;
-}
-
-void read_limits(const JsonCursor& c, HttpLimits& limits) {
-  require_only(c, {"connect", "first_byte", "idle", "total", "max_response_bytes"});
-  const auto seconds = [&](std::string_view key, std::chrono::milliseconds& out) {
-    if (const auto value = c.find(key)) {
-      if (!(value->number() > 0) || value->number() > 86400)
-        value->fail("seconds above 0, at most a day");
-      out = std::chrono::milliseconds(
-          std::max<std::int64_t>(1, static_cast<std::int64_t>(value->number() * 1000)));
-    }
-  };
-  seconds("connect", limits.connect);
-  seconds("first_byte", limits.first_byte);
-  seconds("idle", limits.idle);
-  seconds("total", limits.total);
-  if (const auto bytes = c.find("max_response_bytes"))
-    limits.max_response_bytes = static_cast<std::size_t>(positive(*bytes));
-}
-
-void read_headers(const JsonCursor& c, HttpHeaders& headers) {
-  c.require_object();
-  headers.clear();
-  for (const auto& [name, value] : c.value().items()) {
-    const std::string text = c.at(name).text();
-    if (name.find_first_of("\r\n:") != std::string::npos ||
-        text.find_first_of("\r\n") != std::string::npos)
-      c.at(name).fail("a header on one line");
-    headers.emplace_back(name, text);
-  }
-}
-
-void read_capabilities(const JsonCursor& c, Profile& profile) {
-  c.require_object();
-  for (const auto& [name, value] : c.value().items()) {
-    if (std::ranges::find(kCapabilities, name) == std::end(kCapabilities)) {
-      std::string known;
-      for (const std::string_view k : kCapabilities)
-        known += (known.empty() ? "" : ", ") + std::string(k);
-      throw bad_input(c.place(), name, "one of " + known);
-    }
-    c.at(name).boolean() ? static_cast<void>(profile.capabilities.insert(name))
-                         : static_cast<void>(profile.capabilities.erase(name));
-  }
-}
-
 }  // namespace
+
+namespace profile_fields {
+
+struct CodecName {
+  static void read(const JsonCursor& c, std::string& out) {
+    out = c.text();
+    if (find_codec(out) == nullptr) c.fail("chat, responses or anthropic");
+  }
+};
+
+struct Seconds {
+  static void read(const JsonCursor& c, std::chrono::milliseconds& out) {
+    const double seconds = c.number();
+    if (!(seconds > 0) || seconds > 86400) c.fail("seconds above 0, at most a day");
+    out = std::chrono::milliseconds(
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds * 1000)));
+  }
+};
+
+/// An object: name -> value.
+struct Headers {
+  static void read(const JsonCursor& c, HttpHeaders& out) {
+    c.require_object();
+    out.clear();
+    for (const auto& [name, value] : c.value().items()) {
+      const std::string text = c.at(name).text();
+      if (name.find_first_of("\r\n:") != std::string::npos ||
+          text.find_first_of("\r\n") != std::string::npos)
+        c.at(name).fail("a header on one line");
+      out.emplace_back(name, text);
+    }
+  }
+};
+
+/// An object: capability -> whether the service has it; the others stay.
+struct Capabilities {
+  static void read(const JsonCursor& c, std::set<std::string, std::less<>>& out) {
+    c.require_object();
+    for (const auto& [name, value] : c.value().items()) {
+      if (std::ranges::find(kCapabilities, name) == std::end(kCapabilities)) {
+        std::string known;
+        for (const std::string_view k : kCapabilities)
+          known += (known.empty() ? "" : ", ") + std::string(k);
+        throw bad_input(c.place(), name, "one of " + known);
+      }
+      if (c.at(name).boolean()) {
+        out.insert(name);
+      } else {
+        out.erase(name);
+      }
+    }
+  }
+};
+
+/// Cached tokens and those written to a cache cost what others do, unless said.
+struct PriceList {
+  static void read(const JsonCursor& c, std::optional<Prices>& out);
+};
+
+/// The built-in profile that the others complete, which is taken before the file is read.
+struct Like {
+  static void read(const JsonCursor&, Profile&) {}
+};
+struct LikeKey {
+  template <class V>
+  static void field(V& v) {
+    v.template custom<Like>({.key = "like", .help = ""});
+  }
+};
+
+}  // namespace profile_fields
+}  // namespace warpath::llm
+
+namespace warpath {
+
+template <>
+struct EnumWords<llm::Profile::Auth> {
+  static constexpr auto rows = rows_of<llm::Profile::Auth>(
+      std::to_array<std::string_view>({"bearer", "api-key", "x-api-key", "none"}));
+};
+template <>
+struct Description<llm::Prices>
+    : Record<Kept<"input", &llm::Prices::input, NotNegative>,
+             Kept<"output", &llm::Prices::output, NotNegative>,
+             Sparse<"cached", &llm::Prices::cached, NotNegative>,
+             Sparse<"cache_write", &llm::Prices::cache_write, NotNegative>> {};
+template <>
+struct Description<llm::HttpLimits>
+    : Record<Sparse<"connect", &llm::HttpLimits::connect, llm::profile_fields::Seconds>,
+             Sparse<"first_byte", &llm::HttpLimits::first_byte, llm::profile_fields::Seconds>,
+             Sparse<"idle", &llm::HttpLimits::idle, llm::profile_fields::Seconds>,
+             Sparse<"total", &llm::HttpLimits::total, llm::profile_fields::Seconds>,
+             Sparse<"max_response_bytes", &llm::HttpLimits::max_response_bytes, Positive>> {};
+template <>
+struct Description<llm::Profile>
+    : Record<llm::profile_fields::LikeKey,
+             Sparse<"name", &llm::Profile::name>,
+             Sparse<"base_url", &llm::Profile::base_url>,
+             Sparse<"base_url_env", &llm::Profile::base_url_env>,
+             Sparse<"codec", &llm::Profile::codec, llm::profile_fields::CodecName>,
+             Sparse<"auth", &llm::Profile::auth>,
+             Sparse<"key_env", &llm::Profile::key_env>,
+             Sparse<"headers", &llm::Profile::headers, llm::profile_fields::Headers>,
+             Sparse<"model", &llm::Profile::model>,
+             Sparse<"capabilities", &llm::Profile::capabilities, llm::profile_fields::Capabilities>,
+             Sparse<"max_tokens_field", &llm::Profile::max_tokens_field>,
+             Sparse<"context_tokens", &llm::Profile::context_tokens, Positive>,
+             Sparse<"max_output_tokens", &llm::Profile::max_output_tokens, Positive>,
+             Sparse<"prices", &llm::Profile::prices, llm::profile_fields::PriceList>,
+             Sparse<"currency", &llm::Profile::currency>,
+             Sparse<"requests_per_minute", &llm::Profile::requests_per_minute, NotNegative>,
+             Sparse<"tokens_per_minute", &llm::Profile::tokens_per_minute, NotNegative>,
+             Sparse<"effort", &llm::Profile::effort>,
+             Sparse<"limits", &llm::Profile::limits>> {};
+
+}  // namespace warpath
+
+namespace warpath::llm {
+
+void profile_fields::PriceList::read(const JsonCursor& c, std::optional<Prices>& out) {
+  Prices prices;
+  warpath::Codec<Prices>::read(c, prices);
+  if (!c.find("cached")) prices.cached = prices.input;
+  if (!c.find("cache_write")) prices.cache_write = prices.input;
+  out = prices;
+}
 
 std::string Profile::url() const {
   return base_url + std::string(find_codec(codec)->path());
@@ -166,46 +222,12 @@ const std::map<std::string, Profile, std::less<>>& builtin_profiles() {
 
 Profile profile_from_json(const json& value, const std::string& file) {
   const JsonCursor c(value, file);
-  require_only(
-      c, {"name", "like", "base_url", "base_url_env", "codec", "auth", "key_env", "headers",
-          "model", "capabilities", "max_tokens_field", "context_tokens", "max_output_tokens",
-          "prices", "currency", "requests_per_minute", "tokens_per_minute", "effort", "limits"});
   const std::string like = c.find("like") ? c.at("like").text() : "custom";
   const auto base = builtin_profiles().find(like);
   if (base == builtin_profiles().end()) c.at("like").fail("a built-in profile");
   Profile p = base->second;
-  const auto text = [&](std::string_view key, std::string& out) {
-    if (const auto member = c.find(key)) out = member->text();
-  };
   p.name = file;
-  text("name", p.name);
-  text("base_url", p.base_url);
-  text("base_url_env", p.base_url_env);
-  text("codec", p.codec);
-  if (find_codec(p.codec) == nullptr) c.at("codec").fail("chat, responses or anthropic");
-  if (const auto auth = c.find("auth")) p.auth = read_auth(*auth);
-  text("key_env", p.key_env);
-  if (const auto headers = c.find("headers")) read_headers(*headers, p.headers);
-  text("model", p.model);
-  if (const auto can = c.find("capabilities")) read_capabilities(*can, p);
-  text("max_tokens_field", p.max_tokens_field);
-  if (const auto n = c.find("context_tokens")) p.context_tokens = positive(*n);
-  if (const auto n = c.find("max_output_tokens")) p.max_output_tokens = positive(*n);
-  if (const auto prices = c.find("prices")) {
-    require_only(*prices, {"input", "cached", "cache_write", "output"});
-    Prices out{.input = amount(prices->at("input")),
-               .cached = 0,
-               .cache_write = 0,
-               .output = amount(prices->at("output"))};
-    out.cached = prices->find("cached") ? amount(prices->at("cached")) : out.input;
-    out.cache_write = prices->find("cache_write") ? amount(prices->at("cache_write")) : out.input;
-    p.prices = out;
-  }
-  text("currency", p.currency);
-  if (const auto n = c.find("requests_per_minute")) p.requests_per_minute = amount(*n);
-  if (const auto n = c.find("tokens_per_minute")) p.tokens_per_minute = amount(*n);
-  text("effort", p.effort);
-  if (const auto limits = c.find("limits")) read_limits(*limits, p.limits);
+  warpath::Codec<Profile>::read(c, p);
   return p;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -45,19 +46,19 @@ enum class HttpFailure : std::uint8_t {
   forbidden,
   cancelled,
 };
-inline constexpr std::string_view kHttpFailureNames[] = {"none",      "transfer",  "timed_out",
-                                                         "too_large", "forbidden", "cancelled"};
+inline constexpr std::array<std::string_view, 6> kHttpFailureNames{
+    "none", "transfer", "timed_out", "too_large", "forbidden", "cancelled"};
 
 struct HttpResult {
   std::uint64_t id = 0;
   HttpFailure failure = HttpFailure::none;
-  std::string detail;   ///< of a failure, one line
-  bool sent = false;    ///< the request may have reached the server
-  int status = 0;       ///< 0: no response began
-  HttpHeaders headers;  ///< names in lower case
-  std::string body;     ///< as far as received
+  std::string detail = {};   ///< of a failure, one line
+  bool sent = false;         ///< the request may have reached the server
+  int status = 0;            ///< 0: no response began
+  HttpHeaders headers = {};  ///< names in lower case
+  std::string body = {};     ///< as far as received
   /// seconds since the request, number of bytes; adds up to the body
-  std::vector<std::pair<double, std::size_t>> pieces;
+  std::vector<std::pair<double, std::size_t>> pieces = {};
   double seconds = 0;
   [[nodiscard]] std::string_view header(std::string_view name) const;  ///< empty if absent
 };

@@ -9,14 +9,11 @@
 
 #include "engine/base/base64.h"
 #include "engine/base/error.h"
-#include "engine/json/json_reader.h"
-#include "engine/json/json_record.h"
+#include "engine/json/record_codec.h"
 #include "priors/tactics/experience.h"
 
 namespace warpath {
 namespace {
-
-using nlohmann::json;
 
 static_assert(std::endian::native == std::endian::little, "model files hold little-endian floats");
 
@@ -28,20 +25,42 @@ double logistic(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-std::vector<std::string> texts(const JsonCursor& c) {
-  c.require_array();
-  std::vector<std::string> out;
-  for (std::size_t i = 0; i < c.size(); ++i) out.push_back(c.element(i).text());
-  return out;
-}
-
-double positive(const JsonCursor& c) {
-  const double x = c.number();
-  if (!(x > 0)) c.fail("above 0");
-  return x;
-}
-
 }  // namespace
+
+namespace gain_fields {
+
+/// A triangle of floats, little-endian, in base64.
+struct Triangle {
+  static void read(const JsonCursor& cursor, std::vector<float>& out) {
+    const auto bytes = base64_decode(cursor.text());
+    if (!bytes || bytes->size() % sizeof(float) != 0)
+      throw bad_input(cursor.place(), "", "floats in base64");
+    out.resize(bytes->size() / sizeof(float));
+    if (!out.empty()) std::memcpy(out.data(), bytes->data(), bytes->size());
+    for (const float x : out) {
+      if (!std::isfinite(x)) throw bad_input(cursor.place(), "", "finite numbers");
+    }
+  }
+  [[nodiscard]] static nlohmann::json write(const std::vector<float>& values) {
+    return base64_encode(std::as_bytes(std::span(values)));
+  }
+};
+
+}  // namespace gain_fields
+
+template <>
+struct Description<GainModel::Parts>
+    : Record<Always<"format", "warpath-gain-model">,
+             AlwaysNumber<"version", 1>,
+             Kept<"kernels", &GainModel::Parts::kernels>,
+             Kept<"examples", &GainModel::Parts::examples>,
+             Kept<"lambda", &GainModel::Parts::lambda, Positive>,
+             Kept<"noise", &GainModel::Parts::noise, Positive>,
+             Kept<"offset", &GainModel::Parts::offset>,
+             Kept<"slope", &GainModel::Parts::slope>,
+             Kept<"names", &GainModel::Parts::names>,
+             Kept<"weights", &GainModel::Parts::weights>,
+             Kept<"inverse", &GainModel::Parts::inverse, gain_fields::Triangle>> {};
 
 double expected_improvement(double mean, double variance) {
   if (!(variance > 0)) return std::max(0.0, mean);
@@ -79,52 +98,20 @@ GainPrediction GainModel::predict(const Features& features) const {
 }
 
 std::string GainModel::text() const {
-  const json out{{"format", "warpath-gain-model"},
-                 {"version", 1},
-                 {"kernels", parts_.kernels},
-                 {"examples", parts_.examples},
-                 {"lambda", parts_.lambda},
-                 {"noise", parts_.noise},
-                 {"offset", parts_.offset},
-                 {"slope", parts_.slope},
-                 {"names", parts_.names},
-                 {"weights", parts_.weights},
-                 {"inverse", base64_encode(std::as_bytes(std::span(parts_.inverse)))}};
-  return out.dump(1) + "\n";
+  return Codec<Parts>::write(parts_).dump(1) + "\n";
 }
 
 GainModel GainModel::parse(const std::string& text, const std::string& place) {
-  const json document = parse_json(text, place);
+  const nlohmann::json document = parse_json(text, place);
   const JsonCursor c(document, place);
-  require_only(c, {"format", "version", "kernels", "examples", "lambda", "noise", "offset", "slope",
-                   "names", "weights", "inverse"});
-  if (c.at("format").text() != "warpath-gain-model") c.at("format").fail("warpath-gain-model");
-  if (c.at("version").unsigned_integer() != 1) c.at("version").fail("1");
-  Parts parts{.names = texts(c.at("names")),
-              .weights = {},
-              .inverse = {},
-              .noise = positive(c.at("noise")),
-              .offset = c.at("offset").number(),
-              .slope = c.at("slope").number(),
-              .lambda = positive(c.at("lambda")),
-              .kernels = texts(c.at("kernels")),
-              .examples = c.at("examples").unsigned_integer()};
-  const JsonCursor weights = c.at("weights");
-  weights.require_array();
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    parts.weights.push_back(weights.element(i).number());
-  if (parts.weights.size() != parts.names.size()) weights.fail("as many as names");
+  Parts parts;
+  Codec<Parts>::read(c, parts);
+  if (parts.weights.size() != parts.names.size()) c.at("weights").fail("as many as names");
   for (std::size_t i = 1; i < parts.names.size(); ++i) {
     if (parts.names[i] <= parts.names[i - 1]) c.at("names").element(i).fail("ascending names");
   }
-  const auto bytes = base64_decode(c.at("inverse").text());
-  parts.inverse.resize(triangle(parts.names.size()));
-  if (!bytes || bytes->size() != parts.inverse.size() * sizeof(float))
+  if (parts.inverse.size() != triangle(parts.names.size()))
     throw bad_input(c.at("inverse").place(), "", "a triangle of as many rows as names in base64");
-  if (!parts.inverse.empty()) std::memcpy(parts.inverse.data(), bytes->data(), bytes->size());
-  for (const float x : parts.inverse) {
-    if (!std::isfinite(x)) throw bad_input(c.at("inverse").place(), "", "finite numbers");
-  }
   return GainModel(std::move(parts));
 }
 

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/json/json_reader.h"
-#include "engine/json/json_record.h"
+#include "engine/json/record_codec.h"
 #include "priors/evidence/roofline.h"
 
 namespace warpath {
 namespace {
-
-using nlohmann::json;
 
 constexpr double kLeastGain = -1.5, kMostGain = 3;
 /// Trials that a level's own evidence must outweigh to be believed more than the level above.
@@ -21,7 +18,30 @@ constexpr double kMostTransferred = 16;
 /// Before anything is known: of ten moves one improves, by a tenth.
 constexpr double kUsualChance = 0.1, kUsualImprovement = 0.1, kUsualSpread = 0.25;
 
+/// An edge as it stands in the file.
+struct EdgeLine : TacticGraph::Edge, TacticStats {};
+struct TacticFile {
+  std::vector<EdgeLine> edges;
+};
+
 }  // namespace
+
+template <>
+struct Description<EdgeLine>
+    : Record<Kept<"context", &EdgeLine::context>,
+             Kept<"from", &EdgeLine::from>,
+             Kept<"to", &EdgeLine::to>,
+             Kept<"tried", &EdgeLine::tried, NotNegative>,
+             Kept<"failed", &EdgeLine::failed, NotNegative>,
+             Kept<"improved", &EdgeLine::improved, NotNegative>,
+             Kept<"gain", &EdgeLine::gain>,
+             Kept<"gain_squares", &EdgeLine::gain_squares, NotNegative>,
+             Kept<"improvement", &EdgeLine::improvement>,
+             Kept<"improvement_squares", &EdgeLine::improvement_squares, NotNegative>> {};
+template <>
+struct Description<TacticFile> : Record<Always<"format", "warpath-tactics">,
+                                        AlwaysNumber<"version", 1>,
+                                        Kept<"edges", &TacticFile::edges>> {};
 
 void TacticStats::add(bool ok, double log_gain) {
   tried += 1;
@@ -97,53 +117,25 @@ TacticBelief TacticGraph::believe(const Edge& at, const TacticGraph& own) const 
 std::string TacticGraph::text() const {
   std::string out = "{\"format\": \"warpath-tactics\", \"version\": 1, \"edges\": [";
   const char* separator = "\n";
-  for (const auto& [edge, s] : edges_) {
-    const json row{{"context", edge.context},
-                   {"from", edge.from},
-                   {"to", edge.to},
-                   {"tried", s.tried},
-                   {"failed", s.failed},
-                   {"improved", s.improved},
-                   {"gain", s.gain},
-                   {"gain_squares", s.gain_squares},
-                   {"improvement", s.improvement},
-                   {"improvement_squares", s.improvement_squares}};
-    out += separator + row.dump();
+  for (const auto& [edge, stats] : edges_) {
+    out += separator + Codec<EdgeLine>::write({edge, stats}).dump();
     separator = ",\n";
   }
   return out + "\n]}\n";
 }
 
 TacticGraph TacticGraph::parse(const std::string& text, const std::string& place) {
-  const json document = parse_json(text, place);
-  const JsonCursor root(document, place);
-  require_only(root, {"format", "version", "edges"});
-  if (root.at("format").text() != "warpath-tactics") root.at("format").fail("warpath-tactics");
-  if (root.at("version").unsigned_integer() != 1) root.at("version").fail("1");
+  const nlohmann::json document = parse_json(text, place);
+  TacticFile file;
+  Codec<TacticFile>::read(JsonCursor(document, place), file);
   TacticGraph out;
-  const JsonCursor edges = root.at("edges");
-  edges.require_array();
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    const JsonCursor c = edges.element(i);
-    require_only(c, {"context", "from", "to", "tried", "failed", "improved", "gain", "gain_squares",
-                     "improvement", "improvement_squares"});
-    const auto count = [&](const char* key) {
-      const double x = c.at(key).number();
-      if (x < 0) c.at(key).fail("at least 0");
-      return x;
-    };
-    const TacticStats stats{.tried = count("tried"),
-                            .failed = count("failed"),
-                            .improved = count("improved"),
-                            .gain = c.at("gain").number(),
-                            .gain_squares = count("gain_squares"),
-                            .improvement = count("improvement"),
-                            .improvement_squares = count("improvement_squares")};
-    if (stats.failed + stats.improved > stats.tried)
-      c.at("tried").fail("at least failed and improved together");
-    const Edge edge{c.at("context").text(), c.at("from").text(), c.at("to").text()};
-    if (!out.edges_.emplace(edge, stats).second) c.fail("each transition once");
-    for (const std::string& level : levels(edge)) out.sums_[level].add(stats);
+  for (std::size_t i = 0; i < file.edges.size(); ++i) {
+    const EdgeLine& line = file.edges[i];
+    const JsonCursor at = JsonCursor(document, place).at("edges").element(i);
+    if (line.failed + line.improved > line.tried)
+      at.at("tried").fail("at least failed and improved together");
+    if (!out.edges_.emplace(line, line).second) at.fail("each transition once");
+    for (const std::string& level : levels(line)) out.sums_[level].add(line);
   }
   return out;
 }

@@ -6,38 +6,46 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "engine/json/json_record.h"
+#include "engine/json/record_codec.h"
 #include "engine/run/run_folder.h"
 #include "runners/cuda/compile/folder_cache.h"
 #include "runners/peaks_code.h"
 
+namespace warpath {
+
+constexpr std::uint64_t kPeaksSchema = 1;  // grows whenever a kernel or an estimator changes
+
+template <>
+struct Description<cuda::Rate> : Record<Kept<"per_s", &cuda::Rate::per_s, NotNegative>,
+                                        Kept<"method", &cuda::Rate::method>,
+                                        Kept<"is_limit", &cuda::Rate::is_limit>> {};
+template <>
+struct Description<cuda::Peaks>
+    : Record<AlwaysNumber<"schema", kPeaksSchema>,
+             Kept<"gpu", &cuda::Peaks::gpu>,
+             Kept<"uuid", &cuda::Peaks::uuid>,
+             Kept<"driver", &cuda::Peaks::driver>,
+             Kept<"l2_size_bytes", &cuda::Peaks::l2_size_bytes, NotNegative>,
+             Kept<"copy_bytes_per_s", &cuda::Peaks::copy_bytes_per_s, NotNegative>,
+             Kept<"read_bytes_per_s", &cuda::Peaks::read_bytes_per_s, NotNegative>,
+             Kept<"write_bytes_per_s", &cuda::Peaks::write_bytes_per_s, NotNegative>,
+             Kept<"l2_bytes_per_s", &cuda::Peaks::l2_bytes_per_s, NotNegative>,
+             Kept<"launch_event_ns", &cuda::Peaks::launch_event_ns, NotNegative>,
+             Kept<"launch_graph_ns", &cuda::Peaks::launch_graph_ns, NotNegative>,
+             Kept<"launch_host_ns", &cuda::Peaks::launch_host_ns, NotNegative>,
+             Kept<"event_resolution_ns", &cuda::Peaks::event_resolution_ns, NotNegative>,
+             Kept<"operations", &cuda::Peaks::operations>> {};
+
+}  // namespace warpath
+
 namespace warpath::cuda {
 namespace {
-
-constexpr std::uint64_t kSchema = 1;  // grows whenever a kernel or an estimator changes
 
 /// Resource that works on a type.
 constexpr std::pair<std::string_view, std::string_view> kResources[] = {
     {"float64", "fp64"}, {"float32", "fp32"}, {"float16", "tensor"}, {"bfloat16", "tensor"},
     {"tf32", "tensor"},  {"int8", "tensor"},  {"int32", "int32"},    {"sfu", "sfu"},
 };
-
-constexpr std::pair<const char*, double Peaks::*> kNumbers[] = {
-    {"copy_bytes_per_s", &Peaks::copy_bytes_per_s},
-    {"read_bytes_per_s", &Peaks::read_bytes_per_s},
-    {"write_bytes_per_s", &Peaks::write_bytes_per_s},
-    {"l2_bytes_per_s", &Peaks::l2_bytes_per_s},
-    {"launch_event_ns", &Peaks::launch_event_ns},
-    {"launch_graph_ns", &Peaks::launch_graph_ns},
-    {"launch_host_ns", &Peaks::launch_host_ns},
-    {"event_resolution_ns", &Peaks::event_resolution_ns},
-};
-
-double not_negative(const JsonCursor& cursor) {
-  const double value = cursor.number();
-  if (value < 0) cursor.fail("a number of at least 0");
-  return value;
-}
 
 using Bounds = std::map<std::string, double, std::less<>>;
 
@@ -81,42 +89,12 @@ double Peaks::floor_ns(double bytes, const std::map<std::string, double>& work, 
 }
 
 nlohmann::json peaks_to_json(const Peaks& peaks) {
-  nlohmann::json out = {{"schema", kSchema},
-                        {"gpu", peaks.gpu},
-                        {"uuid", peaks.uuid},
-                        {"driver", peaks.driver},
-                        {"l2_size_bytes", peaks.l2_size_bytes}};
-  for (const auto& [key, member] : kNumbers) out[key] = peaks.*member;
-  out["operations"] = nlohmann::json::object();
-  for (const auto& [type, rate] : peaks.operations) {
-    out["operations"][type] = {
-        {"per_s", rate.per_s}, {"method", rate.method}, {"is_limit", rate.is_limit}};
-  }
-  return out;
+  return Codec<Peaks>::write(peaks);
 }
 
 Peaks peaks_from_json(const JsonCursor& cursor) {
-  require_only(
-      cursor, {"schema", "gpu", "uuid", "driver", "l2_size_bytes", "operations", "copy_bytes_per_s",
-               "read_bytes_per_s", "write_bytes_per_s", "l2_bytes_per_s", "launch_event_ns",
-               "launch_graph_ns", "launch_host_ns", "event_resolution_ns"});
-  if (cursor.at("schema").unsigned_integer() != kSchema)
-    cursor.at("schema").fail(std::to_string(kSchema));
   Peaks peaks;
-  peaks.gpu = cursor.at("gpu").text();
-  peaks.uuid = cursor.at("uuid").text();
-  peaks.driver = static_cast<int>(cursor.at("driver").integer());
-  peaks.l2_size_bytes = cursor.at("l2_size_bytes").integer();
-  if (peaks.l2_size_bytes < 0) cursor.at("l2_size_bytes").fail("a number of at least 0");
-  for (const auto& [key, member] : kNumbers) peaks.*member = not_negative(cursor.at(key));
-  const JsonCursor operations = cursor.at("operations");
-  operations.require_object();
-  for (const auto& [type, unused] : operations.value().items()) {
-    const JsonCursor rate = operations.at(type);
-    require_only(rate, {"per_s", "method", "is_limit"});
-    peaks.operations[type] = {not_negative(rate.at("per_s")), rate.at("method").text(),
-                              rate.at("is_limit").boolean()};
-  }
+  Codec<Peaks>::read(cursor, peaks);
   return peaks;
 }
 
