@@ -14,15 +14,12 @@
 
 #include "engine/base/detailed_error.h"
 #include "engine/base/rng.h"
-#include "engine/base/statistics.h"
 #include "engine/plugin/options_io.h"
 #include "engine/spec/spec_load.h"
 #include "runners/cuda/compile/build.h"
 #include "runners/cuda/finalists/large_tensors.h"
 #include "runners/cuda/finalists/sanitizer.h"
-#include "runners/cuda/lanes/lane.h"
-#include "runners/cuda/lanes/lane_pool.h"
-#include "runners/cuda/lanes/lane_setups.h"
+#include "runners/cuda/lanes/fleet.h"
 #include "runners/cuda/lanes/outcome_cache.h"
 #include "runners/cuda/lanes/tool_turn.h"
 #include "runners/cuda/measure/evaluation.h"
@@ -43,14 +40,12 @@ struct Known {
   std::vector<const Workload*> workloads;  ///< of `spec`
   Variant baseline;
   BaselineText baseline_text;
-  PrepareProblem problem;
-  std::mutex mutex;
+  SharedProblem shared;
+  std::mutex mutex;  ///< of the next two
   std::condition_variable measured;
   std::map<std::string, std::optional<Outcome>> by_code;  ///< level-1: nullopt while it is measured
   /// of measurements, where they are reused
   Hash128 setup;
-  std::optional<Candidate> rival;  ///< best confirmed on any device
-  std::uint64_t rival_version = 0;
 };
 
 /// CUDA kernels on GPUs: compiled by worker processes side by side, judged and timed by one worker
@@ -60,34 +55,34 @@ class CudaRunner final : public Runner {
   explicit CudaRunner(const RunnerConfig& config)
       : options_(config.options == nullptr ? CudaOptions{} : config.options->of<CudaOptions>()),
         root_seed_(config.options == nullptr ? config.seed : config.options->run.seed),
-        plan_(options_, GateTable()) {
+        plan_(options_, GateTable()),
+        program_(config.program.empty() ? "/proc/self/exe" : config.program) {
     if (!config.argument.empty()) throw bad_input("--runner cuda", config.argument, "no argument");
     if (options_.gpus == "none") throw bad_input("--gpus", "none", "a device for --runner cuda");
-    program_ = config.program.empty() ? "/proc/self/exe" : config.program;
-    setups_ = lane_setups(options_, program_, group_to_json(options_).dump());
-    for (const LaneSetup& setup : setups_) lanes_.push_back(std::make_unique<Lane>(setup));
-    claim_local_devices(lanes_, !options_.no_wait);
+    fleet_ = std::make_unique<Fleet>(options_, program_, group_to_json(options_).dump());
     service_ = std::make_unique<CompileService>(
-        service_options(options_, program_, static_cast<int>(lanes_.size())));
+        service_options(options_, program_, static_cast<int>(fleet_->size())));
     if (options_.reuse_measurements && options_.cache_mib > 0) {
       earlier_ = std::make_unique<OutcomeCache>(
           default_cache_folder("outcomes"), static_cast<std::uint64_t>(options_.cache_mib) << 20U);
     }
-    open_lanes();
+    fleet_->open([&](const std::string& arch) { return compiled_tools(arch); });
+    builder_ = std::make_unique<Builder>(*service_, plan_, device().arch, fleet_->hello().limits);
   }
 
   [[nodiscard]] std::string_view name() const override { return "cuda"; }
-  [[nodiscard]] DeviceFacts device() const override { return hello_.facts; }
+  [[nodiscard]] DeviceFacts device() const override { return fleet_->hello().facts; }
   /// Enough to keep every compiler and every device busy, and to have the next candidate at hand.
   [[nodiscard]] int lanes() const override {
-    const auto devices = static_cast<int>(lanes_.size());
+    const auto devices = static_cast<int>(fleet_->size());
     return 3 * service_options(options_, "", devices).workers / 2 + 3 * devices;
   }
 
-  [[nodiscard]] int useful_lanes() const override { return pace_.useful(lanes_.size(), lanes()); }
+  [[nodiscard]] int useful_lanes() const override { return pace_.useful(fleet_->size(), lanes()); }
   [[nodiscard]] std::string platform() const override {
     std::string out;
-    for (const std::string& device : devices_) out += (out.empty() ? "" : "; ") + device;
+    for (const std::string& device : fleet_->identities())
+      out += (out.empty() ? "" : "; ") + device;
     return out;
   }
   void prepare(const KernelSpec& spec) override;
@@ -95,20 +90,8 @@ class CudaRunner final : public Runner {
   [[nodiscard]] std::map<std::string, double> figures() const override;
 
  private:
-  void open_lanes();
+  [[nodiscard]] DeviceTools compiled_tools(const std::string& arch);
   [[nodiscard]] Hash128 setup_of(std::string spec) const;
-  [[nodiscard]] TrialReply measure(Known& known,
-                                   const Evaluate& request,
-                                   Outcome& outcome,
-                                   const std::stop_token& stop);
-  void place_on(Lane& lane, Known& known);
-  void ready_all(Known& known, const std::stop_token& stop);
-  [[nodiscard]] TrialReply measure_on(Lane& lane,
-                                      Known& known,
-                                      Evaluate request,
-                                      const std::stop_token& stop);
-  void measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop);
-  static void remember_baseline(Lane& lane, const TrialReply& reply);
   void judge_apart(Known& known,
                    const RunRequest& request,
                    const Candidate& candidate,
@@ -119,18 +102,12 @@ class CudaRunner final : public Runner {
   const CudaOptions options_;
   const std::uint64_t root_seed_;
   const GatePlan plan_;
+  const std::string program_;
+  std::unique_ptr<Fleet> fleet_;
   std::unique_ptr<CompileService> service_;
   std::unique_ptr<OutcomeCache> earlier_;  // null: nothing is reused
   std::unique_ptr<Builder> builder_;
-  std::string program_;
-  std::vector<LaneSetup> setups_;
-  DeviceTools tools_;
-  DeviceHello hello_;
-  std::vector<std::string> devices_;  // identity and driver of each lane's
   std::map<std::string, std::unique_ptr<Known>> known_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
-
-  LanePool pool_;
   std::mutex mutex_;  // of known_
   std::atomic<std::int64_t> measured_ = 0;
   std::atomic<std::int64_t> merged_ = 0;
@@ -139,32 +116,15 @@ class CudaRunner final : public Runner {
   std::mutex large_;  // held by whoever needs most of a device's memory
 };
 
-void CudaRunner::open_lanes() {
-  // One after the other: the first says which machine code the tools must be.
-  hello_ = lanes_.front()->device.open();
-  lanes_.front()->claim(hello_.uuid, !options_.no_wait);
-  std::future<CodePtr> peaks = std::async(
-      std::launch::async, [&] { return service_->compile(peaks_request(hello_.facts.arch)); });
-  const CodePtr tools = service_->compile(harness_request(hello_.facts.arch));
+DeviceTools CudaRunner::compiled_tools(const std::string& arch) {
+  std::future<CodePtr> peaks =
+      std::async(std::launch::async, [&] { return service_->compile(peaks_request(arch)); });
+  const CodePtr tools = service_->compile(harness_request(arch));
   const CodePtr peak_tools = peaks.get();
   if (tools->status != Status::ok) {
     throw environment_error("the harness's own kernels do not compile: " + tools->log);
   }
-  tools_ = {.harness_cubin = tools->cubin, .peaks_cubin = peak_tools->cubin};
-  for (auto& lane : lanes_) {
-    const DeviceHello& hello = lane->device.open();
-    // one behind a command of its own says only now which it is
-    lane->claim(hello.uuid, !options_.no_wait);
-    if (hello.facts.arch != hello_.facts.arch) {
-      throw bad_input("--gpus", lane->device.label() + ": " + hello.facts.arch,
-                      "devices of one architecture (" + hello_.facts.arch + ")");
-    }
-    devices_.push_back(hello.facts.name + " " + hello.uuid + " " +
-                       std::to_string(hello.driver_version));
-    lane->device.equip(tools_);
-    pool_.add(*lane);
-  }
-  builder_ = std::make_unique<Builder>(*service_, plan_, hello_.facts.arch, hello_.limits);
+  return {.harness_cubin = tools->cubin, .peaks_cubin = peak_tools->cubin};
 }
 
 void CudaRunner::prepare(const KernelSpec& spec) {
@@ -182,12 +142,12 @@ void CudaRunner::prepare(const KernelSpec& spec) {
   known->baseline_text = builder_->text_of(known->spec, known->baseline, known->workloads);
   const Build own = builder_->build(known->spec, known->baseline, known->workloads, nullptr,
                                     Stage::screening, {});
-  known->problem.spec = to_json(known->spec).dump();
+  known->shared.problem.spec = to_json(known->spec).dump();
   for (const Workload* const workload : known->workloads) {
-    known->problem.workloads.push_back(workload->name);
+    known->shared.problem.workloads.push_back(workload->name);
   }
-  known->problem.baseline = own.candidate;
-  known->problem.seed = Rng(root_seed_, "inputs").next();
+  known->shared.problem.baseline = own.candidate;
+  known->shared.problem.seed = Rng(root_seed_, "inputs").next();
   if (const auto reference = reference_variant(known->spec)) {
     const Build build =
         builder_->build(known->spec, *reference, known->workloads, nullptr, Stage::screening, {});
@@ -197,7 +157,7 @@ void CudaRunner::prepare(const KernelSpec& spec) {
                                         build.log.substr(0, build.log.find('\n'))),
                           build.log);
     }
-    known->problem.reference = build.candidate;
+    known->shared.problem.reference = build.candidate;
   }
   if (own.candidate.key.empty()) {
     throw DetailedError(
@@ -205,7 +165,7 @@ void CudaRunner::prepare(const KernelSpec& spec) {
                   "a kernel that can be launched: " + own.log.substr(0, own.log.find('\n'))),
         own.log);
   }
-  if (earlier_) known->setup = setup_of(known->problem.spec);
+  if (earlier_) known->setup = setup_of(known->shared.problem.spec);
   const std::lock_guard lock(mutex_);
   known_[spec.origin + "\n" + spec.name] = std::move(known);
 }
@@ -220,124 +180,7 @@ Hash128 CudaRunner::setup_of(std::string spec) const {
   return OutcomeCache::identity({.program = program.str(),
                                  .options = options.dump(),
                                  .spec = std::move(spec),
-                                 .devices = devices_});
-}
-
-void CudaRunner::measure_baseline_on(Lane& lane, Known& known, const std::stop_token& stop) {
-  Evaluate request;
-  request.candidate = known.problem.baseline;
-  request.seed = known.problem.seed;
-  remember_baseline(lane, lane.device.evaluate(request, stop));
-}
-
-/// Without an answer the next one tries again. The first entry of a workload is the one that
-/// counts.
-void CudaRunner::remember_baseline(Lane& lane, const TrialReply& reply) {
-  if (reply.status != Status::ok || !reply.trouble.empty()) return;
-  for (const WorkloadTiming& timing : reply.timings)
-    lane.baseline_ns.try_emplace(timing.workload, median(timing.samples_ns));
-}
-
-void CudaRunner::place_on(Lane& lane, Known& known) {
-  if (lane.problem == &known) return;
-  lane.device.prepare(known.problem);
-  lane.problem = &known;
-  lane.rival_version = 0;
-  lane.baseline_ns.clear();
-}
-
-/// Readies every idle device at once: when the baseline is asked for, nothing else is under way.
-void CudaRunner::ready_all(Known& known, const std::stop_token& stop) {
-  const std::vector<Lane*> lanes = pool_.take_free();
-  std::vector<std::future<void>> work;
-  for (Lane* const lane : lanes) {
-    work.push_back(std::async(std::launch::async, [&, lane] {
-      const auto turn = lane->turn();
-      place_on(*lane, known);
-      if (lane->baseline_ns.empty()) measure_baseline_on(*lane, known, stop);
-    }));
-  }
-  std::exception_ptr problem;
-  for (auto& one : work) {
-    try {
-      one.get();
-    } catch (...) {
-      problem = std::current_exception();
-    }
-  }
-  for (Lane* const lane : lanes) pool_.give_back(lane);
-  if (problem) std::rethrow_exception(problem);
-}
-
-TrialReply CudaRunner::measure_on(Lane& lane,
-                                  Known& known,
-                                  Evaluate request,
-                                  const std::stop_token& stop) {
-  const auto begin = Clock::now();
-  const auto turn = lane.turn();
-  place_on(lane, known);
-  const bool is_baseline = request.candidate.key == known.problem.baseline.key;
-  if (lane.baseline_ns.empty() && !is_baseline) measure_baseline_on(lane, known, stop);
-  if (lane.device.restarts() != lane.restarts) lane.rival_version = 0;  // it was forgotten
-  lane.restarts = lane.device.restarts();
-  std::uint64_t version = 0;
-  {
-    const std::lock_guard lock(known.mutex);
-    version = known.rival_version;
-    if (version != lane.rival_version && !request.versus) request.rival = known.rival;
-  }
-  TrialReply reply = lane.device.evaluate(request, stop);
-  if (is_baseline) remember_baseline(lane, reply);
-  if (!request.versus) lane.rival_version = version;
-  if (reply.confirmed_faster) {
-    const std::lock_guard lock(known.mutex);
-    known.rival = request.candidate;
-    lane.rival_version = ++known.rival_version;
-  }
-  lane.busy_seconds += std::chrono::duration<double>(Clock::now() - begin).count();
-  return reply;
-}
-
-TrialReply CudaRunner::measure(Known& known,
-                               const Evaluate& request,
-                               Outcome& outcome,
-                               const std::stop_token& stop) {
-  constexpr int kTries = 3;
-  TrialReply reply;
-  for (int attempt = 0; attempt < kTries; ++attempt) {
-    Lane* const lane = pool_.take(stop);
-    if (lane == nullptr) {
-      reply.trouble = "stopped";
-      return reply;
-    }
-    try {
-      reply = measure_on(*lane, known, request, stop);
-    } catch (const Error& error) {
-      if (!lane->device.failed()) {
-        pool_.give_back(lane);
-        throw;
-      }
-      pool_.lose(error.what());
-      continue;
-    }
-    for (WorkloadTiming& timing : reply.timings) {
-      if (request.versus) break;  // the baseline's are not what is asked for
-      const auto own = lane->baseline_ns.find(timing.workload);
-      if (own != lane->baseline_ns.end() && timing.baseline_samples_ns.empty() &&
-          timing.cache == "hot")
-        timing.baseline_samples_ns = {own->second};
-    }
-    lane->tell_neighbours(reply);
-    outcome.diagnosis->facts["device_restarts"] = {static_cast<double>(lane->device.restarts()),
-                                                   FactSource::measured};
-    pool_.give_back(lane);
-    if (reply.trouble == "stopped") return reply;
-    // A worker may be killed from outside: its candidate is only blamed when a second one dies over
-    // it.
-    const bool died = reply.status == Status::crashed && reply.poisoned;
-    if (reply.trouble.empty() && (!died || attempt > 0)) return reply;
-  }
-  return reply;
+                                 .devices = fleet_->identities()});
 }
 
 /// Gates of phase `after`. The device is had meanwhile: nothing is timed beside them. Whatever
@@ -359,10 +202,10 @@ void CudaRunner::judge_apart(Known& known,
     const FinalistSetup setup{.program = program_,
                               .gpu = gpu,
                               .options = options_,
-                              .tools = tools_,
+                              .tools = fleet_->tools(),
                               .builder = *builder_,
                               .spec = known.spec,
-                              .problem = known.problem,
+                              .problem = known.shared.problem,
                               .variant = request.variant,
                               .candidate = candidate,
                               .timings = outcome.timings,
@@ -375,15 +218,7 @@ void CudaRunner::judge_apart(Known& known,
     }
   };
   if (!is_baseline && !results.empty()) {
-    tool_turn_.run(check, [&](const ToolTurn::Work& all) {
-      Lane* const lane = pool_.take_last(stop);
-      if (lane == nullptr) return;
-      if (lane->setup.is_local && !lane->setup.argv.empty()) {
-        const auto turn = lane->turn();
-        all(lane->setup.gpu);
-      }
-      pool_.give_back(lane);
-    });
+    tool_turn_.run(check, [&](const ToolTurn::Work& all) { fleet_->beside(all, stop); });
   }
   for (GateResult& result : results) {
     if (stop.stop_requested() && result.answer == GateResult::Answer::not_run)
@@ -475,8 +310,8 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
   }
   TrialReply reply;
   try {
-    if (is_baseline && lanes_.size() > 1) ready_all(*known, stop);
-    reply = measure(*known, evaluate, outcome, stop);
+    if (is_baseline && fleet_->size() > 1) fleet_->ready_all(known->shared, stop);
+    reply = fleet_->measure(known->shared, evaluate, stop);
     if (!reply.trouble.empty() && reply.trouble != "stopped")
       throw environment_error(reply.trouble);
   } catch (...) {
@@ -503,16 +338,7 @@ Outcome CudaRunner::run(const RunRequest& request, std::stop_token stop) {
 
 std::map<std::string, double> CudaRunner::figures() const {
   std::map<std::string, double> out;
-  double busy = 0;
-  int restarts = 0;
-  for (const auto& lane : lanes_) {
-    busy += lane->busy_seconds;
-    restarts += lane->device.restarts();
-  }
-  if (const double wall = pool_.seconds(); wall > 0)
-    out["lane_busy"] = busy / (wall * static_cast<double>(lanes_.size()));
-  out["devices"] = static_cast<double>(lanes_.size());
-  out["worker_restarts"] = restarts;
+  fleet_->add_figures(out);
   out["merged_by_code"] = static_cast<double>(merged_);
   const CompileServiceCounts counts = service_->counts();
   out["compiled"] = static_cast<double>(counts.compiled);

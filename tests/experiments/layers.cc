@@ -216,13 +216,7 @@ TEST_CASE("every test file and every suite is listed in tests/meson.build") {
 const std::map<std::string, std::string> kLongFiles{
     {"moves/catalogue/stencil_march.cc", "one writer of one kernel: its parts share all its state"},
     {"moves/tiles/tile_kernel.cc", "one writer of one kernel: its parts share all its state"},
-    {"runners/cuda/runner.cc", "one class: the order in which an evaluation meets its helpers"},
-    {"runners/host/translate.cc", "one pass over tokens: its rules look at the same place"},
-    {"tests/cuda/measure/harness.cc",
-     "the cases share a bench of 160 lines that no other suite needs"},
-    {"tests/experiments/llm_run.cc", "five cases share a server and its answers"},
-    {"tests/moves/thread_moves.cc", "the cases share their kernels"},
-    {"tests/priors/llm_client.cc", "the cases share a server and its answers"}};
+    {"tests/moves/thread_moves.cc", "the cases share their kernels"}};
 
 TEST_CASE("no file is longer than 500 lines but those that say why") {
   constexpr std::size_t kMost = 500, kMostOfAny = 620;

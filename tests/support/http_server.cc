@@ -268,6 +268,14 @@ std::string stream_body(const std::string& codec, const Said& said) {
   throw std::runtime_error("no codec " + codec);
 }
 
+ServerReply error_reply(int status,
+                        const std::string& message,
+                        std::vector<std::pair<std::string, std::string>> headers) {
+  return {.status = status,
+          .headers = std::move(headers),
+          .pieces = {json{{"error", {{"message", message}}}}.dump()}};
+}
+
 ServerReply stream_reply(const std::string& codec, const Said& said) {
   return {.headers = {{"Content-Type", "text/event-stream"}}, .pieces = {stream_body(codec, said)}};
 }

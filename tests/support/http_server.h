@@ -80,6 +80,11 @@ struct Said {
 [[nodiscard]] std::string anthropic_stream(const Said& said);
 /// By codec name.
 [[nodiscard]] std::string stream_body(const std::string& codec, const Said& said);
+/// An error as every format writes it.
+[[nodiscard]] ServerReply error_reply(
+    int status,
+    const std::string& message,
+    std::vector<std::pair<std::string, std::string>> headers = {});
 [[nodiscard]] ServerReply stream_reply(const std::string& codec, const Said& said);
 /// The text of all messages of a request body, whatever its format.
 [[nodiscard]] std::string prompt_of(const std::string& body);
