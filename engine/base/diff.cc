@@ -38,7 +38,9 @@ void shortest_edits(const Lines& a, const Lines& b, std::vector<Edit>& edits) {
   const int n = static_cast<int>(a.size());
   const int m = static_cast<int>(b.size());
   const int limit = std::min(n + m, kMaxEdits);
-  const auto at = [limit](int k) { return static_cast<std::size_t>(k + limit + 1); };
+  const auto at = [limit](int k) {
+    return static_cast<std::size_t>(std::ptrdiff_t{k} + limit + 1);
+  };
   const auto line = [](const Lines& lines, int i) { return lines[static_cast<std::size_t>(i)]; };
   std::vector<int> furthest(2 * static_cast<std::size_t>(limit) + 3, 0);
   std::vector<std::vector<int>> history;

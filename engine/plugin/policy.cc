@@ -17,13 +17,14 @@ class AnyOf final : public StopPolicy {
  public:
   explicit AnyOf(std::vector<std::unique_ptr<StopPolicy>> parts) : parts_(std::move(parts)) {}
 
-  std::string_view reason(const Progress& progress) const override {
+  [[nodiscard]] std::string_view reason(const Progress& progress) const override {
     for (const auto& part : parts_) {
       if (const std::string_view why = part->reason(progress); !why.empty()) return why;
     }
     return {};
   }
-  std::uint64_t remaining(const Progress& progress, std::uint64_t dispatched) const override {
+  [[nodiscard]] std::uint64_t remaining(const Progress& progress,
+                                        std::uint64_t dispatched) const override {
     std::uint64_t least = UINT64_MAX;
     for (const auto& part : parts_) least = std::min(least, part->remaining(progress, dispatched));
     return least;

@@ -105,9 +105,10 @@ EventWriter::EventWriter(std::filesystem::path path, const LogPosition& position
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   if (fd_ < 0) throw disk_error(path_, "cannot be opened for writing");
   if (::ftruncate(fd_, static_cast<off_t>(position_.bytes)) != 0 || ::lseek(fd_, 0, SEEK_END) < 0) {
-    const Error error = disk_error(path_, "cannot be cut to its last whole line");
+    const int cause = errno;
     ::close(fd_);
-    throw error;
+    errno = cause;
+    throw disk_error(path_, "cannot be cut to its last whole line");
   }
 }
 

@@ -94,9 +94,10 @@ RunFolder::RunFolder(fs::path path) : path_(std::move(path)) {
   }
   const std::string mine = std::to_string(::getpid());
   if (::ftruncate(lock_, 0) != 0 || ::pwrite(lock_, mine.data(), mine.size(), 0) < 0) {
-    const Error error = disk_error(lock, "cannot be written");
+    const int cause = errno;
     ::close(lock_);
-    throw error;
+    errno = cause;
+    throw disk_error(lock, "cannot be written");
   }
 }
 

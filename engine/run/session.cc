@@ -110,7 +110,7 @@ class Session final : private CampaignHost {
                     "--resume to continue it, or another --outdir");
   }
 
-  RecordNames record_names() const {
+  [[nodiscard]] RecordNames record_names() const {
     const json environment = json::parse(setup_.environment_json, nullptr, false);
     std::string revision;
     if (environment.is_object() && environment.contains("revision") &&

@@ -90,7 +90,7 @@ struct graph_traits<warpath::Graph> {
   using edge_descriptor = warpath::EdgeId;
   using directed_category = bidirectional_tag;
   using edge_parallel_category = disallow_parallel_edge_tag;
-  struct traversal_category : bidirectional_graph_tag,
+  struct traversal_category : bidirectional_graph_tag,  // NOLINT(readability-identifier-naming)
                               vertex_list_graph_tag,
                               edge_list_graph_tag {};
   using vertex_iterator = warpath::IdIterator<warpath::NodeId>;

@@ -352,7 +352,7 @@ class Evaluator {
   Evaluator(const Bindings& bindings, std::string_view place, std::string_view whole)
       : bindings_(bindings), place_(place), whole_(whole) {}
 
-  std::int64_t value(const Node& node) const {
+  [[nodiscard]] std::int64_t value(const Node& node) const {
     const auto& c = node.children;
     switch (node.op) {
       case Op::constant:
@@ -400,7 +400,10 @@ class Evaluator {
     for (const auto& [name, ignored] : bindings_) out += (out.empty() ? "" : ", ") + name;
     return out.empty() ? "none" : out;
   }
-  std::int64_t checked(const Node& node, std::int64_t a, std::int64_t b, Op op) const {
+  [[nodiscard]] std::int64_t checked(const Node& node,
+                                     std::int64_t a,
+                                     std::int64_t b,
+                                     Op op) const {
     std::int64_t out = 0;
     const bool overflow = op == Op::add   ? __builtin_add_overflow(a, b, &out)
                           : op == Op::sub ? __builtin_sub_overflow(a, b, &out)
@@ -408,16 +411,16 @@ class Evaluator {
     if (overflow) fail("a value that fits 64 bits ('" + print(node) + "' overflows)");
     return out;
   }
-  std::int64_t quotient(const Node& node, std::int64_t a, std::int64_t b) const {
+  [[nodiscard]] std::int64_t quotient(const Node& node, std::int64_t a, std::int64_t b) const {
     if (b == 0) fail("a divisor other than 0 in '" + print(node) + "'");
     return b == -1 ? checked(node, 0, a, Op::sub) : a / b;
   }
   /// Smallest integer not below the exact a / b.
-  std::int64_t ceiling(const Node& node, std::int64_t a, std::int64_t b) const {
+  [[nodiscard]] std::int64_t ceiling(const Node& node, std::int64_t a, std::int64_t b) const {
     const std::int64_t q = quotient(node, a, b);
     return b != -1 && a % b != 0 && (a < 0) == (b < 0) ? q + 1 : q;
   }
-  std::int64_t binary(const Node& node, std::int64_t a, std::int64_t b) const {
+  [[nodiscard]] std::int64_t binary(const Node& node, std::int64_t a, std::int64_t b) const {
     switch (node.op) {
       case Op::eq:
         return a == b ? 1 : 0;

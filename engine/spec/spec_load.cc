@@ -176,11 +176,11 @@ void Codec<EmbeddedData>::read(const JsonCursor& at, EmbeddedData& out) {
   std::int64_t elements = 1;
   for (std::size_t i = 0; i < fields.shape.size(); ++i) {
     const std::int64_t extent = fields.shape[i];
-    if (extent < 1 || extent > kMaxEmbeddedElements ||
-        (elements *= extent) > kMaxEmbeddedElements) {
+    if (extent < 1 || extent > kMaxEmbeddedElements / elements) {
       at.at("shape").element(i).fail("positive extents of at most " +
                                      std::to_string(kMaxEmbeddedElements) + " elements");
     }
+    elements *= extent;
   }
   const std::size_t size_bytes = static_cast<std::size_t>(elements) * info(fields.dtype).size_bytes;
   auto bytes = base64_decode(fields.data_b64);

@@ -69,7 +69,7 @@ bool needs_semicolon(const CodeText& code, std::size_t begin, std::size_t brace)
 
 }  // namespace
 
-CodeText::CodeText(std::string_view source_) : source(source_) {
+CodeText::CodeText(std::string_view text_of) : source(text_of) {
   TokenStream stream = tokenize(source);
   ambiguous = stream.ambiguous;
   tokens = without_comments(stream.tokens);

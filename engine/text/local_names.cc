@@ -263,10 +263,9 @@ Uses collect_uses(const CodeText& code, const FunctionText& function) {
     if (token.kind == TokenKind::directive) {
       // Conditional compilation and definitions tear the structure that the scan relies on.
       if (directive_name(code.source, token) != "pragma") uses.understood = false;
-    } else if (token.kind == TokenKind::string && code.text[i].find("%[") != std::string::npos) {
-      uses.understood = false;  // an asm operand by name
-    } else if (token.kind == TokenKind::other) {
-      uses.understood = false;
+    } else if (token.kind == TokenKind::other ||
+               (token.kind == TokenKind::string && code.text[i].find("%[") != std::string::npos)) {
+      uses.understood = false;  // or an asm operand by name
     } else if (token.kind == TokenKind::identifier) {
       if (is_one_of(code.text[i], {"struct", "class", "union", "enum"})) {
         std::size_t j = i + 1;

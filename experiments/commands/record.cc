@@ -42,7 +42,7 @@ void record(const std::vector<fs::path>& folders,
                             {{"variants", 0, " "}}, width);
         });
       },
-      stop);
+      std::move(stop));
   status.clear();
   save_graph(graph, file);
   std::size_t ok = 0, actions = 0;

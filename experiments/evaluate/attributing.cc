@@ -116,7 +116,7 @@ class Attributing {
   }
 
  private:
-  MovePath take_path(const MoveTable& moves) const {
+  [[nodiscard]] MovePath take_path(const MoveTable& moves) const {
     const RecordedRun& run = setup_.run;
     std::vector<Variant> variants;
     std::vector<MoveInstance> instances;

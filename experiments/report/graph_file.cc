@@ -60,10 +60,10 @@ boost::dynamic_properties properties(const RecordedRun& run, const SearchGraph& 
   std::vector<bool> on_path(run.nodes().size());
   for (const std::size_t i : run.path(best)) on_path[i] = true;
   boost::dynamic_properties out;
-  const auto of_node = [&](const std::string& name, auto get) {
+  const auto of_node = [&](const std::string& name, const auto& get) {
     out.property(name, boost::make_function_property_map<NodeId>(get));
   };
-  const auto of_edge = [&](const std::string& name, auto get) {
+  const auto of_edge = [&](const std::string& name, const auto& get) {
     out.property(name, boost::make_function_property_map<EdgeId>(get));
   };
   const auto record = [&run](NodeId v) -> const RecordedNode& { return run.nodes()[index(v)]; };

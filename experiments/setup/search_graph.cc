@@ -109,9 +109,9 @@ SearchGraph recorded_search_graph(const std::filesystem::path& folder, const Rec
   bool adopted = false;
   EventReader log(folder / "events.jsonl");
   for (;;) {
-    if (saved && snapshot->log == log.position() && growth.adopt(*std::move(saved), *snapshot)) {
-      adopted = true;
-      out.gap.clear();
+    if (saved && snapshot->log == log.position()) {
+      adopted = growth.adopt(*std::exchange(saved, std::nullopt), *snapshot);
+      if (adopted) out.gap.clear();
     }
     const std::optional<std::string> object = log.next();
     if (!object) return out;

@@ -219,7 +219,7 @@ bool carry_out(const Study& study,
                Shard shard,
                int threads,
                const std::function<void(std::size_t, std::size_t)>& progress,
-               std::stop_token stop) {
+               const std::stop_token& stop) {
   std::filesystem::create_directories(folder);
   refuse_other_study(study, folder);
   std::set<std::tuple<std::size_t, std::string, std::uint64_t>> known;

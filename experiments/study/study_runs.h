@@ -57,7 +57,7 @@ struct Shard {
                              Shard shard,
                              int threads,
                              const std::function<void(std::size_t, std::size_t)>& progress,
-                             std::stop_token stop);
+                             const std::stop_token& stop);
 
 /// All runs in the folder, of every shard, by setting, space and seed. A torn last line is ignored.
 [[nodiscard]] std::vector<StudyRun> read_runs(const std::filesystem::path& folder);

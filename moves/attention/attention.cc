@@ -108,7 +108,7 @@ class AttentionFinder {
     return true;
   }
 
-  std::string bound_text(const Polynomial& bound) const { return bound.text(); }
+  [[nodiscard]] std::string bound_text(const Polynomial& bound) const { return bound.text(); }
 
   /// Goes through the statements of the loop over keys; each must be a known part.
   bool read_key_loop() {
@@ -188,7 +188,7 @@ class AttentionFinder {
   }
 
   /// The kernel's statements; those in the braces of `if (t < T) { ... }` count as its own.
-  std::vector<const Stmt*> top_statements() const {
+  [[nodiscard]] std::vector<const Stmt*> top_statements() const {
     std::vector<const Stmt*> out;
     for (const Stmt* stmt : statements(*kernel_.body)) {
       const bool guard =
@@ -200,7 +200,7 @@ class AttentionFinder {
     }
     return out;
   }
-  bool is_top(const Stmt& stmt) const {
+  [[nodiscard]] bool is_top(const Stmt& stmt) const {
     const std::vector<const Stmt*> all = top_statements();
     return std::find(all.begin(), all.end(), &stmt) != all.end();
   }
@@ -240,12 +240,14 @@ class AttentionFinder {
     return output_ != nullptr ? true : fail("no result is stored");
   }
 
-  bool is_sum_of(const Expr& e, std::string_view variable) const {
+  [[nodiscard]] bool is_sum_of(const Expr& e, std::string_view variable) const {
     return e.is(ExprKind::subscript) && e.args.size() == 2 &&
            same_text(unit_, e.arg(0), parts_.acc->arg(0)) &&
            strip_casts(e.arg(1)).is_name(variable);
   }
-  bool is_quotient(const Expr& value, std::string_view inverse, std::string_view variable) const {
+  [[nodiscard]] bool is_quotient(const Expr& value,
+                                 std::string_view inverse,
+                                 std::string_view variable) const {
     if (value.is_op(ExprKind::binary, "/"))
       return is_sum_of(strip_casts(value.arg(0)), variable) &&
              strip_casts(value.arg(1)).is_name(parts_.sum->name);
@@ -279,10 +281,10 @@ class AttentionFinder {
       if (stmt->span.begin >= parts_.loop->stmt->span.begin) break;
       if (stmt == query_->guard->stmt || stmt->is(StmtKind::declaration)) continue;
       for (const std::string& name : facts_.names_written(*stmt)) {
-        if (name == sum->name &&
-            !(sum_zero = stmt->is(StmtKind::expression) &&
-                         stmt->expr->is_op(ExprKind::assign, "=") && is_zero(stmt->expr->arg(1))))
-          return fail("the sum of weights does not start at 0");
+        if (name != sum->name) continue;
+        sum_zero = stmt->is(StmtKind::expression) && stmt->expr->is_op(ExprKind::assign, "=") &&
+                   is_zero(stmt->expr->arg(1));
+        if (!sum_zero) return fail("the sum of weights does not start at 0");
       }
     }
     for (const Access* access : facts_.accesses_to(facts_.array_index(acc->name))) {
@@ -340,7 +342,9 @@ class AttentionFinder {
     return true;
   }
 
-  bool is_top(const Declarator& d) const { return d.stmt != nullptr && is_top(*d.stmt); }
+  [[nodiscard]] bool is_top(const Declarator& d) const {
+    return d.stmt != nullptr && is_top(*d.stmt);
+  }
 
   bool read_operands() {
     const Access* first = facts_.access_of(*factors_[0]);

@@ -174,7 +174,7 @@ std::int64_t attention_smem_bytes(const Attention& a, const AttentionTile& t) {
 
 std::string attention_tile_problem(const Attention& a, const AttentionTile& t) {
   const int x = t.lanes, y = t.threads / x;
-  if (a.channels % (4 * x) != 0)
+  if (a.channels % (std::int64_t{4} * x) != 0)
     return "the row length must be a multiple of " + std::to_string(4 * x);
   if (t.threads % 32 != 0 || t.threads < 32 || t.threads > 1024)
     return "threads: whole warps, at most 1024";

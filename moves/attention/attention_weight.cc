@@ -52,14 +52,14 @@ class WeightReader {
  private:
   bool fail(std::string text) { return why_ = std::move(text), false; }
 
-  const Declarator* defined(std::string_view name) const {
+  [[nodiscard]] const Declarator* defined(std::string_view name) const {
     for (const Declarator* d : parts_.defined) {
       if (d->name == name) return d;
     }
     return nullptr;
   }
   /// Depends on the dot product.
-  bool on_score(const Expr& e) const {
+  [[nodiscard]] bool on_score(const Expr& e) const {
     bool out = false;
     walk(e, [&](const Expr& x) {
       if (!x.is(ExprKind::name)) return true;
@@ -71,7 +71,7 @@ class WeightReader {
   }
 
   /// Text of f in e = f * score; nullopt if e is no such thing.
-  std::optional<std::string> factor(const Expr& given) const {
+  [[nodiscard]] std::optional<std::string> factor(const Expr& given) const {
     const Expr& e = strip_casts(given);
     if (e.is_name(parts_.score)) {
       std::string out = "1.0f";
@@ -113,7 +113,7 @@ class WeightReader {
   }
 
   /// The same value for all queries and keys of a block.
-  bool is_uniform(const Expr& e) const {
+  [[nodiscard]] bool is_uniform(const Expr& e) const {
     bool out = facts_.uniformity(e) != Uniformity::thread && !mentions(e, parts_.loop->variable);
     walk(e, [&](const Expr& x) {
       if (x.is(ExprKind::name) && defined(x.name) != nullptr) out = false;
@@ -122,14 +122,14 @@ class WeightReader {
     return out;
   }
 
-  const Expr* exp_argument(const Expr& given) const {
+  [[nodiscard]] const Expr* exp_argument(const Expr& given) const {
     const Expr& e = strip_casts(given);
     const std::string_view name = callee(e);
     return (name == "expf" || name == "__expf" || name == "exp") && e.args.size() == 2 ? &e.arg(1)
                                                                                        : nullptr;
   }
 
-  bool is_changed(std::string_view name) const {
+  [[nodiscard]] bool is_changed(std::string_view name) const {
     return std::find(parts_.loop->assigned.begin(), parts_.loop->assigned.end(), name) !=
                parts_.loop->assigned.end() ||
            defined(name) != nullptr;

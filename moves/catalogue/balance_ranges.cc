@@ -169,7 +169,7 @@ class TileWriter {
   }
 
   /// The templates' indentation of two blanks as the file does it.
-  std::string with_steps(const std::string& text) const {
+  [[nodiscard]] std::string with_steps(const std::string& text) const {
     if (step_ == step()) return text;
     std::string out;
     for (std::size_t i = 0; i < text.size();) {
@@ -209,14 +209,14 @@ class TileWriter {
     return declared + unrolled + deeper(at + early) + "}\n" + unrolled + deeper(late) + "}\n";
   }
 
-  std::string locals(const std::vector<Edit>& edits) const {
+  [[nodiscard]] std::string locals(const std::vector<Edit>& edits) const {
     std::string out;
     for (const Stmt* s : ranges_.locals) out += unindented(substituted(unit_, s->span, edits));
     return out;
   }
 
   /// j stands elsewhere than in loads that are done.
-  bool uses_index(const std::vector<Edit>& edits) const {
+  [[nodiscard]] bool uses_index(const std::vector<Edit>& edits) const {
     bool found = false;
     walk_expressions(*ranges_.loop->stmt->body, [&](const Expr& e) {
       found |= e.is_name(ranges_.loop->variable) &&
@@ -228,7 +228,7 @@ class TileWriter {
     return found;
   }
 
-  std::string summand(const std::vector<Edit>& edits) const {
+  [[nodiscard]] std::string summand(const std::vector<Edit>& edits) const {
     const Reduction& sum = *ranges_.sum;
     const auto text = [&](const Expr& e) { return substituted(unit_, e.span, edits); };
     if (sum.value == nullptr)

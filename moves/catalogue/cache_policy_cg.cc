@@ -48,7 +48,7 @@ const Expr& whole_place(const Expr& subscript) {
         return outer;
     }
   }
-  return subscript;
+  return subscript;  // NOLINT(bugprone-return-const-ref-from-parameter): a node of the tree
 }
 
 bool can_be_hinted(std::string_view type) {

@@ -104,7 +104,7 @@ class Pipeline {
     return true;
   }
 
-  std::string source(int stages) const {
+  [[nodiscard]] std::string source(int stages) const {
     CodeTemplate code(unit_);
     code.set("STAGES_VALUE", stages);
     code.set("PENDING", stages - 2);
@@ -239,12 +239,12 @@ class Pipeline {
     return true;
   }
 
-  bool reads_nothing(const Stmt& stmt) const {
+  [[nodiscard]] bool reads_nothing(const Stmt& stmt) const {
     return std::none_of(facts_.accesses.begin(), facts_.accesses.end(),
                         [&](const Access& a) { return a.stmt == &stmt; });
   }
 
-  const Access* whole_access(const Expr& e) const {
+  [[nodiscard]] const Access* whole_access(const Expr& e) const {
     for (const Access& access : facts_.accesses) {
       if (access.expr == &e || access.expr == &strip_casts(e)) return &access;
     }

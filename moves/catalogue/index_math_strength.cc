@@ -76,8 +76,9 @@ bool arrays_are_small(const MoveContext& context) {
     for (const Workload* w : workloads_of(context)) {
       std::int64_t count = 1;
       for (const std::int64_t extent : context.spec.shape_of(arg, *w)) {
-        if (extent > INT32_MAX || (count *= std::max<std::int64_t>(extent, 1)) > INT32_MAX)
-          return false;
+        if (extent > INT32_MAX) return false;
+        count *= std::max<std::int64_t>(extent, 1);
+        if (count > INT32_MAX) return false;
       }
     }
   }

@@ -49,7 +49,7 @@ std::optional<Variant> with_normal_form(const MoveContext& context) {
     std::optional<Variant> normal;
   };
   constexpr std::size_t kMost = 4;
-  thread_local std::vector<Known> known;  // latest last
+  thread_local static std::vector<Known> known;  // latest last
   std::string why;
   const auto model = model::model_kernel(context.spec, context.variant, why);
   if (model == nullptr) {

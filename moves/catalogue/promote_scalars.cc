@@ -92,7 +92,8 @@ class PromoteScalars final : public LoopMove {
                                                  std::string& why) const override {
     const KernelFacts& facts = model.facts;
     const Stmt& stmt = *loop.stmt;
-    if (!(why = facts.veto_at(stmt)).empty()) return std::nullopt;
+    why = facts.veto_at(stmt);
+    if (!why.empty()) return std::nullopt;
     if (stmt.parent == nullptr || !stmt.parent->is(StmtKind::block))
       return why = "the loop is the body of another statement without braces", std::nullopt;
     if (jumps_out(stmt) || joins_threads(stmt))

@@ -63,7 +63,7 @@ class SplitFinder {
 
  private:
   /// blockIdx.y and gridDim.y, or all of blockIdx or gridDim at once.
-  bool uses_second_axis() const {
+  [[nodiscard]] bool uses_second_axis() const {
     bool out = false;
     for (const model::Function* f : unit_.functions()) {
       if (f->body == nullptr) continue;
@@ -106,7 +106,7 @@ class SplitFinder {
            type == "unsigned int" || type == "unsigned long long";
   }
 
-  bool starts_at_zero(const Reduction& r) const {
+  [[nodiscard]] bool starts_at_zero(const Reduction& r) const {
     if (r.declarator == nullptr || r.declarator->value() == nullptr) return false;
     const Expr& v = model::strip_casts(*r.declarator->value());
     return v.kind == ExprKind::number &&
@@ -146,7 +146,7 @@ class SplitFinder {
   }
 
   /// No two threads of neighbouring blocks write the same element.
-  bool is_stored_once(const Access& a) const {
+  [[nodiscard]] bool is_stored_once(const Access& a) const {
     Bindings values = facts_.values(*workloads_of(context_).front());
     const LaunchNumbers launch =
         evaluate(context_.variant.launch,
@@ -176,17 +176,17 @@ class SplitFinder {
     return true;
   }
 
-  bool is_sum(const Expr& e, const Loop& loop) const {
+  [[nodiscard]] bool is_sum(const Expr& e, const Loop& loop) const {
     const Expr& x = model::strip_casts(e);
     return std::any_of(loop.reductions.begin(), loop.reductions.end(), [&](const Reduction& r) {
       return x.is_name(r.accumulator) && r.type == loop.reductions.front().type;
     });
   }
-  bool is_free(const Expr& e, const Loop& loop) const {
+  [[nodiscard]] bool is_free(const Expr& e, const Loop& loop) const {
     return std::none_of(loop.reductions.begin(), loop.reductions.end(),
                         [&](const Reduction& r) { return model::mentions(e, r.accumulator); });
   }
-  bool is_linear(const Expr& e, const Loop& loop) const {
+  [[nodiscard]] bool is_linear(const Expr& e, const Loop& loop) const {
     if (is_sum(e, loop)) return true;
     if (e.kind != ExprKind::binary || !loop.reductions.front().is_float) return false;
     if (e.op == "*")

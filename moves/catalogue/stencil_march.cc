@@ -89,15 +89,15 @@ class March {
     return true;
   }
 
-  bool is_marked(const Stmt& stmt) const {
+  [[nodiscard]] bool is_marked(const Stmt& stmt) const {
     return mentions(stmt, z_.name) || (width_ > 1 && mentions(stmt, x_.name));
   }
 
-  bool defines_axis(const Stmt& stmt) const {
+  [[nodiscard]] bool defines_axis(const Stmt& stmt) const {
     return &stmt == axis_statement(0) ||
            (width_ > 1 && &stmt == axis_statement(stencil_.axes.size() - 1));
   }
-  const Stmt* axis_statement(std::size_t axis) const {
+  [[nodiscard]] const Stmt* axis_statement(std::size_t axis) const {
     return stencil_.axes[axis].index->declarator->stmt;
   }
 
@@ -247,7 +247,7 @@ class March {
   }
 
   /// Index of the point with the axes as names: the store's, with locals of the region replaced.
-  std::string center() const {
+  [[nodiscard]] std::string center() const {
     const Access& store = *stencil_.stores[0];
     const Expr& index = store.expr->arg(1);
     const Declarator* named = index.is(ExprKind::name) ? declaration_of(unit_, index) : nullptr;
@@ -269,12 +269,12 @@ class March {
     return value.text();
   }
 
-  bool in_region(const Stmt& stmt) const {
+  [[nodiscard]] bool in_region(const Stmt& stmt) const {
     return std::any_of(region_.begin(), region_.end(),
                        [&](const Stmt* r) { return is_inside(stmt, *r); });
   }
 
-  bool only_outer_names(const Expr& e) const {
+  [[nodiscard]] bool only_outer_names(const Expr& e) const {
     bool ok = true;
     walk(e, [&](const Expr& sub) {
       const Declarator* d = sub.is(ExprKind::name) ? declaration_of(unit_, sub) : nullptr;
@@ -318,9 +318,9 @@ class March {
     }
   }
 
-  std::string declared(const StencilLine& line,
-                       const std::string& name,
-                       const std::string& extents) const {
+  [[nodiscard]] std::string declared(const StencilLine& line,
+                                     const std::string& name,
+                                     const std::string& extents) const {
     return width_ == 1 ? line.array->type + " " + name + extents + ";"
                        : "alignas(16) float " + name + extents + " = {};";
   }
@@ -509,9 +509,9 @@ class March {
   }
 
   /// How many points the launch has along an axis.
-  std::string points(std::size_t axis, bool on_blocks) const {
-    const std::string grid = context_.variant.launch.grid[axis].text(),
-                      block = context_.variant.launch.block[axis].text(), tail = ", " + block + ")";
+  [[nodiscard]] std::string points(std::size_t axis, bool on_blocks) const {
+    std::string grid = context_.variant.launch.grid[axis].text();
+    const std::string block = context_.variant.launch.block[axis].text(), tail = ", " + block + ")";
     if (on_blocks) return grid;
     if (grid.starts_with("ceil_div(") && grid.ends_with(tail))
       return grid.substr(9, grid.size() - 9 - tail.size());

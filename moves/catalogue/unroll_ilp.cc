@@ -231,7 +231,8 @@ class UnrollIlp final : public Move {
     const KernelFacts& facts = model.facts;
     const Unit& unit = model.unit;
     const Stmt& stmt = *loop.stmt;
-    if (!(why = facts.veto_at(stmt)).empty()) return std::nullopt;
+    why = facts.veto_at(stmt);
+    if (!why.empty()) return std::nullopt;
     const auto head = loop_head(facts, loop, why);
     if (!head) return std::nullopt;
     for (const Stmt* s : statements(*stmt.body)) {

@@ -250,7 +250,8 @@ class VectorizeGlobalLoads final : public Move {
                                          std::string& why) {
     const KernelFacts& facts = model.facts;
     const Unit& unit = model.unit;
-    if (!(why = facts.veto_at(*loop.stmt)).empty()) return std::nullopt;
+    why = facts.veto_at(*loop.stmt);
+    if (!why.empty()) return std::nullopt;
     const auto dealing = loop_dealing(facts, loop, why);
     if (!dealing) return std::nullopt;
     const Stmt& stmt = *loop.stmt;

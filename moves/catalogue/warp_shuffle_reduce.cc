@@ -107,10 +107,10 @@ class TreeFinder {
   }
 
   /// `s /= 2`, `s >>= 1`, `s = s / 2`.
-  bool steps_by(const Expr& step,
-                std::string_view name,
-                std::string_view op,
-                std::string_view shift) const {
+  [[nodiscard]] bool steps_by(const Expr& step,
+                              std::string_view name,
+                              std::string_view op,
+                              std::string_view shift) const {
     if (step.kind != ExprKind::assign || !step.arg(0).is_name(name)) return false;
     const Expr* amount = &step.arg(1);
     std::string_view by = step.op.substr(0, step.op.size() - 1);
@@ -122,14 +122,14 @@ class TreeFinder {
     return (by == op && n == 2) || (by == shift && n == 1);
   }
 
-  bool ends_at_zero(const Stmt& s, std::string_view name) const {
+  [[nodiscard]] bool ends_at_zero(const Stmt& s, std::string_view name) const {
     if (s.expr->kind != ExprKind::binary || !s.expr->arg(0).is_name(name)) return false;
     const auto n = facts_.polynomial(s.expr->arg(1)).constant();
     return (s.expr->op == ">" && n == 0) || (s.expr->op == ">=" && n == 1) ||
            (s.expr->op == "!=" && n == 0);
   }
 
-  bool ends_at_block(const Stmt& s, std::string_view name) const {
+  [[nodiscard]] bool ends_at_block(const Stmt& s, std::string_view name) const {
     if (s.expr->kind != ExprKind::binary || !s.expr->arg(0).is_name(name) || s.expr->op != "<")
       return false;
     return facts_.resolved(facts_.polynomial(s.expr->arg(1)))
@@ -138,7 +138,7 @@ class TreeFinder {
   }
 
   /// `tid < s` of a halving tree; `tid % (2 * s) == 0` of a doubling one.
-  bool is_condition(const Expr& e, std::string_view name, bool halves) const {
+  [[nodiscard]] bool is_condition(const Expr& e, std::string_view name, bool halves) const {
     if (e.kind != ExprKind::binary) return false;
     if (halves) return e.op == "<" && is_tid(e.arg(0)) && e.arg(1).is_name(name);
     if (e.op != "==" || facts_.polynomial(e.arg(1)).constant() != 0 ||
@@ -150,7 +150,7 @@ class TreeFinder {
             (twice.arg(1).is_name(name) && facts_.polynomial(twice.arg(0)).constant() == 2));
   }
 
-  bool is_tid(const Expr& e) const {
+  [[nodiscard]] bool is_tid(const Expr& e) const {
     return facts_.polynomial(e) == Polynomial::name("threadIdx.x");
   }
 
@@ -193,11 +193,11 @@ class TreeFinder {
   static bool is_own(const Access& a) {
     return a.subscripts.size() <= 1 && a.index == Polynomial::name("threadIdx.x");
   }
-  bool is_own(const Expr& e, int array) const {
+  [[nodiscard]] bool is_own(const Expr& e, int array) const {
     const Access* a = facts_.access_of(model::strip_casts(e));
     return a != nullptr && a->array == array && is_own(*a);
   }
-  bool is_partner(const Expr& e, int array, std::string_view name) const {
+  [[nodiscard]] bool is_partner(const Expr& e, int array, std::string_view name) const {
     const Expr& x = model::strip_casts(e);
     const Access* a = facts_.access_of(x);
     if (a == nullptr || a->array != array || x.kind != ExprKind::subscript) return false;
@@ -208,7 +208,7 @@ class TreeFinder {
   }
 
   /// Behind the tree only element 0 is read before a thread writes its own again.
-  bool first_only(const TreeUpdate& u, const Stmt& tree) const {
+  [[nodiscard]] bool first_only(const TreeUpdate& u, const Stmt& tree) const {
     for (const Access* a : facts_.accesses_to(u.array_index)) {
       if (tree.span.contains(a->expr->span) || !a->reads()) continue;
       if (model::enclosing_loop(tree) == nullptr && a->expr->span.begin < tree.span.begin) continue;

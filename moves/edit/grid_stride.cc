@@ -88,14 +88,13 @@ std::optional<Variant> strided_over_threads(const MoveContext& context,
       rewrite.insert(body->guard->body->span.begin + 1, text);
     }
   } else {
-    std::string text = moved;
     const Span rest{body->guard->span.end, facts.kernel->body->span.end - 1};
     std::string inner = unindented(substituted(unit, rest, {}));
     while (inner.starts_with('\n')) inner.erase(0, 1);
     while (inner.ends_with('\n') || inner.ends_with(' ')) inner.pop_back();
     rewrite.replace(
         {body->guard->span.begin, rest.end},
-        header + " {\n" + indented(text + inner + "\n", indent + step) + indent + "}\n");
+        header + " {\n" + indented(moved + inner + "\n", indent + step) + indent + "}\n");
   }
   Variant out = rewrite.finish(context.variant);
   limit_grid(out, context, blocks_per_sm);

@@ -31,8 +31,8 @@ struct Atom {
 class Polynomial {
  public:
   Polynomial() = default;  ///< 0
-  Polynomial(
-      std::int64_t constant);  // NOLINT(google-explicit-constructor): numbers are polynomials
+  // NOLINTNEXTLINE(google-explicit-constructor): numbers are polynomials
+  Polynomial(std::int64_t constant);
   [[nodiscard]] static Polynomial name(std::string_view name);
   /// The operation applied to its operands, simplified if exact: constants folded, (4*x)/4 = x,
   /// (4*x)%4 = 0, min and max of equals.

@@ -240,7 +240,7 @@ class Classifier {
     return serial(name + " carries a value from one iteration to the next"), false;
   }
 
-  bool prefix_used(const Declarator& d, const std::vector<Reduction>& updates) const {
+  [[nodiscard]] bool prefix_used(const Declarator& d, const std::vector<Reduction>& updates) const {
     for (const Read& read : state_.reads) {
       if (read.variable != &d || !inside_.contains(read.name->span)) continue;
       const bool own = std::any_of(updates.begin(), updates.end(), [&](const Reduction& r) {
@@ -253,7 +253,8 @@ class Classifier {
   }
 
   /// What is combined, or whether it is, depends on the running value.
-  bool feeds_itself(const Declarator& d, const std::vector<Reduction>& updates) const {
+  [[nodiscard]] bool feeds_itself(const Declarator& d,
+                                  const std::vector<Reduction>& updates) const {
     std::set<const Declarator*> tainted{&d};
     const auto depends = [&](const Expr& e) {
       bool found = false;
@@ -318,9 +319,9 @@ class Classifier {
   }
 
   /// Written first thing in every iteration, by a plain assignment on the top level of the body.
-  bool is_private(const Declarator& d,
-                  const Stmt& loop,
-                  const std::vector<const Write*>& writes) const {
+  [[nodiscard]] bool is_private(const Declarator& d,
+                                const Stmt& loop,
+                                const std::vector<const Write*>& writes) const {
     const Write* first = nullptr;
     for (const Write* write : writes) {
       if (write->variable == &d &&
@@ -346,7 +347,7 @@ class Classifier {
   }
 
   /// Its value is read outside the loop, where no other loop has it to itself.
-  bool read_elsewhere(const Declarator& d) const {
+  [[nodiscard]] bool read_elsewhere(const Declarator& d) const {
     for (const Read& read : state_.reads) {
       if (read.variable != &d || inside_.contains(read.name->span)) continue;
       bool harmless = false;

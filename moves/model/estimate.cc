@@ -135,7 +135,7 @@ class Estimator {
   }
 
   /// The loop runs over a row of an array whose size is known: its mean length.
-  double guess(const Loop& loop) const {
+  [[nodiscard]] double guess(const Loop& loop) const {
     for (const Access& access : facts_.accesses) {
       const bool own =
           std::find(access.loops.begin(), access.loops.end(), &loop) != access.loops.end();

@@ -155,7 +155,7 @@ std::string type_at(const KernelFacts& facts, const Expr& e, int depth) {
           e.op == "!=" || e.op == "&&" || e.op == "||")
         return "bool";
       const std::string a = of(0);
-      const std::string b = of(1);
+      std::string b = of(1);
       if (a.ends_with('*')) return b.ends_with('*') ? "long long" : a;
       if (b.ends_with('*')) return b;
       if (e.op == "<<" || e.op == ">>")
@@ -172,7 +172,7 @@ std::string type_at(const KernelFacts& facts, const Expr& e, int depth) {
       return a == b ? a : promoted(a, b);
     }
     case ExprKind::cast: {
-      const std::string plain = unit.resolved_type(plain_type(e));
+      std::string plain = unit.resolved_type(plain_type(e));
       if (!plain.ends_with('*')) return plain;
       std::string element = plain.substr(0, plain.find('*'));
       if (element.starts_with("const ")) element.erase(0, 6);

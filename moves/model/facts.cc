@@ -63,7 +63,7 @@ std::optional<Polynomial> bound_in(const Polynomial& p, const Polynomial& value)
     return std::any_of(names.begin(), names.end(), names_a_thread);
   };
   if (!p.is_known() || !of_thread(p)) return std::nullopt;
-  const Polynomial rest = p + value + 1;
+  Polynomial rest = p + value + 1;
   if (!rest.is_known() || of_thread(rest)) return std::nullopt;
   return rest;
 }

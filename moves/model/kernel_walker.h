@@ -47,7 +47,7 @@ class KernelWalker {
   void visit_quietly(const Expr& e);
   void note_name(const Expr& e);
   void visit(const Expr& e, Mode mode);
-  bool is_row(const Expr& e) const;
+  [[nodiscard]] bool is_row(const Expr& e) const;
   void logical(const Expr& e);
   void conditional(const Expr& e);
   void assignment(const Expr& e);
@@ -61,7 +61,7 @@ class KernelWalker {
   void visit_helper(const Expr& e, Mode mode);
   [[nodiscard]] static bool takes_address_of(const Expansion& expansion, std::size_t parameter);
   void access(const Expr& e, Mode mode);
-  bool is_local_object(const Expr& e, Mode mode) const;
+  [[nodiscard]] bool is_local_object(const Expr& e, Mode mode) const;
   void pointed(const Expr& pointer, AccessKind kind, std::string_view atomic_op, const Expr& call);
   void record(const Expr& e, const Value& where, AccessKind kind, std::string_view atomic_op);
 

@@ -16,7 +16,7 @@ bool is_value_word(std::string_view word) {
 
 }  // namespace
 
-Expr* Parser::make(ExprKind kind, std::size_t from, std::vector<Expr*> args) {
+Expr* Parser::make(ExprKind kind, std::size_t from, const std::vector<Expr*>& args) {
   std::uint16_t height = 1;
   for (const Expr* arg : args) {
     if (arg == nullptr) return nullptr;

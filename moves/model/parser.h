@@ -27,7 +27,7 @@ class Parser {
   bool parse_function(std::size_t end, std::string_view scope, bool in_class, Function& head);
   [[nodiscard]] bool starts_function_head(std::size_t at) const;
   std::size_t find_function_name(std::size_t end) const;
-  std::size_t behind_function_head(std::size_t close, std::size_t end) const;
+  [[nodiscard]] std::size_t behind_function_head(std::size_t close, std::size_t end) const;
   [[nodiscard]] bool looks_like_parameters(std::size_t open) const;
   void parse_parameters(Function& function, std::size_t open);
   void read_attributes(Function& function, std::size_t from, std::size_t to);
@@ -117,7 +117,7 @@ class Parser {
   Expr* parse_argument();
   bool parse_arguments(std::size_t open, std::vector<Expr*>& out);
   Expr* opaque_expression(std::size_t from, std::size_t end);
-  Expr* make(ExprKind kind, std::size_t from, std::vector<Expr*> args);
+  Expr* make(ExprKind kind, std::size_t from, const std::vector<Expr*>& args);
 
   // shared
   [[nodiscard]] const Lexeme& lex(std::size_t i) const { return i < limit_ ? s_.lexemes[i] : end_; }

@@ -232,7 +232,7 @@ class Preprocessor {
     return s_.keep(spelling(s_.source, token));
   }
 
-  std::vector<Word> words(const Token& directive, std::size_t skip) const {
+  [[nodiscard]] std::vector<Word> words(const Token& directive, std::size_t skip) const {
     std::vector<Word> out;
     const auto inside = without_comments(tokenize_directive(s_.source, directive).tokens);
     for (std::size_t i = skip; i < inside.size(); ++i)
@@ -263,7 +263,7 @@ class Preprocessor {
     s_.directives.push_back({s_.lexemes.size(), span, s_.keep(name), unresolved});
   }
 
-  std::optional<bool> condition(const std::string& name, const Token& token) const {
+  [[nodiscard]] std::optional<bool> condition(const std::string& name, const Token& token) const {
     const std::vector<Word> w = words(token, 2);
     if (name == "else") return true;
     if (name == "if" || name == "elif") return on_every_architecture(w);

@@ -30,7 +30,7 @@ class Resolver {
   }
 
  private:
-  const Declarator* find(std::string_view name) const {
+  [[nodiscard]] const Declarator* find(std::string_view name) const {
     for (std::size_t i = scope_.size(); i-- > 0;) {
       if (scope_[i]->name == name) return scope_[i];
     }

@@ -65,6 +65,7 @@ struct Unit::Storage {
   [[nodiscard]] std::span<T const> keep(const std::vector<T>& items) {
     static_assert(std::is_trivially_copyable_v<T>);
     if (items.empty()) return {};
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): T may be a pointer
     T* const out = static_cast<T*>(arena.allocate(sizeof(T) * items.size(), alignof(T)));
     std::uninitialized_copy(items.begin(), items.end(), out);
     return {out, items.size()};

@@ -167,10 +167,9 @@ bool is_pure(const Unit& unit, const Expr& expr) {
   walk(expr, [&](const Expr& e) {
     if (e.kind == ExprKind::assign || e.kind == ExprKind::opaque || e.kind == ExprKind::launch ||
         e.kind == ExprKind::lambda || e.kind == ExprKind::statement ||
-        e.kind == ExprKind::new_object) {
-      pure = false;
-    } else if ((e.kind == ExprKind::unary || e.kind == ExprKind::postfix) &&
-               (e.op == "++" || e.op == "--" || e.op == "delete" || e.op == "throw")) {
+        e.kind == ExprKind::new_object ||
+        ((e.kind == ExprKind::unary || e.kind == ExprKind::postfix) &&
+         (e.op == "++" || e.op == "--" || e.op == "delete" || e.op == "throw"))) {
       pure = false;
     } else if (e.kind == ExprKind::call) {
       pure = pure && is_pure_function(unit, callee(e));

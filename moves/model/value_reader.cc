@@ -173,7 +173,7 @@ Value ValueReader::place(const Expr& e) {
 
 /// A value loaded from memory: stable if nothing in the kernel writes there.
 Value ValueReader::load(const Expr& e) {
-  const Value where = place(e);
+  Value where = place(e);
   if (!where.is_pointer()) return itself(e);
   const Array& array = facts_.arrays[static_cast<std::size_t>(where.array)];
   if (array.extents.size() > 1 && where.dimensions < static_cast<int>(array.extents.size()) &&
@@ -333,7 +333,7 @@ Value ValueReader::read(const Expr& e) {
         after.source += one;
         return after;
       }
-      const Value a = read(e.arg(0));
+      Value a = read(e.arg(0));
       if (e.op == "+") return a;
       if (e.op == "-") {
         Value out;

@@ -336,7 +336,7 @@ bool KernelWalker::fold_induction(Loop& l,
   const Polynomial passed = Polynomial::name(l.variable);
   const auto count = [&](const Polynomial& b,
                          const Polynomial& first) -> std::optional<Polynomial> {
-    const Polynomial difference = passed - first;
+    Polynomial difference = passed - first;
     if (b == l.step) return difference;
     const auto step = l.step.constant();
     if (step && b.divided_by(*step)) return *b.divided_by(*step) * difference;

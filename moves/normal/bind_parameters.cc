@@ -182,7 +182,7 @@ bool is_settled_lvalue(const NormalSite& site,
 bool is_literal_of(const Expr& e, const std::string& type) {
   if (e.is(ExprKind::literal)) return type == "bool" && (e.name == "true" || e.name == "false");
   if (!e.is(ExprKind::number)) return false;
-  const bool floating = e.name.find_first_of(".") != std::string_view::npos;
+  const bool floating = e.name.find('.') != std::string_view::npos;
   if (type == "float") return floating && (e.name.ends_with('f') || e.name.ends_with('F'));
   if (type == "double") return floating && !e.name.ends_with('f') && !e.name.ends_with('F');
   return type == "int" &&

@@ -147,7 +147,7 @@ class RowKeeper {
   }
 
  private:
-  const Array& array_of(const RowOperand& o) const {
+  [[nodiscard]] const Array& array_of(const RowOperand& o) const {
     return facts_.arrays[static_cast<std::size_t>(o.array)];
   }
 
@@ -195,7 +195,7 @@ class RowKeeper {
   // ------------------------------------------------------------------------------------------------------
 
   /// The count of lanes: its constant, if the loops have one under a name.
-  std::string lanes_text() const {
+  [[nodiscard]] std::string lanes_text() const {
     const Expr* step = sweeps_.loops.front()->stmt->step;
     const bool named =
         step->is_op(model::ExprKind::assign, "+=") && step->arg(1).kind == model::ExprKind::name;
@@ -208,12 +208,12 @@ class RowKeeper {
   }
 
   /// First element of the pack that starts at local place `k`.
-  std::string pack_place(const std::string& k) const {
+  [[nodiscard]] std::string pack_place(const std::string& k) const {
     if (sweeps_.lanes == 1) return k;
     return k + " * " + lanes_ + " + " + times(sweeps_.lane, vector_);
   }
 
-  std::string element_place() const {
+  [[nodiscard]] std::string element_place() const {
     if (sweeps_.lanes == 1) return k_;
     if (vector_ == 1) return k_ + " * " + lanes_ + " + " + sweeps_.lane;
     const std::string v = std::to_string(vector_);
@@ -221,14 +221,14 @@ class RowKeeper {
            " % " + v;
   }
 
-  std::string loop_head(std::int64_t step) const {
+  [[nodiscard]] std::string loop_head(std::int64_t step) const {
     return "#pragma unroll\nfor (int " + k_ + " = 0; " + k_ + " < " + std::to_string(items_) +
            "; " + (step > 1 ? k_ + " += " + std::to_string(step) : "++" + k_) + ")";
   }
 
-  bool is_full() const { return *sweeps_.length == items_ * sweeps_.lanes; }
+  [[nodiscard]] bool is_full() const { return *sweeps_.length == items_ * sweeps_.lanes; }
 
-  std::int64_t width_of(const RowOperand& o) const {
+  [[nodiscard]] std::int64_t width_of(const RowOperand& o) const {
     return fits_packs(facts_, o, vector_) && *sweeps_.length % vector_ == 0 ? vector_ : 1;
   }
 
@@ -237,7 +237,7 @@ class RowKeeper {
   }
 
   /// The loop that fills the local array from the row.
-  std::string load(const RowOperand& o, const std::string& local) const {
+  [[nodiscard]] std::string load(const RowOperand& o, const std::string& local) const {
     const std::int64_t width = width_of(o);
     const std::string place = width > 1 ? pack_place(k_) : element_place();
     std::string move = pack_move(array_of(o), width, local, k_, base_text(o) + place, true);
@@ -246,7 +246,7 @@ class RowKeeper {
   }
 
   /// The statement that writes element k to the row, or the pack that k ends.
-  std::string store(const RowOperand& o, const std::string& local) const {
+  [[nodiscard]] std::string store(const RowOperand& o, const std::string& local) const {
     const std::int64_t width = width_of(o);
     if (width == 1)
       return pack_move(array_of(o), 1, local, k_, base_text(o) + element_place(), false);
@@ -310,7 +310,7 @@ class RowKeeper {
   }
 
   /// The body asks for the place of an element, not only for the kept elements.
-  bool needs_place(const Loop& loop) const {
+  [[nodiscard]] bool needs_place(const Loop& loop) const {
     bool out = false;
     model::walk_expressions(*loop.stmt->body, [&](const Expr& e) {
       if (replaced_.contains(&e)) return false;
@@ -320,7 +320,7 @@ class RowKeeper {
     return out;
   }
 
-  std::string type_of_variable(const Loop& loop) const {
+  [[nodiscard]] std::string type_of_variable(const Loop& loop) const {
     return loop.declarator == nullptr ? "int" : std::string(unit_.text(loop.declarator->type));
   }
 

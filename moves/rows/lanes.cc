@@ -174,15 +174,16 @@ std::optional<Expression> items_of(const LaunchPlan& plan) {
       return std::nullopt;
     const std::string inner = grid.substr(head.size(), grid.size() - head.size() - tail.size());
     try {
-      const Expression items = Expression::parse(inner, "grid");
+      Expression items = Expression::parse(inner, "grid");
       // The pieces must have been what the text is made of: "a) / 4 + (b" would parse to something
       // else.
       if (Expression::parse(std::string(head) + items.text() + std::string(tail), "grid") ==
           plan.grid[0])
         return items;
+      return std::nullopt;
     } catch (const Error&) {
+      return std::nullopt;  // no expression by itself
     }
-    return std::nullopt;
   };
   if (auto items = between("ceil_div(", ", " + block + ")")) return items;
   if (plan.block[0].is_constant()) {

@@ -78,10 +78,12 @@ class RangeSumFinder {
 
  private:
   bool fail(std::string text) { return why_ = std::move(text), false; }
-  const Array& array(const Access& a) const {
+  [[nodiscard]] const Array& array(const Access& a) const {
     return facts_.arrays[static_cast<std::size_t>(a.array)];
   }
-  const ArgSpec* argument(const Array& a) const { return context_.spec.io.find(a.spec_name); }
+  [[nodiscard]] const ArgSpec* argument(const Array& a) const {
+    return context_.spec.io.find(a.spec_name);
+  }
 
   bool plain_kernel() {
     if (!facts_.veto.empty()) return fail(facts_.veto);
@@ -246,7 +248,7 @@ class RangeSumFinder {
     return nullptr;
   }
 
-  bool is_set_again(std::string_view name) const {
+  [[nodiscard]] bool is_set_again(std::string_view name) const {
     const std::vector<std::string> written = facts_.names_written(*model_.kernel->body);
     return std::find(written.begin(), written.end(), name) != written.end();
   }
@@ -325,7 +327,7 @@ class RangeSumFinder {
   }
 
   /// The accumulator as it is written to, not a part of what is added.
-  bool belongs_to_sum(const Expr& e) const {
+  [[nodiscard]] bool belongs_to_sum(const Expr& e) const {
     const auto within = [&](const Expr* part) {
       return part != nullptr && part->span.contains(e.span);
     };
@@ -333,7 +335,7 @@ class RangeSumFinder {
            !within(out_.sum->factor_b);
   }
 
-  const Expr* rows_expr() const {
+  [[nodiscard]] const Expr* rows_expr() const {
     const Expr& c = *body_.guard->expr;
     return &c.arg(strip_casts(c.arg(0)).is_name(out_.row->name) ? 1 : 0);
   }
@@ -379,7 +381,7 @@ class RangeSumFinder {
   }
 
   /// A function of the file, or a macro, that reads the thread's place.
-  bool may_know_thread(std::string_view name, int depth) const {
+  [[nodiscard]] bool may_know_thread(std::string_view name, int depth) const {
     if (unit_.macro(name) != nullptr || depth > 8) return true;
     const Function* const f = unit_.find_function(name);
     if (f == nullptr || f->body == nullptr) return false;
@@ -442,7 +444,7 @@ class RangeSumFinder {
     return fail("no array of a known size is read at " + out_.loop->variable);
   }
 
-  bool holds_everywhere(const ArgSpec& arg, const Expression& extent) const {
+  [[nodiscard]] bool holds_everywhere(const ArgSpec& arg, const Expression& extent) const {
     const bool narrow = size_of_type(unit_.resolved_type(out_.index_type)) < 8;
     return std::all_of(
         context_.spec.workloads.begin(), context_.spec.workloads.end(), [&](const Workload& w) {

@@ -104,7 +104,7 @@ class Planner {
     return true;
   }
 
-  bool same_as_block(const Polynomial& factor) const {
+  [[nodiscard]] bool same_as_block(const Polynomial& factor) const {
     if (factor.as_name() == "blockDim.x") return true;
     Bindings values(context_.variant.tunables.begin(), context_.variant.tunables.end());
     const auto extent = facts_.resolved(factor).constant();
@@ -194,7 +194,7 @@ class Planner {
     return best;
   }
 
-  int contiguous_accesses(const Loop& loop) const {
+  [[nodiscard]] int contiguous_accesses(const Loop& loop) const {
     int count = 0;
     for (const Access* a : facts_.accesses_in(*loop.stmt)) {
       if (facts_.arrays[static_cast<std::size_t>(a->array)].space == Space::local) continue;
@@ -215,7 +215,7 @@ class Planner {
     return why.empty();
   }
 
-  std::string refusal(const Loop& loop) const {
+  [[nodiscard]] std::string refusal(const Loop& loop) const {
     if (loop.kind == LoopClass::scan) {
       if (scan_ == nullptr) return "a running value is stored: scan_parallelise";
       const bool inside =
@@ -260,7 +260,7 @@ class Planner {
   }
 
   /// `name` is used outside the loop other than where another loop sets it anew.
-  bool read_behind(const std::string& name, const Loop& loop) const {
+  [[nodiscard]] bool read_behind(const std::string& name, const Loop& loop) const {
     bool used = false;
     model::walk_expressions(body_, [&](const Expr& e) {
       if (!e.is_name(name) || loop.stmt->span.contains(e.span) ||
@@ -319,7 +319,7 @@ class Planner {
     return true;
   }
 
-  bool changes_locals(const Stmt& stmt) const {
+  [[nodiscard]] bool changes_locals(const Stmt& stmt) const {
     for (const std::string& name : facts_.names_written(stmt)) {
       const model::Array* array = facts_.array(name);
       if (array == nullptr || array->space == Space::local) return true;
@@ -327,7 +327,7 @@ class Planner {
     return false;
   }
 
-  const Loop* split_around(const Access& a) const {
+  [[nodiscard]] const Loop* split_around(const Access& a) const {
     for (const Loop* l : plan_.splits) {
       if (std::find(a.loops.begin(), a.loops.end(), l) != a.loops.end()) return l;
     }
@@ -335,7 +335,7 @@ class Planner {
   }
 
   /// Which lane touches the element: equal texts, same lane. Empty outside the shared loops.
-  std::string owner(const Access& a) const {
+  [[nodiscard]] std::string owner(const Access& a) const {
     const Loop* split = split_around(a);
     if (split == nullptr) return {};
     const std::string atom = loop_atom(a.index, *split);
@@ -347,7 +347,7 @@ class Planner {
     return (l.kind == LoopClass::scan ? "scan " : "") + l.first.key() + ":" + l.step.key();
   }
 
-  bool is_single(const Access& a) const {
+  [[nodiscard]] bool is_single(const Access& a) const {
     return std::any_of(plan_.single.begin(), plan_.single.end(),
                        [&](const Stmt* s) { return s->span.contains(a.expr->span); });
   }
@@ -393,7 +393,7 @@ class Planner {
     return true;
   }
 
-  bool same_lane(const Access& a, const Access& b) const {
+  [[nodiscard]] bool same_lane(const Access& a, const Access& b) const {
     const Loop* in = split_around(a);
     // no dependence between its iterations
     if (in != nullptr && in == split_around(b)) return true;

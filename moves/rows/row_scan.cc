@@ -44,8 +44,8 @@ class ScanWriter {
   std::optional<std::string> text() {
     items_ = shape_.packs * shape_.vector;
     tile_ = items_ * group_.lanes;
-    running_ = fresh_("running"), total_ = fresh_("total"), before_ = fresh_("before"),
-    left_ = fresh_("left"), at_ = fresh_("at");
+    running_ = fresh("running"), total_ = fresh("total"), before_ = fresh("before"),
+    left_ = fresh("left"), at_ = fresh("at");
     p_ = free_name(unit_, {"p", "pack"}, taken_), d_ = group_.step;
     k_ = shape_.vector == 1 ? p_ : group_.part;
     const auto end = model_.facts.resolved(loop_.end).constant(),
@@ -53,7 +53,7 @@ class ScanWriter {
     if (end && first) length_ = std::max<std::int64_t>(0, *end - *first);
     once_ = length_ && *length_ <= tile_;
     full_ = length_ && *length_ % tile_ == 0;
-    if (!once_) t_ = fresh_("t");
+    if (!once_) t_ = fresh("t");
     find_packs();
     if (shape_.vector > 1 && loaded_.empty() && stored_.empty()) return std::nullopt;
     std::string body = loads() + totals();
@@ -68,24 +68,30 @@ class ScanWriter {
     std::string local;
   };
 
-  std::string fresh_(std::string_view wish) {
+  std::string fresh(std::string_view wish) {
     return *taken_.insert(model::fresh_name(unit_, wish, &taken_)).first;
   }
-  const Array& array_of(const Access& a) const {
+  [[nodiscard]] const Array& array_of(const Access& a) const {
     return model_.facts.arrays[static_cast<std::size_t>(a.array)];
   }
-  std::int64_t warps() const { return group_.block() / kWarpLanes; }
+  [[nodiscard]] std::int64_t warps() const { return group_.block() / kWarpLanes; }
   /// lanes that shuffle
-  std::int64_t span() const { return group_.within_warp() ? group_.lanes : kWarpLanes; }
-  std::string combined(std::string_view a, std::string_view b) const {
+  [[nodiscard]] std::int64_t span() const {
+    return group_.within_warp() ? group_.lanes : kWarpLanes;
+  }
+  [[nodiscard]] std::string combined(std::string_view a, std::string_view b) const {
     return model::combine_text(r_.op, r_.type, a, b);
   }
-  std::string identity() const { return std::string(model::identity_text(r_.op, r_.type)); }
+  [[nodiscard]] std::string identity() const {
+    return std::string(model::identity_text(r_.op, r_.type));
+  }
   std::string mask() const { return group_.lanes < kWarpLanes ? group_.mask : "0xffffffffu"; }
-  std::string rank() const {
+  [[nodiscard]] std::string rank() const {
     return group_.lanes <= kWarpLanes ? group_.lane : group_.lane + " % 32";
   }
-  std::string width() const { return group_.lanes < kWarpLanes ? ", " + group_.lanes_name : ""; }
+  [[nodiscard]] std::string width() const {
+    return group_.lanes < kWarpLanes ? ", " + group_.lanes_name : "";
+  }
 
   /// Accesses of the loop that run along memory are moved in packs through local arrays.
   void find_packs() {
@@ -112,7 +118,7 @@ class ScanWriter {
       });
       const std::string local = known != list.end()
                                     ? known->local
-                                    : fresh_(array_of(*a).name + (a->writes() ? "_out" : "_pack"));
+                                    : fresh(array_of(*a).name + (a->writes() ? "_out" : "_pack"));
       if (known == list.end()) list.push_back({a, local});
       replaced_[a->expr] = local + "[" + k_ + "]";
     }
@@ -122,30 +128,30 @@ class ScanWriter {
     return e.parent != nullptr && e.parent->is_op(model::ExprKind::unary, "&");
   }
 
-  bool is_conditional(const Access& a) const {
+  [[nodiscard]] bool is_conditional(const Access& a) const {
     return std::any_of(a.guards.begin(), a.guards.end(), [&](const model::Guard* g) {
       return g->stmt != nullptr && g->stmt != loop_.stmt && model::is_inside(*g->stmt, *loop_.stmt);
     });
   }
 
-  std::string start_text() const {
+  [[nodiscard]] std::string start_text() const {
     const std::string first = loop_.source_first.is_zero() ? "" : loop_.source_first.text() + " + ";
     return once_ ? first : t_ + " + ";
   }
-  std::string element_place() const {
+  [[nodiscard]] std::string element_place() const {
     if (shape_.vector == 1)
       return start_text() + k_ + " * " + group_.lanes_name + " + " + group_.lane;
     const std::string v = std::to_string(shape_.vector);
     return start_text() + k_ + " / " + v + " * " + std::to_string(group_.lanes * shape_.vector) +
            " + " + group_.lane + " * " + v + " + " + k_ + " % " + v;
   }
-  std::string pack_place() const {
+  [[nodiscard]] std::string pack_place() const {
     return start_text() + k_ + " * " + group_.lanes_name + " + " + group_.lane +
            (shape_.vector > 1 ? " * " + std::to_string(shape_.vector) : "");
   }
-  std::string end_text() const { return loop_.source_end.text(); }
+  [[nodiscard]] std::string end_text() const { return loop_.source_end.text(); }
 
-  std::string transfer(const Access& a, const std::string& local, bool load) const {
+  [[nodiscard]] std::string transfer(const Access& a, const std::string& local, bool load) const {
     const Polynomial base = a.source_index.without(loop_atom(a.source_index, loop_));
     const std::string there = (base.is_zero() ? "" : base.text() + " + ") + pack_place();
     std::string move = pack_move(array_of(a), shape_.vector, local, k_, there, load);
@@ -155,7 +161,7 @@ class ScanWriter {
            ") {\n" + tab_ + move + "\n}\n";
   }
 
-  std::string loads() const {
+  [[nodiscard]] std::string loads() const {
     std::string out;
     const std::string align = shape_.vector > 1 ? "alignas(16) " : "";
     for (const Packed& p : stored_)
@@ -170,7 +176,7 @@ class ScanWriter {
 
   /// Text of a statement of the loop, its comments too, with packed accesses replaced and the
   /// accumulator under its new name; a block without its braces, lines as far left as they go.
-  std::string body_text(const Stmt& stmt) const {
+  [[nodiscard]] std::string body_text(const Stmt& stmt) const {
     model::Span span = stmt.span;
     if (stmt.is(StmtKind::block)) ++span.begin, --span.end;
     std::vector<Edit> edits;
@@ -209,7 +215,7 @@ class ScanWriter {
     return out;
   }
 
-  bool needs_place(const std::vector<const Stmt*>& list) const {
+  [[nodiscard]] bool needs_place(const std::vector<const Stmt*>& list) const {
     bool out = !full_;
     for (const Stmt* s : list) {
       model::walk_expressions(*s, [&](const Expr& e) {
@@ -222,7 +228,8 @@ class ScanWriter {
   }
 
   /// `text` for each element of pack p that lies in the row; `used`: what of the loop it holds.
-  std::string each_element(const std::vector<const Stmt*>& used, const std::string& text) const {
+  [[nodiscard]] std::string each_element(const std::vector<const Stmt*>& used,
+                                         const std::string& text) const {
     std::string element;
     if (needs_place(used)) {
       const std::string type =
@@ -241,15 +248,15 @@ class ScanWriter {
            "}\n";
   }
 
-  std::string pack_loop(const std::string& text) const {
+  [[nodiscard]] std::string pack_loop(const std::string& text) const {
     return "#pragma unroll\nfor (int " + p_ + " = 0; " + p_ + " < " + std::to_string(shape_.packs) +
            "; ++" + p_ + ") {\n" + model::indented(text, tab_) + "}\n";
   }
 
   /// Each lane's value is combined with those of the lanes before it.
-  std::string shuffle_scan(const std::string& variable,
-                           const std::string& lanes,
-                           const std::string& width) const {
+  [[nodiscard]] std::string shuffle_scan(const std::string& variable,
+                                         const std::string& lanes,
+                                         const std::string& width) const {
     return "#pragma unroll\nfor (int " + d_ + " = 1; " + d_ + " < " + lanes + "; " + d_ +
            " *= 2) {\n" + tab_ + "const " + r_.type + " " + left_ + " = __shfl_up_sync(" + mask() +
            ", " + variable + ", " + d_ + width + ");\n" + tab_ + "if (" + rank() + " >= " + d_ +
@@ -257,7 +264,7 @@ class ScanWriter {
   }
 
   /// Statements that make the value to be combined: declarations before the update.
-  std::vector<const Stmt*> value_statements() const {
+  [[nodiscard]] std::vector<const Stmt*> value_statements() const {
     std::vector<const Stmt*> out;
     for (const Stmt* s : model::statements(*loop_.stmt->body)) {
       if (s == r_.stmt) break;
@@ -266,7 +273,7 @@ class ScanWriter {
     return out;
   }
 
-  std::string value_text() const {
+  [[nodiscard]] std::string value_text() const {
     if (r_.value == nullptr) return {};
     std::vector<Edit> edits;
     const std::size_t at = r_.value->outer.begin;
@@ -279,12 +286,12 @@ class ScanWriter {
     return r_.negated ? "-(" + text + ")" : text;
   }
 
-  std::string update(const std::string& variable, std::string_view other) const {
+  [[nodiscard]] std::string update(const std::string& variable, std::string_view other) const {
     return update_text({variable, r_.type, r_.op}, other);
   }
 
   /// Sum of each pack, then of all packs of the lanes before in the warp.
-  std::string totals() const {
+  [[nodiscard]] std::string totals() const {
     const std::string packs = std::to_string(shape_.packs), own = total_ + "[" + p_ + "]";
     std::vector<const Stmt*> used = value_statements();
     std::string element;
@@ -300,14 +307,14 @@ class ScanWriter {
   }
 
   /// The loop's body over the elements of pack p; `running` holds what precedes them.
-  std::string elements() const {
+  [[nodiscard]] std::string elements() const {
     const std::string first =
         "if (" + rank() + " > 0) " + update(running_, before_ + "[" + p_ + "]") + "\n";
     return first +
            each_element(model::statements(*loop_.stmt->body), body_text(*loop_.stmt->body) + "\n");
   }
 
-  std::string within_warp() const {
+  [[nodiscard]] std::string within_warp() const {
     const std::string last = "__shfl_sync(" + mask() + ", " + total_ + "[" + p_ + "], " +
                              group_.lanes_name + " - 1" + width() + ")";
     return pack_loop(r_.type + " " + running_ + " = " + r_.accumulator + ";\n" + elements() +
@@ -317,9 +324,9 @@ class ScanWriter {
   std::string over_block() {
     const std::int64_t all = warps() * shape_.packs;
     const std::string count = std::to_string(all), w = std::to_string(warps()),
-                      shared = fresh_(r_.accumulator + "_warp");
-    const std::string chosen = once_ ? shared : shared + "[" + (side_ = fresh_("side")) + "]",
-                      sum = fresh_("warps");
+                      shared = fresh(r_.accumulator + "_warp");
+    const std::string chosen = once_ ? shared : shared + "[" + (side_ = fresh("side")) + "]",
+                      sum = fresh("warps");
     if (model::enclosing_loop(*loop_.stmt) != nullptr)
       shared_ = "__syncthreads();  // the last totals have been read\n";
     shared_ += "__shared__ " + r_.type + " " + shared + (once_ ? "" : "[2]") + "[" + count +
@@ -346,7 +353,7 @@ class ScanWriter {
            "\n";
   }
 
-  std::string wrapped(const std::string& body) const {
+  [[nodiscard]] std::string wrapped(const std::string& body) const {
     const std::string note =
         "// Each lane takes " +
         std::string(shape_.packs > 1 ? std::to_string(shape_.packs) + " packs of " : "") +

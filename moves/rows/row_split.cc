@@ -145,7 +145,7 @@ class RowRewriter {
     insert_before(*place, head);
   }
 
-  bool needs_mask() const {
+  [[nodiscard]] bool needs_mask() const {
     return scan_ != nullptr || !plan_.combines.empty() || !plan_.barriers.empty();
   }
 
@@ -209,7 +209,7 @@ class RowRewriter {
 
   /// The accumulator's value before the loop is the operator's neutral element, by the statements
   /// before it in its block.
-  bool starts_neutral(const Reduction& r, const Stmt& loop) const {
+  [[nodiscard]] bool starts_neutral(const Reduction& r, const Stmt& loop) const {
     if (loop.parent == nullptr || !loop.parent->is(StmtKind::block)) return false;
     const auto& list = loop.parent->children;
     auto at = std::find(list.begin(), list.end(), &loop);

@@ -26,7 +26,7 @@ struct Shape {
 /// spans several.
 bool numbers_lanes(const Polynomial& place, std::int64_t lanes, std::int64_t threads) {
   if (lanes == 1) return place.is_zero();
-  constexpr std::int64_t kMostLanes = 8 * 1024;  // of a cluster
+  constexpr std::int64_t kMostLanes = 8192;  // of a cluster
   if (lanes > kMostLanes) return false;
   if (lanes < threads ? threads % lanes != 0 : lanes % threads != 0) return false;
   for (std::int64_t block = 0; block < std::max<std::int64_t>(2, lanes / threads * 2); ++block) {

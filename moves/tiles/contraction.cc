@@ -230,7 +230,7 @@ class ContractionFinder {
     return true;
   }
 
-  std::string prologue_text() const {
+  [[nodiscard]] std::string prologue_text() const {
     std::string out;
     for (const ContractionStatement& s : out_.prologue) out += "\n" + s.text;
     return out;

@@ -165,7 +165,7 @@ constexpr std::string_view kWgmmaLoop = R"(for (int @slice = 0; @slice < @slices
 @finish_products(@acc);
 )";
 
-std::string with_line_end(std::string text) {
+std::string with_line_end(const std::string& text) {
   return text.empty() || text.ends_with('\n') ? text : text + "\n";
 }
 
@@ -202,7 +202,7 @@ std::string store_code(CodeTemplate& code, const Contraction& c, const TensorTil
     return out + with_line_end(model::indented(c.epilogue, "    ")) + "  }\n}\n";
   }
   code.set("OUT", c.output_element);
-  code.set("OUT_BYTES", static_cast<long long>(2 * bytes));
+  code.set("OUT_BYTES", 2 * static_cast<long long>(bytes));
   code.set("WORD", bytes == 2 ? "unsigned" : "uint2");
   code.set("VALUE", c.output_value);
   std::string out = open + "{\n";

@@ -318,7 +318,7 @@ class TileWriter {
   }
 
   /// Where piece `i` of the thread lies in the tile: "e / BM" and "e % BM", k first.
-  std::array<std::string, 2> place(const Stage& t) const {
+  [[nodiscard]] std::array<std::string, 2> place(const Stage& t) const {
     const std::string inner = t.packed_k ? bk_ : t.outer;
     const std::string major = e_ + " / " + inner, minor = e_ + " % " + inner;
     return t.packed_k ? std::array{minor, major} : std::array{major, minor};
@@ -412,10 +412,10 @@ class TileWriter {
     }
   }
 
-  std::string piece(const std::string& index,
-                    std::int64_t count,
-                    std::int64_t chunk,
-                    const std::string& step) const {
+  [[nodiscard]] std::string piece(const std::string& index,
+                                  std::int64_t count,
+                                  std::int64_t chunk,
+                                  const std::string& step) const {
     if (count <= chunk) return count == 1 ? "" : " + " + index;
     return " + " + index + " / " + number(chunk) + " * " + step + " + " + index + " % " +
            number(chunk);

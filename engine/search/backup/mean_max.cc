@@ -28,7 +28,8 @@ class MeanMax final : public BackupPolicy {
  public:
   explicit MeanMax(const Options& options) : beta_(options.of<MeanMaxOptions>().beta) {}
 
-  double node_value(double own_reward, std::span<const ChildTerm> children) const override {
+  [[nodiscard]] double node_value(double own_reward,
+                                  std::span<const ChildTerm> children) const override {
     double sum = own_reward;
     double weight = 1;
     for (const ChildTerm& child : children) {
@@ -38,7 +39,7 @@ class MeanMax final : public BackupPolicy {
     }
     return sum / weight;
   }
-  double edge_value(double child_value, double child_best) const override {
+  [[nodiscard]] double edge_value(double child_value, double child_best) const override {
     return (1 - beta_) * child_value + beta_ * child_best;
   }
 

@@ -32,7 +32,8 @@ class PowerMean final : public BackupPolicy {
  public:
   explicit PowerMean(const Options& options) : p_(options.of<PowerMeanOptions>().power_p) {}
 
-  double node_value(double own_reward, std::span<const ChildTerm> children) const override {
+  [[nodiscard]] double node_value(double own_reward,
+                                  std::span<const ChildTerm> children) const override {
     double highest = own_reward;
     for (const ChildTerm& child : children) highest = std::max(highest, child.value);
     double sum = std::exp(p_ * (own_reward - highest));
@@ -44,7 +45,7 @@ class PowerMean final : public BackupPolicy {
     }
     return highest + std::log(sum / weight) / p_;
   }
-  double edge_value(double child_value, double) const override { return child_value; }
+  [[nodiscard]] double edge_value(double child_value, double) const override { return child_value; }
 
  private:
   double p_;

@@ -43,7 +43,7 @@ class Softmax final : public SelectionPolicy {
     }
     return chosen;
   }
-  bool draws() const override { return true; }
+  [[nodiscard]] bool draws() const override { return true; }
 
  private:
   double temperature_;

@@ -25,7 +25,7 @@ class Thompson final : public SelectionPolicy {
     }
     return chosen;
   }
-  bool draws() const override { return true; }
+  [[nodiscard]] bool draws() const override { return true; }
 
  private:
   double c_;

@@ -13,10 +13,10 @@ class Builds final : public StopPolicy {
       : budget_(static_cast<std::uint64_t>(options.run.budget_builds)),
         reason_(std::to_string(budget_) + (budget_ == 1 ? " build" : " builds")) {}
 
-  std::string_view reason(const Progress& progress) const override {
+  [[nodiscard]] std::string_view reason(const Progress& progress) const override {
     return progress.evaluations >= budget_ ? std::string_view(reason_) : std::string_view();
   }
-  std::uint64_t remaining(const Progress&, std::uint64_t dispatched) const override {
+  [[nodiscard]] std::uint64_t remaining(const Progress&, std::uint64_t dispatched) const override {
     return dispatched < budget_ ? budget_ - dispatched : 0;
   }
 

@@ -31,7 +31,7 @@ class Patience final : public StopPolicy {
         reason_(std::to_string(patience_) + (patience_ == 1 ? " build" : " builds") +
                 " without a better one") {}
 
-  std::string_view reason(const Progress& progress) const override {
+  [[nodiscard]] std::string_view reason(const Progress& progress) const override {
     return patience_ > 0 && progress.since_improvement >= patience_ ? std::string_view(reason_)
                                                                     : std::string_view();
   }

@@ -31,7 +31,7 @@ class Seconds final : public StopPolicy {
       : budget_(options.of<SecondsOptions>().budget_seconds),
         reason_(number_text(budget_) + " seconds") {}
 
-  std::string_view reason(const Progress& progress) const override {
+  [[nodiscard]] std::string_view reason(const Progress& progress) const override {
     return budget_ > 0 && progress.seconds >= budget_ ? std::string_view(reason_)
                                                       : std::string_view();
   }

@@ -12,9 +12,11 @@ class All final : public WideningPolicy {
  public:
   explicit All(const Options& options) : first_play_(options.of<FirstPlayOptions>()) {}
 
-  bool offer(std::uint64_t, std::uint32_t, std::uint32_t) const override { return true; }
+  [[nodiscard]] bool offer(std::uint64_t, std::uint32_t, std::uint32_t) const override {
+    return true;
+  }
   bool forced() const override { return true; }
-  double first_play_value(double own_reward, double, double sigma) const override {
+  [[nodiscard]] double first_play_value(double own_reward, double, double sigma) const override {
     return first_play_.value(own_reward, sigma);
   }
 

@@ -13,7 +13,9 @@ class WidenArm final : public WideningPolicy {
  public:
   explicit WidenArm(const Options& options) : first_play_(options.of<FirstPlayOptions>()) {}
 
-  bool offer(std::uint64_t, std::uint32_t, std::uint32_t) const override { return true; }
+  [[nodiscard]] bool offer(std::uint64_t, std::uint32_t, std::uint32_t) const override {
+    return true;
+  }
   double first_play_value(double own_reward, double, double sigma) const override {
     return first_play_.value(own_reward, sigma);
   }

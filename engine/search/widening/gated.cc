@@ -35,13 +35,15 @@ class Gated final : public WideningPolicy {
   explicit Gated(const Options& options)
       : options_(options.of<GatedOptions>()), first_play_(options.of<FirstPlayOptions>()) {}
 
-  bool offer(std::uint64_t node_visits, std::uint32_t children, std::uint32_t) const override {
+  [[nodiscard]] bool offer(std::uint64_t node_visits,
+                           std::uint32_t children,
+                           std::uint32_t) const override {
     return static_cast<double>(children) <
            options_.widening_k *
                std::pow(static_cast<double>(node_visits), options_.widening_alpha);
   }
-  bool forced() const override { return true; }
-  double first_play_value(double own_reward, double, double sigma) const override {
+  [[nodiscard]] bool forced() const override { return true; }
+  [[nodiscard]] double first_play_value(double own_reward, double, double sigma) const override {
     return first_play_.value(own_reward, sigma);
   }
 
