@@ -310,6 +310,7 @@ inline double family_value(const FamilyRule& rule, Word i, double own, double so
       break;
     }
     case InputFamily::sorted_ties:
+      // NOLINTNEXTLINE(bugprone-integer-division): eight steps
       x = (static_cast<double>(column * 8 / rule.row) - 3) * 0.5 * rule.scale;
       break;
     case InputFamily::rare_outliers: {

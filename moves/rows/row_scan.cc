@@ -85,7 +85,9 @@ class ScanWriter {
   [[nodiscard]] std::string identity() const {
     return std::string(model::identity_text(r_.op, r_.type));
   }
-  std::string mask() const { return group_.lanes < kWarpLanes ? group_.mask : "0xffffffffu"; }
+  [[nodiscard]] std::string mask() const {
+    return group_.lanes < kWarpLanes ? group_.mask : "0xffffffffu";
+  }
   [[nodiscard]] std::string rank() const {
     return group_.lanes <= kWarpLanes ? group_.lane : group_.lane + " % 32";
   }

@@ -139,7 +139,7 @@ bool Memory::tried(const Hash128& parent, const MoveInstance& instance) const {
 
 PromptBuilder::PromptBuilder(const KernelSpec& spec,
                              const DeviceFacts& device,
-                             std::vector<MoveCard> catalogue)
+                             const std::vector<MoveCard>& catalogue)
     : spec_(spec) {
   prefix_ = std::string(kRole) + "\nMoves:\n";
   for (const MoveCard& card : catalogue) {

@@ -50,7 +50,9 @@ struct Asked {
 /// since providers cache long prefixes.
 class PromptBuilder {
  public:
-  PromptBuilder(const KernelSpec& spec, const DeviceFacts& device, std::vector<MoveCard> catalogue);
+  PromptBuilder(const KernelSpec& spec,
+                const DeviceFacts& device,
+                const std::vector<MoveCard>& catalogue);
   [[nodiscard]] const std::string& prefix() const { return prefix_; }
   /// moves that may be requested as source
   [[nodiscard]] const std::vector<std::string>& by_hand() const { return by_hand_; }

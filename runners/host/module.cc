@@ -17,6 +17,7 @@ struct TlsIndex {
 };
 
 }  // namespace
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): the linker's
 extern "C" void* __tls_get_addr(TlsIndex* index);
 
 namespace warpath::host {
@@ -78,13 +79,14 @@ Module::Module(const std::string& path, int descriptor, std::size_t kernel, std:
   }
   entry_ = exported[kernel];
   Found found;
-  found.inside = exported;
+  found.inside = static_cast<const void*>(exported);
   ::dl_iterate_phdr(visit, &found);
   shared_bytes_ = found.shared_bytes;
   const auto relro_end = found.relro.first + found.relro.second;
   for (auto [begin, size] : found.writable) {
     auto end = begin + size;
     if (found.relro.first <= begin && begin < relro_end) begin = std::min(relro_end, end);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses of the loader
     if (begin < end) writable_.push_back({reinterpret_cast<std::byte*>(begin), end - begin});
   }
 }

@@ -163,17 +163,19 @@ class CommandReference final : public ReferenceSource {
   }
 
   [[nodiscard]] Tensor read(const std::string& path, const std::string& file, DType dtype) const {
+    const auto bad_file = [&](const Error& error) {
+      const std::string what = error.what();
+      return failed("wrote a bad " + file + what.substr(what.find(path) == 0 ? path.size() : 0));
+    };
     try {
       return read_npy(path, dtype);
     } catch (const Error& error) {
-      if (info(dtype).is_float && dtype != DType::f64) {
-        try {
-          return read_npy(path, DType::f64);
-        } catch (const Error&) {  // the first complaint names the type that was asked for
-        }
+      if (!info(dtype).is_float || dtype == DType::f64) throw bad_file(error);
+      try {
+        return read_npy(path, DType::f64);
+      } catch (const Error&) {
+        throw bad_file(error);  // which names the type that was asked for
       }
-      const std::string what = error.what();
-      throw failed("wrote a bad " + file + what.substr(what.find(path) == 0 ? path.size() : 0));
     }
   }
 

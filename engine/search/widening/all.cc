@@ -15,7 +15,7 @@ class All final : public WideningPolicy {
   [[nodiscard]] bool offer(std::uint64_t, std::uint32_t, std::uint32_t) const override {
     return true;
   }
-  bool forced() const override { return true; }
+  [[nodiscard]] bool forced() const override { return true; }
   [[nodiscard]] double first_play_value(double own_reward, double, double sigma) const override {
     return first_play_.value(own_reward, sigma);
   }

@@ -16,7 +16,7 @@ class WidenArm final : public WideningPolicy {
   [[nodiscard]] bool offer(std::uint64_t, std::uint32_t, std::uint32_t) const override {
     return true;
   }
-  double first_play_value(double own_reward, double, double sigma) const override {
+  [[nodiscard]] double first_play_value(double own_reward, double, double sigma) const override {
     return first_play_.value(own_reward, sigma);
   }
 

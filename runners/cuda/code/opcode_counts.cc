@@ -28,7 +28,7 @@ void add(const std::vector<Place>& places, CountedCode& to) {
   }
   std::size_t depth = 0;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    depth = static_cast<std::size_t>(static_cast<int>(depth) + change[i]);
+    depth = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(depth) + change[i]);
     if (places[i].opcode.empty()) continue;
     std::vector<std::int64_t>& counts = to.opcodes[places[i].opcode];
     if (counts.size() <= depth) counts.resize(depth + 1, 0);

@@ -129,7 +129,9 @@ class Sums {
       if (!of.back()) return std::nullopt;
       varies = varies || of.back()->varies();
     }
-    const auto else_itself = [&](Sum found) { return found ? found : named(result, varies); };
+    const auto else_itself = [&](const Sum& found) {
+      return found ? found : named(result, varies);
+    };
     const bool plain = std::ranges::all_of(instruction.modifiers, [](std::string_view m) {
       return is_one_of(m, {"s32", "u32", "b32", "s64", "u64", "b64", "lo", "wide", "to", "global"});
     });

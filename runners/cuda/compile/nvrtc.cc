@@ -17,6 +17,7 @@ namespace warpath::cuda {
 // clang-format on
 
 struct Nvrtc::Table {
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define WARPATH_X(function) decltype(&::function) function = nullptr;
   WARPATH_NVRTC(WARPATH_X)
 #undef WARPATH_X
@@ -37,7 +38,7 @@ class Program {
       texts.push_back(header.text.c_str());
       names.push_back(header.name.c_str());
     }
-    if (table_.nvrtcCreateProgram(&program_, input.source.c_str(), kSourceName.data(),
+    if (table_.nvrtcCreateProgram(&program_, input.source.c_str(), kSourceName,
                                   static_cast<int>(texts.size()), texts.data(),
                                   names.data()) != NVRTC_SUCCESS) {
       program_ = nullptr;

@@ -32,7 +32,7 @@ struct NvrtcOutput {
 };
 
 /// File name of the kernel's source, with which its diagnostics begin.
-inline constexpr std::string_view kSourceName = "kernel.cu";
+inline constexpr const char* kSourceName = "kernel.cu";
 
 /// NVIDIA's run-time compiler, loaded at run time. Needs no GPU. Thread-safe.
 class Nvrtc {

@@ -30,6 +30,7 @@ namespace warpath::cuda {
 
 /// The CUPTI functions used; plain data, like DriverApi.
 struct CuptiApi {
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define WARPATH_X(function) decltype(&::function) function = nullptr;
   WARPATH_CUPTI(WARPATH_X)
 #undef WARPATH_X

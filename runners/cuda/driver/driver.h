@@ -35,6 +35,7 @@ namespace warpath::cuda {
 /// renames (cuMemFree to cuMemFree_v2) apply to both member and symbol, since macro arguments are
 /// expanded.
 struct DriverApi {
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define WARPATH_X(function) decltype(&::function) function = nullptr;
   WARPATH_CUDA_DRIVER(WARPATH_X)
 #undef WARPATH_X

@@ -50,7 +50,8 @@ std::map<std::string, std::int64_t> sizes_of(const KernelSpec& spec,
     try {
       if (size > 1 && elements_of(spec, with_sizes(workload, {{arg.name, 2 * size}})) != total)
         out[arg.name] = size;
-    } catch (const Error&) {  // twice as large is no size: it is left alone
+    } catch (const Error&) {
+      continue;  // twice as large is no size: it is left alone
     }
   }
   return out;

@@ -17,7 +17,7 @@ constexpr unsigned kMaxBlocks = 2048;  ///< of a kernel that leaves a record a b
 constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
 struct Entry {
-  std::string_view name;
+  const char* name;
   CUfunction HarnessFunctions::* function;
 };
 constexpr std::array<Entry, 19> kEntries{{
@@ -115,7 +115,7 @@ std::vector<std::uint64_t> canary_answer(std::uint64_t seed) {
     power = after(power, power);
   }
   std::vector<std::uint64_t> sums(kCanaryWords);
-  for (std::uint64_t thread = 0; thread < kCanaryWords * kThreads; ++thread) {
+  for (std::uint64_t thread = 0; thread < std::uint64_t{kCanaryWords} * kThreads; ++thread) {
     sums[thread / kThreads] += all.factor * portable::mix(seed + thread) + all.term;
   }
   return sums;
@@ -127,8 +127,8 @@ Harness::Harness(const Device& device, const std::string& cubin) : device_(devic
   require(api, api.cuModuleLoadData(&module, cubin.data()), "cannot load the harness's kernels");
   module_ = Module(api, module);
   for (const Entry& entry : kEntries) {
-    require(api, api.cuModuleGetFunction(&(functions_.*entry.function), module, entry.name.data()),
-            entry.name.data());
+    require(api, api.cuModuleGetFunction(&(functions_.*entry.function), module, entry.name),
+            entry.name);
   }
   workspace_ = allocate(api, kMaxBlocks * sizeof(DeviceComparison));
   const DeviceLimits limits = device_.limits();
@@ -284,7 +284,7 @@ void Harness::stir(CUstream stream, std::uint64_t seed) const {
   Rng rng(seed, "stir");
   for (int i = 0; i < kLaunches; ++i) {
     const std::uint64_t more =
-        rng.below(2 * kBlocks * static_cast<std::uint64_t>(multiprocessors_));
+        rng.below(2 * std::uint64_t{kBlocks} * static_cast<std::uint64_t>(multiprocessors_));
     const Grid grid{kBlocks * multiprocessors_ + static_cast<unsigned>(more), 32U << rng.below(6),
                     0};
     const std::uint64_t blocks_seed = rng.next();

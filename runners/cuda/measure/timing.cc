@@ -420,7 +420,7 @@ Pairs sample_pairs(Trial& first, Trial& second, std::size_t w, int pairs) {
     const int leader = static_cast<int>(rng.below(2));
     for (int turn = 0; turn < 2; ++turn) {
       const int side = turn == 0 ? leader : 1 - leader;
-      const auto at = static_cast<std::size_t>(2 * side);
+      const auto at = 2 * static_cast<std::size_t>(side);
       if (mutates) {
         sides[side]->restore(w, slot, first.declared_set(w, slot));
       } else if (!cold) {

@@ -28,7 +28,7 @@ void softmax_rows(Matrix& scores, bool causal) {
 
 class Attention final : public HostOp {
  public:
-  std::span<const Operand> operands() const override {
+  [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
         Operand{"q", Operand::Kind::tensor, true, "[..., T, D]"},
         Operand{"k", Operand::Kind::tensor, true, "[..., S, D]"},

@@ -20,7 +20,7 @@ double gelu_tanh(double a) {
 
 class BiasGeluResidual final : public HostOp {
  public:
-  std::span<const Operand> operands() const override {
+  [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
         Operand{"x", Operand::Kind::tensor, true, "any shape"},
         Operand{"bias", Operand::Kind::tensor, true, "[C]; element i of x gets bias[i % C]"},

@@ -52,7 +52,7 @@ const Function& function_of(const OpCall& call) {
 
 class Elementwise final : public HostOp {
  public:
-  std::span<const Operand> operands() const override {
+  [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
         Operand{"x", Operand::Kind::tensor, true, "any shape"},
         Operand{"y", Operand::Kind::tensor, false,

@@ -11,7 +11,7 @@ namespace {
 
 class GroupNormSilu final : public HostOp {
  public:
-  std::span<const Operand> operands() const override {
+  [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
         Operand{"x", Operand::Kind::tensor, true, "[B, C, ...]"},
         Operand{"out", Operand::Kind::output, true, "the shape of x"},

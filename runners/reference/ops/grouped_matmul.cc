@@ -10,7 +10,7 @@ namespace {
 
 class GroupedMatmul final : public HostOp {
  public:
-  std::span<const Operand> operands() const override {
+  [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
         Operand{"x", Operand::Kind::tensor, true, "[R, K]"},
         Operand{"offsets", Operand::Kind::tensor, true,

@@ -12,7 +12,7 @@ namespace {
 
 class Histogram final : public HostOp {
  public:
-  std::span<const Operand> operands() const override {
+  [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
         Operand{"x", Operand::Kind::tensor, true, "integers in [0, bins), any shape"},
         Operand{"out", Operand::Kind::output, true,

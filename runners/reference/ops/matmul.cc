@@ -10,7 +10,7 @@ namespace {
 
 class Matmul final : public HostOp {
  public:
-  std::span<const Operand> operands() const override {
+  [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
         Operand{"a", Operand::Kind::tensor, true, "[..., M, K], or [..., K, M] with transpose_a"},
         Operand{"b", Operand::Kind::tensor, true,

@@ -35,7 +35,7 @@ std::vector<double> sum_slices(const Tensor& x, std::int64_t slices, std::int64_
 
 class ReduceSum final : public HostOp {
  public:
-  std::span<const Operand> operands() const override {
+  [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
         Operand{"x", Operand::Kind::tensor, true, "any shape"},
         Operand{"out", Operand::Kind::output, true,

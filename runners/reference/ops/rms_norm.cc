@@ -10,7 +10,7 @@ namespace {
 
 class RmsNorm final : public HostOp {
  public:
-  std::span<const Operand> operands() const override {
+  [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
         Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
         Operand{"out", Operand::Kind::output, true, "[..., C]"},

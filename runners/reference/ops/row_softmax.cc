@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "register_host_ops.h"
 #include "runners/reference/host_op.h"
@@ -11,7 +12,7 @@ namespace {
 
 class RowSoftmax final : public HostOp {
  public:
-  std::span<const Operand> operands() const override {
+  [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
         Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
         Operand{"out", Operand::Kind::output, true, "[..., C]"},
@@ -23,7 +24,7 @@ class RowSoftmax final : public HostOp {
   void run(OpCall& call) const override {
     const double scale = call.number("scale", 1);
     map_rows(call, [scale](std::span<double> row) {
-      double largest = -INFINITY;
+      double largest = -std::numeric_limits<double>::infinity();
       for (double& value : row) largest = std::max(largest, value *= scale);
       double sum = 0;
       for (double& value : row) sum += value = std::exp(value - largest);

@@ -25,7 +25,7 @@ void check_pointers(const OpCall& call,
 
 class SpmvCsr final : public HostOp {
  public:
-  std::span<const Operand> operands() const override {
+  [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
         Operand{"row_pointers", Operand::Kind::tensor, true, "integers [rows + 1], ascending"},
         Operand{"columns", Operand::Kind::tensor, true, "integers [nonzeros]"},
