@@ -212,6 +212,25 @@ TEST_CASE("every test file and every suite is listed in tests/meson.build") {
   }
 }
 
+TEST_CASE("docs/architecture.md follows a variant from function to function, in 25 hops") {
+  const std::string page = read_file(source_root() / "docs/architecture.md");
+  const std::regex row(R"(\| \d+ \| `(\w+)` \| `([\w/.]+)` \|)");
+  std::string callers;
+  int hops = 0;
+  for (std::sregex_iterator it(page.begin(), page.end(), row), end; it != end; ++it, ++hops) {
+    const std::string name = (*it)[1], file = (*it)[2];
+    CAPTURE(file);
+    CAPTURE(name);
+    const std::string text = read_file(source_root() / file);
+    const std::regex defined("[ :]" + name + R"(\([^;]*\{)"), called("[ .>:!]" + name + R"(\()");
+    CHECK(std::regex_search(text, defined));
+    const std::sregex_iterator first(text.begin(), text.end(), called);
+    if (hops > 0) CHECK((std::regex_search(callers, called) || std::distance(first, {}) > 1));
+    callers += text;
+  }
+  CHECK(hops == 25);
+}
+
 /// Files that may be longer than 500 lines, and why each is not cut. A new one is cut by idea.
 const std::map<std::string, std::string> kLongFiles{
     {"moves/catalogue/stencil_march.cc", "one writer of one kernel: its parts share all its state"},

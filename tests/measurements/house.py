@@ -50,6 +50,7 @@ def figures_of(tree):
             "files_of_largest_folder": folders[largest], "options_in_engine": described_options(sources(tree, ["engine"])),
             "options": described_options(product), "lists_of_plug_ins": len(list(tree.rglob("register*.in"))) // 2,
             "lines_of_measuring_scripts": lines([f for f in (tree / "tests").rglob("*") if f.is_file() and re.search(r"tests/(tools|measurements|measure$)", f.as_posix())]),
+            "hops_of_a_variant": len(re.findall(r"^\| \d+ \|", (tree / "docs/architecture.md").read_text(), re.M)) if (tree / "docs/architecture.md").exists() else None,
             "words_of_results_page": len((tree / "docs/results.md").read_text().split())}
 
 
