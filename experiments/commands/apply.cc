@@ -54,7 +54,7 @@ Request read_request(const Arguments& arguments) {
   out.stage = parse_stage(arguments.value("stage").value_or("confirmation"), "--stage");
   out.keep_going = arguments.has("keep-going");
   out.each = arguments.value("each");
-  if (const auto most = arguments.value("most")) out.most = parse_count(*most, "--most");
+  if (const auto most = arguments.value("most")) out.most = parse_count(*most, "--most", 0);
   out.show = arguments.value("show");
   if (out.show && *out.show != "source" && *out.show != "diff")
     throw bad_input("--show", *out.show, "source or diff");
@@ -87,7 +87,8 @@ void take_steps(const Request& request,
     if (tried.back() == nullptr)
       throw bad_input("--each", name, "all or a move; `warpath moves` lists them");
   }
-  try_each(tried, request.spec, device, request.most, rungs);
+  const std::vector<MoveOffers> offers = try_each(tried, request.spec, device, request.most, rungs);
+  std::printf("%s\n", offers_table(offers).c_str());
 }
 
 /// What is to be evaluated: every step that was taken. `rung_of`: by candidate.

@@ -32,11 +32,11 @@ Stage parse_stage(const std::string& text, std::string_view place) {
   return static_cast<Stage>(it - kStageNames.begin());
 }
 
-std::size_t parse_count(const std::string& text, std::string_view place) {
+std::size_t parse_count(const std::string& text, std::string_view place, std::size_t least) {
   std::size_t out = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  if (error != std::errc() || end != text.data() + text.size() || out < 1 || out > 1'000'000) {
-    throw bad_input(place, text, "a number from 1 to 1000000");
+  if (error != std::errc() || end != text.data() + text.size() || out < least || out > 1'000'000) {
+    throw bad_input(place, text, "a number from " + std::to_string(least) + " to 1000000");
   }
   return out;
 }

@@ -19,8 +19,10 @@ namespace warpath {
 /// "screening", "confirmation" or "final". Throws Error(bad_input) with `place`.
 [[nodiscard]] Stage parse_stage(const std::string& text, std::string_view place);
 
-/// A whole number from 1 to 1000000. Throws Error(bad_input) with `place`.
-[[nodiscard]] std::size_t parse_count(const std::string& text, std::string_view place);
+/// A whole number from `least` to 1000000. Throws Error(bad_input) with `place`.
+[[nodiscard]] std::size_t parse_count(const std::string& text,
+                                      std::string_view place,
+                                      std::size_t least = 1);
 
 /// The progress of an evaluation on stderr.
 class EvaluationProgress {

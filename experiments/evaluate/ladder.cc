@@ -122,15 +122,24 @@ void climb(const MoveTable& moves,
   }
 }
 
-void try_each(const std::vector<const Move*>& tried,
-              const KernelSpec& spec,
-              const DeviceFacts& device,
-              std::size_t most,
-              std::vector<Rung>& rungs) {
+std::vector<MoveOffers> try_each(const std::vector<const Move*>& tried,
+                                 const KernelSpec& spec,
+                                 const DeviceFacts& device,
+                                 std::size_t most,
+                                 std::vector<Rung>& rungs) {
+  std::vector<MoveOffers> out;
   const Variant base = rungs.back().variant;
   const MoveContext context{.spec = spec, .variant = base, .device = device};
   for (const Move* const move : tried) {
     std::vector<MoveInstance> listed = move->enumerate(context);
+    MoveOffers& offers = out.emplace_back(MoveOffers{.move = std::string(move->name())});
+    offers.instances = listed.size();
+    for (const MoveInstance& instance : listed) {
+      if (std::ranges::find(offers.sites, instance.site) == offers.sites.end())
+        offers.sites.push_back(instance.site);
+    }
+    if (listed.empty())
+      static_cast<void>(apply_step(*move, context, {offers.move, "", {}}, offers.refusal));
     listed.resize(std::min(listed.size(), most));
     for (const MoveInstance& instance : listed) {
       Rung rung;
@@ -149,6 +158,22 @@ void try_each(const std::vector<const Move*>& tried,
       rungs.push_back(std::move(rung));
     }
   }
+  return out;
+}
+
+std::string offers_table(const std::vector<MoveOffers>& offers) {
+  constexpr std::size_t kMostSites = 4;
+  std::vector<std::vector<std::string>> rows{
+      {"move", "instances", "sites, or why it does not apply"}};
+  for (const MoveOffers& one : offers) {
+    std::string text = one.refusal;
+    for (std::size_t i = 0; i < std::min(one.sites.size(), kMostSites); ++i)
+      text += (i > 0 ? " " : "") + one.sites[i];
+    if (one.sites.size() > kMostSites)
+      text += " and " + std::to_string(one.sites.size() - kMostSites) + " more";
+    rows.push_back({one.move, std::to_string(one.instances), valid_utf8(text)});
+  }
+  return aligned_text(rows);
 }
 
 void relate(const KernelSpec& spec, const DeviceFacts& device, std::vector<Rung>& rungs) {

@@ -48,12 +48,24 @@ void climb(const MoveTable& moves,
            std::string_view place,
            std::vector<Rung>& rungs);
 
+/// What a move lists at a variant.
+struct MoveOffers {
+  std::string move;
+  std::size_t instances = 0;
+  std::vector<std::string> sites{};  ///< in the move's order, each once
+  std::string refusal{};             ///< why it lists nothing
+};
+
 /// Appends every instance listed by `tried` at rungs.back(), at most `most` per move, each aside.
-void try_each(const std::vector<const Move*>& tried,
-              const KernelSpec& spec,
-              const DeviceFacts& device,
-              std::size_t most,
-              std::vector<Rung>& rungs);
+/// Returns what each of them lists.
+std::vector<MoveOffers> try_each(const std::vector<const Move*>& tried,
+                                 const KernelSpec& spec,
+                                 const DeviceFacts& device,
+                                 std::size_t most,
+                                 std::vector<Rung>& rungs);
+
+/// A line per move: how many instances at which sites, or why none.
+[[nodiscard]] std::string offers_table(const std::vector<MoveOffers>& offers);
 
 /// Computes `over_previous` and the bound from the outcomes.
 void relate(const KernelSpec& spec, const DeviceFacts& device, std::vector<Rung>& rungs);

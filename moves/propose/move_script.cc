@@ -150,9 +150,10 @@ std::optional<AppliedStep> apply_step(const Move& move,
     for (const auto& [name, value] : wanted.parameters) instance.parameters[name] = value;
   }
   // nothing is listed there: with all its parameters the move says why
+  std::string borrowed;  // the example's site, of which a person knows nothing
   if (at_site == listed.end()) {
     if (const auto shown = exemplary(move); shown && listed.empty()) {
-      if (instance.site.empty()) instance.site = shown->site;
+      if (instance.site.empty()) instance.site = borrowed = shown->site;
       for (const auto& [name, value] : shown->parameters)
         instance.parameters.try_emplace(name, value);
     }
@@ -160,6 +161,10 @@ std::optional<AppliedStep> apply_step(const Move& move,
       instance.parameters.try_emplace(parameter.name, parameter.default_value);
   }
   auto step = attempt(move, context, std::move(instance), why);
+  if (!step && !borrowed.empty()) {
+    const std::size_t at = why.find(" at " + borrowed);
+    if (at != std::string::npos) why.erase(at, 4 + borrowed.size());
+  }
   if (!step && at_site == listed.end() && !listed.empty()) {
     std::set<std::string> sites;
     for (const MoveInstance& i : listed) sites.insert(i.site);

@@ -152,6 +152,30 @@ TEST_CASE("every instance of a move is tried from the same rung") {
   CHECK(lines[3].at("move") == "unroll_loops");
 }
 
+TEST_CASE("every move says what it lists, or why nothing") {
+  const TemporaryFolder folder;
+  const ProgramResult result = apply(folder, {"--each", "all", "--most", "0"});
+  CHECK(result.code == 0);
+  CHECK(rungs(folder).size() == 1);
+  std::istringstream lines(result.out.substr(result.out.find("move ")));
+  std::string line;
+  std::getline(lines, line);
+  int offering = 0, declining = 0;
+  while (std::getline(lines, line) && !line.empty()) {
+    CAPTURE(line);
+    std::istringstream words(line);
+    std::string move, rest;
+    int instances = -1;
+    words >> move >> instances;
+    std::getline(words >> std::ws, rest);
+    CHECK(instances >= 0);
+    CHECK(rest.size() > 3);  // a site or a reason
+    (instances > 0 ? offering : declining) += 1;
+  }
+  CHECK(offering > 3);
+  CHECK(declining > 10);
+}
+
 TEST_CASE("what a person gets wrong is named") {
   const TemporaryFolder folder;
   CHECK(contains(apply(folder, {"--moves", "unrol_loops"}).err, "did you mean unroll_loops"));
