@@ -25,6 +25,8 @@ class RunnerPool final : public Evaluator {
                      static_cast<std::size_t>(width_) + 1),
         arena_(width_, 0) {}
 
+  RunnerPool(const RunnerPool&) = delete;
+  RunnerPool& operator=(const RunnerPool&) = delete;
   ~RunnerPool() noexcept override {
     cancel();
     arena_.execute([this] { tasks_.wait(); });

@@ -323,7 +323,7 @@ MoveAnswer MoveWorkers::ask_worker(const MoveContext& at, MoveQuestion question)
     worker = idle_.back();
     idle_.pop_back();
   }
-  struct Return {
+  struct Return {  // NOLINT(cppcoreguidelines-special-member-functions): in place
     MoveWorkers& pool;
     Worker* worker;
     ~Return() {

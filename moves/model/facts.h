@@ -182,6 +182,8 @@ struct WorkEstimate {
 /// The facts of one kernel. Pointers into it and into the Unit are valid while both exist.
 class KernelFacts {
  public:
+  KernelFacts(const KernelFacts&) = delete;
+  KernelFacts& operator=(const KernelFacts&) = delete;
   KernelFacts(KernelFacts&&) noexcept;
   KernelFacts& operator=(KernelFacts&&) noexcept;
   ~KernelFacts();

@@ -26,7 +26,7 @@ class Parser {
   bool parse_template_head(Function& head);
   bool parse_function(std::size_t end, std::string_view scope, bool in_class, Function& head);
   [[nodiscard]] bool starts_function_head(std::size_t at) const;
-  std::size_t find_function_name(std::size_t end) const;
+  [[nodiscard]] std::size_t find_function_name(std::size_t end) const;
   [[nodiscard]] std::size_t behind_function_head(std::size_t close, std::size_t end) const;
   [[nodiscard]] bool looks_like_parameters(std::size_t open) const;
   void parse_parameters(Function& function, std::size_t open);

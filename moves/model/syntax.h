@@ -256,6 +256,8 @@ struct ParseOptions {
 /// even if it is moved.
 class Unit {
  public:
+  Unit(const Unit&) = delete;
+  Unit& operator=(const Unit&) = delete;
   Unit(Unit&&) noexcept;
   Unit& operator=(Unit&&) noexcept;
   ~Unit();

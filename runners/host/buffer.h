@@ -29,6 +29,8 @@ class Buffer {
   /// exactly that, no more.
   Buffer(std::size_t size_bytes, std::size_t alignment, Placement placement);
   ~Buffer();
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&& other) noexcept;
 

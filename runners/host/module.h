@@ -17,6 +17,8 @@ class Module {
   /// `descriptor`: the open file, for a process that may not open files.
   Module(const std::string& path, int descriptor, std::size_t kernel, std::string& why);
   ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
   Module(Module&& other) noexcept;
   Module& operator=(Module&& other) noexcept;
 

@@ -65,7 +65,7 @@ void abandon_releases() noexcept;
 /// Owns one handle, freed by the table's function `Release`; the context that made it must then be
 /// current.
 template <class Handle, auto Release>
-class Unique {
+class Unique {  // NOLINT(cppcoreguidelines-special-member-functions): assigned by value
  public:
   Unique() noexcept = default;
   Unique(const DriverApi& api, Handle handle) noexcept : api_(&api), handle_(handle) {}
