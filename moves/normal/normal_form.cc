@@ -160,7 +160,7 @@ std::optional<Variant> normal_form(const KernelSpec& spec,
   const bool better = after && after->count < before->count;
   if (better && misread(normaliser.variant()) <= misread(variant)) return normaliser.variant();
   why = normaliser.left();
-  if (why.empty()) why = before->first;
+  if (why.empty()) why = after ? after->first : before->first;
   return std::nullopt;
 }
 

@@ -76,7 +76,8 @@ json reach_of(const model::Unit& unit,
     out["veto"] = model::analyse(own, *found, {&spec, &variant}).veto;
     const model::ModelScope models(spec);
     out["normal_veto"] = out["veto"];
-    if (const auto normal = with_normal_form({spec, variant, device})) {
+    const auto normal = with_normal_form({spec, variant, device});
+    if (normal) {
       const model::Unit plain = model::parse(spec, *normal);
       if (const model::Function* const k = plain.find_kernel(normal->kernel_name))
         out["normal_veto"] = model::analyse(plain, *k, {&spec, &*normal}).veto;
@@ -87,8 +88,11 @@ json reach_of(const model::Unit& unit,
       if (offered > 0) {
         out["moves"][name] = offered;
         if (move->structural()) out["structural"].push_back(name);
-      } else if (move->structural() && (out["normal_veto"] == "" || name == "normalise")) {
-        static_cast<void>(apply_step(*move, {spec, variant, device},
+      }
+      // normalise: what stays of a veto
+      if (move->structural() && (offered == 0 || name == "normalise") &&
+          (out["normal_veto"] == "" || name == "normalise")) {
+        static_cast<void>(apply_step(*move, {spec, normal ? *normal : variant, device},
                                      {.move = name, .site = "", .parameters = {}}, why));
         out["reasons"][name] = why;
       }
