@@ -28,7 +28,7 @@ def options(parser):
     parser.add_argument("--program", default=str(ROOT / "build/tests/reach_files"), help="what asks the moves")
     parser.add_argument("--seconds", default=120.0, type=float, help="most time for one file")
     parser.add_argument("--run", action="store_true", help="also run what the moves make of the kernels")
-    parser.add_argument("--run-seconds", default=240.0, type=float, help="most time for the runs of one kernel")
+    parser.add_argument("--run-seconds", default=100.0, type=float, help="most time for the runs of one kernel")
     parser.add_argument("--lines", type=pathlib.Path, help="also write every kernel's answer there, a JSON line each")
 
 

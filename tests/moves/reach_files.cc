@@ -19,6 +19,7 @@
 
 #include "engine/base/error.h"
 #include "engine/spec/spec_load.h"
+#include "engine/text/source_edit.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
 #include "moves/propose/move_script.h"
@@ -104,6 +105,28 @@ json reach_of(const model::Unit& unit,
   return out;
 }
 
+/// The same kernel with other variables beside its local arrays: what it reads beyond them, or
+/// before it writes, is something else.
+std::string disturbed(const model::Unit& unit) {
+  std::vector<Edit> edits;
+  for (const model::Function* const function : unit.functions()) {
+    if (function->body == nullptr) continue;
+    model::walk(*function->body, [&](const model::Stmt& s) {
+      const bool array = std::ranges::any_of(s.declarators, [](const model::Declarator* d) {
+        return d->is_array() && !d->has(model::kShared) && !d->is_parameter;
+      });
+      if (array && s.parent != nullptr && s.parent->is(model::StmtKind::block)) {
+        const std::string name = model::fresh_name(unit, "beside") + std::to_string(edits.size());
+        edits.push_back({s.span.begin, s.span.begin,
+                         "volatile unsigned char " + name + "[64] = {77, 88, 99}; (void)" + name +
+                             "[threadIdx.x % 64]; "});
+      }
+      return true;
+    });
+  }
+  return edited(unit.source(), std::move(edits));
+}
+
 json run_of(const model::Unit& unit, const model::Function& kernel, const MoveRegistry& moves) {
   json out = {{"kernel", kernel.name},
               {"line", model::line_of(unit, kernel.name_span.begin)},
@@ -125,10 +148,17 @@ json run_of(const model::Unit& unit, const model::Function& kernel, const MoveRe
     const KernelSpec spec = spec_from_json(*described, "spec");
     const Variant variant = baseline_variant(spec);
     const test::HostRuns host(spec);
-    const Outcome untouched = host.run(variant);
+    // threads that race for an element may each time leave it otherwise
+    const Outcome untouched = host.run(variant, Stage::confirmation);
     out["untouched"] = name(untouched.status);
     out["log"] = said(untouched);
     if (untouched.status != Status::ok) return out;
+    Variant control = variant;
+    control.source = disturbed(alone);
+    if (const Outcome outcome = host.run(control); outcome.status != Status::ok) {
+      out["untouched"] = "undefined";
+      return out["log"] = said(outcome), out;
+    }
     DeviceFacts device = gpu();
     device.runner = "host";
     const MoveContext context{spec, variant, device};

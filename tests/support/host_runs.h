@@ -22,8 +22,10 @@ class HostRuns {
     for (Workload& workload : spec_.workloads) workload.role = WorkloadRole::regress;
     runner().prepare(spec_);
   }
-  [[nodiscard]] Outcome run(const Variant& variant) const {
-    return runner().run(RunRequest{spec_, variant, variant_key(variant), 7}, {});
+  [[nodiscard]] Outcome run(const Variant& variant, Stage stage = Stage::screening) const {
+    RunRequest request{spec_, variant, variant_key(variant), 7};
+    request.stage = stage;
+    return runner().run(request, {});
   }
 
  private:

@@ -116,11 +116,11 @@ SyntheticSizes device_sizes() {
 }
 
 SyntheticSizes host_sizes() {
-  return {.elements = std::int64_t{1} << 18U,
-          .points = 4000,
-          .extents = {40, 24, 16, 12, 8, 4},
-          .blocks = 16,
-          .blocks_per_axis = 8,
+  return {.elements = std::int64_t{1} << 16U,
+          .points = 2000,
+          .extents = {20, 12, 8, 6, 4},
+          .blocks = 8,
+          .blocks_per_axis = 4,
           .runs = true};
 }
 
