@@ -114,24 +114,35 @@ std::int64_t counted_on(const model::Unit& unit, std::size_t axis) {
   return most;
 }
 
-/// Memory of the device that the threads of a block take by their numbers in it: what is done there
-/// depends on how many they are.
-bool takes_by_number(const MoveContext& context, std::size_t axis) {
+/// More than the number of the thread in the grid goes into a value: its place in the block, or the
+/// block's or the grid's extent.
+bool tells_of_block(const model::Polynomial& value, const std::string& dot) {
+  const model::Polynomial block = model::Polynomial::name("blockIdx" + dot) *
+                                  model::Polynomial::name("blockDim" + dot);
+  const model::Polynomial rest =
+      value.substituted("threadIdx" + dot, model::Polynomial::name("thread") - block);
+  return rest.mentions("blockDim" + dot) || rest.mentions("blockIdx" + dot) ||
+         rest.mentions("gridDim" + dot);
+}
+
+/// The kernel writes how its threads are arranged along the axis, or, unless it is a block's
+/// `own` affair, threads take memory of the device by their numbers in the block: what is done
+/// there depends on how many they are.
+bool tells_apart(const MoveContext& context, std::size_t axis, bool own) {
   std::string why;
   const auto model = model::model_kernel(context.spec, context.variant, why);
   if (model == nullptr) return false;
   const std::string dot = "." + std::string(kAxisNames[axis]);
-  const model::Polynomial block = model::Polynomial::name("blockIdx" + dot) *
-                                  model::Polynomial::name("blockDim" + dot);
   const auto& facts = model->facts;
   return std::ranges::any_of(facts.accesses, [&](const model::Access& access) {
     const auto& array = facts.arrays[static_cast<std::size_t>(access.array)];
-    if (array.space != model::Space::global || !access.index.mentions("threadIdx" + dot))
-      return false;
-    // what is left once the thread's number in the grid is taken out
-    const model::Polynomial rest =
-        access.index.substituted("threadIdx" + dot, model::Polynomial::name("thread") - block);
-    return rest.mentions("blockDim" + dot) || rest.mentions("blockIdx" + dot);
+    if (array.space != model::Space::global) return false;
+    const model::Expr* const up = access.expr->parent;
+    if (up != nullptr && up->is(model::ExprKind::assign) && up->args[0] == access.expr) {
+      const model::Polynomial value = facts.polynomial(up->arg(1));
+      if (value.is_known() && tells_of_block(value, dot)) return true;
+    }
+    return !own && access.index.mentions("threadIdx" + dot) && tells_of_block(access.index, dot);
   });
 }
 
@@ -162,8 +173,8 @@ std::vector<Dimension> constant_dimensions(const MoveContext& context) {
     const bool in_grid = contains(numbers_in(plan.grid[axis].text()), extent);
     const bool in_smem = contains(numbers_in(plan.dynamic_smem_bytes.text()), extent);
     if (contains(literals, extent) || !reads_extent(code, axis)) return {};
-    if ((!in_grid && (!strides(code, axis) || takes_by_number(context, axis))) ||
-        (smem != 0 && !in_smem))
+    if ((!in_grid && !strides(code, axis)) || (smem != 0 && !in_smem) ||
+        tells_apart(context, axis, in_grid))
       return {};
     const std::int64_t least = counted_on(unit, axis);
     if (extent < least) return {};

@@ -116,10 +116,10 @@ SyntheticSizes device_sizes() {
 }
 
 SyntheticSizes host_sizes() {
-  return {.elements = std::int64_t{1} << 16U,
-          .points = 2000,
-          .extents = {20, 12, 8, 6, 4},
-          .blocks = 8,
+  return {.elements = std::int64_t{1} << 17U,
+          .points = 1000,
+          .extents = {12, 8, 6, 5, 4},
+          .blocks = 4,
           .blocks_per_axis = 4,
           .runs = true};
 }
@@ -127,8 +127,11 @@ SyntheticSizes host_sizes() {
 std::optional<json> synthetic_spec(const model::Unit& unit,
                                    const model::Function& kernel,
                                    const std::string& text,
-                                   const SyntheticSizes& sizes,
+                                   const SyntheticSizes& of_one_axis,
                                    std::string& why) {
+  SyntheticSizes sizes = of_one_axis;
+  const std::string_view body = unit.text(kernel.body->span);
+  if (asks(body, "blockIdx.y")) sizes.points = sizes.blocks_per_axis * block_x(body);
   std::map<std::string, std::string> types;
   std::string instance(kernel.name);
   for (const model::TemplateParameter& parameter : kernel.template_parameters) {
@@ -170,7 +173,7 @@ std::optional<json> synthetic_spec(const model::Unit& unit,
   }
   json metadata = {{"kernel_name", kernel.name}};
   if (!kernel.template_parameters.empty()) metadata["name_expressions"] = {instance};
-  const json launch = launch_of(unit.text(kernel.body->span), sizes);
+  const json launch = launch_of(body, sizes);
   json spec = {{"name", kernel.name},
                {"kernel",
                 {{"source_code", text},
