@@ -79,10 +79,12 @@ json reach_of(const model::Unit& unit,
     const model::ModelScope models(spec);
     out["normal_veto"] = out["veto"];
     const auto normal = with_normal_form({spec, variant, device});
+    Variant plain = normal ? *normal : variant;  // as moves see it at last
+    if (const auto guarded = with_point_a_thread({spec, plain, device})) plain = *guarded;
     if (normal) {
-      const model::Unit plain = model::parse(spec, *normal);
-      if (const model::Function* const k = plain.find_kernel(normal->kernel_name))
-        out["normal_veto"] = model::analyse(plain, *k, {&spec, &*normal}).veto;
+      const model::Unit unit_of = model::parse(spec, *normal);
+      if (const model::Function* const k = unit_of.find_kernel(normal->kernel_name))
+        out["normal_veto"] = model::analyse(unit_of, *k, {&spec, &*normal}).veto;
     }
     for (const auto& [name, entry] : moves.entries()) {
       const auto move = entry.make();
@@ -94,7 +96,7 @@ json reach_of(const model::Unit& unit,
       // normalise: what stays of a veto
       if (move->structural() && (offered == 0 || name == "normalise") &&
           (out["normal_veto"] == "" || name == "normalise")) {
-        static_cast<void>(apply_step(*move, {spec, normal ? *normal : variant, device},
+        static_cast<void>(apply_step(*move, {spec, plain, device},
                                      {.move = name, .site = "", .parameters = {}}, why));
         out["reasons"][name] = why;
       }
