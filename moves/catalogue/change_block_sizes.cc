@@ -117,8 +117,8 @@ std::int64_t counted_on(const model::Unit& unit, std::size_t axis) {
 /// More than the number of the thread in the grid goes into a value: its place in the block, or the
 /// block's or the grid's extent.
 bool tells_of_block(const model::Polynomial& value, const std::string& dot) {
-  const model::Polynomial block = model::Polynomial::name("blockIdx" + dot) *
-                                  model::Polynomial::name("blockDim" + dot);
+  const model::Polynomial block =
+      model::Polynomial::name("blockIdx" + dot) * model::Polynomial::name("blockDim" + dot);
   const model::Polynomial rest =
       value.substituted("threadIdx" + dot, model::Polynomial::name("thread") - block);
   return rest.mentions("blockDim" + dot) || rest.mentions("blockIdx" + dot) ||

@@ -135,8 +135,8 @@ class PointAThread final : public LoopMove {
     for (const Workload* w : workloads_of(context)) {
       for (const TunableValues& choice : choices) {
         const Bindings values = context.spec.bindings(*w, choice);
-        const std::int64_t threads = plan.grid[axis].evaluate(values, "grid") *
-                                     plan.block[axis].evaluate(values, "block");
+        const std::int64_t threads =
+            plan.grid[axis].evaluate(values, "grid") * plan.block[axis].evaluate(values, "block");
         if (count.evaluate(values, "points") > threads) return false;
       }
     }
@@ -203,11 +203,10 @@ class PointAThread final : public LoopMove {
     for (const Stmt* s : cuts(stmt)) edits.push_back({s->span.begin, s->span.end, "return;"});
     const std::string indent = indentation(unit, stmt.span.begin);
     const Span span{(stmt.pragma != nullptr ? stmt.pragma : &stmt)->span.begin, stmt.span.end};
-    const std::string guard =
-        "const " + std::string(unit.plain_text(loop.declarator->type)) + " " + loop.variable +
-        " = " + unit.plain_text(loop.first_expr->outer) + ";\nif (" +
-        unit.plain_text(stmt.expr->outer) + ") {\n" +
-        indented(body_text(unit, *stmt.body, edits), indent_unit(unit)) + "}";
+    const std::string guard = "const " + std::string(unit.plain_text(loop.declarator->type)) + " " +
+                              loop.variable + " = " + unit.plain_text(loop.first_expr->outer) +
+                              ";\nif (" + unit.plain_text(stmt.expr->outer) + ") {\n" +
+                              indented(body_text(unit, *stmt.body, edits), indent_unit(unit)) + "}";
     const std::string text =
         keeps_apart(model, loop) ? "{\n" + indented(guard, indent_unit(unit)) + "\n}" : guard;
     rewrite.replace(span, indented(text, indent).substr(indent.size()));

@@ -81,8 +81,7 @@ std::optional<LoopDealing> loop_dealing(const KernelFacts& facts,
                                         bool may_leave) {
   const Unit& unit = *facts.unit;
   const auto refuse = [&](const char* reason) { return why = reason, std::nullopt; };
-  if (!loop.counted || loop.descending || !loop.declared_inside ||
-      !loop.stmt->is(StmtKind::for_)) {
+  if (!loop.counted || loop.descending || !loop.declared_inside || !loop.stmt->is(StmtKind::for_)) {
     return refuse("the loop does not count up with an index of its own");
   }
   if (loop.exits_early && !may_leave) return refuse("the loop leaves early");

@@ -15,7 +15,7 @@ using namespace model;
 namespace {
 
 constexpr int kMostSteps = 200;
-constexpr std::size_t kMostGrowth = 200'000;   // bytes
+constexpr std::size_t kMostGrowth = 200'000;     // bytes
 constexpr std::size_t kMostParsed = 40'000'000;  // bytes, by all steps
 
 /// How much of the kernel the facts do not follow.

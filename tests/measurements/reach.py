@@ -18,6 +18,7 @@ import tempfile
 from measurements.common import ROOT, Failed, execute, say, write_result
 
 ENABLING = {"specialise_shape", "normalise"}  # what others begin with
+GUARD = {"point_a_thread"}  # a guard instead of a loop over the grid
 POINTS = {"register_block", "vectorize_global_loads"}  # more points a thread, packs of points
 MOST_CHARACTERS = 600_000
 MOST_COPIES = 3  # of a file in one text
@@ -84,7 +85,8 @@ def figures(rows):
     structural = [r for r in known if set(r["structural"]) - ENABLING]
     return {"kernels": len(rows), "specified": len(known), "without_veto": share([r for r in known if not r["veto"]], known),
             "without_veto_normal": share([r for r in known if not r["normal_veto"]], known), "any_move": share([r for r in known if r["moves"]], known),
-            "structural": share(structural, known), "beyond_points": share([r for r in structural if set(r["structural"]) - ENABLING - POINTS], known)}
+            "structural": share(structural, known), "beyond_points": share([r for r in structural if set(r["structural"]) - ENABLING - POINTS], known),
+            "beyond_points_and_guard": share([r for r in structural if set(r["structural"]) - ENABLING - POINTS - GUARD], known)}
 
 
 def run_figures(rows):

@@ -118,7 +118,8 @@ TEST_CASE("axes stay where a function that is not followed may count on warps") 
   };
   CHECK(rows("", "").step("coalesce_remap@axes:xy").runs().has("threadIdx"));
   const std::string helper =
-      "__device__ float joined(float v, int by) {\n  if (by > 0) v += __shfl_xor_sync(~0u, v, by);\n "
+      "__device__ float joined(float v, int by) {\n  if (by > 0) v += __shfl_xor_sync(~0u, v, "
+      "by);\n "
       " return v;\n}\n";
   CHECK(rows(helper, "  v = joined(v, 8);\n").listed("coalesce_remap").empty());
 }

@@ -127,21 +127,16 @@ TEST_CASE("moves that need a guard take it with them, the same node by either pa
 
 TEST_CASE("where the grid has a thread a point, the guard says what the loop said") {
   const auto covered = [](const std::string& body, const std::string& grid = "ceil_div(n, 64)") {
-    MovePath path(
-        test::kernel_under_test("extern \"C\" __global__ void once(float* y, const float* x, const "
-                                "int* to, int n) {\n" +
-                                    body + "}\n",
-                                "once",
-                                {{"y", "inout", "float32", "n"},
-                                 {"x", "input", "float32", "n"},
-                                 {"to",
-                                  "input",
-                                  "int32",
-                                  "n",
-                                  0,
-                                  {{"kind", "permutation"}, {"seed", 3}}},
-                                 {"n", "scalar", "", "", 1003}},
-                                grid, "64"));
+    MovePath path(test::kernel_under_test(
+        "extern \"C\" __global__ void once(float* y, const float* x, const "
+        "int* to, int n) {\n" +
+            body + "}\n",
+        "once",
+        {{"y", "inout", "float32", "n"},
+         {"x", "input", "float32", "n"},
+         {"to", "input", "int32", "n", 0, {{"kind", "permutation"}, {"seed", 3}}},
+         {"n", "scalar", "", "", 1003}},
+        grid, "64"));
     return path;
   };
   const auto runs = [&](const std::string& body) {
@@ -154,14 +149,16 @@ TEST_CASE("where the grid has a thread a point, the guard says what the loop sai
   runs(kHead + "    if (x[i] < 0.0f) return;\n    y[i] = x[i];\n  }\n");
   runs("  float sum = 1.0f;\n" + kHead + "    sum += x[i];\n    y[i] = sum;\n  }\n");
   runs(kHead + "    y += i;\n    y[0] = x[i];\n  }\n");
-  const MovePath left = runs(
-      kHead +
-      "    if (x[i] > 1.0f) break;\n    switch (i % 3) {\n      case 0:\n        y[i] = 2.0f;\n      "
-      "  break;\n      default:\n        y[i] = x[i];\n    }\n  }\n");
+  const MovePath left = runs(kHead +
+                             "    if (x[i] > 1.0f) break;\n    switch (i % 3) {\n      case 0:\n   "
+                             "     y[i] = 2.0f;\n      "
+                             "  break;\n      default:\n        y[i] = x[i];\n    }\n  }\n");
   CHECK(left.has("if (x[i] > 1.0f) return;"));
   CHECK(left.has("        break;"));
-  const MovePath more = runs(kHead + "    y[i] = x[i];\n  }\n" + kHead + "    y[i] += 1.0f;\n  }\n");
-  CHECK(more.has("  {\n    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) {"));
+  const MovePath more =
+      runs(kHead + "    y[i] = x[i];\n  }\n" + kHead + "    y[i] += 1.0f;\n  }\n");
+  CHECK(
+      more.has("  {\n    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) {"));
   // one that has fewer threads than points, and what would skip the statements behind the loop
   CHECK(covered(kHead + "    y[to[i]] = x[i];\n  }\n", "8").tried(kStep) != "");
   CHECK(covered(kHead + "    if (x[i] < 0.0f) continue;\n    y[i] = x[i];\n  }\n  y[0] = 1.0f;\n")
@@ -210,7 +207,8 @@ TEST_CASE("loops over two axes of the grid become two guards") {
 TEST_CASE("a loop over the grid that a macro writes becomes a guard at once") {
   MovePath path(test::kernel_under_test(
       "#define EACH_POINT(i, n) \\\n  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); "
-      "\\\n       i += blockDim.x * gridDim.x)\nextern \"C\" __global__ void points(float* y, const "
+      "\\\n       i += blockDim.x * gridDim.x)\nextern \"C\" __global__ void points(float* y, "
+      "const "
       "float* x, int n) {\n  EACH_POINT(i, n) {\n    y[i] = x[i];\n  }\n}\n",
       "points",
       {{"y", "output", "float32", "n"},

@@ -7,8 +7,9 @@
 // makes a smaller spec of the kernel without the rest of its file, for the host runner, and runs
 // the kernel, and what every move that restructures it makes of it, with the kernel itself as the
 // reference: {"file", "kernel", "line", "untouched": status, "log", "runs": [{"step", "status",
-// "log", and where it is no success "before", "after"}]}. Where a result is wrong, the kernel itself
-// is looked at again: one whose threads race, or that reads what it has not written, says nothing.
+// "log", and where it is no success "before", "after"}]}. Where a result is wrong, the kernel
+// itself is looked at again: one whose threads race, or that reads what it has not written, says
+// nothing.
 
 #include <chrono>
 #include <cstdio>
@@ -140,9 +141,9 @@ json run_of(const model::Unit& unit, const model::Function& kernel, const MoveRe
   const model::Unit alone = model::parse(text);
   const model::Function* const own = alone.find_kernel(kernel.name);
   std::string why = "the kernel alone is not found";
-  const auto described =
-      own == nullptr ? std::nullopt
-                     : test::synthetic_spec(alone, *own, text, test::host_sizes(), why);
+  const auto described = own == nullptr
+                             ? std::nullopt
+                             : test::synthetic_spec(alone, *own, text, test::host_sizes(), why);
   if (!described) return out["log"] = why, out;
   const auto said = [](const Outcome& outcome) {
     return (outcome.log + " " + outcome.verdict.summary()).substr(0, kMostLog);
@@ -181,8 +182,7 @@ json run_of(const model::Unit& unit, const model::Function& kernel, const MoveRe
     if (!doubtful) return out;
     Variant control = variant;
     control.source = disturbed(alone);
-    for (const Outcome& outcome :
-         {host.run(control), host.run(variant, Stage::confirmation)}) {
+    for (const Outcome& outcome : {host.run(control), host.run(variant, Stage::confirmation)}) {
       if (outcome.status == Status::ok) continue;
       out["untouched"] = "undefined";
       out["log"] = said(outcome);
@@ -217,8 +217,8 @@ int main(int count, char** words) {
   for (const model::Function* const function : unit.functions()) {
     if (!function->is_global || function->body == nullptr) continue;
     if (!wanted.empty() && !wanted.contains(function->name)) continue;
-    json line = runs ? run_of(unit, *function, moves)
-                     : reach_of(unit, *function, text.str(), moves);
+    json line =
+        runs ? run_of(unit, *function, moves) : reach_of(unit, *function, text.str(), moves);
     line["file"] = given[file];
     std::cout << line.dump(-1, ' ', true, json::error_handler_t::replace) << "\n" << std::flush;
   }

@@ -70,7 +70,8 @@ class FileItems {
 
   /// `namespace a::b {`, `extern "C" {`: past the brace; otherwise `i`.
   [[nodiscard]] std::size_t behind_opened_scope(std::size_t i) const {
-    if (text(i) == "extern" && tokens_[i + 1 < tokens_.size() ? i + 1 : i].kind == TokenKind::string)
+    if (text(i) == "extern" &&
+        tokens_[i + 1 < tokens_.size() ? i + 1 : i].kind == TokenKind::string)
       return text(i + 2) == "{" ? i + 3 : i;
     const std::size_t begin = i;
     if (text(i) == "inline") ++i;

@@ -12,8 +12,8 @@ namespace warpath::test {
 
 /// What a synthetic spec is made for.
 struct SyntheticSizes {
-  std::int64_t elements;              ///< of every tensor
-  std::int64_t points;  ///< of a size that is named like a count, in a grid of one axis
+  std::int64_t elements;  ///< of every tensor
+  std::int64_t points;    ///< of a size that is named like a count, in a grid of one axis
   std::vector<std::int64_t> extents;  ///< of further sizes in turn, the last one again
   std::int64_t blocks;                ///< of a grid of one axis
   std::int64_t blocks_per_axis;       ///< of a grid of several, on the first two
