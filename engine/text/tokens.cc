@@ -340,7 +340,7 @@ TokenStream tokenize(std::string_view source) {
   };
   constexpr std::size_t kLong = 2048, kMost = 4;
   if (source.size() < kLong) return Lexer(source, 0, false).run();
-  thread_local std::vector<Known> known;  // latest last
+  static thread_local std::vector<Known> known;  // latest last
   const auto found = std::find_if(known.begin(), known.end(),
                                   [&](const Known& one) { return one.source == source; });
   if (found != known.end()) {
