@@ -333,7 +333,23 @@ std::string_view primary(std::string_view digraph) {
 }  // namespace
 
 TokenStream tokenize(std::string_view source) {
-  return Lexer(source, 0, false).run();
+  // a variant's text is asked for by its key, its model and every edit of it
+  struct Known {
+    std::string source;
+    TokenStream stream;
+  };
+  constexpr std::size_t kLong = 2048, kMost = 4;
+  if (source.size() < kLong) return Lexer(source, 0, false).run();
+  static thread_local std::vector<Known> known;  // latest last
+  const auto found = std::find_if(known.begin(), known.end(),
+                                  [&](const Known& one) { return one.source == source; });
+  if (found != known.end()) {
+    std::rotate(found, found + 1, known.end());
+  } else {
+    if (known.size() == kMost) known.erase(known.begin());
+    known.push_back({std::string(source), Lexer(source, 0, false).run()});
+  }
+  return known.back().stream;
 }
 
 TokenStream tokenize_directive(std::string_view source, const Token& directive) {

@@ -8,6 +8,7 @@
 #include "engine/text/source_edit.h"
 #include "moves/edit/device_limits.h"
 #include "moves/edit/sites.h"
+#include "moves/model/facts.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -79,6 +80,72 @@ bool strides(const CodeText& code, std::size_t axis) {
   return false;
 }
 
+/// The thread's number in its block along the axis, by itself.
+bool is_number_in_block(const model::Unit& unit, const model::Expr& expr, std::size_t axis) {
+  const model::Expr& e = model::strip_casts(expr);
+  if (e.is_op(model::ExprKind::member, "."))
+    return e.arg(0).is_name("threadIdx") && unit.text(e).ends_with(kAxisNames[axis]);
+  const model::Declarator* const d =
+      e.is(model::ExprKind::name) ? model::declaration_of(unit, e) : nullptr;
+  return d != nullptr && d->value() != nullptr && !d->value()->is(model::ExprKind::name) &&
+         is_number_in_block(unit, *d->value(), axis);
+}
+
+/// Threads that the text counts on along the axis: those below a number that it compares with.
+std::int64_t counted_on(const model::Unit& unit, std::size_t axis) {
+  std::int64_t most = 0;
+  for (const model::Function* const function : unit.functions()) {
+    if (function->body == nullptr) continue;
+    model::walk_expressions(*function->body, [&](const model::Expr& e) {
+      if (!e.is(model::ExprKind::binary) || e.args.size() != 2) return true;
+      const bool order = e.op == "<" || e.op == "<=" || e.op == ">" || e.op == ">=";
+      if (!order && e.op != "==" && e.op != "!=") return true;
+      for (const bool right : {false, true}) {
+        if (!is_number_in_block(unit, e.arg(right ? 1 : 0), axis)) continue;
+        const bool below = e.op == "<" || e.op == ">=";
+        const bool flipped = e.op == ">" || e.op == "<=";
+        const auto value = model::constant_value(unit, e.arg(right ? 0 : 1));
+        const bool exclusive = right ? flipped : below;
+        if (value) most = std::max(most, exclusive ? *value : *value + 1);
+      }
+      return true;
+    });
+  }
+  return most;
+}
+
+/// More than the number of the thread in the grid goes into a value: its place in the block, or the
+/// block's or the grid's extent.
+bool tells_of_block(const model::Polynomial& value, const std::string& dot) {
+  const model::Polynomial block =
+      model::Polynomial::name("blockIdx" + dot) * model::Polynomial::name("blockDim" + dot);
+  const model::Polynomial rest =
+      value.substituted("threadIdx" + dot, model::Polynomial::name("thread") - block);
+  return rest.mentions("blockDim" + dot) || rest.mentions("blockIdx" + dot) ||
+         rest.mentions("gridDim" + dot);
+}
+
+/// The kernel writes how its threads are arranged along the axis, or, unless it is a block's
+/// `own` affair, threads take memory of the device by their numbers in the block: what is done
+/// there depends on how many they are.
+bool tells_apart(const MoveContext& context, std::size_t axis, bool own) {
+  std::string why;
+  const auto model = model::model_kernel(context.spec, context.variant, why);
+  if (model == nullptr) return false;
+  const std::string dot = "." + std::string(kAxisNames[axis]);
+  const auto& facts = model->facts;
+  return std::ranges::any_of(facts.accesses, [&](const model::Access& access) {
+    const auto& array = facts.arrays[static_cast<std::size_t>(access.array)];
+    if (array.space != model::Space::global) return false;
+    const model::Expr* const up = access.expr->parent;
+    if (up != nullptr && up->is(model::ExprKind::assign) && up->args[0] == access.expr) {
+      const model::Polynomial value = facts.polynomial(up->arg(1));
+      if (value.is_known() && tells_of_block(value, dot)) return true;
+    }
+    return !own && access.index.mentions("threadIdx" + dot) && tells_of_block(access.index, dot);
+  });
+}
+
 /// Constants of the block that may change. A literal of the same value in the source or the options
 /// (an array bound, a
 /// __launch_bounds__, a macro) may stand for the block's size: then none.
@@ -97,6 +164,7 @@ std::vector<Dimension> constant_dimensions(const MoveContext& context) {
   std::int64_t threads = 1;
   for (const Expression& extent : plan.block) threads *= constant(extent).value_or(0);
   if (code.ambiguous || threads < 1 || contains(literals, threads)) return {};
+  const model::Unit unit = model::parse(context.spec, context.variant);
   const auto smem = constant(plan.dynamic_smem_bytes);
   std::vector<Dimension> out;
   for (std::size_t axis = 0; axis < 2; ++axis) {
@@ -105,9 +173,15 @@ std::vector<Dimension> constant_dimensions(const MoveContext& context) {
     const bool in_grid = contains(numbers_in(plan.grid[axis].text()), extent);
     const bool in_smem = contains(numbers_in(plan.dynamic_smem_bytes.text()), extent);
     if (contains(literals, extent) || !reads_extent(code, axis)) return {};
-    if ((!in_grid && !strides(code, axis)) || (smem != 0 && !in_smem)) return {};
+    if ((!in_grid && !strides(code, axis)) || (smem != 0 && !in_smem) ||
+        tells_apart(context, axis, in_grid))
+      return {};
+    const std::int64_t least = counted_on(unit, axis);
+    if (extent < least) return {};
     Dimension d{"block_" + std::string(kAxisNames[axis]), {}, extent, axis};
-    for (std::int64_t v = axis == 0 ? 4 : 1; v <= kMaxThreads; v *= 2) d.values.push_back(v);
+    for (std::int64_t v = axis == 0 ? 4 : 1; v <= kMaxThreads; v *= 2) {
+      if (v >= least) d.values.push_back(v);
+    }
     out.push_back(std::move(d));
   }
   if (out.size() > 1 && smem != 0) return {};  // which axis a number there stands for is open

@@ -70,6 +70,8 @@ class CoalesceRemap final : public Move {
     const KernelFacts& facts = kernel.facts;
     if (facts.has_warp_ops || facts.has_assembly || facts.has_opaque)
       return why = "the kernel counts on which threads form a warp", std::nullopt;
+    if (facts.has_unknown_calls)  // which may count on it too
+      return why = facts.veto, std::nullopt;
     if (context.variant.launch.block[pair[1]] == Expression(1))
       return why = "the block has one thread along the second axis", std::nullopt;
     if (coalesced(facts, pair[1]) <= coalesced(facts, pair[0]))

@@ -13,12 +13,26 @@ namespace {
 using namespace model;
 
 /// A loop whose iterations are dealt to the threads of the grid becomes a guard: the grid has a
-/// thread for each of them. Other moves look for the guard, or for a loop of the thread's own. Site
-/// "loop:K".
+/// thread for each of them. Where the launched grid has one already, no thread comes to a second
+/// iteration, and whatever the iterations have to do with each other, the guard says the same.
+/// Other moves look for the guard, or for a loop of the thread's own. Site "loop:K".
 class PointAThread final : public LoopMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "point_a_thread"; }
   [[nodiscard]] bool structural() const override { return true; }
+
+  /// At a kernel that has a normal form, the move at that.
+  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& given) const override {
+    const auto normal = with_normal_form(given);
+    return LoopMove::enumerate({given.spec, normal ? *normal : given.variant, given.device});
+  }
+  [[nodiscard]] std::optional<Variant> apply(const MoveContext& given,
+                                             const MoveInstance& wanted,
+                                             std::string& why) const override {
+    const auto normal = with_normal_form(given);
+    return LoopMove::apply({given.spec, normal ? *normal : given.variant, given.device}, wanted,
+                           why);
+  }
 
  private:
   [[nodiscard]] std::optional<Variant> rewritten(const MoveContext& context,
@@ -37,12 +51,17 @@ class PointAThread final : public LoopMove {
                                         const Loop& loop,
                                         std::string& why) {
     if (loop.thread_axis < 3) return why = "the loop is not dealt to the grid", std::nullopt;
-    const auto dealing = loop_dealing(model.facts, loop, why);
+    const auto dealing = loop_dealing(model.facts, loop, why, /*may_leave=*/true);
     if (!dealing) return std::nullopt;
-    why = obstacle(model, loop, *dealing);
-    if (!why.empty()) return std::nullopt;
+    if (!dealing->from_lane)
+      return why = "the loop does not start at the thread's number in the grid", std::nullopt;
     const auto axis = static_cast<std::size_t>(loop.thread_axis - 3);
     const auto points = plan_text(context, model, dealing->bound);
+    why = obstacle(model, loop, *dealing);
+    if (!why.empty()) {
+      const bool once = points && comes_once(context, *points, axis) && may_stand_here(loop);
+      return once ? std::optional(without_loop(context.variant, model, loop)) : std::nullopt;
+    }
     if (!points)
       return why = "the number of points is no expression over the arguments", std::nullopt;
     const Expression& block = context.variant.launch.block[axis];
@@ -59,7 +78,6 @@ class PointAThread final : public LoopMove {
                               const LoopDealing& dealing) {
     const KernelFacts& facts = model.facts;
     const Stmt& stmt = *loop.stmt;
-    if (!dealing.from_lane) return "the loop does not start at the thread's number in the grid";
     if (stmt.parent != model.kernel->body) return "the loop stands in another statement";
     if (&stmt != model.kernel->body->children.back()) return "more follows the loop";
     if (loop.kind != LoopClass::parallel)
@@ -96,6 +114,63 @@ class PointAThread final : public LoopMove {
     return {};
   }
 
+  /// The grid that is launched has a thread for every point, whatever its tunables say.
+  static bool comes_once(const MoveContext& context, const std::string& points, std::size_t axis) {
+    const LaunchPlan& plan = context.variant.launch;
+    const Expression count = Expression::parse(points, "points");
+    std::vector<TunableValues> choices{context.variant.tunables};
+    for (const Tunable& t : context.spec.tunables) {
+      const bool named = plan.grid[axis].names().contains(t.name) ||
+                         plan.block[axis].names().contains(t.name) ||
+                         count.names().contains(t.name);
+      if (!named) continue;
+      std::vector<TunableValues> more;
+      for (const TunableValues& choice : choices) {
+        for (const std::int64_t value : t.values)
+          more.emplace_back(choice).insert_or_assign(t.name, value);
+      }
+      if (more.size() > kMostChoices) return false;
+      choices = std::move(more);
+    }
+    for (const Workload* w : workloads_of(context)) {
+      for (const TunableValues& choice : choices) {
+        const Bindings values = context.spec.bindings(*w, choice);
+        const std::int64_t threads =
+            plan.grid[axis].evaluate(values, "grid") * plan.block[axis].evaluate(values, "block");
+        if (count.evaluate(values, "points") > threads) return false;
+      }
+    }
+    return true;
+  }
+
+  /// A guard may stand in the loop's place: in blocks and ifs alone, at the end of each where an
+  /// iteration is cut short.
+  static bool may_stand_here(const Loop& loop) {
+    const Stmt& stmt = *loop.stmt;
+    bool last = true;
+    for (const Stmt* at = &stmt; at->parent != nullptr; at = at->parent) {
+      const Stmt& up = *at->parent;
+      if (!up.is(StmtKind::block) && !up.is(StmtKind::if_)) return false;
+      last = last && (!up.is(StmtKind::block) || up.children.back() == at);
+    }
+    return stmt.parent->is(StmtKind::block) && (last || cuts(stmt).empty());
+  }
+
+  /// What goes on to the next iteration, or ends the loop.
+  static std::vector<const Stmt*> cuts(const Stmt& loop) {
+    std::vector<const Stmt*> out;
+    walk(*loop.body, [&](const Stmt& s) {
+      const Stmt* target = s.parent;
+      while (target != nullptr && !target->is_loop() &&
+             !(s.is(StmtKind::break_) && target->is(StmtKind::switch_)))
+        target = target->parent;
+      const bool cut = s.is(StmtKind::continue_) || s.is(StmtKind::break_);
+      if (cut && target == &loop) out.push_back(&s);
+      return true;
+    });
+    return out;
+  }
+
   /// The declaration of a variable that is the loop's step and nothing else.
   static const Stmt* stride_declaration(const KernelModel& model,
                                         const Loop& loop,
@@ -122,24 +197,35 @@ class PointAThread final : public LoopMove {
     Rewrite rewrite(model);
     std::string ignored;
     if (const Stmt* const stride =
-            stride_declaration(model, loop, *loop_dealing(model.facts, loop, ignored)))
+            stride_declaration(model, loop, *loop_dealing(model.facts, loop, ignored, true)))
       rewrite.replace(whole_lines(unit, stride->span), "");
     std::vector<Edit> edits;
-    walk(*stmt.body, [&](const Stmt& s) {
-      if (s.is(StmtKind::continue_) && enclosing_loop(s) == &stmt)
-        edits.push_back({s.span.begin, s.span.end, "return;"});
-      return true;
-    });
+    for (const Stmt* s : cuts(stmt)) edits.push_back({s->span.begin, s->span.end, "return;"});
     const std::string indent = indentation(unit, stmt.span.begin);
     const Span span{(stmt.pragma != nullptr ? stmt.pragma : &stmt)->span.begin, stmt.span.end};
-    rewrite.replace(
-        span, "const " + std::string(unit.plain_text(loop.declarator->type)) + " " + loop.variable +
-                  " = " + unit.plain_text(loop.first_expr->outer) + ";\n" + indent + "if (" +
-                  unit.plain_text(stmt.expr->outer) + ") {\n" +
-                  indented(body_text(unit, *stmt.body, edits), indent + indent_unit(unit)) +
-                  indent + "}");
+    const std::string guard = "const " + std::string(unit.plain_text(loop.declarator->type)) + " " +
+                              loop.variable + " = " + unit.plain_text(loop.first_expr->outer) +
+                              ";\nif (" + unit.plain_text(stmt.expr->outer) + ") {\n" +
+                              indented(body_text(unit, *stmt.body, edits), indent_unit(unit)) + "}";
+    const std::string text =
+        keeps_apart(model, loop) ? "{\n" + indented(guard, indent_unit(unit)) + "\n}" : guard;
+    rewrite.replace(span, indented(text, indent).substr(indent.size()));
     return rewrite.finish(variant);
   }
+
+  /// The index would meet another of its name.
+  static bool keeps_apart(const KernelModel& model, const Loop& loop) {
+    const Stmt& parent = *loop.stmt->parent;
+    if (&parent == model.kernel->body && model.kernel->parameter(loop.variable) != nullptr)
+      return true;
+    return std::ranges::any_of(parent.children, [&](const Stmt* s) {
+      const bool declares = std::ranges::any_of(
+          s->declarators, [&](const Declarator* d) { return d->name == loop.variable; });
+      return s != loop.stmt && (declares || mentions(*s, loop.variable));
+    });
+  }
+
+  static constexpr std::size_t kMostChoices = 256;
 
   static bool fits(const MoveContext& context, const Variant& variant, std::size_t axis) {
     constexpr std::int64_t kMostBlocks[] = {INT32_MAX, 65535, 65535};

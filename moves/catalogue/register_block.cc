@@ -148,15 +148,20 @@ std::optional<Variant> blocked_points(const MoveContext& context,
                                           all.end());
   if (const std::string carried = carried_variable(*kernel, repeated); !carried.empty())
     return none(carried + " would go from one point to the next");
-  bool other = false;
+  bool other = false, along = false;  // at all, on the axis of the points
   walk_expressions(*body, [&](const Expr& e) {
     const bool inside =
         e.span.begin >= definition->span.begin && e.span.end <= definition->span.end;
     if (!inside && (e.is_name("threadIdx") || e.is_name("gridDim") ||
                     (e.is_name("blockIdx") && e.parent != nullptr && e.parent->name == "x")))
       other = true;
+    const bool place = e.is_name("threadIdx") || e.is_name("blockIdx") || e.is_name("gridDim");
+    const bool of_others =
+        e.parent != nullptr && e.parent->is_op(ExprKind::member, ".") && e.parent->name != "x";
+    if (!inside && place && !of_others) along = true;
     return true;
   });
+  if (along) return none("the kernel uses its place in the launch beyond its index");
   if (other && context.variant.launch.block[1] == Expression(1))
     return none("the kernel uses its place in the launch beyond its index");
   std::set<std::string, std::less<>> taken;

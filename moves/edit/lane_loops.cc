@@ -77,13 +77,14 @@ bool combines(const KernelFacts& facts, const Expr& use) {
 
 std::optional<LoopDealing> loop_dealing(const KernelFacts& facts,
                                         const Loop& loop,
-                                        std::string& why) {
+                                        std::string& why,
+                                        bool may_leave) {
   const Unit& unit = *facts.unit;
   const auto refuse = [&](const char* reason) { return why = reason, std::nullopt; };
-  if (!loop.counted || loop.descending || !loop.declared_inside || loop.exits_early ||
-      !loop.stmt->is(StmtKind::for_)) {
+  if (!loop.counted || loop.descending || !loop.declared_inside || !loop.stmt->is(StmtKind::for_)) {
     return refuse("the loop does not count up with an index of its own");
   }
+  if (loop.exits_early && !may_leave) return refuse("the loop leaves early");
   if (loop.stmt->body == nullptr || loop.stmt->step == nullptr || loop.first_expr == nullptr ||
       !loop.source_end.is_known())
     return refuse("the loop's head has no plain form");

@@ -23,11 +23,13 @@ struct LoopDealing {
 };
 
 /// Recognises ascending unit-step loops that start at a constant, and loops strided over lanes that
-/// start at the lane's number plus an optional offset, with an index declared in their head.
-/// nullopt with one line in `why` for all others.
+/// start at the lane's number plus an optional offset, with an index declared in their head. One
+/// that leaves early is refused unless it `may_leave`. nullopt with one line in `why` for all
+/// others.
 [[nodiscard]] std::optional<LoopDealing> loop_dealing(const model::KernelFacts& facts,
                                                       const model::Loop& loop,
-                                                      std::string& why);
+                                                      std::string& why,
+                                                      bool may_leave = false);
 
 /// True if the assignment of iterations to lanes does not matter: the next use of each accumulator
 /// combines all lanes (a shuffle, a store to shared memory, an atomic, a helper that does so), and

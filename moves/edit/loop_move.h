@@ -12,10 +12,10 @@ namespace warpath {
 /// A move without parameters on one loop of a kernel, site "loop:K" (loop_site.h).
 class LoopMove : public Move {
  public:
-  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const final;
+  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override;
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
-                                             std::string& why) const final;
+                                             std::string& why) const override;
 
  private:
   /// The kernel with `loop` rewritten; nullopt with one line in `why` if it cannot be.

@@ -100,10 +100,34 @@ bool Parser::looks_like_parameters(std::size_t open) const {
   return type.certain || type.pointer || (is_word(type.end) && precedence(lex(type.end).text) == 0);
 }
 
+/// A macro that stands for words like __device__ and inline, or for macros of such; what they are
+/// goes into `says`.
+bool Parser::is_attribute_macro(std::string_view word, Function& says, int depth) const {
+  constexpr int kDeepest = 4;
+  if (depth == kDeepest || !macros_.contains(word)) return false;
+  const auto macro = std::find_if(s_.macros.rbegin(), s_.macros.rend(),
+                                  [&](const Macro& m) { return m.name == word; });
+  if (macro == s_.macros.rend() || macro->function_like || macro->body.empty()) return false;
+  Function inside;
+  for (const Token& token : tokenize(macro->body).tokens) {
+    const std::string part = spelling(macro->body, token);
+    const bool space = part == "__device__" || part == "__host__";
+    inside.is_device = inside.is_device || part == "__device__";
+    inside.is_host = inside.is_host || part == "__host__";
+    if (!space && qualifier_bit(part) == 0 && !is_ignored_word(part) &&
+        !is_attribute_macro(part, inside, depth + 1))
+      return false;
+  }
+  says.is_device = says.is_device || inside.is_device;
+  says.is_host = says.is_host || inside.is_host;
+  return true;
+}
+
 void Parser::read_attributes(Function& function, std::size_t from, std::size_t to) {
   std::size_t type_from = to;
   for (std::size_t i = from; i < to; ++i) {
     const std::string_view t = lex(i).text;
+    if (type_from == to && is_attribute_macro(t, function)) continue;
     function.is_global = function.is_global || t == "__global__";
     function.is_device = function.is_device || t == "__device__";
     function.is_host = function.is_host || t == "__host__";

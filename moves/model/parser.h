@@ -31,6 +31,7 @@ class Parser {
   [[nodiscard]] bool looks_like_parameters(std::size_t open) const;
   void parse_parameters(Function& function, std::size_t open);
   void read_attributes(Function& function, std::size_t from, std::size_t to);
+  [[nodiscard]] bool is_attribute_macro(std::string_view word, Function& says, int depth = 0) const;
   void parse_enumerators(std::size_t open);
   void bind_template_arguments();
   [[nodiscard]] std::optional<std::int64_t> constant_value(const std::vector<Word>& words) const;

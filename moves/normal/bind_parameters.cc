@@ -145,6 +145,12 @@ bool is_settled(const NormalSite& site,
   return !taken;
 }
 
+/// A variable of the kernel: a reference to it is the variable, whatever becomes of it.
+bool is_own_variable(const NormalSite& site, const Expr& e) {
+  const Declarator* const d = e.is(ExprKind::name) ? declaration_of(site.unit, e) : nullptr;
+  return d != nullptr && d->function == &site.kernel;
+}
+
 /// Its place and the way to it stay the same while the helper runs: v, s[k][t.x + 1].
 bool is_settled_lvalue(const NormalSite& site,
                        const Expr& e,
@@ -260,7 +266,8 @@ std::optional<BoundParameters> bind_parameters(
       const bool constant = p.has(kConst) && !p.is_pointer();
       const bool plain = same || (!constant && a.is(ExprKind::name));
       const bool literal = constant && is_literal_of(a, wanted) && !is_changed(unit, f, p);
-      if (literal || (plain && is_settled_lvalue(site, a, exposed, true))) {
+      if (literal ||
+          (plain && (is_own_variable(site, a) || is_settled_lvalue(site, a, exposed, true)))) {
         out.names[name] = argument;
         continue;
       }

@@ -338,7 +338,8 @@ std::vector<WordAt> words_in(const Unit& unit, Span span) {
   const auto add = [&](const Token& t) {
     std::string word = spelling(text, t);
     const bool member = before == "." || before == "->" || before == "::";
-    if (t.kind == TokenKind::identifier && !member && !is_keyword(word))
+    const bool name = !is_keyword(word) || word == "final" || word == "override";
+    if (t.kind == TokenKind::identifier && !member && name)
       out.push_back({word, {span.begin + t.begin, span.begin + t.end}});
     before = std::move(word);
   };

@@ -15,7 +15,8 @@ using namespace model;
 namespace {
 
 constexpr int kMostSteps = 200;
-constexpr std::size_t kMostBytes = 200'000;
+constexpr std::size_t kMostGrowth = 200'000;     // bytes
+constexpr std::size_t kMostParsed = 40'000'000;  // bytes, by all steps
 
 /// How much of the kernel the facts do not follow.
 std::size_t vetoes(const KernelFacts& facts) {
@@ -83,8 +84,11 @@ class Normaliser {
   Normaliser(const KernelSpec& spec, const Variant& variant) : spec_(spec), now_(variant) {}
 
   void run() {
-    for (int i = 0; i < kMostSteps && now_.source.size() < kMostBytes && step(); ++i) {
-    }
+    const std::size_t most = now_.source.size() + kMostGrowth;
+    std::size_t parsed = now_.source.size();
+    for (int i = 0; i < kMostSteps && now_.source.size() < most && parsed < kMostParsed && step();
+         ++i)
+      parsed += now_.source.size();
     drop_unused(spec_, now_, inlined_);
     std::vector<Edit> edits;
     if (ungrouped_) drop_group_header(parse(spec_, now_), edits);
@@ -156,7 +160,7 @@ std::optional<Variant> normal_form(const KernelSpec& spec,
   const bool better = after && after->count < before->count;
   if (better && misread(normaliser.variant()) <= misread(variant)) return normaliser.variant();
   why = normaliser.left();
-  if (why.empty()) why = before->first;
+  if (why.empty()) why = after ? after->first : before->first;
   return std::nullopt;
 }
 

@@ -1,7 +1,10 @@
-"""On which kernels of public code the moves work. Needs no GPU; nothing is run.
+"""On which kernels of public code the moves work. Needs no GPU.
 
 Every kernel of the .cu and .cuh files of the folders (one a repository) gets a synthetic spec; what a file includes of its own repository is put in its
 place first, as a spec's source is one text. Every move is asked for what it offers there. Rows are repositories, and what vetoes kernels most often.
+
+With --run each kernel that the host runner can run without the rest of its file is run there on a small synthetic spec, and then what every move
+that restructures it makes of it, with the kernel itself as the reference: integers bit by bit, floats within rounding. Nothing is timed.
 """
 import collections
 import concurrent.futures
@@ -15,6 +18,7 @@ import tempfile
 from measurements.common import ROOT, Failed, execute, say, write_result
 
 ENABLING = {"specialise_shape", "normalise"}  # what others begin with
+GUARD = {"point_a_thread"}  # a guard instead of a loop over the grid
 POINTS = {"register_block", "vectorize_global_loads"}  # more points a thread, packs of points
 MOST_CHARACTERS = 600_000
 MOST_COPIES = 3  # of a file in one text
@@ -24,6 +28,8 @@ def options(parser):
     parser.add_argument("folders", nargs="+", type=pathlib.Path, metavar="FOLDER", help="a repository's files")
     parser.add_argument("--program", default=str(ROOT / "build/tests/reach_files"), help="what asks the moves")
     parser.add_argument("--seconds", default=120.0, type=float, help="most time for one file")
+    parser.add_argument("--run", action="store_true", help="also run what the moves make of the kernels")
+    parser.add_argument("--run-seconds", default=100.0, type=float, help="most time for the runs of one kernel")
     parser.add_argument("--lines", type=pathlib.Path, help="also write every kernel's answer there, a JSON line each")
 
 
@@ -55,10 +61,14 @@ def kernels_of(args, path, folder):
     with tempfile.TemporaryDirectory() as work:
         text = pathlib.Path(work) / "kernel.cu"
         text.write_text(flat(path, folder, collections.Counter())[:2 * MOST_CHARACTERS])
-        done = execute([args.program, text, *sorted(own)], seconds=args.seconds)
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    problem = "" if done.returncode == 0 else f"{path}: exit status {done.returncode}"
-    return [{**line, "file": path.relative_to(folder).as_posix(), "repository": folder.name} for line in lines if line["kernel"] in own], problem
+        asked = [execute([args.program, text, *sorted(own)], seconds=args.seconds)]
+        if args.run:
+            asked += [execute([args.program, "--run", text, name], seconds=args.run_seconds) for name in sorted(own)]
+    problems = [f"{path}: exit status {done.returncode}" for done in asked if done.returncode != 0]
+    lines = [json.loads(line) for done in asked for line in done.stdout.splitlines()]
+    of_runs = {(line["kernel"], line["line"]): line for line in lines if "untouched" in line}
+    rows = [line | {"run": of_runs.get((line["kernel"], line["line"]))} for line in lines if "untouched" not in line and line["kernel"] in own]
+    return [{**line, "file": path.relative_to(folder).as_posix(), "repository": folder.name} for line in rows], problems
 
 
 def cause(veto):
@@ -73,8 +83,21 @@ def share(part, whole):
 def figures(rows):
     known = [r for r in rows if r["specified"]]
     structural = [r for r in known if set(r["structural"]) - ENABLING]
-    return {"kernels": len(rows), "specified": len(known), "without_veto": share([r for r in known if not r["veto"]], known), "any_move": share([r for r in known if r["moves"]], known),
-            "structural": share(structural, known), "beyond_points": share([r for r in structural if set(r["structural"]) - ENABLING - POINTS], known)}
+    return {"kernels": len(rows), "specified": len(known), "without_veto": share([r for r in known if not r["veto"]], known),
+            "without_veto_normal": share([r for r in known if not r["normal_veto"]], known), "any_move": share([r for r in known if r["moves"]], known),
+            "structural": share(structural, known), "beyond_points": share([r for r in structural if set(r["structural"]) - ENABLING - POINTS], known),
+            "beyond_points_and_guard": share([r for r in structural if set(r["structural"]) - ENABLING - POINTS - GUARD], known)}
+
+
+def run_figures(rows):
+    """What became of the kernels and of the moves' results that were run."""
+    asked = [r["run"] for r in rows if r["run"]]
+    runs = [run for one in asked for run in one["runs"]]
+    status = collections.Counter(run["status"] for run in runs)
+    return {"kernels_run": sum(1 for one in asked if one["untouched"] == "ok"), "kernels_not_run": sum(1 for one in asked if one["untouched"] != "ok"),
+            "results_run": len(runs) - status["not_applicable"], "results_ok": status["ok"],
+            "results_wrong": sum(status[one] for one in ("wrong_result", "rejected", "crashed", "timed_out")),
+            "results_not_compiled": sum(status[one] for one in ("compile_error", "launch_error", "limits_exceeded"))}
 
 
 def measure(args):
@@ -89,17 +112,19 @@ def measure(args):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for number, (found, problem) in enumerate(pool.map(lambda task: kernels_of(args, *task), tasks)):
             rows += found
-            problems += [problem] if problem else []
+            problems += problem
             if number % 50 == 49:
                 say(f"{number + 1} of {len(tasks)} files, {len(rows)} kernels")
     for problem in problems:
         say(problem)
+    for row, run in ((r, run) for r in rows if r["run"] for run in r["run"]["runs"] if run["status"] not in ("ok", "not_applicable")):
+        say(f"{row['repository']}/{row['file']}: {row['kernel']}: {run['step']}: {run['status']}: {run['log'][:160]}")
     if args.lines:
         args.lines.write_text("".join(json.dumps(r) + "\n" for r in rows))
     moves = collections.Counter(move for r in rows for move in r["moves"])
-    total = {**figures(rows), "files_failed": len(problems), "median_seconds_of_a_node": round(statistics.median([r["seconds"] for r in rows if r["specified"]] or [0]), 4),
-             "kernels_of_a_move": dict(sorted(moves.items()))}
+    total = {**figures(rows), "asking_failed": len(problems), "median_seconds_of_a_node": round(statistics.median([r["seconds"] for r in rows if r["specified"]] or [0]), 4),
+             **(run_figures(rows) if args.run else {}), "kernels_of_a_move": dict(sorted(moves.items()))}
     causes = collections.Counter(cause(r["veto"]) for r in rows if r["veto"])
     table = [{"repository": name, **figures([r for r in rows if r["repository"] == name])} for name in sorted({r["repository"] for r in rows})]
     write_result(args.output, total, table + [{"veto": veto, "kernels": count} for veto, count in causes.most_common(12)], device="none")
-    return not problems
+    return not problems and not total.get("results_wrong") and not total.get("results_not_compiled")

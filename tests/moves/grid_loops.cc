@@ -125,6 +125,102 @@ TEST_CASE("moves that need a guard take it with them, the same node by either pa
   rows.step("parallelise_row_loop(cluster=1,lanes=32)").runs();
 }
 
+TEST_CASE("where the grid has a thread a point, the guard says what the loop said") {
+  const auto covered = [](const std::string& body, const std::string& grid = "ceil_div(n, 64)") {
+    MovePath path(test::kernel_under_test(
+        "extern \"C\" __global__ void once(float* y, const float* x, const "
+        "int* to, int n) {\n" +
+            body + "}\n",
+        "once",
+        {{"y", "inout", "float32", "n"},
+         {"x", "input", "float32", "n"},
+         {"to", "input", "int32", "n", 0, {{"kind", "permutation"}, {"seed", 3}}},
+         {"n", "scalar", "", "", 1003}},
+        grid, "64"));
+    return path;
+  };
+  const auto runs = [&](const std::string& body) {
+    MovePath path = covered(body);
+    path.step(kStep).runs();
+    CHECK(path.variant().launch.grid[0].text() == "ceil_div(n, 64)");
+    return path;
+  };
+  runs(kHead + "    y[to[i]] = x[i];\n  }\n");  // which elements, only the data tell
+  runs(kHead + "    if (x[i] < 0.0f) return;\n    y[i] = x[i];\n  }\n");
+  runs("  float sum = 1.0f;\n" + kHead + "    sum += x[i];\n    y[i] = sum;\n  }\n");
+  runs(kHead + "    y += i;\n    y[0] = x[i];\n  }\n");
+  const MovePath left = runs(kHead +
+                             "    if (x[i] > 1.0f) break;\n    switch (i % 3) {\n      case 0:\n   "
+                             "     y[i] = 2.0f;\n      "
+                             "  break;\n      default:\n        y[i] = x[i];\n    }\n  }\n");
+  CHECK(left.has("if (x[i] > 1.0f) return;"));
+  CHECK(left.has("        break;"));
+  const MovePath more =
+      runs(kHead + "    y[i] = x[i];\n  }\n" + kHead + "    y[i] += 1.0f;\n  }\n");
+  CHECK(
+      more.has("  {\n    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) {"));
+  // one that has fewer threads than points, and what would skip the statements behind the loop
+  CHECK(covered(kHead + "    y[to[i]] = x[i];\n  }\n", "8").tried(kStep) != "");
+  CHECK(covered(kHead + "    if (x[i] < 0.0f) continue;\n    y[i] = x[i];\n  }\n  y[0] = 1.0f;\n")
+            .tried(kStep) == "more follows the loop");
+  CHECK(covered("  for (int k = 0; k < 2; ++k) {\n  " + kHead + "    y[i] += x[i];\n  }\n  }\n")
+            .tried("point_a_thread@loop:1") == "the loop stands in another statement");
+}
+
+TEST_CASE("a tunable that leaves points without a thread keeps the loop") {
+  const auto tuned = [](const std::string& grid) {
+    return MovePath(test::kernel_under_test(
+        "extern \"C\" __global__ void tuned(float* y, const float* x, int n) {\n" + kHead +
+            "    y[n - 1 - i] += x[i];\n    y[i / 2] += x[i];\n  }\n}\n",
+        "tuned",
+        {{"y", "inout", "float32", "n"},
+         {"x", "input", "float32", "n"},
+         {"n", "scalar", "", "", 1003}},
+        grid, "BLOCK", 1e-5, {{"BLOCK", 128}}));
+  };
+  CHECK(tuned("ceil_div(n, BLOCK)").tried(kStep).empty());
+  CHECK(tuned("ceil_div(n, 128)").tried(kStep) != "");  // 32 threads a block are too few
+}
+
+TEST_CASE("loops over two axes of the grid become two guards") {
+  KernelSpec spec = test::kernel_under_test(
+      "extern \"C\" __global__ void plane(float* y, const float* x, int h, int w) {\n"
+      "  for (int j = blockIdx.x * blockDim.x + threadIdx.x; j < w; j += blockDim.x * gridDim.x)\n"
+      "    for (int i = blockIdx.y * blockDim.y + threadIdx.y; i < h; i += blockDim.y * gridDim.y) "
+      "{\n      if (x[i * w + j] < 0.0f) continue;\n      y[i * w + j] = x[i * w + j];\n    }\n}\n",
+      "plane",
+      {{"y", "inout", "float32", "h * w"},
+       {"x", "input", "float32", "h * w"},
+       {"h", "scalar", "", "", 37},
+       {"w", "scalar", "", "", 50}},
+      "4", "16");
+  auto& reference = std::get<ReferenceKernel>(spec.reference);
+  for (LaunchPlan* plan : {&spec.io.launch, &reference.launch})
+    plan->grid[1] = Expression(10), plan->block[1] = Expression(4);
+  MovePath path(spec);
+  path.step("point_a_thread@loop:0").step("point_a_thread@loop:0").runs();
+  CHECK(path.has("if (j < w) {"));
+  CHECK(path.has("if (i < h) {"));
+  CHECK(path.has("if (x[i * w + j] < 0.0f) return;"));
+}
+
+TEST_CASE("a loop over the grid that a macro writes becomes a guard at once") {
+  MovePath path(test::kernel_under_test(
+      "#define EACH_POINT(i, n) \\\n  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < (n); "
+      "\\\n       i += blockDim.x * gridDim.x)\nextern \"C\" __global__ void points(float* y, "
+      "const "
+      "float* x, int n) {\n  EACH_POINT(i, n) {\n    y[i] = x[i];\n  }\n}\n",
+      "points",
+      {{"y", "output", "float32", "n"},
+       {"x", "input", "float32", "n"},
+       {"n", "scalar", "", "", 1003}},
+      "3", "64"));
+  MovePath direct = path;
+  path.step("normalise@kernel").step(kStep);
+  direct.step(kStep).runs();
+  CHECK(path.variant() == direct.variant());
+}
+
 TEST_CASE("a loop that the threads do not leave as they came keeps its form") {
   const auto refused = [](const std::string& body) { return points(body).tried(kStep); };
   CHECK(refused("  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i];\n") ==

@@ -239,6 +239,55 @@ TEST_CASE("calls in the arguments of a macro that may repeat or skip them") {
       "sum_to is called where it may be skipped");
 }
 
+TEST_CASE("a reference to a pointer of the kernel is the pointer, also where it moves on") {
+  const Normal k(
+      "__device__ float take(const float*& p, const int& step) {\n  const float v = *p;\n  p += "
+      "step;\n  return v * 2;\n}\n",
+      kIndex +
+          "  if (i < n) {\n    const float* at = x + i;\n    float sum = 0.0f;\n    for (int k = "
+          "0; "
+          "k < 2 && i + 1 < n; ++k) {\n      const float v = take(at, 1);\n      sum += v;\n    "
+          "}\n  "
+          "  y[i] = sum;\n  }\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("= *at;"));
+}
+
+TEST_CASE("words that are none of C++ everywhere are names like others") {
+  const Normal k(
+      "__device__ float sum_of(float v) {\n  float final = v;\n  final += 1.0f;\n  return "
+      "final;\n}\n",
+      kIndex +
+          "  if (i < n) {\n    float final = sum_of(x[i]);\n    y[i] = final + sum_of(final);\n"
+          "  }\n");
+  CHECK(k.why.empty());
+  CHECK(k.has("float final_2 = "));
+}
+
+TEST_CASE("macros may say what a helper is") {
+  const Normal k(
+      "#define BOTH __host__ __device__\n#define BOTH_INLINE BOTH __forceinline__\nBOTH_INLINE "
+      "float "
+      "more(float v) {\n  float w = v;\n  w += 1.0f;\n  return w;\n}\n",
+      kIndex + "  if (i < n) y[i] = more(x[i]);\n");
+  CHECK(k.why.empty());
+  CHECK_FALSE(k.has("more("));
+  CHECK(refused("#define HOST __host__ inline\nHOST float more(float v) {\n  float w = v;\n  w += "
+                "1.0f;\n  return w;\n}\n",
+                kIndex + "  if (i < n) y[i] = more(x[i]);\n") == "more is no device function");
+}
+
+TEST_CASE("a kernel in a long text has its normal form, too") {
+  std::string text;
+  while (text.size() < 300'000) text += "struct Unused" + std::to_string(text.size()) + " {};\n";
+  const std::string helper =
+      "__device__ float more(float v) {\n  float w = v;\n  w += 1.0f;\n  return w;\n}\n";
+  test::MovePath path(
+      test::helped_spec(text + helper, kIndex + "  if (i < n) y[i] = more(x[i]);\n"));
+  path.step("normalise@kernel");
+  CHECK_FALSE(path.has("more("));
+}
+
 TEST_CASE("what the parser has seen only in part, or types say elsewhere, stays") {
   const std::string body = kIndex + "  if (i < n) y[i] = f(x[i]);\n";
   CHECK(

@@ -2,30 +2,14 @@
 
 #include <doctest/doctest.h>
 
-#include <memory>
-#include <string>
-#include <utility>
-
-#include "engine/plugin/options.h"
-#include "engine/plugin/runner.h"
-#include "register_runners.h"
-#include "runners/host/options.h"
+#include "tests/support/host_runs.h"
 
 namespace warpath::test {
 
-/// Runs variants of one spec on the host and compares with its reference; nothing is timed. One at
-/// a time in a program: all specs share a runner, each has its reference computed once.
-class HostCheck {
+/// Runs variants of one spec on the host and compares with its reference.
+class HostCheck : public HostRuns {
  public:
-  explicit HostCheck(KernelSpec spec) : spec_(std::move(spec)) {
-    static int prepared = 0;
-    spec_.origin += "#" + std::to_string(++prepared);  // specs of the same name stay apart
-    for (Workload& workload : spec_.workloads) workload.role = WorkloadRole::regress;
-    runner().prepare(spec_);
-  }
-  [[nodiscard]] Outcome run(const Variant& variant) const {
-    return runner().run(RunRequest{spec_, variant, variant_key(variant), 7}, {});
-  }
+  using HostRuns::HostRuns;
 
   /// Fails the test unless the variant's results are the reference's.
   void passes(const Variant& variant) const {
@@ -35,27 +19,6 @@ class HostCheck {
     CAPTURE(outcome.verdict.summary());
     CHECK(name(outcome.status) == "ok");
   }
-
- private:
-  static Runner& runner() {
-    struct Shared {
-      Options options;
-      std::unique_ptr<Runner> runner;
-      Shared() {
-        options.of<HostOptions>().threads = 2, options.of<HostOptions>().optimization = "-O0",
-        options.of<HostOptions>().launch_seconds = 20;
-        RunnerRegistry registry("runner");
-        register_runners(registry);
-        RunnerConfig config;
-        config.options = &options;
-        runner = registry.create("--runner", "host", config);
-      }
-    };
-    static const Shared shared;
-    return *shared.runner;
-  }
-
-  KernelSpec spec_;
 };
 
 }  // namespace warpath::test
