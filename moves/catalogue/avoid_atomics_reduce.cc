@@ -112,8 +112,9 @@ std::optional<Target> find_target(const MoveContext& context,
 /// Atomics on global memory become sums of the block: copies = 0: a register of each thread,
 /// combined by shuffles, one atomic a block (all atomics on one element); copies >= 1: the array in
 /// shared memory, that many times, a lane's copy at its own place so that lanes do not meet, added
-/// to global memory at the end. blocks_per_sm >= 1: a kernel of one item a thread strides over its
-/// items on a grid of so many blocks a multiprocessor first. Site "argument:NAME".
+/// to global memory at the end. blocks_per_sm >= 1: a kernel of one item a thread, or of items that
+/// lanes or a block share, strides over its items on a grid of so many blocks a multiprocessor
+/// first. Site "argument:NAME".
 class AvoidAtomicsReduce final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "avoid_atomics_reduce"; }
@@ -196,7 +197,9 @@ class AvoidAtomicsReduce final : public Move {
                                                 const KernelModel& model,
                                                 std::int64_t blocks_per_sm,
                                                 std::string& why) {
-    auto variant = strided_over_threads(context, model, blocks_per_sm, why);
+    const bool together = model.facts.has_barrier || model.facts.has_warp_ops;
+    auto variant = together ? strided_over_blocks(context, model, blocks_per_sm, why)
+                            : strided_over_threads(context, model, blocks_per_sm, why);
     if (!variant) return std::nullopt;
     auto kept = std::make_unique<const Variant>(std::move(*variant));
     const MoveContext after{context.spec, *kept, context.device};
