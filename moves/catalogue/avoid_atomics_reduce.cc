@@ -53,15 +53,19 @@ std::int64_t elements_of(const MoveContext& context, const Array& array) {
   return out;
 }
 
+/// One thread of the block does it, for all.
+bool is_of_one_thread(const Unit& unit, const Access& access) {
+  return std::ranges::any_of(access.guards, [&](const Guard* guard) {
+    return !guard->negated && guard->condition != nullptr &&
+           unit.text(guard->condition->outer) == "threadIdx.x == 0";
+  });
+}
+
 /// True if the block's threads already add to distinct elements, each once, or one thread adds for
 /// all: `k = threadIdx.x; k < N; k += blockDim.x` with an element for each k, or behind
 /// `threadIdx.x == 0`. Sums of the block would gain nothing.
 bool adds_once_a_block(const Unit& unit, const Access& access) {
-  for (const Guard* guard : access.guards) {
-    if (!guard->negated && guard->condition != nullptr &&
-        unit.text(guard->condition->outer) == "threadIdx.x == 0")
-      return access.loops.empty();
-  }
+  if (is_of_one_thread(unit, access)) return access.loops.empty();
   if (access.loops.size() != 1) return false;
   const Loop& loop = *access.loops.front();
   const bool over_block = loop.thread_axis >= 0 && loop.thread_axis < 3;
@@ -112,8 +116,9 @@ std::optional<Target> find_target(const MoveContext& context,
 /// Atomics on global memory become sums of the block: copies = 0: a register of each thread,
 /// combined by shuffles, one atomic a block (all atomics on one element); copies >= 1: the array in
 /// shared memory, that many times, a lane's copy at its own place so that lanes do not meet, added
-/// to global memory at the end. blocks_per_sm >= 1: a kernel of one item a thread strides over its
-/// items on a grid of so many blocks a multiprocessor first. Site "argument:NAME".
+/// to global memory at the end. blocks_per_sm >= 1: a kernel of one item a thread, or of items that
+/// lanes or a block share, strides over its items on a grid of so many blocks a multiprocessor
+/// first. Site "argument:NAME".
 class AvoidAtomicsReduce final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "avoid_atomics_reduce"; }
@@ -196,7 +201,13 @@ class AvoidAtomicsReduce final : public Move {
                                                 const KernelModel& model,
                                                 std::int64_t blocks_per_sm,
                                                 std::string& why) {
-    auto variant = strided_over_threads(context, model, blocks_per_sm, why);
+    const bool together = model.facts.has_barrier || model.facts.has_warp_ops;
+    const bool summed = std::ranges::any_of(model.facts.accesses, [&](const Access& access) {
+      return access.kind == AccessKind::atomic && is_of_one_thread(*model.facts.unit, access);
+    });
+    if (together && summed) return why = "a block adds up its sums already", std::nullopt;
+    auto variant = together ? strided_over_blocks(context, model, blocks_per_sm, why)
+                            : strided_over_threads(context, model, blocks_per_sm, why);
     if (!variant) return std::nullopt;
     auto kept = std::make_unique<const Variant>(std::move(*variant));
     const MoveContext after{context.spec, *kept, context.device};

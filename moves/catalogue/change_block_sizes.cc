@@ -146,9 +146,24 @@ bool tells_apart(const MoveContext& context, std::size_t axis, bool own) {
   });
 }
 
+/// The numbers in brackets of `__shared__` declarations: how many elements threads have there.
+std::vector<std::int64_t> shared_extents(const CodeText& code) {
+  std::vector<std::int64_t> out;
+  for (std::size_t i = 0; i < code.tokens.size(); ++i) {
+    if (!code.is(i, "__shared__")) continue;
+    for (std::size_t depth = 0; i < code.tokens.size() && !code.is(i, ";"); ++i) {
+      if (code.is(i, "[")) ++depth;
+      if (code.is(i, "]")) --depth;
+      const auto value = depth > 0 ? integer_value(code.text[i]) : std::nullopt;
+      if (value) out.push_back(*value);
+    }
+  }
+  return out;
+}
+
 /// Constants of the block that may change. A literal of the same value in the source or the options
-/// (an array bound, a
-/// __launch_bounds__, a macro) may stand for the block's size: then none.
+/// (a __launch_bounds__, a macro, a loop's end) may stand for the block's size: then none. As the
+/// extent of a shared array it only says for how many threads there is room.
 std::vector<Dimension> constant_dimensions(const MoveContext& context) {
   const LaunchPlan& plan = context.variant.launch;
   if (std::any_of(context.spec.workloads.begin(), context.spec.workloads.end(),
@@ -157,6 +172,11 @@ std::vector<Dimension> constant_dimensions(const MoveContext& context) {
   }
   const CodeText code(context.variant.source);
   std::vector<std::int64_t> literals = integer_literals(code);
+  const std::vector<std::int64_t> room = shared_extents(code);
+  for (const std::int64_t value : room) {
+    if (const auto at = std::ranges::find(literals, value); at != literals.end())
+      literals.erase(at);
+  }
   for (const std::string& option : context.variant.compiler_options) {
     const std::vector<std::int64_t> more = numbers_in(option);
     literals.insert(literals.end(), more.begin(), more.end());
@@ -176,11 +196,20 @@ std::vector<Dimension> constant_dimensions(const MoveContext& context) {
     if ((!in_grid && !strides(code, axis)) || (smem != 0 && !in_smem) ||
         tells_apart(context, axis, in_grid))
       return {};
-    const std::int64_t least = counted_on(unit, axis);
+    std::int64_t least = counted_on(unit, axis);
     if (extent < least) return {};
     Dimension d{"block_" + std::string(kAxisNames[axis]), {}, extent, axis};
-    for (std::int64_t v = axis == 0 ? 4 : 1; v <= kMaxThreads; v *= 2) {
-      if (v >= least) d.values.push_back(v);
+    std::int64_t most = kMaxThreads;
+    for (const std::int64_t value : room) {
+      if (value >= extent) most = std::min(most, value);
+    }
+    // Where there is room for the block's threads, what counts warps may count on several.
+    for (const std::int64_t value : literals) {
+      const bool power = value >= 8 && (value & (value - 1)) == 0;
+      if (most < kMaxThreads && power && value < extent) least = std::max(least, 2 * value);
+    }
+    for (std::int64_t v = axis == 0 ? 4 : 1; v <= most; v *= 2) {
+      if (v >= least || v == extent) d.values.push_back(v);
     }
     out.push_back(std::move(d));
   }

@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/edit/joined_blocks.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
 #include "register_moves.h"
@@ -14,6 +15,8 @@ using namespace model;
 
 constexpr std::array<std::string_view, 3> kSites{"axes:xy", "axes:xz", "axes:yz"};
 constexpr std::array<std::array<std::size_t, 2>, 3> kPairs{{{0, 1}, {0, 2}, {1, 2}}};
+constexpr std::string_view kBlocksSite = "blocks";
+constexpr std::array<std::int64_t, 5> kColumns{8, 4, 16, 32, 2};
 constexpr std::int64_t kMostGridBlocks = 65535;  // in y and z
 
 /// How well the accesses to global memory would be coalesced if `axis` were the fast one: bytes of
@@ -33,7 +36,8 @@ double coalesced(const KernelFacts& facts, std::size_t axis) {
 }
 
 /// Gives two thread axes each other's role, in the source and in the launch: the one along which
-/// memory is contiguous shall be x, whose threads are neighbours in a warp.
+/// memory is contiguous shall be x, whose threads are neighbours in a warp. Site "blocks":
+/// neighbouring blocks, along which it is contiguous, become neighbouring threads of one block.
 class CoalesceRemap final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "coalesce_remap"; }
@@ -47,18 +51,35 @@ class CoalesceRemap final : public Move {
       if (swapped(context, *kernel, kPairs[i], why))
         out.push_back({std::string(name()), std::string(kSites[i]), {}});
     }
+    for (const std::int64_t columns : kColumns) {
+      if (blocks_side_by_side(context, *kernel, columns, why))
+        out.push_back({std::string(name()), std::string(kBlocksSite), {{"columns", columns}}});
+    }
     return out;
+  }
+
+  [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
+                                            std::string_view site) const override {
+    if (site != kBlocksSite) return {};
+    return {Tunable{"columns", {2, 4, 8, 16, 32}, 8, "blocks that become one"}};
   }
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const auto site = std::find(kSites.begin(), kSites.end(), wanted.site);
-    if (site == kSites.end() || !wanted.parameters.empty())
-      return why = "coalesce_remap takes a pair of axes as its site and no parameters",
-             std::nullopt;
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
+    if (wanted.site == kBlocksSite) {
+      const auto columns = wanted.parameters.find("columns");
+      if (columns == wanted.parameters.end() || wanted.parameters.size() != 1 ||
+          std::ranges::find(kColumns, columns->second) == kColumns.end())
+        return why = "coalesce_remap@blocks takes columns: 2, 4, 8, 16 or 32", std::nullopt;
+      return blocks_side_by_side(context, *kernel, columns->second, why);
+    }
+    const auto site = std::find(kSites.begin(), kSites.end(), wanted.site);
+    if (site == kSites.end() || !wanted.parameters.empty())
+      return why = "coalesce_remap takes a pair of axes as its site and no parameters, or blocks",
+             std::nullopt;
     return swapped(context, *kernel, kPairs[static_cast<std::size_t>(site - kSites.begin())], why);
   }
 

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <set>
 
+#include "moves/edit/edge_free_loop.h"
 #include "moves/edit/known_shape.h"
+#include "moves/edit/loop_site.h"
 #include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
 
@@ -54,7 +56,8 @@ std::string negated(const Unit& unit, const Expr& c) {
 /// so that all threads reach what follows it; 1: a guard that every thread passes is dropped; 2:
 /// threads past the end redo the last item without storing, so that loads, barriers and shuffles in
 /// between are reached by all; 3: a guard that every thread passes says how many items there are,
-/// to other moves.
+/// to other moves. Site "loop:K": tests in the loop that a thread passes in every iteration are
+/// made once before it.
 class PadTailAndMask final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "pad_tail_and_mask"; }
@@ -68,6 +71,11 @@ class PadTailAndMask final : public Move {
     for (const std::int64_t form : {kDrop, kEnclose, kClamp, kGuard}) {
       MoveInstance instance{std::string(name()), std::string(kGuardSite), {{"form", form}}};
       if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
+    }
+    for (std::size_t i = 0; i < model->facts.loops.size(); ++i) {
+      const Loop& loop = *model->facts.loops[i];
+      if (loop.parent == nullptr && tested_before_loop(context, *model, loop, why))
+        out.push_back({std::string(name()), loop_site(i), {}});
     }
     return out;
   }
@@ -85,10 +93,16 @@ class PadTailAndMask final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    if (wanted.site != kGuardSite)
-      return why = "pad_tail_and_mask applies to the guard only", std::nullopt;
-    if (!takes(wanted, {"form"}, why)) return std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
+    if (wanted.site != kGuardSite) {
+      if (model == nullptr || !takes(wanted, {}, why)) return std::nullopt;
+      const auto& loops = model->facts.loops;
+      for (std::size_t i = 0; i < loops.size(); ++i) {
+        if (loop_site(i) == wanted.site) return tested_before_loop(context, *model, *loops[i], why);
+      }
+      return why = "pad_tail_and_mask applies to guard and loop:K", std::nullopt;
+    }
+    if (!takes(wanted, {"form"}, why)) return std::nullopt;
     return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
   }
 

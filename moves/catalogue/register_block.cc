@@ -8,6 +8,7 @@
 #include "moves/edit/repeated_body.h"
 #include "moves/edit/sites.h"
 #include "moves/model/facts.h"
+#include "moves/tiles/common_loop.h"
 #include "moves/tiles/tile_kernel.h"
 #include "register_moves.h"
 
@@ -17,6 +18,8 @@ namespace {
 using namespace model;
 
 constexpr std::string_view kPointsSite = "points";
+/// Points in one common loop, along x and along y.
+constexpr std::array<std::string_view, 2> kLoopSites{"loop_x", "loop_y"};
 constexpr std::array<std::array<std::int64_t, 2>, 4> kBlocks{{{8, 8}, {4, 4}, {8, 4}, {2, 2}}};
 constexpr std::array<std::int64_t, 3> kPoints{4, 2, 8};
 constexpr std::int64_t kThreadsM = 16, kThreadsN = 16;
@@ -188,7 +191,21 @@ std::optional<Variant> blocked_points(const MoveContext& context,
   return out;
 }
 
-/// Several outputs a thread: a rectangle of a sum of products, or points of a kernel without sums.
+std::optional<Variant> looped_points(const MoveContext& context,
+                                     std::string_view site,
+                                     std::int64_t count,
+                                     std::string& why) {
+  const auto kernel = model_kernel(context.spec, context.variant, why);
+  if (kernel == nullptr) return std::nullopt;
+  return points_in_common_loop(context, *kernel, site == kLoopSites[0] ? 0 : 1, count, why);
+}
+
+bool is_common_site(std::string_view site) {
+  return std::ranges::find(kLoopSites, site) != kLoopSites.end();
+}
+
+/// Several outputs a thread: a rectangle of a sum of products, points of a kernel one after the
+/// other, or side by side in the loops that they all run.
 class RegisterBlock final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "register_block"; }
@@ -199,6 +216,12 @@ class RegisterBlock final : public Move {
     for (const auto& [tm, tn] : kBlocks) {
       if (!blocked_sum(context, tm, tn, why)) break;
       out.push_back({std::string(name()), std::string(kSumSite), {{"tm", tm}, {"tn", tn}}});
+    }
+    for (const std::string_view site : kLoopSites) {
+      for (const std::int64_t count : kPoints) {
+        if (!looped_points(context, site, count, why)) break;
+        out.push_back({std::string(name()), std::string(site), {{"points", count}}});
+      }
     }
     for (const std::int64_t count : kPoints) {
       if (!blocked_points(context, count, why)) break;
@@ -212,7 +235,8 @@ class RegisterBlock final : public Move {
     if (site == kSumSite)
       return {{"tm", {1, 2, 4, 8}, 4, "rows of a thread"},
               {"tn", {1, 2, 4, 8}, 4, "columns of a thread"}};
-    if (site == kPointsSite) return {{"points", {2, 3, 4, 8, 16}, 4, "points of a thread"}};
+    if (site == kPointsSite || is_common_site(site))
+      return {{"points", {2, 3, 4, 8, 16}, 4, "points of a thread"}};
     return {};
   }
 
@@ -221,7 +245,9 @@ class RegisterBlock final : public Move {
                                              std::string& why) const override {
     const std::vector<Tunable> known = domain(context, wanted.site);
     if (known.empty() || wanted.parameters.size() != known.size())
-      return why = "register_block applies to sum with tm and tn, or to points with points",
+      return why =
+                 "register_block applies to sum with tm and tn, or to points, loop_x and loop_y "
+                 "with points",
              std::nullopt;
     for (const Tunable& t : known) {
       const auto value = wanted.parameters.find(t.name);
@@ -231,7 +257,9 @@ class RegisterBlock final : public Move {
     }
     if (wanted.site == kSumSite)
       return blocked_sum(context, wanted.parameters.at("tm"), wanted.parameters.at("tn"), why);
-    return blocked_points(context, wanted.parameters.at("points"), why);
+    const std::int64_t points = wanted.parameters.at("points");
+    return is_common_site(wanted.site) ? looped_points(context, wanted.site, points, why)
+                                       : blocked_points(context, points, why);
   }
 };
 

@@ -16,8 +16,11 @@ std::vector<std::int64_t> pads() {
   return {1, 2, 4, 8};
 }
 
+constexpr std::int64_t kBankBytes = 128;  // after so many the banks begin again
+
 /// Lengthens the rows of an array in shared memory, so that elements of one column lie in different
-/// banks.
+/// banks. An array without rows gets them where threads touch it in strides: element i moves to
+/// i + i / 32.
 class SmemPadSwizzle final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "smem_pad_swizzle"; }
@@ -73,6 +76,7 @@ class SmemPadSwizzle final : public Move {
     if (array.dynamic_shared || array.escapes || array.declarator == nullptr || facts.has_assembly)
       return none("the array's layout is used beyond its subscripts");
     const Declarator& d = *array.declarator;
+    if (d.extents.size() == 1) return spread(context, kernel, array, pad, why);
     if (d.extents.size() < 2 || d.extents.back() == nullptr || !d.init.empty())
       return none("the array has no rows");
     std::int64_t bytes = static_cast<std::int64_t>(array.element_bytes);
@@ -111,6 +115,64 @@ class SmemPadSwizzle final : public Move {
     Variant out = context.variant;
     out.source =
         edited(kernel.unit.source(), {{last.begin, last.end, text + " + " + std::to_string(pad)}});
+    return out;
+  }
+
+  /// The threads' indices are a distance apart that is no odd number known beforehand: those of a
+  /// warp may meet in a bank.
+  static bool is_strided(const KernelFacts& facts, const Access& access) {
+    const std::string thread = "threadIdx.x";
+    if (facts.uniformity(access.index) != Uniformity::thread) return false;
+    if (!access.index.affine_in(thread)) return true;
+    const auto stride = facts.resolved(access.index.coefficient_of(thread)).constant();
+    return !stride || *stride % 2 == 0;
+  }
+
+  static std::optional<Variant> spread(const MoveContext& context,
+                                       const KernelModel& kernel,
+                                       const Array& array,
+                                       std::int64_t pad,
+                                       std::string& why) {
+    const KernelFacts& facts = kernel.facts;
+    const Unit& unit = kernel.unit;
+    const auto none = [&](const char* text) { return why = text, std::nullopt; };
+    const Declarator& d = *array.declarator;
+    if (pad != 1) return none("an array without rows takes one element more for each 32");
+    const auto extent =
+        d.extents[0] == nullptr ? std::nullopt : constant_value(unit, *d.extents[0]);
+    if (!extent || !d.init.empty()) return none("the array's extents are no constants");
+    const auto row =
+        kBankBytes / static_cast<std::int64_t>(std::max<std::size_t>(array.element_bytes, 1));
+    if (row < 2 || *extent < 2 * row) return none("the array has no rows");
+    const auto bytes = (*extent + *extent / row) * static_cast<std::int64_t>(array.element_bytes);
+    if (bytes + static_smem_bytes(facts, &array) > kStaticSmemBytes)
+      return none("shared memory would be too small");
+    const auto accesses = facts.accesses_to(static_cast<int>(&array - facts.arrays.data()));
+    if (std::ranges::none_of(accesses, [&](const Access* a) { return is_strided(facts, *a); }))
+      return none("threads touch neighbouring elements of the array");
+    std::vector<Edit> edits{{d.extents[0]->outer.begin, d.extents[0]->outer.end,
+                             std::to_string(*extent + *extent / row)}};
+    bool whole = false;
+    walk_expressions(*kernel.kernel->body, [&](const Expr& e) {
+      if (!e.is_name(array.name)) return true;
+      const Expr* at = e.parent;
+      const bool element = at != nullptr && at->is(ExprKind::subscript) && &at->arg(0) == &e &&
+                           is_pure(unit, at->arg(1)) && !mentions(at->arg(1), array.name);
+      const bool address =
+          element && at->parent != nullptr && at->parent->is_op(ExprKind::unary, "&") &&
+          (at->parent->parent == nullptr || !callee(*at->parent->parent).starts_with("atomic"));
+      if (!element || address) return whole = true, true;
+      const Expr& index = at->arg(1);
+      const std::string text = factor_of(unit, index), plain = unit.plain_text(index.outer);
+      const bool sum = index.is(ExprKind::binary) &&
+                       std::string_view("+-*/%").find(index.op) != std::string_view::npos;
+      edits.push_back({index.outer.begin, index.outer.end,
+                       (sum ? plain : text) + " + " + text + " / " + std::to_string(row)});
+      return true;
+    });
+    if (whole) return none("the array's layout is used beyond its subscripts");
+    Variant out = context.variant;
+    out.source = edited(unit.source(), std::move(edits));
     return out;
   }
 };

@@ -9,6 +9,88 @@ namespace warpath {
 
 using namespace model;
 
+namespace {
+
+/// The position behind the parenthesis that closes the one at `open`.
+std::size_t behind_parentheses(std::string_view text, std::size_t open) {
+  std::size_t depth = 0;
+  for (std::size_t i = open; i < text.size(); ++i) {
+    if (text[i] == '(') ++depth;
+    if (text[i] == ')' && --depth == 0) return i + 1;
+  }
+  return text.size();
+}
+
+/// `text` with ceil_div(a, b) as (a + b - 1) / b, innermost ones too; `large` gets every a + b - 1.
+std::string with_divisions(std::string text, std::vector<std::string>& large) {
+  constexpr std::string_view kCall = "ceil_div(";
+  for (std::size_t at = text.rfind(kCall); at != std::string::npos; at = text.rfind(kCall)) {
+    const std::size_t first = at + kCall.size(), end = behind_parentheses(text, first - 1);
+    std::size_t comma = first;
+    for (std::size_t depth = 0; comma < end && (depth > 0 || text[comma] != ','); ++comma) {
+      if (text[comma] == '(') ++depth;
+      if (text[comma] == ')') --depth;
+    }
+    const std::string a = text.substr(first, comma - first),
+                      b = text.substr(comma + 2, end - comma - 3);
+    const std::string by = b.find(' ') == std::string::npos ? b : "(" + b + ")";
+    large.push_back(a + " + " + b + " - 1");
+    const bool whole = at == 0 && end == text.size();
+    text.replace(at, end - at,
+                 (whole ? "" : "(") + ("(" + a + " + " + b + " - 1) / " + by) + (whole ? "" : ")"));
+  }
+  return text;
+}
+
+/// An expression of the launch plan as C text over the kernel's parameters; nullopt if it has names
+/// or calls that C lacks there, or is beyond 32 bits.
+std::optional<std::string> c_text(const MoveContext& context,
+                                  const KernelModel& model,
+                                  const Expression& expression) {
+  if (const auto number = source_constant(context, model, expression))
+    return std::to_string(*number);
+  const Function& kernel = *model.kernel;
+  for (const std::string& name : expression.names()) {
+    const Declarator* const parameter = kernel.parameter(name);
+    const ArgSpec* const arg =
+        parameter == nullptr ? nullptr : argument_of(context.spec, kernel, *parameter);
+    if ((arg == nullptr || arg->name != name) && !context.variant.tunables.contains(name))
+      return std::nullopt;
+  }
+  std::vector<std::string> large;
+  std::string out = with_divisions(expression.text(), large);
+  for (const std::string_view call :
+       {"ceil_div", "min(", "max(", "abs(", "align_up", "?", " or ", " and ", "not "}) {
+    if (out.find(call) != std::string::npos) return std::nullopt;
+  }
+  for (const Workload* w : workloads_of(context)) {
+    const Bindings values = context.spec.bindings(*w, context.variant.tunables);
+    for (const std::string& text : large) {
+      if (Expression::parse(text, "blocks").evaluate(values, "blocks") > INT32_MAX)
+        return std::nullopt;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> source_constant(const MoveContext& context,
+                                            const KernelModel& model,
+                                            const Expression& expression) {
+  Bindings values(context.variant.tunables.begin(), context.variant.tunables.end());
+  for (const std::string& name : expression.names()) {
+    const Declarator* const d =
+        visible(model.unit, *model.kernel, name, model.kernel->body->span.end - 1);
+    const auto number = d != nullptr && d->is_constant() && !d->is_array() && d->value() != nullptr
+                            ? constant_value(model.unit, *d->value())
+                            : std::nullopt;
+    if (number) values[name] = *number;
+    if (!values.contains(name)) return std::nullopt;
+  }
+  return expression.evaluate(values, "launch plan");
+}
+
 bool may_limit_grid(const MoveContext& context, const KernelModel& model, std::string& why) {
   if (has_own_plans(context.spec)) return why = "workloads have launch plans of their own", false;
   if (!model.facts.veto.empty()) return why = model.facts.veto, false;
@@ -96,6 +178,54 @@ std::optional<Variant> strided_over_threads(const MoveContext& context,
         {body->guard->span.begin, rest.end},
         header + " {\n" + indented(moved + inner + "\n", indent + step) + indent + "}\n");
   }
+  Variant out = rewrite.finish(context.variant);
+  limit_grid(out, context, blocks_per_sm);
+  return out;
+}
+
+std::optional<Variant> strided_over_blocks(const MoveContext& context,
+                                           const KernelModel& model,
+                                           std::int64_t blocks_per_sm,
+                                           std::string& why) {
+  if (!may_limit_grid(context, model, why)) return std::nullopt;
+  const KernelFacts& facts = model.facts;
+  const Unit& unit = model.unit;
+  const Function& kernel = *model.kernel;
+  if (!facts.has_barrier && !facts.has_warp_ops)
+    return why = "threads do not work together: site thread fits better", std::nullopt;
+  const auto items = c_text(context, model, context.variant.launch.grid[0]);
+  if (!items) return why = "the number of blocks cannot be said in the kernel", std::nullopt;
+  if (!mentions(*kernel.body, "blockIdx"))
+    return why = "the kernel does not ask for its block", std::nullopt;
+  for (const Array& array : facts.arrays) {
+    if (array.dynamic_shared) return why = "dynamic shared memory is declared once", std::nullopt;
+  }
+  Rewrite rewrite(model);
+  const std::string block = rewrite.fresh("block");
+  std::vector<Edit> edits;
+  bool blocked = false;
+  walk(*kernel.body, [&](const Stmt& s) {
+    if (!s.is(StmtKind::return_)) return true;
+    if (enclosing_loop(s) != nullptr || s.expr != nullptr ||
+        (facts.has_barrier && !facts.uniformly_reached(s)))
+      blocked = true;
+    edits.push_back({s.span.begin, s.span.end, "continue;"});
+    return true;
+  });
+  if (blocked) return why = "threads leave the kernel at different places", std::nullopt;
+  walk_expressions(*kernel.body, [&](const Expr& e) {
+    if (e.is(ExprKind::member) && e.name == "x" && e.arg(0).is_name("blockIdx"))
+      edits.push_back({e.span.begin, e.span.end, block});
+    return true;
+  });
+  if (edits.empty()) return why = "the kernel does not ask for its block", std::nullopt;
+  const std::string indent = indentation(unit, kernel.span.begin) + indent_unit(unit);
+  std::string text = body_text(unit, *kernel.body, edits);
+  if (facts.has_barrier) text += "__syncthreads();  // shared memory is free for the next one\n";
+  rewrite.replace(kernel.body->span,
+                  "{\n" + indent + "for (int " + block + " = blockIdx.x; " + block + " < " +
+                      *items + "; " + block + " += gridDim.x) {\n" +
+                      indented(text, indent + indent_unit(unit)) + indent + "}\n}");
   Variant out = rewrite.finish(context.variant);
   limit_grid(out, context, blocks_per_sm);
   return out;

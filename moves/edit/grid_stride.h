@@ -12,6 +12,12 @@ namespace warpath {
 /// Choices of blocks per multiprocessor for a limited grid.
 inline constexpr std::int64_t kBlocksPerMultiprocessor[] = {1, 2, 4, 8, 16, 32};
 
+/// Value of an expression of the launch plan if the source fixes all of its names: as constants of
+/// the kernel, or as tunables.
+[[nodiscard]] std::optional<std::int64_t> source_constant(const MoveContext& context,
+                                                          const model::KernelModel& model,
+                                                          const Expression& expression);
+
 /// True if the kernel does not depend on its number of blocks, which may then be reduced; otherwise
 /// one line in `why`.
 [[nodiscard]] bool may_limit_grid(const MoveContext& context,
@@ -28,5 +34,13 @@ void limit_grid(Variant& variant, const MoveContext& context, std::int64_t block
                                                           const model::KernelModel& model,
                                                           std::int64_t blocks_per_sm,
                                                           std::string& why);
+
+/// Converts a kernel whose threads work together to a loop over blocks that are gridDim.x apart, on
+/// a limited grid: each block does the work of several. nullopt with one line in `why` if threads
+/// work alone, leave at different places, or the number of blocks cannot be said in the kernel.
+[[nodiscard]] std::optional<Variant> strided_over_blocks(const MoveContext& context,
+                                                         const model::KernelModel& model,
+                                                         std::int64_t blocks_per_sm,
+                                                         std::string& why);
 
 }  // namespace warpath

@@ -194,6 +194,7 @@ class ContractionFinder {
   bool read_epilogue() {
     out_.epilogue = parts_.epilogue_text();
     if (out_.epilogue.empty()) return fail("nothing is done with the sum");
+    out_.epilogue = out_.start + out_.epilogue;
     if (mentions_name(out_.epilogue, out_.k))
       return fail("the loop's variable is used behind the loop");
     parts_.read_store(out_, axes_);

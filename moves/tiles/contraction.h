@@ -99,6 +99,9 @@ struct Contraction {
   std::string accumulator;       ///< accumulator's name, "sum"
   std::string accumulator_type;  ///< "float", "int", "double"
   std::string initial;           ///< C text of its initial value: "0.0f"
+  /// statements that add what the sum of an output starts from, where that depends on the output
+  /// ("val += bias[o];"); part of the epilogue
+  std::string start;
   std::vector<ContractionStatement> prologue;
   /// conditions that must hold besides m < m.extent and n < n.extent
   std::vector<std::string> guards;

@@ -222,7 +222,7 @@ bool ContractionParts::prologue(Contraction& out,
                                 const std::vector<AxisPart>& axes,
                                 const Reduction& reduction,
                                 std::string& why) {
-  std::vector<std::string> thread_bound;
+  std::vector<const Definition*> starts;
   for (const Definition& d : definitions_) {
     if (d.defines.size() == 1 && axis_names_.contains(d.defines[0])) continue;
     if (d.defines.size() == 1 && d.defines[0] == out.k) {
@@ -240,13 +240,12 @@ bool ContractionParts::prologue(Contraction& out,
       continue;
     }
     if (d.defines.size() == 1 && d.defines[0] == out.accumulator) {
-      const Expr* value = d.declarator != nullptr ? d.declarator->value()
-                          : d.stmt->expr != nullptr && d.stmt->expr->is_op(ExprKind::assign, "=")
-                              ? &d.stmt->expr->arg(1)
-                              : nullptr;
-      if (value != nullptr) out.initial = unit_.plain_text(value->span);
+      starts.push_back(&d);
       continue;
     }
+    if (std::find(d.defines.begin(), d.defines.end(), out.accumulator) != d.defines.end() ||
+        (d.stmt != nullptr && d.stmt->is(StmtKind::if_)))
+      return why = "a statement before the sum is not understood", false;
     const std::set<std::string> used = names_in(d.text);
     bool dropped = used.contains("threadIdx");
     for (const AxisPart& part : axes) {
@@ -266,11 +265,41 @@ bool ContractionParts::prologue(Contraction& out,
     s.on_n = depends(d.text, out.n.name);
     out.prologue.push_back(std::move(s));
   }
-  if (out.initial.empty())
+  return read_start(out, starts, reduction, why);
+}
+
+bool ContractionParts::read_start(Contraction& out,
+                                  const std::vector<const Definition*>& starts,
+                                  const Reduction& reduction,
+                                  std::string& why) const {
+  const std::string& name = out.accumulator;
+  const auto value_of = [](const Definition& d) -> const Expr* {
+    if (d.declarator != nullptr) return d.declarator->value();
+    const Expr* e = d.stmt->is(StmtKind::expression) ? d.stmt->expr : nullptr;
+    return e != nullptr && e->is_op(ExprKind::assign, "=") ? &e->arg(1) : nullptr;
+  };
+  const auto sets = [&](const Definition* d) {
+    const Expr* value = value_of(*d);
+    return value != nullptr && !mentions(*value, name);
+  };
+  const auto last = std::find_if(starts.rbegin(), starts.rend(), sets);
+  if (last == starts.rend())
     return why = "where " + reduction.accumulator + " starts is not known", false;
-  if (on_threads(out.initial))
-    return why = reduction.accumulator + " starts from a value of its own", false;
-  return true;
+  out.initial = unit_.plain_text(value_of(**last)->span);
+  if (last == starts.rbegin() && !on_threads(out.initial)) return true;
+  if (last == starts.rbegin()) {
+    out.start = name + " += " + out.initial + ";\n";
+  } else {
+    const std::string start = fresh_name(unit_, name + "_start");
+    out.start = out.accumulator_type + " " + start + " = " + out.initial + ";\n";
+    for (auto at = last.base(); at != starts.end(); ++at)
+      out.start += replace_name(dedented((*at)->text, indentation(unit_, (*at)->stmt->span.begin)),
+                                name, start) +
+                   "\n";
+    out.start += name + " += " + start + ";\n";
+  }
+  out.initial = identity_text(ReduceOp::add, out.accumulator_type);
+  return out.initial.empty() ? (why = "a sum of " + out.accumulator_type, false) : true;
 }
 
 std::vector<const Access*> ContractionParts::stores() const {
@@ -310,9 +339,11 @@ void ContractionParts::read_store(Contraction& out, const std::vector<AxisPart>&
   out.output_index = target.arg(0).is_name(array.name) ? unit_.plain_text(target.arg(1).span)
                                                        : all[0]->source_index.text();
   out.output_value = unit_.plain_text(last.expr->arg(1).span);
+  out.output_before = out.start;
   if (after_.size() > 1) {
     const Span before{after_.front()->span.begin, after_[after_.size() - 2]->span.end};
-    out.output_before = dedented(std::string(unit_.text(before)), indentation(unit_, before.begin));
+    out.output_before +=
+        dedented(std::string(unit_.text(before)), indentation(unit_, before.begin));
   }
   out.output_n_contiguous =
       index.affine_in(out.n.name) && fixed(index.coefficient_of(out.n.name)) == 1;

@@ -31,6 +31,18 @@ bool only_returns(const Stmt& body) {
   return all.size() == 1 && all[0]->is(StmtKind::return_) && all[0]->expr == nullptr;
 }
 
+/// An `if` that only assigns.
+bool chooses_value(const Stmt& stmt) {
+  if (!stmt.is(StmtKind::if_) || stmt.init != nullptr || stmt.expr == nullptr) return false;
+  bool plain = true;
+  walk(stmt, [&](const Stmt& s) {
+    plain = plain && (s.is(StmtKind::if_) || s.is(StmtKind::block) || s.is(StmtKind::expression) ||
+                      s.is(StmtKind::empty));
+    return plain;
+  });
+  return plain;
+}
+
 std::string axis_name(std::string_view base, std::size_t axis) {
   return std::string(base) + "." + kAxisLetters[axis];
 }
@@ -114,7 +126,7 @@ bool ContractionParts::split(const Stmt& loop, std::string& why) {
                  stmt->body != nullptr && only_returns(*stmt->body)) {
         collect_conditions(*stmt->expr, true, conditions_);
       } else if (stmt->is(StmtKind::declaration) || stmt->is(StmtKind::expression) ||
-                 stmt->is_loop()) {
+                 stmt->is_loop() || chooses_value(*stmt)) {
         for (const Access* access : facts_.accesses_in(*stmt)) {
           if (access->writes()) return why = "memory is written before the sum", false;
         }

@@ -109,6 +109,12 @@ class ContractionParts {
     const model::Declarator* declarator = nullptr;
   };
   void add_definitions(const model::Stmt& stmt);
+  /// Sets where the sum starts, from the statements that set or change the accumulator before the
+  /// loop, in order.
+  [[nodiscard]] bool read_start(Contraction& out,
+                                const std::vector<const Definition*>& starts,
+                                const model::Reduction& reduction,
+                                std::string& why) const;
   [[nodiscard]] const Definition* definition(std::string_view name) const;
   [[nodiscard]] std::optional<std::string> launch_text(std::string_view text) const;
   [[nodiscard]] std::string launch_extent_of(std::size_t axis) const;

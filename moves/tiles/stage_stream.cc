@@ -54,6 +54,14 @@ bool exists_in_every_step(const MoveContext& context,
   });
 }
 
+/// The loop around the access, or loops of known length in it, run it in every iteration.
+bool runs_in_every_step(const Access& access, const Loop& loop) {
+  const auto at = std::ranges::find(access.loops, &loop);
+  return at != access.loops.end() && std::all_of(at + 1, access.loops.end(), [](const Loop* l) {
+           return l->trip_count.value_or(0) > 0 && !l->exits_early;
+         });
+}
+
 /// The loads that depend on j and on no thread: an array's stand in one stream where they are a
 /// fixed distance apart.
 std::vector<Stream> find_streams(const MoveContext& context,
@@ -73,7 +81,7 @@ std::vector<Stream> find_streams(const MoveContext& context,
         access->in_helper)
       continue;
     if (!access->index.affine_in(loop.variable) || !access->source_index.affine_in(loop.variable) ||
-        access->vector_width != 1 || access->loops.empty() || access->loops.back() != &loop)
+        access->vector_width != 1 || !runs_in_every_step(*access, loop))
       continue;
     const Polynomial base = access->index.without(loop.variable),
                      source_base = access->source_index.without(loop.variable);

@@ -4,6 +4,7 @@
 #include "engine/text/source_edit.h"
 #include "moves/edit/code_writer.h"
 #include "moves/edit/hinted_access.h"
+#include "moves/edit/span_rewrite.h"
 #include "moves/tiles/contraction_parts.h"
 #include "moves/tiles/staging.h"
 
@@ -19,9 +20,80 @@ struct Exchange {
   const ThreadIndex* out_axis = nullptr;  ///< contiguous where it stores
   const Access* load = nullptr;
   const Access* store = nullptr;
+  /// a loop over rows of the block's tile, and the index that it adds to; null: there is none
+  const Loop* rows = nullptr;
+  const ThreadIndex* rows_axis = nullptr;
   std::vector<std::string> conditions;  ///< that hold where it stores
   std::string before;                   ///< definitions of neither axis, kept at the top
+  std::string places;                   ///< definitions made of the axes, one set an element
+  std::vector<std::string> placed;      ///< their names
 };
+
+/// The numbers of the launch for a workload, as the facts name them.
+Bindings launch_values(const MoveContext& context, const KernelFacts& facts, const Workload& w) {
+  const LaunchNumbers n =
+      evaluate(launch_for(context.spec, context.variant, w),
+               context.spec.bindings(w, context.variant.tunables), "launch plan");
+  Bindings out = facts.values(w);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::string letter(1, "xyz"[axis]);
+    out["blockDim." + letter] = n.block[axis], out["gridDim." + letter] = n.grid[axis];
+  }
+  return out;
+}
+
+/// Whether `index` counts blockIdx * (threads * steps) + threadIdx along its axis, so that blocks
+/// of so many threads that take so many steps cover every element once.
+bool covers_axis(const MoveContext& context,
+                 const KernelFacts& facts,
+                 const ThreadIndex& index,
+                 std::int64_t steps) {
+  const std::string letter(1, "xyz"[index.axis]);
+  const Polynomial value = facts.resolved(index.value);
+  const Polynomial width = value.coefficient_of("blockIdx." + letter);
+  if (!(value ==
+        width * Polynomial::name("blockIdx." + letter) + Polynomial::name("threadIdx." + letter)))
+    return false;
+  return std::ranges::all_of(workloads_of(context), [&](const Workload* w) {
+    const Bindings values = launch_values(context, facts, *w);
+    return width.evaluate(values) == values.at("blockDim." + letter) * steps;
+  });
+}
+
+/// Sets rows and rows_axis where the kernel's only loop runs over rows of the block's tile.
+bool find_rows(const MoveContext& context,
+               const KernelFacts& facts,
+               const std::vector<const ThreadIndex*>& axes,
+               Exchange& out,
+               std::string& why) {
+  if (facts.loops.empty()) return true;
+  const Loop& loop = *facts.loops.front();
+  const auto step = facts.resolved(loop.step).constant(),
+             first = facts.resolved(loop.first).constant();
+  if (facts.loops.size() != 1 || !loop.counted || loop.descending || loop.exits_early ||
+      !loop.declared_inside || !loop.stmt->is(StmtKind::for_) || first != 0 || !step || *step < 1)
+    return why = "the kernel has loops", false;
+  const auto end = facts.resolved(loop.end).constant();
+  if (!end || *end < 1) return why = "the loop's length is not known", false;
+  for (const ThreadIndex* axis : axes) {
+    const std::string thread = std::string("threadIdx.") + "xyz"[axis->axis];
+    const auto together = [&](const Polynomial& p) {
+      return p.affine_in(loop.variable) && p.affine_in(thread) &&
+             p.coefficient_of(loop.variable) == p.coefficient_of(thread);
+    };
+    bool all = covers_axis(context, facts, *axis, (*end + *step - 1) / *step);
+    for (const Access& access : facts.accesses) all = all && together(access.index);
+    for (const auto& guard : facts.guards) {
+      all = all && guard->complete && std::ranges::all_of(guard->nonnegative, together);
+    }
+    const bool threads = std::ranges::all_of(workloads_of(context), [&](const Workload* w) {
+      return launch_values(context, facts, *w).at(std::string("blockDim.") + "xyz"[axis->axis]) ==
+             *step;
+    });
+    if (all && threads) return out.rows = &loop, out.rows_axis = axis, true;
+  }
+  return why = "the loop does not run over rows of the block's tile", false;
+}
 
 bool is_unit(const KernelFacts& facts, const Access& access, int axis) {
   const std::string atom = std::string("threadIdx.") + "xyz"[axis];
@@ -29,21 +101,31 @@ bool is_unit(const KernelFacts& facts, const Access& access, int axis) {
          facts.resolved(access.index.coefficient_of(atom)) == Polynomial(1);
 }
 
-std::optional<Exchange> find_exchange(const KernelModel& kernel, std::string& why) {
+std::optional<Exchange> find_exchange(const MoveContext& context,
+                                      const KernelModel& kernel,
+                                      std::string& why) {
   const KernelFacts& facts = kernel.facts;
   const auto none = [&](const char* text) { return why = text, std::nullopt; };
   if (!facts.veto.empty()) return why = facts.veto, std::nullopt;
   if (facts.has_barrier || facts.has_warp_ops || facts.has_assembly)
     return none("the threads of a block work together already");
-  if (!facts.loops.empty()) return none("the kernel has loops");
   Exchange out;
   std::vector<const ThreadIndex*> axes;
   for (const ThreadIndex& index : facts.thread_indices) {
-    if (index.form == ThreadIndex::Form::global && !index.name.empty() &&
-        index.declarator != nullptr)
+    const std::string letter(1, "xyz"[index.axis]);
+    const Polynomial rest =
+        facts.resolved(index.value).without("blockIdx." + letter).without("threadIdx." + letter);
+    if (!index.name.empty() && index.declarator != nullptr && rest.is_zero() &&
+        index.value.mentions("blockIdx." + letter) && index.value.mentions("threadIdx." + letter))
       axes.push_back(&index);
   }
-  if (axes.size() != 2) return none("the element is not chosen by two thread indices");
+  if (axes.size() != 2 || axes[0]->axis == axes[1]->axis)
+    return none("the element is not chosen by two thread indices");
+  if (!find_rows(context, facts, axes, out, why)) return std::nullopt;
+  for (const ThreadIndex* axis : axes) {
+    if (axis != out.rows_axis && !covers_axis(context, facts, *axis, 1))
+      return none("the index counts blocks of another size than the launch plan's");
+  }
   for (const Access& access : facts.accesses) {
     const bool global = facts.arrays[static_cast<std::size_t>(access.array)].space == Space::global;
     if (!global || !access.expr->is(ExprKind::subscript))
@@ -74,41 +156,45 @@ std::optional<Exchange> find_exchange(const KernelModel& kernel, std::string& wh
 
 /// Reads guards and definitions; every statement must be a definition, a guard or the store.
 bool read_statements(const KernelModel& kernel,
-                     const Stmt& block,
+                     const std::vector<const Stmt*>& list,
                      Exchange& out,
                      const Stmt*& store,
                      std::string& why) {
-  for (const Stmt* stmt : block.children) {
-    const bool last = stmt == block.children.back();
+  for (const Stmt* stmt : list) {
+    const bool last = stmt == list.back();
     if (stmt->is(StmtKind::declaration) && !stmt->text_only) {
       for (const Declarator* d : stmt->declarators) {
         if (d->name == out.in_axis->name || d->name == out.out_axis->name) continue;
         const std::string text = std::string(kernel.unit.text(d->specifiers)) + " " +
                                  std::string(kernel.unit.text(d->span)) + ";";
         const auto names = names_in(text);
-        if (names.contains("threadIdx") || names.contains(out.in_axis->name) ||
-            names.contains(out.out_axis->name)) {
+        if (names.contains("threadIdx"))
           return why = std::string(d->name) + " is made of thread indices", false;
-        }
-        out.before += text + "\n";
+        const bool placed =
+            names.contains(out.in_axis->name) || names.contains(out.out_axis->name) ||
+            (out.rows != nullptr && names.contains(out.rows->variable)) ||
+            std::ranges::any_of(out.placed,
+                                [&](const std::string& name) { return names.contains(name); });
+        if (placed) out.placed.emplace_back(d->name);
+        (placed ? out.places : out.before) += text + "\n";
       }
+    } else if (out.rows != nullptr && stmt == out.rows->stmt && last) {
+      return read_statements(kernel, statements(*stmt->body), out, store, why);
     } else if (stmt->is(StmtKind::if_) && stmt->otherwise == nullptr && stmt->init == nullptr) {
       const std::vector<const Stmt*> inner = statements(*stmt->body);
       const std::string condition = kernel.unit.plain_text(stmt->expr->span);
       if (inner.size() == 1 && inner[0]->is(StmtKind::return_)) {
         out.conditions.push_back("!(" + condition + ")");
-      } else if (last && stmt->body->is(StmtKind::block)) {
+      } else if (last) {
         out.conditions.push_back(condition);
-        return read_statements(kernel, *stmt->body, out, store, why);
-      } else if (last && inner.size() == 1) {
-        out.conditions.push_back(condition);
-        store = inner[0];
+        return read_statements(kernel, inner, out, store, why);
       } else {
         return why = "a branch is no guard", false;
       }
     } else if (stmt->is(StmtKind::expression) && last) {
       store = stmt;
-    } else if (!stmt->is(StmtKind::empty)) {
+    } else if (!stmt->is(StmtKind::empty) &&
+               (out.rows == nullptr || stmt != out.rows->stmt->pragma)) {
       return why = "a statement before the store is not understood", false;
     }
   }
@@ -125,9 +211,9 @@ std::optional<Variant> transposed_through_tile(const MoveContext& context,
                                                std::int64_t tile,
                                                std::int64_t rows,
                                                std::string& why) {
-  auto found = find_exchange(kernel, why);
+  auto found = find_exchange(context, kernel, why);
   const Stmt* store = nullptr;
-  if (!found || !read_statements(kernel, *kernel.kernel->body, *found, store, why))
+  if (!found || !read_statements(kernel, statements(*kernel.kernel->body), *found, store, why))
     return std::nullopt;
   const Unit& unit = kernel.unit;
   if (names_in(found->before).contains("blockIdx") &&
@@ -142,8 +228,11 @@ std::optional<Variant> transposed_through_tile(const MoveContext& context,
   const auto declare = [&](const ThreadIndex& index, const std::string& inner) {
     const std::string words =
         index.declarator->has(kAuto) ? "int" : std::string(unit.text(index.declarator->type));
-    return words + " " + index.name + " = blockIdx." + letter(index) + " * " + size + " + " +
-           inner + ";";
+    const std::string first =
+        words + " " + index.name + " = blockIdx." + letter(index) + " * " + size;
+    if (&index != found->rows_axis) return first + " + " + inner + ";";
+    return first + ";\n" + std::string(unit.plain_text(found->rows->declarator->type)) + " " +
+           found->rows->variable + " = " + inner + ";";
   };
   std::string condition;
   for (const std::string& c : found->conditions)
@@ -159,14 +248,16 @@ std::optional<Variant> transposed_through_tile(const MoveContext& context,
   const std::string header =
       "for (int " + i + " = threadIdx.y; " + i + " < " + size + "; " + i + " += " + step + ")";
   w.open(header);
-  w.line(declare(*found->in_axis, "threadIdx.x")).line(declare(*found->out_axis, i));
+  w.lines(declare(*found->in_axis, "threadIdx.x")).lines(declare(*found->out_axis, i));
+  w.lines(found->places);
   w.line(guard + buffer + "[" + i +
          "][threadIdx.x] = " + unit.plain_text(replaceable(*found->load)->span) + ";");
   w.close();
   w.line("__syncthreads();");
   w.line("// Out: they store along " + found->out_axis->name + ".");
   w.open(header);
-  w.line(declare(*found->out_axis, "threadIdx.x")).line(declare(*found->in_axis, i));
+  w.lines(declare(*found->out_axis, "threadIdx.x")).lines(declare(*found->in_axis, i));
+  w.lines(found->places);
   const Span load = replaceable(*found->load)->span;
   const std::string text = unit.plain_text({store->span.begin, load.begin}) + buffer +
                            "[threadIdx.x][" + i + "]" +
@@ -176,17 +267,28 @@ std::optional<Variant> transposed_through_tile(const MoveContext& context,
   Variant out = context.variant;
   const Span body = kernel.kernel->body->span;
   out.source = edited(unit.source(), {{body.begin + 1, body.end - 1, "\n" + w.text()}});
+  const std::int64_t steps =
+      found->rows == nullptr ? 1
+                             : kernel.facts.resolved(*found->rows->trips).constant().value_or(0);
   for (const ThreadIndex* axis : {found->in_axis, found->out_axis}) {
     const auto at = static_cast<std::size_t>(axis->axis);
     const std::string covered = "(" + context.variant.launch.grid[at].text() + ") * (" +
-                                context.variant.launch.block[at].text() + ")";
+                                context.variant.launch.block[at].text() + ")" +
+                                (axis == found->rows_axis ? " * " + number(steps) : "");
     std::string extent = covered;
     const std::string grid = context.variant.launch.grid[at].text(),
                       tail = ", " + context.variant.launch.block[at].text() + ")";
-    if (grid.starts_with("ceil_div(") && grid.ends_with(tail))
+    if (grid.starts_with("ceil_div(") && grid.ends_with(tail) && axis != found->rows_axis)
       extent = grid.substr(9, grid.size() - 9 - tail.size());
-    out.launch.grid[at] =
-        Expression::parse("ceil_div(" + extent + ", " + number(tile) + ")", "launch plan");
+    const std::string blocks = "ceil_div(" + extent + ", " + number(tile) + ")",
+                      beyond = blocks + " * " + number(tile) + " > " + covered;
+    for (const Workload* one : workloads_of(context)) {
+      const Bindings values = context.spec.bindings(*one, context.variant.tunables);
+      if (!axis->bound && Expression::parse(beyond, "launch plan").evaluate(values, "launch plan"))
+        return why = "tiles of " + number(tile) + " reach beyond the end, which nothing tests",
+               std::nullopt;
+    }
+    out.launch.grid[at] = Expression::parse(blocks, "launch plan");
   }
   out.launch.block = {Expression(tile), Expression(rows), Expression(1)};
   return out;

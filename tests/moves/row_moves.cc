@@ -160,6 +160,39 @@ TEST_CASE("scans are shared by lanes: inclusive, exclusive, over blocks and with
   CHECK_FALSE(refused(row_kernel("layer_norm"), scan(32, 1, 1)).empty());
 }
 
+TEST_CASE("rows that lanes share add to columns through the block's memory") {
+  const KernelSpec spec = test::kernel_under_test(
+      "extern \"C\" __global__ void backward(float* o, float* columns, const float* x, int n, int "
+      "c) "
+      "{\n  int row = blockIdx.x * blockDim.x + threadIdx.x;\n  if (row >= n) return;\n  float sum "
+      "= "
+      "0;\n  for (int j = 0; j < c; j++) sum += x[row * c + j];\n  for (int j = 0; j < c; j++) {\n "
+      "   "
+      "atomicAdd(&columns[j], x[row * c + j] * sum);\n    o[row * c + j] = x[row * c + j] - sum;\n "
+      " "
+      "}\n}\n",
+      "backward",
+      {{"o", "output", "float32", "n * c"},
+       {"columns", "inout", "float32", "c", 0, {{"kind", "zeros"}}},
+       {"x", "input", "float32", "n * c", 0, {{"kind", "uniform"}, {"seed", 2}}},
+       {"n", "scalar", "", "", 71},
+       {"c", "scalar", "", "", 40}},
+      "ceil_div(n, 64)", "64", 1e-4);
+  for (const std::string lanes : {"8", "32", "64"}) {
+    CAPTURE(lanes);
+    MovePath path(spec);
+    path.step("parallelise_row_loop(cluster=1,lanes=" + lanes + ")")
+        .step("avoid_atomics_reduce@argument:columns(copies=1,blocks_per_sm=1)")
+        .runs();
+    // Rows go by while the sums stay: one addition a column and block.
+    const std::size_t rows = path.source().find("for (int block"),
+                      last = path.source().find("atomicAdd(&columns[");
+    CHECK(path.source().find("float columns_block") < rows);
+    CHECK(rows < last);
+    CHECK(path.variant().launch.grid[0].text().starts_with("min("));
+  }
+}
+
 TEST_CASE("a tree over shared memory becomes shuffles") {
   const KernelSpec spec = row_kernel("block_norm");
   const Variant out = reached(spec, "warp_shuffle_reduce@loop:1");

@@ -195,6 +195,18 @@ TEST_CASE("sums of products are found in other spellings") {
           "k < K; k += 1) {\n    float x = A[row * K + k];\n    float y = B[k * N + col];\n"
           "    sum = sum + x * y;\n  }\n  float scaled = 0.5f * sum;\n  C[row * N + col] = scaled "
           "> 0 ? scaled : 0.0f;\n",
+      // a sum that starts from a value of its output; from one of two; and is changed before
+      kIndices +
+          "  if (row < M && col < N) {\n    float sum = B[col];\n    for (int k = 0; k < K; k++) "
+          "sum += A[row * K + k] * B[k * N + col];\n    C[row * N + col] = sum;\n  }\n",
+      kIndices +
+          "  if (row < M && col < N) {\n    float sum = K > 7 ? A[row * K] : 0.0f;\n    for (int k "
+          "= 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];\n    float twice = 2 * sum;\n"
+          "    C[row * N + col] = twice;\n  }\n",
+      kIndices +
+          "  if (row < M && col < N) {\n    float sum = 1.0f;\n    if (K > 7) sum = B[col];\n    "
+          "sum *= 0.5f;\n    for (int k = 0; k < K; k++) sum += A[row * K + k] * B[k * N + col];\n"
+          "    C[row * N + col] = sum;\n  }\n",
   };
   for (const std::string& body : bodies) {
     CAPTURE(body);
@@ -287,6 +299,17 @@ TEST_CASE("shared data is staged: sums, exchanges, streams") {
        integer("W", 67), integer("H", 43)},
       {"ceil_div(W, 16)", "ceil_div(H, 16)"}, {16, 16});
   CHECK(check_runs("smem_tile_stage", transpose, 2) == 2);
+  // A thread's rows, by names; the guard has the loop's variable.
+  KernelSpec rows = transpose;
+  rows.source =
+      "extern \"C\" __global__ void k(float* out, const float* in, int W, int H) {\n  int x = "
+      "blockIdx.x * 16 + threadIdx.x;\n  int y = blockIdx.y * 16 + threadIdx.y;\n  int from = y * "
+      "W "
+      "+ x, to = x * H + y;\n#pragma unroll\n  for (int r = 0; r < 16; r += 4)\n    if (x < W && y "
+      "+ r < H) out[to + r] = in[from + r * W];\n}\n";
+  rows.io.launch.block[1] = Expression(4);
+  rows.reference = ReferenceKernel{rows.source, "", "k", rows.io.launch};
+  CHECK(check_runs("smem_tile_stage", rows, 1) == 1);
   const KernelSpec pairs = spec_of(
       "extern \"C\" __global__ void k(float* f, const float* x, const float* w, int n) {\n  int i "
       "= blockIdx.x * blockDim.x + threadIdx.x;\n  if (i >= n) return;\n  float xi = x[i];\n  "
@@ -297,6 +320,29 @@ TEST_CASE("shared data is staged: sums, exchanges, streams") {
        tensor("w", ArgRole::input, {"n"}), integer("n", 301)},
       {"ceil_div(n, 64)"}, {64});
   CHECK(check_runs("smem_tile_stage", pairs, 2) == 2);
+}
+
+TEST_CASE("an exchange that a tile would not cover as its kernel does is left alone") {
+  const auto why = [&](const std::string& body, const std::vector<std::string>& grid) {
+    const KernelSpec spec = spec_of(
+        "extern \"C\" __global__ void k(float* out, const float* in) {\n" + body + "}\n",
+        {tensor("out", ArgRole::output, {"48", "48"}), tensor("in", ArgRole::input, {"48", "48"})},
+        grid, {16, 4});
+    return refusal("smem_tile_stage", spec, "exchange", {{"tile", 32}, {"rows", 8}});
+  };
+  const std::string indices =
+      "  int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;\n";
+  CHECK(why(indices + "  for (int r = 0; r < 16; r += 4) out[x * 48 + y + r] = in[(y + r) * 48 + "
+                      "x];\n",
+            {"3", "3"})
+            .find("reach beyond the end") != std::string::npos);
+  CHECK(why(indices + "  for (int r = 0; r < 8; r += 4) out[x * 48 + y + r] = in[(y + r) * 48 + "
+                      "x];\n",
+            {"3", "3"})
+            .find("does not run over rows") != std::string::npos);
+  CHECK(why(indices + "  for (int r = 0; r < 16; r += 4) out[x * 48 + y + r] = in[y * 48 + x];\n",
+            {"3", "3"})
+            .find("does not run over rows") != std::string::npos);
 }
 
 TEST_CASE("a stencil marches along its slowest axis") {

@@ -1,0 +1,193 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/support/move_path.h"
+
+using namespace warpath;
+using test::MovePath;
+using test::TestArgument;
+
+namespace {
+
+std::vector<TestArgument> pair_arguments(std::int64_t n, std::int64_t m) {
+  return {{"f", "output", "float32", "n"},
+          {"x", "input", "float32", "n"},
+          {"w", "input", "float32", "m", 0, {{"kind", "uniform"}, {"low", 1}, {"high", 2}}},
+          {"n", "scalar", "", "", n},
+          {"m", "scalar", "", "", m}};
+}
+
+/// One point a thread; `body` is what stands between braces behind the index.
+KernelSpec pairs(const std::string& body, std::int64_t n = 301) {
+  return test::kernel_under_test(
+      "extern \"C\" __global__ void pairs(float* f, const float* x, const float* w, int n, int m) "
+      "{\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n" +
+          body + "}\n",
+      "pairs", pair_arguments(n, 77), "ceil_div(n, 64)", "64", 1e-4);
+}
+
+const std::string kGuardedLoop =
+    "  if (i < n) {\n"
+    "    const float mine = x[i];\n"
+    "    float sum = 0.0f, least = 1e30f;\n"
+    "    for (int j = 0; j < m; j++) {\n"
+    "      float scale = 1.0f / (w[j] * w[j]);\n"
+    "      float d = mine - w[j];\n"
+    "      sum += d * d * scale;\n"
+    "      if (d * d < least) least = d * d;\n"
+    "    }\n"
+    "    f[i] = sum - least;\n"
+    "  }\n";
+
+/// Weights around each element of a plane, zero beyond its edges.
+KernelSpec filter(std::int64_t height, const std::string& test) {
+  KernelSpec spec = test::kernel_under_test(
+      "extern \"C\" __global__ void filter(float* o, const float* in, const float* w, int height, "
+      "int width) {\n  int x = blockIdx.x * blockDim.x + threadIdx.x;\n  int y = blockIdx.y * "
+      "blockDim.y + threadIdx.y;\n  if (x >= width || y >= height) return;\n  int top = y - 1;\n  "
+      "float sum = 0.0f;\n  for (int i = 0; i < 3; i++) {\n    for (int j = 0; j < 3; j++) {\n"
+      "      int r = top + i, c = x + j - 1;\n      " +
+          test + "\n    }\n  }\n  o[y * width + x] = sum;\n}\n",
+      "filter",
+      {{"o", "output", "float32", "height * width"},
+       {"in", "input", "float32", "height * width"},
+       {"w", "input", "float32", "9"},
+       {"height", "scalar", "", "", height},
+       {"width", "scalar", "", "", 21}},
+      "ceil_div(width, 8)", "8", 1e-4);
+  spec.io.launch.grid[1] = Expression::parse("ceil_div(height, 8)", "test");
+  spec.io.launch.block[1] = Expression(8);
+  auto& reference = std::get<ReferenceKernel>(spec.reference);
+  reference.launch = spec.io.launch;
+  return spec;
+}
+
+const std::string kInside =
+    "if (r >= 0 && r < height && c >= 0 && c < width) sum += in[r * width + c] * w[i * 3 + j];";
+
+}  // namespace
+
+TEST_SUITE_BEGIN("common_loops");
+
+TEST_CASE("points of a thread share the loop that all of them run, and what depends on it alone") {
+  MovePath path(pairs(kGuardedLoop));
+  path.step("register_block@loop_x(points=4)").runs();
+  CHECK(path.has("float mine[POINTS];"));
+  CHECK(path.has("mine[u] = x[i];"));
+  // Once an iteration, not once a point.
+  const std::size_t shared = path.source().find("float scale ="),
+                    points = path.source().find("float d = mine[u]");
+  CHECK(shared < points);
+  CHECK(path.source().substr(shared, points - shared).find("for (int u") != std::string::npos);
+  CHECK(path.variant().launch.grid[0].text() == "ceil_div(ceil_div(n, 64), 4)");
+  // 301 points are no multiple of a thread's: the last stands in for those beyond.
+  CHECK(path.has("if (i >= 301) i = 301 - 1;"));
+  CHECK(path.has("if (i >= 301) continue;"));
+}
+
+TEST_CASE("comments stay in front of what they stood before") {
+  MovePath path(
+      pairs("  if (i >= n) return;  // beyond\n  // mine\n  float p = x[i], sum = 0;\n  // "
+            "all\n  for (int j = 0; j < m; j++) {\n    // each\n    sum += p * w[j];  // "
+            "added\n  }\n  f[i] = sum;  // stored\n"));
+  path.step("register_block@loop_x(points=2)").runs();
+  std::size_t at = 0;
+  for (const std::string one : {"// beyond", "// mine", "// all", "for (int j", "// each",
+                                "sum[u] +=", "// added", "f[i] = sum[u];", "// stored"}) {
+    CAPTURE(one);
+    at = path.source().find(one, at);
+    REQUIRE(at != std::string::npos);
+  }
+}
+
+TEST_CASE("where threads have exactly their points, none is tested") {
+  MovePath path(pairs(kGuardedLoop, 512));
+  path.step("register_block@loop_x(points=4)").runs();
+  CHECK_FALSE(path.has("if (i >= 512)"));
+}
+
+TEST_CASE("what all points of a block load is staged for them together") {
+  for (const std::int64_t points : {2, 4}) {
+    MovePath path(pairs(kGuardedLoop));
+    path.step("register_block@loop_x(points=" + std::to_string(points) + ")")
+        .step("smem_tile_stage@stream:1(tile=32)")
+        .runs();
+    CHECK(path.has("w_tile"));
+  }
+}
+
+TEST_CASE("an early return guards the points, too, and other loops stay within a point") {
+  MovePath path(
+      pairs("  if (i >= n) return;\n  float sum = 0.0f;\n"
+            "  for (int j = 0; j < m; j++) {\n    float p = x[i];\n"
+            "    for (int k = 0; k < i % 3; k++) p *= 0.5f;\n    if (p < 0) continue;\n"
+            "    sum += p * w[j];\n  }\n  if (sum < 0) return;\n  f[i] = sum;\n"
+            "  if (sum > 1e30f) f[i] = 0;\n"));
+  // f stays as it was where the kernel returns: only the text is looked at.
+  path.step("register_block@loop_x(points=2)");
+  CHECK(path.has("if (sum[u] < 0) continue;"));
+  CHECK(path.has("for (int k = 0; k < i % 3; k++)"));
+}
+
+TEST_CASE("points that hand something on, or that differ in their loops, stay apart") {
+  const auto why = [](const std::string& body) {
+    return MovePath(pairs(body)).tried("register_block@loop_x(points=4)");
+  };
+  CHECK(why("  if (i < n) f[i] = x[i];\n").find("no common loop") != std::string::npos);
+  CHECK(
+      why("  if (i < n) {\n    float s = 0;\n    for (int j = 0; j < i; j++) s += w[j % 77];\n    "
+          "f[i] = s;\n  }\n")
+          .find("no common loop") != std::string::npos);
+  CHECK(
+      why("  if (i < n) {\n    float s = 0, t = 1;\n    for (int j = 0; j < m; j++) {\n      s += "
+          "t * x[i];\n      t *= w[j];\n    }\n    f[i] = s;\n  }\n")
+          .find("changes what the points share") != std::string::npos);
+  CHECK(
+      why("  if (i < n) {\n    f[i] = 0;\n    for (int j = 0; j < m; j++) f[i] += w[j];\n  }\n") !=
+      "");
+  CHECK(
+      why("  if (i < n && i > 2) {\n    float s = 0;\n    for (int j = 0; j < m; j++) s += w[j] * "
+          "x[i];\n    f[i] = s;\n  }\n")
+          .find("more than a bound") != std::string::npos);
+}
+
+TEST_CASE("neighbouring rows of a thread run the loops of a filter together") {
+  for (const std::int64_t height : {32, 29}) {
+    CAPTURE(height);
+    MovePath path(filter(height, kInside));
+    path.step("register_block@loop_y(points=4)").runs();
+    CHECK(path.has("if (x >= width) return;"));
+    // A place is computed again, not kept.
+    CHECK_FALSE(path.has("top[POINTS]"));
+  }
+}
+
+TEST_CASE("tests that a thread passes in every iteration are made before the loop") {
+  MovePath path(filter(32, kInside));
+  path.step("specialise_shape@shape").step("pad_tail_and_mask@loop:0").runs();
+  CHECK(path.has("} else {"));
+  const std::size_t far = path.source().find("far from the edges"),
+                    near = path.source().find("} else {");
+  CHECK(path.source().substr(far, near - far).find("r >= 0") == std::string::npos);
+  CHECK(path.source().substr(near).find("r >= 0") != std::string::npos);
+  // After that, threads of several rows, too; and skipped iterations are tests.
+  MovePath rows(filter(32,
+                       "if (r < 0 || r >= height || c < 0 || c >= width) continue;\n      sum "
+                       "+= in[r * width + c] * w[i * 3 + j];"));
+  rows.step("register_block@loop_y(points=2)").step("pad_tail_and_mask@loop:1").runs();
+  CHECK(rows.has("far from the edges"));
+}
+
+TEST_CASE("tests that depend on data, or that never hold everywhere, stay in the loop") {
+  const auto why = [](const std::string& test) {
+    return MovePath(filter(32, test)).tried("pad_tail_and_mask@loop:0");
+  };
+  CHECK(why("if (w[i * 3 + j] > 0) sum += w[i * 3 + j];").find("no test in the loop") !=
+        std::string::npos);
+  CHECK(why("sum += w[i * 3 + j];").find("no test in the loop") != std::string::npos);
+  CHECK(why("if (i >= 0) sum += w[i * 3 + j];").find("always hold") != std::string::npos);
+}
+
+TEST_SUITE_END();
