@@ -81,6 +81,36 @@ bool widen(const KernelModel& kernel,
   return plain;
 }
 
+/// As widen(), for shared variables without extents, of which the model keeps no array; false if
+/// one is anything but read, written or given to an atomic by its name. `count`: their number.
+bool widen_variables(const KernelModel& kernel,
+                     const std::string& width,
+                     std::vector<Edit>& edits,
+                     std::int64_t& count) {
+  bool plain = true;
+  walk(*kernel.kernel->body, [&](const Stmt& s) {
+    for (const Declarator* const d : s.declarators) {
+      if (!d->has(kShared) || d->is_array()) continue;
+      plain = plain && !d->is_pointer() && d->init.empty();
+      edits.push_back({d->name_span.end, d->name_span.end, "[" + width + "]"});
+      count += 1;
+      walk_expressions(*kernel.kernel->body, [&](const Expr& e) {
+        if (!e.is_name(d->name) || declaration_of(kernel.unit, e) != d) return true;
+        const Expr* const up = e.parent;
+        const Expr* const call = up != nullptr && up->is_op(ExprKind::unary, "&") ? up->parent : up;
+        if (call != nullptr && call->is(ExprKind::call))
+          plain = plain && up != call && callee(*call).starts_with("atomic");
+        plain = plain && !(up != nullptr && up->is_op(ExprKind::unary, "&") &&
+                           (call == nullptr || !call->is(ExprKind::call)));
+        edits.push_back({e.span.end, e.span.end, "[threadIdx.x]"});
+        return true;
+      });
+    }
+    return true;
+  });
+  return plain;
+}
+
 bool uses_indices_elsewhere(const KernelModel& kernel) {
   const auto mentions_one = [](std::string_view text) {
     return std::ranges::any_of(
@@ -133,6 +163,8 @@ std::optional<Variant> blocks_side_by_side(const MoveContext& context,
       return none("a shared array is used beyond its subscripts");
     others += 1;
   }
+  if (!widen_variables(kernel, width, edits, others))
+    return none("a shared variable is used beyond its value");
   if (others > 0 && static_smem_bytes(facts) * count > kStaticSmemBytes)
     return none("shared memory would be too small");
   walk_expressions(*kernel.kernel->body, [&](const Expr& e) {

@@ -11,14 +11,14 @@ using test::MovePath;
 namespace {
 
 /// The sum of each column of a matrix of 60 x 24, a block of 64 threads a column.
-KernelSpec column_sums(const std::string& head, const std::string& half = "32") {
+KernelSpec column_sums(const std::string& head,
+                       const std::string& half = "32",
+                       const std::string& factor = "") {
   return test::kernel_under_test(
       "extern \"C\" __global__ void columns(float* out, const float* in) {\n  __shared__ float "
       "part[64];\n  int c = blockIdx.x, t = threadIdx.x;\n" +
-          head +
-          "  float sum = 0;\n  for (int r = t; r < 60; r += blockDim.x) sum += in[r * 24 + c];\n  "
-          "part[t] = sum;\n  for (int s = " +
-          half +
+          head + "  float sum = 0;\n  for (int r = t; r < 60; r += blockDim.x) sum += " + factor +
+          "in[r * 24 + c];\n  part[t] = sum;\n  for (int s = " + half +
           "; s > 0; s /= 2) {\n    __syncthreads();\n    if (t < s) part[t] += part[t + s];\n  }\n"
           "  if (t == 0) out[c] = part[0];\n}\n",
       "columns", {{"out", "output", "float32", "24"}, {"in", "input", "float32", "60 * 24"}}, "24",
@@ -54,6 +54,18 @@ TEST_CASE("neighbouring blocks become neighbouring threads where that makes memo
   CHECK(why(column_sums("  if (c > 20) return;\n"), "8").find("same barriers") !=
         std::string::npos);
   CHECK(why(through_shared("i"), "4").find("no neighbouring elements") != std::string::npos);
+}
+
+TEST_CASE("a variable that a block shares is one of each of the blocks side by side") {
+  const std::string shares =
+      "  __shared__ float scale;\n  if (t == 0) scale = c + 1.0f;\n  __syncthreads();\n";
+  MovePath path(column_sums(shares, "32", "scale * "));
+  path.step("coalesce_remap@blocks(columns=8)").runs();
+  CHECK(path.has("float scale[COLUMNS];"));
+  CHECK(path.has("scale[threadIdx.x] * in["));
+  CHECK(
+      MovePath(column_sums(shares, "32", "*&scale * ")).tried("coalesce_remap@blocks(columns=8)") ==
+      "a shared variable is used beyond its value");
 }
 
 TEST_CASE("a block may be smaller than the shared arrays that are made for it") {
