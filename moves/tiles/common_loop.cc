@@ -124,11 +124,9 @@ class PointWriter {
       }
       const std::vector<const Stmt*> inner = statements(*s->body);
       const bool exit = inner.size() == 1 && inner[0]->is(StmtKind::return_);
-      if (exit && list_has_loop(list)) {
-        list.push_back(s);
-      } else if (exit) {
+      if (exit && !list_has_loop(list)) {
         if (!guard(*s->expr, true, *s, list)) return false;
-      } else if (s == all.back() && !list_has_loop(list)) {
+      } else if (!exit && s == all.back() && !list_has_loop(list)) {
         return guard(*s->expr, false, *s, list) && flatten(*s->body, list);
       } else {
         list.push_back(s);
