@@ -94,10 +94,7 @@ class SmemPadSwizzle final : public Move {
     walk_expressions(*kernel.kernel->body, [&](const Expr& e) {
       if (!e.is_name(array.name)) return true;
       std::size_t depth = 0;
-      const Expr* at = &e;
-      while (at->parent != nullptr && at->parent->is(ExprKind::subscript) &&
-             &at->parent->arg(0) == at)
-        at = at->parent, ++depth;
+      const Expr* const at = &subscripted(e, depth);
       whole = whole || depth != d.extents.size();
       // a wide access needs rows of its alignment
       for (const Expr* up = at->parent; up != nullptr; up = up->parent) {

@@ -67,10 +67,7 @@ bool widen(const KernelModel& kernel,
   walk_expressions(*kernel.kernel->body, [&](const Expr& e) {
     if (!e.is_name(array.name)) return true;
     std::size_t depth = 0;
-    const Expr* at = &e;
-    while (at->parent != nullptr && at->parent->is(ExprKind::subscript) &&
-           &at->parent->arg(0) == at)
-      at = at->parent, ++depth;
+    const Expr* const at = &subscripted(e, depth);
     plain = plain && depth == d.extents.size();
     for (const Expr* up = at->parent; up != nullptr; up = up->parent)
       plain = plain && !(up->is(ExprKind::cast) &&

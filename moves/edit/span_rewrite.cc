@@ -306,6 +306,15 @@ bool is_always_evaluated(const Expr& e) {
   return true;
 }
 
+const Expr& subscripted(const Expr& name, std::size_t& depth) {
+  const Expr* at = &name;
+  for (depth = 0;
+       at->parent != nullptr && at->parent->is(ExprKind::subscript) && &at->parent->arg(0) == at;
+       ++depth)
+    at = at->parent;
+  return *at;
+}
+
 std::int64_t static_smem_bytes(const KernelFacts& facts, const Array* except) {
   std::int64_t out = 0;
   for (const Array& array : facts.arrays) {

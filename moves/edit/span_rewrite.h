@@ -133,6 +133,10 @@ struct GuardedBody {
 /// The bound of the thread index as written in the guard.
 [[nodiscard]] std::string bound_text(const model::Unit& unit, const GuardedBody& body);
 
+/// The expression that names an element of the array `name`: its outermost subscript, `name` itself
+/// without one. `depth`: the number of subscripts.
+[[nodiscard]] const model::Expr& subscripted(const model::Expr& name, std::size_t& depth);
+
 /// Bytes of statically sized shared memory that the kernel declares, without `except`. Additions by
 /// a move must fit beside it.
 [[nodiscard]] std::int64_t static_smem_bytes(const model::KernelFacts& facts,
