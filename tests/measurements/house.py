@@ -38,6 +38,21 @@ def described_options(files):
     return sum(len(re.findall(r"OptionText\{\s*\"", file.read_text())) for file in files)
 
 
+EQUAL_TOKENS = 60
+
+
+def pairs_of_equal_places(files):
+    """Pairs of runs of at least EQUAL_TOKENS equal tokens, each as long as it goes, however the lines are broken. Comments and includes are left out."""
+    texts = [re.findall(r"\w+|[^\w\s]", re.sub(r"//.*|^#\s*(?:include|pragma).*", "", file.read_text(errors="replace"), flags=re.M)) for file in files]
+    places = {}
+    for which, text in enumerate(texts):
+        for at in range(len(text) - EQUAL_TOKENS + 1):
+            places.setdefault(hash(tuple(text[at:at + EQUAL_TOKENS])), []).append((which, at))
+    def goes_back(a, b):
+        return a[1] > 0 and b[1] > 0 and texts[a[0]][a[1] - 1] == texts[b[0]][b[1] - 1]
+    return sum(not goes_back(a, b) for equal in places.values() for i, a in enumerate(equal) for b in equal[:i])
+
+
 def figures_of(tree):
     product, tests = sources(tree, PRODUCT), sources(tree, ["tests"])
     folders = {}
@@ -45,7 +60,7 @@ def figures_of(tree):
         folders[file.parent] = folders.get(file.parent, 0) + 1
     wide = [line for file in product for line in file.read_text(errors="replace").splitlines() if len(line) > 100]
     largest = max(folders, key=folders.get)
-    return {"lines_of_product": lines(product), "characters_of_product": sum(file.stat().st_size for file in product), "lines_of_tests": lines(tests), "lines_over_100_columns": len(wide),
+    return {"lines_of_product": lines(product), "characters_of_product": sum(file.stat().st_size for file in product), "lines_of_tests": lines(tests), "lines_over_100_columns": len(wide), "pairs_of_equal_places": pairs_of_equal_places(product),
             "longest_file_lines": max(lines([file]) for file in product), "largest_folder": largest.relative_to(tree).as_posix(),
             "files_of_largest_folder": folders[largest], "options_in_engine": described_options(sources(tree, ["engine"])),
             "options": described_options(product), "lists_of_plug_ins": len(list(tree.rglob("register*.in"))) // 2,

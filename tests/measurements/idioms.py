@@ -37,7 +37,7 @@ def path_of(folder):
 
 def bound_us(line):
     bounds = ((line.get("diagnosis") or {}).get("time_bound_ns") or {}).values()
-    return max((bound / 1000 for bound in bounds if bound), default=None)
+    return max((bound["value"] / 1000 for bound in bounds if bound["value"]), default=None)
 
 
 def compared(args, kernel, seed, gpu):
