@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/edit/block_extent.h"
 #include "moves/edit/joined_blocks.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
@@ -16,7 +17,18 @@ using namespace model;
 constexpr std::array<std::string_view, 3> kSites{"axes:xy", "axes:xz", "axes:yz"};
 constexpr std::array<std::array<std::size_t, 2>, 3> kPairs{{{0, 1}, {0, 2}, {1, 2}}};
 constexpr std::string_view kBlocksSite = "blocks";
-constexpr std::array<std::int64_t, 5> kColumns{8, 4, 16, 32, 2};
+/// threads of a former block, and blocks that become one
+constexpr std::array<std::array<std::int64_t, 2>, 11> kJoined{{{32, 32},
+                                                               {32, 8},
+                                                               {32, 16},
+                                                               {64, 8},
+                                                               {64, 16},
+                                                               {128, 8},
+                                                               {0, 8},
+                                                               {0, 4},
+                                                               {0, 16},
+                                                               {0, 32},
+                                                               {0, 2}}};
 constexpr std::int64_t kMostGridBlocks = 65535;  // in y and z
 
 /// How well the accesses to global memory would be coalesced if `axis` were the fast one: bytes of
@@ -37,7 +49,8 @@ double coalesced(const KernelFacts& facts, std::size_t axis) {
 
 /// Gives two thread axes each other's role, in the source and in the launch: the one along which
 /// memory is contiguous shall be x, whose threads are neighbours in a warp. Site "blocks":
-/// neighbouring blocks, along which it is contiguous, become neighbouring threads of one block.
+/// neighbouring blocks, along which it is contiguous, become neighbouring threads of one block; for
+/// 8 of 4 bytes or more to fit, each may have fewer threads than it had.
 class CoalesceRemap final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "coalesce_remap"; }
@@ -51,9 +64,11 @@ class CoalesceRemap final : public Move {
       if (swapped(context, *kernel, kPairs[i], why))
         out.push_back({std::string(name()), std::string(kSites[i]), {}});
     }
-    for (const std::int64_t columns : kColumns) {
-      if (blocks_side_by_side(context, *kernel, columns, why))
-        out.push_back({std::string(name()), std::string(kBlocksSite), {{"columns", columns}}});
+    for (const auto& [threads, columns] : kJoined) {
+      if (joined(context, threads, columns, why))
+        out.push_back({std::string(name()),
+                       std::string(kBlocksSite),
+                       {{"columns", columns}, {"threads", threads}}});
     }
     return out;
   }
@@ -61,7 +76,8 @@ class CoalesceRemap final : public Move {
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
     if (site != kBlocksSite) return {};
-    return {Tunable{"columns", {2, 4, 8, 16, 32}, 8, "blocks that become one"}};
+    return {Tunable{"columns", {2, 4, 8, 16, 32}, 8, "blocks that become one"},
+            Tunable{"threads", {0, 32, 64, 128, 256, 512}, 0, "of each; 0: as many as they had"}};
   }
 
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
@@ -70,11 +86,15 @@ class CoalesceRemap final : public Move {
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
     if (wanted.site == kBlocksSite) {
-      const auto columns = wanted.parameters.find("columns");
-      if (columns == wanted.parameters.end() || wanted.parameters.size() != 1 ||
-          std::ranges::find(kColumns, columns->second) == kColumns.end())
-        return why = "coalesce_remap@blocks takes columns: 2, 4, 8, 16 or 32", std::nullopt;
-      return blocks_side_by_side(context, *kernel, columns->second, why);
+      const std::vector<Tunable> known = domain(context, wanted.site);
+      for (const Tunable& t : known) {
+        const auto value = wanted.parameters.find(t.name);
+        if (wanted.parameters.size() != known.size() || value == wanted.parameters.end() ||
+            !std::ranges::binary_search(t.values, value->second))
+          return why = "coalesce_remap@blocks takes columns and threads, of their values",
+                 std::nullopt;
+      }
+      return joined(context, wanted.parameters.at("threads"), wanted.parameters.at("columns"), why);
     }
     const auto site = std::find(kSites.begin(), kSites.end(), wanted.site);
     if (site == kSites.end() || !wanted.parameters.empty())
@@ -84,6 +104,25 @@ class CoalesceRemap final : public Move {
   }
 
  private:
+  static std::optional<Variant> joined(const MoveContext& context,
+                                       std::int64_t threads,
+                                       std::int64_t columns,
+                                       std::string& why) {
+    Variant variant = context.variant;
+    if (threads != 0) {
+      const std::vector<BlockExtent> free = free_block_extents(context);
+      if (free.size() != 1 || free[0].axis != 0 ||
+          !std::ranges::binary_search(free[0].values, threads) || threads == free[0].current ||
+          !set_block_extent(variant.launch, free[0], threads))
+        return why = "a block cannot have " + std::to_string(threads) + " threads instead",
+               std::nullopt;
+    }
+    const MoveContext narrowed{context.spec, variant, context.device};
+    const auto kernel = model_kernel(context.spec, variant, why);
+    if (kernel == nullptr) return std::nullopt;
+    return blocks_side_by_side(narrowed, *kernel, columns, why);
+  }
+
   static std::optional<Variant> swapped(const MoveContext& context,
                                         const KernelModel& kernel,
                                         std::array<std::size_t, 2> pair,

@@ -43,12 +43,12 @@ TEST_SUITE_BEGIN("shared_arrays");
 
 TEST_CASE("neighbouring blocks become neighbouring threads where that makes memory contiguous") {
   MovePath path(column_sums(""));
-  path.step("coalesce_remap@blocks(columns=8)").runs();
+  path.step("coalesce_remap@blocks(columns=8,threads=0)").runs();
   CHECK(path.has("part[64][COLUMNS]"));
   CHECK(path.variant().launch.grid[0].text() == "3");
   CHECK(path.listed("coalesce_remap").empty());
   const auto why = [](const KernelSpec& spec, const std::string& columns) {
-    return MovePath(spec).tried("coalesce_remap@blocks(columns=" + columns + ")");
+    return MovePath(spec).tried("coalesce_remap@blocks(columns=" + columns + ",threads=0)");
   };
   CHECK(why(column_sums(""), "16").find("no multiple") != std::string::npos);
   CHECK(why(column_sums("  if (c > 20) return;\n"), "8").find("same barriers") !=
@@ -60,12 +60,12 @@ TEST_CASE("a variable that a block shares is one of each of the blocks side by s
   const std::string shares =
       "  __shared__ float scale;\n  if (t == 0) scale = c + 1.0f;\n  __syncthreads();\n";
   MovePath path(column_sums(shares, "32", "scale * "));
-  path.step("coalesce_remap@blocks(columns=8)").runs();
+  path.step("coalesce_remap@blocks(columns=8,threads=0)").runs();
   CHECK(path.has("float scale[COLUMNS];"));
   CHECK(path.has("scale[threadIdx.x] * in["));
-  CHECK(
-      MovePath(column_sums(shares, "32", "*&scale * ")).tried("coalesce_remap@blocks(columns=8)") ==
-      "a shared variable is used beyond its value");
+  CHECK(MovePath(column_sums(shares, "32", "*&scale * "))
+            .tried("coalesce_remap@blocks(columns=8,threads=0)") ==
+        "a shared variable is used beyond its value");
 }
 
 TEST_CASE("a block may be smaller than the shared arrays that are made for it") {
@@ -73,8 +73,11 @@ TEST_CASE("a block may be smaller than the shared arrays that are made for it") 
   CHECK(path.listed("change_block_sizes") ==
         std::vector<std::string>{"change_block_sizes@launch(block_x=32)"});
   path.step("change_block_sizes@launch(block_x=32)").runs();
-  path.step("coalesce_remap@blocks(columns=8)").runs();
+  path.step("coalesce_remap@blocks(columns=8,threads=0)").runs();
   CHECK(path.variant().launch.block[1].text() == "32");
+  MovePath at_once(column_sums("", "blockDim.x / 2"));
+  at_once.step("coalesce_remap@blocks(columns=8,threads=32)").runs();
+  CHECK(at_once.variant() == path.variant());
   // A number elsewhere may stand for the block, or for the warps in it.
   CHECK(MovePath(column_sums("  if (t >= 64) return;\n", "blockDim.x / 2"))
             .listed("change_block_sizes")
