@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "engine/text/source_edit.h"
 #include "moves/edit/code_writer.h"
@@ -119,6 +120,100 @@ std::vector<Stream> find_streams(const MoveContext& context,
   return out;
 }
 
+/// A value that the loop computes of staged elements and constants alone: once a step for the block
+/// will do.
+struct StagedValue {
+  std::vector<const Expr*> uses;  ///< of equal text
+  std::string text;               ///< of step `e`
+  /// The variable that it starts as, or "value".
+  [[nodiscard]] std::string name() const {
+    for (const Declarator* d : uses.front()->stmt->declarators) {
+      if (d->value() == uses.front()) return std::string(d->name);
+    }
+    return "value";
+  }
+};
+
+using StagedLoads = std::map<const Expr*, std::pair<const Stream*, std::int64_t>>;
+
+/// Made of staged loads, constants, arithmetic and pure functions; counts what it is made of.
+struct ValueParts {
+  std::vector<const Expr*> loads;
+  int operations = 0;
+  bool slow = false;  ///< a division, a function
+};
+bool is_made_of(const Unit& unit,
+                const Stmt& loop,
+                const Expr& e,
+                const StagedLoads& staged,
+                ValueParts& parts) {
+  if (staged.contains(&e)) return parts.loads.push_back(&e), true;
+  if (e.is(ExprKind::number)) return true;
+  if (e.is(ExprKind::name)) {
+    const Declarator* const d = declaration_of(unit, e);
+    return d != nullptr && d->has(kConstexpr) && !d->is_array() &&
+           (d->stmt == nullptr || !is_inside(*d->stmt, loop));
+  }
+  const bool divides = e.is_op(ExprKind::binary, "/");
+  const bool calls = e.is(ExprKind::call) && is_pure_function(unit, callee(e));
+  const bool computes = divides || e.is_op(ExprKind::binary, "*") ||
+                        e.is_op(ExprKind::binary, "+") || e.is_op(ExprKind::binary, "-");
+  if (!calls && !computes && !e.is_op(ExprKind::unary, "-") && !e.is(ExprKind::cast)) return false;
+  parts.operations += calls || computes ? 1 : 0;
+  parts.slow = parts.slow || calls || divides;
+  return std::all_of(e.args.begin() + (calls ? 1 : 0), e.args.end(),
+                     [&](const Expr* arg) { return is_made_of(unit, loop, *arg, staged, parts); });
+}
+
+/// The index of a load's element in step `step` of the loop.
+std::string index_in_step(const Stream& stream, std::int64_t offset, const Polynomial& step) {
+  return (stream.source_base + Polynomial(stream.stride) * step + Polynomial(offset)).text();
+}
+
+/// The largest such values of type float. A quick one is left out where its elements are needed
+/// besides, as it would be one more to read, and where its elements are several in a row.
+/// `step`: the loop variable's value.
+std::vector<StagedValue> find_values(const KernelModel& kernel,
+                                     const Loop& loop,
+                                     const StagedLoads& staged,
+                                     const Polynomial& step) {
+  const Unit& unit = kernel.unit;
+  std::vector<std::pair<const Expr*, ValueParts>> found;
+  std::map<const Array*, std::size_t> left;  // loads outside of values
+  for (const auto& [load, place] : staged) left[place.first->array] += 1;
+  walk_expressions(*loop.stmt->body, [&](const Expr& e) {
+    ValueParts parts;
+    if (!is_made_of(unit, *loop.stmt, e, staged, parts) || parts.operations == 0 ||
+        parts.loads.empty() || type_of(kernel.facts, e) != "float")
+      return true;
+    for (const Expr* load : parts.loads) left[staged.at(load).first->array] -= 1;
+    found.emplace_back(&e, std::move(parts));
+    return false;
+  });
+  std::vector<StagedValue> out;
+  for (const auto& [e, parts] : found) {
+    const bool pays = parts.slow || std::ranges::all_of(parts.loads, [&](const Expr* load) {
+                        const Stream& stream = *staged.at(load).first;
+                        return left[stream.array] == 0 && stream.stride == 1 && stream.span == 0;
+                      });
+    if (!pays) continue;
+    std::vector<Edit> edits;
+    for (const Expr* load : parts.loads) {
+      const auto& [stream, offset] = staged.at(load);
+      edits.push_back({load->span.begin - e->span.begin, load->span.end - e->span.begin,
+                       stream->array->name + "[" + index_in_step(*stream, offset, step) + "]"});
+    }
+    std::string text = edited(unit.text(*e), std::move(edits));
+    const auto same = std::ranges::find(out, text, &StagedValue::text);
+    if (same == out.end()) {
+      out.push_back({{e}, std::move(text)});
+    } else {
+      same->uses.push_back(e);
+    }
+  }
+  return out;
+}
+
 std::string plus(std::int64_t n) {
   return n == 0 ? "" : n > 0 ? " + " + number(n) : " - " + number(-n);
 }
@@ -147,7 +242,7 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
       context.variant.launch.block[2] != Expression(1))
     return none("the block has more than one dimension");
   if (loop.stmt->parent != kernel.kernel->body) return none("the loop stands in another statement");
-  const std::vector<Stream> streams = find_streams(context, facts, loop);
+  std::vector<Stream> streams = find_streams(context, facts, loop);
   if (streams.empty()) return none("no element is loaded by all threads of a block");
   std::set<std::string, std::less<>> taken;
   const auto fresh = [&](const std::string& wish) { return fresh_name(unit, wish, &taken); };
@@ -191,8 +286,34 @@ std::optional<Variant> streamed_through_tile(const MoveContext& context,
   std::string head = pad + "constexpr int " + size + " = " + number(tile) +
                      ";  // elements a step that the block shares\n",
               fill;
+  const Stream plain;  // an element a step
   const Stream* before = nullptr;
+  StagedLoads staged;
   for (const Stream& stream : streams) {
+    for (const auto& [load, offset] : stream.loads) staged[replaceable(*load)] = {&stream, offset};
+  }
+  for (const StagedValue& value :
+       find_values(kernel, loop, staged, Polynomial::name(start) + Polynomial::name(e))) {
+    const std::string name = fresh(value.name() + "_tile");
+    if (before == nullptr)
+      fill += pad + step + "for (int " + e + " = threadIdx.x; " + start + " + " + e + " < " + last +
+              "; " + e + " += blockDim.x) {\n";
+    before = &plain;
+    head += pad + "__shared__ float " + name + "[" + size + "];\n";
+    bytes += tile * static_cast<std::int64_t>(sizeof(float));
+    fill += pad + step + step + name + "[" + e + "] = " + value.text + ";\n";
+    for (const Expr* use : value.uses) {
+      edits.push_back({use->outer.begin, use->outer.end, name + "[" + j + " - " + start + "]"});
+      for (Stream& stream : streams) {
+        std::erase_if(stream.loads, [&](const auto& load) {
+          const Span span = replaceable(*load.first)->span;
+          return use->span.begin <= span.begin && span.end <= use->span.end;
+        });
+      }
+    }
+  }
+  for (const Stream& stream : streams) {
+    if (stream.loads.empty()) continue;
     const std::string name = fresh(stream.array->name + "_tile"),
                       times = stream.stride == 1 ? "" : " * " + number(stream.stride);
     const std::int64_t extra = stream.extra();

@@ -19,8 +19,8 @@ namespace warpath {
                                                              std::string& why);
 
 /// For a loop over j that loads elements x[s * j + ...] which are the same for all threads of a
-/// block: stages those of `tile` steps at a time in shared memory. Threads beyond the end take part
-/// in the barriers and do not store.
+/// block: stages those of `tile` steps at a time in shared memory, or what the loop computes of
+/// them alone. Threads beyond the end take part in the barriers and do not store.
 [[nodiscard]] std::optional<Variant> streamed_through_tile(const MoveContext& context,
                                                            const model::KernelModel& kernel,
                                                            const model::Loop& loop,

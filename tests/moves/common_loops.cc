@@ -190,4 +190,42 @@ TEST_CASE("tests that depend on data, or that never hold everywhere, stay in the
   CHECK(why("if (i >= 0) sum += w[i * 3 + j];").find("always hold") != std::string::npos);
 }
 
+TEST_CASE("what a loop computes of a table alone is computed once for the block") {
+  const auto points = [](const std::string& adds) {
+    return test::kernel_under_test(
+        "extern \"C\" __global__ void points(float* out, const float* x, const float* w, const "
+        "float* "
+        "c) {\n  int i = blockIdx.x * 64 + threadIdx.x;\n  float v = x[i], sum = 0.0f;\n  for (int "
+        "j "
+        "= 0; j < 48; ++j) {\n    " +
+            adds + "\n  }\n  out[i] = sum;\n}\n",
+        "points",
+        {{"out", "output", "float32", "256"},
+         {"x", "input", "float32", "256"},
+         {"w", "input", "float32", "48"},
+         {"c", "input", "float32", "48"}},
+        "4", "64", 1e-4);
+  };
+  const auto staged = [&](const std::string& adds) {
+    MovePath path(points(adds));
+    return path.step("smem_tile_stage@stream:0(tile=32)").runs();
+  };
+  MovePath width =
+      staged("float scale = 1.0f / (2.0f + w[j] * w[j]);\n    sum += c[j] * v * scale;");
+  CHECK(width.has("scale_tile[e] = 1.0f / (2.0f + w[e + j0] * w[e + j0]);"));
+  CHECK(width.has("float scale = scale_tile[j - j0];"));
+  CHECK(width.has("sum += c_tile[j - j0] * v * scale;"));
+  CHECK_FALSE(width.has("w_tile"));
+  CHECK(staged("sum += v * (w[j] * c[j]);").has("value_tile[e] = w[e + j0] * c[e + j0];"));
+  // A quick value of what is read anyway would be one more to read; a function pays all the same.
+  CHECK_FALSE(staged("sum += v * (w[j] * c[j]) + v / (v - w[j]) - c[j] / v;").has("value_tile"));
+  CHECK(staged("sum += v * sqrtf(fabsf(w[j])) + w[j] / (2.0f + v * v);").has("value_tile"));
+  // The same value twice is one; what a thread's own values are part of stays.
+  MovePath twice = staged("sum += v * expf(w[j]);\n    sum -= expf(w[j]);");
+  CHECK(twice.has("value_tile[e] = expf(w[e + j0]);"));
+  CHECK_FALSE(twice.has("value_tile_2"));
+  CHECK_FALSE(
+      staged("const float near = v - w[j];\n    sum += near * near * c[j];").has("value_tile"));
+}
+
 TEST_SUITE_END();
