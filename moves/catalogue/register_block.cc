@@ -9,6 +9,7 @@
 #include "moves/edit/sites.h"
 #include "moves/model/facts.h"
 #include "moves/tiles/common_loop.h"
+#include "moves/tiles/outer_loop.h"
 #include "moves/tiles/tile_kernel.h"
 #include "register_moves.h"
 
@@ -18,6 +19,8 @@ namespace {
 using namespace model;
 
 constexpr std::string_view kPointsSite = "points";
+/// Values of the points' outermost coordinate.
+constexpr std::string_view kOuterSite = "outer";
 /// Points in one common loop, along x and along y.
 constexpr std::array<std::string_view, 2> kLoopSites{"loop_x", "loop_y"};
 constexpr std::array<std::array<std::int64_t, 2>, 4> kBlocks{{{8, 8}, {4, 4}, {8, 4}, {2, 2}}};
@@ -200,12 +203,20 @@ std::optional<Variant> looped_points(const MoveContext& context,
   return points_in_common_loop(context, *kernel, site == kLoopSites[0] ? 0 : 1, count, why);
 }
 
+std::optional<Variant> outer_points(const MoveContext& context,
+                                    std::int64_t count,
+                                    std::string& why) {
+  const auto kernel = model_kernel(context.spec, context.variant, why);
+  if (kernel == nullptr) return std::nullopt;
+  return points_in_outer_loop(context, *kernel, count, why);
+}
+
 bool is_common_site(std::string_view site) {
   return std::ranges::find(kLoopSites, site) != kLoopSites.end();
 }
 
 /// Several outputs a thread: a rectangle of a sum of products, points of a kernel one after the
-/// other, or side by side in the loops that they all run.
+/// other, side by side in the loops that they all run, or along their outermost coordinate.
 class RegisterBlock final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "register_block"; }
@@ -224,6 +235,10 @@ class RegisterBlock final : public Move {
       }
     }
     for (const std::int64_t count : kPoints) {
+      if (!outer_points(context, count, why)) continue;
+      out.push_back({std::string(name()), std::string(kOuterSite), {{"points", count}}});
+    }
+    for (const std::int64_t count : kPoints) {
       if (!blocked_points(context, count, why)) break;
       out.push_back({std::string(name()), std::string(kPointsSite), {{"points", count}}});
     }
@@ -235,7 +250,7 @@ class RegisterBlock final : public Move {
     if (site == kSumSite)
       return {{"tm", {1, 2, 4, 8}, 4, "rows of a thread"},
               {"tn", {1, 2, 4, 8}, 4, "columns of a thread"}};
-    if (site == kPointsSite || is_common_site(site))
+    if (site == kPointsSite || site == kOuterSite || is_common_site(site))
       return {{"points", {2, 3, 4, 8, 16}, 4, "points of a thread"}};
     return {};
   }
@@ -246,8 +261,8 @@ class RegisterBlock final : public Move {
     const std::vector<Tunable> known = domain(context, wanted.site);
     if (known.empty() || wanted.parameters.size() != known.size())
       return why =
-                 "register_block applies to sum with tm and tn, or to points, loop_x and loop_y "
-                 "with points",
+                 "register_block applies to sum with tm and tn, or to points, outer, loop_x and "
+                 "loop_y with points",
              std::nullopt;
     for (const Tunable& t : known) {
       const auto value = wanted.parameters.find(t.name);
@@ -258,6 +273,7 @@ class RegisterBlock final : public Move {
     if (wanted.site == kSumSite)
       return blocked_sum(context, wanted.parameters.at("tm"), wanted.parameters.at("tn"), why);
     const std::int64_t points = wanted.parameters.at("points");
+    if (wanted.site == kOuterSite) return outer_points(context, points, why);
     return is_common_site(wanted.site) ? looped_points(context, wanted.site, points, why)
                                        : blocked_points(context, points, why);
   }
