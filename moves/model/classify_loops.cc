@@ -297,7 +297,7 @@ class Classifier {
       }
       for (const Access& access : facts_.accesses) {
         if (!access.writes() || !inside_.contains(access.expr->span) ||
-            access.expr->parent == nullptr)
+            access.expr->parent == nullptr || only_read_before(access.array))
           continue;
         const bool from = depends(*access.expr->parent) || controlled(access.stmt);
         changed =
@@ -312,6 +312,23 @@ class Classifier {
       if (controlled(r.stmt)) return true;
     }
     return false;
+  }
+
+  /// An iteration reads elements of the array before it writes any: as iterations are independent
+  /// in memory, what is read was there before the loop.
+  [[nodiscard]] bool only_read_before(int array) const {
+    std::size_t last_read = 0, first_write = std::string_view::npos;
+    for (const Access* a : facts_.accesses_to(array)) {
+      if (!inside_.contains(a->expr->span)) continue;
+      if (a->loops.empty() || a->loops.back() != &loop_ || a->kind == AccessKind::read_write ||
+          a->kind == AccessKind::atomic)
+        return false;
+      if (a->writes())
+        first_write = std::min(first_write, a->expr->span.begin);
+      else
+        last_read = std::max(last_read, a->expr->span.end);
+    }
+    return last_read < first_write;
   }
 
   static Span update_span(const Reduction& r) {

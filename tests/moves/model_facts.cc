@@ -133,6 +133,8 @@ TEST_CASE("a running value that is stored is a scan") {
         "j 0..C 1 scan +s");
   CHECK(loop_class("float s = 0; for (int j = 0; j < C; ++j) { y[j] = s; s += x[j]; }") ==
         "j 0..C 1 scan +s");
+  CHECK(loop_class("float s = 0; for (int j = 0; j < C; ++j) { float t = y[j]; y[j] = s; s += t; "
+                   "}") == "j 0..C 1 scan +s");
 }
 
 TEST_CASE("a value that feeds its own update is no scan") {

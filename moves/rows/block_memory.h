@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "moves/rows/block_value.h"
+
+namespace warpath {
+
+/// An array in global or shared memory as the threads of one block see it. An element that another
+/// thread touched, and one of the two wrote, may be touched again only behind a barrier of both.
+class BlockMemory {
+ public:
+  struct Element {
+    std::int64_t at = 0, per_block = 0;
+  };
+  /// When threads of the block, and of each warp, last waited for each other.
+  struct Clock {
+    std::int32_t block = 0;
+    std::vector<std::int32_t> warps;
+  };
+
+  std::string name;
+  DType type = DType::f32;
+  int array = 0;          ///< its number, by which data refer to it
+  bool global = false;    ///< holds data before the kernel runs; otherwise nothing
+  bool written = false;   ///< by some statement: a global array that is not needs no record
+  std::int64_t size = 0;  ///< elements; 0: unknown
+
+  /// nullopt with one line in `why`: a race, or no such element.
+  [[nodiscard]] std::optional<BlockValue> load(Element element,
+                                               int thread,
+                                               const Clock& now,
+                                               std::string& why);
+  [[nodiscard]] bool store(
+      Element element, const BlockValue& value, int thread, const Clock& now, std::string& why);
+
+  /// What the block leaves in each element that it wrote, ascending.
+  [[nodiscard]] std::map<std::int64_t, BlockValue> stored() const;
+  /// Distance of the elements of neighbouring blocks; nullopt: no element was touched, or the array
+  /// is not written.
+  [[nodiscard]] std::optional<std::int64_t> per_block() const { return per_block_; }
+  /// Exclusive bound of the elements that were read before anything was stored there.
+  [[nodiscard]] std::int64_t loaded_end() const { return loaded_end_; }
+
+ private:
+  /// By which thread (kSeveral of the warp, or kSeveral warps), and when.
+  struct Visit {
+    static constexpr std::int32_t kSeveral = -2;
+    std::int32_t thread = -1, warp = -1, block_time = -1, warp_time = -1;
+    void add(int by, const Clock& now);
+    [[nodiscard]] bool is_apart(int from, const Clock& now) const;
+  };
+  struct Cell {
+    BlockValue value;
+    Visit read, write;
+    bool stored = false;
+  };
+  Cell* cell(Element element, std::string& why);
+
+  std::unordered_map<std::int64_t, Cell> sparse_;  // of global memory
+  std::vector<Cell> dense_;                        // of shared memory, from 0 on
+  std::optional<std::int64_t> per_block_;
+  std::int64_t loaded_end_ = 0;
+};
+
+}  // namespace warpath

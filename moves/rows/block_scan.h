@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/plugin/move.h"
+#include "moves/model/facts.h"
+
+namespace warpath {
+
+/// A kernel in which each block computes the prefixes of its row, written as one that computes a
+/// row a thread. Only a step on the way: where no lanes share its rows it is far slower.
+struct SerialScan {
+  Variant variant;
+  std::int64_t length = 0;  ///< of a row
+  bool guarded = false;     ///< otherwise the rows fill blocks of whole warps only, one a row
+};
+
+/// nullopt with one line in `why` unless the kernel's threads work together and its blocks compute,
+/// in whatever way (block_run.h), the inclusive or exclusive prefixes of neighbouring elements
+/// under an associative operator, perhaps their total, and nothing else.
+[[nodiscard]] std::optional<SerialScan> serial_scan(const MoveContext& context,
+                                                    const model::KernelModel& model,
+                                                    std::string& why);
+
+}  // namespace warpath
