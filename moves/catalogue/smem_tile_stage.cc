@@ -6,6 +6,7 @@
 #include "moves/model/facts.h"
 #include "moves/tiles/staging.h"
 #include "moves/tiles/tile_kernel.h"
+#include "moves/tiles/window.h"
 #include "register_moves.h"
 
 namespace warpath {
@@ -13,7 +14,8 @@ namespace {
 
 using namespace model;
 
-constexpr std::string_view kExchangeSite = "exchange", kStreamPrefix = "stream:";
+constexpr std::string_view kExchangeSite = "exchange",
+                           kStreamPrefix = "stream:", kWindowPrefix = "window:";
 // tile, step
 constexpr std::array<std::array<std::int64_t, 2>, 5> kSums{
     {{32, 32}, {32, 16}, {16, 32}, {16, 16}, {16, 64}}};
@@ -22,7 +24,8 @@ constexpr std::array<std::int64_t, 4> kStream{256, 128, 512, 1024};
 
 /// Stages data that threads share in shared memory: both operands of a sum of products (site
 /// "sum"), a tile that is read in one order and written in another ("exchange"), the elements that
-/// all threads run through ("stream:<n>", the n-th loop).
+/// all threads run through ("stream:<n>", the n-th loop), the overlapping windows that they load
+/// ("window:<argument>").
 class SmemTileStage final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "smem_tile_stage"; }
@@ -44,12 +47,19 @@ class SmemTileStage final : public Move {
                               std::string(kStreamPrefix) + std::to_string(i),
                               {{"tile", tile}}});
     }
+    for (const Array& array : kernel->facts.arrays) {
+      if (array.is_parameter && array.read && !array.written && !array.spec_name.empty())
+        for (const std::int64_t unroll : {1, 0})
+          candidates.push_back({std::string(name()),
+                                std::string(kWindowPrefix) + array.spec_name,
+                                {{"unroll", unroll}}});
+    }
     std::string refused;
     for (MoveInstance& instance : candidates) {
       if (instance.site == refused) continue;
       if (apply(context, instance, why)) {
         out.push_back(std::move(instance));
-      } else if (instance.site != kSumSite) {
+      } else if (instance.site != kSumSite && !instance.parameters.contains("unroll")) {
         refused = instance.site;
       }
     }
@@ -66,6 +76,8 @@ class SmemTileStage final : public Move {
               {"rows", {4, 8, 16, 32}, 8, "rows of the tile at a time"}};
     if (site.starts_with(kStreamPrefix))
       return {{"tile", {32, 64, 128, 256, 512, 1024, 2048}, 256, "elements a step"}};
+    if (site.starts_with(kWindowPrefix))
+      return {{"unroll", {0, 1}, 1, "1: short loops around the loads are unrolled"}};
     return {};
   }
 
@@ -75,7 +87,7 @@ class SmemTileStage final : public Move {
     const std::vector<Tunable> known = domain(context, wanted.site);
     if (known.empty() || wanted.parameters.size() != known.size())
       return why =
-                 "smem_tile_stage applies to sum, exchange or a stream, with that site's "
+                 "smem_tile_stage applies to sum, exchange, a stream or a window, with that site's "
                  "parameters",
              std::nullopt;
     for (const Tunable& t : known) {
@@ -84,6 +96,9 @@ class SmemTileStage final : public Move {
           !std::binary_search(t.values.begin(), t.values.end(), value->second))
         return why = "no such value of " + t.name, std::nullopt;
     }
+    if (wanted.site.starts_with(kWindowPrefix))
+      return windowed(context, wanted.site.substr(kWindowPrefix.size()),
+                      wanted.parameters.at("unroll") == 1, why);
     const std::int64_t tile = wanted.parameters.at("tile");
     if (wanted.site == kSumSite) {
       const auto contraction = find_contraction(context, why);
@@ -111,6 +126,20 @@ class SmemTileStage final : public Move {
         return streamed_through_tile(context, *kernel, *kernel->facts.loops[i], tile, why);
     }
     return why = "there is no loop " + wanted.site, std::nullopt;
+  }
+
+ private:
+  static std::optional<Variant> windowed(const MoveContext& context,
+                                         std::string_view argument,
+                                         bool unroll,
+                                         std::string& why) {
+    const auto kernel = model_kernel(context.spec, context.variant, why);
+    if (kernel == nullptr) return std::nullopt;
+    for (const Array& array : kernel->facts.arrays) {
+      if (array.spec_name == argument)
+        return window_through_tile(context, *kernel, array, unroll, why);
+    }
+    return why = "there is no array " + std::string(argument), std::nullopt;
   }
 };
 

@@ -97,6 +97,13 @@ class ValueReader {
   [[nodiscard]] Value place(const Expr& expr);
   /// The comparisons implied by `condition` (or its negation); false if they are not all of it.
   bool comparisons(const Expr& condition, bool negated, std::vector<Polynomial>& out);
+  /// "min" or "max" if it is that of both: `yes` where the condition holds, `no` where it does not;
+  /// otherwise empty.
+  [[nodiscard]] std::string_view extremum(const Expr& condition,
+                                          const Polynomial& yes,
+                                          const Polynomial& no);
+  /// The operation on values.
+  [[nodiscard]] Value combine(std::string_view op, const std::vector<Value>& operands);
   /// Binds the names in the expansion of `call` to their values.
   void bind(const Expr& call, const Expansion& expansion);
 
@@ -108,7 +115,6 @@ class ValueReader {
   Value load(const Expr& expr);
   Value cast(const Expr& expr);
   Value itself(const Expr& expr);
-  Value combine(std::string_view op, const std::vector<Value>& operands);
 
   const KernelFacts& facts_;
   KernelFacts::State& state_;

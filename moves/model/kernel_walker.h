@@ -32,6 +32,7 @@ class KernelWalker {
   Guard& add_guard(const Expr& condition, bool negated, const Stmt& stmt);
   void declaration(const Stmt& s);
   void branch(const Stmt& s);
+  VariableValues::Environment limits(const Stmt& s, const VariableValues::Environment& after_then);
   void switched(const Stmt& s);
   void forget_written(Span span);
   void loop(const Stmt& s);

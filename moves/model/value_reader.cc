@@ -316,7 +316,10 @@ Value ValueReader::read(const Expr& e) {
     case ExprKind::conditional: {
       const Value yes = read(e.arg(1));
       if (yes.is_pointer()) return {};
-      return combine("?:", {read(e.arg(0)), yes, read(e.arg(2))});
+      const Value no = read(e.arg(2));
+      const std::string_view chosen = extremum(e.arg(0), yes.full, no.full);
+      if (!chosen.empty()) return combine(chosen, {yes, no});
+      return combine("?:", {read(e.arg(0)), yes, no});
     }
     case ExprKind::size_of: {
       const auto value = constant_value(*facts_.unit, e);
@@ -353,6 +356,21 @@ Value ValueReader::read(const Expr& e) {
     default:
       return {};
   }
+}
+
+std::string_view ValueReader::extremum(const Expr& condition,
+                                       const Polynomial& yes,
+                                       const Polynomial& no) {
+  if (!condition.is(ExprKind::binary)) return {};
+  for (const Expr* side : condition.args) {  // below 0 it would be above all limits
+    const std::string type = facts_.unit->resolved_type(type_of(facts_, *side));
+    if (type.starts_with("u") || type.starts_with("size_t")) return {};
+  }
+  std::vector<Polynomial> holds;
+  const Polynomial more = no - yes;
+  if (!more.is_known() || !comparisons(condition, false, holds) || holds.size() != 1) return {};
+  if (holds[0] == more || holds[0] == more - 1) return "min";
+  return holds[0] == -more || holds[0] == -more - 1 ? "max" : "";
 }
 
 bool ValueReader::comparisons(const Expr& e, bool negated, std::vector<Polynomial>& out) {

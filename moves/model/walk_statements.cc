@@ -157,8 +157,26 @@ void KernelWalker::branch(const Stmt& s) {
   if (else_leaves) {
     variables_.restore(after_then);
   } else if (!then_leaves) {
+    const VariableValues::Environment limited = limits(s, after_then);
     variables_.join(after_then);
+    for (const auto& [d, value] : limited) variables_.set(*d, value);
   }
+}
+
+/// Variables that `if (v >= n) v = n - 1;` limits.
+VariableValues::Environment KernelWalker::limits(const Stmt& s,
+                                                 const VariableValues::Environment& after_then) {
+  VariableValues::Environment out;
+  if (s.otherwise != nullptr || s.expr == nullptr || s.init != nullptr) return out;
+  for (const auto& [d, no] : variables_.now()) {
+    const auto yes = after_then.find(d);
+    if (yes == after_then.end() || yes->second.is_pointer() || no.is_pointer() ||
+        yes->second.full == no.full)
+      continue;
+    const std::string_view chosen = reader_.extremum(*s.expr, yes->second.full, no.full);
+    if (!chosen.empty()) out[d] = reader_.combine(chosen, {yes->second, no});
+  }
+  return out;
 }
 
 void KernelWalker::switched(const Stmt& s) {

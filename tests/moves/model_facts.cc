@@ -222,6 +222,27 @@ TEST_CASE("locals, aliases and bumps are folded into indices") {
   CHECK(shared.facts.veto.empty());
 }
 
+TEST_CASE("a branch that limits a value is min or max") {
+  const auto read = [](const std::string& limit) {
+    return accesses(facts_of("int i = threadIdx.x;\n" + limit + "\ny[i] = 1;"))[0];
+  };
+  const std::string upper = read("i = min(i, N - 1);"), lower = read("i = max(i, 0);");
+  CHECK(upper.find("min") != std::string::npos);
+  for (const std::string same : {"if (i >= N) i = N - 1;", "if (i > N - 1) { i = N - 1; }",
+                                 "i = i < N ? i : N - 1;", "i = i >= N ? N - 1 : i;"})
+    CHECK(read(same) == upper);
+  for (const std::string same : {"if (i < 0) i = 0;", "i = i < 0 ? 0 : i;", "i = i >= 0 ? i : 0;"})
+    CHECK(read(same) == lower);
+  for (const std::string other :
+       {"if (i >= N) i = N - 2;", "unsigned u = i - 1; if (u >= N) u = N - 1; i = u;",
+        "if (C > 0) i = N - 1;", "if (i >= N && C > 0) i = N - 1;"}) {
+    CAPTURE(other);
+    CHECK(read(other) != upper);
+    CHECK(read(other).find("max") == std::string::npos);
+    CHECK(read(other).find("min") == std::string::npos);
+  }
+}
+
 TEST_CASE("helper functions that are one return are looked through") {
   const Facts f = facts_of("y[at(1, 2, C)] = get(x, N);",
                            "__device__ int at(int r, int c, int ld) { return r * ld + c; "
