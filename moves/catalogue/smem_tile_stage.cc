@@ -4,6 +4,7 @@
 #include "moves/edit/known_shape.h"
 #include "moves/edit/sites.h"
 #include "moves/model/facts.h"
+#include "moves/tiles/common_loop.h"
 #include "moves/tiles/staging.h"
 #include "moves/tiles/tile_kernel.h"
 #include "moves/tiles/window.h"
@@ -21,11 +22,16 @@ constexpr std::array<std::array<std::int64_t, 2>, 5> kSums{
     {{32, 32}, {32, 16}, {16, 32}, {16, 16}, {16, 64}}};
 constexpr std::array<std::int64_t, 4> kRows{8, 4, 16, 32};
 constexpr std::array<std::int64_t, 4> kStream{256, 128, 512, 1024};
+// points, unroll
+constexpr std::array<std::array<std::int64_t, 2>, 5> kWindows{
+    {{4, 1}, {2, 1}, {1, 1}, {8, 1}, {1, 0}}};
 
 /// Stages data that threads share in shared memory: both operands of a sum of products (site
 /// "sum"), a tile that is read in one order and written in another ("exchange"), the elements that
 /// all threads run through ("stream:<n>", the n-th loop), the overlapping windows that they load
-/// ("window:<argument>").
+/// ("window:<argument>"). A window is worth most where a thread makes several points, which must be
+/// so before it is staged: then the move is that of register_block@loop_y, or loop_x, and the
+/// staging in one.
 class SmemTileStage final : public Move {
  public:
   [[nodiscard]] std::string_view name() const override { return "smem_tile_stage"; }
@@ -48,11 +54,13 @@ class SmemTileStage final : public Move {
                               {{"tile", tile}}});
     }
     for (const Array& array : kernel->facts.arrays) {
-      if (array.is_parameter && array.read && !array.written && !array.spec_name.empty())
-        for (const std::int64_t unroll : {1, 0})
-          candidates.push_back({std::string(name()),
-                                std::string(kWindowPrefix) + array.spec_name,
-                                {{"unroll", unroll}}});
+      if (!array.is_parameter || !array.read || array.written || array.spec_name.empty() ||
+          !windowed(context, array.spec_name, 1, true, why))
+        continue;
+      for (const auto& [points, unroll] : kWindows)
+        candidates.push_back({std::string(name()),
+                              std::string(kWindowPrefix) + array.spec_name,
+                              {{"points", points}, {"unroll", unroll}}});
     }
     std::string refused;
     for (MoveInstance& instance : candidates) {
@@ -77,7 +85,8 @@ class SmemTileStage final : public Move {
     if (site.starts_with(kStreamPrefix))
       return {{"tile", {32, 64, 128, 256, 512, 1024, 2048}, 256, "elements a step"}};
     if (site.starts_with(kWindowPrefix))
-      return {{"unroll", {0, 1}, 1, "1: short loops around the loads are unrolled"}};
+      return {{"points", {1, 2, 4, 8}, 4, "of a thread, side by side in the loops of all"},
+              {"unroll", {0, 1}, 1, "1: short loops around the loads are unrolled"}};
     return {};
   }
 
@@ -98,7 +107,7 @@ class SmemTileStage final : public Move {
     }
     if (wanted.site.starts_with(kWindowPrefix))
       return windowed(context, wanted.site.substr(kWindowPrefix.size()),
-                      wanted.parameters.at("unroll") == 1, why);
+                      wanted.parameters.at("points"), wanted.parameters.at("unroll") == 1, why);
     const std::int64_t tile = wanted.parameters.at("tile");
     if (wanted.site == kSumSite) {
       const auto contraction = find_contraction(context, why);
@@ -131,10 +140,17 @@ class SmemTileStage final : public Move {
  private:
   static std::optional<Variant> windowed(const MoveContext& context,
                                          std::string_view argument,
+                                         std::int64_t points,
                                          bool unroll,
                                          std::string& why) {
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
+    if (points > 1) {
+      const int axis = context.variant.launch.block[1] == Expression(1) ? 0 : 1;
+      const auto several = points_in_common_loop(context, *kernel, axis, points, why);
+      return several ? windowed({context.spec, *several, context.device}, argument, 1, unroll, why)
+                     : std::nullopt;
+    }
     for (const Array& array : kernel->facts.arrays) {
       if (array.spec_name == argument)
         return window_through_tile(context, *kernel, array, unroll, why);

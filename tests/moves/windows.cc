@@ -12,8 +12,8 @@ using test::TestArgument;
 
 namespace {
 
-const std::string kWindow = "smem_tile_stage@window:in(unroll=0)",
-                  kUnrolled = "smem_tile_stage@window:in(unroll=1)";
+const std::string kWindow = "smem_tile_stage@window:in(points=1,unroll=0)",
+                  kUnrolled = "smem_tile_stage@window:in(points=1,unroll=1)";
 
 /// A kernel over a plane of 29 x 45, a thread a point in blocks of 16 x 8; `body` follows x and y.
 KernelSpec plane(const std::string& body,
@@ -91,8 +91,11 @@ TEST_CASE("the window of a filter with its halo is staged, with or without unrol
   MovePath unrolled(plane(kFilter));
   unrolled.step(kUnrolled).runs();
   CHECK(unrolled.has("#pragma unroll"));
+  const auto several = [](int points) {
+    return "smem_tile_stage@window:in(points=" + std::to_string(points) + ",unroll=1)";
+  };
   CHECK(MovePath(plane(kFilter)).listed("smem_tile_stage") ==
-        std::vector<std::string>{kUnrolled, kWindow});
+        std::vector<std::string>{several(4), several(2), kUnrolled, several(8), kWindow});
 }
 
 TEST_CASE("a window over a line: filters, strides, gaps, and steps back") {
@@ -201,6 +204,9 @@ TEST_CASE("the window of an example of convolution") {
   MovePath path(*spec);
   path.step("register_block@loop_y(points=4)").step(kUnrolled).runs();
   CHECK(path.has("in_tile[68]["));
+  MovePath at_once(*spec);
+  at_once.step("smem_tile_stage@window:in(points=4,unroll=1)").runs();
+  CHECK(at_once.variant() == path.variant());
 }
 
 TEST_CASE("what is not known of sizes, blocks and the array's parameters leaves it where it is") {
@@ -215,7 +221,7 @@ TEST_CASE("what is not known of sizes, blocks and the array's parameters leaves 
       "ceil_div(n, BLOCK)", "BLOCK", 1e-4, {{"BLOCK", 64}});
   CHECK(MovePath(tuned).tried(kWindow) == "the block's size is no number");
   KernelSpec sizes = line("s += in[i + j];");
-  CHECK(MovePath(sizes).tried("smem_tile_stage@window:other(unroll=0)") ==
+  CHECK(MovePath(sizes).tried("smem_tile_stage@window:other(points=1,unroll=0)") ==
         "there is no array other");
   sizes.workloads.push_back(sizes.workloads.front());
   sizes.workloads.back().name = "longer", sizes.workloads.back().scalars["m"] = 12;
