@@ -46,7 +46,7 @@ class InnerSizes {
 
  private:
   /// D where the expression is the index divided by D.
-  std::optional<Polynomial> scale_of(const Expr& given, int depth) const {
+  [[nodiscard]] std::optional<Polynomial> scale_of(const Expr& given, int depth) const {
     constexpr int kMostNames = 8;
     const Expr& e = strip_casts(given);
     if (e.is_name(index_.name)) return Polynomial(1);
@@ -167,7 +167,7 @@ OuterStep OuterSteps::quotient(const OuterStep& a, const Polynomial& by) const {
       a.most && number && *number > 0 ? std::optional(*a.most / *number) : std::nullopt;
   if (a.is_same()) return {Polynomial(0), a.nonnegative, most};
   const auto step = exact_quotient(*a.step, by);
-  return step && a.nonnegative ? OuterStep{*step, true, most} : OuterStep{};
+  return step && a.nonnegative ? OuterStep{step, true, most} : OuterStep{};
 }
 
 OuterStep OuterSteps::remainder(const OuterStep& a, const Polynomial& by) const {
@@ -214,7 +214,7 @@ OuterStep OuterSteps::of(const Expr& e) const {
   if (e.is(ExprKind::lambda) || e.is(ExprKind::statement) || e.is(ExprKind::opaque)) return {};
   if (e.is(ExprKind::binary)) return of_binary(e);
   if (e.is(ExprKind::cast) && e.args.size() == 1) {
-    const OuterStep inner = of(e.arg(0));
+    OuterStep inner = of(e.arg(0));
     const std::string type = facts_.unit->plain_text(e.type);
     const bool integer = is_integer_type(type) && size_of_type(type) >= 4;
     if (integer || !inner.step) return inner;

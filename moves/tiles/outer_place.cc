@@ -67,7 +67,8 @@ std::optional<OuterPlace> place_flat(const MoveContext& context,
                                      const OuterAxis& axis,
                                      std::int64_t count,
                                      std::string& why) {
-  if (!(why = index_obstacle(kernel, axis)).empty()) return std::nullopt;
+  why = index_obstacle(kernel, axis);
+  if (!why.empty()) return std::nullopt;
   OuterPlace out;
   out.type = kernel.unit.plain_text(axis.index->declarator->type);
   const auto inner = plan_text(context, kernel, axis.inner),

@@ -7,7 +7,6 @@
 
 using namespace warpath;
 using test::MovePath;
-using test::TestArgument;
 
 namespace {
 

@@ -8,7 +8,6 @@
 
 using namespace warpath;
 using test::MovePath;
-using test::TestArgument;
 
 namespace {
 
@@ -101,8 +100,7 @@ TEST_CASE("the window of a filter with its halo is staged, with or without unrol
 TEST_CASE("a window over a line: filters, strides, gaps, and steps back") {
   for (const std::string load :
        {"s += in[i + j] * taps[j];",
-        "int e = i + j - m / 2;\n      if (e >= 0 && e < n) s += "
-        "in[e] * taps[j];",
+        "int e = i + j - m / 2;\n      if (e >= 0 && e < n) s += in[e] * taps[j];",
         "if (i >= j) s += in[i - j] * taps[j];", "s += in[2 * i + j] * taps[j];",
         "s += in[i + 3 * j] * taps[j];", "s += __ldg(&in[i + j]) * taps[j];",
         "const float* p = in + i;\n      s += p[j] * taps[j] + p[j + 1];"}) {
