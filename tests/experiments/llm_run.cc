@@ -274,7 +274,10 @@ TEST_CASE("once the key is read it is in no environment that another process cou
   {
     const warpath::Child holder(
         {.argv = {"/bin/sleep", "60"}, .environment = {"KEY=" + kKey}, .directory = "/"});
-    CHECK(processes_with(kKey) == 1);  // so would it be seen
+    // So would it be seen, as soon as the kernel shows the new program's environment.
+    for (int i = 0; i < 500 && processes_with(kKey) == 0; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CHECK(processes_with(kKey) == 1);
   }
   const ProgramResult done =
       run_with_key(synthetic_search(out, profile_file(out, "chat", server.url())));
