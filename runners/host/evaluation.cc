@@ -314,6 +314,8 @@ class Evaluation {
       }
       timing.samples_ns = quiet(candidate);
       if (paired) timing.baseline_samples_ns = quiet(baseline);
+      if (!paired && request_.stage == Stage::final && !is_baseline())
+        evidence_.timed_alone = timing.workload;
       out_.timings.push_back(std::move(timing));
     }
   }
@@ -358,10 +360,14 @@ class Evaluation {
     return request_.against == nullptr ? context_.baseline.variant() : *request_.against;
   }
 
+  [[nodiscard]] bool is_baseline() const {
+    return request_.against == nullptr && request_.variant == other();
+  }
+
   /// False: the candidate is the baseline itself, or the other one cannot be launched.
   bool place_baseline(std::size_t w, const InputSet& inputs) {
     const Workload& workload = *context_.workloads[w];
-    if (request_.against == nullptr && request_.variant == other()) return false;
+    if (is_baseline()) return false;
     const std::string object = context_.baseline.object(other(), workload);
     if (object.empty()) return false;
     const auto loaded =

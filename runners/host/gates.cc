@@ -364,6 +364,13 @@ Failure check_timed(const Evidence& e, std::string& figure) {
   return std::nullopt;
 }
 
+Failure check_paired(const Evidence& e, std::string&) {
+  if (e.timed_alone.empty()) return std::nullopt;
+  return GateFailure{.status = Status::not_measured,
+                     .detail = "the baseline could not be timed beside it on workload " +
+                               e.timed_alone + ": a ratio to its earlier time says nothing"};
+}
+
 constexpr Gate kGates[] = {
     {"source", GateStage::compile,
      "headers, directives and names are those a kernel may use; no construct the host lacks",
@@ -401,6 +408,8 @@ constexpr Gate kGates[] = {
      "so they do where threads of a block switch between any two accesses to memory",
      &check_interleaved},
     {"timed_launch", GateStage::time, "the last timed launch passes the same checks", &check_timed},
+    {"paired_times", GateStage::time, "a finalist was timed in turn with the baseline",
+     &check_paired},
 };
 
 }  // namespace
@@ -429,7 +438,9 @@ bool VerdictBuilder::judge(GateStage stage, const Evidence& evidence) {
     auto& result = verdict_.gates[i];
     std::string figure;
     failure_ = gate.check(evidence, figure);
-    result.answer = failure_ ? GateResult::Answer::fail : GateResult::Answer::pass;
+    result.answer = !failure_                      ? GateResult::Answer::pass
+                    : is_refusal(failure_->status) ? GateResult::Answer::fail
+                                                   : GateResult::Answer::not_run;
     result.detail = failure_ ? failure_->detail.substr(0, failure_->detail.find('\n')) : figure;
     if (!failure_) continue;
     for (std::size_t k = i + 1; k < gates().size(); ++k)

@@ -39,6 +39,8 @@ struct Evidence {
   std::vector<CheckedLaunch> checked;
   std::vector<CheckedLaunch> interleaved;  ///< those that ended, of code whose threads switch
   std::vector<CheckedLaunch> timed;        ///< the last launch of each timing
+  /// workload on which a finalist could not be timed in turn with the baseline; empty: none
+  std::string timed_alone;
 };
 
 /// The point of an evaluation at which a gate's evidence is complete.

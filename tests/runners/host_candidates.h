@@ -38,8 +38,9 @@ class Candidates {
     return run(variant);
   }
   Outcome run(const Variant& variant) {
-    return runner_->run(RunRequest{spec_, variant, Hash128{}, ++seed_, 0}, {});
+    return run(RunRequest{spec_, variant, Hash128{}, ++seed_, 0});
   }
+  Outcome run(const RunRequest& request) { return runner_->run(request, {}); }
   /// Still fit for work: the spec's own kernel passes.
   bool sound() { return run(baseline_variant(spec_)).status == Status::ok; }
   [[nodiscard]] const KernelSpec& spec() const { return spec_; }

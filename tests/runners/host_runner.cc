@@ -28,7 +28,7 @@ TEST_CASE("a right kernel passes every gate and has samples") {
                      "source", "compile", "imports", "launch_contract", "launch", "guard_zones",
                      "inputs_unchanged", "module_state", "outputs_written", "reference",
                      "schedules_agree", "outputs_overwritten", "structured_inputs",
-                     "aliased_launches", "interleavings", "timed_launch"});
+                     "aliased_launches", "interleavings", "timed_launch", "paired_times"});
   REQUIRE(outcome.timings.size() == 1);
   CHECK(outcome.timings[0].workload == "host");
   CHECK(outcome.timings[0].cache == "cpu");
@@ -56,6 +56,28 @@ TEST_CASE("a candidate is timed in turn with the baseline") {
   const WorkloadTiming& timing = outcome.timings.at(0);
   CHECK(timing.baseline_samples_ns.size() >= 5);
   CHECK(timing.samples_ns.size() >= 5);
+}
+
+TEST_CASE("a finalist that could not be timed beside the baseline is not measured") {
+  Candidates candidates(doubling());
+  Variant broken = baseline_variant(candidates.spec());
+  broken.source = "not a kernel";
+  Variant crashing = broken;
+  crashing.source = body("*(volatile int*)8 = i;");
+  Variant candidate = broken;
+  candidate.source = body("if (i < n) y[i] = x[i] + x[i];");
+  for (const Variant& against : {broken, crashing}) {
+    const auto at = [&](Stage stage) {
+      return candidates.run(
+          {candidates.spec(), candidate, Hash128{}, 1, 0, stage, /*searched_ns=*/0, &against});
+    };
+    const Outcome final = at(Stage::final);
+    CHECK(final.status == Status::not_measured);
+    CHECK(final.timings.empty());
+    CHECK(final.log.find("could not be timed beside it on workload host") != std::string::npos);
+    CHECK(final.verdict.gates.back().answer == GateResult::Answer::not_run);
+    CHECK(at(Stage::screening).status == Status::ok);
+  }
 }
 
 TEST_CASE("equal machine code has one binary key, whatever the text") {
