@@ -29,7 +29,8 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
     {"moves",
      {"model", "edit", "normal", "rows", "tiles", "attention", "patch", "propose", "catalogue"}},
     {"priors", {"evidence", "tactics"}},
-    {"runners/cuda", {"driver", "code", "counters", "compile", "measure", "lanes", "finalists"}},
+    {"runners/cuda",
+     {"driver", "code", "counters", "plan", "compile", "measure", "lanes", "finalists"}},
     {"experiments",
      {"setup", "console", "propose", "evaluate", "study", "report", "agent", "commands"}}};
 
@@ -119,14 +120,15 @@ TEST_CASE("docs/architecture.md names the rooms in their order") {
   }
 }
 
-TEST_CASE("no folder has more than 40 sources and their headers, but for one a gate") {
+TEST_CASE("no folder has more than 40 sources and their headers, but for one a plug-in") {
+  const std::set<std::string> plugins{"moves/catalogue", "runners/cuda/gates"};
   for (const auto& [folder, allowed] : kMayInclude) {
     std::map<std::string, std::set<std::string>> stems;
     for (const fs::path& file : sources_in(folder))
       stems[file.parent_path().string()].insert(file.stem().string());
     for (const auto& [place, names] : stems) {
       CAPTURE(place);
-      CHECK((names.size() <= 40 || place == "runners/cuda/gates"));
+      CHECK((names.size() <= 40 || plugins.contains(place)));
     }
   }
 }

@@ -12,7 +12,7 @@
 #include "runners/cuda/compile/compile_service.h"
 #include "runners/cuda/driver/candidate.h"
 #include "runners/cuda/driver/occupancy.h"
-#include "runners/cuda/gates/gate_plan.h"
+#include "runners/cuda/plan/gate_plan.h"
 
 namespace warpath::cuda {
 

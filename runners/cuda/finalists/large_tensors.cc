@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/statistics.h"
 #include "runners/cuda/finalists/large_workload.h"
-#include "runners/cuda/gates/gate.h"
+#include "runners/cuda/plan/gate.h"
 
 namespace warpath::cuda {
 namespace {

@@ -13,7 +13,7 @@
 #include "engine/base/temporary_folder.h"
 #include "runners/cuda/driver/toolkit_program.h"
 #include "runners/cuda/finalists/small_workload.h"
-#include "runners/cuda/gates/gate.h"
+#include "runners/cuda/plan/gate.h"
 
 namespace warpath::cuda {
 namespace {

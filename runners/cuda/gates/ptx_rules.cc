@@ -4,6 +4,7 @@
 
 #include "register_gates.h"
 #include "runners/cuda/code/symbol_use.h"
+#include "runners/cuda/compile/compile.h"
 
 namespace warpath::cuda {
 namespace {

@@ -6,6 +6,7 @@
 #include "runners/arguments.h"
 #include "runners/cuda/code/pointer_origins.h"
 #include "runners/cuda/code/thread_slots.h"
+#include "runners/cuda/compile/compile.h"
 
 namespace warpath::cuda {
 namespace {

@@ -2,6 +2,7 @@
 
 #include "engine/text/tokens.h"
 #include "register_gates.h"
+#include "runners/cuda/compile/compile.h"
 #include "runners/cuda/compile/headers.h"
 
 namespace warpath::cuda {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 
 #include "engine/base/error.h"
-#include "runners/cuda/gates/gate.h"
 #include "runners/cuda/lanes/device_worker.h"
+#include "runners/cuda/plan/gate.h"
 #include "runners/worker/worker_process.h"
 
 namespace warpath::cuda {

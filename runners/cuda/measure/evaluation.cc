@@ -5,7 +5,6 @@
 
 #include "engine/base/error.h"
 #include "engine/base/statistics.h"
-#include "runners/cuda/gates/device_gate.h"
 #include "runners/cuda/measure/quiet.h"
 
 namespace warpath::cuda {

@@ -2,10 +2,9 @@
 
 #include <memory>
 
-#include "runners/cuda/gates/device_gate.h"
-#include "runners/cuda/gates/gate_plan.h"
 #include "runners/cuda/measure/messages.h"
 #include "runners/cuda/measure/trial.h"
+#include "runners/cuda/plan/gate_plan.h"
 
 namespace warpath::cuda {
 

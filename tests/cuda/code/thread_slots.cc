@@ -5,7 +5,7 @@
 #include <string>
 
 #include "engine/base/rng.h"
-#include "runners/cuda/gates/gate.h"
+#include "runners/cuda/plan/gate_table.h"
 #include "tests/cuda/support.h"
 
 using namespace warpath;

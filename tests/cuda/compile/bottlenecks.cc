@@ -12,7 +12,7 @@
 #include "priors/evidence/rule_table.h"
 #include "runners/cuda/compile/build.h"
 #include "runners/cuda/compile/static_diagnosis.h"
-#include "runners/cuda/gates/gate.h"
+#include "runners/cuda/plan/gate_table.h"
 #include "tests/cuda/support.h"
 #include "tests/support/figure.h"
 

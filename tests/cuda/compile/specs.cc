@@ -10,7 +10,7 @@
 #include "engine/spec/spec_load.h"
 #include "engine/spec/variant.h"
 #include "runners/cuda/compile/compile_service.h"
-#include "runners/cuda/gates/gate.h"
+#include "runners/cuda/plan/gate_table.h"
 #include "tests/cuda/support.h"
 #include "tests/support/figure.h"
 

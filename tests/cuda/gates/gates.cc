@@ -1,4 +1,4 @@
-#include "runners/cuda/gates/gate.h"
+#include "runners/cuda/plan/gate_table.h"
 
 #include <doctest/doctest.h>
 

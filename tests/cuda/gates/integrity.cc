@@ -9,7 +9,7 @@
 #include "experiments/setup/candidates.h"
 #include "runners/arguments.h"
 #include "runners/cuda/code/ptx_reach.h"
-#include "runners/cuda/gates/gate.h"
+#include "runners/cuda/plan/gate_table.h"
 #include "tests/cuda/support.h"
 
 using warpath::Candidate;

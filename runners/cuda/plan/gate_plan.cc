@@ -1,4 +1,4 @@
-#include "runners/cuda/gates/gate_plan.h"
+#include "runners/cuda/plan/gate_plan.h"
 
 #include <algorithm>
 #include <set>

@@ -7,8 +7,8 @@
 
 #include "engine/plugin/options.h"
 #include "engine/plugin/runner.h"
-#include "runners/cuda/gates/gate.h"
 #include "runners/cuda/options.h"
+#include "runners/cuda/plan/gate_table.h"
 
 namespace warpath::cuda {
 

@@ -1,4 +1,4 @@
-#include "runners/cuda/gates/scaling.h"
+#include "runners/cuda/measure/scaling.h"
 
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>
@@ -27,10 +27,10 @@ std::pair<double, double> normal_range(DType dtype) {
   }
 }
 
-using Range = tbb::blocked_range<std::int64_t>;
+using Elements = tbb::blocked_range<std::int64_t>;
 constexpr std::size_t kGrain = 1 << 16;
 
-Range all_of(const Tensor& values) {
+Elements all_of(const Tensor& values) {
   return {0, values.elements(), kGrain};
 }
 
@@ -42,7 +42,7 @@ double root_mean_square(const Tensor& values) {
   };
   const Sum sum = tbb::parallel_deterministic_reduce(
       all_of(values), Sum{},
-      [&](const Range& range, Sum part) {
+      [&](const Elements& range, Sum part) {
         for (std::int64_t i = range.begin(); i < range.end(); ++i) {
           const double x = values.at(i);
           if (!std::isfinite(x)) continue;
@@ -61,7 +61,7 @@ std::int64_t first_wrong(const Tensor& values, const Plain& is_plain, const Wron
   constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
   const std::int64_t first = tbb::parallel_reduce(
       all_of(values), kNone,
-      [&](const Range& range, std::int64_t known) {
+      [&](const Elements& range, std::int64_t known) {
         if (known < range.begin() || is_plain(range)) return known;
         for (std::int64_t i = range.begin(); i < range.end(); ++i) {
           if (is_wrong(i)) return std::min(known, i);
@@ -74,7 +74,7 @@ std::int64_t first_wrong(const Tensor& values, const Plain& is_plain, const Wron
 
 /// Whether each of these is exactly its counterpart times `factor`.
 template <class T>
-bool is_scaled(const Tensor& before, const Tensor& after, const Range& range, double factor) {
+bool is_scaled(const Tensor& before, const Tensor& after, const Elements& range, double factor) {
   bool all = true;
   for (auto i = static_cast<std::size_t>(range.begin()); i < static_cast<std::size_t>(range.end());
        ++i) {
@@ -95,11 +95,11 @@ std::int64_t first_not_scaled(const Tensor& before,
   if (!info(before.dtype).is_float) {
     if (before.bytes == after.bytes) return -1;
     return first_wrong(
-        before, [](const Range&) { return false; },
+        before, [](const Elements&) { return false; },
         [&](std::int64_t i) { return before.at(i) != after.at(i); });
   }
   const double factor = std::ldexp(1.0, power);
-  const auto is_plain = [&](const Range& range) {
+  const auto is_plain = [&](const Elements& range) {
     return before.dtype == DType::f32   ? is_scaled<float>(before, after, range, factor)
            : before.dtype == DType::f64 ? is_scaled<double>(before, after, range, factor)
                                         : false;

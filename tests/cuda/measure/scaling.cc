@@ -1,4 +1,4 @@
-#include "runners/cuda/gates/scaling.h"
+#include "runners/cuda/measure/scaling.h"
 
 #include <doctest/doctest.h>
 

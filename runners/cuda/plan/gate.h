@@ -12,10 +12,10 @@
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
 #include "runners/cuda/code/ptx.h"
-#include "runners/cuda/compile/compile.h"
 
 namespace warpath::cuda {
 
+struct CompileResult;
 class Trial;
 
 /// What a gate inspects, in the order of an evaluation.
@@ -64,8 +64,9 @@ struct GateSubject {
   const PtxModule* baseline_ptx = nullptr;  ///< of the spec's own kernel: what it does is allowed
 };
 
-/// Rejects candidates whose measured time would be meaningless. One file each in this folder; the
-/// top meson.build lists the names in running order. Stateless; thread-safe.
+/// Rejects candidates whose measured time would be meaningless. One file each in
+/// runners/cuda/gates; the top meson.build lists the names in running order. Stateless;
+/// thread-safe.
 class Gate {
  public:
   explicit Gate(const GateInfo& info) : info_(info) {}
@@ -105,37 +106,6 @@ class DeviceGate : public Gate {
   using Gate::Gate;
   /// As above. May throw CandidateFault, which is a failure of this gate.
   [[nodiscard]] virtual GateResult judge(Trial& trial) const = 0;
-};
-
-/// All gates of this build, in running order.
-class GateTable {
- public:
-  /// The gates of this folder: all if built with the CUDA headers, otherwise those on text and
-  /// code.
-  GateTable();
-  /// Constructs an empty table, for tests.
-  struct Empty {};
-  explicit GateTable(Empty) {}
-
-  /// Two gates of one name, or one whose phase does not match its kind, are a bug.
-  void add(std::unique_ptr<CodeGate> gate);
-  void add(std::unique_ptr<DeviceGate> gate);
-  /// Adds a gate decided where the work is done: by the builder (phase code) or the runner (phase
-  /// after).
-  void add(const GateInfo& info);
-
-  [[nodiscard]] const std::vector<GateInfo>& rows() const { return rows_; }
-  /// The gate named `word`: by its name, by its former name, or by the former name's part before
-  /// the first "_". Null if there is none.
-  [[nodiscard]] const GateInfo* find(std::string_view word) const;
-  /// Null if the gate is of another kind or unknown.
-  [[nodiscard]] const CodeGate* code_gate(std::string_view name) const;
-  [[nodiscard]] const DeviceGate* device_gate(std::string_view name) const;
-
- private:
-  std::vector<GateInfo> rows_;
-  std::vector<std::unique_ptr<CodeGate>> code_gates_;
-  std::vector<std::unique_ptr<DeviceGate>> device_gates_;
 };
 
 }  // namespace warpath::cuda

@@ -1,3 +1,5 @@
+#include "runners/cuda/plan/gate_table.h"
+
 #include <algorithm>
 
 #include "engine/base/error.h"
