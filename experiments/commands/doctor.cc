@@ -23,7 +23,7 @@
 #include "runners/cuda/code/disassembler.h"
 #include "runners/cuda/compile/availability.h"
 #include "runners/cuda/driver/toolkit_program.h"
-#include "runners/host/compile.h"
+#include "runners/host/compile/compile.h"
 #include "runners/host/options.h"
 #include "runners/worker/sandbox.h"
 

@@ -7,7 +7,7 @@
 #include "register_moves.h"
 #include "runners/cuda/compile/compile_worker.h"
 #include "runners/cuda/lanes/device_worker.h"
-#include "runners/host/worker.h"
+#include "runners/host/execute/worker.h"
 
 namespace warpath {
 namespace {

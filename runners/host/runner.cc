@@ -12,7 +12,7 @@
 #include "engine/base/error.h"
 #include "engine/plugin/options.h"
 #include "runners/arguments.h"
-#include "runners/host/evaluation.h"
+#include "runners/host/judge/evaluation.h"
 #include "runners/host/options.h"
 
 namespace warpath {

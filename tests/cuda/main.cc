@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "runners/cuda/compile/compile_worker.h"
-#include "runners/host/worker.h"
+#include "runners/host/execute/worker.h"
 #if __has_include(<cuda.h>)
 #include "runners/cuda/driver/driver.h"
 #endif

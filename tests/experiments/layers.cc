@@ -29,6 +29,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kRooms{
     {"moves",
      {"model", "edit", "normal", "rows", "tiles", "attention", "patch", "propose", "catalogue"}},
     {"priors", {"evidence", "tactics"}},
+    {"runners/host", {"compile", "execute", "judge"}},
     {"runners/cuda",
      {"driver", "code", "counters", "plan", "compile", "measure", "lanes", "finalists"}},
     {"experiments",

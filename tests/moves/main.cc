@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "runners/host/worker.h"
+#include "runners/host/execute/worker.h"
 
 /// The test program is also the worker process of the runners it tests.
 int main(int argc, char** argv) {

@@ -27,7 +27,7 @@
 #include "moves/propose/move_script.h"
 #include "moves/propose/rule_proposer.h"
 #include "register_moves.h"
-#include "runners/host/worker.h"
+#include "runners/host/execute/worker.h"
 #include "tests/support/host_runs.h"
 #include "tests/support/kernel_alone.h"
 #include "tests/support/synthetic_spec.h"

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "runners/host/compile.h"
+#include "runners/host/compile/compile.h"
+#include "runners/host/execute/worker_client.h"
 #include "runners/host/options.h"
-#include "runners/host/worker_client.h"
 
 namespace warpath::host {
 

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
-#include "runners/host/compile.h"
+#include "runners/host/compile/compile.h"
+#include "runners/host/execute/worker_client.h"
 #include "runners/host/options.h"
-#include "runners/host/worker_client.h"
 #include "runners/worker/process.h"
 #include "runners/worker/sandbox.h"
 #include "tests/support/figure.h"

@@ -8,9 +8,9 @@
 
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
-#include "runners/host/compile.h"
-#include "runners/host/inputs.h"
-#include "runners/host/worker_client.h"
+#include "runners/host/compile/compile.h"
+#include "runners/host/execute/worker_client.h"
+#include "runners/host/judge/inputs.h"
 #include "runners/input_family.h"
 #include "runners/reach.h"
 

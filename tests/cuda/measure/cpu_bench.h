@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "runners/cuda/measure/harness.h"
-#include "runners/host/compile.h"
+#include "runners/host/compile/compile.h"
+#include "runners/host/execute/worker_client.h"
 #include "runners/host/options.h"
-#include "runners/host/worker_client.h"
 
 namespace harness_test {
 

@@ -1,0 +1,100 @@
+#include "runners/host/execute/buffer.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <utility>
+
+#include "engine/base/rng.h"
+#include "engine/base/round_up.h"
+#include "engine/portable/guard.h"
+
+namespace warpath::host {
+namespace {
+
+constexpr std::size_t kFenceBytes = 4 << 20;  // address space only
+
+}  // namespace
+
+/// The random ones depend on where a byte is, so that a copied block does not restore it, and are
+/// NaNs.
+std::byte Buffer::canary(const std::byte* address) const {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const std::uint64_t word = guards_ > 0 ? portable::constant_guard(guards_ - 1U)
+                                         : mix64(seed_ ^ (at >> 3U)) | 0x7ff8'7ff8'7ff8'7ff8ULL;
+  return static_cast<std::byte>(word >> (8 * (at & 7U)));
+}
+
+Buffer::Buffer(std::size_t size_bytes, std::size_t alignment, Placement placement)
+    : size_(size_bytes) {
+  alignment = alignment < 16 ? 16 : alignment;
+  const bool fence = placement == Placement::fence, before = placement == Placement::fence_before;
+  const std::size_t body = round_up(size_bytes + 2 * alignment, kPage);
+  const std::size_t readable = (before ? 0 : kCanaryBytes) + body + (fence ? 0 : kCanaryBytes);
+  mapping_bytes_ = kFenceBytes + readable + kFenceBytes;
+  void* const address = ::mmap(nullptr, mapping_bytes_, PROT_NONE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (address == MAP_FAILED) return;
+  mapping_ = static_cast<std::byte*>(address);
+  readable_begin_ = mapping_ + kFenceBytes;
+  readable_end_ = readable_begin_ + readable;
+  if (::mprotect(readable_begin_, readable, PROT_READ | PROT_WRITE) != 0) return;
+  std::byte* start = readable_begin_ + (before ? 0 : kCanaryBytes);
+  if (fence) {
+    start = readable_end_ - round_up(size_bytes, alignment);
+  } else if (!before && alignment < kPage) {
+    start += alignment;  // not aligned to more than was promised
+  }
+  data_ = start;
+}
+
+Buffer::~Buffer() {
+  if (mapping_ != nullptr) ::munmap(mapping_, mapping_bytes_);
+}
+
+Buffer::Buffer(Buffer&& other) noexcept {
+  *this = std::move(other);
+}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  std::swap(mapping_, other.mapping_);
+  std::swap(mapping_bytes_, other.mapping_bytes_);
+  std::swap(size_, other.size_);
+  std::swap(readable_begin_, other.readable_begin_);
+  std::swap(readable_end_, other.readable_end_);
+  std::swap(data_, other.data_);
+  std::swap(seed_, other.seed_);
+  std::swap(guards_, other.guards_);
+  return *this;
+}
+
+void Buffer::arm(std::uint64_t seed, std::uint8_t guards) {
+  seed_ = seed;
+  guards_ = guards;
+  const auto fill = [&](std::byte* begin, const std::byte* end) {
+    for (std::byte* p = begin; p != end; ++p) *p = canary(p);
+  };
+  fill(readable_begin_, data_);
+  fill(data_ + size_, readable_end_);
+}
+
+std::string Buffer::violation() const {
+  for (const std::byte* p = data_ + size_; p != readable_end_; ++p) {
+    if (*p != canary(p)) return std::to_string(p - (data_ + size_)) + " bytes past its end";
+  }
+  for (const std::byte* p = data_; p != readable_begin_; --p) {
+    if (p[-1] != canary(p - 1)) return std::to_string(data_ - p + 1) + " bytes before its begin";
+  }
+  return {};
+}
+
+bool Buffer::in_fence(const void* address, std::int64_t& offset) const {
+  const auto a = reinterpret_cast<std::uintptr_t>(address);
+  const auto begin = reinterpret_cast<std::uintptr_t>(mapping_), end = begin + mapping_bytes_;
+  if (a < begin || a >= end) return false;
+  offset = static_cast<std::int64_t>(a) -
+           static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data_));
+  return true;
+}
+
+}  // namespace warpath::host

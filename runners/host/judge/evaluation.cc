@@ -1,0 +1,500 @@
+#include "runners/host/judge/evaluation.h"
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "engine/base/error.h"
+#include "engine/base/rng.h"
+#include "engine/base/statistics.h"
+#include "engine/portable/guard.h"
+#include "runners/arguments.h"
+#include "runners/host/options.h"
+
+namespace warpath::host {
+namespace {
+
+struct Order {
+  bool fresh_inputs;
+  Schedule schedule;
+  Placement placement;
+  std::uint8_t guards = 0;
+  bool over_results = false;
+};
+/// The launches that every workload is checked by: both input sets, all three orders, canaries and
+/// fences; the last one over what the one before left in the same place.
+constexpr Order kOrders[] = {
+    {false, Schedule::forward, Placement::canaries},
+    {false, Schedule::reverse, Placement::fence, 5},
+    {false, Schedule::random, Placement::fence_before, 1},
+    {true, Schedule::forward, Placement::fence, 2},
+    {true, Schedule::random, Placement::canaries, 3},
+    {true, Schedule::forward, Placement::canaries, 4, true},
+};
+/// Of launches on inputs of other families, where launches take long.
+constexpr double kFamilySeconds = 2;
+
+/// Baseline and candidate are timed in turn, so that what else the machine does meets both. A round
+/// costs a warm-up: where a launch takes long there are fewer, no more launches' worth than
+/// `kRoundSeconds`; the samples stay at least host.min_samples.
+constexpr int kMostRounds = 9;
+constexpr double kRoundSeconds = 1;
+
+/// What else ran on the machine lasts longer than a round: one whose median is this far above the
+/// quietest round's was disturbed and is left out, on either side alike.
+constexpr double kDisturbed = 1.25;
+
+/// Samples of the quiet rounds, in order.
+std::vector<double> quiet(const std::vector<std::vector<double>>& rounds) {
+  double quietest = std::numeric_limits<double>::infinity();
+  for (const auto& round : rounds) {
+    if (!round.empty()) quietest = std::min(quietest, median(round));
+  }
+  std::vector<double> out;
+  for (const auto& round : rounds) {
+    if (!round.empty() && median(round) <= kDisturbed * quietest)
+      out.insert(out.end(), round.begin(), round.end());
+  }
+  return out;
+}
+
+/// One candidate's way through the gates.
+class Evaluation {
+ public:
+  Evaluation(const EvaluationContext& context,
+             const RunRequest& request,
+             const std::stop_token& stop)
+      : context_(context), request_(request), stop_(stop) {
+    evidence_.spec = &request.spec;
+    evidence_.variant = &request.variant;
+    evidence_.launch_seconds = context.options.launch_seconds;
+    evidence_.reference_is_baseline = context.oracle.is_baseline();
+  }
+
+  Outcome run() {
+    const auto start = std::chrono::steady_clock::now();
+    stages();
+    Outcome out = std::move(out_);
+    out.verdict = verdict_.verdict();
+    out.status = Status::ok;
+    if (const auto& failure = verdict_.failure()) {
+      out.status = failure->status;
+      out.log = failure->detail;
+      out.timings.clear();
+    }
+    // What a kernel left behind in a process must not reach the next one.
+    context_.worker.reset();
+    if (request_.against != nullptr) context_.baseline_worker.reset();
+    const double total =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    for (const auto& compiled : evidence_.compiled) {
+      out.compile_seconds += compiled.seconds;
+      if (!compiled.object_path.empty()) context_.compiler.forget(compiled.object_path);
+    }
+    out.run_seconds = std::max(0.0, total - out.compile_seconds);
+    return out;
+  }
+
+  /// After run(): a worker got a signal that neither it nor the engine sends, as from the system
+  /// when memory is short, or from a person.
+  [[nodiscard]] bool killed_from_outside() const {
+    const auto killed = [](const auto& answer) {
+      return answer.loss && answer.loss->killed_from_outside();
+    };
+    return std::ranges::any_of(evidence_.loaded, killed) ||
+           std::ranges::any_of(evidence_.checked, killed, &CheckedLaunch::answer) ||
+           std::ranges::any_of(evidence_.timed, killed, &CheckedLaunch::answer);
+  }
+
+ private:
+  void stages() {
+    compile();
+    if (!verdict_.judge(GateStage::compile, evidence_)) return;
+    load();
+    if (!verdict_.judge(GateStage::load, evidence_)) return;
+    identify();
+    for (std::size_t w = 0; w < context_.workloads.size(); ++w) {
+      if (!check(w)) break;
+    }
+    for (std::size_t w = 0; w < context_.workloads.size(); ++w) check_interleaved(w);
+    if (!verdict_.judge(GateStage::check, evidence_)) return;
+    time();
+    verdict_.judge(GateStage::time, evidence_);
+  }
+
+  [[nodiscard]] CompileJob job_of(const Macros& macros, bool interleaved) const {
+    CompileJob job;
+    job.source = request_.variant.source;
+    job.kernels = {request_.variant.kernel_name};
+    const std::vector<std::string> steps = step_kernels(request_.variant);
+    job.kernels.insert(job.kernels.end(), steps.begin(), steps.end());
+    job.macros = macros.text;
+    job.integers = macros.integers;
+    job.interleaved = interleaved;
+    return job;
+  }
+
+  void compile() {
+    const auto& variant = request_.variant;
+    for (const Workload* const workload : context_.workloads) {
+      const Macros macros =
+          macros_for(request_.spec, *workload, variant.tunables, variant.compiler_options);
+      const auto [it, added] = module_of_.try_emplace(macros, evidence_.compiled.size());
+      modules_.push_back(it->second);
+      if (!added) continue;
+      if (!macros.refused.empty()) {
+        Compiled refused;
+        refused.status = Status::not_applicable;
+        refused.gate = "source";
+        refused.log = "compiler option '" + macros.refused + "' cannot be honoured on the host";
+        evidence_.compiled.push_back(refused);
+        return;
+      }
+      evidence_.compiled.push_back(context_.compiler.compile(job_of(macros, false), stop_));
+      if (evidence_.compiled.back().status != Status::ok) return;
+    }
+  }
+
+  void load() {
+    for (const Workload* const workload : context_.workloads) {
+      const LaunchPlan& plan = launch_for(request_.spec, request_.variant, *workload);
+      try {
+        evidence_.numbers.push_back(
+            evaluate(plan, request_.spec.bindings(*workload, request_.variant.tunables),
+                     "launch of workload " + workload->name));
+        evidence_.extras.push_back(extra_numbers(request_.spec, request_.variant, *workload));
+      } catch (const Error& error) {  // a move may write an expression that fails
+        evidence_.launch_problem = error.what();
+        return;
+      }
+    }
+    for (const auto& compiled : evidence_.compiled)
+      evidence_.loaded.push_back(
+          context_.worker.load(compiled.object_path, 0, limit(), stop_, steps()));
+    loaded_ = evidence_.compiled.size() - 1;
+  }
+
+  void identify() {
+    Hasher hash;
+    for (const auto& compiled : evidence_.compiled) hash.add(compiled.binary);
+    const auto add_numbers = [&](const LaunchNumbers& numbers) {
+      for (const auto& triple : {numbers.grid, numbers.block}) {
+        for (const auto extent : triple) hash.add(extent);
+      }
+      hash.add(numbers.dynamic_smem_bytes);
+    };
+    for (const auto& numbers : evidence_.numbers) add_numbers(numbers);
+    for (const auto& extra : evidence_.extras) {
+      for (const auto bytes : extra.scratch_bytes) hash.add(bytes);
+      for (const auto* list : {&extra.before, &extra.after}) {
+        for (const StepNumbers& step : *list) {
+          hash.add(step.kernel_name);
+          add_numbers(step.launch);
+          for (const auto argument : step.arguments) hash.add(static_cast<std::uint64_t>(argument));
+        }
+      }
+    }
+    out_.binary_key = hash.digest().hex();
+  }
+
+  /// All checked launches of one workload; false if one did not end well.
+  bool check(std::size_t w) {
+    const Workload& workload = *context_.workloads[w];
+    const auto fixed = keep(context_.oracle.kept_inputs(workload, 0));
+    const auto fresh =
+        keep(context_.oracle.inputs(workload, request_.seed == 0 ? 1 : request_.seed));
+    const InputSet* bound = nullptr;
+    for (const Order& order : kOrders) {
+      const InputSet* const inputs = order.fresh_inputs ? fresh : fixed;
+      LaunchCommand next = command(w, order.schedule, order.placement);
+      next.over_results = order.over_results;
+      next.guards = order.guards;
+      if (!check_on(w, inputs, std::move(next), evidence_.checked, inputs != bound)) return false;
+      bound = inputs;
+    }
+    return check_families(w) && check_shared(w);
+  }
+
+  /// Launches on inputs of other families, over all constant guard patterns in turn.
+  bool check_families(std::size_t w) {
+    const Workload& workload = *context_.workloads[w];
+    std::uint64_t bytes = 0;
+    for (const auto& argument : bound_arguments(request_.spec, workload, *inputs_.front()))
+      bytes += argument.size_bytes;
+    constexpr Schedule kSchedules[] = {Schedule::forward, Schedule::random, Schedule::reverse};
+    constexpr std::size_t kLeast = 2;
+    std::size_t made = 0;
+    for (const FamilyChoice& choice : Families::choices(
+             request_.spec, workload, request_.stage == Stage::screening, request_.seed, bytes)) {
+      if (made >= kLeast && static_cast<double>(made) * slowest_seconds_ > kFamilySeconds) break;
+      const auto set = context_.families.of_family(workload, choice);
+      if (!set) continue;
+      LaunchCommand next =
+          command(w, kSchedules[made % std::size(kSchedules)], Placement::canaries);
+      next.guards = static_cast<std::uint8_t>(1 + made++ % portable::kConstantGuards);
+      if (!check_on(w, keep(set), std::move(next), evidence_.checked)) return false;
+    }
+    return true;
+  }
+
+  /// Launches of code whose threads switch at accesses, where all others ended well. They end in
+  /// more ways than one that say nothing: a thread's stack is smaller there, and they take longer.
+  void check_interleaved(std::size_t w) {
+    constexpr double kLongest = 0.05;
+    const bool ended = !evidence_.checked.empty() && !evidence_.checked.back().answer.loss;
+    if (request_.stage == Stage::screening || !ended || slowest_seconds_ > kLongest) return;
+    const Workload& workload = *context_.workloads[w];
+    const Macros macros = macros_for(request_.spec, workload, request_.variant.tunables,
+                                     request_.variant.compiler_options);
+    Compiled code = context_.compiler.compile(job_of(macros, true), stop_);
+    if (code.status != Status::ok) return;
+    evidence_.compiled.push_back(std::move(code));
+    const std::size_t own = std::exchange(modules_[w], evidence_.compiled.size() - 1);
+    const double slowest = slowest_seconds_;
+    const auto equal = context_.families.of_family(workload, {.family = InputFamily::constant});
+    const auto declared = context_.oracle.kept_inputs(workload, 0);
+    for (const auto& inputs : {declared, equal == nullptr ? declared : equal, declared}) {
+      LaunchCommand next = command(w, Schedule::random, Placement::canaries);
+      next.interleaved = true;
+      if (check_on(w, keep(inputs), std::move(next), evidence_.interleaved)) continue;
+      evidence_.interleaved.pop_back();
+      break;
+    }
+    modules_[w] = own;
+    slowest_seconds_ = slowest;
+  }
+
+  /// Launches on tensors that share a buffer, where the spec lets them.
+  bool check_shared(std::size_t w) {
+    for (const SharedBuffer& shared : shared_buffers(request_.spec, *context_.workloads[w])) {
+      const auto set = context_.families.of_shared(*context_.workloads[w], shared);
+      if (!set) continue;
+      LaunchCommand next = command(w, Schedule::random, Placement::canaries);
+      next.shared = {shared.first, shared.second};
+      if (!check_on(w, keep(set), std::move(next), evidence_.checked)) return false;
+    }
+    return true;
+  }
+
+  bool check_on(std::size_t w,
+                const InputSet* inputs,
+                LaunchCommand next,
+                std::vector<CheckedLaunch>& to,
+                bool bind = true) {
+    CheckedLaunch launch;
+    launch.workload = context_.workloads[w];
+    launch.inputs = inputs;
+    launch.command = std::move(next);
+    if (auto loss = bind ? place(w, *inputs) : std::nullopt)
+      launch.answer.loss = loss;
+    else
+      launch.answer = context_.worker.launch(launch.command, limit(), stop_);
+    return add(std::move(launch), to);
+  }
+
+  void time() {
+    for (std::size_t w = 0; w < context_.workloads.size(); ++w) {
+      if (context_.workloads[w]->role == WorkloadRole::regress) continue;
+      WorkloadTiming timing;
+      timing.workload = context_.workloads[w]->name;
+      timing.launch = evidence_.numbers[w];
+      timing.cache = "cpu";
+      const InputSet& inputs = *keep(context_.oracle.kept_inputs(*context_.workloads[w], 0));
+      bool paired = place_baseline(w, inputs);
+      rounds_ = static_cast<std::size_t>(
+          std::clamp(kRoundSeconds / std::max(slowest_seconds_, 1e-9), 1.0, double{kMostRounds}));
+      std::vector<std::vector<double>> candidate(rounds_), baseline(rounds_);
+      for (std::size_t round = 0; round < rounds_; ++round) {
+        const bool baseline_first = round % 2 == 0;
+        if (baseline_first) paired = paired && time_baseline(w, baseline[round]);
+        if (!time_candidate(w, inputs, round == 0, candidate[round])) return;
+        if (!baseline_first) paired = paired && time_baseline(w, baseline[round]);
+      }
+      timing.samples_ns = quiet(candidate);
+      if (paired) timing.baseline_samples_ns = quiet(baseline);
+      if (!paired && request_.stage == Stage::final && !is_baseline())
+        evidence_.timed_alone = timing.workload;
+      out_.timings.push_back(std::move(timing));
+    }
+  }
+
+  /// One round's share of the samples.
+  [[nodiscard]] TimeCommand round_of(const LaunchCommand& launch) const {
+    const int rounds = static_cast<int>(rounds_);
+    const auto share = [rounds](int samples) { return (samples + rounds - 1) / rounds; };
+    const HostOptions& options = context_.options;
+    return {.launch = launch,
+            .seconds = options.timing_seconds / rounds,
+            .min_samples = share(options.min_samples),
+            .max_samples = share(std::max(options.max_samples, options.min_samples))};
+  }
+  [[nodiscard]] WorkerClient::Limit limit_of(const TimeCommand& timing,
+                                             double launch_seconds) const {
+    const double each = std::min(context_.options.launch_seconds, 1 + 20 * launch_seconds);
+    return WorkerClient::Limit(timing.seconds + (timing.min_samples + 2) * each + 2);
+  }
+
+  bool time_candidate(std::size_t w,
+                      const InputSet& inputs,
+                      bool bind,
+                      std::vector<double>& samples) {
+    CheckedLaunch launch;
+    launch.workload = context_.workloads[w];
+    launch.inputs = &inputs;
+    launch.command = command(w, Schedule::forward, Placement::canaries);
+    const TimeCommand timing = round_of(launch.command);
+    if (auto loss = bind ? place(w, inputs) : std::nullopt)
+      launch.answer.loss = loss;
+    else
+      launch.answer = context_.worker.time(timing, limit_of(timing, slowest_seconds_), stop_);
+    if (!add(std::move(launch), evidence_.timed)) return false;
+    const auto& taken = evidence_.timed.back().answer.reply.samples_ns;
+    samples.insert(samples.end(), taken.begin(), taken.end());
+    return true;
+  }
+
+  /// What the candidate is timed in turn with.
+  [[nodiscard]] const Variant& other() const {
+    return request_.against == nullptr ? context_.baseline.variant() : *request_.against;
+  }
+
+  [[nodiscard]] bool is_baseline() const {
+    return request_.against == nullptr && request_.variant == other();
+  }
+
+  /// False: the candidate is the baseline itself, or the other one cannot be launched.
+  bool place_baseline(std::size_t w, const InputSet& inputs) {
+    const Workload& workload = *context_.workloads[w];
+    if (is_baseline()) return false;
+    const std::string object = context_.baseline.object(other(), workload);
+    if (object.empty()) return false;
+    const auto loaded =
+        context_.baseline_worker.load(object, 0, limit(), stop_, step_kernels(other()).size());
+    return !loaded.loss && loaded.reply.problem.empty() &&
+           !context_.baseline_worker.bind(bound_arguments(request_.spec, workload, inputs), limit(),
+                                          stop_);
+  }
+
+  bool time_baseline(std::size_t w, std::vector<double>& samples) {
+    const Workload& workload = *context_.workloads[w];
+    const Variant& variant = other();
+    LaunchCommand launch = command(w, Schedule::forward, Placement::canaries);
+    add_extras(variant, extra_numbers(request_.spec, variant, workload), launch);
+    launch.numbers = evaluate(launch_for(request_.spec, variant, workload),
+                              request_.spec.bindings(workload, variant.tunables),
+                              "launch of workload " + workload.name);
+    const TimeCommand timing = round_of(launch);
+    const auto answer = context_.baseline_worker.time(
+        timing, limit_of(timing, context_.options.launch_seconds), stop_);
+    if (answer.loss || answer.reply.end != BlockEnd::done) return false;
+    const auto& taken = answer.reply.samples_ns;
+    samples.insert(samples.end(), taken.begin(), taken.end());
+    return true;
+  }
+
+  /// Loads the workload's module, if another one is loaded, and binds its arguments.
+  std::optional<WorkerLoss> place(std::size_t w, const InputSet& inputs) {
+    if (loaded_ != modules_[w]) {
+      const auto answer = context_.worker.load(evidence_.compiled[modules_[w]].object_path, 0,
+                                               limit(), stop_, steps());
+      if (answer.loss) return answer.loss;
+      loaded_ = modules_[w];
+    }
+    return context_.worker.bind(bound_arguments(request_.spec, *context_.workloads[w], inputs),
+                                limit(), stop_);
+  }
+
+  LaunchCommand command(std::size_t w, Schedule schedule, Placement placement) {
+    LaunchCommand out;
+    out.numbers = evidence_.numbers[w];
+    out.schedule = schedule;
+    out.placement = placement;
+    out.seed = mix64(request_.seed + ++launches_);
+    add_extras(request_.variant, evidence_.extras[w], out);
+    return out;
+  }
+
+  static void add_extras(const Variant& variant, const ExtraNumbers& extra, LaunchCommand& to) {
+    to.scratch_bytes.clear();
+    for (const auto bytes : extra.scratch_bytes)
+      to.scratch_bytes.push_back(static_cast<std::uint64_t>(bytes));
+    to.before = step_commands(variant, extra.before);
+    to.after = step_commands(variant, extra.after);
+  }
+
+  /// Kernels of steps, the entries behind the main one.
+  [[nodiscard]] std::size_t steps() const { return step_kernels(request_.variant).size(); }
+
+  [[nodiscard]] static std::vector<StepCommand> step_commands(
+      const Variant& variant, const std::vector<StepNumbers>& steps) {
+    const std::vector<std::string> kernels = step_kernels(variant);
+    std::vector<StepCommand> out;
+    for (const StepNumbers& step : steps) {
+      const bool zero = step.kind == LaunchStep::Kind::zero;
+      const auto kernel = zero ? 0 : std::ranges::find(kernels, step.kernel_name) - kernels.begin();
+      out.push_back({.zero = zero,
+                     .kernel = static_cast<std::uint32_t>(kernel),
+                     .numbers = step.launch,
+                     .arguments = step.arguments});
+    }
+    return out;
+  }
+
+  bool add(CheckedLaunch launch, std::vector<CheckedLaunch>& to) {
+    const auto& reply = launch.answer.reply;
+    const bool done = !launch.answer.loss && reply.end == BlockEnd::done;
+    const auto outputs = output_arguments(request_.spec);
+    for (std::size_t i = 0; done && i < outputs.size(); ++i) {
+      Tensor tensor{
+          outputs[i]->tensor->dtype, request_.spec.shape_of(*outputs[i], *launch.workload), {}};
+      const auto expected =
+          static_cast<std::size_t>(tensor.elements()) * info(tensor.dtype).size_bytes;
+      if (i < reply.outputs.size()) tensor.bytes = reply.outputs[i];
+      tensor.bytes.resize(expected);  // a worker with overwritten memory may send anything
+      launch.outputs.push_back(std::move(tensor));
+    }
+    if (done && !reply.samples_ns.empty())
+      slowest_seconds_ = std::max(slowest_seconds_, reply.samples_ns.front() * 1e-9);
+    launch.answer.reply.outputs.clear();
+    to.push_back(std::move(launch));
+    return done;
+  }
+
+  const InputSet* keep(std::shared_ptr<const InputSet> inputs) {
+    inputs_.push_back(std::move(inputs));
+    return inputs_.back().get();
+  }
+  [[nodiscard]] WorkerClient::Limit limit() const {
+    return WorkerClient::Limit(context_.options.launch_seconds + 1);
+  }
+
+  const EvaluationContext& context_;
+  const RunRequest& request_;
+  const std::stop_token& stop_;
+  Evidence evidence_;
+  VerdictBuilder verdict_;
+  Outcome out_;
+  std::map<Macros, std::size_t> module_of_;
+  std::vector<std::size_t> modules_;  // of each workload
+  std::size_t loaded_ = 0;
+  std::uint64_t launches_ = 0;
+  double slowest_seconds_ = 0;
+  std::size_t rounds_ = kMostRounds;
+  std::vector<std::shared_ptr<const InputSet>> inputs_;
+};
+
+}  // namespace
+
+Outcome evaluate_variant(const EvaluationContext& context,
+                         const RunRequest& request,
+                         const std::stop_token& stop) {
+  Evaluation evaluation(context, request, stop);
+  Outcome outcome = evaluation.run();
+  if (!evaluation.killed_from_outside() || stop.stop_requested()) return outcome;
+  // a kernel that is why its process is killed is so again
+  return Evaluation(context, request, stop).run();
+}
+
+}  // namespace warpath::host

@@ -1,0 +1,217 @@
+#include "runners/host/judge/families.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "engine/spec/compare.h"
+#include "runners/arguments.h"
+#include "runners/host/options.h"
+#include "runners/reach.h"
+
+namespace warpath::host {
+namespace {
+
+double root_mean_square(const Tensor& tensor) {
+  double squares = 0, count = 0;
+  for (std::int64_t i = 0, n = tensor.elements(); i < n; ++i) {
+    const double x = tensor.at(i);
+    if (!std::isfinite(x)) continue;
+    squares += x * x;
+    count += 1;
+  }
+  return count > 0 ? std::sqrt(squares / count) : 0;
+}
+
+/// `inputs` with every value of a type that arithmetic rounds to changed in its last place.
+InputSet nudged(const InputSet& inputs, std::uint64_t seed) {
+  InputSet out = inputs;
+  std::uint64_t number = 0;
+  for (auto& [name, values] : out.tensors) {
+    ++number;
+    if (nudge_share(values.dtype) == 1) nudge(values, seed == 0 ? 0 : seed + number);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<SharedBuffer> shared_buffers(const KernelSpec& spec, const Workload& workload) {
+  const auto arguments = kernel_arguments(spec);
+  std::vector<SharedBuffer> out;
+  for (const auto& group : spec.io.may_alias) {
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      for (std::size_t k = i + 1; k < group.size(); ++k) {
+        const auto find = [&](const std::string& name) {
+          return std::ranges::find(arguments, name, [](const ArgSpec* arg) { return arg->name; });
+        };
+        auto a = find(group[i]), b = find(group[k]);
+        if (a == arguments.end() || b == arguments.end()) continue;
+        if ((*a)->role != ArgRole::input) std::swap(a, b);
+        // two results in one place: which one is there is not said
+        if ((*a)->role != ArgRole::input) continue;
+        const bool same = (*a)->tensor->dtype == (*b)->tensor->dtype &&
+                          spec.shape_of(**a, workload) == spec.shape_of(**b, workload);
+        if ((*b)->role != ArgRole::output && !same) continue;
+        out.push_back({static_cast<std::uint32_t>(a - arguments.begin()),
+                       static_cast<std::uint32_t>(b - arguments.begin())});
+      }
+    }
+  }
+  return out;
+}
+
+Families::Families(const KernelSpec& spec,
+                   Oracle& oracle,
+                   Baseline& baseline,
+                   const HostOptions& options,
+                   const std::string& program)
+    : spec_(spec),
+      oracle_(oracle),
+      baseline_(baseline),
+      options_(options),
+      worker_(program, options) {}
+
+std::vector<FamilyChoice> Families::choices(const KernelSpec& spec,
+                                            const Workload& workload,
+                                            bool screening,
+                                            std::uint64_t seed,
+                                            std::uint64_t workload_bytes) {
+  std::vector<FamilyChoice> all = structure_choices(spec, workload);
+  for (const FamilyChoice& choice : stress_choices(spec, workload)) all.push_back(choice);
+  // by all sets of a workload, about
+  constexpr std::uint64_t kKeptBytes = std::uint64_t{256} << 20U;
+  const std::uint64_t affordable =
+      std::max<std::uint64_t>(kKeptBytes / std::max<std::uint64_t>(workload_bytes, 1), 4);
+  all = spread(all, static_cast<std::size_t>(affordable), 0);
+  if (!screening) return all;
+  constexpr std::size_t kAtScreening = 2;
+  std::vector<FamilyChoice> some;
+  for (std::size_t i = 0; i < std::min(kAtScreening, all.size()); ++i)
+    some.push_back(all[(kAtScreening * seed + i) % all.size()]);
+  return some;
+}
+
+TensorMap Families::run_baseline(const Workload& workload,
+                                 const InputSet& inputs,
+                                 const std::optional<SharedBuffer>& shared) {
+  const Variant& variant = baseline_.variant();
+  const std::string object = baseline_.object(variant, workload);
+  const WorkerClient::Limit limit(options_.launch_seconds + 1);
+  TensorMap out;
+  if (object.empty()) return out;
+  const auto loaded = worker_.load(object, 0, limit, {});
+  if (loaded.loss || !loaded.reply.problem.empty() ||
+      worker_.bind(bound_arguments(spec_, workload, inputs), limit, {}))
+    return out;
+  LaunchCommand command;
+  command.numbers =
+      evaluate(launch_for(spec_, variant, workload), spec_.bindings(workload, variant.tunables),
+               "launch of workload " + workload.name);
+  command.seed = inputs.seed;
+  if (shared) command.shared = {shared->first, shared->second};
+  const auto answer = worker_.launch(command, limit, {});
+  if (answer.loss || answer.reply.end != BlockEnd::done) return out;
+  const auto outputs = output_arguments(spec_);
+  for (std::size_t i = 0; i < outputs.size() && i < answer.reply.outputs.size(); ++i) {
+    Tensor got{outputs[i]->tensor->dtype, spec_.shape_of(*outputs[i], workload),
+               answer.reply.outputs[i]};
+    if (got.bytes.size() != static_cast<std::size_t>(got.elements()) * info(got.dtype).size_bytes)
+      return {};
+    out.emplace(outputs[i]->name, std::move(got));
+  }
+  return out.size() == outputs.size() ? out : TensorMap{};
+}
+
+bool Families::judge_baseline(const Workload& workload,
+                              InputSet& inputs,
+                              InputFamily family,
+                              const std::optional<SharedBuffer>& shared) {
+  const TensorMap found = run_baseline(workload, inputs, shared);
+  if (found.empty()) return false;
+  const auto declared = oracle_.kept_inputs(workload, 0);
+  std::map<std::string, Allowance> allowances;
+  const auto take_in = [&](const TensorMap& outputs) {
+    bool told = true;
+    for (const auto& [name, values] : outputs) {
+      Allowance& allowed = allowances.at(name);
+      const Comparison comparison =
+          compare(values, inputs.expected.at(name), allowed.tolerance, inputs.infinities);
+      extend(allowed.reach, comparison);
+      told = told && (shared ? comparison.passed : classes_agree(comparison));
+    }
+    return told;
+  };
+  for (const auto& [name, values] : found) {
+    if (shared) {
+      allowances.emplace(name, Allowance{.tolerance = spec_.tolerance_of(name)});
+      continue;
+    }
+    double scale = root_mean_square(inputs.expected.at(name)) /
+                   std::max(root_mean_square(declared->expected.at(name)), 1e-300);
+    if (!std::isfinite(scale)) scale = 1;
+    // A few large values cancel in more results than their root mean square says.
+    constexpr double kTail = 32;
+    if (family == InputFamily::heavy_tail || family == InputFamily::rare_outliers) scale *= kTail;
+    allowances.emplace(name,
+                       Allowance{.tolerance = scaled(tolerance_on(family, spec_, name), scale),
+                                 .reach = Reach{.factor = reach_factor(spec_, workload)}});
+  }
+  if (!take_in(found)) return false;
+  constexpr std::uint64_t kNudges = 2;  // upwards, and at random
+  for (std::uint64_t seed = 0; seed < kNudges && !shared; ++seed)
+    take_in(run_baseline(workload, nudged(inputs, seed), shared));
+  inputs.allowances = std::move(allowances);
+  return true;
+}
+
+bool Families::is_right(const Workload& workload,
+                        InputSet& inputs,
+                        InputFamily family,
+                        const std::optional<SharedBuffer>& shared) {
+  try {
+    oracle_.expect(workload, inputs);
+    return judge_baseline(workload, inputs, family, shared);
+  } catch (const Error&) {  // a reference that cannot compute these says nothing of a kernel
+    return false;
+  }
+}
+
+std::shared_ptr<const InputSet> Families::of_family(const Workload& workload,
+                                                    const FamilyChoice& choice) {
+  const std::lock_guard lock(mutex_);
+  const std::pair key{workload.name, choice};
+  if (const auto it = families_.find(key); it != families_.end()) return it->second;
+  // another one for each choice, by its name: what is random in one lies elsewhere in the others
+  std::uint64_t seed = 20;
+  for (const char c : choice.label()) seed = portable::mix(seed ^ static_cast<unsigned char>(c));
+  auto set = std::make_shared<InputSet>(make_inputs(spec_, workload, seed));
+  std::size_t changed = 0;
+  for (const ArgSpec& arg : spec_.io.args) {
+    if (arg.type != ArgType::tensor || arg.role == ArgRole::output ||
+        !changes(choice.family, spec_, arg, workload))
+      continue;
+    apply_family(set->tensors.at(arg.name),
+                 family_rule(spec_, arg, workload, choice, changed++, seed));
+  }
+  set->family = choice.label();
+  set->infinities = choice.infinities();
+  if (!is_right(workload, *set, choice.family, std::nullopt)) set = nullptr;
+  return families_.emplace(key, std::move(set)).first->second;
+}
+
+std::shared_ptr<const InputSet> Families::of_shared(const Workload& workload,
+                                                    const SharedBuffer& shared) {
+  const std::lock_guard lock(mutex_);
+  const std::pair key{workload.name, shared};
+  if (const auto it = shared_.find(key); it != shared_.end()) return it->second;
+  const auto arguments = kernel_arguments(spec_);
+  const ArgSpec &first = *arguments[shared.first], &second = *arguments[shared.second];
+  auto set = std::make_shared<InputSet>(make_inputs(spec_, workload, 0));
+  if (second.role != ArgRole::output) set->tensors.at(second.name) = set->tensors.at(first.name);
+  set->family = first.name + " and " + second.name + " in one buffer";
+  if (!is_right(workload, *set, InputFamily::as_declared, shared)) set = nullptr;
+  return shared_.emplace(key, std::move(set)).first->second;
+}
+
+}  // namespace warpath::host
