@@ -10,7 +10,7 @@
 #include "moves/model/facts.h"
 #include "moves/tiles/common_loop.h"
 #include "moves/tiles/outer_loop.h"
-#include "moves/tiles/tile_kernel.h"
+#include "moves/tiles/tile_launch.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -9,6 +9,8 @@
 #include "moves/edit/device_limits.h"
 #include "moves/model/syntax.h"
 #include "moves/tiles/contraction_parts.h"
+#include "moves/tiles/tile_launch.h"
+#include "moves/tiles/tile_stage.h"
 
 namespace warpath {
 namespace {
@@ -23,30 +25,6 @@ bool divides(std::optional<std::int64_t> size, std::int64_t by) {
 bool is_byte(std::string_view type) {
   return type == "signed char" || type == "char" || type == "unsigned char" || type == "int8_t" ||
          type == "uint8_t";
-}
-
-/// One operand on its way through shared memory.
-struct Stage {
-  const ContractionOperand* operand = nullptr;
-  const ContractionAxis* axis = nullptr;
-  std::string outer, outer_block;  ///< BM, row0
-  std::string tile, next, loads;   ///< names: a_tile, a_next, A_LOADS
-  std::string pitch;               ///< row length of the tile: "BM" or "BM + 4"
-  std::int64_t width = 0;          ///< BM's value
-  std::int64_t vector = 1;         ///< elements an access
-  bool packed_k = false;           ///< the access runs along k
-  std::string access_type;         ///< float4, ...; the element's type for single values
-  bool guarded = false;            ///< some accesses lie outside the operand
-  std::string condition;
-};
-
-std::string access_type(std::int64_t bytes, std::string_view element) {
-  if (element == "double") return bytes == 16 ? "double2" : "double";
-  const bool is_float = element == "float";
-  return bytes == 16  ? (is_float ? "float4" : "int4")
-         : bytes == 8 ? (is_float ? "float2" : "int2")
-         : bytes == 4 ? "int"
-                      : "short";
 }
 
 class TileWriter {
@@ -121,12 +99,12 @@ class TileWriter {
     return true;
   }
 
-  Stage stage(const ContractionOperand& operand,
-              const ContractionAxis& axis,
-              const std::string& outer,
-              std::int64_t width,
-              const std::string& letter) {
-    Stage out;
+  TileStage stage(const ContractionOperand& operand,
+                  const ContractionAxis& axis,
+                  const std::string& outer,
+                  std::int64_t width,
+                  const std::string& letter) {
+    TileStage out;
     out.operand = &operand, out.axis = &axis;
     out.outer = outer, out.width = width;
     out.outer_block = fresh(axis.name + "0");
@@ -150,10 +128,10 @@ class TileWriter {
         break;
       }
     }
-    out.access_type =
-        out.vector > 1 ? access_type(out.vector * static_cast<std::int64_t>(operand.element_bytes),
-                                     operand.element)
-                       : tile_type_;
+    out.access_type = out.vector > 1
+                          ? wide_type(out.vector * static_cast<std::int64_t>(operand.element_bytes),
+                                      operand.element)
+                          : tile_type_;
     const bool in_k = divides(c_.k_size, s_.bk);
     const bool in_outer = divides(axis.size, width) && !(c_.groups && &axis == &c_.m);
     out.guarded = !in_k || !in_outer;
@@ -190,7 +168,7 @@ class TileWriter {
             ";  // outputs of a thread");
     w_.line("constexpr int " + threads_ + " = (" + bm_ + " / " + tm_ + ") * (" + bn_ + " / " + tn_ +
             ");");
-    for (const Stage* t : {&a_, &b_}) {
+    for (const TileStage* t : {&a_, &b_}) {
       const std::int64_t piece = dot_ ? std::max(t->vector, kPack) : t->vector;
       const std::string by = piece == 1 ? "" : " / " + number(piece);
       w_.line("constexpr int " + t->loads + " = " + bk_ + " * " + t->outer + by + " / " + threads_ +
@@ -198,7 +176,7 @@ class TileWriter {
     }
     const std::string rows = dot_ ? bk_ + " / 4" : bk_;
     const std::string buffers = s_.stages > 1 ? "[2]" : "";
-    for (const Stage* t : {&a_, &b_}) {
+    for (const TileStage* t : {&a_, &b_}) {
       w_.line("alignas(16) __shared__ " + tile_type_ + " " + t->tile + buffers + "[" + rows + "][" +
               t->pitch + "];");
     }
@@ -211,7 +189,13 @@ class TileWriter {
       return "blockIdx." + std::string(1, "xyz"[axis]);
     };
     if (c_.groups) {
-      write_group_search(block_axis(c_.m_grid_axis));
+      write_group_search(w_, c_,
+                         {.tile = fresh("tile"),
+                          .tiles = fresh("tiles"),
+                          .first = fresh(c_.m.name + "_first"),
+                          .begin = a_.outer_block,
+                          .end = group_end_},
+                         bm_);
     } else {
       w_.line(c_.m.type + " " + a_.outer_block + " = " + block_axis(c_.m_grid_axis) + " * " + bm_ +
               ";");
@@ -258,25 +242,6 @@ class TileWriter {
       w_.line("constexpr int " + step_n_ + " = " + number(span_n / (s_.tn / chunk_n_)) + ";");
   }
 
-  void write_group_search(const std::string& block) {
-    const ContractionGroups& g = *c_.groups;
-    const std::string tile = fresh("tile"), tiles = fresh("tiles"),
-                      first = fresh(c_.m.name + "_first");
-    w_.line("// The group and the rows of this block: every group has tiles of its own.");
-    w_.line("int " + g.group + " = 0, " + tile + " = " + block + ";");
-    w_.line(c_.m.type + " " + first + " = 0;");
-    w_.open("for (; " + g.group + " < " + g.count + "; " + g.group + "++)");
-    w_.line("int " + tiles + " = (" + g.offsets + "[" + g.group + " + 1] - " + first + " + " + bm_ +
-            " - 1) / " + bm_ + ";");
-    w_.line("if (" + tile + " < " + tiles + ") break;");
-    w_.line(tile + " -= " + tiles + ";");
-    w_.line(first + " = " + g.offsets + "[" + g.group + " + 1];");
-    w_.close();
-    w_.line("if (" + g.group + " == " + g.count + ") return;");
-    w_.line(c_.m.type + " " + a_.outer_block + " = " + first + " + " + tile + " * " + bm_ + ", " +
-            group_end_ + " = " + g.offsets + "[" + g.group + " + 1];");
-  }
-
   void open_unrolled(const std::string& index, const std::string& end, std::int64_t step = 1) {
     w_.line("#pragma unroll");
     w_.open("for (int " + index + " = 0; " + index + " < " + end + "; " + index +
@@ -284,7 +249,7 @@ class TileWriter {
   }
 
   void write_loop() {
-    for (const Stage* t : {&a_, &b_})
+    for (const TileStage* t : {&a_, &b_})
       w_.line(t->access_type + " " + t->next + "[" + t->loads + "];");
     const std::string header = "for (" + c_.k_type + " " + k0_ + " = 0; " + k0_ + " < " +
                                c_.k_extent + "; " + k0_ + " += " + bk_ + ")";
@@ -318,13 +283,13 @@ class TileWriter {
   }
 
   /// Where piece `i` of the thread lies in the tile: "e / BM" and "e % BM", k first.
-  [[nodiscard]] std::array<std::string, 2> place(const Stage& t) const {
+  [[nodiscard]] std::array<std::string, 2> place(const TileStage& t) const {
     const std::string inner = t.packed_k ? bk_ : t.outer;
     const std::string major = e_ + " / " + inner, minor = e_ + " % " + inner;
     return t.packed_k ? std::array{minor, major} : std::array{major, minor};
   }
 
-  void open_pieces(const Stage& t) {
+  void open_pieces(const TileStage& t) {
     open_unrolled(i_, t.loads);
     const std::int64_t piece = dot_ ? std::max(t.vector, kPack) : t.vector;
     const std::string flat = i_ + " * " + threads_ + " + " + tid_;
@@ -339,7 +304,7 @@ class TileWriter {
   }
 
   void write_loads(const std::string& k0) {
-    for (const Stage* t : {&a_, &b_}) {
+    for (const TileStage* t : {&a_, &b_}) {
       open_pieces(*t);
       const auto [in_k, in_outer] = place(*t);
       const std::string outer =
@@ -377,7 +342,7 @@ class TileWriter {
   }
 
   void write_stores(const std::string& buffer) {
-    for (const Stage* t : {&a_, &b_}) {
+    for (const TileStage* t : {&a_, &b_}) {
       open_pieces(*t);
       const auto [in_k, in_outer] = place(*t);
       const ContractionOperand& o = *t->operand;
@@ -479,7 +444,7 @@ class TileWriter {
   }
 
   void write_wide_stores(const std::string& condition, std::int64_t wide, std::int64_t bytes) {
-    const std::string out = fresh("out"), type = access_type(bytes, c_.output_element),
+    const std::string out = fresh("out"), type = wide_type(bytes, c_.output_element),
                       first = fresh(c_.n.name + "_first");
     open_unrolled(j_, tn_, wide);
     std::string offset = piece(j_, s_.tn, chunk_n_, step_n_);
@@ -512,7 +477,7 @@ class TileWriter {
   model::Unit unit_;
   CodeWriter w_;
   std::set<std::string, std::less<>> taken_;
-  Stage a_, b_;
+  TileStage a_, b_;
   bool dot_ = false, unsigned_dot_ = false;
   std::string tile_type_, k0_, group_end_;
   std::string bm_ = "BM", bn_ = "BN", bk_ = "BK", tm_ = "TM", tn_ = "TN", threads_ = "THREADS",
@@ -524,43 +489,6 @@ class TileWriter {
 };
 
 }  // namespace
-
-void set_tile_launch(LaunchPlan& launch,
-                     const Contraction& c,
-                     std::int64_t bm,
-                     std::int64_t bn,
-                     std::int64_t threads) {
-  const auto tiles = [](const std::string& extent, std::int64_t by) {
-    return "ceil_div(" + extent + ", " + number(by) + ")";
-  };
-  std::array<Expression, 3> grid{Expression(1), Expression(1), Expression(1)};
-  if (!c.batch.launch_extent.empty()) grid[c.batch.launch_axis] = launch.grid[c.batch.launch_axis];
-  const std::string extra = c.groups ? " + " + c.groups->launch_count : "";
-  grid[c.m_grid_axis] = Expression::parse(tiles(c.m.launch_extent, bm) + extra, "launch plan");
-  grid[c.n_grid_axis] = Expression::parse(tiles(c.n.launch_extent, bn), "launch plan");
-  launch.grid = grid;
-  launch.block = {Expression(threads), Expression(1), Expression(1)};
-  launch.dynamic_smem_bytes = Expression(0);
-}
-
-std::string with_body(const MoveContext& context,
-                      const Contraction& c,
-                      const std::string& body,
-                      std::int64_t threads,
-                      std::int64_t min_blocks) {
-  const std::string& source = context.variant.source;
-  std::vector<Edit> edits{{c.body_begin, c.body_end, "\n" + body}};
-  const model::Unit unit = model::parse(context.spec, context.variant);
-  const model::Function* kernel = unit.find_kernel(context.variant.kernel_name);
-  const std::string bounds = "__launch_bounds__(" + number(threads) +
-                             (min_blocks > 0 ? ", " + number(min_blocks) : "") + ")";
-  if (kernel != nullptr && !kernel->launch_bounds.empty()) {
-    edits.push_back({kernel->launch_bounds.begin, kernel->launch_bounds.end, bounds});
-  } else if (kernel != nullptr && min_blocks > 0) {
-    edits.push_back({kernel->name_span.begin, kernel->name_span.begin, bounds + " "});
-  }
-  return edited(source, std::move(edits));
-}
 
 std::optional<Variant> tiled_variant(const MoveContext& context,
                                      const Contraction& contraction,

@@ -31,21 +31,4 @@ struct TileShape {
                                                    const TileShape& shape,
                                                    std::string& why);
 
-/// Sets the launch to one block per tile: `tiles` over the grid axes of m and n, plus one tile for
-/// the remainder of every group, `threads` in a row.
-void set_tile_launch(LaunchPlan& launch,
-                     const Contraction& contraction,
-                     std::int64_t bm,
-                     std::int64_t bn,
-                     std::int64_t threads);
-
-/// The source with `body` as the kernel's body. An existing __launch_bounds__ is set to `threads`;
-/// with `min_blocks` it is added if missing, so that the compiler limits registers to fit that many
-/// blocks per multiprocessor.
-[[nodiscard]] std::string with_body(const MoveContext& context,
-                                    const Contraction& contraction,
-                                    const std::string& body,
-                                    std::int64_t threads,
-                                    std::int64_t min_blocks = 0);
-
 }  // namespace warpath

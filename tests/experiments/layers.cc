@@ -234,19 +234,12 @@ TEST_CASE("docs/architecture.md follows a variant from function to function, in 
   CHECK(hops == 25);
 }
 
-/// Files that may be longer than 500 lines, and why each is not cut. A new one is cut by idea.
-const std::map<std::string, std::string> kLongFiles{
-    {"moves/tiles/tile_kernel.cc", "one writer of one kernel: its parts share all its state"}};
-
-TEST_CASE("no file is longer than 500 lines but those that say why") {
-  constexpr std::size_t kMost = 500, kMostOfAny = 620;
+TEST_CASE("no file is longer than 500 lines") {
+  constexpr std::size_t kMost = 500;
   for (const auto& [folder, allowed] : kMayInclude) {
     for (const fs::path& file : sources_in(folder)) {
       CAPTURE(file.string());
-      const std::size_t lines = lines_of(read_file(source_root() / file)).size();
-      CHECK(lines <= kMostOfAny);
-      // an exception that is none any more is taken out
-      CHECK((lines > kMost) == kLongFiles.contains(file.string()));
+      CHECK(lines_of(read_file(source_root() / file)).size() <= kMost);
     }
   }
 }
