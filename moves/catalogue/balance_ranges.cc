@@ -9,6 +9,7 @@
 #include "moves/edit/code_writer.h"
 #include "moves/edit/device_limits.h"
 #include "moves/edit/hinted_access.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/loop_site.h"
 #include "moves/edit/span_rewrite.h"
@@ -349,12 +350,8 @@ class BalanceRanges final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    if (!takes(wanted, {"lanes", "tile"}, why)) return std::nullopt;
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     const RangeTile shape{wanted.parameters.at("tile"), wanted.parameters.at("lanes")};
-    if (std::find(kRowLanes.begin(), kRowLanes.end(), shape.lanes) == kRowLanes.end())
-      return why = "lanes is a power of two of at most 32", std::nullopt;
-    if (std::find(kRangeTiles.begin(), kRangeTiles.end(), shape.tile) == kRangeTiles.end())
-      return why = "tile is a power of two from 512 to 8192", std::nullopt;
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return std::nullopt;
     const auto ranges = find_range_sum(context, *model, why);

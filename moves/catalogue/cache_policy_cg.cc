@@ -2,6 +2,7 @@
 #include <array>
 
 #include "moves/edit/hinted_access.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/sites.h"
 #include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
@@ -105,28 +106,11 @@ std::optional<std::vector<Transfer>> accesses_of(const KernelModel& model,
 /// A cache hint on all loads and stores of an array: streaming (.cs) for what is touched once, L2
 /// only (.cg) for what other multiprocessors share, the read-only path (__ldg). Site
 /// "argument:NAME" of the spec.
-class CachePolicy final : public Move {
+class CachePolicy final : public KernelMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "cache_policy_cg"; }
   [[nodiscard]] std::vector<std::string> aliases() const override {
     return {"cache_policy", "M27"};
-  }
-
-  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
-    std::vector<MoveInstance> out;
-    std::string why;
-    const auto model = model_kernel(context.spec, context.variant, why);
-    if (model == nullptr) return out;
-    for (const Array& array : model->facts.arrays) {
-      if (array.spec_name.empty()) continue;
-      for (const std::int64_t policy : {kStreaming, kL2Only, kReadOnly}) {
-        MoveInstance instance{std::string(name()),
-                              std::string(kArgumentPrefix) + array.spec_name,
-                              {{"policy", policy}}};
-        if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
-      }
-    }
-    return out;
   }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
@@ -138,21 +122,27 @@ class CachePolicy final : public Move {
                     "1: streaming (.cs), 2: level 2 only (.cg), 3: read-only path (__ldg)"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!takes(wanted, {"policy"}, why)) return std::nullopt;
-    const auto model = model_kernel(context.spec, context.variant, why);
-    return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
+ private:
+  [[nodiscard]] std::vector<MoveInstance> candidates(const MoveContext&,
+                                                     const KernelModel& model) const override {
+    std::vector<MoveInstance> out;
+    for (const Array& array : model.facts.arrays) {
+      if (array.spec_name.empty()) continue;
+      for (const std::int64_t policy : {kStreaming, kL2Only, kReadOnly}) {
+        MoveInstance instance{std::string(name()),
+                              std::string(kArgumentPrefix) + array.spec_name,
+                              {{"policy", policy}}};
+        out.push_back(std::move(instance));
+      }
+    }
+    return out;
   }
 
- private:
-  static std::optional<Variant> rewritten(const MoveContext& context,
-                                          const KernelModel& model,
-                                          const MoveInstance& wanted,
-                                          std::string& why) {
+  [[nodiscard]] std::optional<Variant> rewritten(const MoveContext& context,
+                                                 const KernelModel& model,
+                                                 const MoveInstance& wanted,
+                                                 std::string& why) const override {
     const std::int64_t policy = wanted.parameters.at("policy");
-    if (policy < kStreaming || policy > kReadOnly) return why = "policy is 1, 2 or 3", std::nullopt;
     const KernelFacts& facts = model.facts;
     for (std::size_t a = 0; a < facts.arrays.size(); ++a) {
       const Array& array = facts.arrays[a];

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "moves/edit/code_writer.h"
 #include "moves/edit/hinted_access.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/sites.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
@@ -132,16 +133,12 @@ class ConstantOperand final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const auto form = wanted.parameters.find("form");
-    if (form == wanted.parameters.end() || wanted.parameters.size() != 1 ||
-        (form->second != kRegisters && form->second != kShared)) {
-      return why = "constant_operand takes one parameter, form, 0 or 1", std::nullopt;
-    }
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
     for (const Operand& operand : find_operands(context, *kernel)) {
       if (wanted.site == std::string(kArgumentPrefix) + operand.array->spec_name)
-        return copied(context, *kernel, operand, form->second, why);
+        return copied(context, *kernel, operand, wanted.parameters.at("form"), why);
     }
     return why = "no small input that is only read at " + wanted.site, std::nullopt;
   }

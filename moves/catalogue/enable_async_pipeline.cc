@@ -4,6 +4,7 @@
 
 #include "engine/text/source_edit.h"
 #include "moves/edit/code_template.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/kernel_rewrite.h"
 #include "moves/edit/loop_site.h"
 #include "moves/edit/span_rewrite.h"
@@ -394,10 +395,8 @@ class EnableAsyncPipeline final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    int stages = 0;
-    if (!read_parameter(wanted, kParameters[0], stages, why)) return std::nullopt;
-    if (wanted.parameters.size() != 1)
-      return why = "enable_async_pipeline takes stages", std::nullopt;
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+    const auto stages = static_cast<int>(wanted.parameters.at("stages"));
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
     for (std::size_t i = 0; i < kernel->facts.loops.size(); ++i) {

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "engine/text/source_edit.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/model/facts.h"
 #include "register_moves.h"
 
@@ -39,14 +40,8 @@ class GroupedGemmColmajor final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const auto group = wanted.parameters.find("group");
-    if (!wanted.site.empty() || group == wanted.parameters.end() || wanted.parameters.size() != 1) {
-      return why = "grouped_gemm_colmajor takes one parameter, group, and no site", std::nullopt;
-    }
-    const std::vector<std::int64_t> legal = values();
-    if (!std::binary_search(legal.begin(), legal.end(), group->second))
-      return why = std::to_string(group->second) + " is no value of group", std::nullopt;
-    return reordered(context, group->second, why);
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+    return reordered(context, wanted.parameters.at("group"), why);
   }
 
  private:

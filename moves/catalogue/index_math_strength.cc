@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
 
@@ -137,25 +138,10 @@ Span argument_span(const Unit& unit, const Expr& e) {
 /// 64-bit thread indices and loop counters that stay below 2^31 become int, division by what does
 /// not change becomes multiplication, math functions their fast forms, double literals float. Sites
 /// "index", "divide", "math", "literals".
-class IndexMathStrength final : public Move {
+class IndexMathStrength final : public KernelMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "index_math_strength"; }
   [[nodiscard]] std::vector<std::string> aliases() const override { return {"fast_math", "M18"}; }
-
-  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
-    std::vector<MoveInstance> out;
-    std::string why;
-    const auto model = model_kernel(context.spec, context.variant, why);
-    if (model == nullptr) return out;
-    for (const std::string_view site : {kIndex, kMath, kDivide, kLiterals}) {
-      for (const std::int64_t form : {kFast, kHardware}) {
-        MoveInstance instance{std::string(name()), std::string(site), {{"form", form}}};
-        if (takes_form(instance) && rewritten(context, *model, instance, why))
-          out.push_back(std::move(instance));
-      }
-    }
-    return out;
-  }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
@@ -166,25 +152,23 @@ class IndexMathStrength final : public Move {
     return {Tunable{"form", {kFast}, kFast, "1"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!takes(wanted, {"form"}, why)) return std::nullopt;
-    if (!takes_form(wanted)) return why = "index_math_strength has no such form", std::nullopt;
-    const auto model = model_kernel(context.spec, context.variant, why);
-    return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
-  }
-
  private:
-  static bool takes_form(const MoveInstance& wanted) {
-    const std::int64_t form = wanted.parameters.at("form");
-    return form == kFast || (form == kHardware && wanted.site == kMath);
+  [[nodiscard]] std::vector<MoveInstance> candidates(const MoveContext&,
+                                                     const KernelModel&) const override {
+    std::vector<MoveInstance> out;
+    for (const std::string_view site : {kIndex, kMath, kDivide, kLiterals}) {
+      for (const std::int64_t form : {kFast, kHardware}) {
+        MoveInstance instance{std::string(name()), std::string(site), {{"form", form}}};
+        out.push_back(std::move(instance));
+      }
+    }
+    return out;
   }
 
-  static std::optional<Variant> rewritten(const MoveContext& context,
-                                          const KernelModel& model,
-                                          const MoveInstance& wanted,
-                                          std::string& why) {
+  [[nodiscard]] std::optional<Variant> rewritten(const MoveContext& context,
+                                                 const KernelModel& model,
+                                                 const MoveInstance& wanted,
+                                                 std::string& why) const override {
     std::vector<Edit> edits;
     if (wanted.site == kIndex) {
       narrow(context, model, edits);

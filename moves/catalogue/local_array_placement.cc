@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
 #include "moves/rows/lanes.h"
@@ -61,16 +62,14 @@ class LocalArrayPlacement final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const auto place = wanted.parameters.find("place");
-    if (wanted.parameters.size() != 1 || place == wanted.parameters.end())
-      return why = "local_array_placement takes place", std::nullopt;
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     const auto model = model::model_kernel(context.spec, context.variant, why);
     if (!model) return std::nullopt;
     for (const model::Array& array : model->facts.arrays) {
       if (array.space != model::Space::local || array.declarator == nullptr ||
           std::string(kArrayPrefix) + array.name != wanted.site)
         continue;
-      return rewritten(context, *model, array, place->second, why);
+      return rewritten(context, *model, array, wanted.parameters.at("place"), why);
     }
     return why = "no local array at " + (wanted.site.empty() ? "the kernel" : wanted.site),
            std::nullopt;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "moves/edit/grid_stride.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/sites.h"
 #include "moves/edit/span_rewrite.h"
 #include "register_moves.h"
@@ -15,24 +16,10 @@ constexpr std::string_view kBlockSite = "block";
 /// A grid that just fills the device; its threads or blocks stride over the work. Site "thread":
 /// each thread of a kernel with a guarded index takes every gridDim.x * blockDim.x-th item;
 /// "block": each block takes every gridDim.x-th block's work.
-class PersistentGrid final : public Move {
+class PersistentGrid final : public KernelMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "persistent_grid"; }
   [[nodiscard]] std::vector<std::string> aliases() const override { return {"M15"}; }
-
-  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
-    std::vector<MoveInstance> out;
-    std::string why;
-    const auto model = model_kernel(context.spec, context.variant, why);
-    if (model == nullptr) return out;
-    for (const std::string_view site : {kThreadSite, kBlockSite}) {
-      for (const std::int64_t blocks : {8, 4, 2, 16, 1, 32}) {
-        MoveInstance instance{std::string(name()), std::string(site), {{"blocks_per_sm", blocks}}};
-        if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
-      }
-    }
-    return out;
-  }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
@@ -43,28 +30,25 @@ class PersistentGrid final : public Move {
                     "blocks of the grid for each multiprocessor"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!takes(wanted, {"blocks_per_sm"}, why)) return std::nullopt;
-    const std::int64_t blocks = wanted.parameters.at("blocks_per_sm");
-    if (std::find(std::begin(kBlocksPerMultiprocessor), std::end(kBlocksPerMultiprocessor),
-                  blocks) == std::end(kBlocksPerMultiprocessor)) {
-      return why = "blocks_per_sm is a power of two up to 32", std::nullopt;
+ private:
+  [[nodiscard]] std::vector<MoveInstance> candidates(const MoveContext&,
+                                                     const KernelModel&) const override {
+    std::vector<MoveInstance> out;
+    for (const std::string_view site : {kThreadSite, kBlockSite}) {
+      for (const std::int64_t blocks : {8, 4, 2, 16, 1, 32}) {
+        MoveInstance instance{std::string(name()), std::string(site), {{"blocks_per_sm", blocks}}};
+        out.push_back(std::move(instance));
+      }
     }
-    const auto model = model_kernel(context.spec, context.variant, why);
-    return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
+    return out;
   }
 
- private:
-  static std::optional<Variant> rewritten(const MoveContext& context,
-                                          const KernelModel& model,
-                                          const MoveInstance& wanted,
-                                          std::string& why) {
+  [[nodiscard]] std::optional<Variant> rewritten(const MoveContext& context,
+                                                 const KernelModel& model,
+                                                 const MoveInstance& wanted,
+                                                 std::string& why) const override {
     const std::int64_t blocks_per_sm = wanted.parameters.at("blocks_per_sm");
     if (wanted.site == kThreadSite) return strided_over_threads(context, model, blocks_per_sm, why);
-    if (wanted.site != kBlockSite)
-      return why = "persistent_grid applies to thread or block", std::nullopt;
     return strided_over_blocks(context, model, blocks_per_sm, why);
   }
 };

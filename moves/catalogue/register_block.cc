@@ -4,6 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
 #include "moves/edit/code_writer.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/repeated_body.h"
 #include "moves/edit/sites.h"
@@ -258,18 +259,7 @@ class RegisterBlock final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const std::vector<Tunable> known = domain(context, wanted.site);
-    if (known.empty() || wanted.parameters.size() != known.size())
-      return why =
-                 "register_block applies to sum with tm and tn, or to points, outer, loop_x and "
-                 "loop_y with points",
-             std::nullopt;
-    for (const Tunable& t : known) {
-      const auto value = wanted.parameters.find(t.name);
-      if (value == wanted.parameters.end() ||
-          !std::binary_search(t.values.begin(), t.values.end(), value->second))
-        return why = "no such value of " + t.name, std::nullopt;
-    }
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     if (wanted.site == kSumSite)
       return blocked_sum(context, wanted.parameters.at("tm"), wanted.parameters.at("tn"), why);
     const std::int64_t points = wanted.parameters.at("points");

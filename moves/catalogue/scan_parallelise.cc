@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/rows/block_scan.h"
 #include "moves/rows/lanes.h"
@@ -56,11 +57,6 @@ class RowOfThread {
   const MoveContext& given_;
 };
 
-template <class List>
-bool contains(const List& list, std::int64_t value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 /// Lets lanes share a loop in which every prefix of an accumulation is used: each lane accumulates
 /// packs of neighbours, shuffles and shared memory give what precedes them, and the loop's own body
 /// runs over each pack. Inclusive, exclusive, any associative operator; sums of floats are taken in
@@ -111,6 +107,7 @@ class ScanParallelise final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     const RowOfThread rows(context, why);
     if (!rows.model) return std::nullopt;
     auto out = shared(rows, wanted, why);
@@ -123,18 +120,9 @@ class ScanParallelise final : public Move {
   static std::optional<Variant> shared(const RowOfThread& rows,
                                        const MoveInstance& wanted,
                                        std::string& why) {
-    const auto read = [&](std::string_view key) {
-      const auto it = wanted.parameters.find(key);
-      return it == wanted.parameters.end() ? std::int64_t{0} : it->second;
-    };
-    const ScanShape shape{read("packs"), read("vector")};
+    const ScanShape shape{wanted.parameters.at("packs"), wanted.parameters.at("vector")};
     LaneGroup group;
-    group.lanes = read("lanes");
-    if (!wanted.site.empty() || wanted.parameters.size() != 3 ||
-        !contains(kScanLanes, group.lanes) || !contains(kPacks, shape.packs) ||
-        !contains(kScanVectors, shape.vector)) {
-      return why = "scan_parallelise takes lanes, packs and vector, and no site", std::nullopt;
-    }
+    group.lanes = wanted.parameters.at("lanes");
     if (!group.within_warp() && group.lanes / kWarpLanes * shape.packs > kWarpLanes) {
       return why = "a block's packs have more than 32 totals of warps", std::nullopt;
     }

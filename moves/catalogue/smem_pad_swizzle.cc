@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "engine/text/source_edit.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
 #include "register_moves.h"
@@ -12,60 +13,45 @@ using namespace model;
 
 constexpr std::string_view kSharedPrefix = "shared:";
 
-std::vector<std::int64_t> pads() {
-  return {1, 2, 4, 8};
-}
-
 constexpr std::int64_t kBankBytes = 128;  // after so many the banks begin again
 
 /// Lengthens the rows of an array in shared memory, so that elements of one column lie in different
 /// banks. An array without rows gets them where threads touch it in strides: element i moves to
 /// i + i / 32.
-class SmemPadSwizzle final : public Move {
+class SmemPadSwizzle final : public KernelMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "smem_pad_swizzle"; }
-
-  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
-    std::vector<MoveInstance> out;
-    std::string why;
-    const auto kernel = model_kernel(context.spec, context.variant, why);
-    if (kernel == nullptr) return out;
-    for (const Array& array : kernel->facts.arrays) {
-      if (array.space != Space::shared) continue;
-      for (const std::int64_t pad : {1, 4}) {
-        if (padded(context, *kernel, array, pad, why))
-          out.push_back(
-              {std::string(name()), std::string(kSharedPrefix) + array.name, {{"pad", pad}}});
-      }
-    }
-    return out;
-  }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
     if (!site.starts_with(kSharedPrefix)) return {};
-    return {Tunable{"pad", pads(), 1, "elements more a row"}};
+    return {Tunable{"pad", {1, 2, 4, 8}, 1, "elements more a row"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    const auto pad = wanted.parameters.find("pad");
-    const std::vector<std::int64_t> legal = pads();
-    if (pad == wanted.parameters.end() || wanted.parameters.size() != 1 ||
-        !std::binary_search(legal.begin(), legal.end(), pad->second)) {
-      return why = "smem_pad_swizzle takes one parameter, pad: 1, 2, 4 or 8", std::nullopt;
+ private:
+  [[nodiscard]] std::vector<MoveInstance> candidates(const MoveContext&,
+                                                     const KernelModel& kernel) const override {
+    std::vector<MoveInstance> out;
+    for (const Array& array : kernel.facts.arrays) {
+      if (array.space != Space::shared) continue;
+      for (const std::int64_t pad : {1, 4})
+        out.push_back(
+            {std::string(name()), std::string(kSharedPrefix) + array.name, {{"pad", pad}}});
     }
-    const auto kernel = model_kernel(context.spec, context.variant, why);
-    if (kernel == nullptr) return std::nullopt;
-    for (const Array& array : kernel->facts.arrays) {
+    return out;
+  }
+
+  [[nodiscard]] std::optional<Variant> rewritten(const MoveContext& context,
+                                                 const KernelModel& kernel,
+                                                 const MoveInstance& wanted,
+                                                 std::string& why) const override {
+    for (const Array& array : kernel.facts.arrays) {
       if (array.space == Space::shared && wanted.site == std::string(kSharedPrefix) + array.name)
-        return padded(context, *kernel, array, pad->second, why);
+        return padded(context, kernel, array, wanted.parameters.at("pad"), why);
     }
     return why = "no array in shared memory at " + wanted.site, std::nullopt;
   }
 
- private:
   static std::optional<Variant> padded(const MoveContext& context,
                                        const KernelModel& kernel,
                                        const Array& array,

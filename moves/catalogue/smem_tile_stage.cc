@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/sites.h"
 #include "moves/model/facts.h"
@@ -93,18 +94,7 @@ class SmemTileStage final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const std::vector<Tunable> known = domain(context, wanted.site);
-    if (known.empty() || wanted.parameters.size() != known.size())
-      return why =
-                 "smem_tile_stage applies to sum, exchange, a stream or a window, with that site's "
-                 "parameters",
-             std::nullopt;
-    for (const Tunable& t : known) {
-      const auto value = wanted.parameters.find(t.name);
-      if (value == wanted.parameters.end() ||
-          !std::binary_search(t.values.begin(), t.values.end(), value->second))
-        return why = "no such value of " + t.name, std::nullopt;
-    }
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     if (wanted.site.starts_with(kWindowPrefix))
       return windowed(context, wanted.site.substr(kWindowPrefix.size()),
                       wanted.parameters.at("points"), wanted.parameters.at("unroll") == 1, why);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/loop_site.h"
 #include "moves/rows/keep_row.h"
@@ -65,16 +66,13 @@ class SoftmaxMathFusion final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const auto form = wanted.parameters.find("form"), vector = wanted.parameters.find("vector");
-    if (wanted.parameters.size() != 2 || form == wanted.parameters.end() ||
-        vector == wanted.parameters.end()) {
-      return why = "softmax_math_fusion takes form and vector", std::nullopt;
-    }
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     const auto model = model_of(context, why);
     if (!model) return std::nullopt;
     for (const RowSweeps& sweeps : find_row_sweeps(context, *model)) {
       if (site_of(sweeps) == wanted.site)
-        return rewritten(context, *model, sweeps, form->second, vector->second, why);
+        return rewritten(context, *model, sweeps, wanted.parameters.at("form"),
+                         wanted.parameters.at("vector"), why);
     }
     return why = "no loops sweep a row at " + (wanted.site.empty() ? "the kernel" : wanted.site),
            std::nullopt;

@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/loop_site.h"
 #include "moves/edit/span_rewrite.h"
@@ -252,15 +253,12 @@ class SplitReduction final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const auto splits = wanted.parameters.find("splits");
-    if (wanted.parameters.size() != 1 || splits == wanted.parameters.end() ||
-        std::find(kSplits.begin(), kSplits.end(), splits->second) == kSplits.end()) {
-      return why = "split_reduction takes splits, a power of two of at most 128", std::nullopt;
-    }
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     const auto model = model::model_kernel(context.spec, context.variant, why);
     if (!model) return std::nullopt;
     for (const Split& split : SplitFinder(context, *model).all(why)) {
-      if (site_of(split) == wanted.site) return rewritten(context, *model, split, splits->second);
+      if (site_of(split) == wanted.site)
+        return rewritten(context, *model, split, wanted.parameters.at("splits"));
     }
     if (why.empty()) why = "no sum to split at " + wanted.site;
     return std::nullopt;

@@ -6,6 +6,7 @@
 #include "engine/text/source_edit.h"
 #include "moves/edit/code_writer.h"
 #include "moves/edit/hinted_access.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/tiles/march_plan.h"
 #include "register_moves.h"
@@ -365,16 +366,7 @@ class StencilMarch final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const std::vector<Tunable> known = domain(context, wanted.site);
-    if (known.empty() || wanted.parameters.size() != known.size())
-      return why = "stencil_march takes planes, width and ahead, and no site", std::nullopt;
-    for (const Tunable& t : known) {
-      const auto value = wanted.parameters.find(t.name);
-      if (value == wanted.parameters.end())
-        return why = "stencil_march takes planes, width and ahead, and no site", std::nullopt;
-      if (!std::binary_search(t.values.begin(), t.values.end(), value->second))
-        return why = "no such value of " + t.name, std::nullopt;
-    }
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     return marched(context,
                    {wanted.parameters.at("planes"), wanted.parameters.at("width"),
                     wanted.parameters.at("ahead")},

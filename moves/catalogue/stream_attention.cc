@@ -1,6 +1,7 @@
 #include <array>
 
 #include "moves/attention/attention.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/kernel_rewrite.h"
 #include "moves/edit/known_shape.h"
 #include "register_moves.h"
@@ -79,15 +80,10 @@ class StreamAttention final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    if (!wanted.site.empty())
-      return why = "stream_attention applies to the whole kernel", std::nullopt;
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     AttentionTile tile;
-    for (const AttentionParameter& p : attention_parameters()) {
-      if (!read_parameter(wanted, p.tunable, tile.*p.field, why)) return std::nullopt;
-    }
-    if (wanted.parameters.size() != attention_parameters().size())
-      return why = "stream_attention takes queries, keys, threads, lanes, blocks and async",
-             std::nullopt;
+    for (const AttentionParameter& p : attention_parameters())
+      tile.*p.field = static_cast<int>(wanted.parameters.at(p.tunable.name));
     const auto attention = find_attention(context, why);
     if (!attention) return std::nullopt;
     why = problem(context.device, *attention, tile);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/kernel_rewrite.h"
 #include "moves/edit/known_shape.h"
 #include "moves/tiles/tensor_tile.h"
@@ -127,15 +128,11 @@ class SwitchToMmaOrWgmma final : public Move {
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
     const std::vector<TensorParameter> known = tensor_parameters(wanted.site);
-    if (known.empty())
-      return why = "switch_to_mma_or_wgmma applies at mma.sync or wgmma", std::nullopt;
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     TensorTile tile;
     tile.wgmma = wanted.site == kWgmma;
-    for (const TensorParameter& p : known) {
-      if (!read_parameter(wanted, p.tunable, tile.*p.field, why)) return std::nullopt;
-    }
-    if (wanted.parameters.size() != known.size())
-      return why = "switch_to_mma_or_wgmma has no more parameters at " + wanted.site, std::nullopt;
+    for (const TensorParameter& p : known)
+      tile.*p.field = static_cast<int>(wanted.parameters.at(p.tunable.name));
     const auto c = find_contraction(context, why);
     if (!c) return std::nullopt;
     why = tensor_problem(*c);

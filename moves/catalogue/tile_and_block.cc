@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/tiles/tile_kernel.h"
 #include "register_moves.h"
@@ -77,21 +78,10 @@ class TileAndBlock final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     TileShape shape;
-    if (!wanted.site.empty())
-      return why = "tile_and_block applies to the whole kernel", std::nullopt;
-    for (const TileParameter& p : tile_parameters()) {
-      const auto value = wanted.parameters.find(p.name);
-      if (value == wanted.parameters.end() ||
-          wanted.parameters.size() != tile_parameters().size()) {
-        return why = "tile_and_block takes bm, bn, bk, tm, tn and stages", std::nullopt;
-      }
-      if (!std::binary_search(p.values.begin(), p.values.end(), value->second)) {
-        return why = std::to_string(value->second) + " is no value of " + std::string(p.name),
-               std::nullopt;
-      }
-      shape.*p.field = value->second;
-    }
+    for (const TileParameter& p : tile_parameters())
+      shape.*p.field = wanted.parameters.find(p.name)->second;
     const auto contraction = find_contraction(context, why);
     return contraction ? tiled_variant(context, *contraction, shape, why) : std::nullopt;
   }

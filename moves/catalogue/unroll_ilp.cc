@@ -2,6 +2,7 @@
 #include <set>
 
 #include "engine/text/source_edit.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/lane_loops.h"
 #include "moves/edit/loop_site.h"
 #include "moves/edit/pack_accesses.h"
@@ -162,27 +163,10 @@ bool is_written_out(const Unit& unit, const Loop& loop, std::optional<std::int64
 /// `factor` iterations at a time: all their loads first, then all uses, so that the loads are in
 /// flight together. `tail` = 0: the iterations left over go to a loop behind; 1: loads and uses are
 /// tested, no second loop. Site "loop:K".
-class UnrollIlp final : public Move {
+class UnrollIlp final : public KernelMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "unroll_ilp"; }
   [[nodiscard]] std::vector<std::string> aliases() const override { return {"M16"}; }
-
-  [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const override {
-    std::vector<MoveInstance> out;
-    std::string why;
-    const auto model = model_kernel(context.spec, context.variant, why);
-    if (model == nullptr) return out;
-    for (std::size_t k = 0; k < model->facts.loops.size(); ++k) {
-      for (const std::int64_t factor : {4, 2, 8}) {
-        for (const std::int64_t tail : {kPeeled, kTested}) {
-          MoveInstance instance{
-              std::string(name()), loop_site(k), {{"factor", factor}, {"tail", tail}}};
-          if (rewritten(context, *model, instance, why)) out.push_back(std::move(instance));
-        }
-      }
-    }
-    return out;
-  }
 
   [[nodiscard]] std::vector<Tunable> domain(const MoveContext&,
                                             std::string_view site) const override {
@@ -197,23 +181,27 @@ class UnrollIlp final : public Move {
                     "0: a loop for the rest; 1: tested loads and uses"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!takes(wanted, {"factor", "tail"}, why)) return std::nullopt;
-    const auto model = model_kernel(context.spec, context.variant, why);
-    return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
+ private:
+  [[nodiscard]] std::vector<MoveInstance> candidates(const MoveContext&,
+                                                     const KernelModel& model) const override {
+    std::vector<MoveInstance> out;
+    for (std::size_t k = 0; k < model.facts.loops.size(); ++k) {
+      for (const std::int64_t factor : {4, 2, 8}) {
+        for (const std::int64_t tail : {kPeeled, kTested}) {
+          MoveInstance instance{
+              std::string(name()), loop_site(k), {{"factor", factor}, {"tail", tail}}};
+          out.push_back(std::move(instance));
+        }
+      }
+    }
+    return out;
   }
 
- private:
-  static std::optional<Variant> rewritten(const MoveContext& context,
-                                          const KernelModel& model,
-                                          const MoveInstance& wanted,
-                                          std::string& why) {
+  [[nodiscard]] std::optional<Variant> rewritten(const MoveContext& context,
+                                                 const KernelModel& model,
+                                                 const MoveInstance& wanted,
+                                                 std::string& why) const override {
     const std::int64_t factor = wanted.parameters.at("factor"), tail = wanted.parameters.at("tail");
-    if (std::find(std::begin(kIlpFactors), std::end(kIlpFactors), factor) == std::end(kIlpFactors))
-      return why = "no such factor", std::nullopt;
-    if (tail != kPeeled && tail != kTested) return why = "tail is 0 or 1", std::nullopt;
     const KernelFacts& facts = model.facts;
     for (std::size_t k = 0; k < facts.loops.size(); ++k) {
       if (loop_site(k) == wanted.site)

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "engine/text/source_edit.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/loop_site.h"
 #include "register_moves.h"
 
@@ -143,22 +144,15 @@ class UnrollLoops final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const auto factor = wanted.parameters.find("factor");
-    if (factor == wanted.parameters.end() || wanted.parameters.size() != 1) {
-      return why = "unroll_loops takes one parameter, factor", std::nullopt;
-    }
-    if (!std::binary_search(kDomain.begin(), kDomain.end(), factor->second)) {
-      return why = std::to_string(factor->second) + " is no unroll factor of this move",
-             std::nullopt;
-    }
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+    const std::int64_t factor = wanted.parameters.at("factor");
     const CodeText code(context.variant.source);
     if (code.ambiguous) return why = "the source has no undisputed tokens", std::nullopt;
     for (const InnermostLoop& loop : find_loops(code)) {
       if (loop_site(loop.ordinal) != wanted.site) continue;
-      if (loop.factor == factor->second)
-        return why = "the loop has this factor already", std::nullopt;
+      if (loop.factor == factor) return why = "the loop has this factor already", std::nullopt;
       Variant out = context.variant;
-      out.source = edited(code.source, {edit(code, loop, factor->second)});
+      out.source = edited(code.source, {edit(code, loop, factor)});
       return out;
     }
     return why = "no innermost loop of plain form at " + wanted.site, std::nullopt;

@@ -5,6 +5,7 @@
 #include "engine/text/source_edit.h"
 #include "moves/edit/code_writer.h"
 #include "moves/edit/device_limits.h"
+#include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
 #include "register_moves.h"
@@ -145,18 +146,13 @@ class WarpTile final : public Move {
   [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
                                              const MoveInstance& wanted,
                                              std::string& why) const override {
-    const auto lanes = wanted.parameters.find("lanes");
-    const bool legal =
-        lanes != wanted.parameters.end() &&
-        (lanes->second == 2 || lanes->second == 4 || lanes->second == 8 || lanes->second == 16);
-    if (!legal || wanted.parameters.size() != 1)
-      return why = "warp_tile takes one parameter, lanes: 2, 4, 8 or 16", std::nullopt;
+    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
     const std::vector<ThreadMap> maps = find_maps(*kernel);
     for (std::size_t i = 0; i < maps.size(); ++i) {
       if (wanted.site == std::string(kMapPrefix) + std::to_string(i))
-        return regrouped(context, *kernel, maps[i], lanes->second, why);
+        return regrouped(context, *kernel, maps[i], wanted.parameters.at("lanes"), why);
     }
     return why = "the kernel has no thread map " + wanted.site, std::nullopt;
   }

@@ -25,17 +25,4 @@ std::string with_kernel_text(const model::Unit& unit,
   return edited(source, std::move(edits));
 }
 
-bool read_parameter(const MoveInstance& instance,
-                    const Tunable& tunable,
-                    int& value,
-                    std::string& why) {
-  const auto at = instance.parameters.find(tunable.name);
-  if (at == instance.parameters.end()) return why = instance.move + " takes " + tunable.name, false;
-  if (!std::binary_search(tunable.values.begin(), tunable.values.end(), at->second)) {
-    return why = std::to_string(at->second) + " is no value of " + tunable.name, false;
-  }
-  value = static_cast<int>(at->second);
-  return true;
-}
-
 }  // namespace warpath

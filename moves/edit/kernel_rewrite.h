@@ -21,10 +21,4 @@ struct KernelText {
                                            const model::Function& kernel,
                                            const KernelText& text);
 
-/// Reads the parameter `name`, one of `tunable.values`; false with one line in `why` otherwise.
-[[nodiscard]] bool read_parameter(const MoveInstance& instance,
-                                  const Tunable& tunable,
-                                  int& value,
-                                  std::string& why);
-
 }  // namespace warpath

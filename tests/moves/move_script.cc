@@ -89,7 +89,7 @@ TEST_CASE("a value that no listed instance has is taken from the move's range") 
 TEST_CASE("a refusal is the move's own, and says which sites and parameters there are") {
   Bench bench;
   CHECK_FALSE(bench.apply("unroll_loops(factor=5)"));
-  CHECK(bench.why.find("5 is no unroll factor") != std::string::npos);
+  CHECK(bench.why.find("5 is no value of factor") != std::string::npos);
   CHECK_FALSE(bench.apply("unroll_loops@loop:7"));
   CHECK(bench.why.find("loop:0, loop:1") != std::string::npos);
   CHECK_FALSE(bench.apply("unroll_loops(times=2)"));
