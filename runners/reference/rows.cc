@@ -43,6 +43,14 @@ void in_parallel(std::int64_t count,
                     [&](const auto& range) { body(range.begin(), range.end()); });
 }
 
+std::vector<double> values_or(const OpCall& call,
+                              std::string_view operand,
+                              std::int64_t count,
+                              double otherwise) {
+  return call.has(operand) ? load_all(call.in(operand))
+                           : std::vector<double>(static_cast<std::size_t>(count), otherwise);
+}
+
 void map_rows(OpCall& call, const std::function<void(std::span<double>)>& f) {
   const Tensor& x = call.in("x");
   Tensor& out = call.out("out");

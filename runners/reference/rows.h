@@ -29,6 +29,16 @@ void in_parallel(std::int64_t count,
                  std::int64_t cost,
                  const std::function<void(std::int64_t, std::int64_t)>& body);
 
+/// The operands of an operation that maps rows to rows.
+inline constexpr Operand kRowsIn{"x", Operand::Kind::tensor, true, "[..., C]"};
+inline constexpr Operand kRowsOut{"out", Operand::Kind::output, true, "[..., C]"};
+
+/// The values of an operand; `count` times `otherwise` where it is left out.
+[[nodiscard]] std::vector<double> values_or(const OpCall& call,
+                                            std::string_view operand,
+                                            std::int64_t count,
+                                            double otherwise);
+
 /// Applies `f` in place to a copy of each row of operand `x` and stores it in `out`. The operands
 /// must have equal shapes.
 void map_rows(OpCall& call, const std::function<void(std::span<double>)>& f);

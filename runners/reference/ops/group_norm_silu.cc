@@ -42,10 +42,8 @@ class GroupNormSilu final : public HostOp {
     const bool silu = call.word("activation", "silu") == "silu";
     const std::int64_t channels = x.shape[1], groups = call.integer("groups", 1);
     if (x.elements() == 0) return;
-    const auto all = static_cast<std::size_t>(channels);
-    const auto weight =
-        call.has("weight") ? load_all(call.in("weight")) : std::vector<double>(all, 1.0);
-    const auto bias = call.has("bias") ? load_all(call.in("bias")) : std::vector<double>(all, 0.0);
+    const std::vector<double> weight = values_or(call, "weight", channels, 1);
+    const std::vector<double> bias = values_or(call, "bias", channels, 0);
     const std::int64_t inner = x.elements() / (x.shape[0] * channels);  // elements of one channel
     const std::int64_t size = channels / groups * inner;  // elements of one group, contiguous
     in_parallel(x.shape[0] * groups, size, [&](std::int64_t begin, std::int64_t end) {

@@ -13,8 +13,8 @@ class LayerNorm final : public HostOp {
  public:
   [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
-        Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
-        Operand{"out", Operand::Kind::output, true, "[..., C]"},
+        kRowsIn,
+        kRowsOut,
         Operand{"weight", Operand::Kind::tensor, false, "[C], default 1"},
         Operand{"bias", Operand::Kind::tensor, false, "[C], default 0"},
         Operand{"eps", Operand::Kind::number, false, "added to the variance, default 1e-5"},
@@ -29,11 +29,9 @@ class LayerNorm final : public HostOp {
   }
   void run(OpCall& call) const override {
     const double eps = call.number("eps", 1e-5);
-    const auto columns = static_cast<std::size_t>(rows_of(call.shape("x")).columns);
-    const auto weight =
-        call.has("weight") ? load_all(call.in("weight")) : std::vector<double>(columns, 1.0);
-    const auto bias =
-        call.has("bias") ? load_all(call.in("bias")) : std::vector<double>(columns, 0.0);
+    const std::int64_t columns = rows_of(call.shape("x")).columns;
+    const std::vector<double> weight = values_or(call, "weight", columns, 1);
+    const std::vector<double> bias = values_or(call, "bias", columns, 0);
     map_rows(call, [&](std::span<double> row) {
       const auto count = static_cast<double>(row.size());
       const double mean = std::accumulate(row.begin(), row.end(), 0.0) / count;

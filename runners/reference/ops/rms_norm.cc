@@ -12,8 +12,8 @@ class RmsNorm final : public HostOp {
  public:
   [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
-        Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
-        Operand{"out", Operand::Kind::output, true, "[..., C]"},
+        kRowsIn,
+        kRowsOut,
         Operand{"weight", Operand::Kind::tensor, false, "[C], default 1"},
         Operand{"eps", Operand::Kind::number, false, "added to the mean square, default 1e-5"},
     };
@@ -25,9 +25,8 @@ class RmsNorm final : public HostOp {
   }
   void run(OpCall& call) const override {
     const double eps = call.number("eps", 1e-5);
-    const auto columns = static_cast<std::size_t>(rows_of(call.shape("x")).columns);
-    const auto weight =
-        call.has("weight") ? load_all(call.in("weight")) : std::vector<double>(columns, 1.0);
+    const std::vector<double> weight =
+        values_or(call, "weight", rows_of(call.shape("x")).columns, 1);
     map_rows(call, [&](std::span<double> row) {
       double squares = 0;
       for (const double value : row) squares += value * value;

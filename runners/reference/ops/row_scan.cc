@@ -11,8 +11,8 @@ class RowScan final : public HostOp {
  public:
   [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
-        Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
-        Operand{"out", Operand::Kind::output, true, "[..., C]"},
+        kRowsIn,
+        kRowsOut,
         Operand{"exclusive", Operand::Kind::flag, false,
                 "leave out the element itself, default false"},
     };

@@ -14,8 +14,8 @@ class RowSoftmax final : public HostOp {
  public:
   [[nodiscard]] std::span<const Operand> operands() const override {
     static constexpr std::array kOperands{
-        Operand{"x", Operand::Kind::tensor, true, "[..., C]"},
-        Operand{"out", Operand::Kind::output, true, "[..., C]"},
+        kRowsIn,
+        kRowsOut,
         Operand{"scale", Operand::Kind::number, false, "factor of x, default 1"},
     };
     return kOperands;
