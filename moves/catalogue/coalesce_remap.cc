@@ -159,8 +159,8 @@ class CoalesceRemap final : public Move {
       if (!builtin || code.tokens[i].kind != TokenKind::identifier) continue;
       const bool inside = body.contains({code.tokens[i].begin, code.tokens[i].end});
       if (!inside && outside_function_of(kernel, code.tokens[i].begin)) continue;
-      const std::string letter =
-          code.is(i + 1, ".") && i + 2 < code.text.size() ? code.text[i + 2] : std::string();
+      const std::string_view letter =
+          code.is(i + 1, ".") && i + 2 < code.text.size() ? code.text[i + 2] : "";
       if (!inside || (letter != "x" && letter != "y" && letter != "z"))
         return why = "an index of the launch is used in a way that is not understood", std::nullopt;
       for (std::size_t side = 0; side < 2; ++side) {
