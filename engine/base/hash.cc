@@ -3,7 +3,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <array>
 #include <bit>
+#include <cstring>
 
 namespace warpath {
 namespace {
@@ -51,8 +53,27 @@ Hash128 hash128(std::string_view text) {
   return from_xxh(XXH3_128bits(text.data(), text.size()));
 }
 
+/// Short pieces are gathered: a call of the library costs more than what it hashes.
 struct Hasher::State {
   XXH3_state_t xxh;
+  std::array<char, 512> gathered;
+  std::size_t used = 0;
+
+  void add(const char* bytes, std::size_t count) {
+    if (count > gathered.size() - used) {
+      flush();
+      if (count > gathered.size()) {
+        XXH3_128bits_update(&xxh, bytes, count);
+        return;
+      }
+    }
+    std::memcpy(gathered.data() + used, bytes, count);
+    used += count;
+  }
+  void flush() {
+    XXH3_128bits_update(&xxh, gathered.data(), used);
+    used = 0;
+  }
 };
 
 Hasher::Hasher() : state_(std::make_unique<State>()) {
@@ -63,15 +84,14 @@ Hasher::Hasher(Hasher&&) noexcept = default;
 Hasher& Hasher::operator=(Hasher&&) noexcept = default;
 
 Hasher& Hasher::add(std::uint64_t value) {
-  unsigned char bytes[8];
-  for (unsigned i = 0; i < 8; ++i) bytes[i] = static_cast<unsigned char>(value >> (8 * i));
-  XXH3_128bits_update(&state_->xxh, bytes, sizeof bytes);
+  static_assert(std::endian::native == std::endian::little);
+  state_->add(reinterpret_cast<const char*>(&value), sizeof value);
   return *this;
 }
 
 Hasher& Hasher::add(std::string_view text) {
   add(static_cast<std::uint64_t>(text.size()));
-  XXH3_128bits_update(&state_->xxh, text.data(), text.size());
+  if (!text.empty()) state_->add(text.data(), text.size());
   return *this;
 }
 
@@ -80,6 +100,7 @@ Hasher& Hasher::add(double value) {
 }
 
 Hash128 Hasher::digest() const {
+  state_->flush();
   return from_xxh(XXH3_128bits_digest(&state_->xxh));
 }
 

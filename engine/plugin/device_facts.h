@@ -14,6 +14,7 @@ struct DeviceFacts {
   int max_threads_per_block = 1024;
   std::int64_t max_smem_per_block_bytes = 48 << 10;
   bool is_gpu = false;
+  bool operator==(const DeviceFacts&) const = default;
 };
 
 }  // namespace warpath

@@ -45,7 +45,7 @@ std::size_t parameter_list(const CodeText& code,
   if (brace < begin + 4 || !code.is(brace - 1, ")")) return brace;
   const std::size_t open = code.match[brace - 1];
   if (open < begin + 2 || !code.is_name(open - 1)) return brace;
-  const std::string& name = code.text[open - 1];
+  const std::string_view name = code.text[open - 1];
   if (is_keyword(name) || name.starts_with("__") || macro_names.contains(name)) return brace;
   for (std::size_t i = begin; i < brace; ++i) {
     // ":" stands before a constructor's initialisers, "{" in a default argument or an unknown
@@ -76,7 +76,9 @@ CodeText::CodeText(std::string_view text_of) : source(text_of) {
   text.reserve(tokens.size());
   match.resize(tokens.size());
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    text.push_back(spelling(source, tokens[i]));
+    text.push_back(is_spelled_as_written(source, tokens[i])
+                       ? source.substr(tokens[i].begin, tokens[i].size())
+                       : respelled.emplace_back(spelling(source, tokens[i])));
     match[i] = i;
   }
   match_brackets(*this);

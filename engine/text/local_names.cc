@@ -75,7 +75,7 @@ class DeclarationScan {
       if (!declarator_ends(at, limit, place)) return;
       const bool range = code_.is(at, ":");
       found_.push_back({name, range ? limit : at, scope_end});
-      declared_.insert(code_.text[name]);
+      declared_.emplace(code_.text[name]);
       if (range || place == Place::parameter) return;
       // Behind a "<" a comma may be one of template arguments.
       for (; at < limit && !code_.is(at, ",") && !code_.is(at, ";"); ++at) {
@@ -99,7 +99,7 @@ class DeclarationScan {
   bool specifiers(std::size_t& at, std::size_t limit) const {
     bool typed = false;
     while (at < limit && code_.is_name(at)) {
-      const std::string& word = code_.text[at];
+      const std::string_view word = code_.text[at];
       if (is_qualifier(word)) {
         ++at;
       } else if (is_builtin_type(word)) {
@@ -121,7 +121,7 @@ class DeclarationScan {
   /// Moves `at` over a, a::b, a<...>.
   bool type_name(std::size_t& at, std::size_t limit) const {
     while (true) {
-      const std::string& word = code_.text[at];
+      const std::string_view word = code_.text[at];
       if (is_keyword(word) || declared_.contains(word) || macros_.contains(word)) return false;
       ++at;
       if (at < limit && code_.is(at, "<") && !template_arguments(at, limit)) return false;
@@ -132,7 +132,7 @@ class DeclarationScan {
 
   bool template_arguments(std::size_t& at, std::size_t limit) const {
     for (int depth = 0; at < limit; ++at) {
-      const std::string& word = code_.text[at];
+      const std::string_view word = code_.text[at];
       const TokenKind kind = code_.tokens[at].kind;
       if (word == "<") {
         ++depth;
@@ -243,7 +243,7 @@ struct Uses {
 bool barred_by_context(const CodeText& code, std::size_t at, std::size_t begin) {
   if (is_member(code, at)) return false;
   if (at > begin) {
-    const std::string& before = code.text[at - 1];
+    const std::string_view before = code.text[at - 1];
     if (is_one_of(before, {"::", ".*", "->*", "...", "struct", "class", "union", "enum", "typename",
                            "goto", "template", "namespace", "using", "operator"})) {
       return true;
@@ -273,9 +273,9 @@ Uses collect_uses(const CodeText& code, const FunctionText& function) {
           ++j;
         if (code.is(j, "{")) local_type_end = std::max(local_type_end, code.match[j]);
       }
-      if (!is_member(code, i)) uses.tokens[code.text[i]].push_back(i);
+      if (!is_member(code, i)) uses.tokens[std::string(code.text[i])].push_back(i);
       if (i < local_type_end || barred_by_context(code, i, function.open))
-        uses.barred.insert(code.text[i]);
+        uses.barred.emplace(code.text[i]);
     }
   }
   return uses;
@@ -312,7 +312,8 @@ NameSet local_names(const CodeText& code, const FunctionText& function, const Sh
   DeclarationScan scan(code, shared.macros);
   if (!uses.understood || !scan.run(function)) return {};
   std::map<std::string, std::vector<Declaration>, std::less<>> declarations;
-  for (const Declaration& d : scan.found()) declarations[code.text[d.name]].push_back(d);
+  for (const Declaration& d : scan.found())
+    declarations[std::string(code.text[d.name])].push_back(d);
   NameSet out;
   for (const auto& [name, places] : declarations) {
     if (shared.outside.contains(name) || uses.barred.contains(name) || is_keyword(name) ||

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,13 +17,19 @@ using NameSet = std::set<std::string, std::less<>>;
 struct CodeText {
   /// Keeps a view of `source`.
   explicit CodeText(std::string_view source);
+  CodeText(const CodeText&) = delete;  // spellings refer to it
+  CodeText& operator=(const CodeText&) = delete;
+  CodeText(CodeText&&) = default;
+  CodeText& operator=(CodeText&&) = default;
+  ~CodeText() = default;
   std::string_view source;
   std::vector<Token> tokens;
-  std::vector<std::string> text;  ///< spelling of each token
+  std::vector<std::string_view> text;  ///< spelling of each token, which lives as long as both
   /// of each bracket ( [ {: index of its partner; of other tokens their own index
   std::vector<std::size_t> match;
-  bool balanced = false;   ///< all brackets are matched and properly nested
-  bool ambiguous = false;  ///< TokenStream::ambiguous
+  bool balanced = false;              ///< all brackets are matched and properly nested
+  bool ambiguous = false;             ///< TokenStream::ambiguous
+  std::deque<std::string> respelled;  ///< what the source has in another form
   [[nodiscard]] bool is(std::size_t at, std::string_view spelled) const {
     return at < text.size() && text[at] == spelled;
   }

@@ -86,14 +86,14 @@ class Pruner {
     if (i > 0 && code_.text[i - 1].find_first_not_of('>') == std::string::npos) {
       long depth = 0;
       while (i > 0) {
-        const std::string& text = code_.text[--i];
+        const std::string_view text = code_.text[--i];
         if (text == ";" || text == "{" || text == "}" || is_directive(i)) return "";
         if (text.find_first_not_of('>') == std::string::npos)
           depth += static_cast<long>(text.size());
         if (text == "<" && --depth == 0) break;
       }
     }
-    return i > 0 && code_.is_name(i - 1) ? code_.text[i - 1] : "";
+    return std::string(i > 0 && code_.is_name(i - 1) ? code_.text[i - 1] : "");
   }
 
   /// What a head that starts at `from` declares, and the token that ends it ("{" or ";").

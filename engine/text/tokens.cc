@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 namespace warpath {
 namespace {
@@ -106,7 +108,8 @@ class Lexer {
         base_(base),
         in_directive_(in_directive),
         logical_(source),
-        text_(logical_.text) {}
+        text_(logical_.text),
+        space_(base > 0 && !in_directive) {}  // a line end
 
   TokenStream run() {
     out_.ambiguous = has_disputed_bytes(source_);
@@ -316,9 +319,74 @@ class Lexer {
   std::size_t code_tokens_ = 0;
   std::size_t raw_end_ = 0;  // in source_, behind the raw string being emitted
   bool line_start_ = true;
-  bool space_ = false;
+  bool space_;
   TokenStream out_;
 };
+
+/// Where the line begins whose first token this is; nullopt if it is not the first.
+std::optional<std::size_t> line_of_first(std::string_view source, const Token& token) {
+  std::size_t at = token.begin;
+  while (at > 0 && is_blank(source[at - 1])) --at;
+  if (at == 0) return 0;
+  if (source[at - 1] != '\n' || source[at - 1 - (at > 1 ? 1 : 0)] == '\\') return std::nullopt;
+  return at > 2 && source[at - 2] == '\r' && source[at - 3] == '\\' ? std::nullopt
+                                                                    : std::optional(at);
+}
+
+/// The tokens of `source`, from those of a text that differs from it in one place: only the lines
+/// between what both begin with and what both end with are read. nullopt if a token may extend over
+/// these lines.
+std::optional<TokenStream> read_again(std::string_view before,
+                                      const TokenStream& known,
+                                      std::string_view source) {
+  if (known.ambiguous) return std::nullopt;
+  const std::size_t shorter = std::min(before.size(), source.size());
+  const std::size_t same = static_cast<std::size_t>(
+      std::mismatch(before.begin(), before.begin() + static_cast<std::ptrdiff_t>(shorter),
+                    source.begin())
+          .first -
+      before.begin());
+  std::size_t same_end = 0;
+  while (same_end < shorter - same &&
+         before[before.size() - 1 - same_end] == source[source.size() - 1 - same_end])
+    ++same_end;
+  const std::vector<Token>& old = known.tokens;
+  const auto begins_before = [](const Token& t, std::size_t at) { return t.begin < at; };
+  // the last line that begins before the difference
+  auto first = std::lower_bound(old.begin(), old.end(), same, begins_before);
+  std::size_t begin = 0;
+  while (first != old.begin()) {
+    --first;
+    if (const auto line = line_of_first(before, *first); line && *line <= same) {
+      begin = *line;
+      break;
+    }
+  }
+  // the first one that begins, with its line end and what may splice it, behind the difference
+  constexpr std::size_t kLineEnd = 3;
+  std::size_t end = before.size();
+  auto rest =
+      std::lower_bound(first, old.end(), before.size() - same_end + kLineEnd, begins_before);
+  for (; rest != old.end(); ++rest) {
+    const auto line = line_of_first(before, *rest);
+    if (!line || *line < before.size() - same_end + kLineEnd) continue;
+    end = *line;
+    break;
+  }
+  const std::size_t new_end = source.size() - (before.size() - end);
+  TokenStream middle = Lexer(source.substr(begin, new_end - begin), begin, false).run();
+  if (middle.ambiguous) return std::nullopt;
+  TokenStream out;
+  out.tokens.reserve(static_cast<std::size_t>(first - old.begin()) + middle.tokens.size() +
+                     static_cast<std::size_t>(old.end() - rest));
+  out.tokens.assign(old.begin(), first);
+  out.tokens.insert(out.tokens.end(), middle.tokens.begin(), middle.tokens.end());
+  for (; rest != old.end(); ++rest) {
+    Token& token = out.tokens.emplace_back(*rest);
+    token.begin = token.begin - end + new_end, token.end = token.end - end + new_end;
+  }
+  return out;
+}
 
 std::string_view primary(std::string_view digraph) {
   if (digraph == "<:") return "[";
@@ -346,8 +414,12 @@ TokenStream tokenize(std::string_view source) {
   if (found != known.end()) {
     std::rotate(found, found + 1, known.end());
   } else {
+    // most texts are a variant of the latest
+    std::optional<TokenStream> stream;
+    if (!known.empty()) stream = read_again(known.back().source, known.back().stream, source);
+    if (!stream) stream = Lexer(source, 0, false).run();
     if (known.size() == kMost) known.erase(known.begin());
-    known.push_back({std::string(source), Lexer(source, 0, false).run()});
+    known.push_back({std::string(source), std::move(*stream)});
   }
   return known.back().stream;
 }
@@ -371,6 +443,13 @@ std::string spelling(std::string_view source, const Token& token) {
     out = bytes;
   }
   return token.kind == TokenKind::punctuator ? std::string(primary(out)) : out;
+}
+
+bool is_spelled_as_written(std::string_view source, const Token& token) {
+  const char first = source[token.begin];
+  const bool digraph =
+      token.kind == TokenKind::punctuator && (first == '<' || first == ':' || first == '%');
+  return !token.spliced && !(digraph && token.size() > 1);
 }
 
 std::vector<Token> without_comments(const std::vector<Token>& tokens) {

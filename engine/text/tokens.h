@@ -51,6 +51,9 @@ struct TokenStream {
 /// their primary form.
 [[nodiscard]] std::string spelling(std::string_view source, const Token& token);
 
+/// The spelling is the token's bytes.
+[[nodiscard]] bool is_spelled_as_written(std::string_view source, const Token& token);
+
 /// `tokens` without comments.
 [[nodiscard]] std::vector<Token> without_comments(const std::vector<Token>& tokens);
 

@@ -64,8 +64,9 @@ class CoalesceRemap final : public Move {
       if (swapped(context, *kernel, kPairs[i], why))
         out.push_back({std::string(name()), std::string(kSites[i]), {}});
     }
+    const std::vector<BlockExtent> free = free_block_extents(context);
     for (const auto& [threads, columns] : kJoined) {
-      if (joined(context, threads, columns, why))
+      if (joined(context, free, threads, columns, why))
         out.push_back({std::string(name()),
                        std::string(kBlocksSite),
                        {{"columns", columns}, {"threads", threads}}});
@@ -94,7 +95,8 @@ class CoalesceRemap final : public Move {
           return why = "coalesce_remap@blocks takes columns and threads, of their values",
                  std::nullopt;
       }
-      return joined(context, wanted.parameters.at("threads"), wanted.parameters.at("columns"), why);
+      return joined(context, free_block_extents(context), wanted.parameters.at("threads"),
+                    wanted.parameters.at("columns"), why);
     }
     const auto site = std::find(kSites.begin(), kSites.end(), wanted.site);
     if (site == kSites.end() || !wanted.parameters.empty())
@@ -105,12 +107,12 @@ class CoalesceRemap final : public Move {
 
  private:
   static std::optional<Variant> joined(const MoveContext& context,
+                                       const std::vector<BlockExtent>& free,
                                        std::int64_t threads,
                                        std::int64_t columns,
                                        std::string& why) {
     Variant variant = context.variant;
     if (threads != 0) {
-      const std::vector<BlockExtent> free = free_block_extents(context);
       if (free.size() != 1 || free[0].axis != 0 ||
           !std::ranges::binary_search(free[0].values, threads) || threads == free[0].current ||
           !set_block_extent(variant.launch, free[0], threads))
@@ -118,7 +120,13 @@ class CoalesceRemap final : public Move {
                std::nullopt;
     }
     const MoveContext narrowed{context.spec, variant, context.device};
-    const auto kernel = model_kernel(context.spec, variant, why);
+    auto kernel = model_kernel(context.spec, context.variant, why);
+    if (kernel == nullptr) return std::nullopt;
+    if (threads != 0) {  // what indices are does not depend on it, a model of its own is dear
+      if (!gains_side_by_side(kernel->facts, threads))
+        return why = "neighbouring blocks touch no neighbouring elements", std::nullopt;
+      kernel = model_kernel(context.spec, variant, why);
+    }
     if (kernel == nullptr) return std::nullopt;
     return blocks_side_by_side(narrowed, *kernel, columns, why);
   }
@@ -159,8 +167,8 @@ class CoalesceRemap final : public Move {
       if (!builtin || code.tokens[i].kind != TokenKind::identifier) continue;
       const bool inside = body.contains({code.tokens[i].begin, code.tokens[i].end});
       if (!inside && outside_function_of(kernel, code.tokens[i].begin)) continue;
-      const std::string letter =
-          code.is(i + 1, ".") && i + 2 < code.text.size() ? code.text[i + 2] : std::string();
+      const std::string_view letter =
+          code.is(i + 1, ".") && i + 2 < code.text.size() ? code.text[i + 2] : "";
       if (!inside || (letter != "x" && letter != "y" && letter != "z"))
         return why = "an index of the launch is used in a way that is not understood", std::nullopt;
       for (std::size_t side = 0; side < 2; ++side) {

@@ -28,12 +28,29 @@ class Normalise final : public Move {
     if (!takes(wanted, {}, why)) return std::nullopt;
     if (wanted.site != kKernelSite)
       return why = "normalise applies to the kernel as a whole", std::nullopt;
+    if (auto normal = with_normal_form(context)) return normal;
     return normal_form(context.spec, context.variant, why);
   }
 
  private:
   static constexpr std::string_view kKernelSite = "kernel";
 };
+
+std::optional<Variant> normal_form_of(const MoveContext& context) {
+  std::string why;
+  const auto model = model::model_kernel(context.spec, context.variant, why);
+  if (model == nullptr) {
+    // opaque text may be a macro's; an open condition stays open
+    const model::Unit unit = model::parse(context.spec, context.variant);
+    const model::Function* const kernel = unit.find_kernel(context.variant.kernel_name);
+    if (kernel == nullptr || kernel->opaque.empty() || kernel->unresolved_conditionals ||
+        unit.macros().empty())
+      return std::nullopt;
+  } else if (model->facts.veto.empty()) {
+    return std::nullopt;
+  }
+  return normal_form(context.spec, context.variant, why);
+}
 
 }  // namespace
 
@@ -44,32 +61,7 @@ std::optional<Variant> with_normal_form(const MoveContext& context) {
       std::to_array<std::string_view>({"__device__", "#define", "# define", "cooperative_groups"}),
       [&](std::string_view word) { return source.find(word) != std::string::npos; });
   if (!any) return std::nullopt;
-  struct Known {
-    std::weak_ptr<const model::KernelModel> model;
-    std::optional<Variant> normal;
-  };
-  constexpr std::size_t kMost = 4;
-  thread_local static std::vector<Known> known;  // latest last
-  std::string why;
-  const auto model = model::model_kernel(context.spec, context.variant, why);
-  if (model == nullptr) {
-    // opaque text may be a macro's; an open condition stays open
-    const model::Unit unit = model::parse(context.spec, context.variant);
-    const model::Function* const kernel = unit.find_kernel(context.variant.kernel_name);
-    if (kernel == nullptr || kernel->opaque.empty() || kernel->unresolved_conditionals ||
-        unit.macros().empty())
-      return std::nullopt;
-    return normal_form(context.spec, context.variant, why);
-  }
-  if (model->facts.veto.empty()) return std::nullopt;
-  std::erase_if(known, [](const Known& one) { return one.model.expired(); });
-  for (const Known& one : known) {
-    if (one.model.lock() == model) return one.normal;
-  }
-  auto normal = normal_form(context.spec, context.variant, why);
-  if (known.size() == kMost) known.erase(known.begin());
-  known.push_back({model, normal});
-  return normal;
+  return model::remembered(context, "normalise", [&] { return normal_form_of(context); });
 }
 
 void register_move_normalise(MoveRegistry& registry) {

@@ -293,9 +293,11 @@ class PadTailAndMask final : public Move {
 }  // namespace
 
 std::optional<Variant> with_guard(const MoveContext& context) {
-  std::string why;
-  return PadTailAndMask().apply(
-      context, {"pad_tail_and_mask", std::string(kGuardSite), {{"form", kGuard}}}, why);
+  return model::remembered(context, "pad_tail_and_mask", [&] {
+    std::string why;
+    return PadTailAndMask().apply(
+        context, {"pad_tail_and_mask", std::string(kGuardSite), {{"form", kGuard}}}, why);
+  });
 }
 
 void register_move_pad_tail_and_mask(MoveRegistry& registry) {

@@ -241,10 +241,12 @@ class PointAThread final : public LoopMove {
 }  // namespace
 
 std::optional<Variant> with_point_a_thread(const MoveContext& context) {
-  const PointAThread move;
-  const std::vector<MoveInstance> found = move.enumerate(context);
-  std::string why;
-  return found.empty() ? std::nullopt : move.apply(context, found.front(), why);
+  return model::remembered(context, "point_a_thread", [&] {
+    const PointAThread move;
+    const std::vector<MoveInstance> found = move.enumerate(context);
+    std::string why;
+    return found.empty() ? std::nullopt : move.apply(context, found.front(), why);
+  });
 }
 
 void register_move_point_a_thread(MoveRegistry& registry) {

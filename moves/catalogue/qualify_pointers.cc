@@ -43,7 +43,7 @@ bool is_aliased(const KernelSpec& spec, const std::string& name) {
 }
 
 /// Each use is `name[...]`, not behind `&`: no pointer to writable elements is made of it.
-bool only_subscripted(const CodeText& code, const FunctionText& kernel, const std::string& name) {
+bool only_subscripted(const CodeText& code, const FunctionText& kernel, std::string_view name) {
   for (std::size_t i = kernel.body; i < kernel.end; ++i) {
     if (code.tokens[i].kind == TokenKind::directive || !code.is(i, name) || is_member(code, i))
       continue;
@@ -57,7 +57,7 @@ std::optional<Pointer> read_pointer(const CodeText& code, std::size_t begin, std
   p.begin = begin, p.end = end;
   int stars = 0;
   for (std::size_t i = begin; i < end; ++i) {
-    const std::string& word = code.text[i];
+    const std::string_view word = code.text[i];
     if (word == "*") ++stars, p.star = i;
     if (word == "const" && stars == 0) p.pointee_const = i;
     if (is_restrict(word) && stars == 1) p.restricted = i;

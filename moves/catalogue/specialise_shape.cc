@@ -120,8 +120,10 @@ class SpecialiseShape final : public Move {
 }  // namespace
 
 std::optional<Variant> with_known_shape(const MoveContext& context) {
-  std::string why;
-  return SpecialiseShape().apply(context, {"specialise_shape", std::string(kShapeSite), {}}, why);
+  return model::remembered(context, "specialise_shape", [&] {
+    std::string why;
+    return SpecialiseShape().apply(context, {"specialise_shape", std::string(kShapeSite), {}}, why);
+  });
 }
 
 void register_move_specialise_shape(MoveRegistry& registry) {

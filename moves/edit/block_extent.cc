@@ -177,7 +177,11 @@ std::vector<BlockExtent> free_block_extents(const MoveContext& context) {
   std::int64_t threads = 1;
   for (const Expression& extent : plan.block) threads *= constant_extent(extent).value_or(0);
   if (code.ambiguous || threads < 1 || contains(literals, threads)) return {};
-  const model::Unit unit = model::parse(context.spec, context.variant);
+  std::string why;
+  const auto model = model::model_kernel(context.spec, context.variant, why);
+  const auto own =
+      model ? std::nullopt : std::optional(model::parse(context.spec, context.variant));
+  const model::Unit& unit = model ? model->unit : *own;
   const auto smem = constant_extent(plan.dynamic_smem_bytes);
   std::vector<BlockExtent> out;
   for (std::size_t axis = 0; axis < 2; ++axis) {

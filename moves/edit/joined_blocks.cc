@@ -20,23 +20,10 @@ bool is_at_most_grid(Uniformity u) {
   return u == Uniformity::constant || u == Uniformity::grid;
 }
 
-/// Accesses to global memory, inner ones counted more, that grow by one element from block to block
-/// and by more from thread to thread.
-bool gains(const KernelFacts& facts) {
-  double better = 0, worse = 0;
-  for (const Access& access : facts.accesses) {
-    const Array& array = facts.arrays[static_cast<std::size_t>(access.array)];
-    if (array.space != Space::global || !access.index.affine_in("blockIdx.x")) continue;
-    const double weight = access.loops.empty() ? 1 : 64;
-    const bool across = facts.resolved(access.index.coefficient_of("blockIdx.x")) == Polynomial(1);
-    const bool along = access.index.affine_in("threadIdx.x") &&
-                       facts.resolved(access.index.coefficient_of("threadIdx.x")) == Polynomial(1);
-    if (across && !along) better += weight;
-    if (along && !across) worse += weight;
-  }
-  return better > worse;
+/// True if `value` is 1 in blocks of so many threads.
+bool is_one(const KernelFacts& facts, const Polynomial& value, std::int64_t threads) {
+  return facts.resolved(value.substituted("blockDim.x", threads)) == Polynomial(1);
 }
-
 /// Every block of the grid comes to each barrier equally often.
 bool barriers_are_shared(const KernelFacts& facts) {
   bool shared = true;
@@ -124,6 +111,21 @@ bool uses_indices_elsewhere(const KernelModel& kernel) {
 
 }  // namespace
 
+bool gains_side_by_side(const KernelFacts& facts, std::int64_t threads) {
+  double better = 0, worse = 0;
+  for (const Access& access : facts.accesses) {
+    const Array& array = facts.arrays[static_cast<std::size_t>(access.array)];
+    if (array.space != Space::global || !access.index.affine_in("blockIdx.x")) continue;
+    const double weight = access.loops.empty() ? 1 : 64;
+    const bool across = is_one(facts, access.index.coefficient_of("blockIdx.x"), threads);
+    const bool along = access.index.affine_in("threadIdx.x") &&
+                       is_one(facts, access.index.coefficient_of("threadIdx.x"), threads);
+    if (across && !along) better += weight;
+    if (along && !across) worse += weight;
+  }
+  return better > worse;
+}
+
 std::optional<Variant> blocks_side_by_side(const MoveContext& context,
                                            const KernelModel& kernel,
                                            std::int64_t count,
@@ -146,7 +148,8 @@ std::optional<Variant> blocks_side_by_side(const MoveContext& context,
   if (*blocks % count != 0) return none("the number of blocks is no multiple");
   if (*threads * count > std::min<std::int64_t>(1024, context.device.max_threads_per_block))
     return none("the block would be too large");
-  if (!gains(facts)) return none("neighbouring blocks touch no neighbouring elements");
+  if (!gains_side_by_side(facts, *threads))
+    return none("neighbouring blocks touch no neighbouring elements");
   if (facts.has_barrier && !barriers_are_shared(facts))
     return none("not all blocks come to the same barriers");
   Rewrite rewrite(kernel);

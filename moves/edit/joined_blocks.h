@@ -9,6 +9,10 @@
 
 namespace warpath {
 
+/// In blocks of `threads` threads, accesses to global memory, inner ones counted more, grow by one
+/// element from block to block and by more from thread to thread.
+[[nodiscard]] bool gains_side_by_side(const model::KernelFacts& facts, std::int64_t threads);
+
 /// For a kernel whose neighbouring blocks touch neighbouring elements, but whose neighbouring
 /// threads do not: a block does the work of `count` neighbouring ones side by side, so that
 /// neighbours in a warp touch neighbours in memory. Each has its own copy of the shared arrays.

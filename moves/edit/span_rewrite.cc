@@ -187,7 +187,7 @@ bool make_changeable(const Unit& unit, const Declarator& variable, std::vector<E
 std::string as_factor(const std::string& text) {
   const CodeText code(text);
   for (std::size_t i = 0, depth = 0; i < code.tokens.size(); ++i) {
-    const std::string& word = code.text[i];
+    const std::string_view word = code.text[i];
     if (word == "(" || word == "[") ++depth;
     if (word == ")" || word == "]") --depth;
     const bool operation = code.tokens[i].kind == TokenKind::punctuator && word != "(" &&

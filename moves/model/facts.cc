@@ -256,9 +256,16 @@ thread_local ModelScope* innermost_scope = nullptr;
 
 /// A variant of its own, for the model points into it.
 struct ModelScope::Known {
+  struct Derived {
+    std::string name;
+    DeviceFacts device;
+    std::optional<Variant> variant;
+  };
   Variant variant;
+  bool modelled = false;
   std::unique_ptr<const KernelModel> model;
   std::string why;  // there is none
+  std::vector<Derived> derived;
 };
 
 ModelScope::ModelScope(const KernelSpec& spec)
@@ -268,29 +275,50 @@ ModelScope::~ModelScope() {
   innermost_scope = outer_;
 }
 
-std::shared_ptr<const KernelModel> ModelScope::find(const Variant& variant, std::string& why) {
-  // The kernel, its normal form and this with a guard, each with its sizes known and without.
-  constexpr std::size_t kMost = 8;
+std::shared_ptr<ModelScope::Known> ModelScope::find(const Variant& variant) {
+  // The kernel, its normal form and this with a guard, each with its sizes known and without; and
+  // of short texts what moves try on the way.
+  constexpr std::size_t kLeast = 8, kMost = 48, kMostBytes = 1 << 20;
   auto it = std::ranges::find_if(known_, [&](const auto& one) { return one->variant == variant; });
   if (it == known_.end()) {
-    auto known = std::make_shared<Known>(Known{.variant = variant, .model = nullptr, .why = {}});
-    known->model = made_model(spec_, known->variant, known->why);
-    if (known_.size() == kMost) known_.pop_back();
-    it = known_.insert(known_.begin(), std::move(known));
+    auto known = std::make_shared<Known>();
+    known->variant = variant;
+    std::size_t bytes = variant.source.size();
+    for (const auto& one : known_) bytes += one->variant.source.size();
+    for (; known_.size() >= kLeast && (known_.size() >= kMost || bytes > kMostBytes);
+         known_.pop_back())
+      bytes -= known_.back()->variant.source.size();
+    known_.insert(known_.begin(), std::move(known));
   } else {
     std::rotate(known_.begin(), it, it + 1);
-    it = known_.begin();
   }
-  if ((*it)->model == nullptr) return why = (*it)->why, nullptr;
-  return {*it, (*it)->model.get()};
+  return known_.front();
 }
 
 std::shared_ptr<const KernelModel> model_kernel(const KernelSpec& spec,
                                                 const Variant& variant,
                                                 std::string& why) {
   ModelScope* const scope = innermost_scope;
-  if (scope != nullptr && &scope->spec_ == &spec) return scope->find(variant, why);
-  return made_model(spec, variant, why);
+  if (scope == nullptr || &scope->spec_ != &spec) return made_model(spec, variant, why);
+  const auto known = scope->find(variant);
+  if (!std::exchange(known->modelled, true))
+    known->model = made_model(spec, known->variant, known->why);
+  if (known->model == nullptr) return why = known->why, nullptr;
+  return {known, known->model.get()};
+}
+
+std::optional<Variant> remembered(const MoveContext& context,
+                                  std::string_view name,
+                                  const std::function<std::optional<Variant>()>& make) {
+  ModelScope* const scope = innermost_scope;
+  if (scope == nullptr || &scope->spec_ != &context.spec) return make();
+  const auto known = scope->find(context.variant);
+  const auto it = std::ranges::find_if(
+      known->derived, [&](const auto& d) { return d.name == name && d.device == context.device; });
+  if (it != known->derived.end()) return it->variant;
+  auto made = make();
+  known->derived.push_back({std::string(name), context.device, made});
+  return made;
 }
 
 const Array* KernelFacts::array(std::string_view name) const {

@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/plugin/move.h"
 #include "engine/spec/launch.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
@@ -300,13 +302,23 @@ class ModelScope {
   friend std::shared_ptr<const KernelModel> model_kernel(const KernelSpec&,
                                                          const Variant&,
                                                          std::string&);
+  friend std::optional<Variant> remembered(const MoveContext&,
+                                           std::string_view,
+                                           const std::function<std::optional<Variant>()>&);
   struct Known;
-  [[nodiscard]] std::shared_ptr<const KernelModel> find(const Variant& variant, std::string& why);
+  [[nodiscard]] std::shared_ptr<Known> find(const Variant& variant);
 
   const KernelSpec& spec_;
   ModelScope* const outer_;
-  std::vector<std::shared_ptr<const Known>> known_;  // latest first
+  std::vector<std::shared_ptr<Known>> known_;  // latest first
 };
+
+/// What `make` makes of the context alone, under a name of its own: kept as long as the innermost
+/// ModelScope of the spec keeps the model of the variant.
+[[nodiscard]] std::optional<Variant> remembered(
+    const MoveContext& context,
+    std::string_view name,
+    const std::function<std::optional<Variant>()>& make);
 
 /// The type of an expression in words ("float", "int", "float*"), following promotions and CUDA
 /// builtins; empty if unknown.

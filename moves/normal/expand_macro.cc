@@ -130,7 +130,7 @@ bool expand_macro(const NormalSite& site, std::vector<Edit>& edits, std::string&
     const MacroUse whole{macro, i, code.match[i + 1]};
     const auto text = whole.close > i + 1 ? expansion(code, whole) : std::nullopt;
     if (!text) {
-      why = "the arguments of " + code.text[i] + " are not understood";
+      why = "the arguments of " + std::string(code.text[i]) + " are not understood";
       continue;
     }
     edits.push_back({use.begin, use.end, *text});

@@ -207,7 +207,7 @@ void drop_group_header(const Unit& unit, std::vector<Edit>& edits) {
       found.push_back({t.begin, t.end});
     } else if (code.is(i, "cooperative_groups")) {
       if (i >= 3 && code.is(i - 1, "=") && code.is(i - 3, "namespace") && code.is(i + 1, ";")) {
-        ++aliases[code.text[i - 2]];
+        ++aliases[std::string(code.text[i - 2])];
         found.push_back({code.tokens[i - 3].begin, code.tokens[i + 1].end});
       } else if (i >= 2 && code.is(i - 1, "namespace") && code.is(i - 2, "using") &&
                  code.is(i + 1, ";")) {

@@ -53,7 +53,7 @@ std::set<std::string> names_in(std::string_view text) {
   std::set<std::string> out;
   const CodeText code(text);
   for (std::size_t i = 0; i < code.tokens.size(); ++i) {
-    if (code.is_name(i) && !is_member(code, i)) out.insert(code.text[i]);
+    if (code.is_name(i) && !is_member(code, i)) out.emplace(code.text[i]);
   }
   return out;
 }

@@ -52,14 +52,14 @@ std::string disguised(const std::string& source, Rng& rng) {
   SharedNames shared;
   for (std::size_t i = 0, f = 0; i < code.tokens.size(); ++i) {
     if (f < functions.size() && i == functions[f].open) i = functions[f++].end;
-    if (i < code.tokens.size() && code.is_name(i)) shared.outside.insert(code.text[i]);
+    if (i < code.tokens.size() && code.is_name(i)) shared.outside.emplace(code.text[i]);
     if (i < code.tokens.size() && code.tokens[i].kind == TokenKind::directive) {
       for (const Token& t : tokenize_directive(source, code.tokens[i]).tokens)
         shared.outside.insert(spelling(source, t));
     }
   }
   for (const FunctionText& function : functions) {
-    std::map<std::string, std::string> names;
+    std::map<std::string, std::string, std::less<>> names;
     for (const std::string& name : local_names(code, function, shared))
       names[name] = "local" + std::to_string(rng.next() % 100000) + name;
     for (std::size_t i = function.open; i < function.end; ++i) {
@@ -72,7 +72,7 @@ std::string disguised(const std::string& source, Rng& rng) {
     const bool line = code.tokens[i].kind == TokenKind::directive;
     if (line) out += "\n";
     const auto it = renamed.find(i);
-    out += it != renamed.end() ? it->second : code.text[i];
+    out += it != renamed.end() ? std::string_view(it->second) : code.text[i];
     out += line ? "\n" : " " + filler(rng);
   }
   return out;
@@ -86,12 +86,12 @@ std::string mutated(const std::string& source, Rng& rng) {
   std::string text;
   switch (rng.below(3)) {
     case 0:
-      text = " " + code.text[rng.below(code.text.size())] + " ";
+      text = " " + std::string(code.text[rng.below(code.text.size())]) + " ";
       break;
     case 1:
       break;
     default:
-      text = code.text[at] + " " + code.text[at];
+      text = std::string(code.text[at]) + " " + std::string(code.text[at]);
       break;
   }
   const bool line = token.kind == TokenKind::directive || text.find('#') != std::string::npos;

@@ -2,9 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <future>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "engine/base/rng.h"
 
 using namespace warpath;
 
@@ -94,6 +98,34 @@ TEST_CASE("tokens and the white space between them are the source") {
     at = token.end;
   }
   CHECK(at == source.size());
+}
+
+TEST_CASE("a text read after one that it resembles has the tokens that it has by itself") {
+  std::string base = "#define LOOP(i) \\\n  for (i = 0; i < 9; ++i)\n";
+  for (int i = 0; base.size() < 2500; ++i)
+    base += "x" + std::to_string(i) + " = R\"(a\n)\" /* b\n c */ + y; // d \\\n e\r\n# if 1\n";
+  const std::vector<std::string> pieces{"",    "a",  "/*",      "*/", "\n",   "\\\n", "R\"(",
+                                        ")\"", "\"", "#",       "\r", "?\?=", " \\ ", "// ",
+                                        "\\",  "<:", "#if 1\n", "'",  "0x1p", "\r\n"};
+  Rng rng(1, "texts");
+  for (int round = 0; round < 400; ++round) {
+    std::string changed = base;
+    for (std::uint64_t k = rng.below(2); k < 2; ++k) {
+      const std::size_t at = rng.below(changed.size());
+      changed.replace(at, rng.below(2) * rng.below(40), pieces[rng.below(pieces.size())]);
+    }
+    CAPTURE(round);
+    static_cast<void>(tokenize(base));
+    const TokenStream after = tokenize(changed);
+    // a thread that has read nothing before
+    const TokenStream alone =
+        std::async(std::launch::async, [&] { return tokenize(changed); }).get();
+    CHECK(after.ambiguous == alone.ambiguous);
+    CHECK(std::ranges::equal(after.tokens, alone.tokens, [](const Token& a, const Token& b) {
+      return a.kind == b.kind && a.space_before == b.space_before && a.spliced == b.spliced &&
+             a.begin == b.begin && a.end == b.end;
+    }));
+  }
 }
 
 TEST_SUITE_END();
