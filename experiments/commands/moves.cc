@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "moves/model/syntax_query.h"
 #include "moves/propose/example.h"
 #include "moves/propose/move_script.h"
 #include "register_commands.h"

@@ -18,6 +18,7 @@
 #include "engine/plugin/variant_io.h"
 #include "engine/spec/spec_load.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
 #include "runners/worker/frames.h"
 #include "runners/worker/sandbox.h"
 #include "runners/worker/wire.h"

@@ -8,6 +8,8 @@
 
 #include "moves/attention/attention_weight.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath {
 namespace {

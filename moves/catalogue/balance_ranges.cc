@@ -13,6 +13,10 @@
 #include "moves/edit/known_shape.h"
 #include "moves/edit/loop_site.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/reduce_op.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 #include "moves/rows/range_sum.h"
 #include "register_moves.h"
 

@@ -7,6 +7,7 @@
 #include "moves/edit/joined_blocks.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -3,6 +3,7 @@
 #include "moves/edit/device_limits.h"
 #include "moves/edit/sites.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -4,6 +4,7 @@
 
 #include "moves/edit/known_shape.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
 #include "moves/normal/normal_form.h"
 #include "register_moves.h"
 

@@ -4,6 +4,7 @@
 
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_split.h"
 #include "register_moves.h"

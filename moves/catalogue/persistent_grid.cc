@@ -4,6 +4,7 @@
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/sites.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -3,6 +3,9 @@
 #include "moves/edit/hinted_access.h"
 #include "moves/edit/loop_move.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -9,6 +9,8 @@
 #include "moves/edit/repeated_body.h"
 #include "moves/edit/sites.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
 #include "moves/tiles/common_loop.h"
 #include "moves/tiles/outer_loop.h"
 #include "moves/tiles/tile_launch.h"

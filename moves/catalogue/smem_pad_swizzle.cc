@@ -4,6 +4,8 @@
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -4,6 +4,7 @@
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/edit/loop_site.h"
+#include "moves/model/kernel_model.h"
 #include "moves/rows/keep_row.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/row_statistics.h"

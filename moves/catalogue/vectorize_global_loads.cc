@@ -6,6 +6,9 @@
 #include "moves/edit/pack_accesses.h"
 #include "moves/edit/repeated_body.h"
 #include "moves/edit/sites.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 #include "register_moves.h"
 
 namespace warpath {

@@ -8,6 +8,8 @@
 #include "moves/edit/kernel_move.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
 #include "register_moves.h"
 
 namespace warpath {

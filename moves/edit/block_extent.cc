@@ -7,6 +7,8 @@
 #include "engine/text/source_edit.h"
 #include "moves/edit/device_limits.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath {
 namespace {

@@ -1,4 +1,5 @@
 #include "moves/edit/code_template.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath {
 namespace {

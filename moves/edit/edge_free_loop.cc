@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath {
 

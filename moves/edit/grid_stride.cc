@@ -4,6 +4,9 @@
 
 #include "moves/edit/repeated_body.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 
 namespace warpath {
 

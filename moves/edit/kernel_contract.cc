@@ -5,6 +5,8 @@
 
 #include "engine/base/error.h"
 #include "moves/model/facts.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 
 namespace warpath {
 namespace {

@@ -1,4 +1,5 @@
 #include "moves/edit/kernel_move.h"
+#include "moves/model/kernel_model.h"
 
 #include <algorithm>
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/text/source_edit.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath {
 

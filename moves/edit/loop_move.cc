@@ -2,6 +2,7 @@
 
 #include "moves/edit/loop_site.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
 
 namespace warpath {
 

@@ -3,6 +3,8 @@
 
 #include "moves/edit/hinted_access.h"
 #include "moves/edit/pack_accesses.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 
 namespace warpath {
 

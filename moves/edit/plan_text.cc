@@ -1,6 +1,7 @@
 #include "moves/edit/plan_text.h"
 
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
 
 namespace warpath {
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
 
 namespace warpath {
 

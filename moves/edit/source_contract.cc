@@ -10,6 +10,9 @@
 #include "engine/base/dtype.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 
 namespace warpath {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/plugin/runner.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath {
 

@@ -12,6 +12,7 @@
 #include "engine/text/source_edit.h"
 #include "moves/edit/device_limits.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
 
 namespace warpath {
 

@@ -5,6 +5,7 @@
 
 #include "engine/text/tokens.h"
 #include "moves/model/storage.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath::model {
 namespace {

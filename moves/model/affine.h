@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/spec/expression.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath::model {
 

@@ -2,6 +2,8 @@
 
 #include "engine/text/source_edit.h"
 #include "moves/model/storage.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 
 namespace warpath::model {
 namespace {

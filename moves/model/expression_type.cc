@@ -2,6 +2,8 @@
 #include <array>
 
 #include "moves/model/facts_state.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 
 namespace warpath::model {
 namespace {

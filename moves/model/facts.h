@@ -2,18 +2,17 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/plugin/move.h"
 #include "engine/spec/launch.h"
 #include "engine/spec/spec.h"
 #include "engine/spec/variant.h"
 #include "moves/model/affine.h"
+#include "moves/model/reduce_op.h"
 #include "moves/model/syntax.h"
 
 namespace warpath::model {
@@ -86,18 +85,6 @@ enum class LoopClass : std::uint8_t {
   reduction,  ///< parallel except for accumulators combined by associative operators
   scan,       ///< an accumulator whose every prefix is used (stored) in its iteration
   serial,     ///< a dependence that the model does not understand, or opaque code
-};
-
-enum class ReduceOp : std::uint8_t {
-  add,
-  multiply,
-  minimum,
-  maximum,
-  bit_and,
-  bit_or,
-  bit_xor,
-  logical_and,
-  logical_or
 };
 
 /// `target op= value` in a loop, in any spelling.
@@ -275,66 +262,11 @@ struct FactSources {
                                   const Function& kernel,
                                   const FactSources& sources = {});
 
-/// Unit, kernel and facts of a variant together; the starting point of most moves.
-struct KernelModel {
-  Unit unit;
-  const Function* kernel = nullptr;
-  KernelFacts facts;
-};
-/// Null with one line in `why` if the kernel is not found, the text is ambiguous or an opaque span
-/// is in the kernel. On the heap, since the facts point into the unit; spec and variant must
-/// outlive it.
-[[nodiscard]] std::shared_ptr<const KernelModel> model_kernel(const KernelSpec& spec,
-                                                              const Variant& variant,
-                                                              std::string& why);
-
-/// During its lifetime model_kernel() on this thread caches the latest models of variants of
-/// `spec`, which must not change: proposing all moves at a node asks for the same two or three
-/// models hundreds of times. Scopes nest; the innermost one is used.
-class ModelScope {
- public:
-  explicit ModelScope(const KernelSpec& spec);
-  ~ModelScope();
-  ModelScope(const ModelScope&) = delete;
-  ModelScope& operator=(const ModelScope&) = delete;
-
- private:
-  friend std::shared_ptr<const KernelModel> model_kernel(const KernelSpec&,
-                                                         const Variant&,
-                                                         std::string&);
-  friend std::optional<Variant> remembered(const MoveContext&,
-                                           std::string_view,
-                                           const std::function<std::optional<Variant>()>&);
-  struct Known;
-  [[nodiscard]] std::shared_ptr<Known> find(const Variant& variant);
-
-  const KernelSpec& spec_;
-  ModelScope* const outer_;
-  std::vector<std::shared_ptr<Known>> known_;  // latest first
-};
-
-/// What `make` makes of the context alone, under a name of its own: kept as long as the innermost
-/// ModelScope of the spec keeps the model of the variant.
-[[nodiscard]] std::optional<Variant> remembered(
-    const MoveContext& context,
-    std::string_view name,
-    const std::function<std::optional<Variant>()>& make);
-
 /// The type of an expression in words ("float", "int", "float*"), following promotions and CUDA
 /// builtins; empty if unknown.
 [[nodiscard]] std::string type_of(const KernelFacts& facts, const Expr& expr);
 
 [[nodiscard]] std::string_view name(LoopClass kind);
-[[nodiscard]] std::string_view name(ReduceOp op);
 [[nodiscard]] std::string_view name(AccessKind kind);
 [[nodiscard]] std::string_view name(Uniformity uniformity);
-/// The operator's neutral element as a literal of the type: "0.0f", "-INFINITY", "1"; empty if
-/// there is none.
-[[nodiscard]] std::string identity_text(ReduceOp op, std::string_view type);
-/// Combines two operands as C text: "a + b", "fmaxf(a, b)".
-[[nodiscard]] std::string combine_text(ReduceOp op,
-                                       std::string_view type,
-                                       std::string_view a,
-                                       std::string_view b);
-
 }  // namespace warpath::model

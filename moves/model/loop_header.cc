@@ -1,4 +1,5 @@
 #include "moves/model/loop_header.h"
+#include "moves/model/syntax_query.h"
 
 #include <algorithm>
 

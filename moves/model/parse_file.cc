@@ -2,6 +2,7 @@
 
 #include "engine/text/source_edit.h"
 #include "moves/model/parser.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath::model {
 namespace {

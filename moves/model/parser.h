@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "moves/model/storage.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath::model {
 

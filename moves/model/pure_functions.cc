@@ -2,6 +2,7 @@
 #include <array>
 
 #include "moves/model/storage.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath::model {
 namespace {

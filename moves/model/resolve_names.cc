@@ -2,6 +2,7 @@
 
 #include "moves/model/facts_state.h"
 #include "moves/model/storage.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath::model {
 namespace {

@@ -5,6 +5,8 @@
 
 #include "engine/text/source_edit.h"
 #include "moves/model/parser.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 
 namespace warpath::model {
 namespace {

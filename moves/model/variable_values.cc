@@ -1,4 +1,5 @@
 #include "moves/model/variable_values.h"
+#include "moves/model/words.h"
 
 namespace warpath::model {
 

@@ -4,6 +4,7 @@
 
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/facts_state.h"
+#include "moves/model/syntax_query.h"
 #include "moves/normal/helper_body.h"
 
 namespace warpath {

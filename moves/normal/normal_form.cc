@@ -4,6 +4,7 @@
 
 #include "engine/text/local_names.h"
 #include "moves/model/facts_state.h"
+#include "moves/model/syntax_query.h"
 #include "moves/normal/expand_macro.h"
 #include "moves/normal/inline_call.h"
 #include "moves/normal/thread_groups.h"

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
 
 namespace warpath {
 namespace {

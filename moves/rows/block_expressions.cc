@@ -3,6 +3,8 @@
 #include <limits>
 
 #include "engine/text/source_edit.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 #include "moves/rows/block_runner.h"
 
 namespace warpath {

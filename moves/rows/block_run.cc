@@ -5,6 +5,9 @@
 #include <numeric>
 #include <utility>
 
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 #include "moves/rows/block_runner.h"
 
 namespace warpath {

@@ -7,6 +7,7 @@
 
 #include "engine/spec/expression.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
 #include "moves/rows/block_memory.h"
 
 namespace warpath {

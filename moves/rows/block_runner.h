@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "moves/model/kernel_model.h"
 #include "moves/rows/block_run.h"
 
 namespace warpath {

@@ -11,6 +11,9 @@
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/reduce_op.h"
+#include "moves/model/syntax_query.h"
 #include "moves/rows/block_run.h"
 #include "moves/rows/lanes.h"
 

@@ -1,4 +1,5 @@
 #include "moves/rows/block_value.h"
+#include "moves/model/reduce_op.h"
 
 #include <algorithm>
 #include <array>

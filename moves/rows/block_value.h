@@ -6,6 +6,7 @@
 
 #include "engine/base/dtype.h"
 #include "moves/model/facts.h"
+#include "moves/model/reduce_op.h"
 
 namespace warpath {
 

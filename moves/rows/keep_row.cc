@@ -6,6 +6,8 @@
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
 #include "moves/edit/device_limits.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
 #include "moves/rows/lanes.h"
 #include "moves/rows/packs.h"
 

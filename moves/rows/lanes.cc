@@ -6,6 +6,9 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/reduce_op.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath {
 namespace {

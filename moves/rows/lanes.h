@@ -10,6 +10,8 @@
 
 #include "engine/plugin/device_facts.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/reduce_op.h"
 
 namespace warpath {
 

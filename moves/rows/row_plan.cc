@@ -6,6 +6,10 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/reduce_op.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 #include "moves/rows/row_sweeps.h"
 
 namespace warpath {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
 #include "moves/rows/lanes.h"
 
 namespace warpath {

@@ -7,6 +7,10 @@
 
 #include "engine/base/error.h"
 #include "engine/text/source_edit.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/reduce_op.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 #include "moves/rows/row_plan.h"
 
 namespace warpath {

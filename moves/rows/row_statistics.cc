@@ -4,6 +4,9 @@
 #include <set>
 
 #include "engine/text/source_edit.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/reduce_op.h"
+#include "moves/model/syntax_query.h"
 #include "moves/rows/lanes.h"
 
 namespace warpath {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
 
 namespace warpath {
 namespace {

@@ -9,6 +9,9 @@
 #include "engine/text/tokens.h"
 #include "moves/edit/code_writer.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 
 namespace warpath {
 

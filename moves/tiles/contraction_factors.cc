@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "engine/text/source_edit.h"
+#include "moves/model/reduce_op.h"
+#include "moves/model/syntax_query.h"
 #include "moves/tiles/contraction_parts.h"
 
 namespace warpath {

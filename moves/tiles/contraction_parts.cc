@@ -5,6 +5,9 @@
 #include "engine/base/error.h"
 #include "engine/text/local_names.h"
 #include "engine/text/source_edit.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 
 namespace warpath {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
 #include "moves/tiles/contraction.h"
 
 namespace warpath {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/text/source_edit.h"
+#include "moves/model/kernel_model.h"
 #include "moves/tiles/stencil.h"
 
 namespace warpath {

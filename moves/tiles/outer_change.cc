@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 
 namespace warpath {
 

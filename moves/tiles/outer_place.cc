@@ -6,6 +6,9 @@
 #include "moves/edit/grid_stride.h"
 #include "moves/edit/plan_text.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 
 namespace warpath {
 

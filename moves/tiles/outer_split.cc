@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 
 namespace warpath {
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "moves/model/kernel_model.h"
 #include "moves/tiles/outer_change.h"
 
 namespace warpath {

@@ -5,6 +5,8 @@
 #include "moves/edit/code_writer.h"
 #include "moves/edit/hinted_access.h"
 #include "moves/edit/span_rewrite.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
 #include "moves/tiles/staging.h"
 
 namespace warpath {

@@ -8,6 +8,7 @@
 
 #include "engine/plugin/move.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
 
 namespace warpath {
 

@@ -8,6 +8,8 @@
 #include "moves/edit/code_writer.h"
 #include "moves/edit/device_limits.h"
 #include "moves/model/syntax.h"
+#include "moves/model/syntax_query.h"
+#include "moves/model/words.h"
 #include "moves/tiles/contraction_parts.h"
 #include "moves/tiles/tile_launch.h"
 #include "moves/tiles/tile_stage.h"

@@ -7,6 +7,7 @@
 
 #include "engine/spec/spec_load.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
 
 using namespace warpath;
 using namespace warpath::model;

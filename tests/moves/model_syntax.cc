@@ -9,6 +9,7 @@
 
 #include "moves/model/facts.h"
 #include "moves/model/syntax.h"
+#include "moves/model/syntax_query.h"
 
 using namespace warpath;
 using namespace warpath::model;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "moves/model/syntax_query.h"
 #include "tests/moves/normal_kernels.h"
 
 using namespace warpath;

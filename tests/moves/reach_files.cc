@@ -24,6 +24,8 @@
 #include "engine/text/source_edit.h"
 #include "moves/edit/known_shape.h"
 #include "moves/model/facts.h"
+#include "moves/model/kernel_model.h"
+#include "moves/model/syntax_query.h"
 #include "moves/propose/move_script.h"
 #include "moves/propose/rule_proposer.h"
 #include "register_moves.h"

@@ -9,6 +9,7 @@
 #include "engine/spec/spec_load.h"
 #include "engine/text/tokens.h"
 #include "moves/model/syntax.h"
+#include "moves/model/syntax_query.h"
 #include "moves/propose/example.h"
 #include "tests/support/source_mutations.h"
 
