@@ -34,7 +34,7 @@ TEST_SUITE_BEGIN("host_conformance");
 TEST_CASE("block barriers and shared memory") {
   HostBench bench;
   bench.open("barriers.cu", {"reverse_block", "block_sum", "predicates", "transpose", "indices",
-                             "carved_arena", "inclusive_scan"});
+                             "carved_arena", "sized_arena", "inclusive_scan"});
 
   CHECK(bench.in(iota(512)).out<int>(512).values<int>("reverse_block", {2, 1, 1}, {256, 1, 1}) ==
         filled<int>(512, [](int i) { return i / 256 * 256 + 255 - i % 256; }));
@@ -64,6 +64,8 @@ TEST_CASE("block barriers and shared memory") {
 
   CHECK(bench.in(iota(40)).out<int>(40).values<int>("carved_arena", {1, 1, 1}, {40, 1, 1}, 320) ==
         filled<int>(40, [](int i) { return 2 * ((i + 1) % 40); }));
+  CHECK(bench.in(iota(64)).out<int>(64).values<int>("sized_arena", {1, 1, 1}, {64, 1, 1}, 256) ==
+        filled<int>(64, [](int i) { return i % 8 * 8 + i / 8; }));
   CHECK(bench.in(iota(128)).out<int>(128).values<int>("inclusive_scan", {1, 1, 1}, {128, 1, 1}) ==
         filled<int>(128, [](int i) { return i * (i + 1) / 2; }));
   report_figure("host_conformance_kernels", bench.agreed());

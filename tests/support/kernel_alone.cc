@@ -29,6 +29,20 @@ class FileItems {
   }
   [[nodiscard]] const std::vector<Item>& items() const { return items_; }
 
+  /// The item's text without the names of namespaces that it stood in.
+  [[nodiscard]] std::string text_of(const Item& item) const {
+    std::string out;
+    std::size_t at = item.begin;
+    for (std::size_t i = 0; i + 1 < tokens_.size() && tokens_[i].begin < item.end; ++i) {
+      if (tokens_[i].begin < at || text(i + 1) != "::" || !namespaces_.contains(text(i))) continue;
+      const bool rooted = i > 0 && text(i - 1) == "::" && tokens_[i - 1].begin >= at;
+      const std::size_t begin = tokens_[rooted ? i - 1 : i].begin;
+      out += unit_.source().substr(at, begin - at);
+      at = tokens_[i + 1].end;
+    }
+    return out + std::string(unit_.source().substr(at, item.end - at));
+  }
+
  private:
   [[nodiscard]] bool left_out(std::size_t at) const {
     return std::ranges::any_of(unit_.conditionals(), [&](const model::Conditional& c) {
@@ -69,15 +83,20 @@ class FileItems {
   }
 
   /// `namespace a::b {`, `extern "C" {`: past the brace; otherwise `i`.
-  [[nodiscard]] std::size_t behind_opened_scope(std::size_t i) const {
+  std::size_t behind_opened_scope(std::size_t i) {
     if (text(i) == "extern" &&
         tokens_[i + 1 < tokens_.size() ? i + 1 : i].kind == TokenKind::string)
       return text(i + 2) == "{" ? i + 3 : i;
     const std::size_t begin = i;
     if (text(i) == "inline") ++i;
     if (text(i++) != "namespace") return begin;
+    const std::size_t names = i;
     while (text(i) == "::" || (i < tokens_.size() && tokens_[i].kind == TokenKind::identifier)) ++i;
-    return text(i) == "{" ? i + 1 : begin;
+    if (text(i) != "{") return begin;
+    for (std::size_t k = names; k < i; ++k) {
+      if (text(k) != "::" && text(k) != "std") namespaces_.emplace(text(k));
+    }
+    return i + 1;
   }
 
   std::size_t declaration(std::size_t i) {
@@ -136,6 +155,7 @@ class FileItems {
   const model::Function& kernel_;
   std::vector<Token> tokens_;
   std::vector<Item> items_;
+  Names namespaces_;  ///< that the file opens
 };
 
 }  // namespace
@@ -158,7 +178,7 @@ std::string kernel_alone(const model::Unit& unit, const model::Function& kernel)
   std::string out;
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const Item& item = file.items()[i];
-    if (kept[i]) out += std::string(unit.source().substr(item.begin, item.end - item.begin)) + "\n";
+    if (kept[i]) out += file.text_of(item) + "\n";
   }
   return out;
 }

@@ -65,9 +65,11 @@ Typed dtype_of(std::string type) {
 }
 
 /// Integers may be indices of anything.
-json contents(const Typed& typed) {
+json contents(const Typed& typed, bool positive) {
+  if (typed.floating && positive) return {{"kind", "uniform"}, {"low", 0}, {"high", 4}};
   if (typed.floating) return {{"kind", "randn"}};
-  return {{"kind", "randint"}, {"low", 0}, {"high", typed.dtype == "bool" ? 2 : 4}};
+  const bool truth = typed.dtype == "bool";
+  return {{"kind", "randint"}, {"low", positive && !truth ? 1 : 0}, {"high", truth ? 2 : 4}};
 }
 
 bool asks(std::string_view body, const char* name) {
@@ -82,11 +84,12 @@ int block_x(std::string_view body) {
 /// What is named like the block's extent has its value.
 std::string template_value(const model::TemplateParameter& parameter,
                            const model::Function& kernel,
-                           const model::Unit& unit) {
+                           const model::Unit& unit,
+                           int otherwise) {
   static const std::regex kBlock("block_?(size|dim|x)?|.*threads.*", std::regex::icase);
   return std::regex_match(std::string(parameter.name), kBlock)
              ? std::to_string(block_x(unit.text(kernel.body->span)))
-             : "4";
+             : std::to_string(otherwise);
 }
 
 /// The launch by what the text asks for.
@@ -115,13 +118,18 @@ SyntheticSizes device_sizes() {
           .blocks_per_axis = 64};
 }
 
-SyntheticSizes host_sizes() {
-  return {.elements = std::int64_t{1} << 17U,
-          .points = 1000,
-          .extents = {12, 8, 6, 5, 4},
-          .blocks = 4,
-          .blocks_per_axis = 4,
-          .runs = true};
+std::vector<SyntheticSizes> host_sizes() {
+  const SyntheticSizes usual{.elements = std::int64_t{1} << 17U,
+                             .points = 1000,
+                             .extents = {12, 8, 6, 5, 4},
+                             .blocks = 4,
+                             .blocks_per_axis = 4,
+                             .runs = true};
+  SyntheticSizes small = usual, tiles = usual;
+  small.elements = std::int64_t{1} << 19U, small.points = 256, small.extents = {4};
+  small.blocks_per_axis = 2, small.positive = true;
+  tiles.extents = {64}, tiles.template_value = 16;
+  return {usual, small, tiles};
 }
 
 std::optional<json> synthetic_spec(const model::Unit& unit,
@@ -136,13 +144,15 @@ std::optional<json> synthetic_spec(const model::Unit& unit,
   std::string instance(kernel.name);
   for (const model::TemplateParameter& parameter : kernel.template_parameters) {
     const bool first = &parameter == kernel.template_parameters.data();
-    const std::string value = parameter.is_type ? "float" : template_value(parameter, kernel, unit);
+    const std::string value =
+        parameter.is_type ? "float" : template_value(parameter, kernel, unit, sizes.template_value);
     if (parameter.is_type) types[std::string(parameter.name)] = value;
     instance += (first ? "<" : ", ") + value;
   }
   if (!kernel.template_parameters.empty()) instance += ">";
   json args = json::array();
   std::size_t extents = 0;
+  bool counted = false;
   for (const model::Declarator* const parameter : kernel.parameters) {
     std::string type = unit.plain_text(parameter->type);
     if (const auto own = types.find(type); own != types.end()) type = own->second;
@@ -156,7 +166,7 @@ std::optional<json> synthetic_spec(const model::Unit& unit,
     if (parameter->is_pointer()) {
       const bool input = parameter->has(model::kConst);
       json tensor = {{"shape", {sizes.elements}}, {"dtype", typed.dtype}};
-      if (sizes.runs) tensor["init"] = contents(typed);
+      if (sizes.runs) tensor["init"] = contents(typed, sizes.positive);
       args.push_back({{"name", name},
                       {"type", "tensor"},
                       {"role", input ? "input" : "inout"},
@@ -166,7 +176,9 @@ std::optional<json> synthetic_spec(const model::Unit& unit,
     } else if (typed.dtype == "bool") {
       args.push_back({{"name", name}, {"type", "bool"}, {"value", true}});
     } else {
-      const std::int64_t size = size_of(name, extents, sizes);
+      std::int64_t size = size_of(name, extents, sizes);
+      if (name == "size" && counted) size = 3;  // of a window: the points are counted already
+      counted = counted || size == sizes.points;
       extents += size < sizes.points && size > 3 ? 1U : 0U;
       args.push_back({{"name", name}, {"type", "int"}, {"dtype", typed.dtype}, {"value", size}});
     }

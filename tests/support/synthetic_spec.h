@@ -18,12 +18,16 @@ struct SyntheticSizes {
   std::int64_t blocks;                ///< of a grid of one axis
   std::int64_t blocks_per_axis;       ///< of a grid of several, on the first two
   bool runs = false;                  ///< tensors have contents, and the kernel is its reference
+  int template_value = 4;             ///< of a parameter that is not named like the block
+  bool positive = false;              ///< contents may be divisors, and those of floats indices
 };
 
 /// Sizes as on a GPU; nothing is run.
 [[nodiscard]] SyntheticSizes device_sizes();
-/// A few thousand points in tensors that hold far more, for the host runner.
-[[nodiscard]] SyntheticSizes host_sizes();
+/// For the host runner, best guess first: a few thousand points in tensors that hold far more;
+/// fewer in larger ones, with contents that may be divisors and indices; multiples of tiles as
+/// large as the block.
+[[nodiscard]] std::vector<SyntheticSizes> host_sizes();
 
 /// A spec of the kernel: arguments by their types, sizes by their names, a launch by the indices
 /// that the text uses. nullopt with the reason in `why` where a parameter has no such argument.

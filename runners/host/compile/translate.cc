@@ -308,14 +308,19 @@ class Translator {
       words.push_back(text);
     }
     const auto bracket = std::find(words.begin(), words.end(), "[");
-    if (bracket == words.end() || bracket - words.begin() < 2 || bracket + 1 == words.end() ||
-        *(bracket + 1) != "]") {
+    auto behind = bracket;  // the first extent, which means nothing: the launch sets the size
+    for (int depth = 0; behind != words.end();) {
+      depth += *behind == "[" ? 1 : *behind == "]" ? -1 : 0;
+      ++behind;
+      if (depth == 0) break;
+    }
+    if (bracket - words.begin() < 2 || *(behind - 1) != "]") {
       fail(Translation::End::not_supported, at_, "this form of 'extern __shared__'");
       return true;
     }
     std::string type, name(*(bracket - 1)), rest;
     for (auto it = words.begin(); it != bracket - 1; ++it) type += std::string(*it) + " ";
-    for (auto it = bracket + 2; it != words.end(); ++it) rest += std::string(*it);
+    for (auto it = behind; it != words.end(); ++it) rest += std::string(*it);
     const std::string pointer = rest.empty() ? type + "*" : type + "(*)" + rest;
     const std::string arena = "reinterpret_cast<" + pointer + ">(warpath_thread.dynamic_shared)";
     if (at_namespace_scope()) {

@@ -59,6 +59,14 @@ extern "C" __global__ void carved_arena(const int* in, int* out) {
   out[threadIdx.x] = ints[other] + int(2.0f * floats[other]);
 }
 
+// With extents of its own: the launch sets the size all the same.
+extern "C" __global__ void sized_arena(const int* in, int* out) {
+  extern __shared__ int rows[4 * (1 + 1)][8];
+  rows[threadIdx.x / 8][threadIdx.x % 8] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = rows[threadIdx.x % 8][threadIdx.x / 8];
+}
+
 // A barrier in a loop that all threads leave together, inside a device function.
 __device__ int scan_step(int* s, int t, int d) {
   const int v = t >= d ? s[t - d] : 0;
