@@ -39,7 +39,8 @@ class Field {
   [[nodiscard]] virtual Arrival visit(NodeId from, std::span<const Level> point) = 0;
   /// Number of actions of `node`; 0 unless it is measured.
   [[nodiscard]] virtual std::uint32_t actions(NodeId node) = 0;
-  /// A random action of `node`, according to search.draws; there must be one.
+  /// The next action of `node` according to search.draws, of which there must be one: random, or
+  /// in turn by P(s,a) descending, the first after the last.
   [[nodiscard]] virtual std::uint32_t draw_action(NodeId node) = 0;
   [[nodiscard]] virtual Arrival act(NodeId node, std::uint32_t action) = 0;
 
