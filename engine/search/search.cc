@@ -358,6 +358,10 @@ bool Search::has_strategy() const {
   return impl_->strategy != nullptr;
 }
 
+bool Search::takes_grafts() const {
+  return impl_->strategy == nullptr || impl_->strategy->takes_grafts();
+}
+
 Search::State Search::state() const {
   return impl_->state;
 }

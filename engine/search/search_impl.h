@@ -39,6 +39,12 @@ struct Search::Impl final : Field {
   [[nodiscard]] std::uint32_t actions(NodeId node) override;
   [[nodiscard]] std::uint32_t draw_action(NodeId node) override;
   [[nodiscard]] Arrival act(NodeId node, std::uint32_t action) override;
+  [[nodiscard]] ActionOrders::Choice ranked(NodeId node, std::uint32_t rank) const override {
+    return orders.at(node, nodes.key(node), rank, nodes[node].action_count);
+  }
+  [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {
+    return space.label(node, action);
+  }
   std::optional<Dispatch> next_of_strategy();
   /// Edges from the root to `node` along creating edges.
   [[nodiscard]] std::vector<EdgeId> creating_path(NodeId node) const;

@@ -27,6 +27,9 @@ class GraphWalk final : public Recording::Walk {
 
   [[nodiscard]] std::uint32_t size() const override {
     return static_cast<std::uint32_t>(nodes_.size());
+  [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {
+    return graph_.node(row(node)).actions[action].instance.key().low;
+  }
   }
   [[nodiscard]] Hash128 key(NodeId node) const override { return graph_.node(row(node)).key; }
   [[nodiscard]] Variant variant(NodeId node) const override {
