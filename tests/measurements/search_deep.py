@@ -1,4 +1,4 @@
-"""The default search against every baseline on landscapes of moves with known optima, all with the same priors and in the same order.
+"""The history search against every baseline on landscapes of moves with known optima, all with the same priors and in the same order.
 
 Runs experiments/studies/deep.json, whose landscapes the search was developed on, and deep_held_out.json, whose families and seeds it was not. AUC: mean over
 the evaluations of the best gain so far, final: that at the end, as shares of the optimum's; to95: evaluations until it is 0.95. Intervals are percentile
@@ -18,7 +18,7 @@ RESAMPLES = 2000
 
 
 def options(parser):
-    parser.add_argument("--studies", default=STUDIES, type=names, metavar="NAME,NAME", help="of experiments/studies; the first values are the default search")
+    parser.add_argument("--studies", default=STUDIES, type=names, metavar="NAME,NAME", help="of experiments/studies; the first values are the search compared with the others")
     parser.add_argument("--seeds", type=int, metavar="N", help="of each setting (default: the study's own)")
 
 
@@ -56,8 +56,8 @@ def interval(values):
     return mean(values), means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES)]
 
 
-def behind(name, ours, theirs, spaces):
-    """The default less another strategy, and the ratio of their evaluations, paired over landscapes."""
+def lead(ours, theirs, spaces):
+    """The first strategy less another, and the ratio of their evaluations, paired over landscapes."""
     out = {}
     for key in ("auc", "final"):
         out |= dict(zip((f"{key}_lead", f"{key}_low", f"{key}_high"), map(places_of, interval([ours[space][key] - theirs[space][key] for space in spaces]))))
@@ -66,14 +66,14 @@ def behind(name, ours, theirs, spaces):
 
 
 def figures_of(results, spaces):
-    default, *others = results
+    first, *others = results
     out = {}
-    for name in [default, *others]:
+    for name in [first, *others]:
         out[name] = {"auc": places_of(mean([results[name][space]["auc"] for space in spaces])),
                      "final": places_of(mean([results[name][space]["final"] for space in spaces])),
                      "to95": places_of(math.exp(mean([results[name][space]["log_to95"] for space in spaces])), 1)}
-        if name != default:
-            out[name] |= behind(name, results[default], results[name], spaces)
+        if name != first:
+            out[name] |= lead(results[first], results[name], spaces)
     return out
 
 
