@@ -75,6 +75,9 @@ TEST_CASE("it goes on from variants that others asked for") {
   REQUIRE(graft);
   space.add(graft->node, 2);
   search.complete(graft->sequence, space.evaluate(graft->node));
+  const auto first = search.next();  // the root's moves come before all else
+  REQUIRE(first);
+  CHECK(space.place(first->node) == 1);
   const auto next = search.next();
   REQUIRE(next);
   CHECK(space.place(next->node) == 3);
