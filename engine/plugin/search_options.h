@@ -92,10 +92,11 @@ struct SearchOptions {
       Range{1, 4096});
     v(&O::draws,
       OptionText{"draws",
-                 "strategies but mcgs and guided, where they draw a move: uniform, or prior (nine "
-                 "in ten by P(s,a), so that priors do not set them apart from mcgs)",
+                 "strategies but mcgs and guided, where they draw a move: uniform, prior (nine in "
+                 "ten by P(s,a)), or ordered (a node's moves in turn, by P(s,a) descending, as "
+                 "mcgs tries them)",
                  "docs/search.md"},
-      OneOf{"uniform", "prior"});
+      OneOf{"uniform", "prior", "ordered"});
     v(&O::virtual_loss,
       OptionText{"virtual_loss",
                  "parallel virtual_loss: how far below its value an evaluation under way counts, "

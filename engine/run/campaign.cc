@@ -33,8 +33,7 @@ std::string Campaign::apply(const BaselineEvent& event) {
 /// The next evaluation of inner tuning. Candidates that prove illegal or known are passed over;
 /// asked again, they would be so again.
 std::optional<Dispatch> Campaign::tune() {
-  // a strategy of its own keeps count of what it visits
-  if (search_->has_strategy()) return std::nullopt;
+  if (!search_->takes_grafts()) return std::nullopt;
   while (const auto wanted = tuner_.next()) {
     const auto prior = [&] {
       const EdgeId sibling = search_->graph().find_edge(wanted->parent, wanted->sibling);
@@ -51,9 +50,9 @@ std::optional<Dispatch> Campaign::tune() {
   return std::nullopt;
 }
 
-/// Other moves begin no site, and a strategy of its own is never tuned.
+/// Other moves begin no site.
 bool Campaign::tunes(NodeId node) const {
-  return options_.tune.builds > 0 && !search_->has_strategy() && space_.structural(node);
+  return options_.tune.builds > 0 && search_->takes_grafts() && space_.structural(node);
 }
 
 /// A dispatch, live or from a log.

@@ -47,6 +47,9 @@ class KernelSpace final : public VariantSpace {
   // For the search.
   void open(NodeId node, std::vector<float>& priors) override;
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
+  [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {
+    return at(node).actions->at(action).instance.key().low;
+  }
   void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;
   [[nodiscard]] const Lattice* lattice() const override;
   void levels(NodeId node, std::span<Level> out) const override;

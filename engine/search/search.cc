@@ -22,11 +22,11 @@ bool parse_sharing(const std::string& text) {
   return text == "tree";
 }
 
-/// True for "prior".
-bool parse_draws(const std::string& text) {
-  if (text != "uniform" && text != "prior")
-    throw bad_input("search.draws", text, "uniform or prior");
-  return text == "prior";
+Draws parse_draws(const std::string& text) {
+  if (text == "uniform") return Draws::uniform;
+  if (text == "prior") return Draws::prior;
+  if (text == "ordered") return Draws::ordered;
+  throw bad_input("search.draws", text, "uniform, prior or ordered");
 }
 
 Parallel parse_parallel(const std::string& text) {
@@ -66,7 +66,7 @@ Search::Impl::Impl(Space& space_in, const Options& options_in, std::uint64_t see
       options(options_in.search),
       seed(seed_in),
       tree(parse_sharing(options.sharing)),
-      draws_by_prior(parse_draws(options.draws)),
+      draws(parse_draws(options.draws)),
       parallel(parse_parallel(options.parallel)),
       selection(make_selection(options_in)),
       widening(make_widening(options_in)),
@@ -356,6 +356,10 @@ std::vector<EdgeId> Search::path_of(std::uint64_t sequence) const {
 
 bool Search::has_strategy() const {
   return impl_->strategy != nullptr;
+}
+
+bool Search::takes_grafts() const {
+  return impl_->strategy == nullptr || impl_->strategy->takes_grafts();
 }
 
 Search::State Search::state() const {

@@ -41,6 +41,11 @@ class Space {
   /// Key of the variant that `action` of `node` leads to; nullopt if it is illegal, which costs
   /// nothing.
   virtual std::optional<Hash128> apply(NodeId node, std::uint32_t action) = 0;
+  /// Equal for one change at different nodes, so that what became of it at one is evidence at
+  /// another; 0: nothing is known. `node` was opened.
+  [[nodiscard]] virtual std::uint64_t label(NodeId /*node*/, std::uint32_t /*action*/) const {
+    return 0;
+  }
   /// The step from `parent` led to a new node with this key: the space stores its content under the
   /// id `child`, the next one. Not called for grafts.
   virtual void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) = 0;
@@ -128,6 +133,8 @@ class Search {
     std::vector<Pending> pending;  ///< by sequence
   };
   [[nodiscard]] State state() const;
+  /// True if the search goes on from grafts.
+  [[nodiscard]] bool takes_grafts() const;
   /// True if a Strategy decides. It has state beyond `State`, so a run can only continue from its
   /// log.
   [[nodiscard]] bool has_strategy() const;

@@ -22,6 +22,9 @@ namespace warpath {
 /// How selection treats evaluations in flight.
 enum class Parallel : std::uint8_t { unobserved, virtual_loss, ignored };
 
+/// Which action of a node a strategy gets when it draws one.
+enum class Draws : std::uint8_t { uniform, prior, ordered };
+
 /// Implementation of Search, shared by search.cc, which selects, widens and backs up, and
 /// search_strategy.cc, which implements Field for strategies.
 struct Search::Impl final : Field {
@@ -36,6 +39,12 @@ struct Search::Impl final : Field {
   [[nodiscard]] std::uint32_t actions(NodeId node) override;
   [[nodiscard]] std::uint32_t draw_action(NodeId node) override;
   [[nodiscard]] Arrival act(NodeId node, std::uint32_t action) override;
+  [[nodiscard]] ActionOrders::Choice ranked(NodeId node, std::uint32_t rank) const override {
+    return orders.at(node, nodes.key(node), rank, nodes[node].action_count);
+  }
+  [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {
+    return space.label(node, action);
+  }
   std::optional<Dispatch> next_of_strategy();
   /// Edges from the root to `node` along creating edges.
   [[nodiscard]] std::vector<EdgeId> creating_path(NodeId node) const;
@@ -71,8 +80,8 @@ struct Search::Impl final : Field {
   Space& space;
   SearchOptions options;
   std::uint64_t seed;
-  bool tree;            ///< every path creates its own node
-  bool draws_by_prior;  ///< for a strategy
+  bool tree;    ///< every path creates its own node
+  Draws draws;  ///< for a strategy
   Parallel parallel;
   std::unique_ptr<SelectionPolicy> selection;
   std::unique_ptr<WideningPolicy> widening;
@@ -83,7 +92,8 @@ struct Search::Impl final : Field {
   Rng stream;                          ///< of the current playout, if the selection draws
   std::unique_ptr<Strategy> strategy;  ///< null: select, widen, back up
   Rng strategy_stream;
-  bool asked_in_vain = false;  ///< the strategy had nothing, and no outcome has arrived since
+  std::vector<std::uint32_t> turns;  ///< Draws::ordered: actions drawn so far, by NodeId
+  bool asked_in_vain = false;        ///< the strategy had nothing, and no outcome has arrived since
   Graph nodes;
   State state;
   /// of the paths in state.pending of dispatches before `counted`; a single one in flight is not

@@ -15,7 +15,11 @@ std::uint32_t Search::Impl::actions(NodeId node) {
 std::uint32_t Search::Impl::draw_action(NodeId node) {
   constexpr double kUniform = 0.1;  // nothing is out of reach
   const std::uint32_t count = nodes[node].action_count;
-  if (!draws_by_prior || rng().uniform() < kUniform)
+  if (draws == Draws::ordered) {
+    if (index(node) >= turns.size()) turns.resize(index(node) + std::size_t{1});
+    return orders.at(node, nodes.key(node), turns[index(node)]++ % count, count).action;
+  }
+  if (draws == Draws::uniform || rng().uniform() < kUniform)
     return static_cast<std::uint32_t>(rng().below(count));
   double left = rng().uniform();
   std::uint32_t rank = 0;

@@ -8,6 +8,7 @@
 
 #include "engine/base/registry.h"
 #include "engine/base/rng.h"
+#include "engine/search/action_order.h"
 #include "engine/search/graph.h"
 #include "engine/search/lattice.h"
 
@@ -39,9 +40,14 @@ class Field {
   [[nodiscard]] virtual Arrival visit(NodeId from, std::span<const Level> point) = 0;
   /// Number of actions of `node`; 0 unless it is measured.
   [[nodiscard]] virtual std::uint32_t actions(NodeId node) = 0;
-  /// A random action of `node`, according to search.draws; there must be one.
+  /// The next action of `node` according to search.draws, of which there must be one: random, or
+  /// in turn by P(s,a) descending, the first after the last.
   [[nodiscard]] virtual std::uint32_t draw_action(NodeId node) = 0;
   [[nodiscard]] virtual Arrival act(NodeId node, std::uint32_t action) = 0;
+  /// One of the actions of `node`, by P(s,a) descending; rank < actions(node).
+  [[nodiscard]] virtual ActionOrders::Choice ranked(NodeId node, std::uint32_t rank) const = 0;
+  /// Space::label.
+  [[nodiscard]] virtual std::uint64_t label(NodeId node, std::uint32_t action) const = 0;
 
   // Derived from the above, for spaces of tunables, of moves, or of both.
 
@@ -84,6 +90,9 @@ class Strategy {
   [[nodiscard]] virtual NodeId next(Field& field) = 0;
   /// The graph has received the outcome of a node returned by next().
   virtual void complete(Field&, NodeId) {}
+  /// True if it goes on from nodes that it did not ask for (Search::graft): inner tuning is then of
+  /// use beside it.
+  [[nodiscard]] virtual bool takes_grafts() const { return false; }
 };
 using StrategyRegistry = Registry<Strategy, const Options&>;
 

@@ -6,11 +6,12 @@
 
 #include "engine/base/error.h"
 #include "engine/json/json_reader.h"
+#include "engine/json/json_record.h"
 #include "engine/plugin/options_io.h"
 #include "engine/plugin/presets.h"
 #include "engine/search/search.h"
 #include "experiments/setup/option_groups.h"
-#include "runners/replay/recorded_graph.h"
+#include "runners/synthetic/move_landscape.h"
 
 namespace warpath {
 namespace {
@@ -18,9 +19,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view kPreset = "preset";
-const std::vector<std::string> kKeys{"name",   "spaces", "synthetic", "seeds",   "first_seed",
-                                     "budget", "cutoff", "most",      "devices", "served",
-                                     "base",   "design", "samples",   "factors"};
+const std::vector<std::string> kKeys{"name",       "spaces", "synthetic", "landscapes", "seeds",
+                                     "first_seed", "budget", "cutoff",    "most",       "devices",
+                                     "served",     "base",   "design",    "samples",    "factors"};
 
 struct Factor {
   std::string name;
@@ -128,6 +129,27 @@ std::vector<std::string> texts(const JsonCursor& root, std::string_view key) {
   return out;
 }
 
+/// {"families": [...], "priors": [...], "seeds": [first, last]}: every combination.
+std::vector<std::string> read_landscapes(const JsonCursor& root) {
+  std::vector<std::string> out;
+  const auto at = root.find("landscapes");
+  if (!at) return out;
+  require_only(*at, {"families", "priors", "seeds"});
+  const JsonCursor seeds = at->at("seeds");
+  seeds.require_array();
+  if (seeds.size() != 2) seeds.fail("[first, last]");
+  for (const std::string& family : texts(*at, "families")) {
+    static_cast<void>(move_family(family, at->place() + "/families"));
+    for (const std::string& prior : texts(*at, "priors")) {
+      static_cast<void>(move_prior(prior, at->place() + "/priors"));
+      for (std::uint64_t seed = seeds.element(0).unsigned_integer();
+           seed <= seeds.element(1).unsigned_integer(); ++seed)
+        out.push_back(family + "-" + prior + "-" + std::to_string(seed));
+    }
+  }
+  return out;
+}
+
 std::vector<Factor> read_factors(const JsonCursor& root) {
   std::vector<Factor> factors;
   const auto at = root.find("factors");
@@ -157,6 +179,7 @@ Study load_study(const std::filesystem::path& file) {
   for (const std::string& path : texts(root, "spaces"))
     study.spaces.push_back(file.parent_path() / path);
   study.synthetic = texts(root, "synthetic");
+  study.landscapes = read_landscapes(root);
   study.seeds = count_or(root, "seeds", study.seeds);
   study.first_seed = count_or(root, "first_seed", study.first_seed);
   study.budget = count_or(root, "budget", study.budget);
@@ -204,15 +227,14 @@ StudySpace scaled(std::shared_ptr<const Recording> recording, const Study& study
   if (valid.empty()) throw bad_input(recording->name(), "no point that runs", "at least one");
   const std::size_t points = recording->rows().size();
   ScoreScale scale(valid, points - valid.size());
-  const auto* const graph = dynamic_cast<const RecordedGraph*>(recording.get());
+  const bool drawable = recording->drawable();
   // What uniform draws would need says nothing of a graph: it cannot be drawn from.
-  const std::uint64_t usual = graph != nullptr
-                                  ? static_cast<std::uint64_t>(RunOptions{}.budget_builds)
-                                  : std::min(study.most, scale.budget(study.cutoff));
+  const std::uint64_t usual = drawable ? std::min(study.most, scale.budget(study.cutoff))
+                                       : static_cast<std::uint64_t>(RunOptions{}.budget_builds);
   const std::uint64_t budget =
-      std::min<std::uint64_t>(study.budget > 0 ? study.budget : usual, points);
-  std::vector<double> baseline = scale.baseline(budget);
-  const double start = graph != nullptr ? graph->rows().front().time_ns : 0;
+      std::min(study.budget > 0 ? study.budget : usual, recording->variants());
+  std::vector<double> baseline = drawable ? scale.baseline(budget) : std::vector<double>{};
+  const double start = drawable ? 0 : recording->rows().front().time_ns;
   return {std::move(recording),
           std::move(scale),
           budget,

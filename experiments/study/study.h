@@ -32,6 +32,8 @@ struct Study {
   std::vector<std::string> factors;
   std::vector<std::filesystem::path> spaces;  ///< files named in the study
   std::vector<std::string> synthetic;         ///< presets of landscapes
+  /// "family-prior-seed", landscapes of moves
+  std::vector<std::string> landscapes;
   std::uint64_t seeds = 30;
   std::uint64_t first_seed = 1;
   /// number of evaluations; 0: determined by the cut-off, or on a graph the default of a run
@@ -53,10 +55,11 @@ struct StudySpace {
   std::shared_ptr<const Recording> recording;
   ScoreScale scale;
   std::uint64_t budget = 0;
-  std::vector<double> baseline;  ///< expected best of uniform search, by evaluations - 1
+  /// expected best of uniform search, by evaluations - 1; empty unless Recording::drawable
+  std::vector<double> baseline;
   double mean_cost_seconds = 0;  ///< of an evaluation
-  /// for a graph the time of its first variant, where every search begins; 0: a space, of which any
-  /// point may be drawn
+  /// unless Recording::drawable the time of the first variant, where every search begins; 0: a
+  /// space, of which any point may be drawn
   double start_ns = 0;
 
   /// Quality of a best of `reached_ns` after `evaluations` (1 to budget); 1: the optimum. For a

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "experiments/study/landscape_recording.h"
 #include "experiments/study/study.h"
 #include "runners/replay/recorded_graph.h"
 #include "runners/replay/recorded_space.h"
@@ -84,6 +85,10 @@ std::vector<StudySpace> study_spaces(const Study& study,
   for (const std::string& preset : study.synthetic)
     take(std::make_shared<RecordedSpace>(landscape_space(preset, study.name + ":/synthetic")),
          preset);
+  for (const std::string& name : study.landscapes) {
+    names.insert(name);
+    out.push_back(scaled(landscape_recording(name, study.name + ":/landscapes"), study));
+  }
   for (const std::filesystem::path& file : study.spaces) take(load_recording(file), file.string());
   for (const std::string& folder : folders) {
     for (const std::filesystem::path& file : candidates(folder)) {

@@ -18,11 +18,18 @@ class GraphWalk final : public Recording::Walk {
 
   [[nodiscard]] std::uint32_t row(NodeId node) const override { return nodes_[index(node)].row; }
 
+  [[nodiscard]] const Recording::Row& found(NodeId node) const override {
+    return graph_.rows()[row(node)];
+  }
+
   void open(NodeId node, std::vector<float>& priors) override;
   [[nodiscard]] std::vector<NodeId> take_opened() override { return std::exchange(opened_, {}); }
   [[nodiscard]] bool has_opened() const override { return !opened_.empty(); }
   [[nodiscard]] std::vector<Proposal> late_proposals(NodeId node) const override;
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
+  [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {
+    return graph_.node(row(node)).actions[action].instance.key().low;
+  }
   void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;
 
   [[nodiscard]] std::uint32_t size() const override {

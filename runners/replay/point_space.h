@@ -19,6 +19,10 @@ class PointSpace final : public Recording::Walk {
 
   [[nodiscard]] std::uint32_t row(NodeId node) const override { return space_->find(at(node)); }
 
+  [[nodiscard]] const Recording::Row& found(NodeId node) const override {
+    return space_->rows()[row(node)];
+  }
+
   void open(NodeId node, std::vector<float>& priors) override;
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override;
   void create(NodeId child, NodeId parent, const Step& step, const Hash128& key) override;

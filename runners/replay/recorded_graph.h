@@ -48,6 +48,7 @@ class RecordedGraph final : public Recording {
   /// The row; kNone: not recorded.
   [[nodiscard]] std::uint32_t find(const Hash128& key) const;
 
+  [[nodiscard]] bool drawable() const override { return false; }
   [[nodiscard]] std::uint32_t first_row(const Options&,
                                         std::uint64_t,
                                         std::uint64_t) const override {

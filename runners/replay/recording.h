@@ -35,7 +35,10 @@ class Recording {
   /// One campaign's walk over the rows. Not thread-safe.
   class Walk : public VariantSpace {
    public:
+    /// kNone: a variant that is no row of its own.
     [[nodiscard]] virtual std::uint32_t row(NodeId node) const = 0;
+    /// What an evaluation of `node` returns; valid until the next call.
+    [[nodiscard]] virtual const Row& found(NodeId node) const = 0;
 
     // Steps::late
     /// Nodes opened since the last call, in that order.
@@ -58,6 +61,11 @@ class Recording {
   /// The fastest time, in ns; 0 if no row is ok.
   [[nodiscard]] double best_ns() const { return best_ns_; }
 
+  /// Number of variants that a search can find: the rows, unless they are computed when asked for.
+  [[nodiscard]] virtual std::uint64_t variants() const { return rows_.size(); }
+  /// False: its variants are reached by moves from the first row only, and no uniform draw is known
+  /// of them.
+  [[nodiscard]] virtual bool drawable() const { return true; }
   /// The row at which a search begins; `attempt` counts earlier attempts that failed.
   [[nodiscard]] virtual std::uint32_t first_row(const Options& options,
                                                 std::uint64_t seed,

@@ -84,9 +84,10 @@ class Lab final : private CampaignHost {
   bool start() {
     for (std::uint64_t attempt = 0; run_.evaluations < settings_.budget; ++attempt) {
       const std::uint32_t row = recording_.first_row(options_, settings_.seed, attempt);
-      Outcome outcome = served(row, Rng(settings_.seed, "start", attempt).next());
+      const Recording::Row& first = recording_.rows()[row];
+      Outcome outcome = served(first, Rng(settings_.seed, "start", attempt).next());
       evaluator_.pass(outcome.compile_seconds + outcome.run_seconds);
-      count(row, outcome);
+      count(first, outcome);
       if (outcome.status != Status::ok) continue;
       options_.run.budget_builds = static_cast<std::int64_t>(settings_.budget - run_.evaluations);
       walk_ = recording_.walk(row, steps_);
@@ -109,11 +110,10 @@ class Lab final : private CampaignHost {
   }
   [[nodiscard]] Submission submission(NodeId node) override { return {.node = node}; }
   [[nodiscard]] Outcome serve(const Submission& submission) const {
-    return served(walk_->row(submission.node), submission.seed);
+    return served(walk_->found(submission.node), submission.seed);
   }
 
-  [[nodiscard]] Outcome served(std::uint32_t index, std::uint64_t seed) const {
-    const Recording::Row& row = recording_.rows()[index];
+  [[nodiscard]] Outcome served(const Recording::Row& row, std::uint64_t seed) const {
     Outcome out;
     out.status = row.status;
     out.compile_seconds = row.compile_seconds;
@@ -134,7 +134,7 @@ class Lab final : private CampaignHost {
     OutcomeEvent event{
         .sequence = sequence, .outcome = std::move(outcome), .at = 0, .seconds = seconds()};
     const Campaign::Applied applied = campaign_->apply(event, recording_.name());
-    count(walk_->row(applied.node), event.outcome);
+    count(walk_->found(applied.node), event.outcome);
   }
 
   void apply(const Finals::Due& due, Outcome outcome) override {
@@ -154,8 +154,7 @@ class Lab final : private CampaignHost {
     }
   }
 
-  void count(std::uint32_t index, const Outcome& outcome) {
-    const Recording::Row& row = recording_.rows()[index];
+  void count(const Recording::Row& row, const Outcome& outcome) {
     ++run_.evaluations;
     run_.virtual_seconds = seconds();
     if (outcome.status != Status::ok) {
@@ -173,7 +172,7 @@ class Lab final : private CampaignHost {
 
   void report() {
     const Campaign::Standing standing = campaign_->standing();
-    const Recording::Row& row = recording_.rows()[walk_->row(standing.node)];
+    const Recording::Row& row = walk_->found(standing.node);
     run_.reported_ns = row.time_ns;
     run_.reported_low_ns = low_ns(row);
     run_.finalists = standing.finalists;

@@ -56,6 +56,37 @@ TEST_CASE("a study is run, tabulated and drawn, and says the same again") {
   CHECK(first.out.find("strategy=guided") != std::string::npos);
 }
 
+TEST_CASE("landscapes of moves are searched from their roots and scored by their optima") {
+  const auto study = [](const std::string& family) {
+    return R"({"name": "s", "landscapes": {"families": [")" + family +
+           R"("], "priors": ["uniform", "informative"], "seeds": [1, 2]}, "seeds": 2, "budget": 200,
+  "factors": {"search.strategy": ["history", "random"], "search.draws": ["ordered"]}})";
+  };
+  const TemporaryFolder a, b;
+  for (const TemporaryFolder* out : {&a, &b}) {
+    write_file(*out / "s.json", study("pairs_failing"));
+    const ProgramResult done =
+        run_program({"ablate", *out / "s.json", "--outdir", out->path().string()});
+    CAPTURE(done.err);
+    REQUIRE(done.code == 0);
+  }
+  CHECK(timeless_runs(a) == timeless_runs(b));
+  CHECK(lines_of(read_file(results(a) / "runs.csv")).size() == 1 + 2 * 4 * 2);
+  const json scores = json::parse(read_file(results(a) / "scores.json"));
+  double history = 0;
+  for (const json& row : scores.at("rows")) {
+    const double score = row.at("score");
+    CHECK(score >= 0);
+    CHECK(score < 1);
+    if (row.at("space") != "all") continue;
+    if (history == 0) history = score;
+    CHECK(score <= history);
+  }
+  const TemporaryFolder wrong;
+  write_file(wrong / "s.json", study("flat"));
+  CHECK(run_program({"ablate", wrong / "s.json", "--outdir", wrong.path().string()}).code == 64);
+}
+
 TEST_CASE("the quick study of the repository says the same twice") {
   const TemporaryFolder a, b;
   const std::string study = (source_root() / "experiments/studies/quick.json").string();

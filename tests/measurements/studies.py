@@ -45,7 +45,7 @@ def measure(args):
         if not file.is_file():
             raise Failed(f"{name}: no study of that name in experiments/studies", 2)
         text = file.read_text()
-        given = [] if '"synthetic"' in text else ["--spaces", *args.spaces]
+        given = [] if '"synthetic"' in text or '"landscapes"' in text else ["--spaces", *args.spaces]
         rows = ablate(args, file, *(["--seeds", args.seeds] if args.seeds else []), *given)
         settings = {row["strategy"]: part(row, {"score": "score", "low": "low", "high": "high"} | (COMPARED if at else {})) for at, row in enumerate(over_all(rows))}
         write_result(args.output / f"study-{file.stem}.json",

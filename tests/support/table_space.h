@@ -23,7 +23,8 @@ struct Table {
   std::vector<std::vector<int>> actions;
   /// by place; kFails: the evaluation fails; the root's must be 0
   std::vector<double> rewards;
-  std::vector<std::vector<float>> priors = {};  ///< by place; empty: equal
+  std::vector<std::vector<float>> priors = {};          ///< by place; empty: equal
+  std::vector<std::vector<std::uint64_t>> labels = {};  ///< by place; empty: none is known
 };
 
 /// A Space over a Table, which must outlive it.
@@ -53,6 +54,10 @@ class TableSpace final : public Space {
   std::optional<Hash128> apply(NodeId node, std::uint32_t action) override {
     const int target = table_->actions.at(static_cast<std::size_t>(place(node))).at(action);
     return target == kIllegal ? std::nullopt : std::optional(key(target));
+  }
+  [[nodiscard]] std::uint64_t label(NodeId node, std::uint32_t action) const override {
+    if (table_->labels.empty()) return 0;
+    return table_->labels.at(static_cast<std::size_t>(place(node))).at(action);
   }
   void create(NodeId child, NodeId parent, const Step& step, const Hash128&) override {
     add(child, table_->actions.at(static_cast<std::size_t>(place(parent))).at(step.action));

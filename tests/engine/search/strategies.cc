@@ -167,6 +167,30 @@ TEST_CASE("strategies draw moves evenly, or nine in ten by their priors") {
   CHECK_THROWS_AS(check_search_options(unknown), Error);
 }
 
+TEST_CASE("ordered draws take the moves of a node in turn, by their priors descending") {
+  const std::vector<double> rewards{0, -1, -1, -1, -1, -1};
+  test::Table table{.actions = {{1, 2, 3, 4, 5}, {}, {}, {}, {}, {}},
+                    .rewards = rewards,
+                    .priors = {{0.1F, 0.4F, 0.05F, 0.3F, 0.15F}, {}, {}, {}, {}, {}}};
+  for (const std::string name : {"random", "best_first", "ils", "beam", "swarm"}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      CAPTURE(name);
+      CAPTURE(seed);
+      Options options = with(name);
+      options.search.draws = "ordered";
+      options.search.root_noise_weight = 0;
+      test::TableSpace space(table);
+      Search search(space, options, seed, test::TableSpace::key(0));
+      std::vector<int> places;
+      while (const auto dispatch = search.next()) {
+        places.push_back(space.place(dispatch->node));
+        search.complete(dispatch->sequence, space.evaluate(dispatch->node));
+      }
+      CHECK(places == std::vector{2, 4, 5, 1, 3});
+    }
+  }
+}
+
 TEST_CASE("the guided search finds the optimum of a smooth space sooner than uniform draws do") {
   const RecordedSpace space = small_space(5, 4);
   double guided = 0, uniform = 0;

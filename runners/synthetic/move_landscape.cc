@@ -1,0 +1,204 @@
+#include "runners/synthetic/move_landscape.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "engine/base/error.h"
+#include "engine/base/hash.h"
+#include "engine/base/rng.h"
+
+namespace warpath {
+namespace {
+
+constexpr double kSharpness = 1.5;
+
+std::size_t size_of(const std::vector<int>& moves) {
+  return std::size_t{1} << moves.size();
+}
+
+std::uint32_t lookup(MoveLandscape::Made made, std::span<const int> moves) {
+  std::uint32_t row = 0;
+  for (std::size_t i = 0; i < moves.size(); ++i)
+    row |= static_cast<std::uint32_t>(made >> moves[i] & 1U) << i;
+  return row;
+}
+
+std::uint64_t mixed(std::uint64_t seed, std::string_view purpose, std::uint64_t a, int b) {
+  return mix64(mix64(hash128(purpose).low ^ mix64(seed)) ^ mix64(a) ^
+               mix64(~static_cast<std::uint64_t>(b)));
+}
+
+/// Uniform in [0, 1) from 64 hashed bits.
+double in_unit(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11U) * 0x1.0p-53;
+}
+
+}  // namespace
+
+MoveLandscape::MoveLandscape(const MoveFamily& family, MovePrior prior, std::uint64_t seed)
+    : family_(family), prior_(prior), seed_(seed) {
+  if (family_.epistasis == Epistasis::nk) {
+    add_nk();
+    find_optimum_exhaustively();
+  } else {
+    add_groups();
+    choose_safe_path();
+  }
+  scale(kGain / gain(optimum_));
+}
+
+void MoveLandscape::scale(double factor) {
+  for (Table& table : tables_) {
+    for (double& g : table.gains) g *= factor;
+  }
+}
+
+/// Useful moves in groups, then useless ones, over a random numbering.
+void MoveLandscape::add_groups() {
+  constexpr double kLoss = 0.15;  // of a move that came too early, as a share of its group's gain
+  Rng rng(seed_, "moves/groups");
+  const std::vector<std::uint32_t> numbering =
+      rng.permutation(static_cast<std::uint32_t>(family_.moves));
+  std::size_t next = 0;
+  const auto take = [&](int count) {
+    Table table;
+    for (int i = 0; i < count; ++i) table.moves.push_back(static_cast<int>(numbering[next++]));
+    table.gains.resize(size_of(table.moves));
+    return table;
+  };
+  int singles = family_.epistasis == Epistasis::pairs ? family_.depth / 2 : 0;
+  for (int left = family_.depth; left > 0;) {
+    const bool single = singles > 0;
+    const bool pair = family_.epistasis == Epistasis::pairs && !single;
+    const int size = std::min(left, single ? 1 : pair ? 2 : family_.group);
+    if (single) --singles;
+    left -= size;
+    Table table = take(size);
+    const double all = std::exp(rng.normal()) * size;
+    const std::size_t full = table.gains.size() - 1;
+    for (std::size_t row = 1; row <= full; ++row) {
+      const int made = std::popcount(row);
+      const int leading = std::countr_one(row);
+      double& g = table.gains[row];
+      if (row == full)
+        g = all;
+      else if (family_.epistasis == Epistasis::royal_road)
+        g = 0;
+      else if (family_.epistasis == Epistasis::traps)
+        g = -kLoss * all * made / size;
+      else if (family_.epistasis == Epistasis::chain)
+        g = all * (leading - kLoss * (made - leading)) / size;
+      else
+        g = -kLoss * all * (made - leading);
+    }
+    tables_.push_back(std::move(table));
+  }
+  while (next < numbering.size()) {
+    Table table = take(1);
+    if (rng.uniform() >= family_.neutral) table.gains[1] = -0.5 * std::exp(rng.normal());
+    tables_.push_back(std::move(table));
+  }
+}
+
+/// A way to the optimum on which nothing fails: the moves of each group in their order, the groups
+/// in turns as they are drawn.
+void MoveLandscape::choose_safe_path() {
+  Rng rng(seed_, "moves/path");
+  std::vector<std::vector<int>> groups;
+  for (const Table& table : tables_) {
+    if (table.gains.back() > 0) groups.push_back(table.moves);
+  }
+  safe_.push_back(0);
+  while (!groups.empty()) {
+    const std::size_t at = rng.below(groups.size());
+    optimum_ = apply(optimum_, groups[at].front());
+    safe_.push_back(optimum_);
+    groups[at].erase(groups[at].begin());
+    if (groups[at].empty()) groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  std::ranges::sort(safe_);
+}
+
+void MoveLandscape::add_nk() {
+  const auto count = static_cast<std::uint32_t>(family_.moves);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Rng rng(seed_, "moves/nk", i);
+    Table table{.moves = {static_cast<int>(i)}, .gains = {}};
+    for (const std::uint32_t j : rng.permutation(count)) {
+      if (j != i && table.moves.size() <= static_cast<std::size_t>(family_.ruggedness))
+        table.moves.push_back(static_cast<int>(j));
+    }
+    table.gains.resize(size_of(table.moves));
+    for (double& g : table.gains) g = rng.normal();
+    const double root = table.gains.front();
+    for (double& g : table.gains) g -= root;
+    tables_.push_back(std::move(table));
+  }
+}
+
+void MoveLandscape::find_optimum_exhaustively() {
+  safe_ = {0};
+  std::vector<bool> seen(std::size_t{1} << family_.moves);
+  std::vector<Made> open{0};
+  seen[0] = true;
+  double best = 0;
+  while (!open.empty()) {
+    const Made at = open.back();
+    open.pop_back();
+    if (const double g = gain(at); g > best || (g == best && at < optimum_))
+      best = g, optimum_ = at;
+    for (int move = 0; move < family_.moves; ++move) {
+      const Made to = apply(at, move);
+      if (!legal(at, move) || seen[to]) continue;
+      seen[to] = true;
+      if (status(to) == Status::ok) open.push_back(to);
+    }
+  }
+}
+
+Status MoveLandscape::status(Made made) const {
+  if (in_unit(mixed(seed_, "moves/failure", made, 0)) >= family_.failure ||
+      std::ranges::binary_search(safe_, made))
+    return Status::ok;
+  // a variant never fails for a busy device
+  constexpr auto kFailures = static_cast<std::uint64_t>(Status::crashed);
+  return static_cast<Status>(1 + mixed(seed_, "moves/status", made, 0) % kFailures);
+}
+
+double MoveLandscape::gain(Made made) const {
+  double sum = 0;
+  for (const Table& table : tables_) sum += table.gains[lookup(made, table.moves)];
+  return sum;
+}
+
+double MoveLandscape::time_ns(Made made) const {
+  return kRootNs * std::exp(-gain(made));
+}
+
+double MoveLandscape::normal(std::string_view purpose, Made made, int move) const {
+  return Rng(mixed(seed_, purpose, made, move), "moves/normal").normal();
+}
+
+void MoveLandscape::priors(Made made, std::vector<float>& out) const {
+  std::vector<double> weights(static_cast<std::size_t>(family_.moves));
+  for (int move = 0; move < family_.moves; ++move) {
+    double& weight = weights[static_cast<std::size_t>(move)];
+    if (!legal(made, move)) continue;
+    weight = 1;
+    if (prior_ == MovePrior::uniform) continue;
+    const Made set = made >> move & 1U;
+    const bool towards = ((made ^ optimum_) >> move & 1U) != 0;
+    const double noise =
+        (normal("moves/prior", set, move) + normal("moves/prior_here", made, move)) / std::sqrt(2);
+    const bool favoured = towards == (prior_ == MovePrior::informative);
+    weight = std::exp(kSharpness * ((favoured ? 1 : 0) + noise));
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  out.clear();
+  for (const double weight : weights)
+    out.push_back(sum > 0 ? static_cast<float>(weight / sum) : 0.0F);
+}
+
+}  // namespace warpath

@@ -1,0 +1,102 @@
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "engine/plugin/options.h"
+#include "engine/search/search.h"
+#include "tests/support/table_space.h"
+
+using namespace warpath;
+
+namespace {
+
+Options history() {
+  Options options;
+  options.search.strategy = "history";
+  options.search.root_noise_weight = 0;
+  return options;
+}
+
+/// The places in the order in which they were evaluated.
+std::vector<int> places_evaluated(const test::Table& table) {
+  test::TableSpace space(table);
+  Search search(space, history(), 1, test::TableSpace::key(0));
+  std::vector<int> out;
+  while (const auto dispatch = search.next()) {
+    out.push_back(space.place(dispatch->node));
+    search.complete(dispatch->sequence, space.evaluate(dispatch->node));
+  }
+  CHECK(search.idle() == Idle::exhausted);
+  CHECK(search.violated_invariant().empty());
+  return out;
+}
+
+}  // namespace
+
+TEST_SUITE_BEGIN("history");
+
+TEST_CASE("the moves of a node of which nothing is known are tried by their priors descending") {
+  const test::Table table{.actions = {{1, 2, 3}, {}, {}, {}},
+                          .rewards = {0, -1, -1, -1},
+                          .priors = {{0.2F, 0.5F, 0.3F}, {}, {}, {}}};
+  CHECK(places_evaluated(table) == std::vector{2, 3, 1});
+}
+
+TEST_CASE("the best node is tried to its end, then the next best; of equal ones the newest") {
+  const test::Table table{.actions = {{1, 2, 3}, {4, 5}, {6}, {7}, {}, {}, {}, {}},
+                          .rewards = {0, -1, -2, -1, -3, -3, -3, -3},
+                          .priors = {{0.5F, 0.3F, 0.2F}, {0.6F, 0.4F}, {1}, {1}, {}, {}, {}, {}}};
+  CHECK(places_evaluated(table) == std::vector{1, 2, 3, 7, 4, 5, 6});
+}
+
+TEST_CASE("what gained elsewhere is tried first, what lost there last, whatever their priors") {
+  // Moves 7, 8 and 9 are offered at the root and again where move 9 leads.
+  const test::Table table{.actions = {{1, 2, 3}, {}, {}, {4, 5, 6}, {}, {}, {}},
+                          .rewards = {0, -1, -0.5, 1, 0, 0.5, 2},
+                          .priors = {{0.5F, 0.3F, 0.2F}, {}, {}, {0.5F, 0.3F, 0.2F}, {}, {}, {}},
+                          .labels = {{7, 8, 9}, {}, {}, {7, 8, 9}, {}, {}, {}}};
+  CHECK(places_evaluated(table) == std::vector{1, 2, 3, 6, 5, 4});
+}
+
+TEST_CASE("a failure says nothing of a move elsewhere") {
+  const test::Table table{.actions = {{1, 2, 3}, {}, {}, {4, 5}, {}, {}},
+                          .rewards = {0, test::kFails, -0.5, 1, 0, 0},
+                          .priors = {{0.5F, 0.3F, 0.2F}, {}, {}, {0.5F, 0.5F}, {}, {}},
+                          .labels = {{7, 8, 9}, {}, {}, {8, 7}, {}, {}}};
+  CHECK(places_evaluated(table) == std::vector{1, 2, 3, 5, 4});
+}
+
+TEST_CASE("it goes on from variants that others asked for") {
+  const test::Table table{.actions = {{1}, {}, {3}, {}}, .rewards = {0, -1, 1, 2}};
+  test::TableSpace space(table);
+  Search search(space, history(), 1, test::TableSpace::key(0));
+  CHECK(search.takes_grafts());
+  const auto graft = search.graft(NodeId{0}, test::TableSpace::key(2), 1);
+  REQUIRE(graft);
+  space.add(graft->node, 2);
+  search.complete(graft->sequence, space.evaluate(graft->node));
+  const auto first = search.next();  // the root's moves come before all else
+  REQUIRE(first);
+  CHECK(space.place(first->node) == 1);
+  const auto next = search.next();
+  REQUIRE(next);
+  CHECK(space.place(next->node) == 3);
+}
+
+TEST_CASE("with nothing left to try it waits for what is under way, and is exhausted after that") {
+  const test::Table table{.actions = {{1}, {2}, {}}, .rewards = {0, -1, -2}};
+  test::TableSpace space(table);
+  Search search(space, history(), 1, test::TableSpace::key(0));
+  const auto first = search.next();
+  REQUIRE(first);
+  CHECK_FALSE(search.next());
+  CHECK(search.idle() == Idle::waiting);
+  search.complete(first->sequence, space.evaluate(first->node));
+  const auto second = search.next();
+  REQUIRE(second);
+  search.complete(second->sequence, space.evaluate(second->node));
+  CHECK_FALSE(search.next());
+  CHECK(search.idle() == Idle::exhausted);
+}
+
+TEST_SUITE_END();
