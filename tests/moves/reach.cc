@@ -7,7 +7,6 @@
 
 #include "engine/text/source_edit.h"
 #include "engine/text/tokens.h"
-#include "moves/model/facts.h"
 #include "moves/model/kernel_model.h"
 #include "moves/model/syntax_query.h"
 #include "moves/propose/example.h"

@@ -7,6 +7,9 @@
 
 #include "engine/plugin/options.h"
 #include "engine/search/search.h"
+#include "register_backups.h"
+#include "register_selections.h"
+#include "register_widenings.h"
 #include "tests/support/figure.h"
 #include "tests/support/table_space.h"
 
@@ -82,12 +85,27 @@ std::vector<std::uint32_t> in_flight_of(const Search& search) {
   return out;
 }
 
+/// Those of every registered policy.
+template <class Registry>
+std::vector<std::string> names_of(void (*add)(Registry&)) {
+  Registry registry("");
+  add(registry);
+  std::vector<std::string> out;
+  for (const auto& [name, unused] : registry.entries()) out.push_back(name);
+  return out;
+}
+
 Options random_options(Rng& rng) {
-  const auto pick = [&](std::vector<std::string> names) { return names[rng.below(names.size())]; };
+  const auto pick = [&](const std::vector<std::string>& names) {
+    return names[rng.below(names.size())];
+  };
   Options options;
-  options.search.selection = pick({"puct", "softmax", "thompson", "ucb1", "ucb1_uniform"});
-  options.search.backup = pick({"mean_max", "power_mean"});
-  options.search.widening = pick({"arm", "arm", "gated", "all"});
+  static const auto kSelections = names_of<SelectionRegistry>(register_selections);
+  static const auto kBackups = names_of<BackupRegistry>(register_backups);
+  static const auto kWidenings = names_of<WideningRegistry>(register_widenings);
+  options.search.selection = pick(kSelections);
+  options.search.backup = pick(kBackups);
+  options.search.widening = pick(kWidenings);
   options.search.sharing = pick({"graph", "graph", "tree"});
   options.search.parallel = pick({"unobserved", "virtual_loss", "ignored"});
   options.search.max_depth = options.search.sharing == "tree" ? 4 : 64;
