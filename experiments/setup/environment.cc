@@ -5,26 +5,16 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "engine/base/format.h"
+#include "engine/base/processor_name.h"
 #include "engine/run/events.h"
 #include "experiments/setup/revision.h"
 
 namespace warpath {
 namespace {
-
-std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    const auto colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2);
-  }
-  return "unknown";
-}
 
 int usable_cores() {
   cpu_set_t set;
@@ -45,7 +35,7 @@ Environment probe_environment() {
 #else
           .build_compiler = "g++ " __VERSION__,
 #endif
-          .cpu = cpu_model(),
+          .cpu = processor_name(),
           .cores = usable_cores(),
           .memory_mib = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * page_bytes >> 20U,
           .kernel = std::string(system.sysname) + " " + system.release + " " + system.machine,

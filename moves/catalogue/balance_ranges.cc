@@ -308,7 +308,7 @@ class TileWriter {
 /// Summands are rounded to the sum's type, and sums of floats are taken in another order, which may
 /// change from launch to launch for a row of three tiles or more. After CSR-stream (Greathouse,
 /// Daga 2014) and the even split of merge-based products (Merrill, Garland 2016). Site "loop:K".
-class BalanceRanges final : public Move {
+class BalanceRanges final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "balance_ranges"; }
   [[nodiscard]] std::vector<std::string> aliases() const override {
@@ -351,10 +351,9 @@ class BalanceRanges final : public Move {
                     "consecutive elements of a block"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     const RangeTile shape{wanted.parameters.at("tile"), wanted.parameters.at("lanes")};
     const auto model = model_kernel(context.spec, context.variant, why);
     if (model == nullptr) return std::nullopt;

@@ -103,7 +103,7 @@ std::vector<Operand> find_operands(const MoveContext& context, const KernelModel
 
 /// Copies a small input that all threads read alike to registers or shared memory once, at the
 /// kernel's start.
-class ConstantOperand final : public Move {
+class ConstantOperand final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "constant_operand"; }
 
@@ -132,10 +132,9 @@ class ConstantOperand final : public Move {
                     "0: registers, loops unrolled; 1: shared memory"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
     for (const Operand& operand : find_operands(context, *kernel)) {

@@ -368,7 +368,7 @@ class Pipeline {
 
 /// Copies of tiles to shared memory become asynchronous and run some steps ahead of their use, in a
 /// ring of tiles.
-class EnableAsyncPipeline final : public Move {
+class EnableAsyncPipeline final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "enable_async_pipeline"; }
   [[nodiscard]] std::vector<std::string> aliases() const override { return {"M20"}; }
@@ -394,10 +394,9 @@ class EnableAsyncPipeline final : public Move {
     return {kParameters.begin(), kParameters.end()};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     const auto stages = static_cast<int>(wanted.parameters.at("stages"));
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;

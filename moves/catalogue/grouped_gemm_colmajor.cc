@@ -18,7 +18,7 @@ constexpr std::array<std::int64_t, 4> kGroups{8, 4, 16, 2};
 /// Walks the blocks of a two-dimensional grid in groups of rows, each group column by column, so
 /// that the blocks that run at one time share operands in the level-2 cache. A permutation of the
 /// blocks: what they compute stays.
-class GroupedGemmColmajor final : public Move {
+class GroupedGemmColmajor final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "grouped_gemm_colmajor"; }
   [[nodiscard]] std::vector<std::string> aliases() const override { return {"rasterise_blocks"}; }
@@ -39,10 +39,9 @@ class GroupedGemmColmajor final : public Move {
     return {Tunable{"group", values(), values().front(), "block rows that are walked together"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     return reordered(context, wanted.parameters.at("group"), why);
   }
 

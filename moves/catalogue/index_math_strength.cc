@@ -202,12 +202,7 @@ class IndexMathStrength final : public KernelMove {
     // The largest value by the launch, and one step behind the bound of a loop.
     const auto fits = [&](const Polynomial& value, const Polynomial& step) {
       for (const Workload* w : workloads_of(context)) {
-        const LaunchNumbers n =
-            evaluate(launch_for(context.spec, context.variant, *w),
-                     context.spec.bindings(*w, context.variant.tunables), "launch plan");
-        Bindings last = facts.values(*w);
-        last["blockIdx.x"] = n.grid[0] - 1, last["threadIdx.x"] = n.block[0] - 1,
-        last["blockDim.x"] = n.block[0], last["gridDim.x"] = n.grid[0];
+        const Bindings last = last_thread(context, facts, *w);
         const auto most = facts.resolved(value).evaluate(last),
                    more = facts.resolved(step).evaluate(last);
         if (!most || !more || *most < 0 || *more < 0 || *most > INT32_MAX ||

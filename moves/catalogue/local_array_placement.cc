@@ -31,7 +31,7 @@ enum Place : std::int64_t { register_array, shared_array, place_count };
 /// A local array that is indexed by run-time values lives in local memory. Unrolling every loop
 /// that indexes it makes the indices constant, so that it becomes registers; or it moves to shared
 /// memory, one column a thread.
-class LocalArrayPlacement final : public Move {
+class LocalArrayPlacement final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "local_array_placement"; }
   [[nodiscard]] std::vector<std::string> aliases() const override { return {"M21"}; }
@@ -61,10 +61,9 @@ class LocalArrayPlacement final : public Move {
                     "0: registers, by unrolling; 1: shared memory, a column a thread"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     const auto model = model::model_kernel(context.spec, context.variant, why);
     if (!model) return std::nullopt;
     for (const model::Array& array : model->facts.arrays) {

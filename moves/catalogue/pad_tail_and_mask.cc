@@ -163,13 +163,8 @@ class PadTailAndMask final : public Move {
     const auto bound = fixed(facts, *body->index->bound);
     if (!bound) return why = "the bound is not fixed in the source", std::nullopt;
     for (const Workload* w : workloads_of(context)) {
-      const LaunchNumbers n =
-          evaluate(launch_for(context.spec, context.variant, *w),
-                   context.spec.bindings(*w, context.variant.tunables), "launch plan");
-      Bindings last = facts.values(*w);
-      last["blockIdx.x"] = n.grid[0] - 1, last["threadIdx.x"] = n.block[0] - 1,
-      last["blockDim.x"] = n.block[0], last["gridDim.x"] = n.grid[0];
-      const auto value = facts.resolved(body->index->value).evaluate(last);
+      const auto value =
+          facts.resolved(body->index->value).evaluate(last_thread(context, facts, *w));
       if (!value || *value >= *bound) return why = "some threads stand past the end", std::nullopt;
     }
     Rewrite rewrite(model);

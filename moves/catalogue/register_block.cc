@@ -220,7 +220,7 @@ bool is_common_site(std::string_view site) {
 
 /// Several outputs a thread: a rectangle of a sum of products, points of a kernel one after the
 /// other, side by side in the loops that they all run, or along their outermost coordinate.
-class RegisterBlock final : public Move {
+class RegisterBlock final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "register_block"; }
 
@@ -258,10 +258,9 @@ class RegisterBlock final : public Move {
     return {};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     if (wanted.site == kSumSite)
       return blocked_sum(context, wanted.parameters.at("tm"), wanted.parameters.at("tn"), why);
     const std::int64_t points = wanted.parameters.at("points");

@@ -64,7 +64,7 @@ class RowOfThread {
 /// another order. The rest of the kernel is shared as by parallelise_row_loop. A kernel whose
 /// blocks compute prefixes already, through shared memory and barriers, is first written as such a
 /// loop.
-class ScanParallelise final : public Move {
+class ScanParallelise final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "scan_parallelise"; }
   [[nodiscard]] std::vector<std::string> aliases() const override {
@@ -105,10 +105,9 @@ class ScanParallelise final : public Move {
                 "neighbours in a pack, moved at once"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     const RowOfThread rows(context, why);
     if (!rows.model) return std::nullopt;
     auto out = shared(rows, wanted, why);

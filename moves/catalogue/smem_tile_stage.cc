@@ -34,7 +34,7 @@ constexpr std::array<std::array<std::int64_t, 2>, 5> kWindows{
 /// ("window:<argument>"). A window is worth most where a thread makes several points, which must be
 /// so before it is staged: then the move is that of register_block@loop_y, or loop_x, and the
 /// staging in one.
-class SmemTileStage final : public Move {
+class SmemTileStage final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "smem_tile_stage"; }
 
@@ -92,10 +92,9 @@ class SmemTileStage final : public Move {
     return {};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     if (wanted.site.starts_with(kWindowPrefix))
       return windowed(context, wanted.site.substr(kWindowPrefix.size()),
                       wanted.parameters.at("points"), wanted.parameters.at("unroll") == 1, why);

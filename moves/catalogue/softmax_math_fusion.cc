@@ -22,7 +22,7 @@ enum Form : std::int64_t { registers, shared, one_pass, online, recompute, rever
 /// softmax, norms, losses. The row stays in registers or in shared memory, statistics that need
 /// each other are taken in one sweep, values are computed again rather than stored and loaded, or a
 /// later sweep runs backwards to meet what is still in the cache.
-class SoftmaxMathFusion final : public Move {
+class SoftmaxMathFusion final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "softmax_math_fusion"; }
   [[nodiscard]] std::vector<std::string> aliases() const override {
@@ -64,10 +64,9 @@ class SoftmaxMathFusion final : public Move {
                     "elements a load or store takes at once; form 0 only"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     const auto model = model_of(context, why);
     if (!model) return std::nullopt;
     for (const RowSweeps& sweeps : find_row_sweeps(context, *model)) {

@@ -229,7 +229,7 @@ class SplitFinder {
 /// Gives each block of the grid's y axis a part of a summing loop; the parts are added to the
 /// output by atomics, which is zeroed before the launch. Sums of floats are taken in an order that
 /// may change from launch to launch.
-class SplitReduction final : public Move {
+class SplitReduction final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "split_reduction"; }
   [[nodiscard]] std::vector<std::string> aliases() const override { return {"split_k", "M14"}; }
@@ -252,10 +252,9 @@ class SplitReduction final : public Move {
     return {Tunable{"splits", {kSplits.begin(), kSplits.end()}, 8, "blocks that share one sum"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     const auto model = model::model_kernel(context.spec, context.variant, why);
     if (!model) return std::nullopt;
     for (const Split& split : SplitFinder(context, *model).all(why)) {

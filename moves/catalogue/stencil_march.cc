@@ -335,7 +335,7 @@ std::optional<Variant> marched(const MoveContext& context,
 
 /// Makes the slowest thread axis of a stencil a loop: the points along it stay in registers from
 /// one plane to the next.
-class StencilMarch final : public Move {
+class StencilMarch final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "stencil_march"; }
 
@@ -365,10 +365,9 @@ class StencilMarch final : public Move {
             Tunable{"ahead", {0, 1, 2, 3}, 0, "planes that are loaded before they are needed"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     return marched(context,
                    {wanted.parameters.at("planes"), wanted.parameters.at("width"),
                     wanted.parameters.at("ahead")},

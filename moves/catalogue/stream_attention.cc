@@ -47,7 +47,7 @@ constexpr std::array<std::array<int, 5>, 8> kAttentionTiles{{
 /// Streams keys and values through shared memory past the queries of a block: scores and results in
 /// registers, the softmax kept up to date with the largest score so far. Sums are formed in another
 /// order, exponentials as powers of two.
-class StreamAttention final : public Move {
+class StreamAttention final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "stream_attention"; }
   [[nodiscard]] std::vector<std::string> aliases() const override { return {"flash_attention"}; }
@@ -77,10 +77,9 @@ class StreamAttention final : public Move {
     return out;
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     AttentionTile tile;
     for (const AttentionParameter& p : attention_parameters())
       tile.*p.field = static_cast<int>(wanted.parameters.at(p.tunable.name));

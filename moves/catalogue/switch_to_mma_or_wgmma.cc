@@ -90,7 +90,7 @@ std::string device_problem(const DeviceFacts& device,
 
 /// Replaces a sum of products, one thread an output, by a kernel on tensor cores. Sites are the two
 /// families of instructions. Sums of floating-point products are formed in another order.
-class SwitchToMmaOrWgmma final : public Move {
+class SwitchToMmaOrWgmma final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "switch_to_mma_or_wgmma"; }
   [[nodiscard]] std::vector<std::string> aliases() const override {
@@ -124,11 +124,10 @@ class SwitchToMmaOrWgmma final : public Move {
     return out;
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     const std::vector<TensorParameter> known = tensor_parameters(wanted.site);
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
     TensorTile tile;
     tile.wgmma = wanted.site == kWgmma;
     for (const TensorParameter& p : known)

@@ -45,7 +45,7 @@ constexpr std::array<std::array<std::int64_t, 6>, 8> kTileShapes{{
 
 /// Cuts a contraction into tiles in shared memory and register blocks at once: either half alone
 /// gains little.
-class TileAndBlock final : public Move {
+class TileAndBlock final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "tile_and_block"; }
 
@@ -75,10 +75,9 @@ class TileAndBlock final : public Move {
     return out;
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     TileShape shape;
     for (const TileParameter& p : tile_parameters())
       shape.*p.field = wanted.parameters.find(p.name)->second;

@@ -115,7 +115,7 @@ Edit removal(const CodeText& code, const Token& pragma) {
 }
 
 /// Puts "#pragma unroll N" before an innermost loop, changes its N or takes it away.
-class UnrollLoops final : public Move {
+class UnrollLoops final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "unroll_loops"; }
 
@@ -141,10 +141,9 @@ class UnrollLoops final : public Move {
                     "copies of the body; 0: leave it to the compiler; 1: none"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     const std::int64_t factor = wanted.parameters.at("factor");
     const CodeText code(context.variant.source);
     if (code.ambiguous) return why = "the source has no undisputed tokens", std::nullopt;

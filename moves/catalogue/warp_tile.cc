@@ -118,7 +118,7 @@ bool keeps_apart(const KernelModel& kernel, const ThreadMap& map) {
 
 /// Gives each warp a compact rectangle of the tile instead of whole rows of it, so that its loads
 /// from shared memory repeat.
-class WarpTile final : public Move {
+class WarpTile final : public ParameterMove {
  public:
   [[nodiscard]] std::string_view name() const override { return "warp_tile"; }
 
@@ -145,10 +145,9 @@ class WarpTile final : public Move {
     return {Tunable{"lanes", {2, 4, 8, 16}, 4, "columns of a warp's rectangle, in threads"}};
   }
 
-  [[nodiscard]] std::optional<Variant> apply(const MoveContext& context,
-                                             const MoveInstance& wanted,
-                                             std::string& why) const override {
-    if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+  [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,
+                                               const MoveInstance& wanted,
+                                               std::string& why) const override {
     const auto kernel = model_kernel(context.spec, context.variant, why);
     if (kernel == nullptr) return std::nullopt;
     const std::vector<ThreadMap> maps = find_maps(*kernel);

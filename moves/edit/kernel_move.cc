@@ -5,12 +5,11 @@
 
 namespace warpath {
 
-bool in_domain(const Move& move,
-               const MoveContext& context,
-               const MoveInstance& wanted,
-               std::string& why) {
-  const std::vector<Tunable> known = move.domain(context, wanted.site);
-  const std::string name(move.name());
+bool ParameterMove::in_domain(const MoveContext& context,
+                              const MoveInstance& wanted,
+                              std::string& why) const {
+  const std::vector<Tunable> known = domain(context, wanted.site);
+  const std::string name(this->name());
   if (known.empty())
     return why = name + " does not apply to " +
                  (wanted.site.empty() ? "the whole kernel" : wanted.site),
@@ -30,22 +29,27 @@ bool in_domain(const Move& move,
   return true;
 }
 
+std::optional<Variant> ParameterMove::apply(const MoveContext& context,
+                                            const MoveInstance& wanted,
+                                            std::string& why) const {
+  return in_domain(context, wanted, why) ? applied(context, wanted, why) : std::nullopt;
+}
+
 std::vector<MoveInstance> KernelMove::enumerate(const MoveContext& context) const {
   std::vector<MoveInstance> out;
   std::string why;
   const auto model = model_kernel(context.spec, context.variant, why);
   if (model == nullptr) return out;
   for (MoveInstance& instance : candidates(context, *model)) {
-    if (in_domain(*this, context, instance, why) && rewritten(context, *model, instance, why))
+    if (in_domain(context, instance, why) && rewritten(context, *model, instance, why))
       out.push_back(std::move(instance));
   }
   return out;
 }
 
-std::optional<Variant> KernelMove::apply(const MoveContext& context,
-                                         const MoveInstance& wanted,
-                                         std::string& why) const {
-  if (!in_domain(*this, context, wanted, why)) return std::nullopt;
+std::optional<Variant> KernelMove::applied(const MoveContext& context,
+                                           const MoveInstance& wanted,
+                                           std::string& why) const {
   const auto model = model_kernel(context.spec, context.variant, why);
   return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
 }

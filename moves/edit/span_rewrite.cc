@@ -198,6 +198,18 @@ std::string as_factor(const std::string& text) {
   return text;
 }
 
+Bindings last_thread(const MoveContext& context,
+                     const KernelFacts& facts,
+                     const Workload& workload) {
+  const LaunchNumbers n =
+      evaluate(launch_for(context.spec, context.variant, workload),
+               context.spec.bindings(workload, context.variant.tunables), "launch plan");
+  Bindings last = facts.values(workload);
+  last["blockIdx.x"] = n.grid[0] - 1, last["threadIdx.x"] = n.block[0] - 1,
+  last["blockDim.x"] = n.block[0], last["gridDim.x"] = n.grid[0];
+  return last;
+}
+
 std::vector<const Workload*> workloads_of(const MoveContext& context) {
   std::vector<const Workload*> out = workloads_for(context.spec, context.device);
   if (out.empty()) {

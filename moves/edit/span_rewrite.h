@@ -83,6 +83,11 @@ void rename_variable(const model::Expr& root,
 
 /// Workloads that the device's runner uses; all of the spec if there are none. Never empty.
 [[nodiscard]] std::vector<const Workload*> workloads_of(const MoveContext& context);
+/// KernelFacts::values, and the indices of the last thread along x. Throws as evaluate() of the
+/// launch plan.
+[[nodiscard]] Bindings last_thread(const MoveContext& context,
+                                   const model::KernelFacts& facts,
+                                   const Workload& workload);
 /// The spec's argument for the kernel's parameter; null if the counts differ.
 [[nodiscard]] const ArgSpec* argument_of(const KernelSpec& spec,
                                          const model::Function& kernel,

@@ -1,3 +1,5 @@
+#include "moves/model/words.h"
+
 #include <array>
 #include <bit>
 

@@ -7,7 +7,6 @@
 #include "engine/text/source_edit.h"
 #include "moves/edit/code_writer.h"
 #include "moves/edit/device_limits.h"
-#include "moves/model/syntax.h"
 #include "moves/model/syntax_query.h"
 #include "moves/model/words.h"
 #include "moves/tiles/contraction_parts.h"
@@ -23,10 +22,6 @@ constexpr std::int64_t kPack = 4;  // bytes of one dot product
 
 bool divides(std::optional<std::int64_t> size, std::int64_t by) {
   return size && *size % by == 0;
-}
-bool is_byte(std::string_view type) {
-  return type == "signed char" || type == "char" || type == "unsigned char" || type == "int8_t" ||
-         type == "uint8_t";
 }
 
 class TileWriter {

@@ -23,6 +23,11 @@ struct TileStage {
   std::string condition;
 };
 
+[[nodiscard]] inline bool is_byte(std::string_view type) {
+  return type == "signed char" || type == "char" || type == "unsigned char" || type == "int8_t" ||
+         type == "uint8_t";
+}
+
 /// The type of one access of `bytes` bytes (2 to 16) to elements of type `element`.
 [[nodiscard]] inline std::string wide_type(std::int64_t bytes, std::string_view element) {
   if (element == "double") return bytes == 16 ? "double2" : "double";

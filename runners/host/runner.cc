@@ -1,15 +1,13 @@
 #include "engine/plugin/runner.h"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
 
 #include "engine/base/error.h"
+#include "engine/base/processor_name.h"
 #include "engine/plugin/options.h"
 #include "runners/arguments.h"
 #include "runners/host/judge/evaluation.h"
@@ -26,17 +24,6 @@ using host::WorkerClient;
 
 constexpr std::int64_t kMaxSharedBytes = 227 << 10;
 constexpr std::size_t kMaxParameters = 256;
-
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    const auto colon = line.find(": ");
-    if (colon != std::string::npos) return line.substr(colon + 2);
-  }
-  utsname system{};
-  return ::uname(&system) == 0 ? system.machine : "unknown processor";
-}
 
 /// CUDA C++ on the CPU: candidates are compiled by the system compiler and run in worker processes.
 class HostRunner final : public Runner {

@@ -2,6 +2,7 @@
 
 #include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/selection/highest.h"
 #include "register_selections.h"
 
 namespace warpath {
@@ -32,15 +33,8 @@ class Puct final : public SelectionPolicy {
 
   std::size_t select(std::span<const Arm> arms, const NodeView& node, Rng&) const override {
     const double scale = c_ * node.sigma * std::sqrt(static_cast<double>(node.total_visits) + 1);
-    std::size_t chosen = 0;
-    double highest = 0;
-    for (std::size_t i = 0; i < arms.size(); ++i) {
-      const Arm& a = arms[i];
-      const double tried = 1 + static_cast<double>(a.visits) + static_cast<double>(a.in_flight);
-      const double score = a.value + scale * a.prior / tried;
-      if (i == 0 || score > highest) chosen = i, highest = score;
-    }
-    return chosen;
+    return first_of_highest(arms,
+                            [&](const Arm& a) { return a.value + scale * a.prior / tries(a); });
   }
 
  private:

@@ -3,6 +3,7 @@
 #include "engine/base/gumbel.h"
 #include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/selection/highest.h"
 #include "register_selections.h"
 
 namespace warpath {
@@ -31,17 +32,11 @@ class Softmax final : public SelectionPolicy {
   explicit Softmax(const Options& options) : temperature_(options.of<SoftmaxOptions>().softmax) {}
 
   std::size_t select(std::span<const Arm> arms, const NodeView& node, Rng& rng) const override {
-    std::size_t chosen = 0;
-    double highest = 0;
-    for (std::size_t i = 0; i < arms.size(); ++i) {
-      const Arm& a = arms[i];
-      const double tried = 1 + static_cast<double>(a.visits) + static_cast<double>(a.in_flight);
+    return first_of_highest(arms, [&](const Arm& a) {
       const double noise = gumbel(rng);
-      const double score =
-          a.value / (temperature_ * node.sigma) + 0.5 * std::log((a.prior + 1e-12) / tried) + noise;
-      if (i == 0 || score > highest) chosen = i, highest = score;
-    }
-    return chosen;
+      return a.value / (temperature_ * node.sigma) + 0.5 * std::log((a.prior + 1e-12) / tries(a)) +
+             noise;
+    });
   }
   [[nodiscard]] bool draws() const override { return true; }
 

@@ -2,6 +2,7 @@
 
 #include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/selection/highest.h"
 #include "engine/search/selection/ucb1_options.h"
 #include "register_selections.h"
 
@@ -15,15 +16,9 @@ class Thompson final : public SelectionPolicy {
   explicit Thompson(const Options& options) : c_(options.of<Ucb1Options>().c_ucb1) {}
 
   std::size_t select(std::span<const Arm> arms, const NodeView& node, Rng& rng) const override {
-    std::size_t chosen = 0;
-    double highest = 0;
-    for (std::size_t i = 0; i < arms.size(); ++i) {
-      const Arm& a = arms[i];
-      const double tried = 1 + static_cast<double>(a.visits) + static_cast<double>(a.in_flight);
-      const double score = a.value + c_ * node.sigma / std::sqrt(tried) * rng.normal();
-      if (i == 0 || score > highest) chosen = i, highest = score;
-    }
-    return chosen;
+    return first_of_highest(arms, [&](const Arm& a) {
+      return a.value + c_ * node.sigma / std::sqrt(tries(a)) * rng.normal();
+    });
   }
   [[nodiscard]] bool draws() const override { return true; }
 

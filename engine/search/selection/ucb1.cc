@@ -2,6 +2,7 @@
 
 #include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/selection/highest.h"
 #include "engine/search/selection/ucb1_options.h"
 #include "register_selections.h"
 
@@ -18,15 +19,8 @@ class Ucb1 final : public SelectionPolicy {
   std::size_t select(std::span<const Arm> arms, const NodeView& node, Rng&) const override {
     const double scale =
         c_ * node.sigma * std::sqrt(2 * std::log(static_cast<double>(node.total_visits) + 1));
-    std::size_t chosen = 0;
-    double highest = 0;
-    for (std::size_t i = 0; i < arms.size(); ++i) {
-      const Arm& a = arms[i];
-      const double tried = 1 + static_cast<double>(a.visits) + static_cast<double>(a.in_flight);
-      const double score = a.value + scale / std::sqrt(tried);
-      if (i == 0 || score > highest) chosen = i, highest = score;
-    }
-    return chosen;
+    return first_of_highest(arms,
+                            [&](const Arm& a) { return a.value + scale / std::sqrt(tries(a)); });
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include "engine/plugin/option_codec.h"
 #include "engine/plugin/options.h"
+#include "engine/search/selection/highest.h"
 #include "engine/search/selection/ucb1_options.h"
 #include "register_selections.h"
 
@@ -21,19 +22,13 @@ class Ucb1Uniform final : public SelectionPolicy {
 
   std::size_t select(std::span<const Arm> arms, const NodeView& node, Rng&) const override {
     const double growth = 6 * std::log(static_cast<double>(node.total_visits) + 1);
-    std::size_t chosen = 0;
-    double highest = 0;
-    for (std::size_t i = 0; i < arms.size(); ++i) {
-      const Arm& a = arms[i];
+    return first_of_highest(arms, [&](const Arm& a) {
       const double visits = a.is_widen ? 1 : a.visits;
       const double middle = a.is_widen ? a.value : a.mean;
       const double half = std::max(a.is_widen ? 0 : a.best - a.mean, node.sigma / (1 + visits));
-      const double score =
-          middle +
-          c_ * 2 * half * std::sqrt(growth * visits / (1 + static_cast<double>(a.in_flight)));
-      if (i == 0 || score > highest) chosen = i, highest = score;
-    }
-    return chosen;
+      return middle +
+             c_ * 2 * half * std::sqrt(growth * visits / (1 + static_cast<double>(a.in_flight)));
+    });
   }
 
  private:
