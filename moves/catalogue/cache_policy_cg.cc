@@ -129,13 +129,9 @@ class CachePolicy final : public KernelMove {
                                                      const KernelModel& model) const override {
     std::vector<MoveInstance> out;
     for (const Array& array : model.facts.arrays) {
-      if (array.spec_name.empty()) continue;
-      for (const std::int64_t policy : {kStreaming, kL2Only, kReadOnly}) {
-        MoveInstance instance{std::string(name()),
-                              std::string(kArgumentPrefix) + array.spec_name,
-                              {{"policy", policy}}};
-        out.push_back(std::move(instance));
-      }
+      if (!array.spec_name.empty())
+        add(out, std::string(kArgumentPrefix) + array.spec_name, "policy",
+            {kStreaming, kL2Only, kReadOnly});
     }
     return out;
   }

@@ -159,12 +159,8 @@ class IndexMathStrength final : public KernelMove {
   [[nodiscard]] std::vector<MoveInstance> candidates(const MoveContext&,
                                                      const KernelModel&) const override {
     std::vector<MoveInstance> out;
-    for (const std::string_view site : {kIndex, kMath, kDivide, kLiterals}) {
-      for (const std::int64_t form : {kFast, kHardware}) {
-        MoveInstance instance{std::string(name()), std::string(site), {{"form", form}}};
-        out.push_back(std::move(instance));
-      }
-    }
+    for (const std::string_view site : {kIndex, kMath, kDivide, kLiterals})
+      add(out, std::string(site), "form", {kFast, kHardware});
     return out;
   }
 

@@ -35,12 +35,8 @@ class PersistentGrid final : public KernelMove {
   [[nodiscard]] std::vector<MoveInstance> candidates(const MoveContext&,
                                                      const KernelModel&) const override {
     std::vector<MoveInstance> out;
-    for (const std::string_view site : {kThreadSite, kBlockSite}) {
-      for (const std::int64_t blocks : {8, 4, 2, 16, 1, 32}) {
-        MoveInstance instance{std::string(name()), std::string(site), {{"blocks_per_sm", blocks}}};
-        out.push_back(std::move(instance));
-      }
-    }
+    for (const std::string_view site : {kThreadSite, kBlockSite})
+      add(out, std::string(site), "blocks_per_sm", {8, 4, 2, 16, 1, 32});
     return out;
   }
 

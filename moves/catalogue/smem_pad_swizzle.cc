@@ -35,10 +35,8 @@ class SmemPadSwizzle final : public KernelMove {
                                                      const KernelModel& kernel) const override {
     std::vector<MoveInstance> out;
     for (const Array& array : kernel.facts.arrays) {
-      if (array.space != Space::shared) continue;
-      for (const std::int64_t pad : {1, 4})
-        out.push_back(
-            {std::string(name()), std::string(kSharedPrefix) + array.name, {{"pad", pad}}});
+      if (array.space == Space::shared)
+        add(out, std::string(kSharedPrefix) + array.name, "pad", {1, 4});
     }
     return out;
   }

@@ -191,9 +191,7 @@ class UnrollIlp final : public KernelMove {
     for (std::size_t k = 0; k < model.facts.loops.size(); ++k) {
       for (const std::int64_t factor : {4, 2, 8}) {
         for (const std::int64_t tail : {kPeeled, kTested}) {
-          MoveInstance instance{
-              std::string(name()), loop_site(k), {{"factor", factor}, {"tail", tail}}};
-          out.push_back(std::move(instance));
+          out.push_back({std::string(name()), loop_site(k), {{"factor", factor}, {"tail", tail}}});
         }
       }
     }

@@ -35,6 +35,14 @@ std::optional<Variant> ParameterMove::apply(const MoveContext& context,
   return in_domain(context, wanted, why) ? applied(context, wanted, why) : std::nullopt;
 }
 
+void KernelMove::add(std::vector<MoveInstance>& candidates,
+                     const std::string& site,
+                     const std::string& parameter,
+                     std::initializer_list<std::int64_t> values) const {
+  for (const std::int64_t value : values)
+    candidates.push_back({std::string(name()), site, {{parameter, value}}});
+}
+
 std::vector<MoveInstance> KernelMove::enumerate(const MoveContext& context) const {
   std::vector<MoveInstance> out;
   std::string why;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +37,13 @@ class KernelMove : public ParameterMove {
  public:
   /// The candidates that apply.
   [[nodiscard]] std::vector<MoveInstance> enumerate(const MoveContext& context) const final;
+
+ protected:
+  /// Appends one candidate a value.
+  void add(std::vector<MoveInstance>& candidates,
+           const std::string& site,
+           const std::string& parameter,
+           std::initializer_list<std::int64_t> values) const;
 
  private:
   [[nodiscard]] std::optional<Variant> applied(const MoveContext& context,

@@ -1,7 +1,7 @@
 #include <iterator>
 #include <string>
-#include "engine/base/error.h"
 
+#include "engine/base/error.h"
 #include "runners/synthetic/move_landscape.h"
 
 namespace warpath {
