@@ -46,7 +46,7 @@ void KernelMove::add(std::vector<MoveInstance>& candidates,
 std::vector<MoveInstance> KernelMove::enumerate(const MoveContext& context) const {
   std::vector<MoveInstance> out;
   std::string why;
-  const auto model = model_kernel(context.spec, context.variant, why);
+  const auto model = model::model_kernel(context.spec, context.variant, why);
   if (model == nullptr) return out;
   for (MoveInstance& instance : candidates(context, *model)) {
     if (in_domain(context, instance, why) && rewritten(context, *model, instance, why))
@@ -58,7 +58,7 @@ std::vector<MoveInstance> KernelMove::enumerate(const MoveContext& context) cons
 std::optional<Variant> KernelMove::applied(const MoveContext& context,
                                            const MoveInstance& wanted,
                                            std::string& why) const {
-  const auto model = model_kernel(context.spec, context.variant, why);
+  const auto model = model::model_kernel(context.spec, context.variant, why);
   return model == nullptr ? std::nullopt : rewritten(context, *model, wanted, why);
 }
 

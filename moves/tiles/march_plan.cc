@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/text/tokens.h"
+#include "moves/edit/code_writer.h"
 #include "moves/edit/hinted_access.h"
 #include "moves/edit/repeated_body.h"
 #include "moves/model/kernel_model.h"
