@@ -28,6 +28,11 @@ inline constexpr InputFamily kFirstStructure = InputFamily::identity;
 [[nodiscard]] constexpr bool is_structure(InputFamily family) {
   return family >= kFirstStructure;
 }
+/// Families on which low bits of the inputs decide, or sums cancel.
+[[nodiscard]] constexpr bool needs_whole_mantissa(InputFamily family) {
+  return family == InputFamily::mantissa || family == InputFamily::cancellation ||
+         family == InputFamily::offset;
+}
 
 /// How the tensors of one input set are made.
 struct FamilyChoice {

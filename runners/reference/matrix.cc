@@ -12,8 +12,8 @@ Matrix load_matrix(const Tensor& tensor,
                    std::int64_t columns) {
   Matrix out(rows, columns);
   in_parallel(rows, columns, [&](std::int64_t first, std::int64_t last) {
-    load(tensor, begin + first * columns,
-         {out.data() + first * columns, static_cast<std::size_t>((last - first) * columns)});
+    tensor.read(begin + first * columns,
+                {out.data() + first * columns, static_cast<std::size_t>((last - first) * columns)});
   });
   return out;
 }
@@ -21,8 +21,8 @@ Matrix load_matrix(const Tensor& tensor,
 void store_matrix(const Matrix& matrix, std::int64_t begin, Tensor& tensor) {
   const std::int64_t columns = matrix.cols();
   in_parallel(matrix.rows(), columns, [&](std::int64_t first, std::int64_t last) {
-    store({matrix.data() + first * columns, static_cast<std::size_t>((last - first) * columns)},
-          begin + first * columns, tensor);
+    tensor.write(begin + first * columns, {matrix.data() + first * columns,
+                                           static_cast<std::size_t>((last - first) * columns)});
   });
 }
 

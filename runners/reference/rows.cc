@@ -15,22 +15,13 @@ Rows rows_of(const OpCall::Shape& shape) {
   return out;
 }
 
-void load(const Tensor& tensor, std::int64_t begin, std::span<double> out) {
-  for (double& value : out) value = tensor.at(begin++);
-}
-
 std::vector<double> load_all(const Tensor& tensor) {
   std::vector<double> out(static_cast<std::size_t>(tensor.elements()));
   in_parallel(tensor.elements(), 1, [&](std::int64_t begin, std::int64_t end) {
-    load(tensor, begin,
-         std::span(out).subspan(static_cast<std::size_t>(begin),
-                                static_cast<std::size_t>(end - begin)));
+    tensor.read(begin, std::span(out).subspan(static_cast<std::size_t>(begin),
+                                              static_cast<std::size_t>(end - begin)));
   });
   return out;
-}
-
-void store(std::span<const double> values, std::int64_t begin, Tensor& tensor) {
-  for (const double value : values) tensor.set(begin++, value);
 }
 
 void in_parallel(std::int64_t count,
@@ -39,8 +30,9 @@ void in_parallel(std::int64_t count,
   constexpr std::int64_t kTaskElements = 1 << 15;
   const std::int64_t grain =
       std::max<std::int64_t>(1, kTaskElements / std::max<std::int64_t>(1, cost));
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(grain)),
-                    [&](const auto& range) { body(range.begin(), range.end()); });
+  tbb::parallel_for(
+      tbb::blocked_range<std::int64_t>(0, count, static_cast<std::size_t>(grain)),
+      [&](const auto& range) { body(range.begin(), range.end()); }, tbb::simple_partitioner());
 }
 
 std::vector<double> values_or(const OpCall& call,
@@ -58,9 +50,9 @@ void map_rows(OpCall& call, const std::function<void(std::span<double>)>& f) {
   in_parallel(rows, columns, [&, columns = columns](std::int64_t begin, std::int64_t end) {
     std::vector<double> row(static_cast<std::size_t>(columns));
     for (std::int64_t i = begin; i < end; ++i) {
-      load(x, i * columns, row);
+      x.read(i * columns, row);
       f(row);
-      store(row, i * columns, out);
+      out.write(i * columns, row);
     }
   });
 }

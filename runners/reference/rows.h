@@ -17,14 +17,11 @@ struct Rows {
 };
 [[nodiscard]] Rows rows_of(const OpCall::Shape& shape);
 
-/// Elements [begin, begin + out.size()) in row-major order, converted to double.
-void load(const Tensor& tensor, std::int64_t begin, std::span<double> out);
 [[nodiscard]] std::vector<double> load_all(const Tensor& tensor);
-/// Writes from index `begin` on, rounding to the tensor's type.
-void store(std::span<const double> values, std::int64_t begin, Tensor& tensor);
 
 /// Calls body(begin, end) over disjoint ranges that cover [0, count), on all cores. `cost`: work
-/// per item, in elements; cheap items share a task. The result must not depend on the partition.
+/// per item, in elements; a range has at most 32768 elements or one item. The result must not
+/// depend on the partition.
 void in_parallel(std::int64_t count,
                  std::int64_t cost,
                  const std::function<void(std::int64_t, std::int64_t)>& body);

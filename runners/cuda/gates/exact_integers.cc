@@ -30,16 +30,18 @@ class ExactIntegers final : public DeviceGate {
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     bool judged = false;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
-      for (const FamilyCheck& check : trial.problem().family_checks(w)) {
-        if (check.set->family != InputFamily::small_integers || !check.baseline_exact) continue;
+      for (const auto& set : trial.problem().family_sets(w)) {
+        if (set->family != InputFamily::small_integers ||
+            !trial.problem().baseline_on(w, *set).is_exact)
+          continue;
         judged = true;
-        trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
+        trial.launch_fresh(w, 0, *set, 2 * trial.bench().secret());
         const std::vector<TensorPlace>& tensors = trial.at(w).tensors;
-        const auto found = trial.compare_each(w, trial.at(w).slots[0].tensors, *check.set,
+        const auto found = trial.compare_each(w, trial.at(w).slots[0].tensors, *set,
                                               last_place(tensors), "integer inputs");
         for (std::size_t t = 0; t < found.size(); ++t) {
           if (!tensors[t].is_written() || found[t].passed) continue;
-          return fail(where(trial, w, *check.set) + tensors[t].arg->name +
+          return fail(where(trial, w, *set) + tensors[t].arg->name +
                       ": the baseline is exact, the candidate is not: " + found[t].detail);
         }
       }

@@ -21,11 +21,12 @@ bool allows_approximations(const KernelSpec& spec) {
          });
 }
 
-/// The greatest relative norm that a correct kernel's errors may have on `check`.
-double allowed_norm(Trial& trial, std::size_t w, const FamilyCheck& check) {
-  double allowed = std::max(kGrowth * check.baseline.relative_norm, kLeastNorm);
+/// The greatest relative norm that a correct kernel's errors may have on `set`.
+double allowed_norm(Trial& trial, std::size_t w, const InputSet& set) {
+  double allowed =
+      std::max(kGrowth * trial.problem().baseline_on(w, set).result.relative_norm, kLeastNorm);
   const std::vector<TensorPlace>& tensors = trial.at(w).tensors;
-  const std::vector<Reach>& reach = trial.problem().reach(w, *check.set);
+  const std::vector<Reach>& reach = trial.problem().reach(w, set);
   for (std::size_t t = 0; t < tensors.size(); ++t) {
     if (!tensors[t].is_written()) continue;
     // A result of 16 bits is off by its own rounding, wherever else sums are rounded.
@@ -51,20 +52,19 @@ class Precision final : public DeviceGate {
   [[nodiscard]] GateResult judge(Trial& trial) const override {
     bool judged = false;
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
-      for (const FamilyCheck& check : trial.problem().family_checks(w)) {
-        const bool sensitive = check.set->family == InputFamily::mantissa ||
-                               check.set->family == InputFamily::cancellation ||
-                               check.set->family == InputFamily::offset;
-        if (!sensitive || !check.tells()) continue;
+      for (const auto& set : trial.problem().family_sets(w)) {
+        if (!needs_whole_mantissa(set->family)) continue;
+        trial.launch_fresh(w, 0, *set, 2 * trial.bench().secret());
+        const Comparison result = trial.compare(w, 0, *set, "inputs that need the whole mantissa");
+        const bool is_small = result.passed && result.relative_norm <= kLeastNorm;
+        if (!is_small && !trial.problem().baseline_on(w, *set).tells()) continue;
         judged = true;
-        trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
-        const Comparison result =
-            trial.compare(w, 0, *check.set, "inputs that need the whole mantissa");
-        if (result.passed && result.relative_norm <= kLeastNorm) continue;
-        if (result.passed && result.relative_norm <= allowed_norm(trial, w, check)) continue;
-        return fail(where(trial, w, *check.set) + "relative error " +
+        if (is_small || (result.passed && result.relative_norm <= allowed_norm(trial, w, *set)))
+          continue;
+        return fail(where(trial, w, *set) + "relative error " +
                     number_text(result.relative_norm, 3) + ", the baseline's is " +
-                    number_text(check.baseline.relative_norm, 3) + "; " + result.detail);
+                    number_text(trial.problem().baseline_on(w, *set).result.relative_norm, 3) +
+                    "; " + result.detail);
       }
     }
     return judged ? pass() : not_run("the baseline can compute no such inputs");

@@ -24,17 +24,18 @@ class StructuredInputs final : public DeviceGate {
     for (std::size_t w = 0; w < trial.workloads(); ++w) {
       structures += structure_choices(trial.problem().spec(), *trial.at(w).workload).size();
       surround_by_nans(trial, w);
-      for (const FamilyCheck& check : trial.problem().family_checks(w)) {
-        if (!is_structure(check.set->family) || !check.tells()) continue;
-        trial.launch_fresh(w, 0, *check.set, 2 * trial.bench().secret());
-        const Comparison result = trial.compare(w, 0, *check.set, "structured inputs");
+      for (const auto& set : trial.problem().family_sets(w)) {
+        if (!is_structure(set->family)) continue;
+        trial.launch_fresh(w, 0, *set, 2 * trial.bench().secret());
+        const Comparison result = trial.compare(w, 0, *set, "structured inputs");
         if (!result.passed) {
+          if (!trial.problem().baseline_on(w, *set).tells()) continue;
           // By this candidate or an earlier one: it is judged once more by another worker, where
           // only it can have done so.
-          if (!trial.problem().intact(w, *check.set))
+          if (!trial.problem().intact(w, *set))
             throw CandidateFault{Status::crashed, "it overwrote inputs that it was never given",
                                  true};
-          return fail(where(trial, w, *check.set) + result.detail);
+          return fail(where(trial, w, *set) + result.detail);
         }
         ++judged;
       }

@@ -125,7 +125,8 @@ class Worker {
                                 .incumbent_ns = request.incumbent_ns,
                                 .profile = request.profile,
                                 .searched_ns = request.searched_ns,
-                                .versus = std::move(versus)});
+                                .versus = std::move(versus),
+                                .untimed = request.untimed});
     } catch (const CandidateFault& fault) {
       reply.trouble = fault.detail;
     } catch (const std::exception& error) {

@@ -194,7 +194,8 @@ TrialReply Evaluation::run(const TrialRequest& request) {
     Trial trial(bench_, problem_, request, reported ? &other : &rival_);
     Running running{trial, reply};
     bool good = judge(running, Stage::screening);
-    if (good) {
+    const bool is_timed = !request.untimed;
+    if (good && is_timed) {
       reply.objective_ns = trial.objective_ns();
       if (confirmed_ns_ == 0)
         confirmed_ns_ = request.incumbent_ns > 0 ? request.incumbent_ns : reply.objective_ns;
@@ -211,16 +212,16 @@ TrialReply Evaluation::run(const TrialRequest& request) {
       }
       if (good && !light && request.stage >= Stage::final) good = judge(running, Stage::final);
     }
-    if (good && trial.counters.empty() &&
+    if (good && is_timed && trial.counters.empty() &&
         (request.profile || plan_.runs(kCountersGate, request.stage)))
       static_cast<void>(trial.profile());  // without counters the static facts remain
     leave_clean(running, good);
     good = reply.status == Status::ok;
-    if (good) diagnose(trial);
+    if (good && is_timed) diagnose(trial);
     if (request.stage == Stage::final || request.candidate.key == problem_.setup().baseline.key)
       note_neighbours(trial);
     reply.diagnosis = trial.diagnosis;
-    if (good) {
+    if (good && is_timed) {
       report_times(running, reply);
       reply.confirmed_faster = trial.confirmed_faster && !reported;
       if (reply.confirmed_faster) rival_ = {request.candidate, false};

@@ -76,7 +76,8 @@ struct Description<Evaluate> : Unnamed<&Evaluate::candidate,
                                        &Evaluate::profile,
                                        &Evaluate::rival,
                                        &Evaluate::searched_ns,
-                                       &Evaluate::versus> {};
+                                       &Evaluate::versus,
+                                       &Evaluate::untimed> {};
 template <>
 struct Description<TrialReply> : Unnamed<&TrialReply::status,
                                          &TrialReply::gates,

@@ -60,6 +60,7 @@ struct Evaluate {
   /// `rival` is for this evaluation only, and the pairs are reported against it instead of the
   /// baseline
   bool versus = false;
+  bool untimed = false;  ///< launches are judged by gates of screening alone and not timed
 };
 
 struct TrialReply {

@@ -42,6 +42,14 @@ struct MaskedReference {
   MaskKey key{};
 };
 
+/// The baseline's result on a family of inputs.
+struct FamilyBaseline {
+  Comparison result;
+  /// False if the baseline cannot compute the family; a candidate is then not judged by it.
+  [[nodiscard]] bool tells() const { return classes_agree(result); }
+  bool is_exact = false;  ///< every result is an integer equal to the reference's
+};
+
 /// The values of one launch, by tensor. Kernels never get the pristine copies.
 struct InputSet {
   std::uint64_t seed = 0;
@@ -53,6 +61,7 @@ struct InputSet {
   std::vector<double> result_scale;
   /// By tensor: the result of Problem::reach; empty before.
   mutable std::vector<Reach> reach;
+  mutable std::optional<FamilyBaseline> baseline;  ///< as Problem::baseline_on has found it
   /// in the first floating-point input, relative to the values of `seed`
   std::int64_t changed_element = -1;
   std::vector<DeviceMemory> pristine;       ///< empty if the tensor is not read
@@ -61,15 +70,6 @@ struct InputSet {
   [[nodiscard]] std::string label() const;  ///< "seed 1f, tiny"
 };
 inline constexpr std::uint64_t kDigestSeed = 0x5eed;
-
-/// A family of inputs and the baseline's result on it.
-struct FamilyCheck {
-  std::unique_ptr<InputSet> set;
-  Comparison baseline;
-  /// False if the baseline cannot compute the family; a candidate is then not judged by it.
-  [[nodiscard]] bool tells() const { return classes_agree(baseline); }
-  bool baseline_exact = false;  ///< every result is an integer equal to the reference's
-};
 
 /// Working memory of one launch: the tensors lie between guard zones, at addresses unique to the
 /// slot.
@@ -93,7 +93,7 @@ struct PlacedWorkload {
   std::vector<ParameterPlace> parameters;
   std::vector<std::unique_ptr<InputSet>> sets;  ///< the first `cuda.input_sets` as declared
   std::vector<std::unique_ptr<InputSet>> perturbed;
-  std::vector<FamilyCheck> families;
+  std::vector<std::unique_ptr<InputSet>> families;
   bool asked_for_perturbed = false;
   std::vector<Slot> slots;  ///< one per declared set; the last one minimally aligned
   double bytes = 0;         ///< compulsory traffic declared by the spec; 0: not declared
@@ -134,15 +134,17 @@ class Problem {
   [[nodiscard]] std::unique_ptr<InputSet> fresh_set(std::size_t w, std::uint64_t seed);
   /// One set per stress family, then structured ones (FamilyChoice): all if references are quick
   /// and memory suffices, otherwise some. Made on first use.
-  [[nodiscard]] const std::vector<FamilyCheck>& family_checks(std::size_t w);
-  /// The reach of correct kernels on `set`, one of family_checks, by tensor: measured with the
+  [[nodiscard]] const std::vector<std::unique_ptr<InputSet>>& family_sets(std::size_t w);
+  /// How the baseline fares on `set`, one of family_sets: launched in separate memory on first use.
+  [[nodiscard]] const FamilyBaseline& baseline_on(std::size_t w, const InputSet& set);
+  /// The reach of correct kernels on `set`, one of family_sets, by tensor: measured with the
   /// baseline in separate memory on first use.
   [[nodiscard]] const std::vector<Reach>& reach(std::size_t w, const InputSet& set);
   /// The first declared set with one element of one input changed: the first, the last and random
   /// elements. Made on first use; empty if no input has independent elements.
   [[nodiscard]] const std::vector<std::unique_ptr<InputSet>>& perturbed_sets(std::size_t w);
 
-  /// Estimated time of the first calls of family_checks and perturbed_sets, from that of the
+  /// Estimated time of the first calls of family_sets and perturbed_sets, from that of the
   /// declared sets.
   [[nodiscard]] double seconds_of_other_references() const {
     return kOtherReferences * reference_seconds_;
@@ -187,7 +189,8 @@ class Problem {
   [[nodiscard]] std::unique_ptr<InputSet> make_inputs(std::size_t w,
                                                       const FamilyChoice& choice,
                                                       std::uint64_t seed);
-  [[nodiscard]] std::size_t affordable_structures(double launch_ns) const;
+  [[nodiscard]] std::size_t affordable_sets(double seconds, double share, std::size_t least) const;
+  void place_inputs(std::size_t w, const Slot& slot, const InputSet& set);
   [[nodiscard]] std::unique_ptr<InputSet> perturbed_inputs(std::size_t w,
                                                            std::size_t tensor,
                                                            int probe);

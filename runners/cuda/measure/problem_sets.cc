@@ -38,8 +38,8 @@ std::size_t room_for(std::size_t bytes) {
   return std::max<std::size_t>((bytes + 255) / 256 * 256, 256);
 }
 
-/// True if the outputs in slot 0 hold integers only: the first million of each says so.
-bool are_integers(const DriverApi& api, const PlacedWorkload& placed) {
+/// True if the outputs in a slot hold integers only: the first million of each says so.
+bool are_integers(const DriverApi& api, const PlacedWorkload& placed, const Slot& slot) {
   constexpr std::uint64_t kMost = 1U << 20U;
   for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
     TensorPlace first = placed.tensors[t];
@@ -47,7 +47,7 @@ bool are_integers(const DriverApi& api, const PlacedWorkload& placed) {
     first.elements = std::min(first.elements, kMost);
     first.shape = {static_cast<std::int64_t>(first.elements)};
     first.size_bytes = first.elements * info(first.dtype).size_bytes;
-    const Tensor values = download(api, first, placed.slots[0].tensors[t]);
+    const Tensor values = download(api, first, slot.tensors[t]);
     for (std::int64_t i = 0; i < values.elements(); ++i) {
       const double x = values.at(i);
       if (std::isfinite(x) && x != std::rint(x)) return false;
@@ -56,7 +56,13 @@ bool are_integers(const DriverApi& api, const PlacedWorkload& placed) {
   return true;
 }
 
-constexpr std::uint64_t kRandomNudges = 3;  // of one tensor's inputs, at most
+constexpr std::uint64_t kGuardSeed = 0x6a5d;  // around what the baseline alone is launched on
+constexpr std::uint64_t kRandomNudges = 3;    // of one tensor's inputs, at most
+
+/// Families that gates other than `distributions` look at are never left out.
+bool has_own_gate(InputFamily family) {
+  return needs_whole_mantissa(family) || family == InputFamily::small_integers;
+}
 
 /// The output that is worst under the spec's tolerance: the first of a wrong class, else the one
 /// farthest outside its bound.
@@ -261,65 +267,96 @@ std::unique_ptr<InputSet> Problem::fresh_set(std::size_t w, std::uint64_t seed) 
   return set;
 }
 
-/// A structured set costs a reference and a launch of the baseline, of `launch_ns`, and every
-/// candidate a launch.
-std::size_t Problem::affordable_structures(double launch_ns) const {
-  constexpr double kSeconds = 2;
-  constexpr std::size_t kLeast = 4;
+/// How many more sets there is time and memory for: that share of the device's, or 4 GB. A set
+/// costs its reference, and every candidate a launch.
+std::size_t Problem::affordable_sets(double seconds, double share, std::size_t least) const {
   const auto workloads = static_cast<double>(placed_.size());
-  const double reference =
-      reference_seconds_ / (workloads * static_cast<double>(bench_.options().input_sets));
   double bytes = 0;
   for (const PlacedWorkload& placed : placed_) bytes += placed.launch_bytes;
   std::size_t available = 0, total = 0;
   require(bench_.api(), bench_.api().cuMemGetInfo(&available, &total),
           "cannot tell how much memory is free");
-  const double kept = std::max(4e9, static_cast<double>(available) / 16);  // bytes of all sets
-  const double most =
-      std::min(kSeconds / std::max((reference + 2e-9 * launch_ns) * workloads, 1e-9),
-               kept / std::max(bytes, 1.0));
-  return std::max(kLeast, static_cast<std::size_t>(std::min(most, 1e6)));
+  const double kept = std::max(4e9, static_cast<double>(available) * share);  // bytes of all sets
+  const double of_all = reference_seconds_ / static_cast<double>(bench_.options().input_sets);
+  const double most = std::min(seconds / std::max(of_all, 1e-9), kept / std::max(bytes, 1.0));
+  return std::max(least, static_cast<std::size_t>(std::min(most, 1e6)));
 }
 
-const std::vector<FamilyCheck>& Problem::family_checks(std::size_t w) {
+const std::vector<std::unique_ptr<InputSet>>& Problem::family_sets(std::size_t w) {
   PlacedWorkload& placed = placed_[w];
   if (!placed.families.empty()) return placed.families;
-  const TrialRequest request{.candidate = setup_.baseline};
-  Trial baseline(bench_, *this, request);
-  std::vector<InputSet*> sets;
-  std::vector<FamilyChoice> choices = stress_choices(spec(), *placed.workload);
+  constexpr double kStressSeconds = 4, kStressMemory = 0.5;
+  constexpr double kStructureSeconds = 2, kStructureMemory = 1.0 / 16;
+  constexpr std::size_t kLeastStress = 12, kLeastStructures = 4;
+  const auto add = [](std::vector<FamilyChoice>& to, const std::vector<FamilyChoice>& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
   // What one workload leaves out the next one has.
-  for (const FamilyChoice& choice :
-       spread(structure_choices(spec(), *placed.workload),
-              affordable_structures(baseline.launch_ns(w)), setup_.seed + w))
-    choices.push_back(choice);
+  const std::uint64_t seed = setup_.seed + w;
+  std::vector<FamilyChoice> choices, others;
+  for (const FamilyChoice& choice : stress_choices(spec(), *placed.workload))
+    (has_own_gate(choice.family) ? choices : others).push_back(choice);
+  const std::size_t stress = affordable_sets(kStressSeconds, kStressMemory, kLeastStress);
+  add(choices, spread(others, stress - std::min(stress, choices.size()), seed));
+  add(choices,
+      spread(structure_choices(spec(), *placed.workload),
+             affordable_sets(kStructureSeconds, kStructureMemory, kLeastStructures), seed));
+  std::vector<InputSet*> sets;
   for (const FamilyChoice& choice : choices) {
-    FamilyCheck check;
-    check.set = make_inputs(w, choice, setup_.seed + placed.families.size() + 1);
-    sets.push_back(check.set.get());
-    placed.families.push_back(std::move(check));
+    placed.families.push_back(make_inputs(w, choice, setup_.seed + placed.families.size() + 1));
+    sets.push_back(placed.families.back().get());
   }
   make_references(w, sets);
+  const TrialRequest request{.candidate = setup_.baseline};
+  Trial baseline(bench_, *this, request);
   const std::vector<double> declared = baseline.reference_scale(w, *placed.sets.front());
-  for (FamilyCheck& check : placed.families) {
-    std::vector<double> scale = baseline.reference_scale(w, *check.set);
+  for (InputSet* const set : sets) {
+    std::vector<double> scale = baseline.reference_scale(w, *set);
     for (std::size_t t = 0; t < scale.size(); ++t) {
       scale[t] =
           declared[t] > 0 && std::isfinite(scale[t] / declared[t]) ? scale[t] / declared[t] : 1;
       // A few large values cancel in more results than their root mean square says.
       constexpr double kTail = 32;
-      const InputFamily family = check.set->family;
-      if (family == InputFamily::heavy_tail || family == InputFamily::rare_outliers)
+      if (set->family == InputFamily::heavy_tail || set->family == InputFamily::rare_outliers)
         scale[t] *= kTail;
     }
-    check.set->result_scale = std::move(scale);
-    baseline.launch_fresh(w, 0, *check.set, 0);
-    check.baseline = by_tolerance(baseline, w, placed.slots[0].tensors, *check.set);
-    check.baseline_exact = check.baseline.passed && check.baseline.max_abs_error == 0 &&
-                           check.set->family == InputFamily::small_integers &&
-                           are_integers(bench_.api(), placed);
+    set->result_scale = std::move(scale);
   }
   return placed.families;
+}
+
+/// For a launch on memory of its own: inputs of `set`, outputs poisoned, noise around them.
+void Problem::place_inputs(std::size_t w, const Slot& slot, const InputSet& set) {
+  const PlacedWorkload& placed = placed_[w];
+  for (const Slot::Zone& zone : slot.zones)
+    bench_.harness().guard_fill(bench_.stream(), zone.address, zone.size_bytes, kGuardSeed);
+  for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
+    const TensorPlace& tensor = placed.tensors[t];
+    if (tensor.size_bytes == 0) continue;
+    if (tensor.is_read()) {
+      require(bench_.api(),
+              bench_.api().cuMemcpyDtoDAsync(slot.tensors[t], set.pristine[t].get(),
+                                             tensor.size_bytes, bench_.stream()),
+              "cannot copy inputs");
+    } else {
+      bench_.harness().poison(bench_.stream(), slot.tensors[t], tensor.elements, tensor.dtype, 0);
+    }
+  }
+}
+
+const FamilyBaseline& Problem::baseline_on(std::size_t w, const InputSet& set) {
+  if (set.baseline) return *set.baseline;
+  const PlacedWorkload& placed = placed_[w];
+  const TrialRequest request{.candidate = setup_.baseline};
+  Trial baseline(bench_, *this, request);
+  const Slot slot = make_slot(placed, false);  // the candidate's outputs must stay
+  place_inputs(w, slot, set);
+  baseline.launch_at(w, slot.tensors, bench_.stream());
+  FamilyBaseline found{.result = by_tolerance(baseline, w, slot.tensors, set)};
+  found.is_exact = found.result.passed && found.result.max_abs_error == 0 &&
+                   set.family == InputFamily::small_integers &&
+                   are_integers(bench_.api(), placed, slot);
+  return set.baseline.emplace(std::move(found));
 }
 
 const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
@@ -331,15 +368,6 @@ const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
   std::vector<Reach> reach(placed.tensors.size(),
                            Reach{.factor = reach_factor(spec(), *placed.workload)});
   const std::vector<Tolerance> tolerances = baseline.tolerances(w, set);
-  const auto copy_inputs = [&] {
-    for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
-      if (!placed.tensors[t].is_read() || placed.tensors[t].size_bytes == 0) continue;
-      require(bench_.api(),
-              bench_.api().cuMemcpyDtoDAsync(slot.tensors[t], set.pristine[t].get(),
-                                             placed.tensors[t].size_bytes, bench_.stream()),
-              "cannot copy inputs");
-    }
-  };
   const auto launch = [&](double share) {
     const double ns =
         bench_.time([&] { baseline.launch_at(w, slot.tensors, bench_.stream()); }, "the baseline");
@@ -350,7 +378,7 @@ const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
     }
     return ns;
   };
-  copy_inputs();
+  place_inputs(w, slot, set);
   constexpr double kLongNs = 20e6;
   // launches on inputs nudged at random
   const std::uint64_t at_random = launch(1) > kLongNs ? 1 : kRandomNudges;
@@ -360,7 +388,7 @@ const std::vector<Reach>& Problem::reach(std::size_t w, const InputSet& set) {
   }
   for (const DType type : types) {
     for (std::uint64_t seed = 0; seed <= at_random; ++seed) {
-      copy_inputs();
+      place_inputs(w, slot, set);
       for (std::size_t t = 0; t < placed.tensors.size(); ++t) {
         const TensorPlace& tensor = placed.tensors[t];
         if (!tensor.is_read() || tensor.dtype != type) continue;
@@ -461,8 +489,8 @@ bool Problem::inputs_intact() {
                          [&](const auto& set) { return intact(w, *set); });
     };
     if (!all(placed.sets) || !all(placed.perturbed)) return false;
-    for (const FamilyCheck& check : placed.families) {
-      if (!is_structure(check.set->family) && !intact(w, *check.set)) return false;
+    for (const auto& set : placed.families) {
+      if (!is_structure(set->family) && !intact(w, *set)) return false;
     }
   }
   return true;

@@ -231,10 +231,11 @@ class Blocks {
 
   BlockPairs run() {
     constexpr double kPairConfidence = 0.99, kNarrow = 0.01, kUsualNs = 1.5e9, kMostNs = 5e9,
-                     kLeastPairs = 6, kManyPairs = 40, kManyNs = 3e9;
+                     kLeastPairs = 6, kManyPairs = 16, kManyNs = 1.2e9;
     constexpr int kPairDraws = 500;
     const double pair_ns = launch_ns(0) + launch_ns(1);
-    // Few pairs agree by chance where one launch in five is of another kind.
+    // Few pairs agree by chance where one launch in five is of another kind; takes that differ are
+    // pooled (quiet.h).
     const auto long_pairs =
         static_cast<std::size_t>(std::clamp(kManyNs / pair_ns, kLeastPairs, kManyPairs));
     const std::size_t least = has_long() ? (long_pairs + slots_ - 1) / slots_ * slots_ : 5,

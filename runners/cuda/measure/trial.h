@@ -25,6 +25,7 @@ struct TrialRequest {
   double searched_ns = 0;  ///< objective time measured by the search; 0: unknown
   /// what the pairs are reported against instead of the baseline
   std::optional<Candidate> versus{};
+  bool untimed = false;  ///< gates of screening alone; no launch is timed
 };
 
 /// What a possible best is timed against in pairs.

@@ -43,10 +43,15 @@ class BiasGeluResidual final : public HostOp {
     const std::vector<double> bias = load_all(call.in("bias"));
     const auto gelu = call.word("form", "erf") == "tanh" ? gelu_tanh : gelu_erf;
     in_parallel(x.elements(), 4, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        out.set(i,
-                gelu(x.at(i) + bias[static_cast<std::size_t>(i) % bias.size()]) + residual.at(i));
+      std::vector<double> values(static_cast<std::size_t>(end - begin)), added(values.size());
+      x.read(begin, values);
+      residual.read(begin, added);
+      auto column = static_cast<std::size_t>(begin) % bias.size();
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = gelu(values[i] + bias[column]) + added[i];
+        if (++column == bias.size()) column = 0;
       }
+      out.write(begin, values);
     });
   }
 };

@@ -90,11 +90,14 @@ class Elementwise final : public HostOp {
     const std::int64_t period = y == nullptr ? 1 : y->elements();
     Tensor& out = call.out("out");
     in_parallel(x.elements(), 4, [&](std::int64_t begin, std::int64_t end) {
+      std::vector<double> values(static_cast<std::size_t>(end - begin));
+      x.read(begin, values);
       for (std::int64_t i = begin; i < end; ++i) {
-        const double value =
-            y == nullptr ? function.one(x.at(i)) : function.two(x.at(i), y->at(i % period));
-        out.set(i, scale * value + offset);
+        double& value = values[static_cast<std::size_t>(i - begin)];
+        value = y == nullptr ? function.one(value) : function.two(value, y->at(i % period));
+        value = scale * value + offset;
       }
+      out.write(begin, values);
     });
   }
 };

@@ -49,7 +49,7 @@ class GroupNormSilu final : public HostOp {
     in_parallel(x.shape[0] * groups, size, [&](std::int64_t begin, std::int64_t end) {
       std::vector<double> group(static_cast<std::size_t>(size));
       for (std::int64_t g = begin; g < end; ++g) {
-        load(x, g * size, group);
+        x.read(g * size, group);
         const double mean =
             std::accumulate(group.begin(), group.end(), 0.0) / static_cast<double>(size);
         double squares = 0;
@@ -61,7 +61,7 @@ class GroupNormSilu final : public HostOp {
           value = (value - mean) / deviation * weight[c] + bias[c];
           if (silu) value /= 1 + std::exp(-value);
         }
-        store(group, g * size, out);
+        out.write(g * size, group);
       }
     });
   }

@@ -37,12 +37,13 @@ class Histogram final : public HostOp {
     std::atomic<std::int64_t> outside{-1};  // an element out of range
     in_parallel(x.elements(), 1, [&](std::int64_t begin, std::int64_t end) {
       std::vector<std::int64_t> own(counts.size());
-      for (std::int64_t i = begin; i < end; ++i) {
-        const double value = x.at(i);
-        if (value >= 0 && value < limit) {
-          ++own[static_cast<std::size_t>(value)];
+      std::vector<double> values(static_cast<std::size_t>(end - begin));
+      x.read(begin, values);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (values[i] >= 0 && values[i] < limit) {
+          ++own[static_cast<std::size_t>(values[i])];
         } else {
-          outside = i;
+          outside = begin + static_cast<std::int64_t>(i);
         }
       }
       const std::lock_guard lock(mutex);

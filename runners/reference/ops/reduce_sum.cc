@@ -14,7 +14,7 @@ std::vector<double> sum_rows(const Tensor& x, const Rows& view) {
   in_parallel(view.rows, view.columns, [&](std::int64_t begin, std::int64_t end) {
     std::vector<double> row(static_cast<std::size_t>(view.columns));
     for (std::int64_t i = begin; i < end; ++i) {
-      load(x, i * view.columns, row);
+      x.read(i * view.columns, row);
       sums[static_cast<std::size_t>(i)] = std::accumulate(row.begin(), row.end(), 0.0);
     }
   });
@@ -65,11 +65,11 @@ class ReduceSum final : public HostOp {
     if (over == "first") {
       const std::int64_t inner =
           x.shape[0] == 0 ? call.out("out").elements() : x.elements() / x.shape[0];
-      store(sum_slices(x, x.shape[0], inner), 0, call.out("out"));
+      call.out("out").write(0, sum_slices(x, x.shape[0], inner));
       return;
     }
     const std::vector<double> sums = sum_rows(x, view);
-    if (over == "last") return store(sums, 0, call.out("out"));
+    if (over == "last") return call.out("out").write(0, sums);
     call.out("out").set(0, std::accumulate(sums.begin(), sums.end(), 0.0));
   }
 };
