@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/text/tokens.h"
 #include "moves/edit/span_rewrite.h"
 #include "moves/model/syntax_query.h"
 #include "moves/model/words.h"
@@ -98,7 +99,9 @@ class ReductionReader {
     const bool own = is_inside(d.span);
     if (own && (d.stmt == nullptr || d.stmt->parent != list_[first_]->parent)) return true;
     const std::vector<const Expr*> uses = uses_behind(d);
-    if (uses.empty() || (!own && v.before == v.values)) return true;
+    if (!own && v.before == v.values) return true;
+    if (is_hidden(d)) return false;
+    if (uses.empty()) return true;
     if (!v.extents.empty() || !v.type) return false;
     const auto holder = total_of(v.values);
     if (!holder) return false;
@@ -139,6 +142,30 @@ class ReductionReader {
     model::walk(s, [&](const Stmt& part) {
       found = found || part.is(StmtKind::break_) || part.is(StmtKind::continue_) ||
               part.is(StmtKind::goto_);
+      return !found;
+    });
+    return found;
+  }
+
+  /// The variable has other names, or macros use it: where, is not seen.
+  [[nodiscard]] bool is_hidden(const Declarator& d) const {
+    for (const model::Macro& macro : model_.unit.macros()) {
+      const TokenStream stream = tokenize(macro.body);
+      if (std::ranges::any_of(stream.tokens, [&](const Token& token) {
+            return token.kind == TokenKind::identifier && spelling(macro.body, token) == d.name;
+          }))
+        return true;
+    }
+    bool found = false;
+    model::walk_expressions(*model_.kernel->body, [&](const Expr& e) {
+      found =
+          found || (e.is_op(ExprKind::unary, "&") && is_use(e.arg(0), d)) || e.is(ExprKind::lambda);
+      return !found;
+    });
+    model::walk(*model_.kernel->body, [&](const Stmt& s) {
+      for (const Declarator* other : s.declarators)
+        found = found || (other->reference && other->value() != nullptr &&
+                          model::mentions(*other->value(), d.name));
       return !found;
     });
     return found;
@@ -191,7 +218,7 @@ class ReductionReader {
         continue;
       const auto at = facts_.resolved(a->index).bound(values_).constant();
       if (at && a->vector_width == 1) {
-        if (lost.contains(*at)) wanted[*at].push_back(a);
+        if (lost.contains(*at) && !is_written_between(array, *a, {*at})) wanted[*at].push_back(a);
       } else if (!is_written_between(array, *a, lost)) {
         return false;
       }
@@ -284,6 +311,7 @@ class ReductionReader {
         t.variable = source->declarator;
         const BlockRunner::Variable& holder = runner_.variables().at(source->declarator);
         t.free = holder.values != holder.before || uses_behind(*source->declarator).empty();
+        t.free = t.free && !is_hidden(*source->declarator);
       }
       if (info(v.type).size_bytes < 4 || model::identity_text(v.op, t.type).empty())
         return std::nullopt;

@@ -169,6 +169,19 @@ TEST_CASE("what is used behind a reduction stays") {
                   "    if (t == 0) y[2 * blockIdx.x + r] = part[0];\n    "
                   "__syncthreads();\n  }\n"));
   }
+  SUBCASE("under another name, or in a macro") {
+    const std::string shuffles =
+        "  float all = sum;\n  float& other = all;\n  __shared__ float part[B / 32];\n  for (int d "
+        "= "
+        "16; d > 0; d /= 2) all += __shfl_down_sync(0xffffffff, all, d);\n  if (t % 32 == 0) "
+        "part[t "
+        "/ 32] = all;\n  __syncthreads();\n  if (t < 32) {\n    all = t < B / 32 ? part[t] : "
+        "0.0f;\n    for (int d = 16; d > 0; d /= 2) all += __shfl_down_sync(0xffffffff, all, d);\n "
+        " }\n  __syncthreads();\n";
+    CHECK(declined(block_sum(shuffles + "  y[2 * blockIdx.x + t % 2] = other;\n")) == kUnknown);
+    CHECK(declined(block_sum(shuffles + "  y[2 * blockIdx.x + t % 2] = ALL;\n", 128, "float32",
+                             "#define ALL (all + 0.0f)\n")) == kUnknown);
+  }
   SUBCASE("parts of the sum are wanted, too") {
     CHECK(declined(block_sum(kStore + tree + "  if (t < 2) y[2 * blockIdx.x + t] = part[t];\n")) ==
           kUnknown);
